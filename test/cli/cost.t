@@ -178,7 +178,7 @@ $ atomo-bench synth -o g.h5 --shape 2000x640 -q; echo earlier >x.csv; sh $SRC/te
 = 0
 
 # atomo-train takes custom links, too
-$ atomo-train run --network lenet --max-steps 1 --batch-size 2 --workers 2 --link alpha=1s,beta=1GB --topology allgather -c terngrad:share=on -q -f csv --eval-freq 0 | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "comm_ms") c = i } $1 == "step" { printf "%d\n", $c }'
+$ sh "$SRC"/test/cli/tiny.sh; atomo-train run --network lenet --dataset mnist --max-steps 1 --batch-size 2 --workers 2 --link alpha=1s,beta=1GB --topology allgather -c terngrad:share=on -q -f csv --eval-freq 0 | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "comm_ms") c = i } $1 == "step" { printf "%d\n", $c }'
 > 2000
 = 0
 
@@ -236,7 +236,7 @@ $ atomo-bench synth -o g.h5 --shape 640x320 -q; atomo-bench cost g.h5 -c bf16:ro
 = 0
 
 # on a ring, atomo-train also counts the bytes of the merged payload
-$ atomo-train run --network lenet --max-steps 1 --batch-size 2 --workers 2 --link alpha=0s,beta=1kB --topology ring -c sign -q -f csv --eval-freq 0 | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i } $1 == "step" { d = $(c["bytes_down"]); print (($(c["comm_ms"]) / d - 1) ^ 2 < 1e-12), (d > $(c["bytes_up"])) }'
+$ sh "$SRC"/test/cli/tiny.sh; atomo-train run --network lenet --dataset mnist --max-steps 1 --batch-size 2 --workers 2 --link alpha=0s,beta=1kB --topology ring -c sign -q -f csv --eval-freq 0 | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i } $1 == "step" { d = $(c["bytes_down"]); print (($(c["comm_ms"]) / d - 1) ^ 2 < 1e-12), (d > $(c["bytes_up"])) }'
 > 1 1
 = 0
 

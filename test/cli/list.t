@@ -64,8 +64,8 @@ $ atomo-bench list qsgd/terngrad; atomo-bench list ef+topk:ratio=0.1/0.2
 2> hint: write ef+topk:ratio=0.1
 = 2
 
-# each codec has a plain paragraph, a line "Use it when" and an example; the examples run, one after the other in one directory and here with two repeats and two metrics; their results name the codec
-$ for c in $(atomo-bench list -f csv | sed 's/,.*//; 1d'); do atomo-bench list $c >page; grep -c '^Use it when .' page >>uses; sed -n '4,/^$/p' page | grep -c '^[A-Z][a-z].*[a-z]' >>plain; sed -n '/^Example:$/,/^Least/p' page | grep -c "^    atomo-bench .*[ +:]$c" >>examples; sed -n '/^Example:$/,/^[^ E]/s/^    \(atomo-bench .*\)/\1/p' page >run; [ $(wc -l <run) = 2 ] || echo "$c: not two commands"; sed -i 's/^atomo-bench compare .*/& --repeats 2 --metrics bytes,mse/' run; sh -e run >out 2>err || { echo "$c failed"; cat err; }; sed 1d out | grep -q "[+ =]*$c" || echo "$c: no result"; done; for f in uses plain examples; do grep -cv '^0$' $f; done | uniq >counts; atomo-bench list -f csv | sed 1d | wc -l | cmp - counts && echo all
+# each codec has a plain paragraph, a line "Use it when" and an example; the examples run, one after the other in one directory and here with two repeats, two metrics and a small tensor; their results name the codec
+$ for c in $(atomo-bench list -f csv | sed 's/,.*//; 1d'); do atomo-bench list $c >page; grep -c '^Use it when .' page >>uses; sed -n '4,/^$/p' page | grep -c '^[A-Z][a-z].*[a-z]' >>plain; sed -n '/^Example:$/,/^Least/p' page | grep -c "^    atomo-bench .*[ +:]$c" >>examples; sed -n '/^Example:$/,/^[^ E]/s/^    \(atomo-bench .*\)/\1/p' page >run; [ $(wc -l <run) = 2 ] || echo "$c: not two commands"; sed -i 's/^atomo-bench compare .*/& --repeats 2 --metrics bytes,mse/; s/^atomo-bench merge .*/& --repeats 2 --metrics bytes,mse/; /--shape/!s/^atomo-bench synth .*/& --shape 96x64/' run; sh -e run >out 2>err || { echo "$c failed"; cat err; }; sed 1d out | grep -q "[+ =]*$c" || echo "$c: no result"; done; for f in uses plain examples; do grep -cv '^0$' $f; done | uniq >counts; atomo-bench list -f csv | sed 1d | wc -l | cmp - counts && echo all
 > all
 - *: not two commands
 - * failed

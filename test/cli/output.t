@@ -14,7 +14,7 @@ $ atomo-bench list >&-
 = 1
 
 # stdout to a pipe that no process reads: SIGPIPE ends the program, and nothing is said, as after `| head -1`
-$ mkfifo pipe; : <pipe & exec 3>pipe; wait; D=$SRC/datasets/lenet-mnist.h5; atomo-bench synth -o s.h5 --shape 7 -q; atomo-bench compare s.h5 -c none --repeats 1 -q -o r.csv; for c in 'list --details' 'list' 'list qsgd' --help 'compare --help' --version "inspect $D -f csv" "inspect s.h5" "verify s.h5 -q" "compare s.h5 -c none --repeats 1 -q" "report r.csv -o -" "cost s.h5 -c qsgd --compute-ms 5 --repeats 1 -q" "plot pareto r.csv -o -"; do atomo-bench $c >&3; code=$?; [ $code = 141 ] || echo "$c: code $code"; done; atomo-train --help >&3; echo $?; ls -A
+$ mkfifo pipe; : <pipe & exec 3>pipe; wait; atomo-bench synth -o s.h5 --shape 7 -q; atomo-bench compare s.h5 -c none --repeats 1 -q -o r.csv; for c in 'list' 'list qsgd' --help 'compare --help' --version "inspect s.h5 -f csv" "inspect s.h5" "verify s.h5 -q" "compare s.h5 -c none --repeats 1 -q" "report r.csv -o -" "cost s.h5 -c qsgd --compute-ms 5 --repeats 1 -q" "plot pareto r.csv -o -"; do atomo-bench $c >&3; code=$?; [ $code = 141 ] || echo "$c: code $code"; done; atomo-train --help >&3; echo $?; ls -A
 > 141
 > pipe
 > r.csv
@@ -42,7 +42,7 @@ $ F="$SRC"/datasets/lenet-mnist.h5; COLUMNS=60 TERM=xterm script -qc "atomo-benc
 
 # the tables of all commands fit 40 and 50 columns, on a terminal and in a pipe; no part has only columns that the next one has too
 ? command -v script
-$ D=g.h5; atomo-bench synth --shape 16x8 --shape 5 -q -o $D; atomo-bench synth --shape 5 -q -o v.h5; for w in 40 50; do export COLUMNS=$w; for c in "verify v.h5 -q" "verify v.h5 --per-tensor -q" "sweep $D -c qsgd -c svd --rates 1,2 --repeats 2 -q" "compare $D -c qsgd -c ef+powersgd:rank=2 -q --repeats 2" "compare $D -c qsgd -c ef+powersgd:rank=2 -q --repeats 2 --per-tensor" "merge $D -c qsgd --workers 2 --repeats 1 -q" "cost $D -c qsgd --compute-ms 5 --repeats 1 -q" "advise $D -c qsgd --compute-ms 5 --repeats 1 -q" "inspect $D" "list" "list qsgd" doctor; do atomo-bench $c >t 2>/dev/null; awk -v w=$w -v c="$c" 'length > w && !/^ +atomo-/ { print "wide", c, w, $0 }' t; done; TERM=xterm script -qc "stty cols $w; unset COLUMNS; atomo-bench verify v.h5 -q --color never" /dev/null | tr -d '\r' >p; atomo-bench verify v.h5 -q | cmp - p && echo same $w; done; COLUMNS=40 atomo-bench doctor | grep -c '^what'
+$ D=g.h5; atomo-bench synth --shape 16x8 --shape 5 -q -o $D; atomo-bench synth --shape 5 -q -o v.h5; for w in 40 50; do export COLUMNS=$w; for c in "verify v.h5 -q" "verify v.h5 --per-tensor -q" "sweep $D -c qsgd -c svd --rates 1,2 --repeats 2 -q" "compare $D -c qsgd -c ef+powersgd:rank=2 -q --repeats 2" "compare $D -c qsgd -c ef+powersgd:rank=2 -q --repeats 2 --per-tensor" "merge $D -c qsgd --workers 2 --repeats 1 -q" "cost $D -c qsgd --compute-ms 5 --repeats 1 -q" "advise $D -c qsgd --compute-ms 5 --repeats 1 -q" "inspect $D" "list" "list qsgd" doctor; do atomo-bench $c >t 2>/dev/null; awk -v w=$w -v c="$c" 'length > w && !/^ +atomo-/ { print "wide", c, w, $0 }' t; done; TERM=xterm script -qc "stty cols $w; unset COLUMNS; atomo-bench inspect $D --color never" /dev/null | tr -d '\r' >p; atomo-bench inspect $D | cmp - p && echo same $w; done; COLUMNS=40 atomo-bench doctor | grep -c '^what'
 > same 40
 > same 50
 > 2
@@ -271,11 +271,12 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; for e in csv json; do atomo-bench 
 2> atomo-bench: decode: -o g.h5: is there*
 = 2
 
-# an older result of the same command is replaced, in every format (of verify and doctor: as CSV), and so are an empty file and, with --force, any file
-$ sh $SRC/test/cli/tiny.sh; atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench synth -o s.h5 --shape 7 -q; atomo-train run --network softmax --dataset mnist --max-steps 1 --train-dir d -q >/dev/null; for e in csv json md tex txt; do for c in 'atomo-bench compare g.h5 -c none -c qsgd --repeats 3 --metrics bytes,mse' 'atomo-bench inspect g.h5' 'atomo-bench inspect g.h5 --spectrum' 'atomo-bench inspect g.h5 --histogram' 'atomo-bench verify s.h5' 'atomo-bench cost g.h5 -c none --repeats 1' 'atomo-bench merge g.h5 -c none --workers 2' 'atomo-bench sweep g.h5 -c qsgd --repeats 1' 'atomo-bench list' 'atomo-bench list qsgd' 'atomo-bench doctor' 'atomo-train run --network softmax --dataset mnist --max-steps 1' 'atomo-train eval --train-dir d' 'atomo-train tune --network softmax --dataset mnist --points 2 --max-steps 1' 'atomo-bench compare g.h5 -c none -c qsgd --against none --repeats 3'; do case $e:$c in csv:*) ;; *verify* | *doctor*) continue ;; esac; rm -f r.$e; for i in 1 2; do $c -q -o r.$e >/dev/null 2>err || { grep -v '^note: ' err | sed "s/^/$c: /"; }; done; done; done; : >r.csv; atomo-bench compare g.h5 -c none -q -o r.csv || echo empty; echo mine >r.csv; atomo-bench compare g.h5 -c none -q -o r.csv --force && head -n 1 r.csv
+# an older result of the same command is replaced, as CSV (only so of verify and doctor), as JSON and in one of the other formats, and so are an empty file and, with --force, any file
+$ sh $SRC/test/cli/tiny.sh; atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench synth -o s.h5 --shape 7 -q; atomo-train run --network softmax --dataset mnist --max-steps 1 --train-dir d -q >/dev/null; n=0; for e in csv json table; do for c in 'atomo-bench compare g.h5 -c none -c qsgd --repeats 3 --metrics bytes,mse' 'atomo-bench inspect g.h5' 'atomo-bench inspect g.h5 --spectrum' 'atomo-bench inspect g.h5 --histogram' 'atomo-bench verify s.h5' 'atomo-bench cost g.h5 -c none --repeats 1' 'atomo-bench merge g.h5 -c none --workers 2' 'atomo-bench sweep g.h5 -c qsgd --repeats 1' 'atomo-bench list' 'atomo-bench list qsgd' 'atomo-bench doctor' 'atomo-train run --network softmax --dataset mnist --max-steps 1' 'atomo-train eval --train-dir d' 'atomo-train tune --network softmax --dataset mnist --points 2 --max-steps 1' 'atomo-bench compare g.h5 -c none -c qsgd --against none --repeats 3'; do case $e:$c in csv:*) ;; *verify* | *doctor*) continue ;; table:*) n=$((n + 1)); set -- md tex txt; shift $((n % 3)); e=$1 ;; esac; rm -f r.$e; for i in 1 2; do $c -q -o r.$e >/dev/null 2>err || { grep -v '^note: ' err | sed "s/^/$c: /"; }; done; [ $n = 0 ] || e=table; done; done; echo $n tables; : >r.csv; atomo-bench compare g.h5 -c none -q -o r.csv || echo empty; echo mine >r.csv; atomo-bench compare g.h5 -c none -q -o r.csv --force && head -n 1 r.csv
 - *r.*
 - atomo-*
 - *empty*
+> 13 tables
 > step,worker,*
 = 0
 
@@ -321,7 +322,7 @@ $ mkdir d; atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 
 
 # - as input is standard input, for report, plot, cost and training
 ? gnuplot --version
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -c qsgd -q -o r.json; atomo-bench report r.json >a; cat r.json | atomo-bench report - | cmp - a && echo same; cat r.json | atomo-bench plot pareto - -o - | grep -c '</svg>'; ls; atomo-train run --network softmax --max-steps 2 -q -o run.csv; cat run.csv | atomo-bench cost g.h5 -c none --compute-from - -q | grep -c none; atomo-bench tune 2>/dev/null; atomo-train tune --network softmax --lr 0.1 --max-steps 1 -q -f csv | atomo-train run --network softmax --max-steps 1 --lr-from - -q | grep -c summary; cat g.h5 | atomo-bench report -; echo x | atomo-bench report -; atomo-bench compare - -c none <g.h5
+$ sh $SRC/test/cli/tiny.sh; atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -c qsgd -q -o r.json; atomo-bench report r.json >a; cat r.json | atomo-bench report - | cmp - a && echo same; cat r.json | atomo-bench plot pareto - -o - | grep -c '</svg>'; ls; atomo-train run --network softmax --dataset mnist --max-steps 2 -q -o run.csv; cat run.csv | atomo-bench cost g.h5 -c none --compute-from - -q | grep -c none; atomo-bench tune 2>/dev/null; atomo-train tune --network softmax --dataset mnist --lr 0.1 --max-steps 1 -q -f csv | atomo-train run --network softmax --dataset mnist --max-steps 1 --lr-from - -q | grep -c summary; cat g.h5 | atomo-bench report -; echo x | atomo-bench report -; atomo-bench compare - -c none <g.h5
 > same
 > 1
 - *.plot.csv
@@ -362,7 +363,7 @@ $ atomo-bench synth -o g.h5 --shape 4 >out; atomo-bench convert g.h5 c.npz -q >o
 = 0
 
 # gradients of a run replace those of an older run, and no other file
-$ for again in 1 2; do atomo-train run --network softmax --max-steps 2 --dump-freq 1 --dump-gradients d.h5 -q >out || exit; done; atomo-bench synth -o g.h5 --shape 4 >out; cp g.h5 before; atomo-train run --network softmax --max-steps 2 --dump-freq 1 --dump-gradients g.h5 -q; echo $?; cmp g.h5 before; atomo-train run --network softmax --max-steps 1 -q -f csv -o d.h5; echo $?; atomo-train run --network softmax --max-steps 1 --dump-freq 1 --dump-gradients g.h5 -q --force >out; atomo-bench inspect d.h5 -f csv | wc -l
+$ sh $SRC/test/cli/tiny.sh; for again in 1 2; do atomo-train run --network softmax --dataset mnist --max-steps 2 --dump-freq 1 --dump-gradients d.h5 -q >out || exit; done; atomo-bench synth -o g.h5 --shape 4 >out; cp g.h5 before; atomo-train run --network softmax --dataset mnist --max-steps 2 --dump-freq 1 --dump-gradients g.h5 -q; echo $?; cmp g.h5 before; atomo-train run --network softmax --dataset mnist --max-steps 1 -q -f csv -o d.h5; echo $?; atomo-train run --network softmax --dataset mnist --max-steps 1 --dump-freq 1 --dump-gradients g.h5 -q --force >out; atomo-bench inspect d.h5 -f csv | wc -l
 > 2
 > 5
 - *differ*

@@ -102,7 +102,7 @@ $ printf 'tensor,compressor,elem_error,elem_error_big,elem_error_small,elem_erro
 
 # for a training run with two seeds: one line per compressor, with a band, on any of four axes
 ? command -v gnuplot
-$ for s in 1 2; do atomo-train run --network fc -c none -c sign --max-steps 3 --eval-freq 1 --batch-size 8 --target-accuracy 0.9 --seed $s -q -o r$s.csv; done; for x in time step bytes wall; do atomo-bench plot convergence r1.csv r2.csv --x $x -o f.svg && grep -c '<text>sign' f.svg; done; cut -d, -f8,10 f.plot.csv | sort | uniq -c | tr -s ' '; grep -c 'mean of up to 2 runs' f.svg
+$ sh "$SRC"/test/cli/tiny.sh; for s in 1 2; do atomo-train run --network softmax --dataset mnist -c none -c sign --max-steps 3 --eval-freq 1 --batch-size 8 --target-accuracy 0.9 --seed $s -q -o r$s.csv; done; for x in time step bytes wall; do atomo-bench plot convergence r1.csv r2.csv --x $x -o f.svg && grep -c '<text>sign' f.svg; done; cut -d, -f8,10 f.plot.csv | sort | uniq -c | tr -s ' '; grep -c 'mean of up to 2 runs' f.svg
 > 1
 > 1
 > 1
@@ -191,7 +191,7 @@ $ printf 'compressor,bits_per_element,relative_error\n' >p.csv; for i in 1 2 3 4
 
 # figures of training name the number of workers
 ? command -v gnuplot
-$ for p in 2 4; do atomo-train run --workers $p --max-steps 2 -c qsgd -q -o r$p.json; done; atomo-bench plot convergence r2.json -o a.svg; atomo-bench plot convergence r2.json r4.json -o b.svg; grep -c 'workers: 2; seed 1<' a.svg; grep -c 'workers: 2 to 4; seed 1$' b.plot.csv
+$ sh "$SRC"/test/cli/tiny.sh; for p in 2 4; do atomo-train run --network softmax --dataset mnist --workers $p --max-steps 2 -c qsgd -q -o r$p.json; done; atomo-bench plot convergence r2.json -o a.svg; atomo-bench plot convergence r2.json r4.json -o b.svg; grep -c 'workers: 2; seed 1<' a.svg; grep -c 'workers: 2 to 4; seed 1$' b.plot.csv
 > 1
 - 0
 2>

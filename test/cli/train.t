@@ -230,7 +230,7 @@ $ /usr/bin/python3 -c 'import h5py, numpy; f = h5py.File("w.h5", "w"); f["fc.wei
 = 1
 
 # a mean over senders: other weights than those of a mean over all, the same for one thread and two, resumed; refused where the codec sends every element
-$ g="--network softmax --batch-size 40 --workers 4 -q -f csv --eval-freq 2 --max-steps 4 -c zstd+ef+topk:ratio=0.05"; atomo-train run $g --train-dir a >/dev/null; atomo-train run $g --average senders --threads 1 --train-dir b >/dev/null; mkdir c; cp b/step_00000002.h5 c; atomo-train run $g --average senders --threads 2 --train-dir c --resume >/dev/null 2>&1; cmp b/step_00000004.h5 c/step_00000004.h5 && echo same; atomo-train run $g --max-steps 6 --train-dir b --resume; for c in qsgd ef+randk ef21+topk joint none induced+topk; do atomo-train run -c $c --average senders --max-steps 1; done
+$ sh $SRC/test/cli/tiny.sh; g="--network softmax --dataset mnist --batch-size 40 --workers 4 -q -f csv --eval-freq 2 --max-steps 4 -c zstd+ef+topk:ratio=0.05"; atomo-train run $g --train-dir a >/dev/null; atomo-train run $g --average senders --threads 1 --train-dir b >/dev/null; mkdir c; cp b/step_00000002.h5 c; atomo-train run $g --average senders --threads 2 --train-dir c --resume >/dev/null 2>&1; cmp b/step_00000004.h5 c/step_00000004.h5 && echo same; atomo-train run $g --max-steps 6 --train-dir b --resume; for c in qsgd ef+randk ef21+topk joint none induced+topk; do atomo-train run -c $c --average senders --max-steps 1; done
 > same
 2> atomo-train: b/step_00000004.h5: average is senders there, all here
 2> atomo-train: --average senders: qsgd does not send some elements and leave the others out, as topk does
@@ -242,7 +242,7 @@ $ g="--network softmax --batch-size 40 --workers 4 -q -f csv --eval-freq 2 --max
 = 2
 
 # --weights: a checkpoint's weights begin another run, which remembers them; a run with other weights may not resume it
-$ g="--network softmax -q --max-steps 1 --eval-freq 1"; atomo-train run $g --train-dir a >/dev/null; atomo-train run $g --seed 2 --weights a/step_00000001.h5 --train-dir b >/dev/null; atomo-train run $g --seed 2 --train-dir c >/dev/null; cmp -s b/step_00000001.h5 c/step_00000001.h5 || echo other; atomo-train eval --train-dir b -f csv | wc -l; atomo-train run $g --seed 2 --max-steps 2 --weights a/step_00000001.h5 --train-dir b --resume | grep -c summary; atomo-train run $g --seed 2 --max-steps 2 --train-dir b --resume; atomo-train run $g --weights a; atomo-train run $g --network cnn --weights a/step_00000001.h5
+$ sh $SRC/test/cli/tiny.sh; g="--network softmax --dataset mnist -q --max-steps 1 --eval-freq 1"; atomo-train run $g --train-dir a >/dev/null; atomo-train run $g --seed 2 --weights a/step_00000001.h5 --train-dir b >/dev/null; atomo-train run $g --seed 2 --train-dir c >/dev/null; cmp -s b/step_00000001.h5 c/step_00000001.h5 || echo other; atomo-train eval --train-dir b -f csv | wc -l; atomo-train run $g --seed 2 --max-steps 2 --weights a/step_00000001.h5 --train-dir b --resume | grep -c summary; atomo-train run $g --seed 2 --max-steps 2 --train-dir b --resume; atomo-train run $g --weights a; atomo-train run $g --network cnn --weights a/step_00000001.h5
 > other
 > 2
 > 1
@@ -252,7 +252,7 @@ $ g="--network softmax -q --max-steps 1 --eval-freq 1"; atomo-train run $g --tra
 = 1
 
 # chunktopk's default is the mean over senders, also where a checkpoint says so
-$ g="--network softmax --batch-size 40 --workers 4 -q --eval-freq 2 --max-steps 4 -c chunktopk:k=4,chunk=16"; for a in auto all senders; do atomo-train run $g --average $a --train-dir $a >/dev/null; done; cmp auto/step_00000004.h5 senders/step_00000004.h5 && echo same; cmp -s auto/step_00000004.h5 all/step_00000004.h5 || echo other; rm auto/step_00000004.h5; atomo-train run $g --train-dir auto --resume >/dev/null 2>&1; cmp auto/step_00000004.h5 senders/step_00000004.h5 && echo same
+$ sh $SRC/test/cli/tiny.sh; g="--network softmax --dataset mnist --batch-size 40 --workers 4 -q --eval-freq 2 --max-steps 4 -c chunktopk:k=4,chunk=16"; for a in auto all senders; do atomo-train run $g --average $a --train-dir $a >/dev/null; done; cmp auto/step_00000004.h5 senders/step_00000004.h5 && echo same; cmp -s auto/step_00000004.h5 all/step_00000004.h5 || echo other; rm auto/step_00000004.h5; atomo-train run $g --train-dir auto --resume >/dev/null 2>&1; cmp auto/step_00000004.h5 senders/step_00000004.h5 && echo same
 > same
 > other
 > same
@@ -286,7 +286,7 @@ $ atomo-train run --network gpt --dataset digits
 = 2
 
 # local steps: one exchange in 3 steps; a run stopped between two exchanges resumes to the same bits; one step of plain SGD is ordinary training
-$ g="--network softmax --batch-size 40 --workers 4 --threads 1 -q -f csv --eval-freq 0"; l="--optimizer adamw --lr 1e-3 --local-steps 3 --outer-lr 0.7 --outer-momentum 0.9 -c ef:decay=0.95+topk"; atomo-train run $g $l --max-steps 9 --eval-freq 4 --train-dir a >a.csv; awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i } $1 == "step" { printf "%d%d ", ($c["bytes_up"] > 0), ($c["comm_ms"] > 0) }' a.csv; mkdir b; cp a/step_00000004.h5 a/step_00000008.h5 b; atomo-train run $g $l --max-steps 9 --eval-freq 4 --train-dir b --resume >/dev/null 2>&1; cmp a/step_00000009.h5 b/step_00000009.h5 && echo same; rm b/step_00000008.h5 b/step_00000009.h5; atomo-train run $g $l --max-steps 9 --eval-freq 4 --train-dir b --resume >/dev/null 2>&1; cmp a/step_00000009.h5 b/step_00000009.h5 && echo same; for h in "" "--local-steps 1"; do atomo-train run $g --momentum 0 -c qsgd --max-steps 5 $h -f csv | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i } $1 == "summary" { print $c["loss"], $c["test_loss"], $c["bytes_up"] }'; done | uniq -c | awk '{ print $1 }'; atomo-train run $g $l --max-steps 3 -f json | tr '{,' '\n\n' | grep -e local_steps -e '"outer'
+$ sh $SRC/test/cli/tiny.sh; g="--network softmax --dataset mnist --batch-size 40 --workers 4 --threads 1 -q -f csv --eval-freq 0"; l="--optimizer adamw --lr 1e-3 --local-steps 3 --outer-lr 0.7 --outer-momentum 0.9 -c ef:decay=0.95+topk"; atomo-train run $g $l --max-steps 9 --eval-freq 4 --train-dir a >a.csv; awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i } $1 == "step" { printf "%d%d ", ($c["bytes_up"] > 0), ($c["comm_ms"] > 0) }' a.csv; mkdir b; cp a/step_00000004.h5 a/step_00000008.h5 b; atomo-train run $g $l --max-steps 9 --eval-freq 4 --train-dir b --resume >/dev/null 2>&1; cmp a/step_00000009.h5 b/step_00000009.h5 && echo same; rm b/step_00000008.h5 b/step_00000009.h5; atomo-train run $g $l --max-steps 9 --eval-freq 4 --train-dir b --resume >/dev/null 2>&1; cmp a/step_00000009.h5 b/step_00000009.h5 && echo same; for h in "" "--local-steps 1"; do atomo-train run $g --momentum 0 -c qsgd --max-steps 5 $h -f csv | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i } $1 == "summary" { print $c["loss"], $c["test_loss"], $c["bytes_up"] }'; done | uniq -c | awk '{ print $1 }'; atomo-train run $g $l --max-steps 3 -f json | tr '{,' '\n\n' | grep -e local_steps -e '"outer'
 > 00 00 11 00 00 11 00 00 11 same
 > same
 > 2
@@ -442,7 +442,7 @@ $ for o in '--dump-freq 5' --dump-workers; do atomo-train run --network fc --max
 = 0
 
 # --seeds N: the records of N runs with --seed, --seed + 1, ...; stopped and resumed they are the same
-$ r="atomo-train run --network softmax --max-steps 60 --eval-freq 20 -c none -c qsgd:bits=2 --batch-size 20 -q"; $r --seed 4 --seeds 2 -o a.csv; for s in 4 5; do $r --seed $s -o $s.csv; done; cut -d, -f 1-10,17,18 a.csv | sort >a; cat 4.csv 5.csv | cut -d, -f 1-10,17,18 | sort -u >b; sed -i '/^record/d' a b; cmp a b && wc -l <a; timeout -s TERM 0.5 $r --seed 4 --seeds 2 --train-dir d -o b.csv 2>/dev/null; $r --seed 4 --seeds 2 --train-dir d --resume -o b.csv 2>/dev/null; cut -d, -f 1-10,17,18 b.csv | sort | sed '/^record/d' | cmp - a && ls d/none; $r --seeds 2 -c none --dump-gradients g.h5
+$ sh $SRC/test/cli/tiny.sh; r="atomo-train run --network softmax --dataset mnist --max-steps 60 --eval-freq 20 -c none -c qsgd:bits=2 --batch-size 20 -q"; $r --seed 4 --seeds 2 -o a.csv; for s in 4 5; do $r --seed $s -o $s.csv; done; cut -d, -f 1-10,17,18 a.csv | sort >a; cat 4.csv 5.csv | cut -d, -f 1-10,17,18 | sort -u >b; sed -i '/^record/d' a b; cmp a b && wc -l <a; $r --seed 4 --seeds 2 --train-dir d -o b.csv 2>/dev/null & until [ "$(grep -cs '' b.csv.journal)" -ge 140 ] || ! kill -0 $!; do sleep 0.002; done 2>/dev/null; kill -TERM $! 2>/dev/null; wait $!; $r --seed 4 --seeds 2 --train-dir d --resume -o b.csv 2>/dev/null; cut -d, -f 1-10,17,18 b.csv | sort | sed '/^record/d' | cmp - a && ls d/none; $r --seeds 2 -c none --dump-gradients g.h5
 > 244
 > seed-4
 > seed-5
@@ -461,7 +461,7 @@ $ printf 'record,compressor,step,sim_seconds,sim_seconds_to_0.9,seed\nsummary,no
 = 0
 
 # a file that is named like a checkpoint but is none is kept: a text, and gradients; what is left of a checkpoint goes
-$ mkdir d; go() { atomo-train run --network softmax --max-steps 2 --eval-freq 1 --batch-size 8 -q --train-dir d >/dev/null; code="$code $?"; }; echo mine >d/step_00000002.h5; go; cat d/step_00000002.h5; atomo-bench synth -q -o d/step_00000002.h5 --force --shape 2x2; cp d/step_00000002.h5 x; go; cmp x d/step_00000002.h5 && echo kept; rm d/*; go; head -c 3000 d/step_00000002.h5 >x; mv x d/step_00000002.h5; go; echo codes$code
+$ sh $SRC/test/cli/tiny.sh; mkdir d; go() { atomo-train run --network softmax --dataset mnist --max-steps 2 --eval-freq 1 --batch-size 8 -q --train-dir d >/dev/null; code="$code $?"; }; echo mine >d/step_00000002.h5; go; cat d/step_00000002.h5; atomo-bench synth -q -o d/step_00000002.h5 --force --shape 2x2; cp d/step_00000002.h5 x; go; cmp x d/step_00000002.h5 && echo kept; rm d/*; go; head -c 3000 d/step_00000002.h5 >x; mv x d/step_00000002.h5; go; echo codes$code
 > mine
 > kept
 > codes 2 2 0 0
