@@ -5,5 +5,5 @@
 
 int sched_yield(void)
 {
-    return nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+    return nanosleep(&(struct timespec){.tv_nsec = 300000}, NULL);
 }
