@@ -28,7 +28,7 @@ BEGIN {
     count = split(rooms, room, "\n")
     only["hdf5.h"] = "lib/dump/tensor_hdf5.*"
     only["dlfcn.h"] = "lib/base/dynamic|lib/num/linalg_load"
-    only["fftw3.h"] = "lib/num/fourier_transform"
+    only["fftw3.h"] = "lib/num/fourier_(transform|long)"
     only["dnnl.h"] = "lib/nn/onednn"
     only["mpi.h"] = "lib/net/net_mpi.*|lib/net/net_version"
     only["matio.h"] = "lib/data/svhn"

@@ -30,6 +30,7 @@ typedef struct {
     size_t strips, width; /* `width`: lines in a strip; the last strip may have fewer */
     size_t first;         /* index of the strip in the first buffer of `slot` */
     float *slot;          /* (SLOTS, width, room) */
+    int threads;
     Fourier fourier;
     Rotor rotor; /* factors exp(i pi k / (2 n)) of the transform */
 } Pass;
@@ -97,77 +98,113 @@ static Strip strip_of(const Pass *p, size_t slot)
     return (Strip){p, line, least(p->width, p->lines - line), room, p->slot + slot * p->width * room};
 }
 
+/* Calls body(s, at) for at = 0, CHUNK, 2 CHUNK, ... below `end`. */
+typedef struct {
+    const Strip *s;
+    size_t end;
+    void (*body)(const Strip *s, size_t at);
+} Chunks;
+
+enum { CHUNKS = 64 }; /* chunks in a piece */
+
+static void chunks_piece(void *data, size_t piece)
+{
+    const Chunks *c = data;
+    for (size_t k = piece * CHUNKS; k < (piece + 1) * CHUNKS && k * CHUNK < c->end; k++)
+        c->body(c->s, k * CHUNK);
+}
+
+/* Runs in parallel if the strip is the only one, since calls of parallel_for within a call run alone. */
+static void each_chunk(const Strip *s, size_t end, void (*body)(const Strip *s, size_t at))
+{
+    Chunks c = {s, end, body};
+    parallel_for(s->p->threads, end ? (end - 1) / (CHUNKS * CHUNK) + 1 : 0, chunks_piece, &c);
+}
+
+static void gather_chunk(const Strip *s, size_t at)
+{
+    const Pass *p = s->p;
+    const size_t n = p->length, end = least(at + CHUNK, n / 2);
+    for (size_t l = 0; l < s->lines; l++) {
+        const float *x = p->from + (s->line + l) * p->pitch;
+        if (p->step == 1)
+            split(x, 1, n, at, end, s->v + l * s->room);
+        else
+            split(x, p->step, n, at, end, s->v + l * s->room);
+    }
+}
+
 static void gather(const Strip *s)
 {
     const Pass *p = s->p;
-    const size_t n = p->length, pairs = n / 2;
-    for (size_t at = 0; at < pairs; at += CHUNK)
-        for (size_t l = 0; l < s->lines; l++) {
-            const float *x = p->from + (s->line + l) * p->pitch;
-            if (p->step == 1)
-                split(x, 1, n, at, least(at + CHUNK, pairs), s->v + l * s->room);
-            else
-                split(x, p->step, n, at, least(at + CHUNK, pairs), s->v + l * s->room);
-        }
+    const size_t n = p->length;
+    each_chunk(s, n / 2, gather_chunk);
     for (size_t l = 0; l < s->lines && n % 2; l++)
-        s->v[l * s->room + pairs] = p->from[(s->line + l) * p->pitch + (n - 1) * p->step];
+        s->v[l * s->room + n / 2] = p->from[(s->line + l) * p->pitch + (n - 1) * p->step];
+}
+
+static void scatter_chunk(const Strip *s, size_t at)
+{
+    const Pass *p = s->p;
+    const size_t n = p->length, end = least(at + CHUNK, n / 2);
+    for (size_t l = 0; l < s->lines; l++) {
+        float *x = p->to + (s->line + l) * p->pitch;
+        if (p->step == 1)
+            join(s->v + l * s->room, 1, n, at, end, x);
+        else
+            join(s->v + l * s->room, p->step, n, at, end, x);
+    }
 }
 
 static void scatter(const Strip *s)
 {
     const Pass *p = s->p;
-    const size_t n = p->length, pairs = n / 2;
-    for (size_t at = 0; at < pairs; at += CHUNK)
-        for (size_t l = 0; l < s->lines; l++) {
-            float *x = p->to + (s->line + l) * p->pitch;
-            if (p->step == 1)
-                join(s->v + l * s->room, 1, n, at, least(at + CHUNK, pairs), x);
-            else
-                join(s->v + l * s->room, p->step, n, at, least(at + CHUNK, pairs), x);
-        }
+    const size_t n = p->length;
+    each_chunk(s, n / 2, scatter_chunk);
     for (size_t l = 0; l < s->lines && n % 2; l++)
-        p->to[(s->line + l) * p->pitch + (n - 1) * p->step] = s->v[l * s->room + pairs];
+        p->to[(s->line + l) * p->pitch + (n - 1) * p->step] = s->v[l * s->room + n / 2];
 }
 
-static void fold_strip(const Strip *s)
+static void fold_chunk(const Strip *s, size_t at)
 {
     const Pass *p = s->p;
-    const size_t n = p->length, end = n / 2 + 1;
-    const double scale = sqrt(2 / (double)n);
+    const size_t n = p->length, end = least(at + CHUNK, n / 2 + 1);
     RotorChunk f;
-    for (size_t at = 0; at < end; at += CHUNK) {
-        rotor_chunk(&p->rotor, at, scale, &f);
-        for (size_t l = 0; l < s->lines; l++) {
-            float *y = p->to + (s->line + l) * p->pitch;
-            const float *v = s->v + l * s->room;
-            if (p->step == 1)
-                fold(v, &f, 1, n, at + !at, least(at + CHUNK, end), y);
-            else
-                fold(v, &f, p->step, n, at + !at, least(at + CHUNK, end), y);
-            if (!at)
-                y[0] = v[0] * (float)sqrt(1 / (double)n);
-        }
+    rotor_chunk(&p->rotor, at, sqrt(2 / (double)n), &f);
+    for (size_t l = 0; l < s->lines; l++) {
+        float *y = p->to + (s->line + l) * p->pitch;
+        const float *v = s->v + l * s->room;
+        if (p->step == 1)
+            fold(v, &f, 1, n, at + !at, end, y);
+        else
+            fold(v, &f, p->step, n, at + !at, end, y);
+        if (!at)
+            y[0] = v[0] * (float)sqrt(1 / (double)n);
+    }
+}
+
+static void unfold_chunk(const Strip *s, size_t at)
+{
+    const Pass *p = s->p;
+    const size_t n = p->length, end = least(at + CHUNK, n / 2 + 1);
+    RotorChunk f;
+    /* the scale includes the factor 1 / n that FFTW's inverse transform omits */
+    rotor_chunk(&p->rotor, at, sqrt(0.5 / (double)n), &f);
+    for (size_t l = 0; l < s->lines; l++) {
+        const float *y = p->from + (s->line + l) * p->pitch;
+        float *v = s->v + l * s->room;
+        if (p->step == 1)
+            unfold(y, &f, 1, n, at + !at, end, v);
+        else
+            unfold(y, &f, p->step, n, at + !at, end, v);
     }
 }
 
 static void unfold_strip(const Strip *s)
 {
     const Pass *p = s->p;
-    const size_t n = p->length, end = n / 2 + 1;
-    /* with the factor 1 / n that FFTW's inverse transform omits */
-    const double scale = sqrt(0.5 / (double)n);
-    RotorChunk f;
-    for (size_t at = 0; at < end; at += CHUNK) {
-        rotor_chunk(&p->rotor, at, scale, &f);
-        for (size_t l = 0; l < s->lines; l++) {
-            const float *y = p->from + (s->line + l) * p->pitch;
-            float *v = s->v + l * s->room;
-            if (p->step == 1)
-                unfold(y, &f, 1, n, at + !at, least(at + CHUNK, end), v);
-            else
-                unfold(y, &f, p->step, n, at + !at, least(at + CHUNK, end), v);
-        }
-    }
+    const size_t n = p->length;
+    each_chunk(s, n / 2 + 1, unfold_chunk);
     for (size_t l = 0; l < s->lines; l++) {
         float *v = s->v + l * s->room;
         v[0] = p->from[(s->line + l) * p->pitch] * (float)sqrt(1 / (double)n);
@@ -190,7 +227,7 @@ static void run_slot(void *data, size_t slot)
         unfold_strip(&s);
     fourier_run(&p->fourier, s.v);
     if (p->fourier.way == FOURIER_FORWARD)
-        fold_strip(&s);
+        each_chunk(&s, p->length / 2 + 1, fold_chunk);
     else
         scatter(&s);
 }
@@ -204,12 +241,15 @@ static Status run(Pass *p, FourierWay way, int threads, Arena *scratch, Error *e
     p->strips = (p->lines - 1) / most + 1;
     p->width = (p->lines - 1) / p->strips + 1; /* strips have nearly equal numbers of lines */
     p->strips = (p->lines - 1) / p->width + 1;
+    p->threads = threads;
     const size_t slots = least(p->strips, SLOTS);
     p->slot = NEW(scratch, float, slots * p->width * room);
     TRY(arena_check(p->slot &&
                         rotor_open(&p->rotor, M_PI / (2 * (double)p->length), p->length / 2 + 1, scratch),
                     scratch, err));
-    TRY(fourier_open(&p->fourier, p->width, p->length, FOURIER_ROWS, way, p->slot, scratch, err));
+    /* a single line has been copied to `slot` before `to` is overwritten, even if it comes from `to` */
+    TRY(fourier_open(&p->fourier, p->width, p->length, FOURIER_ROWS, way, p->slot, p->to, threads, scratch,
+                     err));
     for (p->first = 0; p->first < p->strips; p->first += slots)
         parallel_for(threads, least(slots, p->strips - p->first), run_slot, p);
     fourier_close(&p->fourier);

@@ -5,43 +5,11 @@
  * the transform E[k] = (Z[k] + conj Z[m-k]) / 2, and the odd elements O[k] = (Z[k] - conj Z[m-k]) / 2i. The
  * transform of x is X[k] = E[k] + w^k O[k], X[m-k] = conj(E[k] - w^k O[k]) with w = exp(-2 pi i / cols). */
 #include "num/fourier_transform.h"
+#include "base/parallel.h"
 
 #include <fftw3.h>
 #include <math.h>
 #include <pthread.h>
-
-/* ---- factors ---- */
-
-static void fill(double *pair, size_t count, double angle)
-{
-    for (size_t i = 0; i < count; i++) {
-        pair[2 * i] = cos(angle * (double)i);
-        pair[2 * i + 1] = sin(angle * (double)i);
-    }
-}
-
-bool rotor_open(Rotor *r, double angle, size_t count, Arena *scratch)
-{
-    const size_t coarse = count / ROTOR_CHUNK + 1;
-    r->coarse = NEW(scratch, double, 2 * coarse);
-    r->fine = NEW_ZERO(scratch, double, 2 * ROTOR_CHUNK);
-    if (!r->coarse || !r->fine)
-        return false;
-    fill(r->coarse, coarse, angle * ROTOR_CHUNK);
-    fill(r->fine, count < ROTOR_CHUNK ? count : ROTOR_CHUNK, angle);
-    return true;
-}
-
-void rotor_chunk(const Rotor *r, size_t at, double scale, RotorChunk *out)
-{
-    const double re = r->coarse[2 * (at / ROTOR_CHUNK)] * scale;
-    const double im = r->coarse[2 * (at / ROTOR_CHUNK) + 1] * scale;
-    const double *fine = r->fine;
-    for (size_t i = 0; i < ROTOR_CHUNK; i++) {
-        out->re[i] = (float)(re * fine[2 * i] - im * fine[2 * i + 1]);
-        out->im[i] = (float)(re * fine[2 * i + 1] + im * fine[2 * i]);
-    }
-}
 
 /* ---- FFTW's plans, all for transforms in place ---- */
 
@@ -68,19 +36,38 @@ static fftwf_plan plan_complex(size_t length, size_t step, size_t count, size_t 
     return fftwf_plan_guru64_dft(1, &line, 1, &many, (void *)data, (void *)data, sign, FFTW_ESTIMATE);
 }
 
-Status fourier_open(Fourier *f, size_t rows, size_t cols, FourierSide side, FourierWay way, float *data,
-                    Arena *scratch, Error *err)
+/* Plans one transform of each length that a long line needs. */
+static void plan_long(FourierLong *l, FourierWay way)
 {
-    const size_t pairs = fourier_room(cols) / 2;
-    const bool down = side == FOURIER_MATRIX && rows > 1;
-    *f = (Fourier){.way = way, .rows = rows, .cols = cols};
-    TRY(arena_check(rotor_open(&f->rotor, -2 * M_PI / (double)cols, cols / 4 + 1, scratch), scratch, err));
+    for (int pass = 0; pass < 2; pass++)
+        l->plans[pass] = plan_complex(l->sides[pass], 1, 1, 1, way, l->slot);
+}
+
+static void make_plans(Fourier *f, bool down, float *data)
+{
+    const size_t rows = f->rows, cols = f->cols, pairs = fourier_room(cols) / 2;
     pthread_mutex_lock(&planner);
-    f->along = cols % 2 ? plan_odd((ptrdiff_t)rows, (ptrdiff_t)cols, way, data)
-                        : plan_complex(cols / 2, 1, rows, pairs, way, data);
-    f->down = down ? plan_complex(rows, pairs, pairs, 1, way, data) : NULL;
+    if (f->is_long)
+        plan_long(&f->line, f->way);
+    else
+        f->along = cols % 2 ? plan_odd((ptrdiff_t)rows, (ptrdiff_t)cols, f->way, data)
+                            : plan_complex(cols / 2, 1, rows, pairs, f->way, data);
+    f->down = down ? plan_complex(rows, pairs, pairs, 1, f->way, data) : NULL;
     pthread_mutex_unlock(&planner);
-    if (f->along && (f->down || !down))
+}
+
+Status fourier_open(Fourier *f, size_t rows, size_t cols, FourierSide side, FourierWay way, float *data,
+                    float *spare, int threads, Arena *scratch, Error *err)
+{
+    const bool down = side == FOURIER_MATRIX && rows > 1;
+    *f = (Fourier){.way = way, .rows = rows, .cols = cols, .threads = threads};
+    f->is_long = rows == 1 && cols % 2 == 0 && fourier_long_side(cols / 2) > 0;
+    TRY(arena_check(rotor_open(&f->rotor, -2 * M_PI / (double)cols, cols / 4 + 1, scratch), scratch, err));
+    if (f->is_long)
+        TRY(arena_check(fourier_long_open(&f->line, cols / 2, way == FOURIER_BACK, spare, threads, scratch),
+                        scratch, err));
+    make_plans(f, down, data);
+    if ((f->is_long ? f->line.plans[0] && f->line.plans[1] : f->along != NULL) && (f->down || !down))
         return OK;
     fourier_close(f);
     return FAIL(err, ERR_MEMORY, "no memory for a Fourier transform of %zu x %zu", rows, cols);
@@ -91,8 +78,10 @@ void fourier_close(Fourier *f)
     pthread_mutex_lock(&planner);
     fftwf_destroy_plan(f->along);
     fftwf_destroy_plan(f->down);
+    fftwf_destroy_plan(f->line.plans[0]);
+    fftwf_destroy_plan(f->line.plans[1]);
     pthread_mutex_unlock(&planner);
-    f->along = f->down = NULL;
+    f->along = f->down = f->line.plans[0] = f->line.plans[1] = NULL;
 }
 
 /* ---- real rows of even length, transformed as complex rows of half the length ---- */
@@ -143,30 +132,55 @@ static void ends(float *z, size_t m, FourierWay way)
     }
 }
 
+typedef struct {
+    const Fourier *f;
+    float *data;
+    size_t last; /* frequencies 0 to last - 1 and their mirror images are all frequencies */
+} Turn;
+
+enum { CHUNKS = 64 }; /* chunks of frequencies in a piece */
+
 /* Runs `split` or `join` over all rows, one chunk of frequencies at a time. So the factors of each chunk are
  * computed only once. */
-static void turn_rows(const Fourier *f, float *data)
+static void turn_piece(void *data, size_t piece)
 {
-    const size_t m = f->cols / 2, room = fourier_room(f->cols), last = m / 2 + 1;
+    const Turn *t = data;
+    const Fourier *f = t->f;
+    const size_t m = f->cols / 2, room = fourier_room(f->cols), from = piece * CHUNKS * ROTOR_CHUNK;
     RotorChunk w;
-    for (size_t at = 0; at < last; at += ROTOR_CHUNK) {
-        const size_t end = at + ROTOR_CHUNK < last ? at + ROTOR_CHUNK : last;
+    for (size_t at = from; at < t->last && at < from + CHUNKS * ROTOR_CHUNK; at += ROTOR_CHUNK) {
+        const size_t end = at + ROTOR_CHUNK < t->last ? at + ROTOR_CHUNK : t->last;
         rotor_chunk(&f->rotor, at, 1, &w);
         for (size_t r = 0; r < f->rows; r++)
-            (f->way == FOURIER_FORWARD ? split : join)(data + r * room, m, at + !at, end, &w);
+            (f->way == FOURIER_FORWARD ? split : join)(t->data + r * room, m, at + !at, end, &w);
     }
+}
+
+static void turn_rows(const Fourier *f, float *data)
+{
+    const size_t m = f->cols / 2;
+    Turn t = {f, data, m / 2 + 1};
+    parallel_for(f->threads, (t.last - 1) / (CHUNKS * ROTOR_CHUNK) + 1, turn_piece, &t);
     for (size_t r = 0; r < f->rows; r++)
-        ends(data + r * room, m, f->way);
+        ends(data + r * fourier_room(f->cols), m, f->way);
 }
 
 /* ---- transforms of all rows, and of all columns ---- */
+
+static void run_along(const Fourier *f, float *data)
+{
+    if (f->is_long)
+        fourier_long_run(&f->line, data);
+    else
+        fftwf_execute_dft(f->along, (void *)data, (void *)data);
+}
 
 static void forward(const Fourier *f, float *data)
 {
     if (f->cols % 2) {
         fftwf_execute_dft_r2c(f->along, data, (void *)data);
     } else {
-        fftwf_execute_dft(f->along, (void *)data, (void *)data);
+        run_along(f, data);
         turn_rows(f, data);
     }
     if (f->down)
@@ -181,7 +195,7 @@ static void back(const Fourier *f, float *data)
         fftwf_execute_dft_c2r(f->along, (void *)data, data);
     } else {
         turn_rows(f, data);
-        fftwf_execute_dft(f->along, (void *)data, (void *)data);
+        run_along(f, data);
     }
 }
 

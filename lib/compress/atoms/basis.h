@@ -62,9 +62,9 @@ Status basis_curve(const Call *c, const float *x, CurvePoint *point, size_t *cou
  * about 1. Returns 1 if `largest` is 0 or from 2^-40 to 2^40. */
 double basis_lift(float largest);
 
-/* Multiplies the n floats `from` by `lift` into `to`, which may be `from`. Returns false if a product is
- * beyond float32's range. */
-bool basis_scale(const float *from, size_t n, double lift, float *to);
+/* Multiplies the n floats `from` by `lift` into `to`, which may be `from`. Returns false, and leaves a part of
+ * `to` as it was, if a product is beyond float32's range. */
+bool basis_scale(const float *from, size_t n, double lift, int threads, float *to);
 
 /* Returns false if an estimate of a vector with the largest magnitude `largest` might be beyond float32's
  * range. Considers every possible draw of atoms. */
