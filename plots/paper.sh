@@ -5,7 +5,7 @@
 # no input or program is newer. Names a command that fails, with its log, and runs the others.
 # Environment: DATA=full adds published data sets and other dumps in the folder DATASETS (default datasets);
 # PAPER_QUICK=1 tests all commands on small data; PAPER_TRAIN is added to each training command; PAPER_LIST is the
-# list, PAPER_HEADING its heading, PAPER_DUMPS the dumps in OUTPUT_DIRECTORY/data that it makes for its @NAMEs; STEPS is the length of the runs of plots/resnet.list.
+# list, PAPER_PAGE=no leaves out report.html, PAPER_HEADING is the heading, PAPER_DUMPS the dumps in OUTPUT_DIRECTORY/data that it makes for its @NAMEs; STEPS is the length of the runs of plots/resnet.list.
 set -u
 bin=${1:?usage: paper.sh BIN_DIRECTORY [OUTPUT_DIRECTORY]} out=${2:-build/paper}
 list=${PAPER_LIST:-$(dirname "$0")/paper.list}
@@ -306,7 +306,7 @@ for one in $dumps; do
 done
 mv "$out/index.new" "$out/index.md"
 name=report bad=''
-step report.html "$bench report $data --title '$heading' --force -o $out/report.html"
+[ "${PAPER_PAGE:-}" = no ] || step report.html "$bench report $data --title '$heading' --force -o $out/report.html"
 echo "paper: $out/index.md, $out/report.html"
 [ $failed -eq 0 ] || echo "paper: $failed steps failed" >&2
 [ $failed -eq 0 ] && [ $undrawn -eq 0 ]
