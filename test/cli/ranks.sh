@@ -30,5 +30,5 @@ on_two_hosts() {
     shift 2
     "$hosts" "$rate" "$delay" mpirun --allow-run-as-root --timeout 120 -n 2 --host 10.77.0.1,10.77.0.2 --bind-to none \
         --mca plm_rsh_agent "$hosts --enter" --mca btl tcp,self --mca btl_tcp_if_include wire \
-        --mca oob_tcp_if_include wire --mca mpi_yield_when_idle 1 -x PATH "$@"
+        --mca oob_tcp_if_include wire --mca mpi_yield_when_idle 1 -x LD_PRELOAD="${PUBLIC%/public}/rest.so" -x PATH "$@"
 }
