@@ -1,5 +1,5 @@
 /* test_train_digits.c -- LeNet must learn synthetic digits with a codec as well as without. The codecs send
- * ternary values or 4 singular vectors. test/python/test_digits.py does the same with qsgd, ef+topk, svd and sign. */
+ * ternary values or 4 singular vectors. test/python/test_digits.py does the same with qsgd, ef+topk and sign. */
 #include "rig/check.h"
 #include "data/dataset.h"
 #include "nn/train.h"
