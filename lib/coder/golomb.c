@@ -90,41 +90,126 @@ static uint64_t gap_bits(const Golomb *g, uint64_t gap)
     return q + g->binary.bits[top];
 }
 
-/* Counts the bits that the gaps take in each of the Golomb codes `first` .. `first` + `codes` - 1. Reads the
- * set once only, because calls of `set->run` may be slow. */
-static void count_bits(const Indices *set, GolombCode first, size_t codes, uint64_t bits[NEAR])
-{
+/* Counts the bits that gaps take in each of the Golomb codes `first` .. `first` + `codes` - 1. */
+typedef struct {
     Golomb g[NEAR];
-    uint64_t times[TURNS][SHORT] = {{0}};
-    size_t next = 0;
-    for (size_t k = 0; k < codes; k++) {
-        g[k] = open_code((GolombCode)(first + k));
-        bits[k] = set->count * (1 + g[k].shift);
+    size_t codes;
+    uint64_t times[TURNS][SHORT],
+        bits[NEAR]; /* times: how often each short gap occurs; bits: of the other gaps */
+} Count;
+
+static void count_open(Count *c, GolombCode first, size_t codes)
+{
+    *c = (Count){.codes = codes};
+    for (size_t k = 0; k < codes; k++)
+        c->g[k] = open_code((GolombCode)(first + k));
+}
+
+/* `next` is the index after the previous one. */
+static void count_gaps(Count *c, const size_t *index, size_t count, size_t next)
+{
+    for (size_t i = 0; i < count; i++) {
+        const size_t gap = index[i] - next;
+        next = index[i] + 1;
+        if (__builtin_expect(gap < SHORT, 1))
+            c->times[i % TURNS][gap]++;
+        else
+            for (size_t k = 0; k < c->codes; k++)
+                c->bits[k] += gap_bits(&c->g[k], gap);
     }
+    for (size_t k = 0; k < c->codes; k++)
+        c->bits[k] += count * (1 + c->g[k].shift);
+}
+
+static void count_close(const Count *c, uint64_t bits[NEAR])
+{
+    memcpy(bits, c->bits, sizeof c->bits);
+    for (size_t gap = 0; gap < SHORT; gap++) {
+        const uint64_t all = c->times[0][gap] + c->times[1][gap] + c->times[2][gap] + c->times[3][gap];
+        for (size_t k = 0; k < c->codes && all; k++)
+            bits[k] += all * gap_bits(&c->g[k], gap);
+    }
+}
+
+/* A list is cut into parts for several threads. */
+enum { PART = 1 << 16 };
+
+typedef struct {
+    const Indices *set;
+    GolombCode first;
+    size_t codes;
+    uint64_t (*bits)[NEAR]; /* (parts) */
+} PartCount;
+
+/* Returns the number of parts; 1 if the set is short, or no list. */
+static size_t parts_of(const Indices *set)
+{
+    return set->run == whole_list && set->count ? (set->count - 1) / PART + 1 : 1;
+}
+
+static size_t part_size(const Indices *set, size_t part)
+{
+    const size_t left = set->count - part * PART;
+    return left < PART ? left : PART;
+}
+
+/* Returns the index after the last one before the part. */
+static size_t part_next(const size_t *index, size_t part)
+{
+    return part ? index[part * PART - 1] + 1 : 0;
+}
+
+static void count_part(void *data, size_t part)
+{
+    const PartCount *p = data;
+    const size_t *index = p->set->data;
+    Count c;
+    count_open(&c, p->first, p->codes);
+    count_gaps(&c, index + part * PART, part_size(p->set, part), part_next(index, part));
+    count_close(&c, p->bits[part]);
+}
+
+/* Counts the bits of a list, and of each of its parts in `part`. */
+static void count_parts(const Indices *set, GolombCode first, size_t codes, int threads,
+                        uint64_t (*part)[NEAR], uint64_t bits[NEAR])
+{
+    PartCount p = {set, first, codes, part};
+    parallel_for(threads, parts_of(set), count_part, &p);
+    memset(bits, 0, NEAR * sizeof *bits);
+    for (size_t i = 0; i < parts_of(set); i++)
+        for (size_t k = 0; k < codes; k++)
+            bits[k] += part[i][k];
+}
+
+/* Reads the set once only, because calls of `set->run` may be slow. */
+static void count_bits(const Indices *set, GolombCode first, size_t codes, int threads, Arena *scratch,
+                       uint64_t bits[NEAR])
+{
+    if (threads > 1 && parts_of(set) > 1) {
+        const ArenaMark mark = arena_mark(scratch);
+        uint64_t(*part)[NEAR] = arena_take(scratch, parts_of(set), sizeof *part);
+        if (part)
+            count_parts(set, first, codes, threads, part, bits);
+        arena_rewind(scratch, mark);
+        if (part)
+            return;
+    }
+    Count c;
+    size_t next = 0;
+    count_open(&c, first, codes);
     for (size_t r = 0; r < set->runs; r++) {
         size_t count;
         const size_t *index = set->run(set, r, &count);
-        for (size_t i = 0; i < count; i++) {
-            const size_t gap = index[i] - next;
-            next = index[i] + 1;
-            if (__builtin_expect(gap < SHORT, 1))
-                times[i % TURNS][gap]++;
-            else
-                for (size_t k = 0; k < codes; k++)
-                    bits[k] += gap_bits(&g[k], gap);
-        }
+        count_gaps(&c, index, count, next);
+        next = count ? index[count - 1] + 1 : next;
     }
-    for (size_t gap = 0; gap < SHORT; gap++) {
-        const uint64_t all = times[0][gap] + times[1][gap] + times[2][gap] + times[3][gap];
-        for (size_t k = 0; k < codes && all; k++)
-            bits[k] += all * gap_bits(&g[k], gap);
-    }
+    count_close(&c, bits);
 }
 
 uint64_t golomb_bits(GolombCode code, const Indices *set)
 {
     uint64_t bits[NEAR];
-    count_bits(set, code, 1, bits);
+    count_bits(set, code, 1, 1, NULL, bits);
     return bits[0];
 }
 
@@ -149,20 +234,22 @@ static size_t last_index(const Indices *set)
     return index[count - 1];
 }
 
-GolombCode golomb_best(const Indices *set, uint64_t *bits)
+GolombCode golomb_best(const Indices *set, int threads, Arena *scratch, uint64_t *bits)
 {
     GolombCode best = code_for((double)set->count / ((double)last_index(set) + 1));
     const int first = best < 1 ? 0 : best > GOLOMB_CODES - NEAR ? GOLOMB_CODES - NEAR : best - 1;
     uint64_t near[NEAR];
-    count_bits(set, (GolombCode)first, NEAR, near);
+    count_bits(set, (GolombCode)first, NEAR, threads, scratch, near);
     *bits = near[best - first];
     for (int step = -1; step <= 1; step += 2)
         for (int code = best + step; code >= 0 && code < GOLOMB_CODES; code += step) {
             const bool known = code >= first && code < first + NEAR;
-            const uint64_t b = known ? near[code - first] : golomb_bits((GolombCode)code, set);
-            if (b >= *bits)
+            uint64_t b[NEAR] = {known ? near[code - first] : 0};
+            if (!known)
+                count_bits(set, (GolombCode)code, 1, threads, scratch, b);
+            if (b[0] >= *bits)
                 break;
-            *bits = b;
+            *bits = b[0];
             best = (GolombCode)code;
         }
     return best;
@@ -261,7 +348,71 @@ static void put_run(BitWriter *writer, const Golomb *g, const uint64_t *word, co
     }
 }
 
-void golomb_put(GolombCode code, const Indices *set, uint64_t bits, Buf *out)
+/* ---- writing a list on several threads: each part to bytes of its own, which are then joined ---- */
+
+typedef struct {
+    const Indices *set;
+    const Golomb *g;
+    const uint64_t *word;
+    uint64_t *from; /* (parts + 1) index of each part's first bit; the last entry is the number of all bits */
+    uint8_t **bytes; /* (parts) each part's bytes, from the byte with its first bit on */
+} PartPut;
+
+static size_t part_bytes(const uint64_t *from)
+{
+    return (size_t)((from[1] + 7) / 8 - from[0] / 8);
+}
+
+static void put_part(void *data, size_t part)
+{
+    const PartPut *p = data;
+    const size_t *index = p->set->data;
+    BitWriter w = bits_writer(p->bytes[part], part_bytes(p->from + part));
+    bits_put(&w, 0, p->from[part] % 8);
+    put_run(&w, p->g, p->word, index + part * PART, part_size(p->set, part), part_next(index, part));
+    bits_close(&w);
+    assert(!w.full);
+}
+
+/* Returns false, and writes nothing, if `scratch` has no memory. */
+static bool parts_open(PartPut *p, GolombCode code, int threads, Arena *scratch)
+{
+    const size_t parts = parts_of(p->set);
+    uint64_t(*bits)[NEAR] = arena_take(scratch, parts, sizeof *bits), all[NEAR];
+    p->from = NEW(scratch, uint64_t, parts + 1);
+    p->bytes = NEW(scratch, uint8_t *, parts);
+    if (!bits || !p->from || !p->bytes)
+        return false;
+    count_parts(p->set, code, 1, threads, bits, all);
+    p->from[0] = 0;
+    for (size_t i = 0; i < parts; i++) {
+        p->from[i + 1] = p->from[i] + bits[i][0];
+        p->bytes[i] = NEW(scratch, uint8_t, part_bytes(p->from + i));
+        if (!p->bytes[i])
+            return false;
+    }
+    return true;
+}
+
+static bool put_parts(const Indices *set, GolombCode code, const Golomb *g, const uint64_t *word, int threads,
+                      Arena *scratch, uint8_t *out)
+{
+    const ArenaMark mark = arena_mark(scratch);
+    PartPut p = {.set = set, .g = g, .word = word};
+    const bool room = parts_open(&p, code, threads, scratch);
+    if (room)
+        parallel_for(threads, parts_of(set), put_part, &p);
+    for (size_t i = 0; i < parts_of(set) && room; i++) {
+        uint8_t *const to = out + p.from[i] / 8;
+        const uint8_t before = p.from[i] % 8 ? *to : 0; /* the last bits of the part before */
+        memcpy(to, p.bytes[i], part_bytes(p.from + i));
+        *to |= before;
+    }
+    arena_rewind(scratch, mark);
+    return room;
+}
+
+void golomb_put(GolombCode code, const Indices *set, uint64_t bits, int threads, Arena *scratch, Buf *out)
 {
     const Golomb g = open_code(code);
     const size_t bytes = (size_t)((bits + 7) / 8);
@@ -272,6 +423,8 @@ void golomb_put(GolombCode code, const Indices *set, uint64_t bits, Buf *out)
     size_t next = 0;
     if (many)
         fill_words(&g, word);
+    if (threads > 1 && parts_of(set) > 1 && put_parts(set, code, &g, word, threads, scratch, start))
+        return;
     for (size_t r = 0; r < set->runs; r++) {
         size_t count;
         const size_t *index = set->run(set, r, &count);

@@ -13,6 +13,7 @@
 #ifndef ATOMO_GOLOMB_H
 #define ATOMO_GOLOMB_H
 
+#include "base/arena.h"
 #include "base/bytes.h"
 #include "base/parallel.h"
 
@@ -42,15 +43,16 @@ uint64_t golomb_bits(GolombCode code, const Indices *set);
 /* Returns a code in which the gaps of `set` take few bits, and sets *bits to their number. The search starts
  * at a good code for geometrically distributed gaps with the same mean. It goes to smaller and to larger m
  * until the bits stop falling, so gaps of another distribution may have a better code. `set` must not be
- * empty. */
-GolombCode golomb_best(const Indices *set, uint64_t *bits);
+ * empty. `threads` count a long list's gaps, with memory from `scratch` if it has any. */
+GolombCode golomb_best(const Indices *set, int threads, Arena *scratch, uint64_t *bits);
 
 /* Suppose that each index is in the set with probability `density` (0 < density <= 1), independently. Returns
  * the expected number of bits per gap in the best code. */
 double golomb_mean_bits(double density);
 
-/* Writes the gaps of `set`. `bits` must be golomb_bits(code, set). */
-void golomb_put(GolombCode code, const Indices *set, uint64_t bits, Buf *out);
+/* Writes the gaps of `set`. `bits` must be golomb_bits(code, set). `threads` write a long list if `scratch` has
+ * memory for its bytes, else one does. */
+void golomb_put(GolombCode code, const Indices *set, uint64_t bits, int threads, Arena *scratch, Buf *out);
 
 /* A decoded set of indices, in rising order. Each index is stored as its position in its block of 2^16
  * indices. */

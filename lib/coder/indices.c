@@ -27,17 +27,17 @@ static void put_bitmap(const Indices *set, size_t n, Buf *out)
     }
 }
 
-void indices_put(const Indices *set, size_t n, Buf *out)
+void indices_put(const Indices *set, size_t n, int threads, Arena *scratch, Buf *out)
 {
     buf_varint(out, set->count);
     if (set->count == 0 || set->count == n)
         return;
     uint64_t bits;
-    const GolombCode code = golomb_best(set, &bits);
+    const GolombCode code = golomb_best(set, threads, scratch, &bits);
     const bool gaps = bits <= n;
     buf_u8(out, gaps ? code : BITMAP);
     if (gaps)
-        golomb_put(code, set, bits, out);
+        golomb_put(code, set, bits, threads, scratch, out);
     else
         put_bitmap(set, n, out);
 }

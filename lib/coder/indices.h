@@ -14,8 +14,9 @@
 /* Returns an upper bound on the bytes that indices_put writes for any set of indices under n. */
 size_t indices_bound(size_t n);
 
-/* Writes a set out of n indices to `out`; every index must be less than n. */
-void indices_put(const Indices *set, size_t n, Buf *out);
+/* Writes a set out of n indices to `out`; every index must be less than n. A long list is written on up to
+ * `threads` threads if `scratch` has memory for its bytes; the result is the same. */
+void indices_put(const Indices *set, size_t n, int threads, Arena *scratch, Buf *out);
 
 /* Reads a set out of n indices into memory from `scratch`. If the bytes are not what indices_put writes,
  * sets in->bad and returns false. If `scratch` is out of memory, returns false without setting in->bad. */

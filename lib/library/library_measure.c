@@ -68,7 +68,7 @@ atomo_status atomo_measure(const float *x, const float *y, size_t n, size_t byte
         .x = x, .n = n, .threads = threads > 0 ? threads : parallel_cores(), .scratch = scratch, .err = e};
     Status status = check_pair(x, y, n, e);
     if (status == OK) {
-        const double above = n ? radix_magnitude_quantile(x, n, 0.95) : NAN;
+        const double above = n ? radix_magnitude_quantile(x, n, 0.95, s.threads) : NAN;
         for (int level = 0; level < LEVELS; level++)
             s.above[level] = above;
         status = measure(&s, y, bytes, value);

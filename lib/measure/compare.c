@@ -141,7 +141,7 @@ static Status find_percentiles(Engine *e)
             if (comparison_stopped(c))
                 return FAIL(e->err, ERR_STOPPED, "stopped");
             TRY(load_values(e, &c->vectors->item[i]));
-            l->above[i] = n ? radix_magnitude_quantile(x, n, 0.95) : NAN;
+            l->above[i] = n ? radix_magnitude_quantile(x, n, 0.95, c->threads) : NAN;
             if (pool)
                 memcpy(pool + at, x, n * sizeof *x);
             at += n;
@@ -149,10 +149,10 @@ static Status find_percentiles(Engine *e)
         if (cell->to - cell->from == 1)
             cell->above = l->above[cell->from];
         else if (pool && at > begin)
-            cell->above = radix_magnitude_quantile(pool + begin, at - begin, 0.95);
+            cell->above = radix_magnitude_quantile(pool + begin, at - begin, 0.95, c->threads);
     }
     if (pool && l->reach == LEVEL_RUN && at)
-        l->above_run = radix_magnitude_quantile(pool, at, 0.95);
+        l->above_run = radix_magnitude_quantile(pool, at, 0.95, c->threads);
     return OK;
 }
 

@@ -13,6 +13,7 @@
 #include "base/parallel.h"
 
 #include <math.h>
+#include <stdatomic.h>
 
 enum {
     TOP = 11,
@@ -258,42 +259,66 @@ static inline uint32_t magnitude_bits(float x)
     return float_bits(x) & 0x7fffffffu;
 }
 
+enum { SHARE = 1 << 17 }; /* magnitudes that one thread counts at a time */
+
+/* Counts a digit of the magnitudes whose bits under `mask` are `known`. */
+typedef struct {
+    const float *x;
+    size_t n;
+    uint32_t known, mask, digit;
+    int shift;
+    atomic_size_t count[BUCKETS];
+} DigitCount;
+
+static void count_magnitudes(void *data, size_t piece)
+{
+    DigitCount *d = data;
+    size_t count[BUCKETS] = {0};
+    const size_t from = piece * SHARE, end = d->n - from < SHARE ? d->n : from + SHARE;
+    const uint32_t known = d->known, mask = d->mask, digit = d->digit;
+    const int shift = d->shift;
+    for (size_t i = from; i < end; i++) {
+        const uint32_t m = magnitude_bits(d->x[i]);
+        if ((m & mask) == known)
+            count[m >> shift & digit]++;
+    }
+    for (size_t v = 0; v <= digit; v++)
+        if (count[v])
+            atomic_fetch_add_explicit(&d->count[v], count[v], memory_order_relaxed);
+}
+
 /* Finds the bits of the k-th smallest magnitude (k from 0), digit by digit from the top. Sets `*upto` to the
  * number of magnitudes that are at most this magnitude. */
-static uint32_t select_magnitude(const float *x, size_t n, size_t k, size_t *upto)
+static uint32_t select_magnitude(const float *x, size_t n, size_t k, int threads, size_t *upto)
 {
     static const int shifts[] = {20, 10, 0}; /* the lowest bits of digits of 11, 10 and 10 bits */
     uint32_t known = 0, mask = 0;
     size_t below = 0;
-    for (size_t d = 0; d < countof(shifts); d++) {
-        size_t count[BUCKETS] = {0};
-        const uint32_t digit = d ? 1023 : BUCKETS - 1;
-        for (size_t i = 0; i < n; i++) {
-            const uint32_t m = magnitude_bits(x[i]);
-            if ((m & mask) == known)
-                count[m >> shifts[d] & digit]++;
-        }
+    for (size_t i = 0; i < countof(shifts); i++) {
+        DigitCount d = {.x = x, .n = n, .known = known, .mask = mask, .shift = shifts[i]};
+        d.digit = i ? 1023 : BUCKETS - 1;
+        parallel_for(threads, n ? (n - 1) / SHARE + 1 : 0, count_magnitudes, &d);
         uint32_t v = 0;
-        for (; below + count[v] <= k; v++)
-            below += count[v];
-        known |= v << shifts[d];
-        mask |= digit << shifts[d];
-        *upto = below + count[v];
+        for (; below + d.count[v] <= k; v++)
+            below += d.count[v];
+        known |= v << d.shift;
+        mask |= d.digit << d.shift;
+        *upto = below + d.count[v];
     }
     return known;
 }
 
-float radix_magnitude(const float *x, size_t n, size_t k, size_t *upto)
+float radix_magnitude(const float *x, size_t n, size_t k, int threads, size_t *upto)
 {
-    return bits_float(select_magnitude(x, n, k, upto));
+    return bits_float(select_magnitude(x, n, k, threads, upto));
 }
 
-double radix_magnitude_quantile(const float *x, size_t n, double q)
+double radix_magnitude_quantile(const float *x, size_t n, double q, int threads)
 {
     const double at = q * (double)(n - 1);
     const size_t k = (size_t)at;
     size_t upto;
-    const uint32_t low = select_magnitude(x, n, k, &upto);
+    const uint32_t low = select_magnitude(x, n, k, threads, &upto);
     uint32_t high = low;
     if (k + 1 < n && k + 1 >= upto) { /* the magnitude of rank k + 1 is the least magnitude above `low` */
         high = UINT32_MAX;

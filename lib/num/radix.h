@@ -44,9 +44,9 @@ Status radix_wasserstein(const float *x, float *y, size_t n, float *work, int th
 
 /* Returns the (k+1)-th smallest magnitude of x, for k < n, and sets *upto to the number of magnitudes that
  * are at most as large. x is not reordered. */
-float radix_magnitude(const float *x, size_t n, size_t k, size_t *upto);
+float radix_magnitude(const float *x, size_t n, size_t k, int threads, size_t *upto);
 
 /* Returns the q-quantile of |x| by linear interpolation at (n - 1) q; n > 0. x is not reordered. */
-double radix_magnitude_quantile(const float *x, size_t n, double q);
+double radix_magnitude_quantile(const float *x, size_t n, double q, int threads);
 
 #endif

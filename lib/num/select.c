@@ -119,21 +119,39 @@ size_t select_places(const Picks *s, size_t block, size_t *place)
     return count;
 }
 
+typedef struct {
+    Picks *s;
+    size_t *before; /* (blocks) number of selected elements before each block */
+} List;
+
+static void list_block(void *data, size_t block)
+{
+    const List *l = data;
+    size_t *place = l->s->place + l->before[block];
+    float *value = l->s->value + l->before[block];
+    const size_t count = select_places(l->s, block, place);
+    for (size_t i = 0; i < count; i++)
+        value[i] = l->s->x[place[i]];
+}
+
 bool select_list(Picks *s)
 {
     if (s->place || s->count > s->n / FEW)
         return true;
-    size_t *place = NEW(s->scratch, size_t, s->count);
-    float *value = NEW(s->scratch, float, s->count);
-    if (!place || !value)
+    List l = {s, NEW(s->scratch, size_t, blocks_of(s->n))};
+    s->place = NEW(s->scratch, size_t, s->count);
+    s->value = NEW(s->scratch, float, s->count);
+    if (!l.before || !s->place || !s->value) {
+        s->place = NULL;
+        s->value = NULL;
         return false;
+    }
     size_t at = 0;
-    for (size_t b = 0; b < blocks_of(s->n); b++)
-        at += select_places(s, b, place + at);
-    for (size_t i = 0; i < s->count; i++)
-        value[i] = s->x[place[i]];
-    s->place = place;
-    s->value = value;
+    for (size_t b = 0; b < blocks_of(s->n); b++) {
+        l.before[b] = at;
+        at += s->in_block[b];
+    }
+    parallel_for(s->threads, blocks_of(s->n), list_block, &l);
     return true;
 }
 
@@ -191,10 +209,10 @@ static Thin thin_alike(float least, size_t *ties)
 
 /* Returns the k-th largest magnitude of the n elements of `value`, 1 <= k <= n; sets *ties to how many of the k
  * largest magnitudes are equal to it. */
-static float kth_largest(const float *value, size_t n, size_t k, size_t *ties)
+static float kth_largest(const float *value, size_t n, size_t k, int threads, size_t *ties)
 {
     size_t upto;
-    const float v = radix_magnitude(value, n, n - k, &upto);
+    const float v = radix_magnitude(value, n, n - k, threads, &upto);
     *ties = k - (n - upto);
     return v;
 }
@@ -203,7 +221,7 @@ static float kth_largest(const float *value, size_t n, size_t k, size_t *ties)
 static void top_of_all(Picks *s, size_t k)
 {
     size_t ties;
-    const float least = kth_largest(s->x, s->n, k, &ties);
+    const float least = kth_largest(s->x, s->n, k, s->threads, &ties);
     select_from(s, (double)least);
     const Thin t = thin_alike(least, &ties);
     if (s->count > k)
@@ -222,7 +240,7 @@ bool select_narrow(Picks *s, size_t k)
     if (!select_list(s))
         return false;
     if (s->place) {
-        const float least = kth_largest(s->value, s->count, k, &ties);
+        const float least = kth_largest(s->value, s->count, k, s->threads, &ties);
         const Thin t = thin_alike(least, &ties);
         thin_list(s, &t);
     } else {
@@ -245,7 +263,7 @@ static double guess_level(const Picks *s, const float *sample, size_t m, size_t 
 {
     const double share = (double)k / (double)s->n * SAMPLE, rank = share + 5 * sqrt(share) + 8;
     size_t ties;
-    return rank < (double)m ? (double)kth_largest(sample, m, (size_t)rank, &ties) : 0;
+    return rank < (double)m ? (double)kth_largest(sample, m, (size_t)rank, 1, &ties) : 0;
 }
 
 bool select_top(Picks *s, size_t k)
@@ -296,13 +314,13 @@ static double guess_both(const Picks *s, const size_t k[2])
 
 /* Sets the thresholds and ties of t so that k[0] positive and k[1] negative elements of x remain. Returns
  * false if x has fewer such elements. */
-static bool rank_both(const float *x, size_t n, const size_t k[2], float *room, Thin *t)
+static bool rank_both(const float *x, size_t n, const size_t k[2], int threads, float *room, Thin *t)
 {
     for (int side = 0; side < 2; side++) {
         const size_t m = gather(x, n, side, room);
         if (m < k[side])
             return false;
-        t->least[side] = k[side] ? kth_largest(room, m, k[side], t->ties[side]) : INFINITY;
+        t->least[side] = k[side] ? kth_largest(room, m, k[side], threads, t->ties[side]) : INFINITY;
     }
     return true;
 }
@@ -318,12 +336,12 @@ bool select_sides(Picks *s, const size_t k[2])
         select_from(s, guess_both(s, k));
         if (!select_list(s))
             return false;
-        if (s->place && rank_both(s->value, s->count, k, room, &t)) {
+        if (s->place && rank_both(s->value, s->count, k, s->threads, room, &t)) {
             thin_list(s, &t);
             return true;
         }
     }
-    const bool enough = rank_both(s->x, s->n, k, room, &t);
+    const bool enough = rank_both(s->x, s->n, k, s->threads, room, &t);
     select_from(s, (double)fminf(t.least[0], t.least[1]));
     thin_bits(s, &t);
     return enough;

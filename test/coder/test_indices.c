@@ -27,7 +27,7 @@ static Buf written(const size_t *index, size_t k, size_t n)
 {
     Buf b = {NEW(scratch, uint8_t, indices_bound(n)), 0, indices_bound(n)};
     const Indices set = indices_list(index, k);
-    indices_put(&set, n, &b);
+    indices_put(&set, n, 1, NULL, &b);
     return b;
 }
 
@@ -78,7 +78,7 @@ static void runs_are_written_as_one_list(void **state)
             const Indices set = {.count = k, .runs = 2 * (k / each + 2), .data = &c, .run = cut_run};
             const Buf one = written(c.index, k, n);
             Buf b = {NEW(scratch, uint8_t, indices_bound(n)), 0, indices_bound(n)};
-            indices_put(&set, n, &b);
+            indices_put(&set, n, 1, NULL, &b);
             check(b.size == one.size && !memcmp(b.data, one.data, one.size));
             arena_rewind(scratch, mark);
         }
@@ -146,7 +146,7 @@ static void gaps_are_within_three_percent_of_the_entropy(void **state)
             for (size_t r = 0; r < draws && n < 300000; r++) {
                 uint64_t b;
                 const Indices set = indices_list(random_set(r + 1000 * k, n, k), k);
-                golomb_best(&set, &b);
+                golomb_best(&set, 1, NULL, &b);
                 bits += (double)b / (double)draws;
             }
             worst = fmax(worst, bits / log2_choose((double)n, (double)k) - 1);
@@ -175,7 +175,7 @@ static void the_best_code_is_the_best_of_all(void **state)
         const size_t n = 30000;
         const Indices set = indices_list(random_set(k, n, k), k);
         uint64_t bits, least = UINT64_MAX;
-        golomb_best(&set, &bits);
+        golomb_best(&set, 1, NULL, &bits);
         for (int code = 0; code < GOLOMB_CODES; code++) {
             const uint64_t b = golomb_bits((GolombCode)code, &set);
             least = b < least ? b : least;
@@ -265,9 +265,38 @@ static void cut_padded_and_foreign_bytes_are_refused(void **state)
     check(reads((Bytes){(const uint8_t[]){1, 0, 0x02}, 3}, 8, &back, &count) && back[0] == 6);
 }
 
+/* Long lists are written in parts by several threads, or by one if there is no memory. */
+static void several_threads_write_the_same_bytes(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t n, k;
+    } sizes[] = {
+        {1 << 20, 65536}, {1 << 20, 65537}, {1 << 20, 131072 + 3}, {40000000, 200001}, {700000, 300000}};
+    Arena *none = arena_open(64);
+    for (size_t s = 0; s < countof(sizes); s++) {
+        const ArenaMark mark = arena_mark(scratch);
+        const size_t n = sizes[s].n, k = sizes[s].k;
+        const size_t *index = random_set(s, n, k);
+        const Indices set = indices_list(index, k);
+        const Buf want = written(index, k, n);
+        for (int threads = 2; threads <= 5; threads++)
+            for (int room = 0; room < 2; room++) {
+                Buf b = {NEW(scratch, uint8_t, indices_bound(n)), 0, indices_bound(n)};
+                memset(b.data, 0xff, b.cap); /* bytes must not depend on what was there */
+                indices_put(&set, n, threads, room ? scratch : none, &b);
+                check(b.size == want.size);
+                assert_memory_equal(b.data, want.data, b.size);
+            }
+        arena_rewind(scratch, mark);
+    }
+    arena_close(none);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(several_threads_write_the_same_bytes),
         cmocka_unit_test(sets_of_all_sizes_come_back),
         cmocka_unit_test(lopsided_sets_come_back),
         cmocka_unit_test(gaps_are_within_three_percent_of_the_entropy),

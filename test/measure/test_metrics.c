@@ -13,7 +13,7 @@ static Tally measure_at(Bench *b, const float *x, size_t n, size_t repeats, bool
     Tally t;
     MeasuredVector s = {.x = x,
                         .n = n,
-                        .above = {n ? radix_magnitude_quantile(x, n, 0.95) : NAN, above, above},
+                        .above = {n ? radix_magnitude_quantile(x, n, 0.95, 1) : NAN, above, above},
                         .threads = threads,
                         .scratch = b->a,
                         .err = &b->err};
@@ -142,7 +142,7 @@ static void appended_tallies_are_those_of_the_long_vector(void **state)
     check_ok(tally_open(&total, LEVEL_CELL, R, true, b->a, &b->err), &b->err);
     for (int v = 0; v < 3; v++) {
         const size_t n = begin[v + 1] - begin[v];
-        const Tally t = measure_at(b, x + begin[v], n, R, true, 1, radix_magnitude_quantile(x, N, 0.95));
+        const Tally t = measure_at(b, x + begin[v], n, R, true, 1, radix_magnitude_quantile(x, N, 0.95, 1));
         tally_append(&total, &t);
         reference_decoded(x + begin[v], y + begin[v], n, 0);
     }

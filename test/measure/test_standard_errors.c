@@ -60,7 +60,7 @@ static Tally measure(Bench *b, const float *x, size_t first, size_t repeats)
 {
     Tally t;
     MeasuredVector s = {
-        .x = x, .n = N, .above = {radix_magnitude_quantile(x, N, 0.95)}, .scratch = b->a, .err = &b->err};
+        .x = x, .n = N, .above = {radix_magnitude_quantile(x, N, 0.95, 1)}, .scratch = b->a, .err = &b->err};
     float *y = NEW(b->a, float, N);
     s.threads = 1;
     s.half = repeats > 1 ? NEW(b->a, float, N) : NULL;

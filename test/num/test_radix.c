@@ -176,9 +176,9 @@ static void magnitude_quantiles_are_numpys(void **state)
     Bench *b = *state;
     float *x = NEW(b->a, float, 70003);
     reference_gradient(x, 1000, 1);
-    check_rel(radix_magnitude_quantile(x, 1000, 0.95), known("q95", "small"), 1e-15);
+    check_rel(radix_magnitude_quantile(x, 1000, 0.95, 1), known("q95", "small"), 1e-15);
     reference_gradient(x, 70003, 2);
-    check_rel(radix_magnitude_quantile(x, 70003, 0.95), known("q95", "large"), 1e-15);
+    check_rel(radix_magnitude_quantile(x, 70003, 0.95, 1), known("q95", "large"), 1e-15);
 }
 
 static void magnitude_quantiles_are_those_of_a_sorted_list(void **state)
@@ -195,9 +195,23 @@ static void magnitude_quantiles_are_those_of_a_sorted_list(void **state)
                 v[i] = fabs((double)x[i]);
             stats_sort(v, n);
             for (size_t q = 0; q < countof(quantiles); q++)
-                check_rel(radix_magnitude_quantile(x, n, quantiles[q]), stats_quantile(v, n, quantiles[q]),
+                check_rel(radix_magnitude_quantile(x, n, quantiles[q], 1), stats_quantile(v, n, quantiles[q]),
                           1e-15);
         }
+}
+
+static void magnitude_quantiles_are_the_same_on_several_threads(void **state)
+{
+    Bench *b = *state;
+    enum { N = (1 << 20) + 3 };
+    float *x = NEW(b->a, float, N);
+    double *v = NEW(b->a, double, N);
+    reference_gradient(x, N, 3);
+    for (size_t i = 0; i < N; i++)
+        v[i] = fabs((double)x[i]);
+    stats_sort(v, N);
+    for (int threads = 1; threads <= 8; threads += 7)
+        check_rel(radix_magnitude_quantile(x, N, 0.95, threads), stats_quantile(v, N, 0.95), 1e-15);
 }
 
 static void scratch_that_is_too_small_is_an_error(void **state)
@@ -219,6 +233,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test_setup_teardown(small_cases_have_closed_forms, open_bench, close_bench),
     cmocka_unit_test_setup_teardown(magnitude_quantiles_are_numpys, open_bench, close_bench),
     cmocka_unit_test_setup_teardown(magnitude_quantiles_are_those_of_a_sorted_list, open_bench, close_bench),
+    cmocka_unit_test_setup_teardown(magnitude_quantiles_are_the_same_on_several_threads, open_bench, close_bench),
     cmocka_unit_test(scratch_that_is_too_small_is_an_error),
 };
 

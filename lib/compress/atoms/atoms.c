@@ -65,7 +65,7 @@ Status atom_side_put(const Call *c, AtomSide *side, bool heavy, size_t count, Bu
         side->index = room;
         set = indices_list(list, count);
     }
-    indices_put(&set, n, out);
+    indices_put(&set, n, c->threads, c->scratch, out);
     streams_gaps(c, &set);
     arena_rewind(c->scratch, mark);
     return OK;

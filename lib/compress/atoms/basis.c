@@ -1,8 +1,8 @@
 /* basis.c -- implements basis.h. */
 #include "compress/atoms/basis.h"
 
-#include "vec/kernels.h"
 #include "base/parallel.h"
+#include "num/blockwise.h"
 
 #include <float.h>
 #include <math.h>
@@ -113,7 +113,7 @@ Status basis_check_range(const Call *c, Bytes payload)
 static Status transform(const Call *c, const float *x, float *coef)
 {
     const size_t n = c->shape->n;
-    const double lift = basis_lift(kernels()->abs_max(x, n));
+    const double lift = basis_lift(blockwise_most(x, n, c->threads));
     if (lift == 1)
         return basis_of(c)->forward(c, x, coef);
     const ArenaMark mark = arena_mark(c->scratch);
@@ -149,7 +149,7 @@ Status basis_encode(const Call *c, const float *x, Buf *out)
     TRY(coefficients(c, x, &coef));
     TRY(atoms_encode(c, &coder, coef, n, x, out));
     if (coef == x || out->data[start] == PAYLOAD_RAW ||
-        basis_in_range(&coder.plan, n, kernels()->abs_max(x, n)))
+        basis_in_range(&coder.plan, n, blockwise_most(x, n, c->threads)))
         return OK;
     arena_rewind(c->scratch, mark);
     return basis_check_range(c, (Bytes){out->data + start, out->size - start});
@@ -166,7 +166,7 @@ Status basis_decode(const Call *c, Bytes in, float *x)
     const ArenaMark mark = arena_mark(c->scratch);
     TRY(atoms_decode(c, basis->light, in, n, coef));
     arena_rewind(c->scratch, mark);
-    const double lift = basis_lift(kernels()->abs_max(coef, n));
+    const double lift = basis_lift(blockwise_most(coef, n, c->threads));
     if (lift != 1)
         basis_scale(coef, n, lift, c->threads, coef);
     TRY(basis->inverse(c, coef, x));

@@ -13,8 +13,8 @@
 #include "compress/atoms/spectrum.h"
 #include "base/bits.h"
 #include "base/parallel.h"
+#include "num/blockwise.h"
 #include "num/phase.h"
-#include "vec/kernels.h"
 
 #include <float.h>
 #include <math.h>
@@ -255,7 +255,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
         return raw_put(c, x, out);
     TRY(atoms_toss(&d.plan, &d.draw));
     TRY(put_atoms(c, &d.s, &d.draw, out));
-    if (basis_in_range(&d.plan, n, kernels()->abs_max(x, n)))
+    if (basis_in_range(&d.plan, n, blockwise_most(x, n, c->threads)))
         return OK;
     arena_rewind(c->scratch, mark);
     return basis_check_range(c, (Bytes){out->data + start, out->size - start});

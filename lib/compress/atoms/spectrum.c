@@ -4,8 +4,8 @@
 
 #include "compress/atoms/basis.h"
 #include "num/fourier_transform.h"
-#include "vec/kernels.h"
 #include "base/parallel.h"
+#include "num/blockwise.h"
 #include "num/phase.h"
 
 #include <float.h>
@@ -120,7 +120,7 @@ static Status transform(const Call *c, const FourierSpectrum *s, FourierWay way,
 
 Status spectrum_of(const Call *c, const float *x, FourierSpectrum *s, float *gauge)
 {
-    const double lift = basis_lift(kernels()->abs_max(x, elements(s)));
+    const double lift = basis_lift(blockwise_most(x, elements(s), c->threads));
     s->data = NEW(c->scratch, float, s->rows * s->room);
     TRY(arena_check(s->data, c->scratch, c->err));
     if (s->atoms == 0)

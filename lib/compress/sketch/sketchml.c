@@ -198,7 +198,7 @@ static void keys_put(int form, const uint32_t *key, size_t count, size_t n, uint
         size_t run[KEYS_RUN];
         const KeyRuns keys = {key, count, run};
         const Indices set = keys_set(&keys);
-        indices_put(&set, n, out);
+        indices_put(&set, n, 1, NULL, out);
         return;
     }
     buf_varint(out, count);

@@ -100,7 +100,7 @@ static double sampled_level(const Call *c, const float *v, size_t samples)
         }
     }
     const double level =
-        (double)radix_magnitude(sample, samples, samples - (k < samples ? k : samples), &upto);
+        (double)radix_magnitude(sample, samples, samples - (k < samples ? k : samples), 1, &upto);
     arena_rewind(c->scratch, mark);
     return level;
 }

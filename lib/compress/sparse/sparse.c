@@ -43,13 +43,13 @@ static Status walk_set(const Call *c, const Picks *s, Buf *out)
 {
     if (s->place) {
         const Indices list = indices_list(s->place, s->count);
-        out ? indices_put(&list, s->n, out) : streams_gaps(c, &list);
+        out ? indices_put(&list, s->n, c->threads, c->scratch, out) : streams_gaps(c, &list);
         return OK;
     }
     const PicksWalk walk = {s, NEW(c->scratch, size_t, s->n < BLOCK ? s->n : BLOCK)};
     const Indices set = {.count = s->count, .runs = blocks_of(s->n), .data = &walk, .run = walk_block};
     TRY(arena_check(walk.place, c->scratch, c->err));
-    out ? indices_put(&set, s->n, out) : streams_gaps(c, &set);
+    out ? indices_put(&set, s->n, c->threads, c->scratch, out) : streams_gaps(c, &set);
     return OK;
 }
 
