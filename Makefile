@@ -830,8 +830,9 @@ tarball:
 
 # Debian packages of the committed files, in build/deb; they need dpkg-dev, debhelper, dh-python, pandoc and, to be checked, lintian.
 DEB := build/deb
-deb: tarball
+deb:
 	@for p in dh dh_python3 dpkg-buildpackage pandoc; do command -v $$p >/dev/null || { echo "make deb needs $$p: apt-get install dpkg-dev debhelper dh-python pandoc lintian" >&2; exit 2; }; done
+	@$(MAKE) --no-print-directory tarball
 	@rm -rf $(DEB) && mkdir -p $(DEB) && cp $(DIST) $(DEB)/atomo_$(VERSION).orig.tar.gz && tar xzf $(DIST) -C $(DEB)
 	@cp -r $(DEB)/atomo-$(VERSION)/docs/packaging/debian $(DEB)/atomo-$(VERSION)/
 	@who=$$(git log -1 --format='%an <%ae>') && [ -z "$$DEBEMAIL" ] || who="$${DEBFULLNAME:-$$DEBEMAIL} <$$DEBEMAIL>"; \

@@ -2,7 +2,7 @@
 # limits.sh BIN_DIRECTORY [all] -- runs the programs under limits on address space, open files, processes, stack and
 # file size. Each run must give its result, or print one line on stderr (and perhaps a hint) that names the exhausted
 # resource; an output file must be complete or unchanged. With `all`, each run must end within ten seconds. Without
-# `all`, few values of each limit are tried, and a run may take a minute, since other programs may be running.
+# `all`, two or three values of each limit are tried, and a run may take a minute, since other programs may be running.
 bin=$(cd "${1:?usage: limits.sh BIN_DIRECTORY [all]}" && pwd) || exit 2
 here=$(cd "$(dirname "$0")" && pwd)
 all=$2
@@ -75,25 +75,25 @@ try() { # arguments: flag of ulimit, value
     done <commands
 }
 
-series() { # arguments: flag, first value, last value, step with `all`, step without
-    value=$2
-    while [ "$value" -le "$3" ]; do
-        try "$1" "$value"
-        value=$((value + ${all:+$4} + $([ "$all" ] && echo 0 || echo "$5")))
-    done
+series() { # arguments: flag, first value, last value, step; the values without `all`
+    flag=$1
+    # shellcheck disable=SC2046  # a value is a word
+    [ -z "$all" ] || set -- 1 2 3 4 $(seq "$2" "$4" "$3")
+    shift 4
+    for value; do try "$flag" "$value"; done
 }
 
 if nm -D "$bin/atomo-bench" 2>/dev/null | grep -q asan; then
     echo 'SKIP limits on address space (a build with AddressSanitizer)'
 else
-    series v 40000 2000000 10000 390000
+    series v 40000 2000000 10000  40000 430000
 fi
-series n 4 16 1 4
-series s 64 1024 64 320
-series f 1 41 4 20
+series n 4 16 1  4 8 12
+series s 64 1024 64  64 384
+series f 1 41 4  1 21
 if [ "$(id -u)" = 0 ] && setpriv --reuid 65534 --clear-groups test -x "$bin/atomo-bench" 2>/dev/null; then
     chmod -R a+rwX .
-    series u 1 8 1 3
+    series u 1 8 1  1 4
 else
     echo 'SKIP limits on processes (root only, and a directory that others can read)'
 fi

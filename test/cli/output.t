@@ -372,9 +372,10 @@ $ sh $SRC/test/cli/tiny.sh; for again in 1 2; do atomo-train run --network softm
 = 0
 
 # help and the pages of codecs fold too: only commands to copy, and single words, are longer than the terminal
-$ for w in 40 60; do export COLUMNS=$w; for p in atomo-bench atomo-train; do $p --help; for c in $($p --complete '' | grep -vx help); do $p $c --help; done; done >t; [ $w = 60 ] || atomo-bench list --details | sed '/^Names in the literature/,$d' >>t; awk -v w=$w 'length > w && !/^ +atomo-/ && NF > 2' t; wc -l <t | awk -v w=$w '{ print ($1 > 60000 / w) }'; done; unset COLUMNS; atomo-bench compare --help | awk 'length > 80 && !/^ +atomo-/' | wc -l
+$ for w in 40 60; do export COLUMNS=$w; for p in atomo-bench atomo-train; do $p --help; for c in $($p --complete '' | grep -vx help); do $p $c --help; done; done >t; [ $w = 60 ] || atomo-bench list --details >names; [ $w = 60 ] || sed '/^Names in the literature/,$d' names >>t; awk -v w=$w 'length > w && !/^ +atomo-/ && NF > 2' t; wc -l <t | awk -v w=$w '{ print ($1 > 60000 / w) }'; done; unset COLUMNS; atomo-bench compare --help | awk 'length > 80 && !/^ +atomo-/' | wc -l; grep -c '^Reference: ' names; sed '1,/^Names in the literature/d' names | grep -q '^signSGD *sign ' || echo no names
 > 1
 > 1
 > 0
+> [1-9][0-9]
 - ?*[ ]*
 = 0

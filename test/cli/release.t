@@ -22,7 +22,7 @@ $ sed -n 's/^version: //p' "$SRC/docs/CITATION.cff" | grep -x "$(atomo-bench --v
 
 # a tool that make deb lacks is named before anything is made
 ? git -C "$SRC" rev-parse HEAD # needs a git clone
-$ mkdir bin; for c in make sh uname git gzip pkg-config gcc cc date sed find mkdir; do ln -s "$(command -v $c)" bin; done; for c in dh dh_python3 dpkg-buildpackage; do ln -s "$(command -v gzip)" bin/$c; done; PATH=$PWD/bin make -s -C "$SRC" deb DIST="$PWD/a.tar.gz" DEB="$PWD/deb"; ls -d deb
-> *a.tar.gz
+$ mkdir bin; for c in make sh uname git gzip pkg-config gcc cc date sed find mkdir; do ln -s "$(command -v $c)" bin; done; for c in dh dh_python3 dpkg-buildpackage; do ln -s "$(command -v gzip)" bin/$c; done; PATH=$PWD/bin make -s -C "$SRC" deb DIST="$PWD/a.tar.gz" DEB="$PWD/deb"; code=$?; ls -d deb a.tar.gz; exit $code
+>
 2> make deb needs pandoc: apt-get install *
 = 2

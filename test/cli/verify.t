@@ -17,7 +17,7 @@ $ atomo-bench synth -o g.h5 --shape 12x10 --shape 7 -q; atomo-bench verify g.h5 
 = 0
 
 # the fields of csv; every statement has passed
-$ atomo-bench synth -o g.h5 --shape 12x10 --shape 7 --steps 2 --workers 2 -q; atomo-bench verify g.h5 -f csv -q >r.csv; head -n 1 r.csv; tail -n +2 r.csv | cut -d, -f 6,7,8 | sort | uniq -c | wc -l; grep -c ,true, r.csv | sed 's/.*[1-9].*/some/'
+$ atomo-bench synth -o g.h5 --shape 12x10 --shape 7 --workers 2 -q; atomo-bench verify g.h5 -f csv -q >r.csv; head -n 1 r.csv; tail -n +2 r.csv | cut -d, -f 6,7,8 | sort | uniq -c | wc -l; grep -c ,true, r.csv | sed 's/.*[1-9].*/some/'
 > statement,tensor,left,right,tolerance,passed,step,worker,relation,note
 > some
 - *false*
