@@ -308,6 +308,8 @@ static Status check_output(Parser *p)
     const char *output = p->command->common ? p->command->common->output : NULL;
     if (!output)
         return OK;
+    if (!*output)
+        return FAIL(p->err, ERR_USAGE, "%s: -o \"\": want the name of a file", p->command->command);
     TRY(cli_keep_other(p->command, p->a, p->err));
     return outfile_check(output, p->a, p->err);
 }

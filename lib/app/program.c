@@ -3,6 +3,7 @@
 #include "app/cli_complete.h"
 #include "app/cli_man.h"
 #include "app/stop.h"
+#include "base/file.h"
 #include "base/host.h"
 #include "num/linalg.h"
 #include "report/report.h"
@@ -302,6 +303,7 @@ int cli_main(const char *program, const char *brief, const char *first_steps, co
         return 1;
     linalg_choose_kernels();
     cli_catch_stop();
+    file_stopped = cli_stopped;
     /* with SIGPIPE and SIGXFSZ ignored, writing to a closed pipe or beyond the file size limit fails with an
      * error */
     signal(SIGPIPE, SIG_IGN);

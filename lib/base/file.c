@@ -5,9 +5,54 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+bool (*file_stopped)(void);
+
+enum { MOMENT_MS = 50 };
+
+static bool stopped(void)
+{
+    return file_stopped && file_stopped();
+}
+
+/* Waits until there are bytes to read, or all writers have ended. A signal does not end a read that waits: its handler may
+ * have it restarted, or the signal may come just before it. */
+static Status wait_for_bytes(int fd, Error *err)
+{
+    struct pollfd in = {.fd = fd, .events = POLLIN};
+    for (int ready = 0; ready == 0 || (ready < 0 && errno == EINTR); ready = poll(&in, 1, MOMENT_MS))
+        if (stopped())
+            return FAIL(err, ERR_STOPPED, "stopped");
+    return OK;
+}
+
+static bool is_pipe(const char *path)
+{
+    struct stat now;
+    return !stat(path, &now) && S_ISFIFO(now.st_mode);
+}
+
+int file_open_pipe(const char *path, int flags)
+{
+    for (;;) {
+        const int fd = open(path, flags | O_CLOEXEC | O_NONBLOCK);
+        if (fd >= 0) {
+            fcntl(fd, F_SETFL, flags);
+            return fd;
+        }
+        if (errno != ENXIO || !is_pipe(path)) /* ENXIO: no reader yet */
+            return fd;
+        if (stopped()) {
+            errno = EINTR;
+            return -1;
+        }
+        poll(NULL, 0, MOMENT_MS);
+    }
+}
 
 static Status too_large(size_t most, Error *err)
 {
@@ -19,13 +64,17 @@ Status file_read(char **data, size_t *size, int fd, size_t most, Arena *a, Error
     TextBuf all = {.arena = a};
     char piece[1 << 14];
     struct stat now;
-    if (!fstat(fd, &now) && S_ISREG(now.st_mode)) {
+    const bool regular = !fstat(fd, &now) && S_ISREG(now.st_mode);
+    if (regular) {
         if ((uint64_t)now.st_size > most)
             return too_large(most, err);
         /* allocate the file's size at once: a buffer that grows step by step takes three times the memory */
         text_reserve(&all, (size_t)now.st_size);
     }
-    for (ssize_t got; (got = read(fd, piece, sizeof piece)) != 0;) {
+    for (ssize_t got = 1; got != 0;) {
+        if (!regular)
+            TRY(wait_for_bytes(fd, err));
+        got = read(fd, piece, sizeof piece);
         if (got < 0 && errno != EINTR)
             return FAIL(err, ERR_IO, "cannot read: %s", strerror(errno));
         text_add_bytes(&all, piece, got > 0 ? (size_t)got : 0);
@@ -39,7 +88,7 @@ Status file_read(char **data, size_t *size, int fd, size_t most, Arena *a, Error
 
 Status file_load(char **data, size_t *size, const char *path, size_t most, Arena *a, Error *err)
 {
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const int fd = file_open_pipe(path, O_RDONLY);
     if (fd < 0)
         return FAIL(err, ERR_IO, "cannot open: %s", strerror(errno));
     const Status status = file_read(data, size, fd, most, a, err);

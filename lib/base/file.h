@@ -12,6 +12,14 @@ Status file_load(char **data, size_t *size, const char *path, size_t most, Arena
 /* Reads the rest of an open file into the arena, from its current position, with the errors of file_load. */
 Status file_read(char **data, size_t *size, int fd, size_t most, Arena *a, Error *err);
 
+/* Opens a file for writing in place, as open(path, flags) does, but waits for the reader of a named pipe as file_load waits
+ * for a writer: until file_stopped. Returns -1 with errno set; EINTR: stopped. */
+int file_open_pipe(const char *path, int flags);
+
+/* Asked while a pipe has no other end or no bytes: true ends the wait, and reading fails with ERR_STOPPED. NULL: nothing ends
+ * it. It belongs to the process, as the handlers of its signals do; the programs set it. */
+extern bool (*file_stopped)(void);
+
 /* Returns true if both paths lead to the same file or folder, which exists. */
 bool file_same(const char *path, const char *other);
 

@@ -53,7 +53,10 @@ static Status cannot(const OutFile *f, const char *what, Error *err)
 
 static Status open_in_place(OutFile *f, Error *err)
 {
-    f->to = fopen(f->target, "we");
+    const int fd = file_open_pipe(f->target, O_WRONLY | O_TRUNC);
+    if (fd < 0 && errno == EINTR)
+        return FAIL(err, ERR_STOPPED, "%s: stopped before a reader came", f->path);
+    f->to = fd < 0 ? NULL : fdopen(fd, "w");
     return f->to ? OK : cannot(f, "write", err);
 }
 
@@ -202,7 +205,7 @@ static Status open_file(OutFile *f, const char *path, bool wants_name, Arena *a,
     if (f->replaces && S_ISDIR(now.st_mode))
         return FAIL(err, ERR_IO, "%s: is a directory, want a file", path);
     if (f->replaces && !S_ISREG(now.st_mode))
-        return open_in_place(f, err);
+        return wants_name ? OK : open_in_place(f, err);
     f->mode = f->replaces ? now.st_mode & 07777 : 0;
     return open_temporary(f, wants_name, a, err);
 }

@@ -27,7 +27,7 @@ typedef struct {
 
 Status outfile_open(OutFile *f, const char *path, Arena *a, Error *err);
 /* Like outfile_open, but the temporary file has a name (f->temporary), so that the caller can open the file by
- * this name. */
+ * this name. A target that is not a regular file has no such name (NULL), and is not opened. */
 Status outfile_open_named(OutFile *f, const char *path, Arena *a, Error *err);
 
 /* Checks that the file can be written, before the work that produces its contents begins. Leaves no file

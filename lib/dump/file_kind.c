@@ -92,6 +92,9 @@ FileKind file_kind_at(const char *path)
     struct stat info;
     FileKind kind = FILE_UNKNOWN;
     Error ignored;
+    /* the writer of a pipe would die if its reader came and went */
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+        return FILE_UNKNOWN;
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return FILE_UNKNOWN;

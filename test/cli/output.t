@@ -379,3 +379,40 @@ $ for w in 40 60; do export COLUMNS=$w; for p in atomo-bench atomo-train; do $p 
 > [1-9][0-9]
 - ?*[ ]*
 = 0
+
+# a named pipe without its other end: the first signal ends the wait for it
+$ mkfifo p in; exec 3<>in; atomo-bench synth -o g.h5 --shape 30 -q; atomo-bench compare g.h5 -c none --repeats 1 -q -o r.csv; for c in 'report p' 'plot pareto p -o x.svg' 'cost g.h5 -c none --compute-from p' 'report -' 'list -o p' 'compare g.h5 -c none --repeats 1 -q -o p' 'encode g.h5 -c none -o p -q' 'report r.csv -o p'; do atomo-bench $c <&3 3<&- & pid=$!; sh "$SRC"/test/cli/catches.sh $pid; sleep 0.2; kill -TERM $pid; i=0; until grep -q '^State:.*Z' /proc/$pid/status || [ $i = 20 ]; do sleep 0.05; i=$((i + 1)); done; kill -9 $pid; wait $pid; echo "$c: $?"; done; ls -A
+> report p: 130
+> plot pareto p -o x.svg: 130
+> cost g.h5 -c none --compute-from p: 130
+> report -: 130
+> list -o p: 130
+> compare g.h5 -c none --repeats 1 -q -o p: 130
+> encode g.h5 -c none -o p -q: 130
+> report r.csv -o p: 130
+- x.svg
+- *.journal
+2> atomo-bench: report: p: stopped
+2> atomo-bench: p: stopped before a reader came
+= 0
+
+# a named pipe is read to its end, and written, where the other end comes a little later or earlier; HDF5 goes into none
+$ mkfifo p; atomo-bench synth -o g.h5 --shape 30 -q; atomo-bench compare g.h5 -c none --repeats 1 -q -o r.csv; for i in 1 2 3 4 5; do cat r.csv >p & atomo-bench report p -f csv -o r$i.csv -q; wait $!; echo "cat $?"; done; { sleep 0.3; cat r.csv >p; } & atomo-bench report p -f csv -o late.csv -q; wait $!; sort -u r?.csv late.csv | cmp - "$(sort r1.csv >s; echo s)" && echo read; { sleep 0.3; cat p >l; } & atomo-bench list -o p; wait $!; atomo-bench list | cmp - l && echo written; atomo-bench synth -o p --shape 3
+> read
+> written
+- cat 1*
+2> atomo-bench: p: not a regular file, which HDF5 needs
+= 2
+
+# an empty name of an output is refused before the work
+$ atomo-bench synth -o g.h5 --shape 30 -q; for c in 'compare g.h5' 'inspect g.h5' 'synth' 'list' 'encode g.h5 -c none' 'merge g.h5 --workers 2'; do atomo-bench $c -o ''; echo "$c $?"; done; atomo-train run -o ''; echo "run $?"; ls -A
+> compare g.h5 2
+> inspect g.h5 2
+> synth 2
+> list 2
+> encode g.h5 -c none 2
+> merge g.h5 --workers 2 2
+> run 2
+- .journal
+2> atomo-bench: inspect: -o "": want the name of a file
+= 0
