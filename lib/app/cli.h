@@ -152,9 +152,10 @@ void cli_help(const Command *command, FILE *to, Arena *a);
 
 /* Makes cli_stopped return true after SIGINT or SIGTERM; without this call these signals kill the process.
  * After the signal, the command finishes or removes its output file and exits with code 130. A second
- * signal kills the process. Called by cli_main. */
+ * signal kills the process. A signal that the caller has set to be ignored stays ignored, as shells do for SIGINT in
+ * commands that they start with "&". Called by cli_main. */
 void cli_catch_stop(void);
-/* True after SIGINT or SIGTERM, if cli_catch_stop has been called. */
+/* True after SIGINT or SIGTERM was caught. */
 bool cli_stopped(void);
 
 /* A subcommand of a program. */

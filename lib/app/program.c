@@ -103,9 +103,13 @@ static void note_stop(int signal)
 void cli_catch_stop(void)
 {
     struct sigaction action = {.sa_handler = note_stop, .sa_flags = (int)(SA_RESETHAND | SA_RESTART)};
+    static const int signals[] = {SIGINT, SIGTERM};
     sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    for (size_t i = 0; i < countof(signals); i++) {
+        struct sigaction was;
+        if (!sigaction(signals[i], NULL, &was) && was.sa_handler != SIG_IGN)
+            sigaction(signals[i], &action, NULL);
+    }
 }
 
 bool cli_stopped(void)
@@ -143,7 +147,7 @@ static int finish(const char *program, int code)
     /* a system call that the signal interrupted may have failed, so that the command's error is not
      * ERR_STOPPED */
     if (cli_stopped()) {
-        FAIL(&err, ERR_STOPPED, "stopped");
+        FAIL(&err, ERR_STOPPED, bad ? "stopped" : "stopped when its work was done: the output is whole");
         return code ? 130 : cli_report(program, &err);
     }
     if (bad && !code) {

@@ -170,7 +170,7 @@ $ atomo-bench synth -o g.h5 --shape 10 --shape 2000x640 -q; atomo-bench compare 
 = 0
 
 # a stopped run without an output file prints its finished records
-$ atomo-bench synth -o g.h5 --shape 10 --shape 2000x640 -q; atomo-bench compare g.h5 -c none -c svd:method=gesdd --repeats 1000 -f csv --metrics bytes,encode_ms -v >out 2>err & until grep -q finished: err || ! kill -0 $!; do sleep 0.05; done; kill -INT $!; wait $!; echo $?; cat out err
+$ atomo-bench synth -o g.h5 --shape 10 --shape 2000x640 -q; atomo-bench compare g.h5 -c none -c svd:method=gesdd --repeats 1000 -f csv --metrics bytes,encode_ms -v >out 2>err & until grep -q finished: err || ! kill -0 $!; do sleep 0.05; done; kill -TERM $!; wait $!; echo $?; cat out err
 > 130
 > step,worker,*
 > 1,,layer0.weight,norm,10,10,none,1000,40,*

@@ -416,3 +416,19 @@ $ atomo-bench synth -o g.h5 --shape 30 -q; for c in 'compare g.h5' 'inspect g.h5
 - .journal
 2> atomo-bench: inspect: -o "": want the name of a file
 = 0
+
+# SIGINT that is ignored at the start, as a shell does for "&", stays ignored; where it is not, it stops the program
+? env --default-signal=INT true # needs GNU env
+$ atomo-bench synth -o g.h5 --shape 2000x200 -q; for s in ignored caught; do case $s in ignored) set -- env --ignore-signal=INT ;; *) set -- env --default-signal=INT ;; esac; "$@" atomo-bench compare g.h5 -c svd:method=gesdd --repeats 2 -q -f csv >$s.csv 2>/dev/null & sh "$SRC"/test/cli/catches.sh $!; kill -INT $!; wait $!; echo "$s $?"; done; grep -c svd ignored.csv
+> ignored 0
+> caught 130
+> 2
+= 0
+
+# a signal that comes when the output is there: the message says that it is whole
+? command -v cc && ! nm -D "$(command -v atomo-bench)" | grep -q asan # needs cc, and no sanitizer
+$ cc -shared -fPIC -D_GNU_SOURCE -o late.so "$SRC/test/cli/late.c"; atomo-bench synth -o g.h5 --shape 30 -q; LD_PRELOAD=$PWD/late.so atomo-bench convert g.h5 x.npz -q; echo $?; atomo-bench inspect x.npz >/dev/null && echo whole
+> 130
+> whole
+2> atomo-bench: stopped when its work was done: the output is whole
+= 0

@@ -62,7 +62,7 @@ $ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --data
 = 0
 
 # an interrupted run keeps finished records, and --resume continues it
-$ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 1000000 --eval-freq 200 --train-dir d -f csv -q >o.csv & p=$!; while [ -d /proc/$p ] && [ ! -e d/step_00000200.h5 ]; do sleep 0.05; done; kill -INT $p; wait $p; code=$?; last=$(tail -n 1 o.csv | cut -d, -f 3); ls d | tail -n 1 | grep "step_0*$last.h5" >/dev/null && echo it is the last record; exit $code
+$ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 1000000 --eval-freq 200 --train-dir d -f csv -q >o.csv & p=$!; while [ -d /proc/$p ] && [ ! -e d/step_00000200.h5 ]; do sleep 0.05; done; kill -TERM $p; wait $p; code=$?; last=$(tail -n 1 o.csv | cut -d, -f 3); ls d | tail -n 1 | grep "step_0*$last.h5" >/dev/null && echo it is the last record; exit $code
 > it is the last record
 2> atomo-train: stopped after step * of 1000000
 = 130
@@ -346,20 +346,20 @@ $ sh $SRC/test/cli/tiny.sh; atomo-train eval --threads 1 --train-dir d --follow 
 = 0
 
 # eval --follow prints what it waits for
-$ mkdir d d/none; for d in nowhere d; do atomo-train eval --threads 1 --train-dir $d --follow -f csv >/dev/null 2>$d.notes & e=$!; while ! grep -q waiting $d.notes && kill -0 $e; do sleep 0.02; done; kill -INT $e; wait $e; code=$?; cat $d.notes >&2; done; exit $code
+$ mkdir d d/none; for d in nowhere d; do atomo-train eval --threads 1 --train-dir $d --follow -f csv >/dev/null 2>$d.notes & e=$!; while ! grep -q waiting $d.notes && kill -0 $e; do sleep 0.02; done; kill -TERM $e; wait $e; code=$?; cat $d.notes >&2; done; exit $code
 2> note: nowhere: no such folder; waiting for a run that makes it
 2> note: d: no checkpoint there; waiting for a run (a run of several codecs has a folder for each*
 = 130
 
 # an interrupted eval --follow writes the checkpoints that it has tested
-$ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 10000000 --eval-freq 100 --train-dir d -q >/dev/null 2>&1 & r=$!; while [ ! -e d/step_00000200.h5 ] && kill -0 $r; do sleep 0.02; done; atomo-train eval --threads 1 --train-dir d --follow -f json -o o.json 2>notes & e=$!; while ! grep -q 'step 200:' notes && kill -0 $e; do sleep 0.02; done; kill -INT $e; wait $e; code=$?; kill -INT $r; wait $r; cat notes >&2; grep -c '"step": [12]00,' o.json; exit $code
+$ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 10000000 --eval-freq 100 --train-dir d -q >/dev/null 2>&1 & r=$!; while [ ! -e d/step_00000200.h5 ] && kill -0 $r; do sleep 0.02; done; atomo-train eval --threads 1 --train-dir d --follow -f json -o o.json 2>notes & e=$!; while ! grep -q 'step 200:' notes && kill -0 $e; do sleep 0.02; done; kill -TERM $e; wait $e; code=$?; kill -TERM $r; wait $r; cat notes >&2; grep -c '"step": [12]00,' o.json; exit $code
 > 2
 2> note: step 200: test loss *
 2> atomo-train: d: stopped
 = 130
 
 # a folder that a running training uses is refused to a second run
-$ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --train-dir d -q --max-steps 10000000 >/dev/null 2>&1 & r=$!; while [ ! -e d/step_00000200.h5 ] && kill -0 $r; do sleep 0.02; done; atomo-train run --threads 1 --network softmax --dataset mnist --train-dir d -q --max-steps 1; code=$?; kill -INT $r; wait $r; exit $code
+$ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --train-dir d -q --max-steps 10000000 >/dev/null 2>&1 & r=$!; while [ ! -e d/step_00000200.h5 ] && kill -0 $r; do sleep 0.02; done; atomo-train run --threads 1 --network softmax --dataset mnist --train-dir d -q --max-steps 1; code=$?; kill -TERM $r; wait $r; exit $code
 2> atomo-train: d: another run is at work there
 = 1
 
