@@ -69,14 +69,20 @@ static void ask_groups(HostRoom *room, const char *top, char *group, const char 
  * of the memory controller, such as "4:memory:/group", may begin with any number. */
 static void ask_groups_v1(HostRoom *room, const char *member, const char *groups, uint64_t swap, Arena *a)
 {
-    enum { HIERARCHIES = 64 };
+    static const char controller[] = ":memory:";
+    char line[512];
     const char *top = text_format(a, "%s/memory", groups);
-    for (int i = 1; top && i <= HIERARCHIES; i++) {
-        const char *key = text_format(a, "%d:memory", i);
-        char *group = key ? host_value(member, key, ":", a) : NULL;
-        if (group)
-            ask_groups(room, top, group, "memory.limit_in_bytes", "memory.usage_in_bytes", swap, a);
+    FILE *f = fopen(member, "re");
+    while (top && f && fgets(line, sizeof line, f)) {
+        char *group = strchr(line, ':');
+        if (!group || strncmp(group, controller, strlen(controller)) != 0)
+            continue;
+        group += strlen(controller);
+        group[strcspn(group, "\n")] = 0;
+        ask_groups(room, top, group, "memory.limit_in_bytes", "memory.usage_in_bytes", swap, a);
     }
+    if (f)
+        fclose(f);
 }
 
 HostRoom host_room_under(const char *root)
