@@ -326,6 +326,12 @@ void compare_job_guard(CompareJob *j)
     stop_guard(finish_stopped, j);
 }
 
+void compare_job_name(const CompareJob *j, Status status)
+{
+    if (status == ERR_MEMORY && strncmp(j->err->text, j->file, strlen(j->file)) != 0)
+        error_at(j->err, "%s", j->file);
+}
+
 Status compare_job_compare(CompareJob *j, const Comparison *c)
 {
     size_t failures;
@@ -335,6 +341,7 @@ Status compare_job_compare(CompareJob *j, const Comparison *c)
         j->resumed = c->known ? results_finished(&j->results) : 0;
     compare_job_guard(j);
     const Status status = compare_run(c, &failures, work, j->err);
+    compare_job_name(j, status);
     stop_unguard();
     arena_close(work);
     return status;

@@ -89,6 +89,9 @@ Status compare_job_set_codec(CompareJob *j, size_t k, const Codec *codec);
  * run has. */
 Status compare_job_run(CompareJob *j);
 
+/* Puts the dump's name in front of an error of lacking memory, unless the dump's reader has done so. */
+void compare_job_name(const CompareJob *j, Status status);
+
 /* Returns the job's settings as a Comparison, for commands that run several comparisons with
  * `compare_job_compare`. */
 Comparison compare_job_comparison(CompareJob *j);

@@ -107,6 +107,7 @@ Status compare_job_equal_bits(CompareJob *j, const Codec **codec, size_t *count)
     if (status == OK)
         status = solve_all(j, s, codec, *count);
     stop_unguard();
+    compare_job_name(j, status);
     sizer_close(s);
     arena_close(work);
     return status == OK ? codec_unique(codec, count, j->a, j->err) : status;

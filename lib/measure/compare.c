@@ -108,15 +108,30 @@ typedef struct {
     size_t pooled;
     size_t records; /* records done, counted over all codecs; for progress */
     size_t failures;
+    const char *name; /* the codec at work; NULL: none yet, or none has a name */
+    const Vector *at; /* the vector at work; NULL: several vectors together */
     bool later; /* true: the present worker has a later step */
     bool pools; /* true: the current cell's vectors are copied to `pool_x`, and their estimates to `pool_y` */
     Error *err;
 } Engine;
 
+/* Puts codec and tensor in front of an error that names neither: memory has run out. */
+static void name_place(const Engine *e)
+{
+    static const char nameless[] = "out of memory";
+    if (strncmp(e->err->text, nameless, sizeof nameless - 1) != 0)
+        return;
+    if (e->at && e->name)
+        error_at(e->err, "%s on %s", e->name, e->at->name);
+    else if (e->at || e->name)
+        error_at(e->err, "%s", e->at ? e->at->name : e->name);
+}
+
 /* Loads a vector into `b.x`: one worker's gradient or, in a merge, the mean gradient of all workers. */
 static Status load_values(Engine *e, const Vector *v)
 {
     const Comparison *c = e->c;
+    e->at = v;
     return c->workers ? merge_mean(c, v, &e->b, e->err) : c->load(c->data, v, e->b.x, e->err);
 }
 
@@ -359,6 +374,7 @@ static Status run_vector(Engine *e, const Cell *cell, size_t place, size_t i, Po
     Trial t;
     Error why;
     bool failed;
+    e->at = v;
     TRY(open_trial(e, cell, i, &t));
     TRY(tally_open(&r.tally, LEVEL_VECTOR, e->c->repeats, codec_traits(t.codec) & RANDOM, e->tallies,
                    e->err));
@@ -378,6 +394,7 @@ static Status run_vector(Engine *e, const Cell *cell, size_t place, size_t i, Po
     else
         TRY(put_record(e, &r));
     arena_rewind(e->tallies, mark);
+    e->at = NULL;
     return OK;
 }
 
@@ -458,15 +475,28 @@ static Status run_codec(Engine *e)
     return OK;
 }
 
+/* The buffers have the size of the largest vector. */
+static const Vector *largest_of(const VectorList *l)
+{
+    const Vector *largest = l->count ? l->item : NULL;
+    for (size_t i = 1; i < l->count; i++)
+        if (l->item[i].shape.n > largest->shape.n)
+            largest = &l->item[i];
+    return largest;
+}
+
 static Status run_all(Engine *e, Arena *a)
 {
     const Comparison *c = e->c;
     TRY(layout_make(&e->layout, c, c->memory, a, e->err));
+    e->at = largest_of(c->vectors);
     TRY(buffers_make(&e->b, c, &e->layout, a, e->err));
     e->plan = NEW(a, CellPlan, workers_of(c));
     TRY(arena_check(e->plan, a, e->err));
     TRY(find_percentiles(e));
+    e->at = NULL;
     for (e->codec = 0; e->codec < c->codecs; e->codec++) {
+        e->name = c->name ? c->name[e->codec] : NULL;
         if (c->skip && c->skip[e->codec])
             count_records(e, compare_places(c->vectors));
         else
@@ -479,6 +509,8 @@ Status compare_run(const Comparison *c, size_t *failures, Arena *a, Error *err)
 {
     Engine e = {.c = c, .err = err, .tallies = arena_open(0)};
     const Status status = run_all(&e, a);
+    if (status == ERR_MEMORY)
+        name_place(&e);
     *failures = e.failures;
     buffers_close(&e.b);
     codec_states_forget(&e.states);
