@@ -4,7 +4,7 @@
 # its clusters, and its standard errors are those of draws with the same clusters.
 set -e
 for seed in 1 2; do
-    sed -e '/^compute:/,/^tune-1:/{/^tune-1:/!d}' -e '/^passes:/,/^$/d' -e '/^figure-1:/,/^$/d' -e '/^@verify:/,/^$/d' -e '/^@gradients/,/^$/d' -e '/^million:/,$d' -e '/^    figure /d' \
+    sed -e '/^compute:/,/^tune-1:/{/^tune-1:/!d}' -e '/^passes:/,/^$/d' -e '/^figure-1:/,/^$/d' -e '/^@verify:/,/^$/d' -e '/^@gradients/,/^$/d' -e 's/bench sweep $dump $pick/& $one_step/' -e '/^million:/,$d' -e '/^    figure /d' \
         -e 's/ -c cas[^ ]*//g' -e "s/\$bench \(compare\|sweep\) /&--seed $seed /" \
         -e "s/--seed \([123]\) --threads 1 --workers 4/--seed $seed\1 --threads 1 --workers 4/" -e 's/--repeats $[a-z_]*/--repeats 10/' \
         "$SRC"/plots/paper.list >list
