@@ -140,8 +140,8 @@ static void related_words_are_independent(void **state)
     check_pairs(lanes, DRAWS, "lanes");
     check_pairs(adjacent_blocks, DRAWS, "blocks");
     check_pairs(continuation, DRAWS, "word and continuation");
-    check_pairs(two_uses, DRAWS, "two uses");
-    check_pairs(two_repeats, DRAWS, "two repeats");
+    check_pairs(two_uses, DRAWS / 2, "two uses");
+    check_pairs(two_repeats, DRAWS / 8, "two repeats");
     check_pairs(two_steps, DRAWS / 8, "two steps");
     check_pairs(two_workers, DRAWS / 8, "two workers");
 }

@@ -38,7 +38,8 @@ static void eps_decides_every_element_by_its_own_coin(void **state)
             Try *t = try_open(spec, sizes[k]);
             try_normal(t, 61);
             try_both(t);
-            const float tau = (float)sorted_ref(t->x, sizes[k], epsilons[e]);
+            const Sorted sorted = sorted_of(t->x, sizes[k]);
+            const float tau = (float)sorted_level(&sorted, epsilons[e]);
             const bool raw = t->sent.round[0].data[0] == PAYLOAD_RAW;
             for (size_t i = 0; i < sizes[k]; i++) {
                 const RngKey key = rng_key(&t->call.rng, USE_COIN, i / BLOCK);

@@ -78,8 +78,9 @@ static void the_level_is_that_of_the_sorted_closed_form(void **state)
             const ArenaMark mark = arena_mark(scratch);
             const size_t n = sizes[k];
             const float *x = fill(laws[l].at, n);
+            const Sorted sorted = sorted_of(x, n);
             for (size_t e = 0; e < countof(epsilons); e++) {
-                const double want = sorted_ref(x, n, epsilons[e]);
+                const double want = sorted_level(&sorted, epsilons[e]);
                 const double got = waterfill_of_variance(x, n, epsilons[e], 1, scratch);
                 if (fabs(got - want) > rounding(n) * want)
                     print_error("%s, n %zu, eps %g\n", laws[l].name, n, epsilons[e]);
@@ -189,9 +190,10 @@ static void a_misleading_sample_changes_nothing(void **state)
                                           : (float)(1 + i % 1000) * 1e-3f,
                                *v);
             }
+        const Sorted sorted = sorted_of(x, n);
         for (size_t e = 0; e < countof(epsilons); e++) {
             const double got = waterfill_of_variance(x, n, epsilons[e], 1, scratch);
-            check_rel(got, sorted_ref(x, n, epsilons[e]), rounding(n));
+            check_rel(got, sorted_level(&sorted, epsilons[e]), rounding(n));
             check(waterfill_of_variance(x, n, epsilons[e], 8, scratch) == got);
         }
     }

@@ -17,13 +17,16 @@ static inline int larger_first(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* Returns the water level tau by its closed form. The magnitudes v are sorted in descending order, and the
- * variance must be at most eps sum v^2. Let k be the smallest index with v_(k+1) sum_{i>k} v_i <= eps sum
- * v^2 + sum_{i>k} v_i^2. Then tau = (eps sum v^2 + sum_{i>k} v_i^2) / sum_{i>k} v_i. The sums are in long
- * double and start at the smallest magnitude. */
-static inline double sorted_ref(const float *x, size_t n, double eps)
+/* Magnitudes in descending order, and the sums of them and of their squares from each one on, in long double and from
+ * the smallest magnitude. */
+typedef struct {
+    const double *v;
+    const long double *one, *two;
+    size_t n;
+} Sorted;
+
+static inline Sorted sorted_of(const float *x, size_t n)
 {
-    const ArenaMark mark = arena_mark(scratch);
     double *v = NEW(scratch, double, n);
     long double *one = NEW_ZERO(scratch, long double, n + 1), *two = NEW_ZERO(scratch, long double, n + 1);
     for (size_t i = 0; i < n; i++)
@@ -33,12 +36,18 @@ static inline double sorted_ref(const float *x, size_t n, double eps)
         one[i] = one[i + 1] + v[i];
         two[i] = two[i + 1] + (long double)v[i] * v[i];
     }
+    return (Sorted){v, one, two, n};
+}
+
+/* Returns the water level tau by its closed form. The variance must be at most eps sum v^2. Let k be the smallest index
+ * with v_(k+1) sum_{i>k} v_i <= eps sum v^2 + sum_{i>k} v_i^2. Then tau = (eps sum v^2 + sum_{i>k} v_i^2) / sum_{i>k}
+ * v_i. */
+static inline double sorted_level(const Sorted *s, double eps)
+{
     size_t k = 0;
-    while (k < n && v[k] * one[k] > eps * two[0] + two[k])
+    while (k < s->n && s->v[k] * s->one[k] > eps * s->two[0] + s->two[k])
         k++;
-    const double tau = one[k] > 0 ? (double)((eps * two[0] + two[k]) / one[k]) : 0;
-    arena_rewind(scratch, mark);
-    return tau;
+    return s->one[k] > 0 ? (double)((eps * s->two[0] + s->two[k]) / s->one[k]) : 0;
 }
 
 static inline double keep_chance(double tau, double x)
