@@ -78,10 +78,10 @@ typedef struct {
 } Case;
 
 static const Case cases[] = {
-    {"bf16", 8, 2.5, 90, 18, 2000},  {"bf16", 8, 40, 60, 40, 2000},   {"qsgd", 8, 2.5, 90, 18, 2000},
-    {"qsgd", 8, 1.5, 18, 90, 2000},  {"qsgd", 4, 18, 90, 18, 2000},   {"qsgd", 2, 18, 18, 90, 2000},
-    {"qsgd", 1, 5, 1300, 12, 2000},  {"qsgd", 5, 12, 1300, 12, 1000}, {"qsgd", 16, 20, 60, 40, 2000},
-    {"qsgd", 3, 0.5, 40, 200, 2000},
+    {"bf16", 8, 2.5, 90, 18, 1000},  {"bf16", 8, 40, 60, 40, 1000},   {"qsgd", 8, 2.5, 90, 18, 1000},
+    {"qsgd", 8, 1.5, 18, 90, 1000},  {"qsgd", 4, 18, 90, 18, 1000},   {"qsgd", 2, 18, 18, 90, 1000},
+    {"qsgd", 1, 5, 1300, 12, 1000},  {"qsgd", 5, 12, 1300, 12, 500}, {"qsgd", 16, 20, 60, 40, 1000},
+    {"qsgd", 3, 0.5, 40, 200, 1000},
 };
 
 static void open_case(const Case *c, Rig *rig)
@@ -119,7 +119,8 @@ static void estimates_of_rounded_vectors_are_unbiased_and_the_closed_form_holds(
         check(codec_moments(&rig.call, x, &m) == ATOMWISE);
         /* The sample variance of the gain is compared with the closed form. As atoms are rare, the relative
          * standard error of the sample variance is about 2 sqrt(2 / repeats). */
-        check_rel(d.gain_error * d.gain_error * (double)d.repeats, m.weighted / (d.norm2 * d.norm2), 0.2);
+        check_rel(d.gain_error * d.gain_error * (double)d.repeats, m.weighted / (d.norm2 * d.norm2),
+                  6.4 * sqrt(2. / (double)d.repeats));
         rig_close(&rig);
     }
 }
@@ -136,7 +137,7 @@ static void a_bias_of_one_percent_would_show(void **state)
     for (size_t i = 0; i < countof(specs); i++) {
         Rig rig;
         rig_open(&rig, specs[i], (Shape){2, {120, 30}, countof(x)});
-        const Draws good = draws_take(&rig, x, 1500), bad = draws_scaled(&good, 1.01);
+        const Draws good = draws_take(&rig, x, 800), bad = draws_scaled(&good, 1.01);
         check(draws_gain_is_one(&good));
         check(!draws_gain_is_one(&bad));
         rig_close(&rig);
@@ -150,7 +151,7 @@ static void a_bias_of_one_percent_would_show(void **state)
 static void the_two_vectors_of_an_atom_are_rounded_independently(void **state)
 {
     (void)state;
-    enum { SIDE = 96, R = 4000 };
+    enum { SIDE = 96, R = 1500 };
     float x[SIDE * SIDE];
     double trace = 0, mean = 0, squares = 0;
     const Rng rng = rng_open(8, 0, 0, 0, 0);
@@ -170,7 +171,7 @@ static void the_two_vectors_of_an_atom_are_rounded_independently(void **state)
         squares += (sum - 1) * (sum - 1) / R;
     }
     const double limit = 6.22 * sqrt(squares / R);
-    check(limit < 0.03); /* with the same random numbers, the mean would be at least 1.2 */
+    check(limit < 0.05); /* with the same random numbers, the mean would be at least 1.2 */
     check_near(mean, 1, limit);
     rig_close(&rig);
 }
@@ -260,7 +261,7 @@ static void expected_bits_are_met_where_vectors_are_random(void **state)
 static void moments_count_the_directions_of_the_error(void **state)
 {
     (void)state;
-    enum { R = 1500 };
+    enum { R = 800 };
     static const Case all_sent[] = {
         {"bf16", 8, 18, 90, 18, R}, {"qsgd", 4, 18, 90, 18, R}, {"qsgd", 2, 12, 18, 90, R}};
     float x[90 * 18], last[90 * 18];
