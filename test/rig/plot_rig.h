@@ -17,9 +17,12 @@ static bool drawing; /* gnuplot is installed */
 static int set_up(void **state)
 {
     (void)state;
+    static bool asked;
     char *version, *terminals;
     a = arena_open(0);
-    drawing = gnuplot_ask(&version, &terminals, NULL, a, &err) == OK;
+    if (!asked)
+        drawing = gnuplot_ask(&version, &terminals, NULL, a, &err) == OK;
+    asked = true;
     strcpy(folder + sizeof folder - 7, "XXXXXX");
     return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
 }
