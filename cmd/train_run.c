@@ -83,7 +83,7 @@ static Status check_library(const TrainRun *r)
 static Status run_all(TrainRun *r)
 {
     TrainJob *j = &r->job;
-    TRY(net_agree(j->net, net_rank(j->net) ? OK : train_records_open(&r->records), j->err));
+    TRY(net_agree(j->net, net_rank(j->net) ? OK : train_records_open(&r->records, r->dir != NULL), j->err));
     for (size_t i = 0; i < (size_t)j->seeds; i++)
         for (size_t k = 0; k < j->codecs; k++)
             TRY(train_codec(r, k, i));

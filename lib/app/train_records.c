@@ -172,7 +172,7 @@ static void set_run(const TrainRecords *r, Value *row)
 
 /* ---- opening ---- */
 
-static Status open_journal(TrainRecords *r)
+static Status open_journal(TrainRecords *r, bool checkpoints)
 {
     const TrainJob *j = r->job;
     Fact fact[TRAIN_FACTS + 3 + TARGETS_MOST] = {{"journal", value_text("atomo-train/2")}};
@@ -180,10 +180,15 @@ static Status open_journal(TrainRecords *r)
     TRY(train_job_settings(j, fact + count));
     count += TRAIN_FACTS;
     fact[count++] = (Fact){"--seed", value_int(j->common.seed)};
-    return journal_open(&r->journal, j->common.output, j->common.resume, fact, count, j->a, j->err);
+    const Status status =
+        journal_open(&r->journal, j->common.output, j->common.resume, fact, count, j->a, j->err);
+    if (status == ERR_USAGE && !checkpoints)
+        return error_hint(j->err, "a run without --train-dir cannot be continued; to begin afresh, remove %s",
+                          r->journal.path);
+    return status;
 }
 
-Status train_records_open(TrainRecords *r)
+Status train_records_open(TrainRecords *r, bool checkpoints)
 {
     TrainJob *j = r->job;
     Fact facts[TRAIN_FACTS];
@@ -195,7 +200,7 @@ Status train_records_open(TrainRecords *r)
     if (j->net) /* figures of measured iterations need it, and a CSV has no meta data */
         r->column[r->columns++] = (Column){"workers", false};
     r->column[r->columns++] = (Column){"seed", j->seeds > 1};
-    TRY(open_journal(r));
+    TRY(open_journal(r, checkpoints));
     r->earlier = j->common.resume && j->common.output && access(j->common.output, F_OK) == 0;
     train_job_facts(j, facts);
     const ReportSpec spec = {.schema = "atomo-run/1",

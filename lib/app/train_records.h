@@ -54,8 +54,8 @@ typedef struct {
 /* Reads the accuracies of --target-accuracy, for example "0.9,0.95"; NULL: none. */
 Status train_records_targets(TrainRecords *r, const char *list);
 
-/* Opens the journal and the report. */
-Status train_records_open(TrainRecords *r);
+/* Opens the journal and the report. `checkpoints`: the run writes them, so it can be continued. */
+Status train_records_open(TrainRecords *r, bool checkpoints);
 
 /* Begins the run of the codec with the spec `compressor` and this seed. All records until the next call belong to
  * this run. */

@@ -92,35 +92,42 @@ static const char *shown_setting(char out[200], const char *name, const Json *v)
     return out;
 }
 
-/* Compares only the settings that this version writes. The first one names the kind and version of the journal. Names
- * that begin with -- are options; those that begin with "measured " follow from --metrics and --sort. */
+/* Returns the first setting of `is` that `was` does not have; NULL: none. Compares only the settings that this version
+ * writes. */
+static const Json *first_difference(const Json *was, const Json *is)
+{
+    const Json *setting = is->first;
+    while (setting && same_value(json_member(was, setting->name), setting))
+        setting = setting->next;
+    return setting;
+}
+
+/* The first setting names the kind and version of the journal. Names that begin with -- are options; those that begin
+ * with "measured " follow from --metrics and --sort. */
 static Status compare_settings(const Journal *j, const Json *was, const Json *is, Error *err)
 {
     char then[200], now[200];
-    for (const Json *setting = is->first; setting; setting = setting->next) {
-        const Json *old = json_member(was, setting->name);
-        if (same_value(old, setting))
-            continue;
-        if (setting == is->first) {
-            const bool named = old && old->type == JSON_TEXT;
-            FAIL(err, ERR_USAGE,
-                 "%s: is a journal%s%s of another version or command, which cannot be resumed, want %s",
-                 j->path, named ? " " : "", named ? old->text : "", setting->text);
-            return error_hint(err, "remove %s to begin afresh", j->path);
-        }
-        shown_setting(then, setting->name, old);
-        FAIL(err, ERR_USAGE, "%s: was begun %s, but this command runs %s", j->path, then,
-             shown_setting(now, setting->name, setting));
-        if (!strncmp(setting->name, "measured ", 9))
-            return error_hint(
-                err,
-                "run the command with the --metrics and --sort of that run, or remove %s to begin afresh",
-                j->path);
-        const bool option = !strncmp(setting->name, "--", 2);
-        return option ? error_hint(err, "run the command %s, or remove %s to begin afresh", then, j->path)
-                      : error_hint(err, "remove %s to begin afresh", j->path);
+    const Json *setting = first_difference(was, is);
+    if (!setting)
+        return OK;
+    const Json *old = json_member(was, setting->name);
+    if (setting == is->first) {
+        const bool named = old && old->type == JSON_TEXT;
+        FAIL(err, ERR_USAGE,
+             "%s: is a journal%s%s of another version or command, which cannot be resumed, want %s", j->path,
+             named ? " " : "", named ? old->text : "", setting->text);
+        return error_hint(err, "remove %s to begin afresh", j->path);
     }
-    return OK;
+    shown_setting(then, setting->name, old);
+    FAIL(err, ERR_USAGE, "%s: was begun %s, but this command runs %s", j->path, then,
+         shown_setting(now, setting->name, setting));
+    if (!strncmp(setting->name, "measured ", 9))
+        return error_hint(
+            err, "run the command with the --metrics and --sort of that run, or remove %s to begin afresh",
+            j->path);
+    const bool option = !strncmp(setting->name, "--", 2);
+    return option ? error_hint(err, "run the command %s, or remove %s to begin afresh", then, j->path)
+                  : error_hint(err, "remove %s to begin afresh", j->path);
 }
 
 /* Truncates the file after its last complete line, and sets `old` to all lines but the first. */
@@ -204,6 +211,28 @@ static size_t count_records(const char *data, size_t size)
     return lines ? lines - 1 : 0;
 }
 
+/* Refuses to overwrite records. Says what --resume would refuse: a run with other settings. */
+static Status keep_records(const Journal *j, size_t records, const char *data, const char *settings, Arena *a,
+                           Error *err)
+{
+    char then[200];
+    const Json *was, *is;
+    TRY(json_read(&is, settings, strlen(settings), a, err));
+    const bool read = json_read(&was, data, strcspn(data, "\n"), a, err) == OK;
+    const Json *setting = read ? first_difference(was, is) : NULL;
+    if (!setting) {
+        FAIL(err, ERR_USAGE, "%s: has %zu record%s of a run that did not end, want --resume or no journal",
+             j->path, records, records == 1 ? "" : "s");
+        return error_hint(err, "--resume continues that run; to begin afresh, remove %s", j->path);
+    }
+    FAIL(err, ERR_USAGE, "%s: has %zu record%s of another run that did not end, begun %s", j->path, records,
+         records == 1 ? "" : "s", shown_setting(then, setting->name, json_member(was, setting->name)));
+    return error_hint(err,
+                      "its own command with --resume continues it; to give it up, remove %s; to keep it, "
+                      "write to another -o FILE",
+                      j->path);
+}
+
 static bool keeps_journal(const char *output)
 {
     struct stat now;
@@ -236,12 +265,9 @@ Status journal_open(Journal *j, const char *output, bool resume, const Fact *set
     if (!is_journal(data, size))
         return refuse(j, "is no journal", err);
     const size_t records = count_records(data, size);
-    if (records && !resume) {
-        FAIL(err, ERR_USAGE, "%s: has %zu record%s of a run that did not end, want --resume or no journal",
-             j->path, records, records == 1 ? "" : "s");
-        return error_hint(err, "--resume continues that run; to begin afresh, remove %s", j->path);
-    }
-    return resume && size ? take_lines(j, data, size, first, a, err) : begin(j, first, a, err);
+    if (records && !resume)
+        return keep_records(j, records, data, first, a, err);
+    return records ? take_lines(j, data, size, first, a, err) : begin(j, first, a, err);
 }
 
 void journal_close(Journal *j)

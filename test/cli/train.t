@@ -475,3 +475,16 @@ $ for u in 480000 600000 800000; do (ulimit -v $u; atomo-train run --network res
 > ended
 > ended
 = 0
+
+# a journal of a run that did not end: the hint says whether --resume can continue it, and names the setting of another run; one without records is no hindrance
+$ sh $SRC/test/cli/tiny.sh; set -- atomo-train run --threads 1 --network softmax --dataset mnist -q -o r.csv; left() { "$@" --max-steps 1000000 & until [ "$(wc -l <r.csv.journal)" -gt 2 ] || ! kill -0 $!; do sleep 0.02; done; kill -9 $!; wait $!; } 2>/dev/null; left "$@"; "$@" --max-steps 1000000; echo $?; "$@" --max-steps 3; echo $?; rm r.csv.journal; left "$@" --train-dir d; "$@" --train-dir d --max-steps 1000000; echo $?; "$@" --train-dir d --max-steps 1000000 --lr 0.5; echo $?; head -n 1 r.csv.journal >one; cp one r.csv.journal; rm -rf d; "$@" --train-dir d --max-steps 2 --lr 0.5 --resume; echo $?; cat r.csv
+> 2
+> 0
+> step,*,1,*
+- *want --train-dir, from*
+2> atomo-train: r.csv.journal: has * records of a run that did not end, want --resume or no journal
+2> hint: a run without --train-dir cannot be continued; to begin afresh, remove r.csv.journal
+2> hint: --resume continues that run; to begin afresh, remove r.csv.journal
+2> atomo-train: r.csv.journal: has * records of another run that did not end, begun with --lr 0.01
+2> hint: its own command with --resume continues it; to give it up, remove r.csv.journal; to keep it, write to another -o FILE
+= 0
