@@ -78,7 +78,7 @@ def rans_table(bits, alphabet):
     """Returns (precision, {symbol: frequency}), read from runs of symbols and from weights that determine the
     frequencies."""
     precision, detail, listed, following = bits.number(4), bits.number(4), [], 0
-    need(4 <= precision <= 15, "precision")
+    need(4 <= precision <= 15 and (detail <= 3 or detail == 15), "precision or detail")
     for run in range(bits.gamma() - 1):
         following += bits.gamma() - (run == 0)
         count = bits.gamma()
