@@ -4,7 +4,7 @@ docs/FORMAT.md.
 
 usage: check_decode.py [PROGRAM]. Every payload is decoded by the program or by its library, and by decode.py, and the
 floats are compared bit by bit (for transforms, up to float32 rounding). The program makes and decodes the payloads of
-codecs with a state and of one other spec in six; their containers' addresses, attributes and checksums are checked
+codecs whose decoders have a state and of one other spec in six; their containers' addresses, attributes and checksums are checked
 too. The library, which takes no process, makes and decodes the payloads of the other specs.
 """
 import functools
@@ -204,6 +204,8 @@ def in_library(codec, arrays, seed):
     for path, x in arrays.items():
         found = re.fullmatch(r"step_(\d+)/worker_(\d+)/(.*)", path)
         step, worker, name = (int(found[1]), int(found[2]), found[3]) if found else (0, 0, path)
+        if (step + worker) % 3:
+            continue  # one worker of each step
         payload = codec.encode(x, step, worker, name, seed)
         theirs = codec.decode(payload, x.shape, step, worker, name, seed)
         address = seed, 0, worker, step, container.fnv1a(name)
@@ -225,7 +227,7 @@ def check_specs():
         dump = "short.h5" if kind in kinds or spec.split(":")[0] in kinds else "odd.h5"
         kinds.add(kind)
         codec = atomo.Codec(spec)
-        if i % 6 and not codec.traits & {"stateful", "reads_state"}:
+        if i % 6 and "reads_state" not in codec.traits:
             in_library(codec, dumps[dump], seed)
         else:
             one(dump, spec, "--seed", str(seed))
@@ -255,11 +257,11 @@ def main():
     for spec in LONG_SPECS:
         one("blocks.h5", spec)
     check_specs()
-    for spec in FAST:
-        one(str(bench.LENET), spec, "--step", "2*", "--tensor", "conv*")
-        one("small.h5", spec, "--group", "kind", "--min-elements", "200")
-        one("small.h5", spec, "--group", "all", "--threads", "3")
-        one("short.h5", spec, "--min-elements", "500")
+    ways = [(str(bench.LENET), "--step", "2*", "--tensor", "conv*"), ("small.h5", "--group", "kind", "--min-elements", "200"),
+            ("small.h5", "--group", "all", "--threads", "3"), ("short.h5", "--min-elements", "500")]
+    for i, spec in enumerate(FAST):
+        for dump, *options in ways[i % 2::2]:
+            one(dump, spec, *options)
     bench.finish()
     directory.cleanup()
 
