@@ -51,13 +51,6 @@ static void small_and_repeatable(Rig *rig, const Source *source, const float *x)
     CHECK_HERE(rig->payload.size == size && hash_bytes(rig->payload.data, size) == hash);
     check_ok(rig_decode(rig), &rig->err);
     CHECK_HERE(first_nonfinite(rig->decoded, rig->shape.n, NULL) == rig->shape.n);
-    draws_nothing(rig, source, x);
-}
-
-static void no_payload_is_larger_than_raw_and_codecs_without_random_repeat_theirs(void **state)
-{
-    (void)state;
-    for_all(small_and_repeatable, false);
 }
 
 /* An unbiased codec without the trait RANDOM must decode its input, up to rounding errors of float32. */
@@ -77,12 +70,6 @@ static void exact(Rig *rig, const Source *source, const float *x)
     if (error > limit)
         print_error("error %.3g of a norm of %.3g\n", sqrt(error), sqrt(norm2));
     CHECK_HERE(error <= limit);
-}
-
-static void unbiased_codecs_without_random_decode_what_was_encoded(void **state)
-{
-    (void)state;
-    for_all(exact, false);
 }
 
 static void same_for_threads(Rig *rig, const Source *source, const float *x)
@@ -287,25 +274,31 @@ static void adds(Rig *rig, const Source *source, const float *x)
                        0x1p-148 /* denormals */);
 }
 
-static void merged_payloads_of_linear_codecs_decode_to_the_sum(void **state)
+static void keeps_promises(Rig *rig, const Source *source, const float *x)
+{
+    small_and_repeatable(rig, source, x);
+    draws_nothing(rig, source, x);
+    exact(rig, source, x);
+    adds(rig, source, x);
+}
+
+static void payloads_are_small_repeat_decode_exactly_and_add_as_promised(void **state)
 {
     (void)state;
-    for_all(adds, false);
+    for_all(keeps_promises, false);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sources_are_pinned),
-        cmocka_unit_test(no_payload_is_larger_than_raw_and_codecs_without_random_repeat_theirs),
-        cmocka_unit_test(unbiased_codecs_without_random_decode_what_was_encoded),
+        cmocka_unit_test(payloads_are_small_repeat_decode_exactly_and_add_as_promised),
         cmocka_unit_test(threads_do_not_change_a_byte),
         cmocka_unit_test(prefixes_and_appended_bytes_are_refused),
         cmocka_unit_test(flipped_bits_are_refused_or_decode_to_finite_numbers),
         cmocka_unit_test(encode_and_decode_change_neither_state_nor_input),
         cmocka_unit_test(canonical_specs_open_to_themselves),
         cmocka_unit_test(workers_send_the_same_exactly_if_they_share_all_draws),
-        cmocka_unit_test(merged_payloads_of_linear_codecs_decode_to_the_sum),
     };
     cmocka_set_test_filter(getenv("TEST"));
     return cmocka_run_group_tests(tests, collect_specs, drop_specs) ? 1 : 0;
