@@ -201,11 +201,13 @@ static Status load_all(Trainer *t, Dump *from, const char *path, Error *err)
 Status checkpoint_load(Trainer *t, const char *path, Error *err)
 {
     Arena *a = arena_open(0);
+    const ArenaMark mark = arena_mark(t->arena);
     Dump *from = NULL;
     Status status = dump_open(&from, path, a, err);
     if (status == OK)
         status = load_all(t, from, path, err);
     dump_close(from);
+    arena_rewind(t->arena, mark);
     arena_close(a);
     return status;
 }
@@ -338,10 +340,12 @@ static Status refuse_other(const Trainer *t, const char *path, Arena *a, Error *
 Status checkpoint_check_folder(const Trainer *t, const char *dir, Error *err)
 {
     Arena *a = arena_open(0);
+    const ArenaMark mark = arena_mark(t->arena);
     size_t *step, count;
     Status status = step_files(&step, &count, dir, a, err);
     for (size_t i = 0; status == OK && i < count; i++)
         status = refuse_other(t, step_file(dir, step[i], a), a, err);
+    arena_rewind(t->arena, mark);
     arena_close(a);
     return status;
 }

@@ -3,6 +3,7 @@
  * newest undamaged one loaded. Saved gradients must be the workers' gradients. */
 #include "rig/check.h"
 #include "nn/checkpoint.h"
+#include "nn/train_parts.h"
 #include "nn/training_run.h"
 #include "rig/scratch_dir.h"
 #include "rig/tiny_data.h"
@@ -253,6 +254,7 @@ static void a_changed_weight_is_seen(void **state)
     const TrainSetup s = setup_of("none");
     Trainer *t;
     check_ok(trainer_open(&t, &s, &err), &err);
+    const size_t used = arena_used(t->arena);
     check_ok(checkpoint_load(t, in_scratch("step_00000003.h5"), &err), &err);
     float w = trainer_weights(t)[0];
     for (size_t at = 0; at + 4 <= size && !seen; at++)
@@ -264,6 +266,8 @@ static void a_changed_weight_is_seen(void **state)
     file_save(in_scratch("step_00000003.h5"), data, size);
     check(checkpoint_load(t, in_scratch("step_00000003.h5"), &err) == ERR_CORRUPT);
     check(strstr(err.text, "step_00000003.h5") && strstr(err.text, "checksum"));
+    check_ok(checkpoint_check_folder(t, scratch_dir, &err), &err);
+    assert_int_equal(arena_used(t->arena), used); /* what a load takes, it gives back */
     trainer_close(t);
     free(data);
 }
