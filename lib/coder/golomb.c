@@ -355,61 +355,63 @@ typedef struct {
     const Golomb *g;
     const uint64_t *word;
     uint64_t *from; /* (parts + 1) index of each part's first bit; the last entry is the number of all bits */
-    uint8_t **bytes; /* (parts) each part's bytes, from the byte with its first bit on */
+    uint8_t *room;
 } PartPut;
 
-static size_t part_bytes(const uint64_t *from)
+/* A part has its own bytes, from the byte with its first bit on. The last byte of the part before may be the
+ * same byte of the stream. */
+static uint8_t *part_start(const PartPut *p, size_t part)
 {
-    return (size_t)((from[1] + 7) / 8 - from[0] / 8);
+    return p->room + p->from[part] / 8 + part;
+}
+
+static size_t part_bytes(const PartPut *p, size_t part)
+{
+    return (size_t)((p->from[part + 1] + 7) / 8 - p->from[part] / 8);
 }
 
 static void put_part(void *data, size_t part)
 {
     const PartPut *p = data;
     const size_t *index = p->set->data;
-    BitWriter w = bits_writer(p->bytes[part], part_bytes(p->from + part));
+    BitWriter w = bits_writer(part_start(p, part), part_bytes(p, part));
     bits_put(&w, 0, p->from[part] % 8);
     put_run(&w, p->g, p->word, index + part * PART, part_size(p->set, part), part_next(index, part));
     bits_close(&w);
     assert(!w.full);
 }
 
-/* Returns false, and writes nothing, if `scratch` has no memory. */
-static bool parts_open(PartPut *p, GolombCode code, int threads, Arena *scratch)
+static void join_parts(const PartPut *p, uint8_t *out)
 {
-    const size_t parts = parts_of(p->set);
-    uint64_t(*bits)[NEAR] = arena_take(scratch, parts, sizeof *bits), all[NEAR];
-    p->from = NEW(scratch, uint64_t, parts + 1);
-    p->bytes = NEW(scratch, uint8_t *, parts);
-    if (!bits || !p->from || !p->bytes)
-        return false;
-    count_parts(p->set, code, 1, threads, bits, all);
-    p->from[0] = 0;
-    for (size_t i = 0; i < parts; i++) {
-        p->from[i + 1] = p->from[i] + bits[i][0];
-        p->bytes[i] = NEW(scratch, uint8_t, part_bytes(p->from + i));
-        if (!p->bytes[i])
-            return false;
-    }
-    return true;
-}
-
-static bool put_parts(const Indices *set, GolombCode code, const Golomb *g, const uint64_t *word, int threads,
-                      Arena *scratch, uint8_t *out)
-{
-    const ArenaMark mark = arena_mark(scratch);
-    PartPut p = {.set = set, .g = g, .word = word};
-    const bool room = parts_open(&p, code, threads, scratch);
-    if (room)
-        parallel_for(threads, parts_of(set), put_part, &p);
-    for (size_t i = 0; i < parts_of(set) && room; i++) {
-        uint8_t *const to = out + p.from[i] / 8;
-        const uint8_t before = p.from[i] % 8 ? *to : 0; /* the last bits of the part before */
-        memcpy(to, p.bytes[i], part_bytes(p.from + i));
+    for (size_t i = 0; i < parts_of(p->set); i++) {
+        uint8_t *const to = out + p->from[i] / 8;
+        const uint8_t before = p->from[i] % 8 ? *to : 0; /* the last bits of the part before */
+        memcpy(to, part_start(p, i), part_bytes(p, i));
         *to |= before;
     }
+}
+
+/* Returns false, and writes nothing, if one thread should write the list or `scratch` has no memory. The memory
+ * is taken in any case, so that the peak of an encoding's memory does not depend on the number of threads. */
+static bool put_parts(const Indices *set, GolombCode code, const Golomb *g, const uint64_t *word,
+                      uint64_t bits, int threads, Arena *scratch, uint8_t *out)
+{
+    const ArenaMark mark = arena_mark(scratch);
+    const size_t parts = parts_of(set);
+    uint64_t(*count)[NEAR] = arena_take(scratch, parts, sizeof *count), all[NEAR];
+    PartPut p = {set, g, word, NEW(scratch, uint64_t, parts + 1),
+                 NEW(scratch, uint8_t, bits / 8 + parts + 1)};
+    const bool several = threads > 1 && count && p.from && p.room;
+    if (several) {
+        count_parts(set, code, 1, threads, count, all);
+        p.from[0] = 0;
+        for (size_t i = 0; i < parts; i++)
+            p.from[i + 1] = p.from[i] + count[i][0];
+        parallel_for(threads, parts, put_part, &p);
+        join_parts(&p, out);
+    }
     arena_rewind(scratch, mark);
-    return room;
+    return several;
 }
 
 void golomb_put(GolombCode code, const Indices *set, uint64_t bits, int threads, Arena *scratch, Buf *out)
@@ -423,7 +425,7 @@ void golomb_put(GolombCode code, const Indices *set, uint64_t bits, int threads,
     size_t next = 0;
     if (many)
         fill_words(&g, word);
-    if (threads > 1 && parts_of(set) > 1 && put_parts(set, code, &g, word, threads, scratch, start))
+    if (scratch && parts_of(set) > 1 && put_parts(set, code, &g, word, bits, threads, scratch, start))
         return;
     for (size_t r = 0; r < set->runs; r++) {
         size_t count;

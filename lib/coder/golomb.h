@@ -50,8 +50,8 @@ GolombCode golomb_best(const Indices *set, int threads, Arena *scratch, uint64_t
  * the expected number of bits per gap in the best code. */
 double golomb_mean_bits(double density);
 
-/* Writes the gaps of `set`. `bits` must be golomb_bits(code, set). `threads` write a long list if `scratch` has
- * memory for its bytes, else one does. */
+/* Writes the gaps of `set`. `bits` must be golomb_bits(code, set). `threads` write a long list if `scratch` (may
+ * be NULL) has memory for its bytes, else one does. */
 void golomb_put(GolombCode code, const Indices *set, uint64_t bits, int threads, Arena *scratch, Buf *out);
 
 /* A decoded set of indices, in rising order. Each index is stored as its position in its block of 2^16

@@ -19,7 +19,8 @@ enum {
     SIDE_MOST = 1 << 17,
     AHEAD = 8, /* rows between a prefetch and its use */
     LINE = 8,  /* numbers in a line of the cache */
-    FINE = 64  /* factors in the table of a line's first factors */
+    FINE = 64, /* factors in the table of a line's first factors */
+    SLOTS = 8  /* most threads: each has a buffer, and the memory must not depend on the number of threads */
 };
 
 /* one complex number */
@@ -58,9 +59,9 @@ bool fourier_long_open(FourierLong *f, size_t length, bool inverse, float *betwe
                        Arena *scratch)
 {
     const size_t a = fourier_long_side(length), b = length / a; /* a <= b */
-    *f = (FourierLong){.sides = {a, b}, .threads = threads};
+    *f = (FourierLong){.sides = {a, b}, .threads = threads < SLOTS ? threads : SLOTS};
     f->between = between ? between : NEW(scratch, float, 2 * length);
-    f->slot = NEW(scratch, float, 2 * slot_room(f->sides) * parallel_slots(threads, strips_of(b)));
+    f->slot = NEW(scratch, float, 2 * slot_room(f->sides) * parallel_slots(SLOTS, strips_of(b)));
     return f->between && f->slot &&
            rotor_open(&f->rotor, (inverse ? 2 : -2) * M_PI / (double)length, length, scratch);
 }

@@ -20,7 +20,7 @@ typedef struct {
     int threads;
     Rotor rotor;    /* exp(s k / m) */
     float *between; /* (m pairs) the line between the passes */
-    float *slot;    /* room for a strip of short transforms, for each thread */
+    float *slot;    /* room for strips of short transforms */
 } FourierLong;
 
 /* Returns a, at most the square root of `length`. Returns 0 if the line should not be transformed in two

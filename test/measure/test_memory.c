@@ -293,6 +293,14 @@ static void scratch_does_not_depend_on_threads(void **state)
         check(compared(&many, specs[s], 150000, 1, 8));
         check(one.scratch == many.scratch);
     }
+    /* long lists of indices, and a long line of a transform */
+    static const char *const long_ones[] = {"topk:ratio=0.12", "entry:ratio=0.3", "dct", "fourier"};
+    for (size_t s = 0; s < countof(long_ones); s++) {
+        Bench one, many;
+        check(compared(&one, long_ones[s], 600000, 1, 1));
+        check(compared(&many, long_ones[s], 600000, 1, 12));
+        check(one.scratch == many.scratch);
+    }
 }
 
 static const struct CMUnitTest tests[] = {

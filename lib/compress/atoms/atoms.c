@@ -12,58 +12,86 @@ size_t atoms_bound(size_t n)
 
 /* ---- index sets of the kept heavy atoms (p = 1) or of the kept light atoms (p < 1) ---- */
 
+static bool is_heavy(const AtomSide *s, float value)
+{
+    return fabsf(value) > s->draw->tau;
+}
+
+static void count_block(void *data, size_t block, size_t slot)
+{
+    const AtomSide *s = data;
+    const AtomPiece p = atoms_kept(s->draw, block, atoms_room(s->draw, slot));
+    size_t heavy = 0;
+    for (size_t i = 0; i < p.count; i++)
+        heavy += is_heavy(s, p.value[i]);
+    s->before[true][block + 1] = heavy;
+    s->before[false][block + 1] = p.count - heavy;
+}
+
 Status atom_side_open(const Call *c, const AtomDraw *draw, size_t n, AtomSide *side)
 {
-    const size_t most = n < BLOCK ? n : BLOCK;
-    *side = (AtomSide){.draw = draw, .n = n};
-    side->room.at = NEW(c->scratch, uint32_t, most);
-    side->room.value = NEW(c->scratch, float, most);
-    side->index = NEW(c->scratch, size_t, most + 1);
-    return side->room.at && side->room.value && side->index ? OK : arena_fail(c->scratch, c->err);
+    const size_t blocks = blocks_of(n);
+    *side = (AtomSide){.draw = draw, .n = n, .room = atoms_room(draw, 0)};
+    side->threads = c->threads < ATOM_ROOMS ? c->threads : ATOM_ROOMS;
+    side->index = NEW(c->scratch, size_t, n < BLOCK ? n : BLOCK);
+    for (int heavy = 0; heavy < 2; heavy++)
+        side->before[heavy] = NEW_ZERO(c->scratch, size_t, blocks + 1);
+    TRY(arena_check(side->index && side->before[0] && side->before[1], c->scratch, c->err));
+    parallel_for_slots(side->threads, blocks, count_block, side);
+    for (size_t b = 0; b < blocks; b++)
+        for (int heavy = 0; heavy < 2; heavy++)
+            side->before[heavy][b + 1] += side->before[heavy][b];
+    return OK;
 }
 
 size_t atom_side_count_heavy(const AtomSide *side)
 {
-    size_t count = 0;
-    for (size_t b = 0; b < blocks_of(side->n); b++) {
-        const AtomPiece p = atoms_kept(side->draw, b, side->room);
-        for (size_t i = 0; i < p.count; i++)
-            count += fabsf(p.value[i]) > side->draw->tau;
-    }
-    return count;
+    return side->before[true][blocks_of(side->n)];
+}
+
+/* Writes the indices of a block's heavy or light atoms to `index`. */
+static size_t block_indices(const AtomSide *s, size_t block, AtomPiece room, size_t *index)
+{
+    const AtomPiece p = atoms_kept(s->draw, block, room);
+    size_t k = 0;
+    for (size_t i = 0; i < p.count; i++)
+        if (is_heavy(s, p.value[i]) == s->heavy)
+            index[k++] = block * BLOCK + p.at[i];
+    return k;
 }
 
 static const size_t *side_run(const Indices *set, size_t block, size_t *count)
 {
     const AtomSide *s = set->data;
-    const AtomPiece p = atoms_kept(s->draw, block, s->room);
-    const float tau = s->draw->tau;
-    size_t k = 0;
-    for (size_t i = 0; i < p.count; i++) {
-        s->index[k] = block * BLOCK + p.at[i];
-        k += (fabsf(p.value[i]) > tau) == s->heavy;
-    }
-    *count = k;
+    *count = block_indices(s, block, s->room, s->index);
     return s->index;
+}
+
+typedef struct {
+    const AtomSide *side;
+    size_t *list;
+} ListJob;
+
+static void list_block(void *data, size_t block, size_t slot)
+{
+    const ListJob *l = data;
+    const AtomSide *s = l->side;
+    block_indices(s, block, atoms_room(s->draw, slot), l->list + s->before[s->heavy][block]);
 }
 
 /* If a list of the indices takes at most one byte for each of the n atoms, the list is made first. Otherwise
  * `side_run` finds the indices block by block while they are written. */
 Status atom_side_put(const Call *c, AtomSide *side, bool heavy, size_t count, Buf *out)
 {
-    const size_t n = side->n, blocks = blocks_of(n);
+    const size_t n = side->n;
     const ArenaMark mark = arena_mark(c->scratch);
-    size_t *const room = side->index;
     side->heavy = heavy;
-    Indices set = {.count = count, .runs = blocks, .data = side, .run = side_run};
-    if (count <= n / sizeof *room) {
-        size_t *list = NEW(c->scratch, size_t, count + 1), some;
-        TRY(arena_check(list, c->scratch, c->err));
-        side->index = list;
-        for (size_t b = 0; b < blocks; b++, side->index += some)
-            side_run(&set, b, &some);
-        side->index = room;
-        set = indices_list(list, count);
+    Indices set = {.count = count, .runs = blocks_of(n), .data = side, .run = side_run};
+    if (count <= n / sizeof *side->index) {
+        ListJob l = {side, NEW(c->scratch, size_t, count)};
+        TRY(arena_check(l.list, c->scratch, c->err));
+        parallel_for_slots(side->threads, blocks_of(n), list_block, &l);
+        set = indices_list(l.list, count);
     }
     indices_put(&set, n, c->threads, c->scratch, out);
     streams_gaps(c, &set);
@@ -94,14 +122,30 @@ Status atom_sides_apart(const Call *c, const Places *heavy, const Places *light,
 
 /* ---- writing ---- */
 
+typedef struct {
+    const AtomSide *side;
+    uint8_t *out;
+} ValuesJob;
+
+static void values_block(void *data, size_t block, size_t slot)
+{
+    const ValuesJob *v = data;
+    const AtomSide *s = v->side;
+    if (s->before[true][block] == s->before[true][block + 1])
+        return;
+    const AtomPiece p = atoms_kept(s->draw, block, atoms_room(s->draw, slot));
+    uint8_t *to = v->out + sizeof(float) * s->before[true][block];
+    for (size_t i = 0; i < p.count; i++)
+        if (is_heavy(s, p.value[i])) {
+            store_f32(to, p.value[i]);
+            to += sizeof(float);
+        }
+}
+
 static void put_values(const AtomSide *s, size_t blocks, Buf *out)
 {
-    for (size_t b = 0; b < blocks; b++) {
-        const AtomPiece p = atoms_kept(s->draw, b, s->room);
-        for (size_t i = 0; i < p.count; i++)
-            if (fabsf(p.value[i]) > s->draw->tau)
-                buf_f32(out, p.value[i]);
-    }
+    ValuesJob v = {s, buf_room(out, sizeof(float) * s->before[true][blocks])};
+    parallel_for_slots(s->threads, blocks, values_block, &v);
 }
 
 static void put_signs(const AtomSide *s, size_t blocks, uint8_t *sign)
@@ -110,7 +154,7 @@ static void put_signs(const AtomSide *s, size_t blocks, uint8_t *sign)
     for (size_t b = 0; b < blocks; b++) {
         const AtomPiece p = atoms_kept(s->draw, b, s->room);
         for (size_t i = 0; i < p.count; i++)
-            if (!(fabsf(p.value[i]) > s->draw->tau)) {
+            if (!is_heavy(s, p.value[i])) {
                 sign[k / 8] |= (uint8_t)((p.value[i] < 0) << k % 8);
                 k++;
             }

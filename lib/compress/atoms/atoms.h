@@ -71,6 +71,10 @@ Status atoms_toss(const AtomPlan *plan, AtomDraw *draw);
  * must be large enough for a whole block, or arrays of the draw. */
 AtomPiece atoms_kept(const AtomDraw *draw, size_t block, AtomPiece room);
 
+/* Returns one of ATOM_ROOMS rooms for the atoms of a block. */
+enum { ATOM_ROOMS = 16 };
+AtomPiece atoms_room(const AtomDraw *draw, size_t slot);
+
 /* ---- expected bits and variance of a draw (atoms_cost.c) ---- */
 
 /* Returns the expected payload bits of a draw from n atoms. `heavy`: number of atoms with p = 1. `light`:
@@ -132,8 +136,12 @@ typedef struct {
     bool heavy;
     AtomPiece room;
     size_t *index; /* room for the indices of a block */
+    /* before[heavy][b]: number of heavy or light atoms kept before block b; the last entry counts all */
+    size_t *before[2];
+    int threads;
 } AtomSide;
 
+/* Counts the atoms that the draw keeps. */
 Status atom_side_open(const Call *c, const AtomDraw *draw, size_t n, AtomSide *side);
 
 /* Returns the number of heavy atoms (p = 1). */

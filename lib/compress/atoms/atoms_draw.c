@@ -237,6 +237,12 @@ Status atoms_toss(const AtomPlan *plan, AtomDraw *draw)
     return OK;
 }
 
+/* After the draw its slots are free. */
+AtomPiece atoms_room(const AtomDraw *draw, size_t slot)
+{
+    return draw->from->slot[slot];
+}
+
 AtomPiece atoms_kept(const AtomDraw *draw, size_t block, AtomPiece room)
 {
     const Candidates *d = draw->from;

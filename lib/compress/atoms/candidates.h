@@ -11,7 +11,7 @@
 #include "compress/atoms/atoms.h"
 #include "base/coin.h"
 
-enum { WAVE = 16 }; /* number of blocks (of 2^16 elements) that are drawn at once */
+enum { WAVE = ATOM_ROOMS }; /* number of blocks (of 2^16 elements) that are drawn at once */
 
 typedef struct Candidates Candidates;
 
