@@ -17,6 +17,9 @@ static const int always[] = {
     SCMP_SYS(futex),         SCMP_SYS(sched_yield),  SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigreturn),
     SCMP_SYS(clock_gettime), SCMP_SYS(gettimeofday), SCMP_SYS(getpid),         SCMP_SYS(gettid),
     SCMP_SYS(getrandom),     SCMP_SYS(exit),         SCMP_SYS(exit_group),     SCMP_SYS(restart_syscall),
+#ifdef __SANITIZE_ADDRESS__
+    SCMP_SYS(sigaltstack), /* AddressSanitizer calls it when a process ends */
+#endif
 };
 
 /* Calls that opening a file needs, besides open and openat. */
