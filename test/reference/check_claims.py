@@ -38,7 +38,7 @@ MONTE_CARLO = ["natural",
                "lowrank:rank=4",
                "svd:rank=1,probs=clip", "wavelet:ratio=0.05", "wavelet:ratio=0.1,family=db4,levels=3",
                "hadamard:ratio=0.05", "hadamard:ratio=0.1,probs=clip", "svd:vectors=bf16","dct:ratio=0.05", "dct:ratio=0.1,dims=2",
-               "fourier:ratio=0.05", "fourier:ratio=0.1,dims=2,probs=clip", "fp16:rounding=stochastic",
+               "fourier:ratio=0.05", "fourier:ratio=0.1,dims=2,probs=clip",
                "svd:rank=2,vectors=qsgd,vbits=4", "fp16:rounding=stochastic", "bf16:rounding=stochastic"]
 REPEATS, FALSE_ALARMS = 400, 1e-3  # probability of a false alarm in a run, divided among all comparisons
 
@@ -74,6 +74,7 @@ def decoded(dump, spec, *options):
 
 
 def check_theorem_5():
+    atomo = bench.library()
     rng = np.random.default_rng(5)
     spiky = (rng.standard_normal(70000) * 1e-3).astype(np.float32)
     spiky[[5, 17, 66000]] = 3, -2.5, 2.875
@@ -90,7 +91,8 @@ def check_theorem_5():
         for name, x in arrays.items():
             g = np.abs(x.astype(float))
             budget = f"entry:budget={g.sum() / scale(g):.17g}"
-            verdict(same_bits(found[name], decoded("vectors.h5", budget, "-t", name)[name]),
+            codec = atomo.Codec(budget)  # in the library, which takes no process
+            verdict(same_bits(found[name], codec.decode(codec.encode(x, tensor=name), x.shape, tensor=name)),
                     f"Theorem 5, {name}: {other} and {budget} decode to the same vector")
 
 
@@ -99,15 +101,15 @@ def check_threads():
     specs = ("qsgd", "terngrad:share=on,code=elias", "entry:ratio=0.1", "randk", "svd", "ef+entry:bits=1", "wavelet:family=db2", "powersgd")
     words = [w for spec in specs for w in ("-c", spec)]
     files, records = [], []
-    for threads in (1, 2, 8):
+    for threads in (1, 8):
         bench.run("encode", bench.LENET, "-c", "ef+entry:bits=1", "--threads", threads, "-o", "t.atomo", "-q")
         files.append(open("t.atomo", "rb").read())
         found = bench.compare(bench.LENET, *words, "--threads", threads, "--repeats", 2, "--step", 200)
         records.append([{k: v for k, v in r.items() if not k.endswith(("_ms", "_ms_min", "_ms_se", "_gbps", "scratch_bytes"))}
                         for r in found])
-    verdict(files[0] == files[1] == files[2], "the same container from 1, 2 and 8 threads")
+    verdict(files[0] == files[1], "the same container from 1 and 8 threads")
     for own in zip(*records):
-        verdict(own[0] == own[1] == own[2], f"{own[0]['compressor']}, {own[0]['tensor']}: the same metrics from 1, 2 and 8 threads")
+        verdict(own[0] == own[1], f"{own[0]['compressor']}, {own[0]['tensor']}: the same metrics from 1 and 8 threads")
 
 
 def check_monte_carlo():
