@@ -169,12 +169,14 @@ $(B)/%.o: %.c $(B)/flags
 	$(SAY) CC $<
 	$(Q)$(CC) $(FLAGS) $(FILE_FLAGS) $(CFLAGS) $(CPPFLAGS) -MMD -MP -c -o $@ $<
 
-# The table of the libraries that the programs load. Each file in loaded/ is linked to one library, and has no code.
+# The table of the libraries that the programs load. Each file in loaded/ is linked to one library, and has no code. It is
+# linked at each make, and replaced where the library has another name since, as after an upgrade of the system.
 LINKED := HDF5=$(B)/loaded/hdf5-serial.so MATIO=$(B)/loaded/matio.so $(if $(MPI),MPI=$(B)/loaded/$(MPI).so)
 
-$(B)/loaded/%.so:
+$(B)/loaded/%.so: FORCE
 	@mkdir -p $(@D)
-	$(Q)echo 'extern int unused;' | $(CC) -shared -xc - -o $@ -Wl,--no-as-needed $$(pkg-config --libs $*)
+	$(Q)echo 'extern int unused;' | $(CC) -shared -xc - -o $@.new -Wl,--no-as-needed $$(pkg-config --libs $*)
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
 $(B)/loaded.h: lib/base/loaded.sh $(foreach l,$(LINKED),$(lastword $(subst =, ,$l)))
 	$(Q)sh $< '$(shell $(CC) -print-prog-name=readelf)' $(LINKED) >$@
