@@ -200,11 +200,25 @@ static void a_writer_holds_a_lock_until_its_file_is_renamed(void **state)
     scratch_files(true);
 }
 
+static _Atomic pid_t stopper; /* the thread that stops the process; 0: not started yet */
+
 static void *stop_process(void *unused)
 {
+    stopper = gettid();
     outfile_abandon_all();
     _exit(0);
     return unused;
+}
+
+/* Returns true if the thread waits, as for a lock. */
+static bool sleeps(pid_t thread)
+{
+    char path[64], text[200] = "";
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)thread);
+    FILE *f = fopen(path, "r");
+    check(f && fgets(text, sizeof text, f));
+    fclose(f);
+    return strstr(text, ") S ") != NULL;
 }
 
 static void stop_meanwhile(const char *from)
@@ -212,7 +226,8 @@ static void stop_meanwhile(const char *from)
     pthread_t thread;
     (void)from;
     check(pthread_create(&thread, NULL, stop_process, NULL) == 0);
-    usleep(200000);
+    while (!stopper || !sleeps(stopper))
+        usleep(1000);
 }
 
 static void a_process_that_stops_first_renames_a_finished_file(void **state)
