@@ -5,7 +5,6 @@
 #include "app/compare_job.h"
 
 #include "base/counts.h"
-#include "dump/team.h"
 #include "compress/spec.h"
 
 enum { WORKERS_MOST = 1 << 20 };
@@ -15,7 +14,6 @@ typedef struct {
     const char *text;
     double noise;
     int average;
-    Team team;
     size_t done; /* finished records of single vectors, for the progress bar */
     Counts workers;
 } Merge;
@@ -29,23 +27,9 @@ static const char all_numbers[] = "4,8,...,512";
 static Status arrange(CompareJob *j)
 {
     Merge *m = (Merge *)j;
-    TRY(team_make(&m->team, j->dump, &j->list, j->a, j->err));
-    m->team.seed = (uint64_t)j->common.seed;
-    m->team.noise = m->noise;
-    m->team.threads = (int)j->common.threads;
-    j->list = m->team.list;
+    TRY(compare_job_team(j, m->noise));
+    j->list = j->team.list;
     return OK;
-}
-
-static Status load_worker(void *data, const Vector *v, size_t worker, float *x, Error *err)
-{
-    return team_load(&((Merge *)data)->team, v, worker, x, err);
-}
-
-static Status load_worker_parts(void *data, const Vector *v, size_t worker, size_t from, size_t to,
-                                TakePart *take, void *taker, Error *err)
-{
-    return team_load_parts(&((Merge *)data)->team, v, worker, from, to, take, taker, err);
 }
 
 /* Returns the number of workers for entry k of the comparison's list of codecs. The list has every codec once
@@ -64,7 +48,7 @@ static void figures(CompareJob *j, const Record *r)
         const Vector *v = &j->list.item[i];
         const bool in = r->level == LEVEL_VECTOR ? v == r->vector
                                                  : r->level == LEVEL_RUN || compare_same_cell(v, r->vector);
-        const size_t own = in ? team_made(&m->team, v, workers) : 0;
+        const size_t own = in ? team_made(&j->team, v, workers) : 0;
         made = own > made ? own : made;
     }
     const bool raw = r->level == LEVEL_VECTOR && r->vector->raw;
@@ -80,8 +64,8 @@ static void figures(CompareJob *j, const Record *r)
 static Status note_made(Merge *m)
 {
     size_t least = SIZE_MAX;
-    for (size_t i = 0; i < m->team.list.count; i++)
-        least = m->team.member[i].reals < least ? m->team.member[i].reals : least;
+    for (size_t i = 0; i < m->job.team.list.count; i++)
+        least = m->job.team.member[i].reals < least ? m->job.team.member[i].reals : least;
     if (counts_largest(&m->workers) > least) {
         char noise[32];
         progress_note(
@@ -99,11 +83,8 @@ static Status run_number(Merge *m, size_t number)
     TRY(arena_check(skip, j->a, j->err));
     for (size_t k = 0; k < j->codecs; k++)
         skip[k] = workers_at(m, k) != number;
-    Comparison c = compare_job_comparison(j);
+    Comparison c = compare_job_merge(j, number);
     c.skip = skip;
-    c.workers = number;
-    c.load_worker = load_worker;
-    c.load_worker_parts = load_worker_parts;
     c.progress = NULL; /* the callback `figures` updates the progress bar instead */
     return compare_job_compare(j, &c);
 }

@@ -309,6 +309,35 @@ Comparison compare_job_comparison(CompareJob *j)
                         .stopped = cli_stopped};
 }
 
+Status compare_job_team(CompareJob *j, double noise)
+{
+    TRY(team_make(&j->team, j->dump, &j->list, j->a, j->err));
+    j->team.seed = (uint64_t)j->common.seed;
+    j->team.noise = noise;
+    j->team.threads = (int)j->common.threads;
+    return OK;
+}
+
+static Status load_worker(void *data, const Vector *v, size_t worker, float *x, Error *err)
+{
+    return team_load(&((CompareJob *)data)->team, v, worker, x, err);
+}
+
+static Status load_worker_parts(void *data, const Vector *v, size_t worker, size_t from, size_t to,
+                                TakePart *take, void *taker, Error *err)
+{
+    return team_load_parts(&((CompareJob *)data)->team, v, worker, from, to, take, taker, err);
+}
+
+Comparison compare_job_merge(CompareJob *j, size_t workers)
+{
+    Comparison c = compare_job_comparison(j);
+    c.workers = workers;
+    c.load_worker = load_worker;
+    c.load_worker_parts = load_worker_parts;
+    return c;
+}
+
 /* Finishes a stopped comparison while the main thread is still in a long call. Uses its own Error, because that call
  * may still write to the job's. */
 static int finish_stopped(void *data)

@@ -11,6 +11,7 @@
 
 #include "app/cli.h"
 #include "app/progress.h"
+#include "dump/team.h"
 #include "report/report_compare.h"
 
 typedef struct CompareJob CompareJob;
@@ -52,6 +53,7 @@ struct CompareJob {
     Dump *dump;
     VectorList list;
     uint64_t parts_room; /* groups_parts_room of the list */
+    Team team;           /* the gradients of each worker of a merge; set by compare_job_team */
     const Codec **codec; /* (codecs) the codecs; an entry is NULL until its codec is chosen */
     const char **name;   /* (codecs) the spec of each codec */
     bool *done;          /* (codecs) true: all records of this codec are written */
@@ -88,6 +90,12 @@ Status compare_job_set_codec(CompareJob *j, size_t k, const Codec *codec);
 /* Runs every codec that is set and not done, unless the job is `complete`. Skips measurements whose records the journal of an interrupted
  * run has. */
 Status compare_job_run(CompareJob *j);
+
+/* Assigns the gradients of j->list to workers, in j->team; missing ones are made with this noise. */
+Status compare_job_team(CompareJob *j, double noise);
+
+/* Returns compare_job_comparison for a merge of this many workers of j->team. */
+Comparison compare_job_merge(CompareJob *j, size_t workers);
 
 /* Puts the dump's name in front of an error of lacking memory, unless the dump's reader has done so. */
 void compare_job_name(const CompareJob *j, Status status);

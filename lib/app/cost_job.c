@@ -251,32 +251,16 @@ Status cost_measure_alone(CostJob *c)
 
 /* ---- measuring several workers whose payloads are merged ---- */
 
-typedef struct {
-    CostJob *cost;
-    CostMeasured *m; /* (codecs) */
-    size_t workers;
-} Together;
-
-static Status load_worker(void *data, const Vector *v, size_t worker, float *x, Error *err)
-{
-    return team_load(&((Together *)data)->cost->team, v, worker, x, err);
-}
-
-static Status load_worker_parts(void *data, const Vector *v, size_t worker, size_t from, size_t to,
-                                TakePart *take, void *taker, Error *err)
-{
-    return team_load_parts(&((Together *)data)->cost->team, v, worker, from, to, take, taker, err);
-}
-
 static Status take_together(void *data, const Record *r, Error *err)
 {
-    const Together *t = data;
-    CompareJob *j = &t->cost->job;
+    CostJob *c = data;
+    CompareJob *j = &c->job;
     (void)err;
-    add_record(t->cost, &t->m[r->codec], r);
+    add_record(c, &c->now[r->codec], r);
     if (r->level == LEVEL_VECTOR) {
-        progress_at(&j->progress, "%s on %s, %zu workers", j->name[r->codec], r->vector->name, t->workers);
-        progress_step(&j->progress, ++t->cost->done);
+        progress_at(&j->progress, "%s on %s, %zu workers", j->name[r->codec], r->vector->name,
+                    c->now_workers);
+        progress_step(&j->progress, ++c->done);
     }
     return OK;
 }
@@ -284,22 +268,19 @@ static Status take_together(void *data, const Record *r, Error *err)
 static Status measure_number(CostJob *c, size_t i, bool *skip)
 {
     CompareJob *j = &c->job;
-    Together t = {c, c->together + i * j->codecs, c->measured.number[i]};
-    Comparison together = compare_job_comparison(j);
-    together.vectors = &c->team.list;
+    c->now = c->together + i * j->codecs;
+    c->now_workers = c->measured.number[i];
+    Comparison together = compare_job_merge(j, c->now_workers);
+    together.vectors = &j->team.list;
     together.skip = skip;
-    together.workers = c->measured.number[i];
-    together.load_worker = load_worker;
-    together.load_worker_parts = load_worker_parts;
     together.record = take_together;
     /* the journal's records are about one worker alone, so none of them is used here */
     together.known = NULL;
-    together.data = &t;
     together.progress = NULL;
     TRY(compare_job_compare(j, &together));
     for (size_t k = 0; k < j->codecs; k++)
         if (!skip[k])
-            take_means(c, &t.m[k], j->codec[k]);
+            take_means(c, &c->now[k], j->codec[k]);
     return OK;
 }
 
@@ -328,14 +309,11 @@ static Status measure_together(CostJob *c)
     TRY(arena_check(c->together && skip, j->a, j->err));
     for (size_t k = 0; k < j->codecs; k++)
         adding += !(skip[k] = !codec_adds(j->codec[k]) || c->alone[k].error);
-    TRY(team_make(&c->team, j->dump, &j->list, j->a, j->err));
-    c->team.seed = (uint64_t)j->common.seed;
     /* if the dump has no gradient for a worker, this worker copies another worker's gradient; no noise is
      * added to the copy, because noise hardly changes sizes and times */
-    c->team.noise = 0;
-    c->team.threads = (int)j->common.threads;
+    TRY(compare_job_team(j, 0));
     progress_close(&j->progress);
-    progress_open(&j->progress, "merging", "records", adding * c->measured.count * c->team.list.count,
+    progress_open(&j->progress, "merging", "records", adding * c->measured.count * j->team.list.count,
                   j->common.quiet);
     for (size_t i = 0; i < c->measured.count; i++)
         TRY(measure_number(c, i, skip));

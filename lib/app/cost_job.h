@@ -11,7 +11,6 @@
 
 #include "app/compare_job.h"
 #include "base/counts.h"
-#include "dump/team.h"
 #include "network/cost.h"
 
 enum {
@@ -52,7 +51,6 @@ typedef struct {
     int topology[COST_TOPOLOGIES_MOST]; /* a Topology, or TOPOLOGY_AUTO */
     size_t topologies;
 
-    Team team;
     const char **name; /* (layers) */
     size_t layers;
     /* (codecs) measurements of one worker alone: encoding and decoding time, bytes sent, bytes of the rounds
@@ -60,7 +58,9 @@ typedef struct {
     CostMeasured *alone;
     Counts measured;        /* numbers of workers whose payloads are merged and measured */
     CostMeasured *together; /* (measured.count x codecs) measurements of codecs whose payloads can be added */
-    size_t done;            /* finished records of single vectors, for the progress bar */
+    CostMeasured *now; /* (codecs) those of `together` that are measured now, and their number of workers */
+    size_t now_workers;
+    size_t done; /* finished records of single vectors, for the progress bar */
 } CostJob;
 
 /* ---- options ---- */
