@@ -36,7 +36,7 @@ static uint64_t payloads_held(const Comparison *c, const Codec *codec)
 static size_t senders_of(const Comparison *c)
 {
     const size_t n = c->vectors->largest;
-    return merges_lean(c) ? merge_window(lendable(n) + 2 * lendable(window_of(c)), n, 0) : n;
+    return merges_lean(c) ? merge_window(room_of(c), n, 0) : n;
 }
 
 CompareMemory compare_memory(const Comparison *c, const Codec *codec)

@@ -84,6 +84,9 @@ typedef struct {
 enum { WINDOW_LEAST = 1 << 22, WINDOWS = 12 };
 size_t window_of(const Comparison *c);
 
+/* Returns the bytes of the largest vector and of a window's deviations, which a lean merge uses together. */
+size_t room_of(const Comparison *c);
+
 /* True for merges of one repeat of a vector of more than WINDOW_LEAST elements: they take less memory, but encode
  * every gradient up to three times, and load it as often for each round and for each sum. */
 static inline bool merges_lean(const Comparison *c)

@@ -351,6 +351,11 @@ size_t window_of(const Comparison *c)
     return granted > least ? (size_t)granted : least;
 }
 
+size_t room_of(const Comparison *c)
+{
+    return lendable(c->vectors->largest) + 2 * lendable(window_of(c));
+}
+
 static Status merge_buffers(Buffers *b, const Comparison *c, Arena *a, Error *err)
 {
     const size_t n = c->vectors->largest;
@@ -365,7 +370,7 @@ static Status merge_buffers(Buffers *b, const Comparison *c, Arena *a, Error *er
 Status buffers_make(Buffers *b, const Comparison *c, const Layout *l, Arena *a, Error *err)
 {
     const size_t n = c->vectors->largest, held = layout_held(l, c->vectors);
-    const size_t work = 2 * lendable(window_of(c)), room = lendable(n) + work;
+    const size_t room = room_of(c), work = room - lendable(n);
     const bool lean = merges_lean(c);
     float *x = arena_take(a, 1, lean ? room : lendable(n));
     *b = (Buffers){.x = x,
