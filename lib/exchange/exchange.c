@@ -75,27 +75,22 @@ static Status add_estimate(void *arg)
     return OK;
 }
 
-static Status divide_window(Exchange *x)
-{
-    const size_t n = x->call.shape->n;
-    mean_in_place(x->sum, x->senders ? x->sent : NULL, x->window, x->call.workers, x->call.threads);
-    if (x->from + x->window < n)
-        return OK;
-    memcpy(x->y, x->means, n * sizeof *x->y);
-    return x->senders ? codec_from_terms(&x->call, x->y) : OK;
-}
-
 static Status divide_sum(void *arg)
 {
     Exchange *x = arg;
     if (x->means)
-        return divide_window(x);
-    if (x->senders) {
+        mean_in_place(x->sum, x->senders ? x->sent : NULL, x->window, x->call.workers, x->call.threads);
+    else if (x->senders)
         mean_of_senders(x->y, x->sum, x->sent, x->call.shape->n, x->call.threads);
-        return codec_from_terms(&x->call, x->y);
-    }
-    mean_of_sum(x->y, x->sum, x->call.shape->n, x->call.workers, x->call.threads);
+    else
+        mean_of_sum(x->y, x->sum, x->call.shape->n, x->call.workers, x->call.threads);
     return OK;
+}
+
+static Status end_terms(void *arg)
+{
+    Exchange *x = arg;
+    return codec_from_terms(&x->call, x->y);
 }
 
 static Status decode(void *arg)
@@ -229,10 +224,22 @@ Status exchange_hear(Exchange *x, const ExchangeWorker *first, Bytes merged)
     return next_round(x);
 }
 
+/* The copy of means is not part of a phase: a receiver that has memory for all sums makes the means in y. */
+static Status average(Exchange *x)
+{
+    const size_t n = x->call.shape->n;
+    TRY(run(x, EXCHANGE_AVERAGE, &x->receiver, divide_sum));
+    if (x->means && x->from + x->window < n)
+        return OK;
+    if (x->means)
+        memcpy(x->y, x->means, n * sizeof *x->y);
+    return x->senders ? run(x, EXCHANGE_AVERAGE, &x->receiver, end_terms) : OK;
+}
+
 Status exchange_receive(Exchange *x)
 {
     if (x->sum)
-        TRY(run(x, EXCHANGE_AVERAGE, &x->receiver, divide_sum));
+        TRY(average(x));
     if (!x->adds)
         return OK;
     TRY(run(x, EXCHANGE_DECODE, &x->receiver, decode));
