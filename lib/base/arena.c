@@ -101,7 +101,7 @@ static bool grow(Arena *a, size_t i, size_t need)
         return true;
     drop(a, i);
     size_t size = chunk_size(a, i, need);
-    const size_t least = whole_pages(need);
+    const size_t least = whole_pages(need > ALIGN ? need : ALIGN);
     while (!(c->data = aligned_alloc(alignment(size), size)) && size > least)
         /* not enough memory: tries again with half the size */
         size = size / 2 > least ? whole_pages(size / 2) : least;
