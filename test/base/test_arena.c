@@ -222,8 +222,10 @@ static void an_arena_that_could_not_be_had_says_so(void **state)
     getrlimit(RLIMIT_AS, &old);
     setrlimit(RLIMIT_AS, &(struct rlimit){1, old.rlim_max});
     void *held = NULL;
-    for (void **p; (p = malloc(4096)); held = p)
-        *p = held; /* takes all memory that malloc still has, in a linked list */
+    /* takes all memory that malloc still has, in a linked list */
+    for (size_t size = 4096; size >= 16; size /= 4)
+        for (void **p; (p = malloc(size)); held = p)
+            *p = held;
     Arena *a = arena_open(0);
     alarm(60);
     void *none = NEW(a, char, 10), *nothing = NEW(empty, char, 0); /* must not try for ever */
