@@ -259,32 +259,49 @@ static inline uint32_t magnitude_bits(float x)
     return float_bits(x) & 0x7fffffffu;
 }
 
-enum { SHARE = 1 << 17 }; /* magnitudes that one thread counts at a time */
-
-/* Counts a digit of the magnitudes whose bits under `mask` are `known`. */
+/* A digit of the magnitudes whose bits under `mask` are `known`. */
 typedef struct {
-    const float *x;
-    size_t n;
     uint32_t known, mask, digit;
     int shift;
-    atomic_size_t count[BUCKETS];
-} DigitCount;
+} MagnitudeDigit;
 
-static void count_magnitudes(void *data, size_t piece)
+static void count_magnitudes(const MagnitudeDigit *d, const float *x, size_t n, size_t *count)
 {
-    DigitCount *d = data;
-    size_t count[BUCKETS] = {0};
-    const size_t from = piece * SHARE, end = d->n - from < SHARE ? d->n : from + SHARE;
     const uint32_t known = d->known, mask = d->mask, digit = d->digit;
     const int shift = d->shift;
-    for (size_t i = from; i < end; i++) {
-        const uint32_t m = magnitude_bits(d->x[i]);
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t m = magnitude_bits(x[i]);
         if ((m & mask) == known)
             count[m >> shift & digit]++;
     }
-    for (size_t v = 0; v <= digit; v++)
+}
+
+enum { SHARE = 1 << 17 }; /* magnitudes that one of several threads counts at a time */
+
+typedef struct {
+    const MagnitudeDigit *digit;
+    const float *x;
+    size_t n;
+    atomic_size_t count[BUCKETS];
+} SharedCount;
+
+static void count_share(void *data, size_t share)
+{
+    SharedCount *s = data;
+    size_t count[BUCKETS] = {0};
+    const size_t from = share * SHARE;
+    count_magnitudes(s->digit, s->x + from, s->n - from < SHARE ? s->n - from : SHARE, count);
+    for (size_t v = 0; v < BUCKETS; v++)
         if (count[v])
-            atomic_fetch_add_explicit(&d->count[v], count[v], memory_order_relaxed);
+            atomic_fetch_add_explicit(&s->count[v], count[v], memory_order_relaxed);
+}
+
+static void count_shares(const MagnitudeDigit *d, const float *x, size_t n, int threads, size_t *count)
+{
+    SharedCount s = {.digit = d, .x = x, .n = n};
+    parallel_for(threads, (n - 1) / SHARE + 1, count_share, &s);
+    for (size_t v = 0; v < BUCKETS; v++)
+        count[v] = s.count[v];
 }
 
 /* Finds the bits of the k-th smallest magnitude (k from 0), digit by digit from the top. Sets `*upto` to the
@@ -292,20 +309,24 @@ static void count_magnitudes(void *data, size_t piece)
 static uint32_t select_magnitude(const float *x, size_t n, size_t k, int threads, size_t *upto)
 {
     static const int shifts[] = {20, 10, 0}; /* the lowest bits of digits of 11, 10 and 10 bits */
-    uint32_t known = 0, mask = 0;
+    MagnitudeDigit d = {0};
     size_t below = 0;
     for (size_t i = 0; i < countof(shifts); i++) {
-        DigitCount d = {.x = x, .n = n, .known = known, .mask = mask, .shift = shifts[i]};
+        size_t count[BUCKETS] = {0};
+        d.shift = shifts[i];
         d.digit = i ? 1023 : BUCKETS - 1;
-        parallel_for(threads, n ? (n - 1) / SHARE + 1 : 0, count_magnitudes, &d);
+        if (threads > 1 && n > SHARE)
+            count_shares(&d, x, n, threads, count);
+        else
+            count_magnitudes(&d, x, n, count);
         uint32_t v = 0;
-        for (; below + d.count[v] <= k; v++)
-            below += d.count[v];
-        known |= v << d.shift;
-        mask |= d.digit << d.shift;
-        *upto = below + d.count[v];
+        for (; below + count[v] <= k; v++)
+            below += count[v];
+        d.known |= v << d.shift;
+        d.mask |= d.digit << d.shift;
+        *upto = below + count[v];
     }
-    return known;
+    return d.known;
 }
 
 float radix_magnitude(const float *x, size_t n, size_t k, int threads, size_t *upto)
