@@ -94,8 +94,8 @@ static uint64_t gap_bits(const Golomb *g, uint64_t gap)
 typedef struct {
     Golomb g[NEAR];
     size_t codes;
-    uint64_t times[TURNS][SHORT],
-        bits[NEAR]; /* times: how often each short gap occurs; bits: of the other gaps */
+    uint64_t times[TURNS][SHORT]; /* how often each short gap occurs */
+    uint64_t bits[NEAR];          /* the bits of all long gaps in each code */
 } Count;
 
 static void count_open(Count *c, GolombCode first, size_t codes)

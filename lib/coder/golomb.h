@@ -43,7 +43,8 @@ uint64_t golomb_bits(GolombCode code, const Indices *set);
 /* Returns a code in which the gaps of `set` take few bits, and sets *bits to their number. The search starts
  * at a good code for geometrically distributed gaps with the same mean. It goes to smaller and to larger m
  * until the bits stop falling, so gaps of another distribution may have a better code. `set` must not be
- * empty. `threads` count a long list's gaps, with memory from `scratch` if it has any. */
+ * empty. `threads` count a long list's gaps, with memory from `scratch` if it has any; NULL is
+ * fine for one thread. */
 GolombCode golomb_best(const Indices *set, int threads, Arena *scratch, uint64_t *bits);
 
 /* Suppose that each index is in the set with probability `density` (0 < density <= 1), independently. Returns

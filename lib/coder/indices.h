@@ -15,7 +15,7 @@
 size_t indices_bound(size_t n);
 
 /* Writes a set out of n indices to `out`; every index must be less than n. A long list is written on up to
- * `threads` threads if `scratch` has memory for its bytes; the result is the same. */
+ * `threads` threads if `scratch` has memory for its bytes; the result is the same. NULL is fine for one thread. */
 void indices_put(const Indices *set, size_t n, int threads, Arena *scratch, Buf *out);
 
 /* Reads a set out of n indices into memory from `scratch`. If the bytes are not what indices_put writes,

@@ -14,9 +14,11 @@
 enum {
     STRIP = 16, /* lines in a strip */
     PAD = 8,    /* numbers between the lines of a strip, so that they lie in different sets of the cache */
-    LONG = 1 << 17,  /* shorter lines are left to FFTW */
-    SIDE_LEAST = 64, /* lengths of short transforms */
-    SIDE_MOST = 1 << 17,
+    LONG = 1 << 17, /* shorter lines are left to FFTW */
+    /* The shorter side must be at least SIDE_LEAST, so that the buffers of SLOTS strips take at most half as much memory
+     * as the line, and the longer side at most RATIO times as long, so that a strip fits into the cache. */
+    SIDE_LEAST = 256,
+    RATIO = 16,
     AHEAD = 8, /* rows between a prefetch and its use */
     LINE = 8,  /* numbers in a line of the cache */
     FINE = 64, /* factors in the table of a line's first factors */
@@ -35,7 +37,7 @@ size_t fourier_long_side(size_t length)
         return 0;
     while (length % side || length / side < side)
         side--;
-    return side < SIDE_LEAST || length / side > SIDE_MOST ? 0 : side;
+    return side < SIDE_LEAST || length / side > RATIO * side ? 0 : side;
 }
 
 /* Returns the numbers from one line of a strip to the next. */

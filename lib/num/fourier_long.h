@@ -1,7 +1,7 @@
 /* fourier_long.h -- the Fourier transform of a long line of complex numbers, in two passes of short transforms
  * that fit into the cache (the four-step method: Gentleman and Sande 1966; Bailey, J. Supercomputing 4, 1990).
  *
- * FFTW's own plan of a line beyond the cache takes 3 to 5 times as long, and runs on one thread.
+ * FFTW's own plan of a line beyond the cache takes two to three times as long, and runs on one thread.
  *
  * With m = a b, j = j1 b + j2 and k = k1 + a k2:
  *
@@ -24,7 +24,7 @@ typedef struct {
 } FourierLong;
 
 /* Returns a, at most the square root of `length`. Returns 0 if the line should not be transformed in two
- * passes: it is short, or its length has no two factors of similar size. */
+ * passes: it is short, or its length has no two factors of which the longer is at most 16 times the shorter. */
 size_t fourier_long_side(size_t length);
 
 /* Takes memory for lines of `length` numbers, and sets all members but the plans. `between` is memory for one

@@ -6,8 +6,8 @@
  * and then an inverse transform multiply the data by `cols`, or by rows * cols with FOURIER_MATRIX.
  *
  * Rows of even length are transformed as complex numbers of half the length, for which FFTW's plans take
- * less time and memory; a single long row in two passes (fourier_long.h). Plans are FFTW_ESTIMATE, so results depend only on the data and the machine. The
- * first plan of a size takes milliseconds. FFTW's planner is not thread-safe, so `fourier_open` and
+ * less time and memory; a single long row in two passes (fourier_long.h). Plans are FFTW_ESTIMATE, so results
+ * depend only on the data and the machine. The first plan of a size takes milliseconds. FFTW's planner is not thread-safe, so `fourier_open` and
  * `fourier_close` take a mutex. */
 #ifndef ATOMO_FOURIER_H
 #define ATOMO_FOURIER_H

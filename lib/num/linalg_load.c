@@ -16,7 +16,9 @@
 
 static struct {
     pthread_once_t once;
-    bool may_choose; /* true: `load_once` may set the environment variable OPENBLAS_CORETYPE */
+    /* true: the process is a program of atomo, so `load_once` may start a child process and set the environment
+     * variable OPENBLAS_CORETYPE */
+    bool may_choose;
     pthread_mutex_t lock;
     int borrowers; /* calls of linalg_borrow whose linalg_return is still to come */
     int threads;   /* the number of OpenBLAS's threads before the first pending linalg_borrow */
@@ -96,7 +98,9 @@ static void use_one_thread(void)
 static void load_once(void)
 {
     void *handle;
-    Status status = library_try(&library, &loading.err);
+    /* A program tries the library in a child process first. libatomo must not: its caller may have threads that hold
+     * the loader's lock when the child is made. */
+    Status status = loading.may_choose ? library_try(&library, &loading.err) : OK;
     if (status == OK)
         status = library_load(&library, &handle, &loading.err);
     const char *better = status == OK ? better_core(loading.blas.openblas_get_corename()) : NULL;

@@ -71,7 +71,8 @@ Status atoms_toss(const AtomPlan *plan, AtomDraw *draw);
  * must be large enough for a whole block, or arrays of the draw. */
 AtomPiece atoms_kept(const AtomDraw *draw, size_t block, AtomPiece room);
 
-/* Returns one of ATOM_ROOMS rooms for the atoms of a block. */
+/* Returns room for the atoms of a block, after `atoms_toss`. `slot` is less than ATOM_ROOMS and less than the number of
+ * blocks. */
 enum { ATOM_ROOMS = 16 };
 AtomPiece atoms_room(const AtomDraw *draw, size_t slot);
 
