@@ -108,7 +108,7 @@ static void unbiased(Rig *rig, const Source *source, const float *x)
 static void unbiased_codecs_are_and_closed_forms_hold(void **state)
 {
     (void)state;
-    for_all(unbiased, true);
+    for_all(unbiased, SMOOTH);
 }
 
 /* ---- tests that a planted bias is detected ---- */

@@ -87,7 +87,7 @@ static void equals_codec(Rig *rig, const Source *source, const float *x)
 static void payloads_equal_the_codecs(void **state)
 {
     (void)state;
-    for_all(equals_codec, false);
+    for_all(equals_codec, EVEN_SPECS);
 }
 
 /* ---- a step of several workers against a step of training ---- */

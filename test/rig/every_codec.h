@@ -130,29 +130,29 @@ static inline void run_one(Property *property, const char *spec, const Source *s
     rig_close(&rig);
 }
 
-/* True if a spec is tested on a vector. `statistics`: only smooth vectors are used; a codec's default is tested on all
- * of them, other specs on every third one. Else the longest vector has every second of the other specs, half of them in
- * one property (`turn`) and half in the next, unless the environment restricts the test. */
-static inline bool takes_part(size_t k, size_t s, bool statistics, size_t turn)
+/* The specs that a property tests on each vector. Every spec is on each vector of at most 5000 elements, and a codec's
+ * default on the longest one too, the only vector of two blocks (BLOCK). The other specs are there: all, or every second
+ * one. SMOOTH: only smooth vectors are used; a codec's default is tested on all of them, other specs on every third. */
+typedef enum { ALL_SPECS, EVEN_SPECS, ODD_SPECS, SMOOTH } Choice;
+
+static inline bool takes_part(size_t k, size_t s, Choice choice)
 {
     const bool other = strpbrk(specs[k], ":+");
-    if (statistics)
+    if (choice == SMOOTH)
         return sources[s].smooth && (!other || (spec_turn[k] + s) % 3 == 0);
-    return !other || source_shape(&sources[s]).n <= 5000 || (spec_turn[k] + turn) % 2 == 0 ||
-           getenv("TEST") || getenv("CODEC");
+    return !other || choice == ALL_SPECS || source_shape(&sources[s]).n <= 5000 ||
+           spec_turn[k] % 2 == (choice == ODD_SPECS) || getenv("TEST") || getenv("CODEC");
 }
 
 /* Tests the property for the specs on the test vectors. An encoder may fail with ERR_NUMERIC only on the vector
  * `huge`. */
-static inline void for_all(Property *property, bool statistics)
+static inline void for_all(Property *property, Choice choice)
 {
-    static size_t turn;
     float *x = NEW(forever, float, LARGEST);
-    turn++;
     for (size_t s = 0; s < countof(sources); s++) {
         source_fill(&sources[s], x);
         for (size_t k = 0; k < spec_count; k++)
-            if (takes_part(k, s, statistics, turn))
+            if (takes_part(k, s, choice))
                 run_one(property, specs[k], &sources[s], x);
     }
 }
