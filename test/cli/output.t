@@ -381,7 +381,7 @@ $ for w in 40 60; do export COLUMNS=$w; for p in atomo-bench atomo-train; do $p 
 = 0
 
 # a named pipe without its other end: the first signal ends the wait for it
-$ mkfifo p in; exec 3<>in; atomo-bench synth -o g.h5 --shape 30 -q; atomo-bench compare g.h5 -c none --repeats 1 -q -o r.csv; for c in 'report p' 'plot pareto p -o x.svg' 'cost g.h5 -c none --compute-from p' 'report -' 'list -o p' 'compare g.h5 -c none --repeats 1 -q -o p' 'encode g.h5 -c none -o p -q' 'report r.csv -o p'; do atomo-bench $c <&3 3<&- & pid=$!; sh "$SRC"/test/cli/catches.sh $pid; sleep 0.2; kill -TERM $pid; i=0; until grep -q '^State:.*Z' /proc/$pid/status || [ $i = 20 ]; do sleep 0.05; i=$((i + 1)); done; kill -9 $pid; wait $pid; echo "$c: $?"; done; ls -A
+$ mkfifo p in; exec 3<>in; atomo-bench synth -o g.h5 --shape 30 -q; atomo-bench compare g.h5 -c none --repeats 1 -q -o r.csv; for c in 'report p' 'plot pareto p -o x.svg' 'cost g.h5 -c none --compute-from p' 'report -' 'list -o p' 'compare g.h5 -c none --repeats 1 -q -o p' 'encode g.h5 -c none -o p -q' 'report r.csv -o p'; do atomo-bench $c <&3 3<&- & pid=$!; sh "$SRC"/test/cli/catches.sh $pid; sleep 0.2; kill -TERM $pid; wait $pid; echo "$c: $?"; done; ls -A
 > report p: 130
 > plot pareto p -o x.svg: 130
 > cost g.h5 -c none --compute-from p: 130
@@ -417,9 +417,9 @@ $ atomo-bench synth -o g.h5 --shape 30 -q; for c in 'compare g.h5' 'inspect g.h5
 2> atomo-bench: inspect: -o "": want the name of a file
 = 0
 
-# SIGINT that is ignored at the start, as a shell does for "&", stays ignored; where it is not, it stops the program
+# SIGINT that is ignored at the start, as a shell does for "&", stays ignored; where it is not, it stops the program, which waits for a reader
 ? env --default-signal=INT true # needs GNU env
-$ atomo-bench synth -o g.h5 --shape 2000x200 -q; for s in ignored caught; do case $s in ignored) set -- env --ignore-signal=INT ;; *) set -- env --default-signal=INT ;; esac; "$@" atomo-bench compare g.h5 -c svd:method=gesdd --repeats 2 -q -f csv >$s.csv 2>/dev/null & sh "$SRC"/test/cli/catches.sh $!; kill -INT $!; wait $!; echo "$s $?"; done; grep -c svd ignored.csv
+$ mkfifo p; atomo-bench synth -o g.h5 --shape 30 -q; for s in ignored caught; do case $s in ignored) set -- env --ignore-signal=INT ;; *) set -- env --default-signal=INT ;; esac; "$@" atomo-bench compare g.h5 -c qsgd --repeats 2 -q -f csv -o p 2>/dev/null & pid=$!; sh "$SRC"/test/cli/catches.sh $pid; kill -INT $pid; [ $s = caught ] || cat p >csv & wait $pid; echo "$s $?"; done; : 3<>p; wait; grep -c qsgd csv
 > ignored 0
 > caught 130
 > 2
