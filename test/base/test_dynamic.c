@@ -92,12 +92,10 @@ static void a_library_that_is_cut_short_crashes_a_child_process_alone(void **sta
     check_ok(library_try(&l, &err), &err);
     uint8_t *whole = file_load(from.dli_fname, &size);
     l.file = in_scratch("libcut.so");
-    for (size_t share = 50; share <= 95; share += 45) {
-        file_save(l.file, whole, size * share / 100);
-        assert_int_equal(library_try(&l, &err), ERR_IO);
-        assert_non_null(strstr(err.text, "libcut.so crashes when it is loaded (signal"));
-        assert_non_null(strstr(err.hint, "install zlib1g again"));
-    }
+    file_save(l.file, whole, size / 2);
+    assert_int_equal(library_try(&l, &err), ERR_IO);
+    assert_non_null(strstr(err.text, "libcut.so crashes when it is loaded (signal"));
+    assert_non_null(strstr(err.hint, "install zlib1g again"));
     free(whole);
 }
 
