@@ -283,12 +283,14 @@ stanzas() { # SUFFIX DUMP TENSOR STEP: TENSOR is a small one for quick runs; STE
     end
 }
 
+page=report.html
+[ "${PAPER_PAGE:-}" != no ] || page=
 heading=${PAPER_HEADING:-Figures and tables of the paper}
 [ -z "${PAPER_QUICK:-}" ] || heading="$heading: $quick_mark"
 {
     echo "# $heading"
     echo
-    echo 'Each under the commands that make it, which NAME.sh holds, too, to be run from the folder where make paper ran. All results on one page: [report.html](report.html).'
+    echo "Each under the commands that make it, which NAME.sh holds, too, to be run from the folder where make paper ran.${page:+ All results on one page: [$page]($page).}"
     echo
 } >"$out/index.new"
 name='' left=''
@@ -306,7 +308,7 @@ for one in $dumps; do
 done
 mv "$out/index.new" "$out/index.md"
 name=report bad=''
-[ "${PAPER_PAGE:-}" = no ] || step report.html "$bench report $data --title '$heading' --force -o $out/report.html"
-echo "paper: $out/index.md, $out/report.html"
+[ -z "$page" ] || step $page "$bench report $data --title '$heading' --force -o $out/$page"
+echo "paper: $out/index.md${page:+, $out/$page}"
 [ $failed -eq 0 ] || echo "paper: $failed steps failed" >&2
 [ $failed -eq 0 ] && [ $undrawn -eq 0 ]

@@ -118,6 +118,16 @@ $ b=$(dirname "$(command -v atomo-bench)"); printf 'a: A\n    data $bench inspec
 2>
 = 0
 
+# without the page of all results, neither index.md nor the last line names it
+$ b=$(dirname "$(command -v atomo-bench)"); printf 'a: A\n    data $bench inspect $dump -t conv2.weight\n    table\n' >list; PAPER_LIST=list PAPER_PAGE=no sh "$SRC"/plots/paper.sh $b out; ls out; cat out/index.md
+> paper: out/index.md
+> a.csv
+> index.md
+> Each under the commands that make it,*where make paper ran.
+- *report.html*
+2>
+= 0
+
 # a step that fails is named with its log; the steps that need its results are skipped, the others run
 $ b=$(dirname "$(command -v atomo-bench)"); printf 'a: A\n    data $bench inspect nothing.h5\n    table\n\nb: B\n    from a\n    table\n\nc: C\n    data $bench inspect $dump\n    table\n\nd: D\n    data $bench inspect --nonsense\n' >list; PAPER_LIST=list sh "$SRC"/plots/paper.sh $b out; r=$?; ls out; cat out/index.md; exit $r
 > c.csv
