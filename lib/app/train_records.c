@@ -183,8 +183,9 @@ static Status open_journal(TrainRecords *r, bool checkpoints)
     const Status status =
         journal_open(&r->journal, j->common.output, j->common.resume, fact, count, j->a, j->err);
     if (status == ERR_USAGE && !checkpoints)
-        return error_hint(j->err, "a run without --train-dir cannot be continued; to begin afresh, remove %s",
-                          r->journal.path);
+        return error_hint(
+            j->err, "if that run had a --train-dir, give it and --resume; else remove %s to begin afresh",
+            r->journal.path);
     return status;
 }
 

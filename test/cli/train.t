@@ -483,7 +483,7 @@ $ sh $SRC/test/cli/tiny.sh; set -- atomo-train run --threads 1 --network softmax
 > step,*,1,*
 - *want --train-dir, from*
 2> atomo-train: r.csv.journal: has * records of a run that did not end, want --resume or no journal
-2> hint: a run without --train-dir cannot be continued; to begin afresh, remove r.csv.journal
+2> hint: if that run had a --train-dir, give it and --resume; else remove r.csv.journal to begin afresh
 2> hint: --resume continues that run; to begin afresh, remove r.csv.journal
 2> atomo-train: r.csv.journal: has * records of another run that did not end, begun with --lr 0.01
 2> hint: its own command with --resume continues it; to give it up, remove r.csv.journal; to keep it, write to another -o FILE
