@@ -70,7 +70,7 @@ static Status keep_apart(const TrainRun *r)
                : OK;
 }
 
-/* Without the library of checkpoints and dumps, the first one would fail after steps that are then lost. */
+/* Without the HDF5 library, the first checkpoint or dump would fail, and the steps before it would be lost. */
 static Status check_library(const TrainRun *r)
 {
     const TrainJob *j = &r->job;

@@ -61,7 +61,7 @@ struct CompareJob {
     /* true: the note of `notes_cold` has been printed */
     bool noted_cold;
     Results results;
-    char hint[sizeof((Error *)NULL)->hint]; /* that of the first failure that has one */
+    char hint[sizeof((Error *)NULL)->hint]; /* hint of the first record that has a hint */
     Journal journal;
     Progress progress;
     /* records of the current comparison that are measured by this run, and that the journal had; only counted where

@@ -12,8 +12,8 @@ Status file_load(char **data, size_t *size, const char *path, size_t most, Arena
 /* Reads the rest of an open file into the arena, from its current position, with the errors of file_load. */
 Status file_read(char **data, size_t *size, int fd, size_t most, Arena *a, Error *err);
 
-/* Opens a file for writing in place, as open(path, flags) does, but waits for the reader of a named pipe as file_load waits
- * for a writer: until file_stopped. Returns -1 with errno set; EINTR: stopped. */
+/* Opens a file as open(path, flags) does, to read it or to write it in place. To write a named pipe, waits for its reader,
+ * until file_stopped. Returns -1 with errno set; EINTR: stopped. */
 int file_open_pipe(const char *path, int flags);
 
 /* Asked while a pipe has no other end or no bytes: true ends the wait, and reading fails with ERR_STOPPED. NULL: nothing ends

@@ -63,7 +63,8 @@ typedef struct {
 extern Hdf5 h5;
 
 /* Loads and starts the HDF5 library unless it has been started. Fails if it cannot be loaded, or is of another
- * series than the headers of this build. A damaged library crashes the process; after hdf5_library, none does. */
+ * series than the headers of this build. A damaged library crashes the process: where that must not happen, call
+ * hdf5_library first. */
 Status hdf5_ready(Error *err);
 
 /* Loads the HDF5 library in a child process, the first time that this process calls it. Fails if that fails or crashes. */
