@@ -48,6 +48,10 @@ static Status check_idle(const TrainRun *r)
 
 static Status check_dump(const TrainRun *r)
 {
+    if (r->dump && !*r->dump)
+        return FAIL(r->job.err, ERR_USAGE, "--dump-gradients \"\": want the name of a file");
+    if (r->dir && !*r->dir)
+        return FAIL(r->job.err, ERR_USAGE, "--train-dir \"\": want the name of a folder");
     if (r->dump && r->job.codecs > 1)
         return FAIL(r->job.err, ERR_USAGE, "--dump-gradients: %zu codecs; want one", r->job.codecs);
     return r->dump && r->job.seeds > 1 ? FAIL(r->job.err, ERR_USAGE, "--dump-gradients: %lld seeds; want one",

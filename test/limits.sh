@@ -97,5 +97,13 @@ if [ "$(id -u)" = 0 ] && setpriv --reuid 65534 --clear-groups test -x "$bin/atom
 else
     echo 'SKIP limits on processes (root only, and a directory that others can read)'
 fi
+
+# Small steps where a tensor of 160 kB just fits, or does not: stacks and tables of FFTW grow there.
+if ! nm -D "$bin/atomo-bench" 2>/dev/null | grep -q asan; then
+    atomo-bench synth --shape 400x100 -q -o m.h5 >/dev/null
+    for codec in qsgd fourier; do echo "atomo-bench compare m.h5 -c $codec --repeats 2 -q --force -o out.csv"; done >commands
+    # shellcheck disable=SC2046
+    series v 52000 70000 400  $(seq 52000 800 70000)
+fi
 echo "limits: $runs runs, $refused ended with a message, $failed failed"
 [ "$failed" = 0 ]

@@ -3,6 +3,7 @@
 #include "app/cli_complete.h"
 #include "app/cli_man.h"
 #include "app/stop.h"
+#include "base/dynamic.h"
 #include "base/file.h"
 #include "base/host.h"
 #include "num/linalg.h"
@@ -299,12 +300,34 @@ static bool stack_suffices(const char *program)
     return false;
 }
 
+enum { STACK = 3 << 18 }; /* bytes that the largest calls take, with room to spare */
+
+__attribute__((noinline)) static void touch_stack(void)
+{
+    volatile char room[STACK];
+    for (size_t i = sizeof room; i > 0; i -= i < 4096 ? i : 4096)
+        room[i - 1] = 0; /* from the highest address down, as a stack grows */
+}
+
+/* Where address space is limited, the system kills a process whose stack cannot grow. So it grows now. */
+static Status take_stack(Error *err)
+{
+    if (!address_space_left(STACK))
+        return FAIL(err, ERR_MEMORY, "out of memory: %d bytes were asked for", STACK);
+    if (address_space_limit() < UINT64_MAX)
+        touch_stack();
+    return OK;
+}
+
 int cli_main(const char *program, const char *brief, const char *first_steps, const Subcommand *table,
              int argc, char **argv)
 {
     fill_standard_streams();
+    Error err;
     if (!stack_suffices(program))
         return 1;
+    if (take_stack(&err) != OK)
+        return cli_report(program, &err);
     linalg_choose_kernels();
     cli_catch_stop();
     file_stopped = cli_stopped;

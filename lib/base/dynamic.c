@@ -88,9 +88,10 @@ Status library_load(const SharedLibrary *l, void **handle, Error *err)
 
 /* ---- loading in a child process ---- */
 
+enum { PATIENCE = 60 }; /* seconds */
+
 static _Noreturn void child_run(const SharedLibrary *l, Error *outcome)
 {
-    enum { PATIENCE = 60 }; /* seconds */
     void *handle;
     confine_keep(NULL, 0);
     confine_crash();
@@ -99,15 +100,14 @@ static _Noreturn void child_run(const SharedLibrary *l, Error *outcome)
     _exit(0);
 }
 
-/* If the caller ignores SIGCHLD, waitpid reports no state, and `state` stays 0 as after a good end. A child that is
- * only slow says nothing about the library. */
+/* If the caller ignores SIGCHLD, waitpid reports no state, and `state` stays 0 as after a good end. */
 static Status child_wait(const SharedLibrary *l, pid_t child, const Error *outcome, Error *err)
 {
     int state = 0;
     while (waitpid(child, &state, 0) < 0 && errno == EINTR)
         ;
     if (WIFSIGNALED(state) && WTERMSIG(state) == SIGALRM)
-        return OK;
+        return library_refuse(l, err, "%s is not loaded after %d seconds", l->file, PATIENCE);
     if (WIFSIGNALED(state))
         return library_refuse(l, err, "%s crashes when it is loaded (signal %d)", l->file, WTERMSIG(state));
     if (WEXITSTATUS(state) && WEXITSTATUS(state) != CONFINE_NO_FILES)

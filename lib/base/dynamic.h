@@ -30,9 +30,8 @@ enum { HDF5_ROOM = 32 << 20 }; /* `room` of libraries that load libhdf5: dump/te
  * ERR_IO. */
 Status library_load(const SharedLibrary *l, void **handle, Error *err);
 
-/* Loads the library in a child process, which then ends. Fails as library_load does, and also if the child crashes: a
- * damaged file of a library crashes the process that loads it. OK too if there can be no child process, or if it takes
- * longer than a minute. */
+/* Loads the library in a child process, which then ends. Fails as library_load does, and also if the child takes a minute or crashes: a
+ * damaged file of a library crashes the process that loads it. OK too if there can be no child process. */
 Status library_try(const SharedLibrary *l, Error *err);
 
 /* Sets the error of a library that cannot be used, and the reason that `format` gives. */

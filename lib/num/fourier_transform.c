@@ -5,6 +5,7 @@
  * the transform E[k] = (Z[k] + conj Z[m-k]) / 2, and the odd elements O[k] = (Z[k] - conj Z[m-k]) / 2i. The
  * transform of x is X[k] = E[k] + w^k O[k], X[m-k] = conj(E[k] - w^k O[k]) with w = exp(-2 pi i / cols). */
 #include "num/fourier_transform.h"
+#include "base/dynamic.h"
 #include "base/parallel.h"
 
 #include <fftw3.h>
@@ -66,7 +67,10 @@ Status fourier_open(Fourier *f, size_t rows, size_t cols, FourierSide side, Four
     if (f->is_long)
         TRY(arena_check(fourier_long_open(&f->line, cols / 2, way == FOURIER_BACK, spare, threads, scratch),
                         scratch, err));
-    make_plans(f, down, data);
+    /* FFTW ends the process where it gets no memory for tables and buffers. It takes the most for prime lengths. */
+    const size_t lengths = f->is_long ? f->line.sides[0] + f->line.sides[1] : rows + cols;
+    if (address_space_left((1 << 20) + 32 * lengths))
+        make_plans(f, down, data);
     if ((f->is_long ? f->line.plans[0] && f->line.plans[1] : f->along != NULL) && (f->down || !down))
         return OK;
     fourier_close(f);

@@ -405,7 +405,7 @@ $ mkfifo p; atomo-bench synth -o g.h5 --shape 30 -q; atomo-bench compare g.h5 -c
 = 2
 
 # an empty name of an output is refused before the work
-$ atomo-bench synth -o g.h5 --shape 30 -q; for c in 'compare g.h5' 'inspect g.h5' 'synth' 'list' 'encode g.h5 -c none' 'merge g.h5 --workers 2'; do atomo-bench $c -o ''; echo "$c $?"; done; atomo-train run -o ''; echo "run $?"; ls -A
+$ atomo-bench synth -o g.h5 --shape 30 -q; for c in 'compare g.h5' 'inspect g.h5' 'synth' 'list' 'encode g.h5 -c none' 'merge g.h5 --workers 2'; do atomo-bench $c -o ''; echo "$c $?"; done; atomo-train run -o ''; echo "run $?"; for o in dump-gradients train-dir; do atomo-train run --$o '' --max-steps 1 -q; echo "$o $?"; done; ls -A
 > compare g.h5 2
 > inspect g.h5 2
 > synth 2
@@ -413,8 +413,12 @@ $ atomo-bench synth -o g.h5 --shape 30 -q; for c in 'compare g.h5' 'inspect g.h5
 > encode g.h5 -c none 2
 > merge g.h5 --workers 2 2
 > run 2
+> dump-gradients 2
+> train-dir 2
 - .journal
 2> atomo-bench: inspect: -o "": want the name of a file
+2> atomo-train: --dump-gradients "": want the name of a file
+2> atomo-train: --train-dir "": want the name of a folder
 = 0
 
 # SIGINT that is ignored at the start, as a shell does for "&", stays ignored; where it is not, it stops the program, which waits for a reader
