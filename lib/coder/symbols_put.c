@@ -159,7 +159,7 @@ enum { LENGTH_BITS = 32, STATE_BITS = 24, PADDING_BITS = 7, SLACK = 64 };
  * Returns the bits that coder states and lengths take in one block. */
 static uint64_t choose_lanes(const DensePlan *p, uint64_t symbols, Form *f)
 {
-    const uint64_t blocks = blocks_of(p->s->n), each = symbols / 8 / blocks;
+    const uint64_t blocks = blocks_of(p->s->n), each = blocks ? symbols / 8 / blocks : 0;
     const bool rans = symbols_coder(p->s)->is_rans;
     f->lanes_log4 = !rans ? 0 : each >= LANES_16_FROM ? 2 : each >= LANES_4_FROM ? 1 : 0;
     return (rans ? STATE_BITS * form_lanes(f) : 0) + (blocks > 1 ? LENGTH_BITS : 0) +

@@ -349,7 +349,7 @@ $ /usr/bin/python3 -c 'import h5py, numpy; f = h5py.File("g.h5", "w"); f["a"] = 
 
 # tables of two seeds: a cell without an error is the same in all, the others agree within theirs
 ? command -v python3
-$ cp "$SRC"/datasets/lenet-mnist.h5 g.h5; for s in 1 2; do atomo-bench compare g.h5 -t '*fc2*' -t '*conv1*' --threads 1 --seed $s -q >c$s; atomo-bench merge g.h5 -t '*fc2*' -c qsgd -c thc -c sign -c svd -c topk --repeats 10 --workers 2 --threads 1 --seed $s -q >m$s; atomo-bench cost g.h5 -t '*fc2*' -c qsgd -c thc -c svd -c topk --threads 1 --seed $s -q 2>/dev/null >k$s; done; for t in c m k; do python3 "$SRC"/test/cli/seeds.py $t[12]; done
+$ cp "$SRC"/datasets/lenet-mnist.h5 g.h5; for s in 1 2; do atomo-bench compare g.h5 -t '*fc2*' -t '*conv1*' --threads 1 --seed $s -q >c$s; atomo-bench merge g.h5 -t '*fc2*' -c qsgd -c thc -c sign -c svd -c topk --repeats 10 --workers 2 --threads 1 --seed $s -q >m$s; atomo-bench cost g.h5 -t '*fc2*' -c qsgd -c thc -c svd -c topk --topology ps --threads 1 --seed $s -q 2>/dev/null >k$s; done; for t in c m k; do python3 "$SRC"/test/cli/seeds.py $t[12]; done
 > agree
 - *:*
 = 0
