@@ -6,7 +6,7 @@ $ nm -D --defined-only "$PUBLIC/libatomo.so.0" | awk '{print $3}' | sort >export
 
 # the static library exports no other name either
 ? command -v nm
-$ nm -g --defined-only "$PUBLIC/libatomo.a" | awk 'NF == 3 {print $3}' | grep -v '^atomo_'
+$ nm -g --defined-only "$PUBLIC/libatomo.a" | awk 'NF == 3 {print $3}' | grep -v '^atomo_\|^__llvm_profile'
 >
 = 1
 
