@@ -119,9 +119,19 @@ size_t select_places(const Picks *s, size_t block, size_t *place)
     return count;
 }
 
+size_t *select_before(const Picks *s)
+{
+    size_t *before = NEW(s->scratch, size_t, blocks_of(s->n));
+    for (size_t b = 0, count = 0; b < blocks_of(s->n) && before; b++) {
+        before[b] = count;
+        count += s->in_block[b];
+    }
+    return before;
+}
+
 typedef struct {
     Picks *s;
-    size_t *before; /* (blocks) number of selected elements before each block */
+    size_t *before;
 } List;
 
 static void list_block(void *data, size_t block)
@@ -138,18 +148,13 @@ bool select_list(Picks *s)
 {
     if (s->place || s->count > s->n / FEW)
         return true;
-    List l = {s, NEW(s->scratch, size_t, blocks_of(s->n))};
+    List l = {s, select_before(s)};
     s->place = NEW(s->scratch, size_t, s->count);
     s->value = NEW(s->scratch, float, s->count);
     if (!l.before || !s->place || !s->value) {
         s->place = NULL;
         s->value = NULL;
         return false;
-    }
-    size_t at = 0;
-    for (size_t b = 0; b < blocks_of(s->n); b++) {
-        l.before[b] = at;
-        at += s->in_block[b];
     }
     parallel_for(s->threads, blocks_of(s->n), list_block, &l);
     return true;

@@ -47,6 +47,9 @@ bool select_sides(Picks *s, const size_t k[2]);
  * these indices to s->value. Otherwise leaves both pointers NULL. */
 bool select_list(Picks *s);
 
+/* Returns an array with the number of selected elements before each block. NULL: no memory. */
+size_t *select_before(const Picks *s);
+
 /* Writes the indices of the selected elements of a block to `place` and returns their number. */
 size_t select_places(const Picks *s, size_t block, size_t *place);
 

@@ -66,7 +66,7 @@ Status picks_report_set(const Call *c, const Picks *s)
 typedef struct {
     const Picks *s;
     uint8_t *out;
-    size_t *before; /* (blocks) number of selected elements before each block */
+    size_t *before; /* select_before */
 } PicksValues;
 
 static void put_block(void *data, size_t block)
@@ -88,12 +88,8 @@ static Status put_values(const Call *c, const Picks *s, uint8_t *out)
         store_f32(out + 4 * i, s->value[i]);
     if (s->place)
         return OK;
-    PicksValues v = {s, out, NEW(c->scratch, size_t, blocks_of(s->n))};
+    PicksValues v = {s, out, select_before(s)};
     TRY(arena_check(v.before, c->scratch, c->err));
-    for (size_t b = 0, sum = 0; b < blocks_of(s->n); b++) {
-        v.before[b] = sum;
-        sum += s->in_block[b];
-    }
     parallel_for(c->threads, blocks_of(s->n), put_block, &v);
     return OK;
 }
