@@ -54,11 +54,14 @@ def hadamard(x):
     return x / math.sqrt(n)
 
 
-def cosines_back(y):
-    n = len(y)
+@functools.lru_cache(64)
+def cosines(n):
     k = np.arange(n)
-    weight = np.sqrt(np.where(k > 0, 2, 1) / n)
-    return np.cos(np.pi * np.outer(2 * k + 1, k) / (2 * n)) @ (weight * y)
+    return np.cos(np.pi * np.outer(2 * k + 1, k) / (2 * n)) * np.sqrt(np.where(k > 0, 2, 1) / n)
+
+
+def cosines_back(y):
+    return cosines(len(y)) @ y
 
 
 def turn_back(y, address, piece, at, rotations):
