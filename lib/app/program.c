@@ -61,7 +61,8 @@ int cli_run(const Command *command, int argc, char **argv,
 
 Status cli_meta(Fact **facts, size_t *count, const Common *common, Arena *a, Error *err)
 {
-    return report_meta(facts, count, common->argc, common->argv, common->seed, common->threads, a, err);
+    return report_meta(facts, count, (Format)common->format, common->argc, common->argv, common->seed,
+                       common->threads, a, err);
 }
 
 ReportSpec cli_spec(const Common *common, const char *schema, const Fact *meta, size_t facts)
@@ -193,7 +194,7 @@ static int print_version(const char *program)
     Fact *facts;
     size_t count;
     int code = 0;
-    if (report_about(&facts, &count, a, &err) != OK)
+    if (report_about(&facts, &count, true, a, &err) != OK)
         code = cli_report(program, &err);
     for (size_t i = 0; !code && i < count; i++) {
         const Value *v = &facts[i].value;

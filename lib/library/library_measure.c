@@ -157,7 +157,7 @@ static Status write_json(Job *j, char **json)
 {
     Fact *facts;
     size_t count, size;
-    TRY(report_about(&facts, &count, j->arena, j->err));
+    TRY(report_about(&facts, &count, true, j->arena, j->err));
     facts[count++] = (Fact){"seed", value_int((int64_t)j->want->seed)};
     facts[count++] = (Fact){"repeats", value_int((int64_t)j->want->repeats)};
     FILE *to = open_memstream(json, &size);

@@ -86,7 +86,8 @@ typedef struct {
     FILE *to;           /* output if there is no path; stays open; NULL: stdout */
     const char *absent; /* text in tables for a value that does not exist; NULL: "-" */
     bool color;
-    bool quoted;  /* FORMAT_CSV: the name of the first column is in quotes, by which `report` knows its own files */
+    bool
+        quoted; /* FORMAT_CSV: the name of the first column is in quotes, by which `report` knows its own files */
     size_t width; /* characters per line for FORMAT_TABLE; 0: no limit */
 } ReportSpec;
 
@@ -114,8 +115,9 @@ char *report_text(const ReportSpec *spec, const Value *rows, size_t count, Arena
 char *report_json_row(const Column *columns, size_t count, const Value *row, Arena *a);
 
 /* Sets facts to the program's version and revision, CPU model, instruction set, OS, library versions and BLAS
- * kernels, with room for FACTS_SPARE more facts. */
-Status report_about(Fact **facts, size_t *count, Arena *a, Error *err);
+ * kernels, with room for FACTS_SPARE more facts. Facts about OpenBLAS are known once it is loaded, which takes 10 ms;
+ * without `with_blas` it is not loaded for them, and they have no value. */
+Status report_about(Fact **facts, size_t *count, bool with_blas, Arena *a, Error *err);
 
 /* Returns the command line, quoted for a shell. argv[0] is the command's name. NULL: out of memory. */
 char *report_command(int argc, char **argv, Arena *a);
@@ -124,8 +126,8 @@ char *report_command(int argc, char **argv, Arena *a);
 enum { FACTS_SPARE = 32 };
 
 /* Sets facts to those of `report_about`, followed by command line, seed, threads and start time. argv[0] is
- * the command's name. */
-Status report_meta(Fact **facts, size_t *count, int argc, char **argv, int64_t seed, int64_t threads,
-                   Arena *a, Error *err);
+ * the command's name. `format` is the report's: only JSON and LaTeX show facts about OpenBLAS. */
+Status report_meta(Fact **facts, size_t *count, Format format, int argc, char **argv, int64_t seed,
+                   int64_t threads, Arena *a, Error *err);
 
 #endif

@@ -25,11 +25,11 @@ static const char *blas_version(const char *config, Arena *a)
     return text_slice(a, config, strcspn(config, " "));
 }
 
-static void add_about(Fact *facts, size_t *count, Arena *a)
+static void add_about(Fact *facts, size_t *count, bool with_blas, Arena *a)
 {
     Error err;
     BlasInfo blas = {0};
-    const bool loaded = linalg_blas_info(&blas, &err) == OK;
+    const bool loaded = with_blas && linalg_blas_info(&blas, &err) == OK;
     add(facts, count, "version", ATOMO_VERSION);
     add(facts, count, "revision", *ATOMO_REVISION ? ATOMO_REVISION : NULL);
     add(facts, count, "cpu", host_cpu(a));
@@ -48,12 +48,12 @@ static void add_about(Fact *facts, size_t *count, Arena *a)
     add(facts, count, "mpi", net_library());
 }
 
-Status report_about(Fact **facts, size_t *count, Arena *a, Error *err)
+Status report_about(Fact **facts, size_t *count, bool with_blas, Arena *a, Error *err)
 {
     *count = 0;
     *facts = NEW_ZERO(a, Fact, FACTS_OWN + FACTS_SPARE);
     TRY(arena_check(*facts, a, err));
-    add_about(*facts, count, a);
+    add_about(*facts, count, with_blas, a);
     return OK;
 }
 
@@ -89,10 +89,10 @@ static char *time_text(Arena *a)
     return text_copy(a, text);
 }
 
-Status report_meta(Fact **facts, size_t *count, int argc, char **argv, int64_t seed, int64_t threads,
-                   Arena *a, Error *err)
+Status report_meta(Fact **facts, size_t *count, Format format, int argc, char **argv, int64_t seed,
+                   int64_t threads, Arena *a, Error *err)
 {
-    TRY(report_about(facts, count, a, err));
+    TRY(report_about(facts, count, format == FORMAT_JSON || format == FORMAT_LATEX, a, err));
     const char *command = report_command(argc, argv, a), *started = time_text(a);
     TRY(arena_check(command && started, a, err));
     add(*facts, count, "command", command);
