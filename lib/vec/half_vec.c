@@ -1,10 +1,12 @@
-/* half_vec.c -- converts float32 to 16-bit floats (fp16, bf16) and back, in integer arithmetic instead of
- * conversion instructions, so that all machines give the same bytes.
+/* half_vec.c -- converts float32 to 16-bit floats (fp16, bf16) and back. AVX2 and AVX-512 have instructions that
+ * round to the nearest fp16. All other conversions are in integer arithmetic, which gives the same bytes.
  *
- * Only the denormals of fp16, multiples of 2^-24 below 2^-14, need float arithmetic. To round to the nearest
+ * There, only the denormals of fp16, multiples of 2^-24 below 2^-14, need float arithmetic. To round to the nearest
  * multiple, 1/2 is added to |x|: floats from 1/2 to 1 are 2^-24 apart, so the addition rounds. To round at
  * random, |x| is multiplied by 2^24, which makes the multiples integers. */
 #include "vec/lane.h"
+
+#include <math.h>
 
 #define FP16_MOST  0x477fe000u /* 65504 */
 #define FP16_SMALL 0x38800000u /* 2^-14, the least normal fp16 magnitude */
@@ -25,13 +27,37 @@ INLINE VecU pick(VecI mask, VecU yes, VecU no)
     return ((VecU)mask & yes) | (~(VecU)mask & no);
 }
 
+#if VEC_BYTES >= 32
+/* The instructions that convert between float32 and fp16. */
+INLINE void put_fp16(VecF v, uint8_t *out)
+{
+#if VEC_BYTES == 64
+    _mm256_storeu_si256((__m256i *)(void *)out, _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT));
+#else
+    _mm_storeu_si128((__m128i *)(void *)out, _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT));
+#endif
+}
+INLINE VecF get_fp16(const uint8_t *in)
+{
+#if VEC_BYTES == 64
+    return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)in));
+#else
+    return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)in));
+#endif
+}
+#endif
+
 INLINE void fp16_nearest_lanes(const float *x, uint8_t *out)
 {
     VecU sign;
     const VecU mag = magnitude(x, FP16_MOST, &sign);
+#if VEC_BYTES >= 32
+    put_fp16((VecF)(sign << 16 | mag), out);
+#else
     const VecU normal = ((mag + 0xfff + (mag >> 13 & 1)) >> 13) - REBIAS;
     const VecU tiny = (VecU)((VecF)mag + 0.5f) - float_bits(0.5f);
     store_halves(out, sign | pick(mag < FP16_SMALL, tiny, normal));
+#endif
 }
 
 INLINE void bf16_nearest_lanes(const float *x, uint8_t *out)
@@ -72,12 +98,19 @@ INLINE void fp16_random_lanes(const float *x, RngKey key, uint32_t i, uint8_t *o
     store_halves(out, sign | pick(is_tiny, tiny, normal));
 }
 
+/* Sets x, and returns -1 in the lanes that are infinite or NaN. */
 INLINE VecI fp16_value_lanes(const uint8_t *in, float *x)
 {
+#if VEC_BYTES >= 32
+    const VecF v = get_fp16(in);
+    store_f(x, v);
+    return ((VecU)v & 0x7fffffffu) >= float_bits(INFINITY);
+#else
     const VecU half = load_halves(in), mag = half & 0x7fffu;
     const VecU normal = (mag + REBIAS) << 13, tiny = (VecU)(real((VecI)mag) * 0x1p-24f);
     store_f(x, (VecF)(half >> 15 << 31 | pick(mag < 0x400u, tiny, normal)));
     return mag >= 0x7c00u;
+#endif
 }
 
 INLINE VecI bf16_value_lanes(const uint8_t *in, float *x)
