@@ -1,4 +1,4 @@
-"""A small CNN trains on digits, by two processes over gloo, to within a point of its accuracy without compression, with each of three
+"""A small CNN trains on digits of 14 x 14 pixels, by two processes over gloo, to within a point of its accuracy without compression, with each of three
 codecs. Each codec has the learning rate that suits it: docs/python.md says how to find one. test_torch.py holds the hook on four ranks
 against the sum of their gradients, test/nn/test_train_digits.c trains with svd.
 
@@ -26,31 +26,31 @@ except ImportError:
     sys.exit(0)
 
 RANKS = 2
-TRAIN, TEST, BATCH, STEPS = 12000, 2000, 100, 300  # BATCH: images of a step, on all ranks together
+TRAIN, TEST, BATCH, STEPS = 12000, 2000, 100, 200  # BATCH: images of a step, on all ranks together
 WAIT = datetime.timedelta(minutes=5)  # how long a rank waits for another one
 # spec: (first learning rate, momentum, min_elements); every rate falls to 0 on a straight line
 RECIPES = {
-    None: (0.05, 0.9, 1000),
-    "ef+topk:ratio=0.01": (0.1, 0.8, 1000),
-    "qsgd": (0.05, 0.9, 1000),
-    "sign": (0.01, 0, 0),
+    None: (0.1, 0.9, 1000),
+    "ef+topk:ratio=0.01": (0.5, 0.5, 1000),
+    "qsgd": (0.1, 0.9, 1000),
+    "sign": (0.01, 0.5, 0),
 }
 
 
 def digits(path):
-    """Images (train, 1, 28, 28), labels, and those of the test."""
+    """Images (train, 1, 14, 14), labels, and those of the test."""
     count = TRAIN + TEST
     data = np.fromfile(path, np.uint8)
     pixels, labels = data[: count * 784].astype(np.float32), data[count * 784 :].astype(np.int64)
-    x = torch.from_numpy((pixels.reshape(count, 1, 28, 28) / 255 - 0.1078) / 0.2342)
+    x = torch.from_numpy((pixels.reshape(count, 1, 14, 2, 14, 2).mean((3, 5)) / 255 - 0.1078) / 0.2342)
     y = torch.from_numpy(labels)
     return x[:TRAIN], y[:TRAIN], x[TRAIN:], y[TRAIN:]
 
 
 def network():
     torch.manual_seed(0)
-    layers = [torch.nn.Conv2d(1, 8, 5, stride=2), torch.nn.ReLU(), torch.nn.Conv2d(8, 16, 5, stride=2), torch.nn.ReLU()]
-    return torch.nn.Sequential(*layers, torch.nn.Flatten(), torch.nn.Linear(256, 64), torch.nn.ReLU(), torch.nn.Linear(64, 10))
+    layers = [torch.nn.Conv2d(1, 12, 5, stride=2), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(300, 48), torch.nn.ReLU()]
+    return torch.nn.Sequential(*layers, torch.nn.Linear(48, 10))
 
 
 def batches():
@@ -104,7 +104,7 @@ class Digits(unittest.TestCase):
             shares = dict(queue.get() for _ in RECIPES)
         print(shares)
         plain = shares[None]
-        self.assertGreater(plain, 0.97)
+        self.assertGreater(plain, 0.95)
         for spec, share in shares.items():
             self.assertGreaterEqual(share, plain - 0.01, spec)
 
