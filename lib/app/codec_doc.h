@@ -28,7 +28,7 @@ char *codec_doc_choices(const CodecDoc *doc, Arena *a);
 /* Sample variances of <h, g> / |g|^2 (`gain`) and of <h, sign g> / |g|_1 (`gain_l1`) over DOC_DRAWS draws. g is
  * a square matrix of normal numbers; h is the codec's decoded estimate of g. Both are NaN if the codec is
  * stateful, not random, or not unbiased. */
-enum { DOC_DRAWS = 200 };
+enum { DOC_DRAWS = 100 };
 typedef struct {
     double gain, gain_l1;
 } CodecSight;
