@@ -47,20 +47,22 @@ static void small_and_repeatable(Rig *rig, const Source *source, const float *x)
     const size_t size = rig->payload.size;
     const uint64_t hash = hash_bytes(rig->payload.data, size);
     CHECK_HERE(rig->message.round[rig->message.rounds - 1].size <= largest_payload(rig));
-    check_ok(rig_encode(rig, x, 0), &rig->err);
-    CHECK_HERE(rig->payload.size == size && hash_bytes(rig->payload.data, size) == hash);
+    if (rig->shape.n <= 5000) { /* for the longest vector, same_for_threads encodes again */
+        check_ok(rig_encode(rig, x, 0), &rig->err);
+        CHECK_HERE(rig->payload.size == size && hash_bytes(rig->payload.data, size) == hash);
+    }
     check_ok(rig_decode(rig), &rig->err);
     CHECK_HERE(first_nonfinite(rig->decoded, rig->shape.n, NULL) == rig->shape.n);
 }
 
-/* An unbiased codec without the trait RANDOM must decode its input, up to rounding errors of float32. */
+/* An unbiased codec without the trait RANDOM must decode its input, up to rounding errors of float32. `decoded` has the
+ * estimate. */
 static void exact(Rig *rig, const Source *source, const float *x)
 {
     const unsigned traits = codec_traits(rig->codec);
     double error = 0, norm2 = 0;
     if (traits & RANDOM || !(traits & UNBIASED))
         return;
-    check_ok(rig_decode(rig), &rig->err);
     for (size_t i = 0; i < rig->shape.n; i++) {
         const double e = (double)rig->decoded[i] - (double)x[i];
         error += e * e;
@@ -90,7 +92,7 @@ static void same_for_threads(Rig *rig, const Source *source, const float *x)
 static void threads_do_not_change_a_byte(void **state)
 {
     (void)state;
-    for_all(same_for_threads, ALL_SPECS);
+    for_all(same_for_threads, LONG_SPECS);
 }
 
 /* Decodes a copy of the payload in a block of exactly its size, so that AddressSanitizer detects reads past the
@@ -148,12 +150,6 @@ static void refuses(Rig *rig, const Source *source, const float *x)
     free(longer);
 }
 
-static void prefixes_and_appended_bytes_are_refused(void **state)
-{
-    (void)state;
-    for_all(refuses, EVEN_SPECS);
-}
-
 static void survives_flips(Rig *rig, const Source *source, const float *x)
 {
     (void)x;
@@ -170,12 +166,6 @@ static void survives_flips(Rig *rig, const Source *source, const float *x)
     free(bytes);
 }
 
-static void flipped_bits_are_refused_or_decode_to_finite_numbers(void **state)
-{
-    (void)state;
-    for_all(survives_flips, ODD_SPECS);
-}
-
 static void pure(Rig *rig, const Source *source, const float *x)
 {
     const size_t size = codec_state_size(&rig->call);
@@ -187,12 +177,6 @@ static void pure(Rig *rig, const Source *source, const float *x)
     check_ok(rig_decode(rig), &rig->err);
     CHECK_HERE(hash_bytes(rig->state, size) == state);
     CHECK_HERE(hash_bytes(x, rig->shape.n * sizeof *x) == input);
-}
-
-static void encode_and_decode_change_neither_state_nor_input(void **state)
-{
-    (void)state;
-    for_all(pure, EVEN_SPECS);
 }
 
 static void canonical_specs_open_to_themselves(void **state)
@@ -274,15 +258,22 @@ static void adds(Rig *rig, const Source *source, const float *x)
                        0x1p-148 /* denormals */);
 }
 
+/* All tests of one payload, in one pass, since encoding takes most of the time. */
 static void keeps_promises(Rig *rig, const Source *source, const float *x)
 {
+    if (takes_part(spec_now, source_now, EVEN_SPECS))
+        refuses(rig, source, x);
+    if (takes_part(spec_now, source_now, ODD_SPECS))
+        survives_flips(rig, source, x);
     small_and_repeatable(rig, source, x);
-    draws_nothing(rig, source, x);
     exact(rig, source, x);
+    draws_nothing(rig, source, x);
     adds(rig, source, x);
+    if (takes_part(spec_now, source_now, EVEN_SPECS))
+        pure(rig, source, x);
 }
 
-static void payloads_are_small_repeat_decode_exactly_and_add_as_promised(void **state)
+static void payloads_keep_all_promises(void **state)
 {
     (void)state;
     for_all(keeps_promises, ALL_SPECS);
@@ -292,11 +283,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sources_are_pinned),
-        cmocka_unit_test(payloads_are_small_repeat_decode_exactly_and_add_as_promised),
+        cmocka_unit_test(payloads_keep_all_promises),
         cmocka_unit_test(threads_do_not_change_a_byte),
-        cmocka_unit_test(prefixes_and_appended_bytes_are_refused),
-        cmocka_unit_test(flipped_bits_are_refused_or_decode_to_finite_numbers),
-        cmocka_unit_test(encode_and_decode_change_neither_state_nor_input),
         cmocka_unit_test(canonical_specs_open_to_themselves),
         cmocka_unit_test(workers_send_the_same_exactly_if_they_share_all_draws),
     };

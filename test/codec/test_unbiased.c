@@ -113,7 +113,7 @@ static void unbiased_codecs_are_and_closed_forms_hold(void **state)
 
 /* ---- tests that a planted bias is detected ---- */
 
-enum { PILOT = 60, DRAWS_GOOD = 4000, DRAWS_MOST = 100000 };
+enum { PILOT = 60, DRAWS_GOOD = 2500, DRAWS_MOST = 100000 };
 
 /* Returns the number of draws that detect a bias of 1 %. The limit of the test, 6.22 standard errors, is then
  * at most 0.006, so a bias of 0.01 is four standard errors above the limit. */
@@ -136,17 +136,17 @@ static double bias_seen(double gain_variance)
     return f <= 1 ? 0.01 : f < 100 ? 0.01 * f / (1 - 0.006 * f) : NAN;
 }
 
-/* Returns the variance of the gain <estimate, x> / |x|^2 of one draw; NaN if the codec is biased or not
- * RANDOM. */
-static double gain_variance(const char *spec, const float *x)
+/* Returns the variance of the gain <estimate, x> / |x|^2 of one draw, from a number of draws; NaN if the codec is biased
+ * or not RANDOM. */
+static double gain_variance(const char *spec, const float *x, size_t draws)
 {
     Rig rig;
     rig_open(&rig, spec, source_shape(&sources[0]));
     const unsigned traits = codec_traits(rig.codec);
     double v = NAN;
     if (traits & UNBIASED && traits & RANDOM) {
-        const Draws pilot = draws_take(&rig, x, PILOT);
-        v = pilot.gain_error * pilot.gain_error * PILOT;
+        const Draws pilot = draws_take(&rig, x, draws);
+        v = pilot.gain_error * pilot.gain_error * (double)draws;
     }
     rig_close(&rig);
     return v;
@@ -186,7 +186,8 @@ static bool goes_before(double v, double other)
     return good != other_good ? good : good ? v > other : v < other;
 }
 
-/* Tests one spec of each codec. If a bias of 1 % needs more than DRAWS_MOST draws, a larger bias is planted. */
+/* Tests one spec of each codec, chosen by a few draws of those without the parameter `code`. If a bias of 1 % needs more
+ * than DRAWS_MOST draws, a larger bias is planted. */
 static void a_bias_of_one_percent_is_caught(void **state)
 {
     (void)state;
@@ -196,15 +197,16 @@ static void a_bias_of_one_percent_is_caught(void **state)
         const char *mode = NULL;
         double v = 0;
         for (size_t k = 0; k < spec_count; k++) {
-            const double w =
-                strcmp(name_of(specs[k]), compressors[c]->name) ? NAN : gain_variance(specs[k], x);
+            const bool own =
+                !strcmp(name_of(specs[k]), compressors[c]->name) && !strstr(specs[k], "code=");
+            const double w = own ? gain_variance(specs[k], x, PILOT / 5) : NAN;
             if (w > 0 && (!mode || goes_before(w, v))) {
                 mode = specs[k];
                 v = w;
             }
         }
         if (mode)
-            check_planted(mode, x, v);
+            check_planted(mode, x, gain_variance(mode, x, PILOT));
     }
 }
 

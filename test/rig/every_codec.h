@@ -130,19 +130,32 @@ static inline void run_one(Property *property, const char *spec, const Source *s
     rig_close(&rig);
 }
 
-/* The specs that a property tests on each vector. Every spec is on each vector of at most 5000 elements, and a codec's
- * default on the longest one too, the only vector of two blocks (BLOCK). The other specs are there: all, or every second
- * one. SMOOTH: only smooth vectors are used; a codec's default is tested on all of them, other specs on every third. */
-typedef enum { ALL_SPECS, EVEN_SPECS, ODD_SPECS, SMOOTH } Choice;
+/* The specs that a property tests on each vector. A codec's default is tested on all of them; of the other specs, all or
+ * every second one, EVEN_SPECS or ODD_SPECS, the other half of them on the next vector. LONG_SPECS: all specs on the
+ * longest vector, the only one of two blocks (BLOCK), and every second one on the others. SMOOTH: only smooth vectors are
+ * used; a codec's default is tested on every second one, other specs on every fifth. */
+typedef enum { ALL_SPECS, EVEN_SPECS, ODD_SPECS, LONG_SPECS, SMOOTH } Choice;
+
+/* Returns the number of smooth vectors before vector s. */
+static inline size_t smooth_before(size_t s)
+{
+    size_t count = 0;
+    while (s-- > 0)
+        count += sources[s].smooth;
+    return count;
+}
 
 static inline bool takes_part(size_t k, size_t s, Choice choice)
 {
-    const bool other = strpbrk(specs[k], ":+");
+    const bool other = strpbrk(specs[k], ":+"), is_long = source_shape(&sources[s]).n > 5000;
     if (choice == SMOOTH)
-        return sources[s].smooth && (!other || (spec_turn[k] + s) % 3 == 0);
-    return !other || choice == ALL_SPECS || source_shape(&sources[s]).n <= 5000 ||
-           spec_turn[k] % 2 == (choice == ODD_SPECS) || getenv("TEST") || getenv("CODEC");
+        return sources[s].smooth && (spec_turn[k] + smooth_before(s)) % (other ? 5 : 2) == 0;
+    return !other || choice == ALL_SPECS || (choice == LONG_SPECS && is_long) ||
+           (spec_turn[k] + s) % 2 == (choice == ODD_SPECS) || getenv("TEST") || getenv("CODEC");
 }
+
+/* The spec and the vector of the property that runs. */
+static size_t spec_now, source_now;
 
 /* Tests the property for the specs on the test vectors. An encoder may fail with ERR_NUMERIC only on the vector
  * `huge`. */
@@ -152,8 +165,11 @@ static inline void for_all(Property *property, Choice choice)
     for (size_t s = 0; s < countof(sources); s++) {
         source_fill(&sources[s], x);
         for (size_t k = 0; k < spec_count; k++)
-            if (takes_part(k, s, choice))
+            if (takes_part(k, s, choice)) {
+                spec_now = k;
+                source_now = s;
                 run_one(property, specs[k], &sources[s], x);
+            }
     }
 }
 
