@@ -2,12 +2,13 @@
 """page.py PAGE.html [TEXT...] [PAGE.html [TEXT...]]... -- opens pages made by `atomo-bench report` in headless Chromium and clicks as a reader would.
 
 Clicks every heading of every table twice and compares the order of the rows with Python's: numbers by value, texts by
-their characters, missing values last. In the explorer moves the pointer over the chart until a point answers, pins its
-compressor with a click and with the keyboard, filters, and opens the view's address anew; with JavaScript off the
-explorer is hidden and the tables are there. Each TEXT must stand at a point of the training chart; "first:TEXT" at one of the first chart. With the TEXT
-"seen" no tip of the first chart covers another point, and curves that lie on one another are all seen.
+their characters, missing values last. Each TEXT must stand at a point of the training chart; "first:TEXT" at one of the first chart.
 Pinning keeps the keyboard's focus, each tensor has points, different specs look different, and bars end at a logarithmic axis.
-In dark mode charts are dark and readable, on paper white. No text has characters that reverse the direction of writing or have no width.
+No text has characters that reverse the direction of writing or have no width. Three TEXTs ask for more:
+"answers": in the explorer moves the pointer to a point, pins its compressor with a click and with the keyboard, filters,
+and opens the view's address anew; with JavaScript off the explorer is hidden and the tables are there;
+"dark": in dark mode charts are dark and readable, on paper white;
+"seen": no tip of the first chart covers another point, and curves that lie on one another are all seen.
 The browser's console must be empty, no network may be used, and no script in the data may run.
 The script speaks WebDriver to chromedriver (Debian: chromium-driver); without chromedriver it exits with 77.
 """
@@ -148,25 +149,34 @@ FAMILIES = "return Array.from(document.getElementById('explore-family').options,
 ARROW, ENTER, ESCAPE = "\ue014", "\ue007", "\ue00c"
 
 
+# Moves a made-up pointer over the first chart until a tip shows; the pointer's place and the tip.
+FIND = """
+const canvas = document.querySelector("#explore .chart canvas[tabindex]"), tip = document.querySelector("#explore .tip"), box = canvas.getBoundingClientRect();
+for (let y = 20; y < box.height - 46; y += 16)
+  for (let x = 72; x < box.width - 14; x += 24) {
+    const clientX = Math.round(box.left + x), clientY = Math.round(box.top + y);
+    canvas.dispatchEvent(new PointerEvent("pointermove", {clientX, clientY}));
+    if (!tip.hidden) { canvas.dispatchEvent(new PointerEvent("pointerleave")); return [clientX, clientY]; }
+  }
+return null;"""
+
+
 def find_point(browser):
-    """Moves the mouse over the chart until a tip shows; returns its place and the tip."""
-    left, top, width, height = browser.run(EXPLORER)["box"]
-    for y in range(20, int(height) - 46, 16):
-        for x in range(72, int(width) - 14, 24):
-            browser.point(left + x, top + y)
-            tip = browser.run("const t = document.querySelector('#explore .tip'), b = t.getBoundingClientRect(); "
-                              "return t.hidden ? null : [t.firstChild.textContent, b.left, b.right]")
-            if tip:
-                # a tip stands 14 pixels beside its point, which is at most 24 pixels from the pointer
-                away = min(abs(tip[1] - 14 - left - x), abs(tip[2] + 14 - left - x))
-                assert away <= 25, f"the tip of {tip[0]} is {away} pixels from the pointer"
-                return left + x, top + y, tip[0]
-    raise AssertionError("no point of the chart answers the pointer")
+    """Moves the mouse to a point of the chart; returns its place and the tip."""
+    browser.run(EXPLORER)  # brings the chart into the window
+    place = browser.run(FIND)
+    assert place, "no point of the chart answers the pointer"
+    browser.point(*place)
+    tip = browser.run("const t = document.querySelector('#explore .tip'), b = t.getBoundingClientRect(); "
+                      "return t.hidden ? null : [t.firstChild.textContent, b.left, b.right]")
+    assert tip, f"the point at {place} does not answer the mouse"
+    # a tip stands 14 pixels beside its point, which is at most 24 pixels from the pointer
+    away = min(abs(tip[1] - 14 - place[0]), abs(tip[2] + 14 - place[0]))
+    assert away <= 25, f"the tip of {tip[0]} is {away} pixels from the pointer"
+    return *place, tip[0]
 
 
 def check_explorer(browser, page):
-    if browser.run(EXPLORER)["hidden"]:
-        return "no explorer"
     x, y, spec = find_point(browser)
     browser.point(x, y, click=True)
     now = browser.run(EXPLORER)
@@ -184,7 +194,8 @@ def check_explorer(browser, page):
     assert browser.run(EXPLORER)["pinned"] == [f"unpin {heard['tip'][0]}"], "Enter does not pin"
     browser.run("document.querySelector('#explore .unpin').click(); document.querySelector('#explore .chart canvas[tabindex]').focus()")
     browser.press(ESCAPE)
-    assert browser.run(EXPLORER)["tip"] is None, "Escape keeps the tip"
+    quiet = browser.run(EXPLORER)
+    assert quiet["tip"] is None and quiet["spoken"] == "", f"Escape keeps the tip or the spoken text: {quiet}"
     everything = {name for name, _ in browser.run(EXPLORER)["key"]}
     seen = set()
     for family in browser.run(FAMILIES):
@@ -197,18 +208,12 @@ def check_explorer(browser, page):
     browser.run(CHOOSE, "find", spec)
     assert all(spec in name for name, _ in browser.run(EXPLORER)["key"]), "the filter lets others pass"
     browser.run(CHOOSE, "find", "")
-    wide = browser.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    browser.devtools("Emulation.setDeviceMetricsOverride", width=390, height=800, deviceScaleFactor=2, mobile=True)
-    wide = max(wide, browser.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth"))
-    browser.devtools("Emulation.clearDeviceMetricsOverride")
-    assert wide <= 0, f"the explorer makes the page {wide} pixels too wide"
     browser.devtools("Emulation.setScriptExecutionDisabled", value=True)
     browser.post("/url", {"url": page})
     plain = browser.run("return [document.getElementById('explore').hidden, document.querySelectorAll('article table tbody tr').length]")
     browser.devtools("Emulation.setScriptExecutionDisabled", value=False)
     assert plain[0] and plain[1] > 0, f"without JavaScript: {plain}"
     browser.post("/url", {"url": page})
-    return "the explorer answers"
 
 
 LOOKS = """
@@ -217,27 +222,29 @@ return Array.from(document.querySelectorAll("script.data"), s => JSON.parse(s.te
   return c.texts.map((t, i) => [t, [s.codecs[i].colour, s.codecs[i].mark, s.codecs[i].dash].join(" "), c.index]);
 });"""
 FOCUS = "const b = document.activeElement; return b.tagName === 'BODY' ? null : (b.ariaLabel || b.textContent).trim()"
-CHART = "document.querySelector('#explore .chart canvas[tabindex]')"
-# The colours of the chart's lowest pixels at the point whose tip shows: true if one is neither white nor grey.
-FOOT = """
-const chart = document.querySelector("#explore .chart"), tip = chart.querySelector(".tip"), canvas = chart.querySelector("canvas");
-const box = chart.getBoundingClientRect(), at = tip.getBoundingClientRect(), scale = devicePixelRatio;
-return [at.left - box.left - 14, at.right - box.left + 14].some(x => {
-  const g = Object.assign(document.createElement("canvas"), {width: 4 * scale, height: 1}).getContext("2d", {willReadFrequently: true});
-  g.drawImage(canvas, -(x - 2) * scale, -(box.height - 46 - 4) * scale);
-  const d = g.getImageData(0, 0, 4 * scale, 1).data;
-  return Array.from({length: d.length / 4}, (_, i) => [d[4 * i], d[4 * i + 1], d[4 * i + 2]]).some(p => Math.max(...p) - Math.min(...p) > 40);
-});"""
-
-
-# True if a mark, in a colour, lies under the tip.
-COVERED = """
-const chart = document.querySelector("#explore .chart"), tip = chart.querySelector(".tip"), scale = devicePixelRatio;
-const box = chart.getBoundingClientRect(), at = tip.getBoundingClientRect(), [width, height] = [at.width * scale, at.height * scale];
-const g = Object.assign(document.createElement("canvas"), {width, height}).getContext("2d", {willReadFrequently: true});
-g.drawImage(chart.querySelector("canvas"), (box.left - at.left) * scale, (box.top - at.top) * scale);
-const d = g.getImageData(0, 0, width, height).data;
-return Array.from({length: d.length / 4}, (_, i) => d.slice(4 * i, 4 * i + 4)).some(([r, g, b, alpha]) => alpha > 200 && Math.max(r, g, b) - Math.min(r, g, b) > 40);"""
+# Walks over the points of a chart by the arrow key: for each the lines of its tip; whether one of the chart's lowest
+# pixels at the point is in a colour, neither white nor grey; whether a mark, in a colour, lies under the tip.
+WALK = """
+const chart = Array.from(document.querySelectorAll("#explore .chart")).at(arguments[0]), tip = chart.querySelector(".tip");
+const area = chart.querySelector("canvas[tabindex]"), canvas = chart.querySelector("canvas"), scale = devicePixelRatio, box = chart.getBoundingClientRect();
+const press = key => area.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true, cancelable: true}));
+const coloured = (x, y, width, height) => {
+  const g = Object.assign(document.createElement("canvas"), {width, height}).getContext("2d", {willReadFrequently: true});
+  g.drawImage(canvas, -x * scale, -y * scale);
+  const d = g.getImageData(0, 0, width, height).data;
+  return Array.from({length: d.length / 4}, (_, i) => d.slice(4 * i, 4 * i + 4)).some(([r, g, b, alpha]) => alpha > 200 && Math.max(r, g, b) - Math.min(r, g, b) > 40);
+};
+const seen = [];
+area.focus();
+press("Escape");
+for (;;) {
+  press("ArrowRight");
+  const lines = tip.hidden ? [] : Array.from(tip.children, d => d.textContent), at = tip.getBoundingClientRect();
+  if (!lines.length || seen.some(s => s.lines.join() === lines.join()))
+    return seen;
+  const foot = [at.left - box.left - 14, at.right - box.left + 14].some(x => coloured(x - 2, box.height - 46 - 4, 4 * scale, 1));
+  seen.push({lines, foot, covered: coloured(at.left - box.left, at.top - box.top, at.width * scale, at.height * scale)});
+}"""
 # For each codec of the training chart, the share of the chart's columns in which its colour is.
 SHARES = """
 const panel = Array.from(document.querySelectorAll("#explore .drawn")).at(-1), scale = devicePixelRatio;
@@ -259,38 +266,24 @@ return Array.from(panel.querySelectorAll(".key button"), b => {
 
 def check_seen(browser):
     """No tip of the first chart covers another point, and each codec's curve of the training chart is seen."""
-    for tip in tips_of(browser):
-        for _ in range(99):
-            browser.press(ARROW)
-            if browser.run("return Array.from(document.querySelector('#explore .tip').children, d => d.textContent)") == tip:
-                break
-        else:
-            raise AssertionError(f"the keys do not come back to the point of {tip}")
-        assert not browser.run(COVERED), f"the tip of {tip} covers a point"
+    for point in browser.run(WALK, 0):
+        assert not point["covered"], f"the tip of {point['lines']} covers a point"
     shares = browser.run(SHARES)
     assert shares and all(share > 0.3 for _, share in shares), f"curves that are not seen: {shares}"
 
 
 def tips_of(browser, logarithmic=True):
-    """Walks over the points of the first chart; returns their tips. The bar of an interval that reaches 0 ends at a
-    logarithmic axis; a linear axis has room for all bars."""
-    browser.run(f"{CHART}.focus()")
-    browser.press(ARROW)
-    browser.press(ESCAPE)
-    assert browser.run("return document.querySelector('#explore .spoken').textContent") == "", "the spoken text outlives Escape"
-    tips = []
-    while True:
-        browser.press(ARROW)
-        tip = browser.run("return Array.from(document.querySelector('#explore .tip').children, d => d.textContent)")
-        if tip in tips:
-            return tips
-        tips.append(tip)
-        if not logarithmic:
-            assert not browser.run(FOOT), f"a bar runs off the linear axis at the point of {tip}"
-            continue
+    """Returns the tips of the first chart's points. The bar of an interval that reaches 0 ends at a logarithmic axis; a
+    linear axis has room for all bars."""
+    points = browser.run(WALK, 0)
+    for point in points:
+        tip = point["lines"]
         interval = re.fullmatch(r".*: ([0-9.]+) ± ([0-9.]+) \(standard error\)", tip[2])
-        if interval and float(interval[1]) < 1.9 * float(interval[2]):
-            assert browser.run(FOOT), f"no bar below the point of {tip}"
+        if not logarithmic:
+            assert not point["foot"], f"a bar runs off the linear axis at the point of {tip}"
+        elif interval and float(interval[1]) < 1.9 * float(interval[2]):
+            assert point["foot"], f"no bar below the point of {tip}"
+    return [point["lines"] for point in points]
 
 
 # The chart in the page's colours: the contrast of the panel with the page (1: the same colour), of each mark in the key and of
@@ -332,14 +325,11 @@ def check_dark(browser):
     assert light == again, "the chart stays dark"
 
 
-def check_views(browser, page, wanted):
+def check_views(browser, wanted):
     """Looks, single tensors, the keyboard's focus, rows of the pin table, links within the page, tips of the first chart."""
-    browser.post("/url", {"url": "about:blank"})
-    browser.post("/url", {"url": page})
     results = browser.run(LOOKS)
     looks = {(spec, look) for result in results for spec, look, _ in result}
     assert len({s for s, _ in looks}) == len(looks) == len({l for _, l in looks}), f"looks: {sorted(looks)}"
-    check_dark(browser)
     hidden = browser.run("return document.body.outerHTML.replace(/<script[^]*?<\\/script>/g, '').replace(/value=\"[^\"]*\"/g, '')"
                          ".match(/.{0,20}[\\x1b\\u061c\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f].{0,20}/u)")
     assert not hidden, f"characters that cannot be seen: {ascii(hidden)}"
@@ -395,12 +385,7 @@ def check_training(browser, wanted):
     if trained: # otherwise the pictures that are compared above might never differ
         assert browser.run(f"return {chart}.querySelector('canvas').toDataURL()") != before, f"the pinned {trained} leaves the training as it is"
         browser.run("Array.from(document.querySelectorAll('#explore .key')).at(-1).querySelector('button').click()")
-    browser.run(f"{chart}.querySelector('canvas[tabindex]').focus()")
-    tips, tip = [], None
-    while tip not in tips:
-        tips += [tip] if tip else []
-        browser.press(ARROW)
-        tip = browser.run(f"return {chart}.querySelector('.tip').innerText")
+    tips = ["\n".join(point["lines"]) for point in browser.run(WALK, -1)]
     assert tips and wanted, "the walk over the points of training has no points, or looks for no text"
     for text in wanted:
         assert any(text in t for t in tips), f"no point of training says {text}: {tips}"
@@ -416,8 +401,12 @@ def check_quiet(browser, page):
     outside = {u for u in urls if u.split("#")[0] not in (page, "about:blank") and not u.startswith("data:")}
     assert page in urls and not outside, f"requests: {outside}"
     assert browser.run("return document.title") and not browser.run("return 'alerted' in window"), "a file's script ran"
-    wide = browser.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    assert wide <= 0, f"the page is {wide} pixels too wide"
+    excess = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    wide = browser.run(excess)
+    browser.devtools("Emulation.setDeviceMetricsOverride", width=390, height=800, deviceScaleFactor=2, mobile=True)
+    narrow = browser.run(excess)
+    browser.devtools("Emulation.clearDeviceMetricsOverride")
+    assert wide <= 0 and narrow <= 0, f"the page is {wide} pixels too wide, on a telephone {narrow}"
 
 
 def check_page(browser, path, texts):
@@ -426,17 +415,19 @@ def check_page(browser, path, texts):
     browser.log("performance")  # removes the log of earlier pages
     browser.post("/url", {"url": page})
     clicks = check_tables(browser)
-    explorer = check_explorer(browser, page)
     first = [t[len("first:"):] for t in texts if t.startswith("first:")]
-    training = [t for t in texts if not t.startswith("first:") and t != "seen"]
-    if explorer != "no explorer":
-        check_views(browser, page, first)
+    training = [t for t in texts if not t.startswith("first:") and t not in ("answers", "dark", "seen")]
+    if "answers" in texts:
+        check_explorer(browser, page)
+    if "dark" in texts:
+        check_dark(browser)
+    check_views(browser, first)
     if "seen" in texts:
         check_seen(browser)
     if training:
         check_training(browser, training)
     check_quiet(browser, page)
-    print(f"{path}: {clicks} clicks, each table in order; {explorer}; no word on the console, no request to anywhere", flush=True)
+    print(f"{path}: {clicks} clicks, each table in order; no word on the console, no request to anywhere", flush=True)
 
 
 def main():
