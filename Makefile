@@ -32,12 +32,14 @@ ifneq ($(if $(MAKECMDGOALS),$(filter-out $(NEED_NONE),$(MAKECMDGOALS)),all),)
 $(error not found: $(ABSENT); "make deps" installs the missing packages)
 endif
 endif
-# MPI is used if pkg-config finds it; `make MPI=` builds without.
+# MPI is used if pkg-config finds it; `make MPI=` builds without. Both assignments, as `?=` alone would search at each use.
 MPI        ?= $(firstword $(foreach p,ompi-c mpi-c mpich,$(shell pkg-config --exists $p 2>/dev/null && echo $p)))
+MPI        := $(MPI)
 MPI_CFLAGS := $(if $(MPI),-DATOMO_MPI $(patsubst -I%,-isystem %,$(shell pkg-config --cflags $(MPI))))
 MPI_LIBS   := $(if $(MPI),$(shell pkg-config --libs $(MPI)))
 # The codecs zfp and fpzip are in the build if the headers of their libraries are found; `make SCIENCE=` builds without.
 SCIENCE    ?= $(foreach l,zfp fpzip,$(if $(shell printf '\043include <%s.h>\n' $l | $(CC) -E - >/dev/null 2>&1 && echo yes),$l))
+SCIENCE := $(SCIENCE)
 SCIENCE_FLAGS := $(if $(filter zfp,$(SCIENCE)),-DATOMO_ZFP) $(if $(filter fpzip,$(SCIENCE)),-DATOMO_FPZIP)
 PKG_CFLAGS := $(if $(have_pkgs),$(shell pkg-config --cflags $(PKGS)))
 # The programs load these libraries, and MPI, only where they need them (lib/base/dynamic.h).
@@ -822,8 +824,7 @@ uninstall:
 # The committed files as a tarball: the same commit gives the same bytes, whatever the umask, the time zone and git's settings.
 DIST := build/atomo-$(VERSION).tar.gz
 .PHONY: tarball deb
-dist: $(PROGRAMS)
-	@sh test/listcheck.sh $(B)/bin --release
+dist: listcheck
 	@$(MAKE) --no-print-directory tarball
 
 tarball:
