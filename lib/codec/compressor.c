@@ -118,8 +118,8 @@ static void count_gaps(GapCounts *g, const Indices *set)
 {
     size_t next = 0;
     for (size_t r = 0; r < set->runs; r++) {
-        size_t count;
-        const size_t *index = set->run(set, r, &count);
+        size_t room[INDEX_RUN], count;
+        const size_t *index = set->run(set, r, room, &count);
         for (size_t i = 0; i < count; i++) {
             const size_t gap = index[i] - next;
             next = index[i] + 1;

@@ -51,8 +51,7 @@ static Golomb open_code(GolombCode code)
 
 uint64_t golomb_m(GolombCode code)
 {
-    const Golomb g = open_code(code);
-    return (uint64_t)g.ratio << g.shift;
+    return code < 3 ? code + 1u : (4 + (code - UINT64_C(3)) % 4) << (code - 3) / 4;
 }
 
 /* Splits gap >> shift into quotient * ratio + *top, and returns the quotient. */
@@ -64,30 +63,50 @@ static inline uint64_t split(const Golomb *g, uint64_t gap, unsigned *top)
     return q;
 }
 
-/* ---- total code length of a set's gaps in Golomb codes ---- */
+/* ---- sets of indices ---- */
 
-static const size_t *whole_list(const Indices *set, size_t run, size_t *count)
+static const size_t *list_run(const Indices *set, size_t run, size_t room[INDEX_RUN], size_t *count)
 {
-    (void)run;
-    *count = set->count;
-    return set->data;
+    const size_t left = set->count - run * INDEX_RUN;
+    (void)room;
+    *count = left < INDEX_RUN ? left : INDEX_RUN;
+    return (const size_t *)set->data + run * INDEX_RUN;
 }
 
 Indices indices_list(const size_t *index, size_t count)
 {
-    return (Indices){.count = count, .runs = 1, .data = index, .run = whole_list};
+    return (Indices){
+        .count = count, .runs = (count + INDEX_RUN - 1) / INDEX_RUN, .data = index, .run = list_run};
 }
+
+static const size_t *bits_run(const Indices *set, size_t run, size_t room[INDEX_RUN], size_t *count)
+{
+    const uint64_t *bits = set->data;
+    size_t k = 0;
+    for (size_t w = run * (INDEX_RUN / 64); w < (run + 1) * (INDEX_RUN / 64); w++)
+        for (uint64_t left = bits[w]; left; left &= left - 1)
+            room[k++] = 64 * w + (size_t)__builtin_ctzll(left);
+    *count = k;
+    return room;
+}
+
+Indices indices_bits(const uint64_t *bits, size_t n, size_t count)
+{
+    return (Indices){.count = count, .runs = (n + INDEX_RUN - 1) / INDEX_RUN, .data = bits, .run = bits_run};
+}
+
+/* ---- total code length of a set's gaps in Golomb codes ---- */
 
 /* NEAR: codes tried at once. Gaps below SHORT are first counted, in TURNS counters in turn, since increments of one
  * counter wait for each other. */
 enum { NEAR = 3, SHORT = 1024, TURNS = 4 };
 
-/* Returns the bits of a gap's code without those that all gaps take. */
+/* Returns the bits of a gap's code. */
 static uint64_t gap_bits(const Golomb *g, uint64_t gap)
 {
     unsigned top;
     const uint64_t q = split(g, gap, &top);
-    return q + g->binary.bits[top];
+    return q + 1 + g->binary.bits[top] + g->shift;
 }
 
 /* Counts the bits that gaps take in each of the Golomb codes `first` .. `first` + `codes` - 1. */
@@ -98,11 +117,10 @@ typedef struct {
     uint64_t bits[NEAR];          /* the bits of all long gaps in each code */
 } Count;
 
-static void count_open(Count *c, GolombCode first, size_t codes)
+static void open_codes(Golomb g[NEAR], GolombCode first, size_t codes)
 {
-    *c = (Count){.codes = codes};
     for (size_t k = 0; k < codes; k++)
-        c->g[k] = open_code((GolombCode)(first + k));
+        g[k] = open_code((GolombCode)(first + k));
 }
 
 /* `next` is the index after the previous one. */
@@ -117,8 +135,6 @@ static void count_gaps(Count *c, const size_t *index, size_t count, size_t next)
             for (size_t k = 0; k < c->codes; k++)
                 c->bits[k] += gap_bits(&c->g[k], gap);
     }
-    for (size_t k = 0; k < c->codes; k++)
-        c->bits[k] += count * (1 + c->g[k].shift);
 }
 
 static void count_close(const Count *c, uint64_t bits[NEAR])
@@ -131,85 +147,83 @@ static void count_close(const Count *c, uint64_t bits[NEAR])
     }
 }
 
-/* A list is cut into parts for several threads. */
-enum { PART = 1 << 16 };
+/* A set is cut into parts of PART_RUNS runs for several threads. The gaps of PARTS parts are counted at a time. */
+enum { PART_RUNS = 64, PARTS = 64 };
+
+static size_t parts_of(const Indices *set)
+{
+    return (set->runs + PART_RUNS - 1) / PART_RUNS;
+}
+
+static size_t part_end(const Indices *set, size_t part)
+{
+    return (part + 1) * PART_RUNS < set->runs ? (part + 1) * PART_RUNS : set->runs;
+}
+
+typedef struct {
+    size_t first, end;   /* the first index, and the index after the last one; end = 0: the part is empty */
+    uint64_t bits[NEAR]; /* of the part's gaps but the first */
+} Part;
 
 typedef struct {
     const Indices *set;
     GolombCode first;
-    size_t codes;
-    uint64_t (*bits)[NEAR]; /* (parts) */
+    size_t codes, from; /* from: the number of part[0] */
+    Part *part;
 } PartCount;
 
-/* Returns the number of parts; 1 if the set is short, or no list. */
-static size_t parts_of(const Indices *set)
+static void count_part(void *data, size_t i)
 {
-    return set->run == whole_list && set->count ? (set->count - 1) / PART + 1 : 1;
+    const PartCount *job = data;
+    const Indices *set = job->set;
+    Count c = {.codes = job->codes};
+    Part p = {0};
+    open_codes(c.g, job->first, c.codes);
+    for (size_t r = (job->from + i) * PART_RUNS; r < part_end(set, job->from + i); r++) {
+        size_t room[INDEX_RUN], count;
+        const size_t *index = set->run(set, r, room, &count);
+        if (count == 0)
+            continue;
+        const bool opens = p.end == 0;
+        if (opens)
+            p.first = index[0];
+        count_gaps(&c, index + opens, count - opens, opens ? p.first + 1 : p.end);
+        p.end = index[count - 1] + 1;
+    }
+    count_close(&c, p.bits);
+    job->part[i] = p;
 }
 
-static size_t part_size(const Indices *set, size_t part)
+/* Adds the bits of the set's gaps in each code to bits[]. If `from` is not NULL, sets from[i] to the first bit of
+ * part i in the first code, and next[i] to the index after the last one before the part. */
+static void count_bits(const Indices *set, GolombCode first, size_t codes, int threads, uint64_t bits[NEAR],
+                       uint64_t *from, size_t *next)
 {
-    const size_t left = set->count - part * PART;
-    return left < PART ? left : PART;
-}
-
-/* Returns the index after the last one before the part. */
-static size_t part_next(const size_t *index, size_t part)
-{
-    return part ? index[part * PART - 1] + 1 : 0;
-}
-
-static void count_part(void *data, size_t part)
-{
-    const PartCount *p = data;
-    const size_t *index = p->set->data;
-    Count c;
-    count_open(&c, p->first, p->codes);
-    count_gaps(&c, index + part * PART, part_size(p->set, part), part_next(index, part));
-    count_close(&c, p->bits[part]);
-}
-
-/* Counts the bits of a list, and of each of its parts in `part`. */
-static void count_parts(const Indices *set, GolombCode first, size_t codes, int threads,
-                        uint64_t (*part)[NEAR], uint64_t bits[NEAR])
-{
-    PartCount p = {set, first, codes, part};
-    parallel_for(threads, parts_of(set), count_part, &p);
+    Part part[PARTS];
+    PartCount job = {set, first, codes, 0, part};
+    Golomb g[NEAR];
+    size_t end = 0;
+    open_codes(g, first, codes);
     memset(bits, 0, NEAR * sizeof *bits);
-    for (size_t i = 0; i < parts_of(set); i++)
-        for (size_t k = 0; k < codes; k++)
-            bits[k] += part[i][k];
-}
-
-/* Reads the set once only, because calls of `set->run` may be slow. */
-static void count_bits(const Indices *set, GolombCode first, size_t codes, int threads, Arena *scratch,
-                       uint64_t bits[NEAR])
-{
-    if (threads > 1 && parts_of(set) > 1) {
-        const ArenaMark mark = arena_mark(scratch);
-        uint64_t(*part)[NEAR] = arena_take(scratch, parts_of(set), sizeof *part);
-        if (part)
-            count_parts(set, first, codes, threads, part, bits);
-        arena_rewind(scratch, mark);
-        if (part)
-            return;
+    for (; job.from < parts_of(set); job.from += PARTS) {
+        const size_t left = parts_of(set) - job.from, some = left < PARTS ? left : PARTS;
+        parallel_for(threads, some, count_part, &job);
+        for (size_t i = 0; i < some; i++) {
+            if (from) {
+                from[job.from + i] = bits[0];
+                next[job.from + i] = end;
+            }
+            for (size_t k = 0; k < codes && part[i].end; k++)
+                bits[k] += part[i].bits[k] + gap_bits(&g[k], part[i].first - end);
+            end = part[i].end ? part[i].end : end;
+        }
     }
-    Count c;
-    size_t next = 0;
-    count_open(&c, first, codes);
-    for (size_t r = 0; r < set->runs; r++) {
-        size_t count;
-        const size_t *index = set->run(set, r, &count);
-        count_gaps(&c, index, count, next);
-        next = count ? index[count - 1] + 1 : next;
-    }
-    count_close(&c, bits);
 }
 
 uint64_t golomb_bits(GolombCode code, const Indices *set)
 {
     uint64_t bits[NEAR];
-    count_bits(set, code, 1, 1, NULL, bits);
+    count_bits(set, code, 1, 1, bits, NULL, NULL);
     return bits[0];
 }
 
@@ -226,27 +240,27 @@ static GolombCode code_for(double density)
 
 static size_t last_index(const Indices *set)
 {
-    size_t r = set->runs, count;
+    size_t r = set->runs, count, room[INDEX_RUN];
     const size_t *index;
     do
-        index = set->run(set, --r, &count);
+        index = set->run(set, --r, room, &count);
     while (count == 0);
     return index[count - 1];
 }
 
-GolombCode golomb_best(const Indices *set, int threads, Arena *scratch, uint64_t *bits)
+GolombCode golomb_best(const Indices *set, int threads, uint64_t *bits)
 {
     GolombCode best = code_for((double)set->count / ((double)last_index(set) + 1));
     const int first = best < 1 ? 0 : best > GOLOMB_CODES - NEAR ? GOLOMB_CODES - NEAR : best - 1;
     uint64_t near[NEAR];
-    count_bits(set, (GolombCode)first, NEAR, threads, scratch, near);
+    count_bits(set, (GolombCode)first, NEAR, threads, near, NULL, NULL);
     *bits = near[best - first];
     for (int step = -1; step <= 1; step += 2)
         for (int code = best + step; code >= 0 && code < GOLOMB_CODES; code += step) {
             const bool known = code >= first && code < first + NEAR;
             uint64_t b[NEAR] = {known ? near[code - first] : 0};
             if (!known)
-                count_bits(set, (GolombCode)code, 1, threads, scratch, b);
+                count_bits(set, (GolombCode)code, 1, threads, b, NULL, NULL);
             if (b[0] >= *bits)
                 break;
             *bits = b[0];
@@ -348,13 +362,26 @@ static void put_run(BitWriter *writer, const Golomb *g, const uint64_t *word, co
     }
 }
 
-/* ---- writing a list on several threads: each part to bytes of its own, which are then joined ---- */
+/* Writes the runs `from` to `to` - 1. */
+static void put_runs(BitWriter *w, const Golomb *g, const uint64_t *word, const Indices *set, size_t from,
+                     size_t to, size_t next)
+{
+    for (size_t r = from; r < to; r++) {
+        size_t room[INDEX_RUN], count;
+        const size_t *index = set->run(set, r, room, &count);
+        put_run(w, g, word, index, count, next);
+        next = count ? index[count - 1] + 1 : next;
+    }
+}
+
+/* ---- writing a set on several threads: each part to bytes of its own, which are then joined ---- */
 
 typedef struct {
     const Indices *set;
     const Golomb *g;
     const uint64_t *word;
     uint64_t *from; /* (parts + 1) index of each part's first bit; the last entry is the number of all bits */
+    size_t *next;   /* (parts) the index after the last one before each part */
     uint8_t *room;
 } PartPut;
 
@@ -373,10 +400,9 @@ static size_t part_bytes(const PartPut *p, size_t part)
 static void put_part(void *data, size_t part)
 {
     const PartPut *p = data;
-    const size_t *index = p->set->data;
     BitWriter w = bits_writer(part_start(p, part), part_bytes(p, part));
     bits_put(&w, 0, p->from[part] % 8);
-    put_run(&w, p->g, p->word, index + part * PART, part_size(p->set, part), part_next(index, part));
+    put_runs(&w, p->g, p->word, p->set, part * PART_RUNS, part_end(p->set, part), p->next[part]);
     bits_close(&w);
     assert(!w.full);
 }
@@ -391,22 +417,24 @@ static void join_parts(const PartPut *p, uint8_t *out)
     }
 }
 
-/* Returns false, and writes nothing, if one thread should write the list or `scratch` has no memory. The memory
+/* Returns false, and writes nothing, if one thread should write the set or `scratch` has no memory. The memory
  * is taken in any case, so that the peak of an encoding's memory does not depend on the number of threads. */
 static bool put_parts(const Indices *set, GolombCode code, const Golomb *g, const uint64_t *word,
                       uint64_t bits, int threads, Arena *scratch, uint8_t *out)
 {
     const ArenaMark mark = arena_mark(scratch);
     const size_t parts = parts_of(set);
-    uint64_t(*count)[NEAR] = arena_take(scratch, parts, sizeof *count), all[NEAR];
-    PartPut p = {set, g, word, NEW(scratch, uint64_t, parts + 1),
+    uint64_t all[NEAR];
+    PartPut p = {set,
+                 g,
+                 word,
+                 NEW(scratch, uint64_t, parts + 1),
+                 NEW(scratch, size_t, parts),
                  NEW(scratch, uint8_t, bits / 8 + parts + 1)};
-    const bool several = threads > 1 && count && p.from && p.room;
+    const bool several = threads > 1 && p.from && p.next && p.room;
     if (several) {
-        count_parts(set, code, 1, threads, count, all);
-        p.from[0] = 0;
-        for (size_t i = 0; i < parts; i++)
-            p.from[i + 1] = p.from[i] + count[i][0];
+        count_bits(set, code, 1, threads, all, p.from, p.next);
+        p.from[parts] = all[0];
         parallel_for(threads, parts, put_part, &p);
         join_parts(&p, out);
     }
@@ -422,17 +450,11 @@ void golomb_put(GolombCode code, const Indices *set, uint64_t bits, int threads,
     BitWriter w = bits_writer(start, bytes);
     uint64_t word[SHORT];
     const bool many = set->count >= WORDS_FROM;
-    size_t next = 0;
     if (many)
         fill_words(&g, word);
-    if (scratch && parts_of(set) > 1 && put_parts(set, code, &g, word, bits, threads, scratch, start))
+    if (many && scratch && parts_of(set) > 1 && put_parts(set, code, &g, word, bits, threads, scratch, start))
         return;
-    for (size_t r = 0; r < set->runs; r++) {
-        size_t count;
-        const size_t *index = set->run(set, r, &count);
-        put_run(&w, &g, many ? word : NULL, index, count, next);
-        next = count ? index[count - 1] + 1 : next;
-    }
+    put_runs(&w, &g, many ? word : NULL, set, 0, set->runs, 0);
     bits_close(&w);
     assert(!w.full && w.at == start + bytes);
 }

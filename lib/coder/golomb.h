@@ -17,18 +17,22 @@
 #include "base/bytes.h"
 #include "base/parallel.h"
 
-/* An increasing sequence of indices in several arrays ("runs"), which are used one after another. So the whole
- * sequence need not be in memory at once. */
+/* An increasing sequence of indices, cut into runs of at most INDEX_RUN indices, so that the whole sequence need not
+ * be in memory at once. */
+enum { INDEX_RUN = 1024 };
 typedef struct Indices Indices;
 struct Indices {
     size_t count, runs; /* count: number of indices in all runs together; runs: number of runs */
     const void *data;
-    /* Returns the array of indices with number `run`, and sets *count to its length. The array is valid until
-     * the next call. */
-    const size_t *(*run)(const Indices *set, size_t run, size_t *count);
+    /* Returns the array of indices with number `run`, which may lie in `room`, and sets *count to its length.
+     * Several threads may call it at once. */
+    const size_t *(*run)(const Indices *set, size_t run, size_t room[INDEX_RUN], size_t *count);
 };
 
-Indices indices_list(const size_t *index, size_t count); /* Returns a list as a sequence of one run. */
+Indices indices_list(const size_t *index, size_t count);
+
+/* The indices i < n with bit i % 64 of bits[i / 64] set. `count` is their number; bits from n on are not set. */
+Indices indices_bits(const uint64_t *bits, size_t n, size_t count);
 
 /* The code number of a Golomb code in payloads. The numbers 0, 1, 2, ... mean m = 1, 2, 3, 4, 5, 6, 7, 8, 10,
  * 12, 14, 16, 20, ... */
@@ -43,15 +47,14 @@ uint64_t golomb_bits(GolombCode code, const Indices *set);
 /* Returns a code in which the gaps of `set` take few bits, and sets *bits to their number. The search starts
  * at a good code for geometrically distributed gaps with the same mean. It goes to smaller and to larger m
  * until the bits stop falling, so gaps of another distribution may have a better code. `set` must not be
- * empty. `threads` count a long list's gaps, with memory from `scratch` if it has any; NULL is
- * fine for one thread. */
-GolombCode golomb_best(const Indices *set, int threads, Arena *scratch, uint64_t *bits);
+ * empty. */
+GolombCode golomb_best(const Indices *set, int threads, uint64_t *bits);
 
 /* Suppose that each index is in the set with probability `density` (0 < density <= 1), independently. Returns
  * the expected number of bits per gap in the best code. */
 double golomb_mean_bits(double density);
 
-/* Writes the gaps of `set`. `bits` must be golomb_bits(code, set). `threads` write a long list if `scratch` (may
+/* Writes the gaps of `set`. `bits` must be golomb_bits(code, set). `threads` write a long set if `scratch` (may
  * be NULL) has memory for its bytes, else one does. */
 void golomb_put(GolombCode code, const Indices *set, uint64_t bits, int threads, Arena *scratch, Buf *out);
 

@@ -20,8 +20,8 @@ static void put_bitmap(const Indices *set, size_t n, Buf *out)
     uint8_t *map = buf_room(out, bitmap_bytes(n));
     memset(map, 0, bitmap_bytes(n));
     for (size_t r = 0; r < set->runs; r++) {
-        size_t count;
-        const size_t *index = set->run(set, r, &count);
+        size_t room[INDEX_RUN], count;
+        const size_t *index = set->run(set, r, room, &count);
         for (size_t i = 0; i < count; i++)
             map[index[i] / 8] |= (uint8_t)(1u << index[i] % 8);
     }
@@ -33,7 +33,7 @@ void indices_put(const Indices *set, size_t n, int threads, Arena *scratch, Buf 
     if (set->count == 0 || set->count == n)
         return;
     uint64_t bits;
-    const GolombCode code = golomb_best(set, threads, scratch, &bits);
+    const GolombCode code = golomb_best(set, threads, &bits);
     const bool gaps = bits <= n;
     buf_u8(out, gaps ? code : BITMAP);
     if (gaps)

@@ -14,7 +14,7 @@
 /* Returns an upper bound on the bytes that indices_put writes for any set of indices under n. */
 size_t indices_bound(size_t n);
 
-/* Writes a set out of n indices to `out`; every index must be less than n. A long list is written on up to
+/* Writes a set out of n indices to `out`; every index must be less than n. A long set is written on up to
  * `threads` threads if `scratch` has memory for its bytes; the result is the same. NULL is fine for one thread. */
 void indices_put(const Indices *set, size_t n, int threads, Arena *scratch, Buf *out);
 

@@ -18,6 +18,20 @@ void signs_put(const float *x, size_t n, uint8_t *out)
     memcpy(out + 8 * groups, word, signs_size(n - whole));
 }
 
+void signs_flush(SignPen *p)
+{
+    const size_t start = (p->k - 1) / GROUP * GROUP;
+    uint8_t *const to = p->out + start / 8;
+    if (p->word == 0)
+        return;
+    if (p->from <= start && p->k == start + GROUP)
+        store_u64(to, p->word);
+    else
+        for (size_t i = 0; p->word >> 8 * i % 64 && i < 8; i++)
+            __atomic_fetch_or(to + i, (uint8_t)(p->word >> 8 * i), __ATOMIC_RELAXED);
+    p->word = 0;
+}
+
 void signs_get(const uint8_t *in, size_t n, float plus, float minus, float *x)
 {
     const size_t groups = n / GROUP, whole = groups * GROUP;

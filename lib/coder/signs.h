@@ -15,6 +15,28 @@ static inline size_t signs_size(size_t n)
 
 void signs_put(const float *x, size_t n, uint8_t *out);
 
+/* Writes signs one by one into an array of zeros, from sign k on. Threads may write parts of one array that begin
+ * anywhere: bytes that two parts share are written by atomic operations. */
+typedef struct {
+    uint8_t *out;
+    size_t from, k; /* the first sign, and the next one */
+    uint64_t word;  /* the signs of the group of 64 that sign k belongs to */
+} SignPen;
+
+static inline SignPen signs_pen(uint8_t *out, size_t k)
+{
+    return (SignPen){.out = out, .from = k, .k = k};
+}
+
+void signs_flush(SignPen *p); /* writes the last signs */
+
+static inline void signs_add(SignPen *p, bool minus)
+{
+    p->word |= (uint64_t)minus << p->k % 64;
+    if (++p->k % 64 == 0)
+        signs_flush(p);
+}
+
 /* Sets x_i to `minus` if bit i is 1, else to `plus`. The unused bits of the last byte are ignored. */
 void signs_get(const uint8_t *in, size_t n, float plus, float minus, float *x);
 

@@ -75,7 +75,7 @@ static Cost golomb_cost(void)
         index[i] = (i ? index[i - 1] + 1 : 0) + rng_u64(&rng, USE_TEST, i) % 60;
     const Indices set = indices_list(index, countof(index));
     uint64_t bits;
-    const GolombCode code = golomb_best(&set, 1, NULL, &bits);
+    const GolombCode code = golomb_best(&set, 1, &bits);
     Buf b = {.data = out, .cap = sizeof out};
     golomb_put(code, &set, bits, 1, NULL, &b);
     return (Cost){(double)((golomb_bits(code, &set) + 7) / 8 * 8), 8 * (double)b.size};

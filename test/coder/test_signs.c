@@ -95,6 +95,30 @@ static void any_number_of_signs_is_put_got_counted_and_looked_over(void **state)
     }
 }
 
+/* Parts that begin anywhere are written in an order other than their own, and without a sign. */
+static void pens_write_parts_that_share_bytes(void **state)
+{
+    (void)state;
+    enum { SIGNS = 400 };
+    float x[SIGNS];
+    uint8_t want[SIGNS / 8], bit[SIGNS / 8 + 1];
+    fill(x, SIGNS);
+    signs_put(x, SIGNS, want);
+    for (size_t first = 0; first <= 70; first++)
+        for (size_t second = first; second <= SIGNS; second += second < 140 ? 1 : 37) {
+            const size_t cut[] = {0, first, second, SIGNS}, order[] = {1, 2, 0};
+            memset(bit, 0, sizeof bit);
+            for (size_t part = 0; part < 3; part++) {
+                SignPen pen = signs_pen(bit, cut[order[part]]);
+                for (size_t i = cut[order[part]]; i < cut[order[part] + 1]; i++)
+                    signs_add(&pen, x[i] < 0);
+                signs_flush(&pen);
+            }
+            assert_memory_equal(bit, want, sizeof want);
+            check(bit[SIGNS / 8] == 0);
+        }
+}
+
 /* ---- sizes of all codecs with one bit per element ---- */
 
 static size_t means_bytes(size_t spec, size_t n)
@@ -319,6 +343,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(bits_are_set_under_zero_and_come_back_as_the_two_values),
     cmocka_unit_test(sums_of_both_sides_agree_to_the_bit_and_with_long_doubles),
     cmocka_unit_test(any_number_of_signs_is_put_got_counted_and_looked_over),
+    cmocka_unit_test(pens_write_parts_that_share_bytes),
     cmocka_unit_test(every_size_takes_one_bit_an_element_and_its_means),
     cmocka_unit_test(any_number_of_threads_gives_the_same_bytes),
     cmocka_unit_test(scaled_signs_have_the_mean_magnitude_of_their_tensor_or_bucket),

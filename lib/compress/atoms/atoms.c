@@ -2,6 +2,7 @@
 #include "compress/atoms/atoms.h"
 
 #include "base/parallel.h"
+#include "coder/signs.h"
 
 #include <math.h>
 
@@ -31,12 +32,11 @@ static void count_block(void *data, size_t block, size_t slot)
 Status atom_side_open(const Call *c, const AtomDraw *draw, size_t n, AtomSide *side)
 {
     const size_t blocks = blocks_of(n);
-    *side = (AtomSide){.draw = draw, .n = n, .room = atoms_room(draw, 0)};
+    *side = (AtomSide){.draw = draw, .n = n};
     side->threads = c->threads < ATOM_ROOMS ? c->threads : ATOM_ROOMS;
-    side->index = NEW(c->scratch, size_t, n < BLOCK ? n : BLOCK);
     for (int heavy = 0; heavy < 2; heavy++)
         side->before[heavy] = NEW_ZERO(c->scratch, size_t, blocks + 1);
-    TRY(arena_check(side->index && side->before[0] && side->before[1], c->scratch, c->err));
+    TRY(arena_check(side->before[0] && side->before[1], c->scratch, c->err));
     parallel_for_slots(side->threads, blocks, count_block, side);
     for (size_t b = 0; b < blocks; b++)
         for (int heavy = 0; heavy < 2; heavy++)
@@ -49,50 +49,48 @@ size_t atom_side_count_heavy(const AtomSide *side)
     return side->before[true][blocks_of(side->n)];
 }
 
-/* Writes the indices of a block's heavy or light atoms to `index`. */
-static size_t block_indices(const AtomSide *s, size_t block, AtomPiece room, size_t *index)
-{
-    const AtomPiece p = atoms_kept(s->draw, block, room);
-    size_t k = 0;
-    for (size_t i = 0; i < p.count; i++)
-        if (is_heavy(s, p.value[i]) == s->heavy)
-            index[k++] = block * BLOCK + p.at[i];
-    return k;
-}
-
-static const size_t *side_run(const Indices *set, size_t block, size_t *count)
-{
-    const AtomSide *s = set->data;
-    *count = block_indices(s, block, s->room, s->index);
-    return s->index;
-}
-
+/* The indices of a side's atoms, as a list or as bits. */
 typedef struct {
     const AtomSide *side;
+    bool heavy;
     size_t *list;
-} ListJob;
+    uint64_t *bits;
+} SideSet;
 
 static void list_block(void *data, size_t block, size_t slot)
 {
-    const ListJob *l = data;
-    const AtomSide *s = l->side;
-    block_indices(s, block, atoms_room(s->draw, slot), l->list + s->before[s->heavy][block]);
+    const SideSet *set = data;
+    const AtomSide *s = set->side;
+    const AtomPiece p = atoms_kept(s->draw, block, atoms_room(s->draw, slot));
+    size_t *list = set->list + s->before[set->heavy][block];
+    for (size_t i = 0; i < p.count; i++)
+        if (is_heavy(s, p.value[i]) == set->heavy)
+            *list++ = block * BLOCK + p.at[i];
 }
 
-/* If a list of the indices takes at most one byte for each of the n atoms, the list is made first. Otherwise
- * `side_run` finds the indices block by block while they are written. */
-Status atom_side_put(const Call *c, AtomSide *side, bool heavy, size_t count, Buf *out)
+static void mark_block(void *data, size_t block, size_t slot)
 {
-    const size_t n = side->n;
+    const SideSet *set = data;
+    const AtomSide *s = set->side;
+    const AtomPiece p = atoms_kept(s->draw, block, atoms_room(s->draw, slot));
+    uint64_t *bits = set->bits + block * (BLOCK / 64);
+    memset(bits, 0, BLOCK / 8);
+    for (size_t i = 0; i < p.count; i++)
+        bits[p.at[i] / 64] |= (uint64_t)(is_heavy(s, p.value[i]) == set->heavy) << p.at[i] % 64;
+}
+
+/* A list takes 64 bits for each of `count` atoms, bits take one for each of the n atoms. Up to n / 8 atoms, the list
+ * is written faster. */
+Status atom_side_put(const Call *c, const AtomSide *side, bool heavy, size_t count, Buf *out)
+{
+    const size_t n = side->n, blocks = blocks_of(n);
+    const bool few = count <= n / 8;
     const ArenaMark mark = arena_mark(c->scratch);
-    side->heavy = heavy;
-    Indices set = {.count = count, .runs = blocks_of(n), .data = side, .run = side_run};
-    if (count <= n / sizeof *side->index) {
-        ListJob l = {side, NEW(c->scratch, size_t, count)};
-        TRY(arena_check(l.list, c->scratch, c->err));
-        parallel_for_slots(side->threads, blocks_of(n), list_block, &l);
-        set = indices_list(l.list, count);
-    }
+    SideSet s = {side, heavy, few ? NEW(c->scratch, size_t, count) : NULL,
+                 few ? NULL : NEW(c->scratch, uint64_t, blocks * (BLOCK / 64))};
+    TRY(arena_check(few ? (void *)s.list : s.bits, c->scratch, c->err));
+    parallel_for_slots(side->threads, blocks, few ? list_block : mark_block, &s);
+    const Indices set = few ? indices_list(s.list, count) : indices_bits(s.bits, n, count);
     indices_put(&set, n, c->threads, c->scratch, out);
     streams_gaps(c, &set);
     arena_rewind(c->scratch, mark);
@@ -148,20 +146,26 @@ static void put_values(const AtomSide *s, size_t blocks, Buf *out)
     parallel_for_slots(s->threads, blocks, values_block, &v);
 }
 
-static void put_signs(const AtomSide *s, size_t blocks, uint8_t *sign)
+static void signs_block(void *data, size_t block, size_t slot)
 {
-    size_t k = 0;
-    for (size_t b = 0; b < blocks; b++) {
-        const AtomPiece p = atoms_kept(s->draw, b, s->room);
-        for (size_t i = 0; i < p.count; i++)
-            if (!is_heavy(s, p.value[i])) {
-                sign[k / 8] |= (uint8_t)((p.value[i] < 0) << k % 8);
-                k++;
-            }
-    }
+    const ValuesJob *v = data;
+    const AtomSide *s = v->side;
+    const AtomPiece p = atoms_kept(s->draw, block, atoms_room(s->draw, slot));
+    SignPen pen = signs_pen(v->out, s->before[false][block]);
+    for (size_t i = 0; i < p.count; i++)
+        if (!is_heavy(s, p.value[i]))
+            signs_add(&pen, p.value[i] < 0);
+    signs_flush(&pen);
 }
 
-static Status put_heavy(const Call *c, AtomSide *s, size_t count, size_t n, Buf *out)
+static void put_signs(const AtomSide *s, size_t count, Buf *out)
+{
+    ValuesJob v = {s, buf_room(out, signs_size(count))};
+    memset(v.out, 0, signs_size(count));
+    parallel_for_slots(s->threads, blocks_of(s->n), signs_block, &v);
+}
+
+static Status put_heavy(const Call *c, const AtomSide *s, size_t count, size_t n, Buf *out)
 {
     TRY(atom_side_put(c, s, true, count, out));
     put_values(s, blocks_of(n), out);
@@ -169,15 +173,12 @@ static Status put_heavy(const Call *c, AtomSide *s, size_t count, size_t n, Buf 
     return OK;
 }
 
-static Status put_light(const Call *c, AtomSide *s, size_t count, size_t n, Buf *out)
+static Status put_light(const Call *c, const AtomSide *s, size_t count, Buf *out)
 {
-    const size_t bytes = count / 8 + (count % 8 != 0);
     TRY(atom_side_put(c, s, false, count, out));
     if (count) {
         buf_f32(out, s->draw->tau);
-        uint8_t *sign = buf_room(out, bytes);
-        memset(sign, 0, bytes);
-        put_signs(s, blocks_of(n), sign);
+        put_signs(s, count, out);
     }
     streams_bits(c->streams, (double)count);
     streams_floats(c->streams, count > 0);
@@ -205,7 +206,7 @@ static Status put(const Call *c, const AtomCoder *coder, const AtomDraw *draw, s
         TRY(put_heavy(c, &s, heavy, n, out));
     if (coder->plan.empty == EMPTY_SEND)
         note_excess(c, draw, n, (double)(draw->count - heavy));
-    return put_light(c, &s, draw->count - heavy, n, out);
+    return put_light(c, &s, draw->count - heavy, out);
 }
 
 static bool goes_raw(const Call *c, const AtomCoder *coder, const AtomDraw *d, size_t n)
@@ -276,7 +277,7 @@ static void fill_block(void *data, size_t block)
     const uint32_t tau = float_bits(l.tau);
     memset(x, 0, block_size(e->n, block) * sizeof *x);
     for (size_t k = l.set.before[block]; k < l.set.before[block + 1]; k++)
-        x[l.set.at[k]] = bits_float(tau | (uint32_t)(l.sign[k / 8] >> k % 8 & 1) << 31);
+        x[l.set.at[k]] = bits_float(tau | (uint32_t)signs_bit(l.sign, k) << 31);
     for (size_t k = h.set.count ? h.set.before[block] : 0; h.set.count && k < h.set.before[block + 1]; k++)
         x[h.set.at[k]] = load_f32(h.value + 4 * k);
 }
@@ -300,10 +301,10 @@ static Status take_light(const Call *c, Reader *in, size_t n, ReadAtoms *light)
     if (in->bad || light->set.count == 0)
         return OK;
     light->tau = take_f32(in);
-    light->sign = take_bytes(in, light->set.count / 8 + (light->set.count % 8 != 0));
+    light->sign = take_bytes(in, signs_size(light->set.count));
     if (!in->bad && !(light->tau > 0 && isfinite(light->tau)))
         return payload_bad(c, "common magnitude %g, want a finite number above 0", (double)light->tau);
-    if (!in->bad && light->set.count % 8 && light->sign[light->set.count / 8] >> light->set.count % 8)
+    if (!in->bad && !signs_clean(light->sign, light->set.count))
         return payload_bad(c, "padding behind the signs is not zero");
     return OK;
 }

@@ -134,9 +134,6 @@ ErrorLaw atoms_law(const Call *c, const AtomCoder *coder, const float *x, size_t
 typedef struct {
     const AtomDraw *draw;
     size_t n; /* number of atoms, kept and not kept */
-    bool heavy;
-    AtomPiece room;
-    size_t *index; /* room for the indices of a block */
     /* before[heavy][b]: number of heavy or light atoms kept before block b; the last entry counts all */
     size_t *before[2];
     int threads;
@@ -150,7 +147,7 @@ size_t atom_side_count_heavy(const AtomSide *side);
 
 /* Writes the indices of the kept heavy atoms (p = 1), or with `heavy` false of the kept light atoms (p < 1).
  * `count` is their number. */
-Status atom_side_put(const Call *c, AtomSide *side, bool heavy, size_t count, Buf *out);
+Status atom_side_put(const Call *c, const AtomSide *side, bool heavy, size_t count, Buf *out);
 
 /* Reads a set of atom indices below n. If the bytes do not code a set, sets in->bad and returns OK. */
 Status atom_side_get(const Call *c, Reader *in, size_t n, Places *set);

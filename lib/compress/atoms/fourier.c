@@ -69,7 +69,7 @@ static void put_values(const Call *c, const FourierSpectrum *s, const AtomSide *
 {
     size_t floats = 0;
     for (size_t b = 0; b < blocks_of(side->n); b++) {
-        const AtomPiece p = atoms_kept(side->draw, b, side->room);
+        const AtomPiece p = atoms_kept(side->draw, b, atoms_room(side->draw, 0));
         for (size_t i = 0; i < p.count; i++) {
             if (!(p.value[i] > side->draw->tau))
                 continue;
@@ -86,7 +86,7 @@ static void put_values(const Call *c, const FourierSpectrum *s, const AtomSide *
 static void put_phases(const Call *c, const FourierSpectrum *s, const AtomSide *side, BitWriter *w)
 {
     for (size_t b = 0; b < blocks_of(side->n); b++) {
-        const AtomPiece p = atoms_kept(side->draw, b, side->room);
+        const AtomPiece p = atoms_kept(side->draw, b, atoms_room(side->draw, 0));
         const RngKey key = rng_key(&c->rng, USE_PHASE, b);
         for (size_t i = 0; i < p.count; i++) {
             if (p.value[i] > side->draw->tau)

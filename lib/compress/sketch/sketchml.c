@@ -30,7 +30,7 @@ typedef struct {
 
 enum { ROWS_MOST = 8, GROUPS_MOST = TWO_SIDES * BINS_MOST };
 /* elements processed at a time, so that buffers fit on the stack */
-enum { MEMBERS_RUN = 1024, KEYS_RUN = 4096 };
+enum { MEMBERS_RUN = 1024 };
 enum { DELTA_BINARY, DELTA_ADAPTIVE };
 static const char *const key_forms[] = {"delta-binary", "delta-adaptive", NULL};
 
@@ -168,36 +168,27 @@ static void put_deltas(const uint32_t *key, size_t count, uint8_t *bytes, Buf *o
     }
 }
 
-typedef struct {
-    const uint32_t *key;
-    size_t count;
-    size_t *run; /* room for KEYS_RUN keys */
-} KeyRuns;
-
-static const size_t *keys_run(const Indices *set, size_t run, size_t *count)
+static const size_t *keys_run(const Indices *set, size_t run, size_t room[INDEX_RUN], size_t *count)
 {
-    const KeyRuns *k = set->data;
-    *count = k->count - run * KEYS_RUN < KEYS_RUN ? k->count - run * KEYS_RUN : KEYS_RUN;
+    const uint32_t *key = (const uint32_t *)set->data + run * INDEX_RUN;
+    const size_t left = set->count - run * INDEX_RUN;
+    *count = left < INDEX_RUN ? left : INDEX_RUN;
     for (size_t i = 0; i < *count; i++)
-        k->run[i] = k->key[run * KEYS_RUN + i];
-    return k->run;
+        room[i] = key[i];
+    return room;
 }
 
-static Indices keys_set(const KeyRuns *keys)
+static Indices keys_set(const uint32_t *key, size_t count)
 {
-    return (Indices){.count = keys->count,
-                     .runs = keys->count / KEYS_RUN + (keys->count % KEYS_RUN != 0),
-                     .data = keys,
-                     .run = keys_run};
+    return (Indices){
+        .count = count, .runs = (count + INDEX_RUN - 1) / INDEX_RUN, .data = key, .run = keys_run};
 }
 
 /* Writes `count` rising keys, all below n. `bytes` is scratch memory of `count` bytes. */
 static void keys_put(int form, const uint32_t *key, size_t count, size_t n, uint8_t *bytes, Buf *out)
 {
     if (form == DELTA_ADAPTIVE) {
-        size_t run[KEYS_RUN];
-        const KeyRuns keys = {key, count, run};
-        const Indices set = keys_set(&keys);
+        const Indices set = keys_set(key, count);
         indices_put(&set, n, 1, NULL, out);
         return;
     }
@@ -388,9 +379,7 @@ static void put_group(const Call *c, const BinGroup *g, Buf *out)
     keys_put(sketchml_of(c)->keys, g->key, g->count, n, g->bin,
              /* g->bin serves as scratch memory: the cells are already computed */
              out);
-    size_t run[KEYS_RUN];
-    const KeyRuns keys = {g->key, g->count, run};
-    const Indices set = keys_set(&keys);
+    const Indices set = keys_set(g->key, g->count);
     streams_gaps(c, &set);
     if (!g->count || !g->width)
         return;

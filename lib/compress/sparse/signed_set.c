@@ -93,18 +93,34 @@ Status signed_set_count(SignedSet *s)
 
 /* ---- writing ---- */
 
-static void put_signs(const Picks *p, uint8_t *out)
+typedef struct {
+    const Picks *picks;
+    const size_t *before; /* select_before */
+    uint8_t *out;
+} SetSigns;
+
+static void sign_block(void *data, size_t block)
 {
-    size_t k = 0;
-    memset(out, 0, signs_size(p->count));
+    const SetSigns *job = data;
+    const Picks *p = job->picks;
+    SignPen pen = signs_pen(job->out, job->before[block]);
+    for (size_t w = block * WORDS; w < (block + 1) * WORDS && 64 * w < p->n; w++)
+        for (uint64_t left = p->bits[w]; left; left &= left - 1)
+            signs_add(&pen, p->x[64 * w + (size_t)__builtin_ctzll(left)] < 0);
+    signs_flush(&pen);
+}
+
+static Status put_signs(const Call *c, const Picks *p, uint8_t *out)
+{
     if (p->place) {
-        for (; k < p->count; k++)
-            out[k / 8] |= (uint8_t)((p->value[k] < 0) << k % 8);
-        return;
+        signs_put(p->value, p->count, out);
+        return OK;
     }
-    for (size_t w = 0; 64 * w < p->n; w++)
-        for (uint64_t left = p->bits[w]; left; left &= left - 1, k++)
-            out[k / 8] |= (uint8_t)((p->x[64 * w + (size_t)__builtin_ctzll(left)] < 0) << k % 8);
+    SetSigns job = {p, select_before(p), out};
+    TRY(arena_check(job.before, c->scratch, c->err));
+    memset(out, 0, signs_size(p->count));
+    parallel_for(c->threads, blocks_of(p->n), sign_block, &job);
+    return OK;
 }
 
 Status signed_set_put(const SignedSet *s, const float *magnitude, size_t magnitudes, Buf *out)
@@ -113,17 +129,18 @@ Status signed_set_put(const SignedSet *s, const float *magnitude, size_t magnitu
     const size_t start = out->size;
     const Call *c = s->c;
     buf_u8(out, PAYLOAD_METHOD);
-    TRY(picks_put_set(c, p, out));
+    picks_put_set(c, p, out);
     if (out->size - start + (p->count ? 4 * magnitudes + signs_size(p->count) : 0) >= raw_size(c)) {
         out->size = start;
         return raw_put(c, p->x, out);
     }
     for (size_t m = 0; p->count && m < magnitudes; m++)
         buf_f32(out, magnitude[m]);
-    put_signs(p, buf_room(out, signs_size(p->count)));
+    TRY(put_signs(c, p, buf_room(out, signs_size(p->count))));
     streams_floats(c->streams, p->count ? magnitudes : 0);
     streams_bits(c->streams, (double)p->count);
-    return picks_report_set(c, p);
+    picks_report_set(c, p);
+    return OK;
 }
 
 /* ---- reading ---- */

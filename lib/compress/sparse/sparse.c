@@ -25,42 +25,21 @@ Status picks_open(const Call *c, const float *x, Picks *s)
 
 /* ---- writing ---- */
 
-/* Lists the indices of the selected elements block by block, so that memory for one block suffices. */
-typedef struct {
-    const Picks *s;
-    size_t *place; /* room for the indices of one block */
-} PicksWalk;
-
-static const size_t *walk_block(const Indices *set, size_t block, size_t *count)
+static Indices indices_of(const Picks *s)
 {
-    const PicksWalk *w = set->data;
-    *count = select_places(w->s, block, w->place);
-    return w->place;
+    return s->place ? indices_list(s->place, s->count) : indices_bits(s->bits, s->n, s->count);
 }
 
-/* Writes the indices of the selection; if `out` is NULL, reports the entropy of the gaps instead. */
-static Status walk_set(const Call *c, const Picks *s, Buf *out)
+void picks_put_set(const Call *c, const Picks *s, Buf *out)
 {
-    if (s->place) {
-        const Indices list = indices_list(s->place, s->count);
-        out ? indices_put(&list, s->n, c->threads, c->scratch, out) : streams_gaps(c, &list);
-        return OK;
-    }
-    const PicksWalk walk = {s, NEW(c->scratch, size_t, s->n < BLOCK ? s->n : BLOCK)};
-    const Indices set = {.count = s->count, .runs = blocks_of(s->n), .data = &walk, .run = walk_block};
-    TRY(arena_check(walk.place, c->scratch, c->err));
-    out ? indices_put(&set, s->n, c->threads, c->scratch, out) : streams_gaps(c, &set);
-    return OK;
+    const Indices set = indices_of(s);
+    indices_put(&set, s->n, c->threads, c->scratch, out);
 }
 
-Status picks_put_set(const Call *c, const Picks *s, Buf *out)
+void picks_report_set(const Call *c, const Picks *s)
 {
-    return walk_set(c, s, out);
-}
-
-Status picks_report_set(const Call *c, const Picks *s)
-{
-    return c->streams ? walk_set(c, s, NULL) : OK;
+    const Indices set = indices_of(s);
+    streams_gaps(c, &set);
 }
 
 typedef struct {
@@ -100,14 +79,15 @@ Status picks_put(const Call *c, Picks *s, Buf *out)
     TRY(arena_check(select_list(s), c->scratch, c->err));
     buf_u8(out, PAYLOAD_METHOD);
     if (4 * s->count < raw_size(c))
-        TRY(picks_put_set(c, s, out));
+        picks_put_set(c, s, out);
     if (out->size - start + 4 * s->count >= raw_size(c)) {
         out->size = start;
         return raw_put(c, s->x, out);
     }
     TRY(put_values(c, s, buf_room(out, 4 * s->count)));
     streams_floats(c->streams, s->count);
-    return picks_report_set(c, s);
+    picks_report_set(c, s);
+    return OK;
 }
 
 Status picks_put_some(const Call *c, Picks *s, Buf *out)

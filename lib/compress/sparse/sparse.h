@@ -20,9 +20,9 @@ Status picks_open(const Call *c, const float *x, Picks *s);
 /* Writes the payload of a selection: the kind, the set of indices and the values. */
 Status picks_put(const Call *c, Picks *s, Buf *out);
 /* Writes the set of indices of a selection, without the values. */
-Status picks_put_set(const Call *c, const Picks *s, Buf *out);
+void picks_put_set(const Call *c, const Picks *s, Buf *out);
 /* adds the entropy of the set's index gaps to c->streams */
-Status picks_report_set(const Call *c, const Picks *s);
+void picks_report_set(const Call *c, const Picks *s);
 
 /* Writes the payload of a selection. If the selection is empty, first selects the elements of largest
  * magnitude. */
