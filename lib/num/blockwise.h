@@ -1,4 +1,4 @@
-/* blockwise.h -- fills long vectors, and finds their largest magnitudes, on several threads. */
+/* blockwise.h -- fills long vectors, finds their largest magnitudes and adds their squares on several threads. */
 #ifndef ATOMO_BLOCKWISE_H
 #define ATOMO_BLOCKWISE_H
 
@@ -18,5 +18,8 @@ bool blockwise_load(const uint8_t *bytes, size_t n, int threads, float *x);
 
 /* Returns the largest magnitude of the n elements of x; 0 if n is 0. NaN counts as larger than infinity. */
 float blockwise_most(const float *x, size_t n, int threads);
+
+/* Returns the sum of the squares of the n elements of x. */
+double blockwise_squares(const float *x, size_t n, int threads);
 
 #endif

@@ -95,11 +95,28 @@ static void the_largest_magnitude_is_found_anywhere(void **state)
     free(x);
 }
 
+static void squares_add_up_for_any_thread_count(void **state)
+{
+    (void)state;
+    const size_t n = 37 * BLOCK + 5;
+    float *x = malloc(n * sizeof *x);
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        x[i] = (float)(i % 251) - 97;
+        sum += (double)x[i] * (double)x[i]; /* whole numbers: exact */
+    }
+    for (int threads = 1; threads <= 3; threads++)
+        check(blockwise_squares(x, n, threads) == sum);
+    check(blockwise_squares(x, 0, 2) == 0);
+    free(x);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(sums_are_those_of_a_loop),
     cmocka_unit_test(any_sum_that_is_not_finite_is_found),
     cmocka_unit_test(loaded_floats_are_copies_and_are_checked),
     cmocka_unit_test(the_largest_magnitude_is_found_anywhere),
+    cmocka_unit_test(squares_add_up_for_any_thread_count),
 };
 
 CHECK_MAIN(tests)

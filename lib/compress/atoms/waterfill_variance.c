@@ -18,6 +18,7 @@
 #include "base/bytes.h"
 #include "vec/kernels.h"
 #include "base/parallel.h"
+#include "num/blockwise.h"
 
 #include <float.h>
 #include <math.h>
@@ -192,14 +193,6 @@ static bool holds_level(const Range *r, double variance)
     return r->count < r->room && from_low && (double)r->high * u.sum - u.squares > variance;
 }
 
-static double sum_squares(const float *x, size_t n)
-{
-    double sum = 0;
-    for (size_t b = 0; b < blocks_of(n); b++)
-        sum += kernels()->sum_squares(x + b * BLOCK, block_size(n, b));
-    return sum;
-}
-
 /* Returns the water level of a sample of SAMPLE entries, or NaN if memory runs out. */
 static double guess(const float *x, size_t n, double eps, Arena *scratch)
 {
@@ -209,7 +202,7 @@ static double guess(const float *x, size_t n, double eps, Arena *scratch)
     for (uint32_t i = 0; sample && i < SAMPLE; i++)
         sample[i] = x[i * stride + rng_mix(i, RNG_STRIDE) % stride];
     const double level =
-        sample ? search(sample, SAMPLE, (Under){0}, eps * sum_squares(sample, SAMPLE), 1, scratch) : NAN;
+        sample ? search(sample, SAMPLE, (Under){0}, eps * blockwise_squares(sample, SAMPLE, 1), 1, scratch) : NAN;
     arena_rewind(scratch, mark);
     return level;
 }
@@ -233,5 +226,5 @@ double waterfill_of_variance(const float *x, size_t n, double eps, int threads, 
         }
         arena_rewind(scratch, mark);
     }
-    return search(x, n, (Under){0}, eps * sum_squares(x, n), threads, scratch);
+    return search(x, n, (Under){0}, eps * blockwise_squares(x, n, threads), threads, scratch);
 }

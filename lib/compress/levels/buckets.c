@@ -2,6 +2,8 @@
  * its norm or range. Threads work on blocks of 2^16 elements, which need not begin or end with a bucket. */
 #include "compress/levels/buckets.h"
 
+#include "num/blockwise.h"
+
 #include <math.h>
 
 static void quantise(const void *data, size_t block, void *code);
@@ -44,10 +46,7 @@ static bool goes_raw(const Buckets *b)
 
 float buckets_norm(const float *x, size_t n)
 {
-    double sum = 0;
-    for (size_t b = 0; b < blocks_of(n); b++)
-        sum += kernels()->sum_squares(x + b * BLOCK, block_size(n, b));
-    return (float)sqrt(sum);
+    return (float)sqrt(blockwise_squares(x, n, 1));
 }
 
 float buckets_norm_scale(const uint8_t *head)

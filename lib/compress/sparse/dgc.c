@@ -8,7 +8,6 @@
  * selects more than 1.3 k elements, only the k largest are sent. If t selects fewer than 0.8 k, t is multiplied
  * by 0.8, at most ten times, until it selects 0.8 k. */
 #include "num/radix.h"
-#include "vec/kernels.h"
 #include "compress/sparse/sparse.h"
 #include "num/blockwise.h"
 #include "num/finite.h"
@@ -171,7 +170,7 @@ static Status settle(const Call *c, const float *x, const Bytes *sent, const flo
 static double residual(const Call *c)
 {
     const size_t n = c->shape->n;
-    return c->state ? sqrt(kernels()->sum_squares((const float *)c->state + n, n)) : 0;
+    return c->state ? sqrt(blockwise_squares((const float *)c->state + n, n, c->threads)) : 0;
 }
 
 const Compressor compressor_dgc = {

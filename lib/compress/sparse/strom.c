@@ -4,8 +4,6 @@
  *     t = x + r        decode tau sgn(t_i) where |t_i| >= tau, else 0        r = t - decoded
  *
  * The payload has the format of signed_set.h with one magnitude, tau. State: r (n floats). */
-#include "vec/kernels.h"
-#include "base/parallel.h"
 #include "compress/sparse/signed_set.h"
 #include "num/blockwise.h"
 #include "num/finite.h"
@@ -62,12 +60,9 @@ static const float *gathered(const Call *c, const float *x)
     return NULL;
 }
 
-static float half_rms(const float *t, size_t n)
+static float half_rms(const float *t, size_t n, int threads)
 {
-    double squares = 0;
-    for (size_t b = 0; b < blocks_of(n); b++)
-        squares += kernels()->sum_squares(t + b * BLOCK, block_size(n, b));
-    return threshold(n ? 0.5 * sqrt(squares / (double)n) : 0);
+    return threshold(n ? 0.5 * sqrt(blockwise_squares(t, n, threads) / (double)n) : 0);
 }
 
 /* ---- the hooks of the codec ---- */
@@ -78,7 +73,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     SignedSet s;
     if (!t)
         return c->err->status;
-    const float tau = isnan(tau_of(c)) ? half_rms(t, c->shape->n) : threshold(tau_of(c));
+    const float tau = isnan(tau_of(c)) ? half_rms(t, c->shape->n, c->threads) : threshold(tau_of(c));
     TRY(signed_set_open(&s, c, t));
     select_from(&s.picks, (double)tau);
     TRY(signed_set_count(&s));
@@ -110,7 +105,7 @@ static Status settle(const Call *c, const float *x, const Bytes *sent, const flo
 
 static double residual(const Call *c)
 {
-    return c->state ? sqrt(kernels()->sum_squares(c->state, c->shape->n)) : 0;
+    return c->state ? sqrt(blockwise_squares(c->state, c->shape->n, c->threads)) : 0;
 }
 
 const Compressor compressor_strom = {

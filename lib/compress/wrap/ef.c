@@ -8,7 +8,6 @@
 #include "codec/wrapper.h"
 #include "num/blockwise.h"
 #include "num/finite.h"
-#include "vec/kernels.h"
 
 #include <math.h>
 
@@ -135,7 +134,7 @@ static Status settle(const Call *c, const float *x, const Bytes *sent, const flo
 
 static double residual(const Call *c)
 {
-    return c->state ? sqrt(kernels()->sum_squares(c->state, c->shape->n)) : 0;
+    return c->state ? sqrt(blockwise_squares(c->state, c->shape->n, c->threads)) : 0;
 }
 
 /* Error feedback converges if the inner codec C is a contraction, E|C(x) - x|^2 < |x|^2. Unbiased random codecs
