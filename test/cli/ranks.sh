@@ -7,7 +7,7 @@ can_launch() {
 }
 
 # The arguments of mpirun before -n. It may run as root, and start more ranks than there are cores. A rank that waits
-# sleeps (test/net/rest.c).
+# sleeps (test/net/rest.c), longer after `slowly`, so that a run of 80 steps takes a second and can be disturbed.
 LAUNCH="mpirun --allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1 -x LD_PRELOAD=${PUBLIC%/public}/rest.so --timeout 120"
 
 # A short training run; arguments: folder, further options. Results without the times are in FOLDER.cut.
@@ -22,6 +22,11 @@ start() { # arguments: N, then the command
     shift
     # shellcheck disable=SC2016  # each rank expands the text
     $LAUNCH -n "$n" sh -c 'echo $$ >pid.$OMPI_COMM_WORLD_RANK; exec "$@"' sh "$@" &
+}
+
+slowly() {
+    REST_US=1000
+    export REST_US
 }
 
 # Runs a command on two ranks, on two made-up hosts; arguments: bits per second, delay in seconds, the command.

@@ -19,7 +19,7 @@ $ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; go() { d=$1; shift; "$@" -
 
 # a rank that is killed ends the others; the run goes on with fewer or more ranks, to the same weights
 ? . $SRC/test/cli/ranks.sh; can_launch # needs mpirun and a build with MPI (make deps-mpi), without sanitizers
-$ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; $TRAIN --workers 3 --topology allgather --max-steps 400 --train-dir a -o a.csv; B='--workers 3 --max-steps 400 --train-dir b -o b.csv --resume'; lose() { start $1 $TRAIN $B 2>err; p=$!; while [ ! -e b/step_00000$2.h5 ] && kill -0 $p; do sleep 0.02; done; from=$(date +%s); kill -9 $(cat pid.1); wait $p && echo not ended; for r in 0 1 2; do while kill -0 $(cat pid.$r) 2>/dev/null; do sleep 0.1; done; done; [ $(($(date +%s) - from)) -le 10 ] && echo $1 ended; grep -c 'exited on signal 9' err; }; lose 3 040; lose 2 200; $LAUNCH -n 4 $TRAIN $B; cmp a/step_00000400.h5 b/step_00000400.h5 && echo same weights; cut_times a; cut_times b; cmp a.cut b.cut && echo same records
+$ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; slowly; $TRAIN --workers 3 --topology allgather --max-steps 80 --train-dir a -o a.csv; B='--workers 3 --max-steps 80 --train-dir b -o b.csv --resume'; lose() { start $1 $TRAIN $B 2>err; p=$!; while [ ! -e b/step_00000$2.h5 ] && kill -0 $p; do sleep 0.02; done; from=$(date +%s); kill -9 $(cat pid.1); wait $p && echo not ended; for r in 0 1 2; do while kill -0 $(cat pid.$r) 2>/dev/null; do sleep 0.1; done; done; [ $(($(date +%s) - from)) -le 10 ] && echo $1 ended; grep -c 'exited on signal 9' err; }; lose 3 010; lose 2 030; $LAUNCH -n 4 $TRAIN $B; cmp a/step_00000080.h5 b/step_00000080.h5 && echo same weights; cut_times a; cut_times b; cmp a.cut b.cut && echo same records
 > 3 ended
 > 2 ended
 > 1
@@ -37,7 +37,7 @@ $ python3 $SRC/test/net/kills.py $(dirname $(command -v atomo-train)) 2
 
 # a rank that is stopped stops all, and the run goes on from that step
 ? . $SRC/test/cli/ranks.sh; can_launch # needs mpirun and a build with MPI (make deps-mpi), without sanitizers
-$ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; $TRAIN --workers 2 --topology allgather --max-steps 600 --train-dir a -o a.csv; start 2 $TRAIN --max-steps 600 --train-dir b -o b.csv 2>err; p=$!; while [ ! -e b/step_00000020.h5 ] && kill -0 $p; do sleep 0.02; done; kill -TERM $(cat pid.1); wait $p; echo code $?; grep -c 'stopped after step' err; $LAUNCH -n 2 $TRAIN --max-steps 600 --train-dir b -o b.csv --resume; cmp a/step_00000600.h5 b/step_00000600.h5 && echo same weights; cut_times a; cut_times b; cmp a.cut b.cut && echo same records
+$ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; slowly; $TRAIN --workers 2 --topology allgather --max-steps 80 --train-dir a -o a.csv; start 2 $TRAIN --max-steps 80 --train-dir b -o b.csv 2>err; p=$!; while [ ! -e b/step_00000010.h5 ] && kill -0 $p; do sleep 0.02; done; kill -TERM $(cat pid.1); wait $p; echo code $?; grep -c 'stopped after step' err; $LAUNCH -n 2 $TRAIN --max-steps 80 --train-dir b -o b.csv --resume; cmp a/step_00000080.h5 b/step_00000080.h5 && echo same weights; cut_times a; cut_times b; cmp a.cut b.cut && echo same records
 > code 130
 > 1
 > same weights
@@ -46,8 +46,7 @@ $ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; $TRAIN --workers 2 --topol
 
 # gpt on ranks writes the checkpoints of one process: residuals, rounds, sums in segments, a server, means over senders
 ? . $SRC/test/cli/ranks.sh; can_launch # needs mpirun and a build with MPI (make deps-mpi), without sanitizers
-$ . $SRC/test/cli/ranks.sh; yes 'to be or not to be, that is the question' | head -n 40 >play.txt; G='atomo-train run --network gpt:layers=1,heads=2,width=16,context=32 --dataset text --data-dir play.txt --batch-size 6 --threads 1 --optimizer adamw --clip-norm 0.5 --max-steps 4 --eval-freq 2 -q'; same() { t=$1 n=$2; shift 2; rm -rf a b; $G "$@" --topology $t --workers 3 --train-dir a >/dev/null; $LAUNCH -n $n $G "$@" --topology $t --workers 3 --train-dir b >/dev/null; for s in 2 4; do cmp a/step_0000000$s.h5 b/step_0000000$s.h5 || return; done; echo $t same; }; same allgather 2 -c ef+topk:ratio=0.05; same ring 3 -c intsgd; same tree 3 -c powersgd; same ps 4 -c qsgd; D=ef:decay=0.9+chunktopk:transform=dct; same allgather 2 --average senders -c $D; same ps 4 --average senders --local-steps 2 -c $D,values=2bit
-> allgather same
+$ . $SRC/test/cli/ranks.sh; yes 'to be or not to be, that is the question' | head -n 40 >play.txt; G='atomo-train run --network gpt:layers=1,heads=2,width=16,context=32 --dataset text --data-dir play.txt --batch-size 6 --threads 1 --optimizer adamw --clip-norm 0.5 --max-steps 4 --eval-freq 2 -q'; same() { t=$1 n=$2; shift 2; rm -rf a b; $G "$@" --topology $t --workers 3 --train-dir a >/dev/null; $LAUNCH -n $n $G "$@" --topology $t --workers 3 --train-dir b >/dev/null; for s in 2 4; do cmp a/step_0000000$s.h5 b/step_0000000$s.h5 || return; done; echo $t same; }; same ring 3 -c intsgd; same tree 3 -c powersgd; same ps 3 -c qsgd; D=ef:decay=0.9+chunktopk:transform=dct; same allgather 2 --average senders -c $D; same ps 3 --average senders --local-steps 2 -c $D,values=2bit
 > ring same
 > tree same
 > ps same

@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 
-STEPS, WORKERS, LIMIT = 600, 3, 10
+STEPS, WORKERS, LIMIT = 100, 3, 10
 TRAIN = ["atomo-train", "run", "--threads", "1", "--network", "softmax", "--dataset", "mnist", "--eval-freq", "10", "-q",
          "-c", "ef+topk:ratio=0.01", "--workers", str(WORKERS), "--topology", "allgather", "--max-steps", str(STEPS)]
 RANK = 'echo $$ >pid.$OMPI_COMM_WORLD_RANK.new; mv pid.$OMPI_COMM_WORLD_RANK.new pid.$OMPI_COMM_WORLD_RANK; exec "$@"'
@@ -27,7 +27,7 @@ RANK = 'echo $$ >pid.$OMPI_COMM_WORLD_RANK.new; mv pid.$OMPI_COMM_WORLD_RANK.new
 
 def main(bin_dir, kills, seed):
     source = pathlib.Path(__file__).resolve().parents[2]
-    env = dict(os.environ, PATH=f"{pathlib.Path(bin_dir).resolve()}:{os.environ['PATH']}", SRC=str(source))
+    env = dict(os.environ, REST_US="1000", PATH=f"{pathlib.Path(bin_dir).resolve()}:{os.environ['PATH']}", SRC=str(source))
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="atomo-kills.") as folder:
         os.chdir(folder)
@@ -52,7 +52,7 @@ def main(bin_dir, kills, seed):
 def start(env, ranks):
     for f in pathlib.Path().glob("pid.*"):
         f.unlink()
-    rest = pathlib.Path(env["PATH"].split(":")[0]).parent / "rest.so"  # a rank that waits sleeps
+    rest = pathlib.Path(env["PATH"].split(":")[0]).parent / "rest.so"  # a rank that waits sleeps, so that a run takes two seconds
     return subprocess.Popen(
         ["mpirun", "--allow-run-as-root", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "-x", f"LD_PRELOAD={rest}",
          "-n", str(ranks), "sh", "-c", RANK, "sh", *TRAIN, "--train-dir", "b", "-o", "b.csv", "--resume"], env=env, stdout=subprocess.DEVNULL,
