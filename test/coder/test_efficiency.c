@@ -92,7 +92,7 @@ static bool near_on(const char *spec, size_t n, Source source)
     return good;
 }
 
-/* The smaller numbers of elements give payloads just above 4 KB. */
+/* The smaller numbers of elements give payloads just above 4 KB. Each source has every second number, in turn. */
 static void every_width_is_within_two_percent_on_payloads_over_4_kb(void **state)
 {
     (void)state;
@@ -103,11 +103,11 @@ static void every_width_is_within_two_percent_on_payloads_over_4_kb(void **state
             const size_t n = 4300 * 8 / ((size_t)bits + 1), ns[] = {n, 3 * n / 2, 2 * n, 4 * n, 9 * n, 70000};
             snprintf(spec, sizeof spec, "qsgd:bits=%d,bucket=%zu,code=rans", bits, bucket);
             for (int source = 0; source < SOURCES; source++)
-                for (size_t i = 0; i < countof(ns); i++)
+                for (size_t i = ((size_t)bits + (size_t)source) % 2; i < countof(ns); i += 2)
                     low += !near_on(spec, ns[i], (Source)source);
             low += !near_on(spec, 1000000, (Source)(((size_t)bits + bucket / BUCKET) % SOURCES));
         }
-    check(judged > 600);
+    check(judged > 300);
     assert_int_equal(low, 0);
 }
 
@@ -127,7 +127,7 @@ static void so_is_every_codec_that_has_symbols(void **state)
     size_t low = 0;
     for (size_t s = 0; s < countof(specs); s++)
         for (size_t i = 0; i < countof(ns); i++)
-            for (int source = 0; source < SOURCES; source++)
+            for (int source = (int)(s + i) % 2; source < SOURCES; source += 2)
                 low += !near_on(specs[s], ns[i], (Source)source);
     assert_int_equal(low, 0);
 }
@@ -269,7 +269,7 @@ static void fine_levels_of_a_law_cost_its_entropy(void **state)
 
 /* ---- gradients ---- */
 
-enum { MOST_OF_A_DUMP = 10, LONGEST = 300000 };
+enum { MOST_OF_A_DUMP = 5, LONGEST = 300000 };
 
 static size_t low_of_dump(const char *path, size_t longest)
 {
@@ -283,8 +283,7 @@ static size_t low_of_dump(const char *path, size_t longest)
         const size_t n = dump_tensor(d, i)->shape.n;
         if (n < 2000 || n > longest)
             continue;
-        tried++;
-        for (int bits = 1; bits <= 20; bits++)
+        for (int bits = 1 + (int)(tried++ % 2); bits <= 20; bits += 2)
             for (size_t bucket = 0; bucket <= BUCKET; bucket += BUCKET) {
                 static const char *const others[] = {"qsgd:levels=100,norm=linf,code=rans",
                                                      "terngrad:code=rans", "natural:code=rans",

@@ -91,21 +91,21 @@ static Outcome run(const Case *c)
     return o;
 }
 
-/* An epoch is 938 steps of two batches of 32 images. Without compression, the test accuracy reaches 97 % in about a
- * quarter of an epoch. With a codec, it must come within one percentage point of the accuracy without compression, and
+/* An epoch is 938 steps of two batches of 32 images. Without compression, the test accuracy reaches 94 % in about a
+ * seventh of an epoch. With a codec, it must come within one percentage point of the accuracy without compression, and
  * stay there. A run with a codec has up to a third more steps. */
 static void lenet_learns_digits_as_well_through_a_compressor_for_far_fewer_bytes(void **state)
 {
     (void)state;
-    static const Case cases[] = {{"none", 230, 80, 1},
-                                 {"terngrad:clip=2.5", 290, 95, 15},
-                                 {"svd:rank=4", 300, 80, 30}};
+    static const Case cases[] = {{"none", 130, 45, 1},
+                                 {"terngrad:clip=2.5", 165, 55, 15},
+                                 {"svd:rank=4", 173, 45, 30}};
     Outcome plain = {0};
     for (size_t i = 0; i < countof(cases); i++) {
         const Outcome o = run(&cases[i]);
         plain = i ? plain : o;
-        check(o.last >= 0.97 || i);
-        check(o.worst >= plain.last - 0.01);
+        check(o.last >= 0.94 || i);
+        check(o.worst >= plain.last - 0.01 || !i);
         check(3 * cases[i].steps <= 4 * cases[0].steps);
         check(o.bytes * cases[i].smaller <= plain.bytes);
     }
