@@ -35,9 +35,10 @@ except ImportError:
 
 TRAIN = os.path.join(os.environ.get("BIN", "build/release/bin"), "atomo-train")
 TRAINED = ("qsgd:bits=2", "ef+topk:ratio=0.01", "svd", "sign", "powersgd:rank=2", "cas")
+TRAINED_ON_FOUR = ("ef+topk:ratio=0.01", "sign", "powersgd:rank=2", "cas")
 SPECS = [None, "none", "qsgd:bits=4", "ef+topk:ratio=0.05", "powersgd:rank=2", "ef+scaledsign", "svd:rank=4", "diana+qsgd", "randk:ratio=0.2", "cas"]
 ON_FOUR = [None, "none", "ef+topk:ratio=0.05", "powersgd:rank=2", "cas"]  # four ranks take longer on few cores
-STEPS, BATCH = 24, 64
+STEPS, BATCH = 16, 64
 WAIT = datetime.timedelta(minutes=5)  # how long a rank waits for another one
 
 
@@ -63,7 +64,7 @@ def train(rank, world, spec, steps, saved=None, exchange="auto"):
         model.load_state_dict(saved[0])
         state.load_state_dict(saved[1])
         start = state.step
-    optimizer = torch.optim.SGD(parallel.parameters(), lr=0.2)
+    optimizer = torch.optim.SGD(parallel.parameters(), lr=0.4)
     for step in range(start, steps):
         x, y = data(rank, step, teacher)
         optimizer.zero_grad()
@@ -192,7 +193,7 @@ def trained(folder, world):
     if h5py:
         with h5py.File(images, "w") as file:
             file["x"], file["y"] = np.random.default_rng(1).random((240, 1, 28, 28), np.float32), np.arange(240) % 10
-    for spec in TRAINED if h5py else ():
+    for spec in (TRAINED if world == 2 else TRAINED_ON_FOUR) if h5py else ():
         here = os.path.join(folder, spec.replace(":", "_"))
         os.mkdir(here)
         run = [TRAIN, "run", "-q", "-c", spec, "--network", "softmax", "--workers", str(world), "--max-steps", "3", "--momentum", "0"]

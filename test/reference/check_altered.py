@@ -3,8 +3,9 @@
 
 usage: check_altered.py [PROGRAM [ALTERATIONS]]. First, files are altered or cut anywhere, which the checksums must
 detect. Then payloads and records are altered and the checksums are corrected, as an attacker or a faulty writer would
-do. Both readers must come to the same verdict, and to the same floats if they accept. The program decodes one altered
-payload for each spec and all altered records, the library that is built with it the other payloads, which takes no process.
+do. Both readers must come to the same verdict, and to the same floats if they accept. The program decodes an altered
+payload of one spec in three, and an altered record of each other spec; the library that is built with it, which takes no
+process, decodes the other payloads.
 """
 import struct
 import subprocess
@@ -167,7 +168,7 @@ def main():
         which = next(k for k, (kind, _) in enumerate(parts) if kind == b"V")
         for turn in range(count):
             changed, decoder = list(parts), by_program
-            if turn % 12 == 5:
+            if turn % 12 == 5 and (i + turn // 12) % 2:
                 k = int(rng.integers(len(parts)))
                 # spares the text of the spec, which has tests of its own
                 behind = len(parts[k][1]) if parts[k][0] == b"H" else 0
@@ -175,7 +176,7 @@ def main():
             else:
                 body, rounds = alter_payload(parts[which][1], record, rng)
                 changed[which] = (b"V", body)
-                if turn:
+                if turn or i % 3:
                     def decoder(_, rounds=rounds):
                         return by_library(codec, record, rounds)
             verdicts(assemble(changed, good[:12]), f"{spec} #{turn}", check_decode.rounds(spec), decoder)
