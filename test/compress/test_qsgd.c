@@ -86,6 +86,7 @@ static void round_trip(Case k)
     try_close(t);
 }
 
+/* The sizes from 65535 on have every second pair of bucket and code, in turn. */
 static void every_size_bucket_and_code_comes_back_as_defined(void **state)
 {
     (void)state;
@@ -94,8 +95,9 @@ static void every_size_bucket_and_code_comes_back_as_defined(void **state)
     for (size_t n = 0; n < countof(sizes); n++)
         for (size_t b = 0; b < countof(buckets); b++)
             for (size_t c = 0; c < countof(code_names); c++, turn++)
-                round_trip((Case){sizes[n], buckets[b], levels[turn % countof(levels)], code_names[c],
-                                  turn % 3 ? "l2" : "linf"});
+                if (sizes[n] < 65535 || (n + b + c) % 2)
+                    round_trip((Case){sizes[n], buckets[b], levels[turn % countof(levels)], code_names[c],
+                                      turn % 3 ? "l2" : "linf"});
 }
 
 static void every_count_of_levels_works(void **state)

@@ -110,7 +110,7 @@ static void flipped_bits_never_harm_this_process(void **state)
 {
     (void)state;
     const char *wanted = getenv("DAMAGED");
-    const int flips = wanted ? atoi(wanted) / 4 : 150;
+    const int flips = wanted ? atoi(wanted) / 4 : 75;
     uint32_t seed = 1;
     int refused = 0;
     for (int layout = 0; layout < 4; layout++) {
