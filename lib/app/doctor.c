@@ -3,6 +3,7 @@
 
 #include "base/confine.h"
 #include "base/host.h"
+#include "data/dataset.h"
 #include "dump/tensor.h"
 #include "net/net.h"
 #include "vec/kernels.h"
@@ -125,6 +126,16 @@ static void look_at_hdf5(Look *l)
         add(l, "hdf5", text_copy(l->a, err.text), text_copy(l->a, err.hint));
 }
 
+static void look_at_matio(Look *l)
+{
+    Error err;
+    char version[SVHN_VERSION];
+    if (svhn_library(version, &err) == OK)
+        add(l, "matio", text_copy(l->a, version), NULL);
+    else
+        add(l, "matio", text_copy(l->a, err.text), text_copy(l->a, err.hint));
+}
+
 static void look_at_mpi(Look *l)
 {
     Error err;
@@ -144,6 +155,7 @@ static void look_at_files(Look *l)
     const char *plugins = getenv("HDF5_PLUGIN_PATH");
     if (plugins)
         add(l, "HDF5_PLUGIN_PATH", plugins, "filters that need a plug-in are refused all the same: unset it");
+    look_at_matio(l);
     add(l, "fftw", library_fftw(l->a), NULL);
     add(l, "zstd", library_zstd(l->a), NULL);
     add(l, "blosc", library_blosc(l->a), NULL);

@@ -329,7 +329,7 @@ int cli_main(const char *program, const char *brief, const char *first_steps, co
         return 1;
     if (take_stack(&err) != OK)
         return cli_report(program, &err);
-    linalg_choose_kernels();
+    linalg_choose_kernels(linalg_trial);
     cli_catch_stop();
     file_stopped = cli_stopped;
     /* with SIGPIPE and SIGXFSZ ignored, writing to a closed pipe or beyond the file size limit fails with an

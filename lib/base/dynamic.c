@@ -31,16 +31,31 @@ static Status hint_for(const SharedLibrary *l, const char *reason, Error *err)
     return error_hint(err, "install %s again: the file is damaged or of another version", l->package);
 }
 
-Status library_refuse(const SharedLibrary *l, Error *err, const char *format, ...)
+static Status refuse(const SharedLibrary *l, const char *verb, Error *err, const char *format, va_list args)
 {
     char reason[sizeof err->text];
+    vsnprintf(reason, sizeof reason, format, args);
+    FAIL(err, address_space_limit() == UINT64_MAX ? ERR_IO : ERR_MEMORY, "%s cannot be %s: %s", l->title,
+         verb, reason);
+    return hint_for(l, reason, err);
+}
+
+Status library_refuse(const SharedLibrary *l, Error *err, const char *format, ...)
+{
     va_list args;
     va_start(args, format);
-    vsnprintf(reason, sizeof reason, format, args);
+    const Status status = refuse(l, "loaded", err, format, args);
     va_end(args);
-    FAIL(err, address_space_limit() == UINT64_MAX ? ERR_IO : ERR_MEMORY, "%s cannot be loaded: %s", l->title,
-         reason);
-    return hint_for(l, reason, err);
+    return status;
+}
+
+Status library_unusable(const SharedLibrary *l, Error *err, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const Status status = refuse(l, "used", err, format, args);
+    va_end(args);
+    return status;
 }
 
 /* C has no cast from a data pointer to a function pointer, but POSIX gives both the same representation, so the
@@ -90,43 +105,64 @@ Status library_load(const SharedLibrary *l, void **handle, Error *err)
 
 enum { PATIENCE = 60 }; /* seconds */
 
-static _Noreturn void child_run(const SharedLibrary *l, Error *outcome)
+/* Memory that the child shares with its parent. The child's exit code would not do: a library may end its process with any. */
+typedef struct {
+    enum { STARTED, LOADS, WORKS, DONE } stage; /* how far the child has come */
+    Error err;                                  /* the result at stage DONE */
+} Trial;
+
+static _Noreturn void child_run(const SharedLibrary *l, Trial *trial)
 {
     void *handle;
     confine_keep(NULL, 0);
     confine_crash();
     alarm(PATIENCE);
-    (void)library_load(l, &handle, outcome);
+    trial->stage = LOADS;
+    const Status loaded = library_load(l, &handle, &trial->err);
+    trial->stage = WORKS;
+    if (loaded == OK && l->trial)
+        (void)l->trial(&trial->err);
+    trial->stage = DONE;
     _exit(0);
 }
 
-/* If the caller ignores SIGCHLD, waitpid reports no state, and `state` stays 0 as after a good end. */
-static Status child_wait(const SharedLibrary *l, pid_t child, const Error *outcome, Error *err)
+/* Sets the error of a child that has ended before its trial was done. If the caller ignores SIGCHLD, `state` is 0. */
+static Status child_lost(const SharedLibrary *l, const Trial *trial, int state, Error *err)
+{
+    const bool loads = trial->stage == LOADS;
+    __typeof__(library_refuse) *refused = loads ? library_refuse : library_unusable;
+    const char *when = loads ? "when it is loaded" : "in a small trial";
+    if (WIFSIGNALED(state) && WTERMSIG(state) == SIGALRM)
+        return refused(l, err, "%s is not %s after %d seconds", l->file,
+                       loads ? "loaded" : "done with a small trial", PATIENCE);
+    if (WIFSIGNALED(state))
+        return refused(l, err, "%s crashes %s (signal %d)", l->file, when, WTERMSIG(state));
+    return refused(l, err, "%s ends the process %s (exit %d)", l->file, when, WEXITSTATUS(state));
+}
+
+static Status child_wait(const SharedLibrary *l, pid_t child, const Trial *trial, Error *err)
 {
     int state = 0;
     while (waitpid(child, &state, 0) < 0 && errno == EINTR)
         ;
-    if (WIFSIGNALED(state) && WTERMSIG(state) == SIGALRM)
-        return library_refuse(l, err, "%s is not loaded after %d seconds", l->file, PATIENCE);
-    if (WIFSIGNALED(state))
-        return library_refuse(l, err, "%s crashes when it is loaded (signal %d)", l->file, WTERMSIG(state));
-    if (WEXITSTATUS(state) && WEXITSTATUS(state) != CONFINE_NO_FILES)
-        return library_refuse(l, err, "%s ends the process that loads it (exit %d)", l->file,
-                              WEXITSTATUS(state));
-    if (outcome->status != OK)
-        *err = *outcome;
-    return outcome->status;
+    if (trial->stage == STARTED)
+        return OK; /* no child process could try the library (CONFINE_NO_FILES) */
+    if (trial->stage != DONE)
+        return child_lost(l, trial, state, err);
+    if (trial->err.status != OK)
+        *err = trial->err;
+    return trial->err.status;
 }
 
 Status library_try(const SharedLibrary *l, Error *err)
 {
-    Error *outcome = mmap(NULL, sizeof *outcome, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (outcome == MAP_FAILED)
+    Trial *trial = mmap(NULL, sizeof *trial, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (trial == MAP_FAILED)
         return OK;
     const pid_t child = fork();
     if (child == 0)
-        child_run(l, outcome);
-    const Status status = child > 0 ? child_wait(l, child, outcome, err) : OK;
-    munmap(outcome, sizeof *outcome);
+        child_run(l, trial);
+    const Status status = child > 0 ? child_wait(l, child, trial, err) : OK;
+    munmap(trial, sizeof *trial);
     return status;
 }

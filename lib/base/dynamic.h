@@ -21,6 +21,9 @@ typedef struct {
     /* true: libraries that are loaded later find its symbols, and functions of the same names in the program or in
      * preloaded libraries, as profilers of MPI have, take the place of its own */
     bool global;
+    /* Uses the library's functions after it has been loaded, as a file with damaged code may load all the same; NULL: no
+     * trial. Only library_try calls it, in a child process. */
+    Status (*trial)(Error *err);
 } SharedLibrary;
 
 enum { HDF5_ROOM = 32 << 20 }; /* `room` of libraries that load libhdf5: dump/tensor_hdf5_load.c */
@@ -30,12 +33,13 @@ enum { HDF5_ROOM = 32 << 20 }; /* `room` of libraries that load libhdf5: dump/te
  * ERR_IO. */
 Status library_load(const SharedLibrary *l, void **handle, Error *err);
 
-/* Loads the library in a child process, which then ends. Fails as library_load does, and also if the child takes a minute or crashes: a
- * damaged file of a library crashes the process that loads it. OK too if there can be no child process. */
+/* Loads the library in a child process, which runs its trial and ends. Fails as library_load and the trial do, and also if the
+ * child takes a minute, crashes or ends too early. OK too if there can be no child process. */
 Status library_try(const SharedLibrary *l, Error *err);
 
-/* Sets the error of a library that cannot be used, and the reason that `format` gives. */
+/* Set the error of a library that cannot be loaded, or does not work in its trial, and the reason that `format` gives. */
 Status library_refuse(const SharedLibrary *l, Error *err, const char *format, ...) PRINTF(3);
+Status library_unusable(const SharedLibrary *l, Error *err, const char *format, ...) PRINTF(3);
 
 /* Returns the limit of the process's address space in bytes; UINT64_MAX: no limit. */
 uint64_t address_space_limit(void);

@@ -76,7 +76,7 @@ Status mat_check(Bytes file, Error *err)
 
 static struct {
 #define FUNCTION(name) __typeof__(name) *name;
-#define FUNCTIONS(X)   X(Mat_Open) X(Mat_VarReadInfo) X(Mat_VarReadDataLinear)
+#define FUNCTIONS(X)   X(Mat_Open) X(Mat_VarReadInfo) X(Mat_VarReadDataLinear) X(Mat_GetLibraryVersion)
     FUNCTIONS(FUNCTION)
 #undef FUNCTION
 } matio;
@@ -92,6 +92,34 @@ static const SharedLibrary library = {
     .count = countof(symbols),
     .room = HDF5_ROOM,
 };
+static const SharedLibrary hdf5 = {
+    .title = "the HDF5 library, which libmatio needs,",
+    .file = HDF5_FILE,
+    .package = HDF5_PACKAGE,
+    .room = HDF5_ROOM,
+};
+
+/* Fails if libmatio or the HDF5 library cannot be loaded, and names the one that is to blame. */
+static Status try_libraries(Error *err)
+{
+    Error cause;
+    if (library_try(&library, err) == OK)
+        return OK;
+    if (library_try(&hdf5, &cause) != OK)
+        *err = cause;
+    return err->status;
+}
+
+Status svhn_library(char version[SVHN_VERSION], Error *err)
+{
+    void *handle;
+    int number[3];
+    TRY(try_libraries(err));
+    TRY(library_load(&library, &handle, err));
+    matio.Mat_GetLibraryVersion(&number[0], &number[1], &number[2]);
+    snprintf(version, SVHN_VERSION, "%d.%d.%d", number[0], number[1], number[2]);
+    return OK;
+}
 
 /* ---- the work of the child process ---- */
 
@@ -209,10 +237,8 @@ static Status child_wait(const Shared *s, pid_t child, Error *err)
         ;
     if (WIFSIGNALED(state) && (WTERMSIG(state) == SIGXCPU || WTERMSIG(state) == SIGALRM))
         return FAIL(err, ERR_CORRUPT, "libmatio took too long over this file");
-    if (WIFSIGNALED(state)) {
-        TRY(library_try(&library, err)); /* whether the library crashes without the file */
+    if (WIFSIGNALED(state))
         return FAIL(err, ERR_CORRUPT, "libmatio failed on this file (signal %d)", WTERMSIG(state));
-    }
     if (WEXITSTATUS(state) == CONFINE_NO_FILES)
         return FAIL(err, ERR_IO, "no process to read it: %s", strerror(EMFILE));
     Answer answer = *s->answer;
@@ -296,7 +322,12 @@ static Status unpack(const Shared *s, Error *err)
         child_run(s);
     if (child < 0)
         return FAIL(err, ERR_IO, "no process to read it in: %s", strerror(errno));
-    return child_wait(s, child, err);
+    if (child_wait(s, child, err) == OK)
+        return OK;
+    Error cause;
+    if (try_libraries(&cause) != OK) /* fails without the file */
+        *err = cause;
+    return err->status;
 }
 
 static void unshare(Shared *s)

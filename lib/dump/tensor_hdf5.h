@@ -12,6 +12,7 @@
 #define H5CHECK
 #define H5OPEN
 
+#include "base/dynamic.h"
 #include "dump/array_file.h"
 #include "dump/tensor_stream.h"
 
@@ -32,7 +33,7 @@ enum { SHARED_KEEP = 1 << 26 };
     X(Literate) X(Oclose) X(Oget_info2) X(Oopen) X(Oset_comment) X(PLset_loading_state) X(Pclose)            \
     X(Pcreate) X(Pget_attr_creation_order) X(Pget_external_count) X(Pget_filter2) X(Pget_layout)             \
     X(Pget_link_creation_order) X(Pget_nfilters) X(Pget_userblock) X(Pset_attr_creation_order)               \
-    X(Pset_fill_time) X(Pset_libver_bounds) X(Pset_link_creation_order) X(Pset_obj_track_times) X(Sclose)    \
+    X(Pset_fapl_core) X(Pset_fill_time) X(Pset_libver_bounds) X(Pset_link_creation_order) X(Pset_obj_track_times) X(Sclose)    \
     X(Screate) X(Screate_simple) X(Sget_simple_extent_dims) X(Sget_simple_extent_ndims)                      \
     X(Sget_simple_extent_npoints) X(Sget_simple_extent_type) X(Tclose) X(Tconvert) X(Tcopy) X(Tequal)        \
     X(Tget_class) X(Tget_native_type) X(Tget_order) X(Tget_size) X(Tget_strpad) X(Tget_super)                \
@@ -59,16 +60,25 @@ typedef struct {
 #undef VARIABLE
 } Hdf5;
 
+extern const SharedLibrary hdf5_shared;
+
 /* h5.Dread is HDF5's H5Dread. Usable after hdf5_ready. */
 extern Hdf5 h5;
+
+/* Loads the HDF5 library unless it has been loaded, and calls none of its functions. Returns its version. */
+Status hdf5_find(const char **version, Error *err);
 
 /* Loads and starts the HDF5 library unless it has been started. Fails if it cannot be loaded, or is of another
  * series than the headers of this build. A damaged library crashes the process: where that must not happen, call
  * hdf5_library first. */
 Status hdf5_ready(Error *err);
 
-/* Loads the HDF5 library in a child process, the first time that this process calls it. Fails if that fails or crashes. */
+/* Loads the HDF5 library in a child process, which writes a small dump to memory and reads it back, the first time that this
+ * process calls it. Fails if that fails or crashes. */
 Status hdf5_try(Error *err);
+
+/* As dump_create, for a library that has been loaded. If `path` is NULL, the dump is in memory alone. *file is its HDF5 handle. */
+Status writer_create(DumpWriter **out, const char *path, hid_t *file, Error *err);
 
 /* Returns why the HDF5 library's last call failed: the system's error if there is one, else the library's
  * innermost message. */
@@ -100,6 +110,9 @@ typedef struct {
 /* Lists all groups and datasets: sends messages 'G', 'T', 'S' and 'Z' (tensor_stream.h) and stores the
  * tensors in `s->found`. */
 Status walk_file(Source *s, Error *err);
+
+/* Reads the elements of a tensor that walk_file has found, as floats. */
+Status found_read(const Source *s, const Found *f, float *x, Error *err);
 
 /* Appends to `out` the attributes of an object that hold one number or one text; leaves out all other
  * attributes. */

@@ -2,7 +2,6 @@
  *
  * A program that is linked to libhdf5 loads some forty libraries at every start (Debian's libhdf5 needs curl, which
  * needs ldap, krb5 and more), although most commands read no HDF5, and all others read it in the reader process. */
-#include "base/dynamic.h"
 #include "dump/tensor.h"
 #include "dump/tensor_hdf5.h"
 
@@ -30,7 +29,7 @@ static const LibrarySymbol symbols[] = {HDF5_FUNCTIONS(FUNCTION)
 #undef VARIABLE
 
 /* Debian 12's libhdf5 and the libraries that it needs take 22 MB, and GnuTLS, one of them, crashes when it gets less. */
-static const SharedLibrary library = {
+const SharedLibrary hdf5_shared = {
     .title = "the HDF5 library",
     .file = HDF5_FILE,
     .package = HDF5_PACKAGE,
@@ -40,10 +39,9 @@ static const SharedLibrary library = {
 };
 
 static struct {
-    pthread_once_t tried, found, started;
-    Error trial; /* why a child process could not load the library; status OK: it could */
-    Error err;   /* why the library could not be loaded; status OK: it is loaded */
-} loading = {.tried = PTHREAD_ONCE_INIT, .found = PTHREAD_ONCE_INIT, .started = PTHREAD_ONCE_INIT};
+    pthread_once_t found, started;
+    Error err; /* why the library could not be loaded; status OK: it is loaded */
+} loading = {.found = PTHREAD_ONCE_INIT, .started = PTHREAD_ONCE_INIT};
 
 /* Returns "1.10.8" for "HDF5 library version: 1.10.8". */
 static const char *number_in(const char *version)
@@ -72,11 +70,11 @@ static void find(void)
 {
     void *handle;
     const char *built = hdf5_version();
-    if (library_load(&library, &handle, &loading.err) == OK &&
+    if (library_load(&hdf5_shared, &handle, &loading.err) == OK &&
         strncmp(number_in(at.version), built, series(built))) {
         const int length = (int)series(built) - 1;
-        library_refuse(&library, &loading.err, "%s is version %s, and this program is built for %.*s",
-                       library.file, number_in(at.version), length, built);
+        library_refuse(&hdf5_shared, &loading.err, "%s is version %s, and this program is built for %.*s",
+                       hdf5_shared.file, number_in(at.version), length, built);
         error_hint(&loading.err, "install HDF5 %.*s, or build atomo anew", length, built);
     }
 }
@@ -88,42 +86,30 @@ static void start(void)
     h5.dont_atexit();
     h5.Eset_auto2(H5E_DEFAULT, NULL, NULL);
     if (h5.open() < 0) /* gives the variables their values */
-        library_refuse(&library, &loading.err, "it does not start");
+        library_refuse(&hdf5_shared, &loading.err, "it does not start");
 #define VARIABLE(name, symbol) h5.name = *at.name;
     HDF5_VARIABLES(VARIABLE)
 #undef VARIABLE
 }
 
-static void try_once(void)
+static Status outcome(Error *err)
 {
-    library_try(&library, &loading.trial);
+    if (loading.err.status != OK)
+        *err = loading.err;
+    return loading.err.status;
 }
 
-static Status outcome(const Error *found, Error *err)
+Status hdf5_find(const char **version, Error *err)
 {
-    if (found->status != OK)
-        *err = *found;
-    return found->status;
-}
-
-Status hdf5_try(Error *err)
-{
-    pthread_once(&loading.tried, try_once);
-    return outcome(&loading.trial, err);
-}
-
-Status hdf5_library(const char **version, Error *err)
-{
-    TRY(hdf5_try(err));
     pthread_once(&loading.found, find);
     *version = loading.err.status == OK ? number_in(at.version) : NULL;
-    return outcome(&loading.err, err);
+    return outcome(err);
 }
 
 Status hdf5_ready(Error *err)
 {
-    pthread_once(&loading.found, find);
-    TRY(outcome(&loading.err, err));
+    const char *version;
+    TRY(hdf5_find(&version, err));
     pthread_once(&loading.started, start);
-    return outcome(&loading.err, err);
+    return outcome(err);
 }

@@ -54,7 +54,7 @@ static void widen_bfloat16(float *x, size_t n)
     }
 }
 
-static Status read_tensor(const Source *s, const Found *f, float *x, Error *err)
+Status found_read(const Source *s, const Found *f, float *x, Error *err)
 {
     char reason[HDF5_REASON];
     const hid_t dataset = h5.Dopen2(s->id, f->path, H5P_DEFAULT);
@@ -154,7 +154,7 @@ static Status serve(const Source *s, const uint8_t request[REQUEST_SIZE], float 
     }
     if (i >= s->count || s->found[i].n > *room / sizeof **x)
         return FAIL(err, ERR_CORRUPT, "a request for what is not there");
-    return s->kind == FILE_HDF5 ? read_tensor(s, &s->found[i], *x, err) : array_read(&s->arrays, i, *x, err);
+    return s->kind == FILE_HDF5 ? found_read(s, &s->found[i], *x, err) : array_read(&s->arrays, i, *x, err);
 }
 
 _Noreturn void reader_run(int socket, int memory, const char *file, FileKind kind, uint64_t file_size,

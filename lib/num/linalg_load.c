@@ -19,10 +19,12 @@ static struct {
     /* true: the process is a program of atomo, so `load_once` may start a child process and set the environment
      * variable OPENBLAS_CORETYPE */
     bool may_choose;
+    Status (*works)(Error *err); /* the trial that linalg_choose_kernels was given */
     pthread_mutex_t lock;
     int borrowers; /* calls of linalg_borrow whose linalg_return is still to come */
     int threads;   /* the number of OpenBLAS's threads before the first pending linalg_borrow */
     bool loaded;
+    bool tries; /* true: the process is the child that tries the library */
     Blas blas;
     Error err; /* why OpenBLAS could not be loaded */
 } loading = {.once = PTHREAD_ONCE_INIT, .lock = PTHREAD_MUTEX_INITIALIZER};
@@ -31,12 +33,15 @@ static struct {
 static const LibrarySymbol symbols[] = {BLAS_ROUTINES(SYMBOL)};
 #undef SYMBOL
 
+static Status trial(Error *err);
+
 static const SharedLibrary library = {
     .title = "OpenBLAS",
     .file = OPENBLAS_FILE,
     .package = OPENBLAS_PACKAGE,
     .symbol = symbols,
     .count = countof(symbols),
+    .trial = trial,
 };
 
 static bool is_among(const char *name, const char *const *names)
@@ -95,14 +100,11 @@ static void use_one_thread(void)
         loading.blas.openblas_set_num_threads(1);
 }
 
-static void load_once(void)
+/* Loads the library, and again with kernels that suit this CPU better, if that is allowed. */
+static bool load(void)
 {
     void *handle;
-    /* A program tries the library in a child process first. libatomo must not: its caller may have threads that hold
-     * the loader's lock when the child is made. */
-    Status status = loading.may_choose ? library_try(&library, &loading.err) : OK;
-    if (status == OK)
-        status = library_load(&library, &handle, &loading.err);
+    Status status = library_load(&library, &handle, &loading.err);
     const char *better = status == OK ? better_core(loading.blas.openblas_get_corename()) : NULL;
     if (better && loading.may_choose && !getenv("OPENBLAS_CORETYPE") &&
         !setenv("OPENBLAS_CORETYPE", better, 1)) {
@@ -110,7 +112,27 @@ static void load_once(void)
         dlclose(handle);
         status = library_load(&library, &handle, &loading.err);
     }
-    const bool loaded = status == OK && reserve_buffers(&loading.blas);
+    return status == OK && reserve_buffers(&loading.blas);
+}
+
+static Status trial(Error *err)
+{
+    Error cause;
+    if (!load()) {
+        *err = loading.err;
+        return err->status;
+    }
+    loading.tries = true;
+    use_one_thread();
+    return loading.works(&cause) == OK ? OK
+                                       : library_unusable(&library, err, "%s: %s", library.file, cause.text);
+}
+
+static void load_once(void)
+{
+    /* A program tries the library in a child process first. libatomo must not: its caller may have threads that hold
+     * the loader's lock when the child is made. */
+    const bool loaded = (!loading.may_choose || library_try(&library, &loading.err) == OK) && load();
     pthread_mutex_lock(&loading.lock);
     loading.loaded = loaded;
     if (loaded)
@@ -136,6 +158,8 @@ void linalg_return(void)
 
 const Blas *blas_routines(void)
 {
+    if (loading.tries)
+        return &loading.blas;
     pthread_once(&loading.once, load_once);
     return loading.loaded ? &loading.blas : NULL;
 }
@@ -148,9 +172,10 @@ Status linalg_ready(Error *err)
     return err->status;
 }
 
-void linalg_choose_kernels(void)
+void linalg_choose_kernels(Status (*works)(Error *err))
 {
     loading.may_choose = true;
+    loading.works = works;
     setenv("OPENBLAS_NUM_THREADS", "1", 0);
 }
 

@@ -4,7 +4,9 @@
 #include "rig/scratch_dir.h"
 
 #include <dlfcn.h>
+#include <stdlib.h>
 #include <sys/resource.h>
+#include <unistd.h>
 #include <zlib.h>
 
 static struct {
@@ -20,7 +22,7 @@ static void *handle;
 
 static void each_pointer_is_set_to_its_symbol(void **state)
 {
-    const SharedLibrary l = {"zlib", "libz.so.1", "zlib1g", there, countof(there), 0, false};
+    const SharedLibrary l = {"zlib", "libz.so.1", "zlib1g", there, countof(there), 0, false, NULL};
     (void)state;
     check_ok(library_load(&l, &handle, &err), &err);
     assert_int_equal(zlib.crc32(0, (const Bytef *)"123456789", 9),
@@ -31,7 +33,8 @@ static void each_pointer_is_set_to_its_symbol(void **state)
 
 static void a_missing_library_is_named_with_its_package(void **state)
 {
-    const SharedLibrary l = {"the zzz library", "libzzz.so.9", "libzzz-dev", there, countof(there), 0, false};
+    const SharedLibrary l = {
+        "the zzz library", "libzzz.so.9", "libzzz-dev", there, countof(there), 0, false, NULL};
     (void)state;
     assert_int_equal(library_load(&l, &handle, &err), ERR_IO);
     assert_string_equal(err.text, "the zzz library cannot be loaded: libzzz.so.9: cannot open shared object "
@@ -41,7 +44,8 @@ static void a_missing_library_is_named_with_its_package(void **state)
 
 static void a_missing_symbol_is_named(void **state)
 {
-    const SharedLibrary l = {"zlib", "libz.so.1", "zlib1g", one_missing, countof(one_missing), 0, false};
+    const SharedLibrary l = {"zlib", "libz.so.1", "zlib1g", one_missing, countof(one_missing),
+                             0,      false,       NULL};
     (void)state;
     assert_int_equal(library_load(&l, &handle, &err), ERR_IO);
     assert_non_null(strstr(err.text, "no_such_name"));
@@ -56,7 +60,8 @@ static void limit_address_space(uint64_t most, struct rlimit *before)
 
 static void under_a_limit_on_address_space_memory_may_be_the_cause(void **state)
 {
-    const SharedLibrary l = {"the zzz library", "libzzz.so.9", "libzzz-dev", there, countof(there), 0, false};
+    const SharedLibrary l = {
+        "the zzz library", "libzzz.so.9", "libzzz-dev", there, countof(there), 0, false, NULL};
     const uint64_t most = (uint64_t)1 << 46; /* enough for AddressSanitizer */
     struct rlimit before;
     (void)state;
@@ -69,7 +74,7 @@ static void under_a_limit_on_address_space_memory_may_be_the_cause(void **state)
 static void a_library_that_needs_more_room_than_is_left_is_not_loaded(void **state)
 {
     const uint64_t most = (uint64_t)1 << 46;
-    SharedLibrary l = {"zlib", "libz.so.1", "zlib1g", there, countof(there), most + 1, false};
+    SharedLibrary l = {"zlib", "libz.so.1", "zlib1g", there, countof(there), most + 1, false, NULL};
     struct rlimit before;
     (void)state;
     limit_address_space(most, &before);
@@ -85,7 +90,7 @@ static void a_library_that_is_cut_short_crashes_a_child_process_alone(void **sta
 {
     Dl_info from;
     size_t size;
-    SharedLibrary l = {"zlib", "libz.so.1", "zlib1g", there, countof(there), 0, false};
+    SharedLibrary l = {"zlib", "libz.so.1", "zlib1g", there, countof(there), 0, false, NULL};
     void *address = dlsym(RTLD_DEFAULT, "zlibVersion");
     (void)state;
     assert_true(address && dladdr(address, &from));
@@ -101,10 +106,43 @@ static void a_library_that_is_cut_short_crashes_a_child_process_alone(void **sta
 
 static void a_child_process_finds_what_is_missing(void **state)
 {
-    const SharedLibrary l = {"zlib", "libz.so.1", "zlib1g", one_missing, countof(one_missing), 0, false};
+    const SharedLibrary l = {"zlib", "libz.so.1", "zlib1g", one_missing, countof(one_missing),
+                             0,      false,       NULL};
     (void)state;
     assert_int_equal(library_try(&l, &err), ERR_IO);
     assert_non_null(strstr(err.text, "no_such_name"));
+}
+
+static Status crashes(Error *e)
+{
+    (void)e;
+    abort();
+}
+
+static Status ends(Error *e)
+{
+    (void)e;
+    _exit(0);
+}
+
+static Status fails(Error *e)
+{
+    return FAIL(e, ERR_NUMERIC, "a wrong result");
+}
+
+static void only_a_library_that_works_in_its_trial_passes(void **state)
+{
+    SharedLibrary l = {"zlib", "libz.so.1", "zlib1g", there, countof(there), 0, false, crashes};
+    (void)state;
+    assert_int_equal(library_try(&l, &err), ERR_IO);
+    assert_string_equal(err.text, "zlib cannot be used: libz.so.1 crashes in a small trial (signal 6)");
+    l.trial = ends;
+    assert_int_equal(library_try(&l, &err), ERR_IO);
+    assert_string_equal(err.text,
+                        "zlib cannot be used: libz.so.1 ends the process in a small trial (exit 0)");
+    l.trial = fails;
+    assert_int_equal(library_try(&l, &err), ERR_NUMERIC);
+    assert_string_equal(err.text, "a wrong result");
 }
 
 int main(void)
@@ -117,6 +155,7 @@ int main(void)
         cmocka_unit_test(a_library_that_needs_more_room_than_is_left_is_not_loaded),
         cmocka_unit_test(a_library_that_is_cut_short_crashes_a_child_process_alone),
         cmocka_unit_test(a_child_process_finds_what_is_missing),
+        cmocka_unit_test(only_a_library_that_works_in_its_trial_passes),
     };
     return cmocka_run_group_tests(tests, scratch_open, scratch_close) ? 1 : 0;
 }

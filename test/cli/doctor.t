@@ -7,6 +7,7 @@ $ atomo-bench doctor
 > blas kernels *
 > lapack *
 > hdf5 *
+> matio *
 > fftw *
 > zstd *
 > blosc *

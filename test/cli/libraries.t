@@ -33,7 +33,7 @@ $ atomo-bench synth --shape 4 -q -o g.h5; LC_ALL=C sed 's/libhdf5\([_a-z]*\.so\)
 
 # hints name the Debian package that has the library's file; the package of headers is not needed
 ? dpkg -l 'libopenblas0*' # needs dpkg and its packages
-$ atomo-bench synth --shape 30x30 -q -o g.h5; for p in bench train; do for l in hdf5 openblas matio mpi; do eval "$l=\$(grep -aoh \"lib$l[a-z_]*\\.so\\.[0-9]*\" \"$(command -v atomo-$p)\" | head -n 1)"; done; LC_ALL=C sed 's/lib\(hdf5\|openblas\|matio\|mpi\)\([_a-z]*\.so\.\)/liX\1\2/g' "$(command -v atomo-$p)" >$p; chmod +x $p; done; dpkg -S "*/$hdf5" "*/$openblas" "*/$matio" ${mpi:+"*/$mpi"} >owners; package() { grep "/$1\$" owners | sed -n 's/^\([^:,]*\)[:,].*/\1/p' | head -n 1; }; ./bench inspect g.h5 2>&1 | grep -qx "hint: install $(package "$hdf5")" && echo hdf5; atomo-bench convert g.h5 n.npz -q; for c in "inspect n.npz" "compare n.npz -c svd --repeats 1" "merge n.npz -c svd --workers 2" "sweep n.npz -c svd --repeats 1" "cost n.npz -c svd --repeats 1"; do ./bench $c 2>&1 | grep -qx "hint: install $(package "$openblas")" && echo "${c%% *} openblas"; done; if [ -z "$mpi" ]; then echo mpi is not in this build; else OMPI_COMM_WORLD_SIZE=2 ./train run 2>&1 | grep -qx "hint: install $(package "$mpi")" && echo mpi; fi; mkdir s; { printf '%124s\000\001IM\016\000\000\000\010\000\000\000%8s' ' ' ' '; } >s/train_32x32.mat; cp s/train_32x32.mat s/test_32x32.mat; sed 's/liXopenblas/libopenblas/' train >t; chmod +x t; ./t run --dataset svhn --data-dir s --max-steps 1 2>&1 | grep -qx "hint: install $(package "$matio")" && echo matio
+$ atomo-bench synth --shape 30x30 -q -o g.h5; for p in bench train; do for l in hdf5 openblas matio mpi; do eval "$l=\$(grep -aoh \"lib$l[a-z_]*\\.so\\.[0-9]*\" \"$(command -v atomo-$p)\" | head -n 1)"; done; LC_ALL=C sed 's/lib\(hdf5\|openblas\|matio\|mpi\)\([_a-z]*\.so\.\)/liX\1\2/g' "$(command -v atomo-$p)" >$p; chmod +x $p; done; dpkg -S "*/$hdf5" "*/$openblas" "*/$matio" ${mpi:+"*/$mpi"} >owners; package() { grep "/$1\$" owners | sed -n 's/^\([^:,]*\)[:,].*/\1/p' | head -n 1; }; ./bench inspect g.h5 2>&1 | grep -qx "hint: install $(package "$hdf5")" && echo hdf5; atomo-bench convert g.h5 n.npz -q; for c in "inspect n.npz" "compare n.npz -c svd --repeats 1" "merge n.npz -c svd --workers 2" "sweep n.npz -c svd --repeats 1" "cost n.npz -c svd --repeats 1"; do ./bench $c 2>&1 | grep -qx "hint: install $(package "$openblas")" && echo "${c%% *} openblas"; done; if [ -z "$mpi" ]; then echo mpi is not in this build; else OMPI_COMM_WORLD_SIZE=2 ./train run 2>&1 | grep -qx "hint: install $(package "$mpi")" && echo mpi; fi; mkdir s; { printf '%124s\000\001IM\016\000\000\000\010\000\000\000%8s' ' ' ' '; } >s/train_32x32.mat; cp s/train_32x32.mat s/test_32x32.mat; sed 's/liXopenblas/libopenblas/; s/liXhdf5/libhdf5/' train >t; chmod +x t; ./t run --dataset svhn --data-dir s --max-steps 1 2>&1 | grep -qx "hint: install $(package "$matio")" && echo matio
 > hdf5
 > inspect openblas
 > compare openblas
@@ -103,6 +103,40 @@ $ PATH=$PATH:/sbin:/usr/sbin; atomo-bench synth --shape 30x30 -q -o g.h5; for na
 2> atomo-bench: new.h5: the HDF5 library cannot be loaded: libhdf5*crashes when it is loaded (signal *
 2> atomo-train: OpenBLAS cannot be loaded: libopenblas*crashes when it is loaded (signal *
 - *Bus error*
+= 0
+
+# a library that loads but whose code is damaged is named, not the file; nothing is trained before its checkpoint would fail
+? command -v python3 && command -v readelf && PATH=$PATH:/sbin:/usr/sbin && ldconfig -p | grep -q libhdf5 # needs python3, readelf and glibc's ldconfig
+$ PATH=$PATH:/sbin:/usr/sbin; atomo-bench synth --shape 30x30 -q -o g.h5; damage() { name=$(grep -aoh "lib$1[a-z_]*\.so\.[0-9]*" "$(command -v atomo-bench)" | head -n 1); python3 "$SRC"/test/cli/damage.py "$(ldconfig -p | sed -n "s/.*$name .*=> //p" | head -n 1)" $2 "$name"; }; damage hdf5 H5Literate; LD_LIBRARY_PATH=$PWD; export LD_LIBRARY_PATH; atomo-bench inspect g.h5; echo "inspect $?"; damage hdf5 H5Dwrite; atomo-bench synth --shape 4 -q -o new.h5; echo "synth $?"; atomo-train run --network softmax --dataset digits --max-steps 2 --train-dir d; echo "train $?"; damage openblas dgesdd_; atomo-bench doctor; ls -A
+> inspect 1
+> synth 1
+> train 1
+> blas *OpenBLAS cannot be used: libopenblas.so.0 crashes in a small trial (signal *install libopenblas0* again*
+> hdf5 *the HDF5 library cannot be used: libhdf5*crashes in a small trial (signal *install *hdf5* again*
+- *new.h5
+- d
+2> atomo-bench: g.h5: the HDF5 library cannot be used: libhdf5*crashes in a small trial (signal *
+2> atomo-bench: new.h5: the HDF5 library cannot be used: libhdf5*crashes in a small trial (signal *
+2> atomo-train: --train-dir d: the HDF5 library cannot be used: libhdf5*crashes in a small trial (signal *
+= 0
+
+# a library that ends its process with exit code 0 when it is loaded is no success
+? command -v cc
+$ atomo-bench synth --shape 30x30 -q -o g.h5; printf '#include <unistd.h>\n__attribute__((constructor)) static void end(void) { _exit(0); }\n' | cc -shared -xc - -o end.so; for name in $(grep -aoh 'lib\(hdf5[a-z_]*\|openblas\)\.so\.[0-9]*' "$(command -v atomo-bench)" | sort -u); do cp end.so "$name"; done; LD_LIBRARY_PATH=$PWD; export LD_LIBRARY_PATH; atomo-bench inspect g.h5; echo "inspect $?"; atomo-bench synth --shape 4 -q -o new.h5; echo "synth $?"; atomo-bench doctor
+> inspect 1
+> synth 1
+> blas *OpenBLAS cannot be loaded: libopenblas.so.0 ends the process when it is loaded (exit 0) *
+> hdf5 *the HDF5 library cannot be loaded: libhdf5*ends the process when it is loaded (exit 0) *
+2> atomo-bench: g.h5: the HDF5 library cannot be loaded: libhdf5*ends the process when it is loaded (exit 0)
+2> atomo-bench: new.h5: the HDF5 library cannot be loaded: libhdf5*ends the process when it is loaded (exit 0)
+= 0
+
+# doctor names libmatio and its package, and where the HDF5 library that it needs is damaged, that package
+? dpkg -S '*/libmatio.so*' # needs dpkg and its packages
+$ name() { grep -aoh "lib$1[a-z_]*\.so\.[0-9]*" "$(command -v atomo-bench)" | head -n 1; }; package() { dpkg -S "*/$(name $1)" | sed -n 's/^\([^:,]*\)[:,].*/\1/p' | head -n 1; }; LD_LIBRARY_PATH=$PWD; export LD_LIBRARY_PATH; atomo-bench doctor | grep '^matio' | sed 's/[1-9][0-9.]* /version /'; echo >"$(name matio)"; atomo-bench doctor | grep "^matio *libmatio cannot be loaded: .* install $(package matio) again"; rm "$(name matio)"; echo >"$(name hdf5)"; atomo-bench doctor | grep "^matio *the HDF5 library, .* install $(package hdf5) again"
+> matio *version *yes *-
+> matio *libmatio cannot be loaded: *file too short*
+> matio *the HDF5 library, which libmatio needs, cannot be loaded: *file too short*
 = 0
 
 # doctor does not call MPI present where its library is missing
