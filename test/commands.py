@@ -28,6 +28,10 @@ STEPS = int(os.environ.get("STEPS", 0))
 FIRST = r"(atomo-bench|atomo-train|make|sh|cc|python3|/usr/bin/python3|env/bin/\w+|mpirun|mpiexec\S*|srun|gnuplot|apt|apt-get|mkdir|diff|export|for|build/release/\S+|[A-Z]+=\S+)( |$)"
 
 
+# A command that goes on in the next line has a quote, a bracket, a word of the shell or a text for stdin, or ends in | or &.
+OPEN = re.compile(r"""["'`({]|<<|[|&]\s*$|\b(if|for|while|until|case|do)\b""")
+
+
 def blocks(text):
     """Yields the code blocks of a Markdown text that may have commands: (number of the first line, lines)."""
     lines = text.splitlines()
@@ -65,7 +69,7 @@ def commands(text):
                 continue
             begin = begin if whole else number + i
             whole += line + "\n"
-            inside = line.endswith("\\") or subprocess.run(["bash", "-n", "-c", whole], stderr=subprocess.DEVNULL).returncode != 0
+            inside = line.endswith("\\") or bool(OPEN.search(whole)) and subprocess.run(["bash", "-n", "-c", whole], stderr=subprocess.DEVNULL).returncode != 0
             if not inside:
                 yield begin, whole.rstrip("\n")
                 whole = ""
