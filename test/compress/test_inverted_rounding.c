@@ -42,13 +42,15 @@ static double flatness(const float *x)
  * `wanted`. */
 static void bucket_of(float *x, const Rng *rng, size_t bucket, double wanted)
 {
-    double low = 0.1, high = 4;
+    double low = 0.1, high = 4, z[BUCKET], log_z[BUCKET];
+    for (size_t i = 0; i < BUCKET; i++) {
+        z[i] = rng_normal(rng, USE_TEST, bucket * BUCKET + i);
+        log_z[i] = log(fabs(z[i]));
+    }
     for (int step = 0; step < 24; step++) {
         const double power = 0.5 * (low + high);
-        for (size_t i = 0; i < BUCKET; i++) {
-            const double z = rng_normal(rng, USE_TEST, bucket * BUCKET + i);
-            x[i] = (float)copysign(pow(fabs(z), power), z);
-        }
+        for (size_t i = 0; i < BUCKET; i++)
+            x[i] = (float)copysign(exp(power * log_z[i]), z[i]);
         if (flatness(x) > wanted)
             low = power;
         else
