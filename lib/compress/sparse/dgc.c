@@ -8,6 +8,7 @@
  * selects more than 1.3 k elements, only the k largest are sent. If t selects fewer than 0.8 k, t is multiplied
  * by 0.8, at most ten times, until it selects 0.8 k. */
 #include "num/radix.h"
+#include "base/parallel.h"
 #include "compress/sparse/sparse.h"
 #include "num/blockwise.h"
 #include "num/finite.h"
@@ -80,26 +81,46 @@ static size_t sample_size(const Call *c)
     return wanted < n ? (size_t)wanted : c->shape->n;
 }
 
+/* A sample of x: one element, drawn at random, from each of `samples` parts of about equal length. */
+typedef struct {
+    const Call *c;
+    const float *x;
+    size_t samples;
+    float *sample;
+} Sampling;
+
+static size_t part_start(const Sampling *s, size_t part)
+{
+    return (size_t)((unsigned __int128)part * s->c->shape->n / s->samples);
+}
+
+static void sample_block(void *data, size_t block)
+{
+    const Sampling *s = data;
+    const RngKey key = rng_key(&s->c->rng, USE_SAMPLE, block);
+    const size_t first = block * BLOCK;
+    size_t from = part_start(s, first);
+    for (uint32_t i = 0; i < block_size(s->samples, block); i++) {
+        const size_t to = part_start(s, first + i + 1);
+        s->sample[first + i] =
+            s->x[from + (size_t)((unsigned __int128)rng_word(&key, i) * (to - from) >> 32)];
+        from = to;
+    }
+}
+
 /* Returns the threshold that a share `ratio` of the sampled magnitudes reaches, or NaN if memory runs out. */
 static double sampled_level(const Call *c, const float *v, size_t samples)
 {
-    const size_t n = c->shape->n, k = (size_t)(((const Dgc *)c->self->params)->ratio * (double)samples + 0.5);
+    const size_t k = (size_t)(((const Dgc *)c->self->params)->ratio * (double)samples + 0.5);
     const ArenaMark mark = arena_mark(c->scratch);
     float *sample = NEW(c->scratch, float, samples);
     size_t upto;
     if (!sample)
         return NAN;
-    for (size_t block = 0; block < blocks_of(samples); block++) {
-        const RngKey key = rng_key(&c->rng, USE_SAMPLE, block);
-        for (uint32_t i = 0; i < block_size(samples, block); i++) {
-            const size_t at = block * BLOCK + i;
-            const size_t from = (size_t)((unsigned __int128)at * n / samples);
-            const size_t to = (size_t)((unsigned __int128)(at + 1) * n / samples);
-            sample[at] = v[from + (size_t)((unsigned __int128)rng_word(&key, i) * (to - from) >> 32)];
-        }
-    }
+    Sampling sampling = {c, v, samples, sample};
+    parallel_for(c->threads, blocks_of(samples), sample_block, &sampling);
     const double level =
-        (double)radix_magnitude(sample, samples, samples - (k < samples ? k : samples), 1, &upto);
+        (double)radix_magnitude(sample, samples, samples - (k < samples ? k : samples), c->threads, &upto);
     arena_rewind(c->scratch, mark);
     return level;
 }
