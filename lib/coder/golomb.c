@@ -410,6 +410,8 @@ static void put_part(void *data, size_t part)
 static void join_parts(const PartPut *p, uint8_t *out)
 {
     for (size_t i = 0; i < parts_of(p->set); i++) {
+        if (p->from[i] == p->from[i + 1])
+            continue;
         uint8_t *const to = out + p->from[i] / 8;
         const uint8_t before = p->from[i] % 8 ? *to : 0; /* the last bits of the part before */
         memcpy(to, part_start(p, i), part_bytes(p, i));

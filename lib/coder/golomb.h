@@ -31,7 +31,8 @@ struct Indices {
 
 Indices indices_list(const size_t *index, size_t count);
 
-/* The indices i < n with bit i % 64 of bits[i / 64] set. `count` is their number; bits from n on are not set. */
+/* The indices i < n with bit i % 64 of bits[i / 64] set. `count` is their number. The bits from n on, to a multiple of
+ * INDEX_RUN bits, are there and not set. */
 Indices indices_bits(const uint64_t *bits, size_t n, size_t count);
 
 /* The code number of a Golomb code in payloads. The numbers 0, 1, 2, ... mean m = 1, 2, 3, 4, 5, 6, 7, 8, 10,
@@ -54,8 +55,8 @@ GolombCode golomb_best(const Indices *set, int threads, uint64_t *bits);
  * the expected number of bits per gap in the best code. */
 double golomb_mean_bits(double density);
 
-/* Writes the gaps of `set`. `bits` must be golomb_bits(code, set). `threads` write a long set if `scratch` (may
- * be NULL) has memory for its bytes, else one does. */
+/* Writes the gaps of `set`. `bits` must be golomb_bits(code, set). Up to `threads` threads write a long set if
+ * `scratch` (may be NULL) has memory for its bytes; otherwise the caller's thread writes it. */
 void golomb_put(GolombCode code, const Indices *set, uint64_t bits, int threads, Arena *scratch, Buf *out);
 
 /* A decoded set of indices, in rising order. Each index is stored as its position in its block of 2^16

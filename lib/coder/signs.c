@@ -20,10 +20,10 @@ void signs_put(const float *x, size_t n, uint8_t *out)
 
 void signs_flush(SignPen *p)
 {
+    if (p->word == 0) /* the array has zeros */
+        return;
     const size_t start = (p->k - 1) / GROUP * GROUP;
     uint8_t *const to = p->out + start / 8;
-    if (p->word == 0)
-        return;
     if (p->from <= start && p->k == start + GROUP)
         store_u64(to, p->word);
     else

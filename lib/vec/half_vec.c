@@ -1,9 +1,9 @@
-/* half_vec.c -- converts float32 to 16-bit floats (fp16, bf16) and back. AVX2 and AVX-512 have instructions that
- * round to the nearest fp16. All other conversions are in integer arithmetic, which gives the same bytes.
+/* half_vec.c -- converts float32 to 16-bit floats (fp16, bf16) and back. AVX2 and AVX-512 round to the nearest fp16,
+ * and read fp16, by an instruction of the processor. All other conversions are in integer arithmetic, but for the
+ * denormals of fp16, multiples of 2^-24 below 2^-14. The bytes are the same.
  *
- * There, only the denormals of fp16, multiples of 2^-24 below 2^-14, need float arithmetic. To round to the nearest
- * multiple, 1/2 is added to |x|: floats from 1/2 to 1 are 2^-24 apart, so the addition rounds. To round at
- * random, |x| is multiplied by 2^24, which makes the multiples integers. */
+ * To round a denormal to the nearest multiple, 1/2 is added to |x|: floats from 1/2 to 1 are 2^-24 apart, so the
+ * addition rounds. To round at random, |x| is multiplied by 2^24, which makes the multiples integers. */
 #include "vec/lane.h"
 
 #include <math.h>

@@ -3,6 +3,10 @@
  * tables. */
 #include "vec/kernels.h"
 
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
+
 #ifndef KERNELS_MOST
 #ifdef __x86_64__
 #define KERNELS_MOST 2
@@ -22,11 +26,21 @@ static const Kernels *const tables[ISA_COUNT] = {
 #endif
 };
 
+#ifdef __x86_64__
+/* clang 14's __builtin_cpu_supports does not know F16C */
+static bool has_f16c(void)
+{
+    unsigned a, b, c = 0, d;
+    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+}
+#endif
+
 /* Asks for features of x86-64-v3 and x86-64-v4 by name, since clang 14 does not know these two levels. */
 Isa isa_of_cpu(void)
 {
 #ifdef __x86_64__
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi2") || !__builtin_cpu_supports("fma"))
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi2") ||
+        !__builtin_cpu_supports("fma") || !has_f16c())
         return ISA_BASE;
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")

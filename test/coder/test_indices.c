@@ -274,7 +274,24 @@ static uint64_t *bits_of(const size_t *index, size_t k, size_t n)
     return bits;
 }
 
-/* Long lists are written in parts by several threads, or by one if there is no memory. */
+static void check_threads(size_t n, const size_t *index, size_t k, Arena *none)
+{
+    const ArenaMark mark = arena_mark(scratch);
+    const Indices sets[] = {indices_list(index, k), indices_bits(bits_of(index, k, n), n, k)};
+    const Buf want = written(index, k, n);
+    for (int threads = 1; threads <= 5; threads++)
+        for (int form = 0; form < 4; form++) {
+            Buf b = {malloc(want.size), 0, want.size};
+            memset(b.data, 0xff, b.cap); /* bytes must not depend on what was there */
+            indices_put(&sets[form % 2], n, threads, form < 2 ? scratch : none, &b);
+            check(b.size == want.size);
+            assert_memory_equal(b.data, want.data, b.size);
+            free(b.data);
+        }
+    arena_rewind(scratch, mark);
+}
+
+/* Long sets are written in parts by several threads, or by one if there is no memory. */
 static void several_threads_write_the_same_bytes(void **state)
 {
     (void)state;
@@ -284,22 +301,11 @@ static void several_threads_write_the_same_bytes(void **state)
                  {40000000, 200001}, {700000, 300000}, {700001, 4200},
                  {700001, 4}};
     Arena *none = arena_open(64);
-    for (size_t s = 0; s < countof(sizes); s++) {
-        const ArenaMark mark = arena_mark(scratch);
-        const size_t n = sizes[s].n, k = sizes[s].k;
-        const size_t *index = random_set(s, n, k);
-        const Indices sets[] = {indices_list(index, k), indices_bits(bits_of(index, k, n), n, k)};
-        const Buf want = written(index, k, n);
-        for (int threads = 1; threads <= 5; threads++)
-            for (int form = 0; form < 4; form++) {
-                Buf b = {NEW(scratch, uint8_t, indices_bound(n)), 0, indices_bound(n)};
-                memset(b.data, 0xff, b.cap); /* bytes must not depend on what was there */
-                indices_put(&sets[form % 2], n, threads, form < 2 ? scratch : none, &b);
-                check(b.size == want.size);
-                assert_memory_equal(b.data, want.data, b.size);
-            }
-        arena_rewind(scratch, mark);
-    }
+    for (size_t s = 0; s < countof(sizes); s++)
+        check_threads(sizes[s].n, random_set(s, sizes[s].n, sizes[s].k), sizes[s].k, none);
+    /* all parts but one are empty, and the bits end anywhere in a byte */
+    for (size_t k = 5000; k < 5024; k++)
+        check_threads(1 << 18, random_set(k, 1 << 16, k), k, none);
     arena_close(none);
 }
 

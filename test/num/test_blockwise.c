@@ -5,6 +5,7 @@
 #include "base/parallel.h"
 #include "base/rng.h"
 #include "num/blockwise.h"
+#include "vec/kernels.h"
 
 enum { CHUNK = 2048, MOST = 3 * BLOCK + CHUNK + 5 };
 
@@ -95,17 +96,21 @@ static void the_largest_magnitude_is_found_anywhere(void **state)
     free(x);
 }
 
-static void squares_add_up_for_any_thread_count(void **state)
+static void squares_add_up_in_order_for_any_thread_count(void **state)
 {
     (void)state;
     const size_t n = 37 * BLOCK + 5;
     float *x = malloc(n * sizeof *x);
     double sum = 0;
+    long double exact = 0;
     for (size_t i = 0; i < n; i++) {
-        x[i] = (float)(i % 251) - 97;
-        sum += (double)x[i] * (double)x[i]; /* whole numbers: exact */
+        x[i] = (float)((double)(i % 251) - 97) / 7 * (float)(1 + i / BLOCK);
+        exact += (long double)x[i] * (long double)x[i];
     }
-    for (int threads = 1; threads <= 3; threads++)
+    for (size_t b = 0; b < blocks_of(n); b++)
+        sum += kernels()->sum_squares(x + b * BLOCK, block_size(n, b));
+    check_rel(sum, (double)exact, 1e-13);
+    for (int threads = 1; threads <= 8; threads++)
         check(blockwise_squares(x, n, threads) == sum);
     check(blockwise_squares(x, 0, 2) == 0);
     free(x);
@@ -116,7 +121,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(any_sum_that_is_not_finite_is_found),
     cmocka_unit_test(loaded_floats_are_copies_and_are_checked),
     cmocka_unit_test(the_largest_magnitude_is_found_anywhere),
-    cmocka_unit_test(squares_add_up_for_any_thread_count),
+    cmocka_unit_test(squares_add_up_in_order_for_any_thread_count),
 };
 
 CHECK_MAIN(tests)

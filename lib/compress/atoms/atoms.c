@@ -83,7 +83,7 @@ static void mark_block(void *data, size_t block, size_t slot)
  * is written faster. */
 Status atom_side_put(const Call *c, const AtomSide *side, bool heavy, size_t count, Buf *out)
 {
-    const size_t n = side->n, blocks = blocks_of(n);
+    const size_t n = side->n, blocks = count ? blocks_of(n) : 0;
     const bool few = count <= n / 8;
     const ArenaMark mark = arena_mark(c->scratch);
     SideSet s = {side, heavy, few ? NEW(c->scratch, size_t, count) : NULL,
@@ -122,12 +122,12 @@ Status atom_sides_apart(const Call *c, const Places *heavy, const Places *light,
 
 typedef struct {
     const AtomSide *side;
-    uint8_t *out;
-} ValuesJob;
+    uint8_t *out; /* the values of heavy atoms, or the signs of light ones */
+} SideJob;
 
 static void values_block(void *data, size_t block, size_t slot)
 {
-    const ValuesJob *v = data;
+    const SideJob *v = data;
     const AtomSide *s = v->side;
     if (s->before[true][block] == s->before[true][block + 1])
         return;
@@ -142,13 +142,13 @@ static void values_block(void *data, size_t block, size_t slot)
 
 static void put_values(const AtomSide *s, size_t blocks, Buf *out)
 {
-    ValuesJob v = {s, buf_room(out, sizeof(float) * s->before[true][blocks])};
+    SideJob v = {s, buf_room(out, sizeof(float) * s->before[true][blocks])};
     parallel_for_slots(s->threads, blocks, values_block, &v);
 }
 
 static void signs_block(void *data, size_t block, size_t slot)
 {
-    const ValuesJob *v = data;
+    const SideJob *v = data;
     const AtomSide *s = v->side;
     const AtomPiece p = atoms_kept(s->draw, block, atoms_room(s->draw, slot));
     SignPen pen = signs_pen(v->out, s->before[false][block]);
@@ -160,7 +160,7 @@ static void signs_block(void *data, size_t block, size_t slot)
 
 static void put_signs(const AtomSide *s, size_t count, Buf *out)
 {
-    ValuesJob v = {s, buf_room(out, signs_size(count))};
+    SideJob v = {s, buf_room(out, signs_size(count))};
     memset(v.out, 0, signs_size(count));
     parallel_for_slots(s->threads, blocks_of(s->n), signs_block, &v);
 }
