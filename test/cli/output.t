@@ -42,7 +42,7 @@ $ F="$SRC"/datasets/lenet-mnist.h5; COLUMNS=60 TERM=xterm script -qc "atomo-benc
 
 # the tables of all commands fit 40 and 50 columns, on a terminal and in a pipe; no part has only columns that the next one has too
 ? command -v script
-$ D=g.h5; atomo-bench synth --shape 16x8 --shape 5 -q -o $D; atomo-bench synth --shape 5 -q -o v.h5; for w in 40 50; do export COLUMNS=$w; for c in "verify v.h5 -q" "verify v.h5 --per-tensor -q" "sweep $D -c qsgd -c svd --rates 1,2 --repeats 2 -q" "compare $D -c qsgd -c ef+powersgd:rank=2 -q --repeats 2" "compare $D -c qsgd -c ef+powersgd:rank=2 -q --repeats 2 --per-tensor" "merge $D -c qsgd --workers 2 --repeats 1 -q" "cost $D -c qsgd --compute-ms 5 --repeats 1 -q" "advise $D -c qsgd --compute-ms 5 --repeats 1 -q" "inspect $D" "list" "list qsgd" doctor; do atomo-bench $c >t 2>/dev/null; awk -v w=$w -v c="$c" 'length > w && !/^ +atomo-/ { print "wide", c, w, $0 }' t; done; TERM=xterm script -qc "stty cols $w; unset COLUMNS; atomo-bench inspect $D --color never" /dev/null | tr -d '\r' >p; atomo-bench inspect $D | cmp - p && echo same $w; done; COLUMNS=40 atomo-bench doctor | grep -c '^what'
+$ D=g.npz; atomo-bench synth --shape 16x8 --shape 5 -q -o g.h5; atomo-bench convert g.h5 $D -q; atomo-bench synth --shape 5 -q -o v.h5; for w in 40 50; do export COLUMNS=$w; for c in "verify v.h5 -q" "verify v.h5 --per-tensor -q" "sweep $D -c qsgd -c svd --rates 1,2 --repeats 2 -q" "compare $D -c qsgd -c ef+powersgd:rank=2 -q --repeats 2" "compare $D -c qsgd -c ef+powersgd:rank=2 -q --repeats 2 --per-tensor" "merge $D -c qsgd --workers 2 --repeats 1 -q" "cost $D -c qsgd --compute-ms 5 --repeats 1 -q" "advise $D -c qsgd --compute-ms 5 --repeats 1 -q" "inspect $D" "list" "list qsgd" doctor; do atomo-bench $c >t 2>/dev/null; awk -v w=$w -v c="$c" 'length > w && !/^ +atomo-/ { print "wide", c, w, $0 }' t; done; TERM=xterm script -qc "stty cols $w; unset COLUMNS; atomo-bench inspect $D --color never" /dev/null | tr -d '\r' >p; atomo-bench inspect $D | cmp - p && echo same $w; done; COLUMNS=40 atomo-bench doctor | grep -c '^what'
 > same 40
 > same 50
 > 2
@@ -97,8 +97,8 @@ $ cc -shared -fPIC -D_GNU_SOURCE -o hurry.so "$SRC/test/cli/hurry.c"; h="LD_PREL
 = 0
 
 # after --resume the bar begins at the records of the journal
-? command -v script
-$ atomo-bench synth --shape 400x300 --shape 400x301 --shape 400x302 -o g.h5 -q >/dev/null; set -- compare g.h5 -c svd:rank=1/2/3/4/5/6/7/8 --repeats 4 --threads 1 -o r.csv; atomo-bench "$@" -q 2>/dev/null & until [ "$(wc -l 2>/dev/null <r.csv.journal || echo 0)" -ge 9 ] || ! kill -0 $!; do sleep 0.02; done; kill -TERM $!; wait $!; old=$(($(wc -l <r.csv.journal) - 1)); TERM=xterm script -qc "stty cols 120; atomo-bench $* --resume" /dev/null | tr '\r' '\n' >bar; first=$(sed -n 's|.*comparing .*  *\([0-9]*\)/32 records.*|\1|p' bar | head -n 1); [ "$old" -ge 8 ] && [ "$first" -ge "$old" ] && echo goes on || echo "from $first, with $old in the journal"
+? command -v script && command -v cc
+$ cc -shared -fPIC -D_GNU_SOURCE -o hurry.so "$SRC/test/cli/hurry.c"; h="LD_PRELOAD=$PWD/hurry.so ASAN_OPTIONS=verify_asan_link_order=0"; atomo-bench synth --shape 400x300 --shape 400x301 --shape 400x302 -o g.h5 -q >/dev/null; set -- compare g.h5 -c svd:rank=1/2/3/4/5/6/7/8 --repeats 2 --threads 1 -o r.csv; atomo-bench "$@" -q 2>/dev/null & until [ "$(wc -l 2>/dev/null <r.csv.journal || echo 0)" -ge 9 ] || ! kill -0 $!; do sleep 0.02; done; kill -TERM $!; wait $!; old=$(($(wc -l <r.csv.journal) - 1)); TERM=xterm script -qc "stty cols 120; $h atomo-bench $* --resume" /dev/null | tr '\r' '\n' >bar; first=$(sed -n 's|.*comparing .*  *\([0-9]*\)/32 records.*|\1|p' bar | head -n 1); [ "$old" -ge 8 ] && [ "$first" -ge "$old" ] && echo goes on || echo "from $first, with $old in the journal"
 > goes on
 = 0
 
@@ -271,12 +271,12 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; for e in csv json; do atomo-bench 
 2> atomo-bench: decode: -o g.h5: is there*
 = 2
 
-# an older result of the same command is replaced, as CSV (only so of verify and doctor), as JSON and in one of the other formats, and so are an empty file and, with --force, any file
-$ sh $SRC/test/cli/tiny.sh; atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench synth -o s.h5 --shape 7 -q; atomo-train run --network softmax --dataset mnist --max-steps 1 --train-dir d -q >/dev/null; n=0; for e in csv json table; do for c in 'atomo-bench compare g.h5 -c none -c qsgd --repeats 3 --metrics bytes,mse' 'atomo-bench inspect g.h5' 'atomo-bench inspect g.h5 --spectrum' 'atomo-bench inspect g.h5 --histogram' 'atomo-bench verify s.h5' 'atomo-bench cost g.h5 -c none --repeats 1' 'atomo-bench merge g.h5 -c none --workers 2' 'atomo-bench sweep g.h5 -c qsgd --repeats 1' 'atomo-bench list' 'atomo-bench list qsgd' 'atomo-bench doctor' 'atomo-train run --network softmax --dataset mnist --max-steps 1' 'atomo-train eval --train-dir d' 'atomo-train tune --network softmax --dataset mnist --points 2 --max-steps 1' 'atomo-bench compare g.h5 -c none -c qsgd --against none --repeats 3'; do case $e:$c in csv:*) ;; *verify* | *doctor*) continue ;; table:*) n=$((n + 1)); set -- md tex txt; shift $((n % 3)); e=$1 ;; esac; rm -f r.$e; for i in 1 2; do $c -q -o r.$e >/dev/null 2>err || { grep -v '^note: ' err | sed "s/^/$c: /"; }; done; [ $n = 0 ] || e=table; done; done; echo $n tables; : >r.csv; atomo-bench compare g.h5 -c none -q -o r.csv || echo empty; echo mine >r.csv; atomo-bench compare g.h5 -c none -q -o r.csv --force && head -n 1 r.csv
+# an older result of the same command is replaced, as CSV and (not of verify and doctor) as JSON or in one of the other formats, and so are an empty file and, with --force, any file
+$ sh $SRC/test/cli/tiny.sh; atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench convert g.h5 g.npz -q; atomo-bench synth -o s.h5 --shape 7 -q; atomo-train run --network softmax --dataset mnist --max-steps 1 --train-dir d -q >/dev/null; n=0; for e in csv other; do for c in 'atomo-bench compare g.npz -c none -c qsgd --repeats 3 --metrics bytes,mse' 'atomo-bench inspect g.npz' 'atomo-bench inspect g.npz --spectrum' 'atomo-bench inspect g.npz --histogram' 'atomo-bench verify s.h5' 'atomo-bench cost g.npz -c none --repeats 1' 'atomo-bench merge g.npz -c none --workers 2' 'atomo-bench sweep g.npz -c qsgd --repeats 1' 'atomo-bench list' 'atomo-bench list qsgd' 'atomo-bench doctor' 'atomo-train run --network softmax --dataset mnist --max-steps 1' 'atomo-train eval --train-dir d' 'atomo-train tune --network softmax --dataset mnist --points 2 --max-steps 1' 'atomo-bench compare g.npz -c none -c qsgd --against none --repeats 3'; do case $e:$c in csv:*) ;; *verify* | *doctor*) continue ;; other:*) n=$((n + 1)); set -- json md json tex json txt; shift $((n % 6)); e=$1 ;; esac; rm -f r.$e; for i in 1 2; do $c -q -o r.$e >/dev/null 2>err || { grep -v '^note: ' err | sed "s/^/$c: /"; }; done; [ $n = 0 ] || e=other; done; done; echo $n others; : >r.csv; atomo-bench compare g.npz -c none -q -o r.csv || echo empty; echo mine >r.csv; atomo-bench compare g.npz -c none -q -o r.csv --force && head -n 1 r.csv
 - *r.*
 - atomo-*
 - *empty*
-> 13 tables
+> 13 others
 > step,worker,*
 = 0
 

@@ -1,17 +1,18 @@
 # paper_seeds.sh -- makes tables of plots/paper.list with two seeds and compares them: sh paper_seeds.sh, with $SRC
 #
-# Small data, ten repeats. Tables of measured times are left out, and so is cas: the seed draws the sample from which it learns
-# its clusters, and its standard errors are those of draws with the same clusters.
+# Small data, ten repeats. Tables of measured times are left out, and the Pareto front, which compare.t draws with two
+# seeds. So is cas: the seed draws the sample from which it learns its clusters, and its standard errors are those of
+# draws with the same clusters.
 set -e
 for seed in 1 2; do
-    sed -e '/^compute:/,/^tune-1:/{/^tune-1:/!d}' -e '/^passes:/,/^$/d' -e '/^figure-1:/,/^$/d' -e '/^@verify:/,/^$/d' -e '/^@gradients/,/^$/d' -e 's/bench sweep $dump $pick/& $one_step/' -e '/^million:/,$d' -e '/^    figure /d' \
-        -e 's/ -c cas[^ ]*//g' -e "s/\$bench \(compare\|sweep\) /&--seed $seed /" \
+    sed -e '/^compute:/,/^tune-1:/{/^tune-1:/!d}' -e '/^passes:/,/^$/d' -e '/^figure-1:/,/^$/d' -e '/^@pareto:/,/^$/d' -e '/^@verify:/,/^$/d' -e '/^@gradients/,/^$/d' -e '/^million:/,$d' -e '/^    figure /d' \
+        -e 's/ -c cas[^ ]*//g' -e "s/\$bench compare /&--seed $seed /" \
         -e "s/--seed \([123]\) --threads 1 --workers 4/--seed $seed\1 --threads 1 --workers 4/" -e 's/--repeats $[a-z_]*/--repeats 10/' \
         "$SRC"/plots/paper.list >list
     PAPER_LIST=list PAPER_PAGE=no PAPER_QUICK=1 PAPER_TRAIN='--dataset mnist --network softmax' \
         sh "$SRC"/plots/paper.sh "$(dirname "$(command -v atomo-bench)")" $seed >log || { cat log; exit 1; }
     mkdir tables$seed
-    for name in errors pareto; do atomo-bench report $seed/data/$name.json >tables$seed/$name; done
+    atomo-bench report $seed/data/errors.json >tables$seed/errors
     # The command of each table is in its LaTeX form.
     for file in $seed/*.tex; do
         name=$(basename $file .tex)
