@@ -398,7 +398,7 @@ $(foreach r,$(ROOMS),$(eval check-$r: $(filter run-$r/%,$(RUNS))))
 
 # The tests that take longest begin first, so that no core waits at the end.
 LONG := check-reference cli-paper cli-docs cli-report cli-ranks cli-compare run-measure/test_memory run-codec/test_promises python-digits run-net/test_ranks \
-        run-nn/test_train_digits cli-train cli-output cli-list cli-shell run-codec/test_unbiased run-plot/test_plot_overlap python-torch cli-release cli-plot cli-doctor \
+        run-nn/test_train_digits cli-train cli-output cli-shell run-codec/test_unbiased run-plot/test_plot_overlap python-torch cli-plot cli-doctor \
         run-coder/test_efficiency
 
 check-run: $(LONG) cli-tests python-tests $(RUNS) $(FUZZERS:%=replay-%) depcheck listcheck mutants-fresh
