@@ -284,6 +284,9 @@ static Status count_arguments(Parser *p, const TextList *arguments)
     const Command *c = p->command;
     if (c->arguments_max >= 0 && arguments->count > (size_t)c->arguments_max)
         return too_many(p, arguments->item[c->arguments_max]);
+    for (size_t i = 0; i < arguments->count; i++)
+        if (!*arguments->item[i])
+            return FAIL(p->err, ERR_USAGE, "%s: an argument is empty: want %s", c->command, c->usage);
     if (arguments->count >= (size_t)c->arguments_min)
         return OK;
     FAIL(p->err, ERR_USAGE, "%s: an argument is missing: want %s", c->command, c->usage);

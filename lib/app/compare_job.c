@@ -448,7 +448,7 @@ static Status say_stopped(CompareJob *j)
         FAIL(j->err, ERR_STOPPED, "%s: stopped with %zu of %zu records finished", j->file, finished, all);
     else
         FAIL(j->err, ERR_STOPPED, "%s: stopped before the first record", j->file);
-    if (j->journal.path) /* without a journal nothing can be resumed, so no hint is given */
+    if (journal_has_records(&j->journal)) /* else nothing can be resumed, so no hint is given */
         return error_hint(j->err, "the same command with --resume continues from %s", j->journal.path);
     return ERR_STOPPED;
 }

@@ -132,6 +132,14 @@ static void fill_standard_streams(void)
             return;
 }
 
+/* Gives stdout room for all of a help text: an error of a write before the end would have lost its reason. */
+static void widen_stdout(void)
+{
+    static char room[1 << 16];
+    if (!isatty(STDOUT_FILENO))
+        setvbuf(stdout, room, _IOFBF, sizeof room);
+}
+
 /* Ends the program as SIGPIPE does where a program does not ignore it. Returns if the signal is blocked. */
 static int die_of_pipe(void)
 {
@@ -324,6 +332,7 @@ int cli_main(const char *program, const char *brief, const char *first_steps, co
              int argc, char **argv)
 {
     fill_standard_streams();
+    widen_stdout();
     Error err;
     if (!stack_suffices(program))
         return 1;

@@ -1,6 +1,7 @@
 /* train_codec.c -- runs the training with one codec: its folder, checkpoints, saved gradients and records. */
 #include "app/train_codec.h"
 
+#include "base/outfile.h"
 #include "nn/checkpoint.h"
 #include "nn/step_folder.h"
 #include "nn/training_run.h"
@@ -41,10 +42,35 @@ static Status agree(const TrainRun *r, Status status)
     return net_agree(r->job.net, status, r->job.err);
 }
 
+/* Refuses a folder whose run ended before the last step: the new run's checkpoints would mix with those of that run. */
+static Status check_ended(const TrainRun *r, const char *dir)
+{
+    const TrainJob *j = &r->job;
+    size_t *step, count;
+    TRY(step_files(&step, &count, dir, j->a, j->err));
+    if (!count || step[count - 1] >= j->steps)
+        return OK;
+    FAIL(
+        j->err, ERR_USAGE,
+        "--train-dir %s: has checkpoints of a run that ended after step %zu of %zu, want --resume or an empty folder",
+        dir, step[count - 1], j->steps);
+    return error_hint(j->err, "--resume continues that run; to begin afresh, remove %s", dir);
+}
+
+/* Tries to write the last checkpoint's file, as a folder that cannot be written would show only at the first checkpoint. */
+static Status check_writable(const TrainRun *r, const char *dir)
+{
+    const char *file = step_file(dir, r->job.steps, r->job.a);
+    return file ? outfile_check(file, r->job.a, r->job.err) : arena_fail(r->job.a, r->job.err);
+}
+
 static Status begin_or_resume(TrainRun *r, Trainer *t, const char *dir)
 {
-    if (!r->job.common.resume)
-        return checkpoint_check_folder(t, dir, r->job.err);
+    TRY(check_writable(r, dir));
+    if (!r->job.common.resume) {
+        TRY(checkpoint_check_folder(t, dir, r->job.err));
+        return check_ended(r, dir);
+    }
     TRY(checkpoint_resume(t, dir, note, r, r->job.err));
     const size_t step = trainer_step_done(t);
     const bool tested = step == r->job.steps || (r->every && step % (size_t)r->every == 0);

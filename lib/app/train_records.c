@@ -426,7 +426,7 @@ Status train_records_close(TrainRecords *r, bool checkpoints, Status status)
     } else if (status == OK) {
         journal_remove(&r->journal);
     }
-    if (r->journal.path && (status == ERR_STOPPED || status == ERR_IO) && !*err->hint)
+    if (journal_has_records(&r->journal) && (status == ERR_STOPPED || status == ERR_IO) && !*err->hint)
         error_hint(err, "%s; records so far: %s",
                    checkpoints ? "the same command with --resume continues"
                                : "a run with --train-dir has checkpoints, from which --resume continues",

@@ -76,6 +76,8 @@ static Status open_stdout(OutFile *f, Arena *a, Error *err)
     fflush(stdout);
     const int fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
     f->to = fd < 0 ? NULL : fdopen(fd, "w");
+    if (!f->to && errno == EINVAL)
+        errno = EBADF; /* stdout is closed, or open for reading only */
     return f->to ? OK : cannot(f, "write", err);
 }
 
@@ -316,7 +318,8 @@ static Status publish(const OutFile *f, int fd, Error *err)
 /* Keeps a descriptor of the file while it is closed: the file's lock, and a file without a name, last as long. */
 static Status commit_temporary(OutFile *f, Error *err)
 {
-    (void)flock(fileno(f->to), LOCK_EX | LOCK_NB); /* the caller has closed a file that it opened by its name */
+    (void)flock(fileno(f->to),
+                LOCK_EX | LOCK_NB); /* the caller has closed a file that it opened by its name */
     Status status = flush(f, err);
     const int fd = status == OK ? fcntl(fileno(f->to), F_DUPFD_CLOEXEC, 3) : -1;
     if (status == OK && fd < 0)

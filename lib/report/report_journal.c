@@ -57,6 +57,7 @@ Status journal_add(Journal *j, const char *line, Arena *a, Error *err)
     const char *whole = text_format(a, "%s\n", line);
     Status status = whole ? write_all(j, whole, strlen(whole), err) : arena_fail(a, err);
     arena_rewind(a, mark);
+    j->added += status == OK;
     if (status == OK && clock_now() - j->synced >= SYNC_PERIOD)
         status = journal_sync(j, err);
     return status;
@@ -67,6 +68,7 @@ static Status begin(Journal *j, const char *first, Arena *a, Error *err)
     if (ftruncate(j->fd, 0) || lseek(j->fd, 0, SEEK_SET) < 0)
         return cannot(j, "write", err);
     TRY(journal_add(j, first, a, err));
+    j->added = 0; /* the first line is no record */
     TRY(journal_sync(j, err));
     outfile_sync_directory(j->path);
     return OK;
@@ -86,7 +88,8 @@ static bool same_value(const Json *v, const Json *w)
 /* Returns "with NAME VALUE", or "without NAME". */
 static const char *shown_setting(char out[200], const char *name, const Json *v)
 {
-    const bool off = !v || v->type == JSON_NULL || (v->type == JSON_BOOL && !v->on);
+    const bool off =
+        !v || v->type == JSON_NULL || (v->type == JSON_BOOL && !v->on) || (v->type == JSON_TEXT && !*v->text);
     const bool text = !off && (v->type == JSON_NUMBER || v->type == JSON_TEXT);
     snprintf(out, 200, "%s %s%s%.100s", off ? "without" : "with", name, text ? " " : "", text ? v->text : "");
     return out;
@@ -267,12 +270,23 @@ Status journal_open(Journal *j, const char *output, bool resume, const Fact *set
     const size_t records = count_records(data, size);
     if (records && !resume)
         return keep_records(j, records, data, first, a, err);
-    return records ? take_lines(j, data, size, first, a, err) : begin(j, first, a, err);
+    const Status status = records ? take_lines(j, data, size, first, a, err) : begin(j, first, a, err);
+    j->opened = status == OK;
+    return status;
+}
+
+bool journal_has_records(const Journal *j)
+{
+    return j->path && j->added + j->old_count > 0;
 }
 
 void journal_close(Journal *j)
 {
     Error ignored;
+    if (j->opened && !journal_has_records(j)) {
+        journal_remove(j);
+        return;
+    }
     if (j->path && j->fd >= 0) {
         /* a failure is ignored: the records only serve --resume */
         (void)journal_sync(j, &ignored);

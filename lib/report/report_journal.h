@@ -18,8 +18,10 @@ typedef struct {
     char *path; /* path of the journal; NULL: no journal is kept */
     int fd;
     bool found;       /* there was a journal before this run */
+    bool opened;      /* journal_open succeeded: the file is this run's */
     const Json **old; /* records of the run that is resumed */
     size_t old_count;
+    size_t added;  /* records of this run */
     double synced; /* time of the last sync to the disk */
 } Journal;
 
@@ -35,7 +37,11 @@ Status journal_add(Journal *j, const char *line, Arena *a, Error *err);
 /* Waits until all lines are on the disk. */
 Status journal_sync(Journal *j, Error *err);
 
-void journal_close(Journal *j);  /* keeps the file; a zeroed Journal may be closed, too */
+/* Returns true if the journal has records, from which --resume can continue. */
+bool journal_has_records(const Journal *j);
+
+/* Keeps the file if it has records, else removes it; a zeroed Journal may be closed, too. */
+void journal_close(Journal *j);
 void journal_remove(Journal *j); /* removes the file; call when the results are complete */
 
 /* Copies the values of the columns from a record of the journal to `row`; VALUE_NONE for columns that the

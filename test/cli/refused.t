@@ -1,0 +1,48 @@
+# a folder with checkpoints of a run that ended earlier is refused without --resume, and the refused command leaves no journal; equal runs replace each other's checkpoints
+$ go() { atomo-train run --threads 1 --network softmax --dataset digits --batch-size 8 --eval-freq 2 --train-dir d -q "$@" >/dev/null; code="$code $?"; }; go --max-steps 4; go --max-steps 6 -o r.csv; ls; ls d; go --max-steps 4; go --max-steps 6 --resume 2>/dev/null; ls d; echo codes$code
+> d
+- r.csv*
+> step_00000006.h5
+> codes 0 2 0 0
+2> atomo-train: --train-dir d: has checkpoints of a run that ended after step 4 of 6, want --resume or an empty folder
+2> hint: --resume continues that run; to begin afresh, remove d
+= 0
+
+# a --train-dir that cannot be written is seen before the first step
+? [ "$(id -u)" = 0 ] && command -v setpriv && setpriv --reuid 65534 --clear-groups test -x "$(command -v atomo-train)"
+$ mkdir d; chmod 755 d; chmod 777 .; setpriv --reuid 65534 --clear-groups atomo-train run --network softmax --dataset digits --max-steps 100 --eval-freq 100 --train-dir d -q -o r.csv; code=$?; ls; exit $code
+> d
+- r.csv*
+2> atomo-train: d/step_00000100.h5: cannot write: Permission denied
+= 1
+
+# a command that is stopped or refused before its first record leaves no journal, and speaks of no --resume; an older journal with records stays
+$ atomo-bench synth --shape 30x30 -q -o g.h5 >/dev/null; ln -s /nonexistent/x.h5 d; atomo-train run --network softmax --dataset digits --max-steps 2 --train-dir d -o r.csv -q; echo "train $?"; ls; atomo-bench compare g.h5 -c none -o c.csv --memory 1 -q; ls c.csv.journal 2>/dev/null; printf '{"journal": "atomo-train/2"}\n{"record": "step"}\n' >r.csv.journal; atomo-train run --network softmax --dataset digits --max-steps 2 -o r.csv -q; wc -l <r.csv.journal
+> train 1
+> 2
+- *resume continues*
+- r.csv.journal
+- c.csv.journal
+= 0
+
+# errors of standard output have their reason: a full disk that a long help meets, a closed stream that gets a file
+? [ -w /dev/full ]
+$ atomo-bench synth --shape 4 -q -o g.h5; atomo-bench compare --help >/dev/full; echo $?; (atomo-bench encode g.h5 -c none -o - >&-); echo $?
+> 1
+2> atomo-bench: standard output: cannot write: No space left on device
+2> atomo-bench: standard output: cannot write: Bad file descriptor
+= 0
+
+# an empty name is refused by a line that says so
+$ for c in inspect compare 'report'; do atomo-bench $c ''; echo $?; done
+> 2
+- 0
+- 1
+2> atomo-bench: inspect: an argument is empty: want FILE.h5
+2> atomo-bench: compare: an argument is empty: want FILE.h5 *
+= 0
+
+# a list that was empty is named as an option that was not given
+$ atomo-bench synth --shape 300x300 --shape 30 -q -o g.h5; atomo-bench compare g.h5 -c svd --repeats 100000 -q -o r.csv & until [ "$(grep -cs '' r.csv.journal)" -ge 1 ] || ! kill -0 $!; do sleep 0.02; done; kill -9 $!; wait $!; head -n 1 r.csv.journal >one; { cat one; echo '{}'; } >r.csv.journal; atomo-bench compare g.h5 -c svd --repeats 100000 -t '*0*' -q -o r.csv --resume
+2> atomo-bench: r.csv.journal: was begun without --tensor, but this command runs with --tensor [*]0[*]
+= 2
