@@ -54,23 +54,26 @@ static inline void draws_plan(Rig *rig, const float *x)
     rig->call.plan = plan;
 }
 
-static inline Draws draws_take(Rig *rig, const float *x, size_t repeats)
+/* Takes draws, and their gains over the elements from number `from` on; all other statistics are over all elements. */
+static inline Draws draws_take_from(Rig *rig, const float *x, size_t from, size_t repeats)
 {
     const size_t n = rig->shape.n;
     double *mean = NEW_ZERO(rig->forever, double, n), *m2 = NEW_ZERO(rig->forever, double, n);
     double *last = NEW_ZERO(rig->forever, double, n), pairs = 0;
-    double norm2 = 0, gain2 = 0, mse2 = 0, gain_most = 0, mse_most = 0;
+    double norm2 = 0, tail2 = 0, gain2 = 0, mse2 = 0, gain_most = 0, mse_most = 0;
     Draws d = {.repeats = repeats};
     draws_plan(rig, x);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         norm2 += (double)x[i] * (double)x[i];
+        tail2 += i < from ? 0 : (double)x[i] * (double)x[i];
+    }
     for (size_t r = 0; r < repeats; r++) {
         double dot = 0, error = 0, pair = 0;
         check_ok(rig_encode(rig, x, r), &rig->err);
         check_ok(rig_decode(rig), &rig->err);
         for (size_t i = 0; i < n; i++) {
             const double y = (double)rig->decoded[i], e = y - (double)x[i], step = y - mean[i];
-            dot += e * (double)x[i];
+            dot += i < from ? 0 : e * (double)x[i];
             error += e * e;
             pair += e * last[i];
             last[i] = e;
@@ -80,7 +83,7 @@ static inline Draws draws_take(Rig *rig, const float *x, size_t repeats)
         /* inner product of the errors of draws r and r - 1 (0 if r = 0): `pair` */
         pairs += pair * pair;
         /* `gain` is gain_r - 1, which has more significant digits than gain_r */
-        const double gain = dot / norm2;
+        const double gain = dot / tail2;
         const double gain_off = gain - d.gain, mse_off = error - d.mse;
         d.gain += gain_off / (double)(r + 1);
         d.mse += mse_off / (double)(r + 1);
@@ -115,6 +118,11 @@ static inline Draws draws_take(Rig *rig, const float *x, size_t repeats)
     if (codec_moments(&rig->call, x, &m) == ATOMWISE && m.squares > 0)
         d.freedom = sum * sum / m.squares;
     return d;
+}
+
+static inline Draws draws_take(Rig *rig, const float *x, size_t repeats)
+{
+    return draws_take_from(rig, x, 0, repeats);
 }
 
 /* Returns the statistics that the draws would have if every estimate were multiplied by `factor`. */
