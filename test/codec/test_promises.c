@@ -258,12 +258,14 @@ static void adds(Rig *rig, const Source *source, const float *x)
                        0x1p-148 /* denormals */);
 }
 
-/* All tests of one payload, in one pass, since encoding takes most of the time. */
+/* All tests of one payload, in one pass, since encoding takes most of the time. Payloads of other specs than a codec's
+ * default are either cut or have bits flipped, those of short vectors both. */
 static void keeps_promises(Rig *rig, const Source *source, const float *x)
 {
-    if (takes_part(spec_now, source_now, EVEN_SPECS))
+    const bool is_short = rig->shape.n <= 300;
+    if (is_short || takes_part(spec_now, source_now, EVEN_SPECS))
         refuses(rig, source, x);
-    if (takes_part(spec_now, source_now, ODD_SPECS))
+    if (is_short || takes_part(spec_now, source_now, ODD_SPECS))
         survives_flips(rig, source, x);
     small_and_repeatable(rig, source, x);
     exact(rig, source, x);
