@@ -1,9 +1,10 @@
-/* test_plot_overlap.c -- in finished figures, no two texts overlap and no text leaves the page: for every
- * figure type and format, with 1, 4, 10 and 25 lines, with short and long names, and for three widths of a page.
+/* test_plot_overlap.c -- in finished figures, no two texts overlap and no text leaves the page. Each figure type is
+ * drawn with 1, 4, 10 and 25 lines, with short and long names, each of these figures in one of three formats and the
+ * largest in all; pareto, also for three widths of a page.
  *
- * pdftotext measures the words of the pages of a PDF. rsvg-convert first converts SVGs to a PDF, pdfunite joins PDFs. In a LaTeX picture, \put
- * commands give the positions of texts; their widths are computed for Helvetica, whose letters are at least as
- * wide as those of the font cmss. A PNG has the same layout as the PDF and is not measured. */
+ * pdftotext measures the words of the pages of a PDF. rsvg-convert first converts SVGs to a PDF, pdfunite joins PDFs.
+ * In a LaTeX picture, \put commands give the positions of texts; their widths are computed for Helvetica, whose letters
+ * are at least as wide as those of the font cmss. A PNG has the same layout as the PDF and is not measured. */
 #include "rig/plot_rig.h"
 
 #include <ctype.h>
@@ -217,8 +218,9 @@ static void read_puts(Page *p, const char *tex)
 
 /* ---- SVG ---- */
 
-/* Counts labels of axes that leave the page at its top, and of the x axis those that reach up to their tick. gnuplot writes a tick and its label one after the
- * other; the letters of an exponent are 0.72 of their size high, and `dy` above the label's foot. */
+/* Counts labels of axes that leave the page at its top, and of the x axis those that reach up to their tick. gnuplot
+ * writes a tick and its label one after the other; the letters of an exponent are 0.72 of their size high, and `dy` above
+ * the label's foot. */
 static size_t misplaced_labels(const char *svg, const char *what)
 {
     static const char after[] = "'/>\t<g transform=\"translate(";
@@ -290,9 +292,10 @@ static void read_figures(Album *album, const char *figure)
         unlink(page_name(i, figure));
 }
 
-/* The formats share the layout, but not the widths of letters. The figures with most text are drawn in each format, the
- * others in one format each, which changes from figure to figure. Those of the kind pareto also have another width each;
- * 10 lines have long names only. */
+/* The formats share the layout, but not the widths of letters. The figures with most text are drawn in each format, those
+ * of the kind pareto also with each width. The others are drawn in one format each, which changes from figure to figure,
+ * and those of the kind pareto with one width each, which changes after each third figure. 10 lines have long names
+ * only. */
 static void check_figures(size_t format)
 {
     Album *album = NEW_ZERO(a, Album, 1);
@@ -301,9 +304,11 @@ static void check_figures(size_t format)
         for (size_t k = 0; k < countof(line_counts); k++)
             for (int long_names = line_counts[k] == 10; long_names < 2; long_names++, turn++) {
                 const bool most = long_names && k + 1 == countof(line_counts);
-                const size_t width = strcmp(samples[i].kind, "pareto") ? 0 : (turn + format) % countof(widths);
-                if (most || turn % countof(formats) == format)
-                    draw_figure(album, i, line_counts[k], long_names, formats[format], widths[width]);
+                const bool wide = !strcmp(samples[i].kind, "pareto");
+                for (size_t w = 0; w < (wide ? countof(widths) : 1); w++)
+                    if (most || (turn % countof(formats) == format &&
+                                 (!wide || turn / countof(formats) % countof(widths) == w)))
+                        draw_figure(album, i, line_counts[k], long_names, formats[format], widths[w]);
             }
     if (strcmp(formats[format], "f.tex") != 0)
         read_figures(album, formats[format]);
