@@ -67,6 +67,18 @@ static void every_width_and_size_comes_back(void **state)
             }
 }
 
+static void an_empty_list_comes_back(void **state)
+{
+    (void)state;
+    static const uint32_t word[1];
+    for (int width = 1; width <= SYMBOLS_WIDTH; width++)
+        for (int coder = 0; coder < 2; coder++) {
+            Carrier c = {.byte = codes, .word = width > 8 ? word : NULL};
+            const Buf b = both_ways((SymbolCoder)coder, width, &c);
+            check(b.size == symbols_most(0, width) && kind_of(b) == KIND_PLANES);
+        }
+}
+
 static void forms_that_no_writer_writes_are_refused(void **state)
 {
     (void)state;
@@ -215,6 +227,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(damaged_open_bits_are_refused),
     cmocka_unit_test(the_shortest_form_is_taken),
     cmocka_unit_test(every_width_and_size_comes_back),
+    cmocka_unit_test(an_empty_list_comes_back),
     cmocka_unit_test(forms_that_no_writer_writes_are_refused),
 };
 
