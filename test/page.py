@@ -266,7 +266,9 @@ return Array.from(panel.querySelectorAll(".key button"), b => {
 
 def check_seen(browser):
     """No tip of the first chart covers another point, and each codec's curve of the training chart is seen."""
-    for point in browser.run(WALK, 0):
+    points = browser.run(WALK, 0)
+    assert points, "the arrow key shows no tip"
+    for point in points:
         assert not point["covered"], f"the tip of {point['lines']} covers a point"
     shares = browser.run(SHARES)
     assert shares and all(share > 0.3 for _, share in shares), f"curves that are not seen: {shares}"
