@@ -143,8 +143,9 @@ typedef struct {
 
 /* Codecs of one and several rounds, with residuals, learned states, states that decoders read, and budgets. Four ranks
  * train with all of them, two with every second one, eight with the first ones, because they take long on few cores.
- * With each topology, the first ones train on four ranks with all numbers of workers, the others with one, in turn. */
-enum { FIRST = 4 };
+ * With each topology, the first ones train on four ranks with all numbers of workers, the others with one, in turn.
+ * WHOLE is the codec that trains on eight ranks with all of them, so that rings and trees have ranks without workers. */
+enum { WHOLE = 1, FIRST = 4 };
 static const Case cases[] = {
     {"qsgd", false},
     {"powersgd", true},
@@ -347,7 +348,7 @@ static void train_case(const Case *c, LocalSteps local, bool whole, size_t turn)
 static void train_cases(void)
 {
     for (size_t i = 0; i < (net->ranks < 8 ? countof(cases) : FIRST); i += net->ranks == 2 ? 2 : 1)
-        train_case(&cases[i], (LocalSteps){0}, net->ranks == 4 && i < FIRST, i);
+        train_case(&cases[i], (LocalSteps){0}, net->ranks == 4 ? i < FIRST : net->ranks == 8 && i == WHOLE, i);
     for (size_t i = 0; i < countof(local_cases); i++)
         train_case(&local_cases[i].codec, local_cases[i].local, net->ranks == 4, i);
 }
