@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import tempfile
 import threading
+import traceback
 import unittest
 
 import numpy as np
@@ -456,20 +457,29 @@ class Dumps(unittest.TestCase):
         shutil.copy(SOURCE / "datasets" / "dump_torch.py", folder)
         child = os.fork()
         if not child:
-            said = os.open(os.path.join(folder, "said"), os.O_WRONLY | os.O_CREAT)
-            os.dup2(said, 1)
-            os.dup2(said, 2)
-            os.chdir(folder)
-            for name in [name for name in os.sys.modules if name.partition(".")[0] == "atomo"]:
-                del os.sys.modules[name]
-            os.sys.path[:] = [folder, *(path for path in os.sys.path if not path.endswith("lib/python"))]
-            os.sys.argv = ["dump_torch.py", "--demo", "run.h5"]
-            with contextlib.suppress(SystemExit):
+            failed = True
+            try:
+                said = os.open(os.path.join(folder, "said"), os.O_WRONLY | os.O_CREAT)
+                os.dup2(said, 1)
+                os.dup2(said, 2)
+                os.chdir(folder)
+                for name in [name for name in os.sys.modules if name.partition(".")[0] == "atomo"]:
+                    del os.sys.modules[name]
+                os.sys.path[:] = [folder, *(path for path in os.sys.path if not path.endswith("lib/python"))]
+                os.sys.argv = ["dump_torch.py", "--demo", "run.h5"]
                 runpy.run_path("dump_torch.py", run_name="__main__")
-            os.sys.stdout.flush()
-            os._exit(0)
-        os.waitpid(child, 0)
-        self.assertEqual(pathlib.Path(folder, "said").read_text(), "run.h5: 36 tensors, checked\n")
+                failed = False
+            except BaseException as end:
+                failed = not isinstance(end, SystemExit) or bool(end.code)
+                if failed:
+                    traceback.print_exc()
+            finally:
+                os.sys.stdout.flush()
+                os.sys.stderr.flush()
+                os._exit(failed)
+        status = os.waitpid(child, 0)[1]
+        said = pathlib.Path(folder, "said").read_text()
+        self.assertEqual((status, said), (0, "run.h5: 36 tensors, checked\n"))
 
     @unittest.skipUnless(torch, "needs torch")
     def test_a_tied_embedding_is_an_embedding(self):
