@@ -5,6 +5,7 @@
 
 #ifdef __x86_64__
 #include <cpuid.h>
+#include <stdatomic.h>
 #endif
 
 #ifndef KERNELS_MOST
@@ -27,11 +28,19 @@ static const Kernels *const tables[ISA_COUNT] = {
 };
 
 #ifdef __x86_64__
-/* clang 14's __builtin_cpu_supports does not know F16C */
+/* Asks the CPU once, since clang 14's __builtin_cpu_supports does not know F16C, and CPUID takes microseconds in a
+ * virtual machine. */
 static bool has_f16c(void)
 {
-    unsigned a, b, c = 0, d;
-    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+    enum { UNKNOWN, NO, YES };
+    static _Atomic int answer = UNKNOWN;
+    int known = atomic_load_explicit(&answer, memory_order_relaxed);
+    if (known == UNKNOWN) {
+        unsigned a, b, c = 0, d;
+        known = __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C) ? YES : NO;
+        atomic_store_explicit(&answer, known, memory_order_relaxed);
+    }
+    return known == YES;
 }
 #endif
 
