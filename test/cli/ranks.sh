@@ -20,8 +20,15 @@ cut_times() {
 start() { # arguments: N, then the command
     n=$1
     shift
+    rm -f pid.*
+    touch started
     # shellcheck disable=SC2016  # each rank expands the text
     $LAUNCH -n "$n" sh -c 'echo $$ >pid.$OMPI_COMM_WORLD_RANK; exec "$@"' sh "$@" &
+}
+
+# Waits until the ranks that `start` has started have saved a checkpoint in a folder, or have ended.
+until_saved() {
+    until [ "$(find "$1" -name 'step_*.h5' -newer started 2>/dev/null)" ] || ! kill -0 $!; do sleep 0.02; done
 }
 
 slowly() {

@@ -19,7 +19,7 @@ $ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; go() { d=$1; shift; "$@" -
 
 # a rank that is killed ends the others; the run goes on with fewer or more ranks, to the same weights
 ? . $SRC/test/cli/ranks.sh; can_launch # needs mpirun and a build with MPI (make deps-mpi), without sanitizers
-$ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; slowly; $TRAIN --workers 3 --topology allgather --max-steps 80 --train-dir a -o a.csv; B='--workers 3 --max-steps 80 --train-dir b -o b.csv --resume'; lose() { start $1 $TRAIN $B 2>err; p=$!; while [ ! -e b/step_00000$2.h5 ] && kill -0 $p; do sleep 0.02; done; from=$(date +%s); kill -9 $(cat pid.1); wait $p && echo not ended; for r in 0 1 2; do while kill -0 $(cat pid.$r) 2>/dev/null; do sleep 0.1; done; done; [ $(($(date +%s) - from)) -le 10 ] && echo $1 ended; grep -c 'exited on signal 9' err; }; lose 3 010; lose 2 030; $LAUNCH -n 4 $TRAIN $B; cmp a/step_00000080.h5 b/step_00000080.h5 && echo same weights; cut_times a; cut_times b; cmp a.cut b.cut && echo same records
+$ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; slowly; $TRAIN --workers 3 --topology allgather --max-steps 80 --train-dir a -o a.csv; B='--workers 3 --max-steps 80 --train-dir b -o b.csv --resume'; lose() { start $1 $TRAIN $B 2>err; p=$!; until_saved b; from=$(date +%s); kill -9 $(cat pid.1); wait $p && echo not ended; for f in pid.*; do while kill -0 $(cat $f) 2>/dev/null; do sleep 0.1; done; done; [ $(($(date +%s) - from)) -le 10 ] && echo $1 ended; grep -c 'exited on signal 9' err; }; lose 3; lose 2; $LAUNCH -n 4 $TRAIN $B; cmp a/step_00000080.h5 b/step_00000080.h5 && echo same weights; cut_times a; cut_times b; cmp a.cut b.cut && echo same records
 > 3 ended
 > 2 ended
 > 1
@@ -37,7 +37,7 @@ $ python3 $SRC/test/net/kills.py $(dirname $(command -v atomo-train)) 2
 
 # a rank that is stopped stops all, and the run goes on from that step
 ? . $SRC/test/cli/ranks.sh; can_launch # needs mpirun and a build with MPI (make deps-mpi), without sanitizers
-$ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; slowly; $TRAIN --workers 2 --topology allgather --max-steps 80 --train-dir a -o a.csv; start 2 $TRAIN --max-steps 80 --train-dir b -o b.csv 2>err; p=$!; while [ ! -e b/step_00000010.h5 ] && kill -0 $p; do sleep 0.02; done; kill -TERM $(cat pid.1); wait $p; echo code $?; grep -c 'stopped after step' err; $LAUNCH -n 2 $TRAIN --max-steps 80 --train-dir b -o b.csv --resume; cmp a/step_00000080.h5 b/step_00000080.h5 && echo same weights; cut_times a; cut_times b; cmp a.cut b.cut && echo same records
+$ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; slowly; $TRAIN --workers 2 --topology allgather --max-steps 80 --train-dir a -o a.csv; start 2 $TRAIN --max-steps 80 --train-dir b -o b.csv 2>err; p=$!; until_saved b; kill -TERM $(cat pid.1); wait $p; echo code $?; grep -c 'stopped after step' err; $LAUNCH -n 2 $TRAIN --max-steps 80 --train-dir b -o b.csv --resume; cmp a/step_00000080.h5 b/step_00000080.h5 && echo same weights; cut_times a; cut_times b; cmp a.cut b.cut && echo same records
 > code 130
 > 1
 > same weights
@@ -73,7 +73,7 @@ $ atomo-train run --overlap on; atomo-train run --bucket-bytes 1000
 
 # mpirun --timeout ends a run of which one rank is stopped, also this rank; the run goes on from its last checkpoint
 ? . $SRC/test/cli/ranks.sh; can_launch # needs mpirun and a build with MPI (make deps-mpi), without sanitizers
-$ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; LAUNCH='mpirun --allow-run-as-root --oversubscribe --timeout 15'; start 2 $TRAIN --max-steps 1000000 --train-dir b -o b.csv 2>err; p=$!; while [ ! -e b/step_00000010.h5 ] && kill -0 $p; do sleep 0.02; done; kill -STOP $(cat pid.1); wait $p; [ $? != 0 ] && echo ended; grep -c 'Timeout: 15' err; for r in 0 1; do for i in 1 2 3 4 5 6 7 8 9 10; do kill -0 $(cat pid.$r) 2>/dev/null && sleep 1; done; kill -0 $(cat pid.$r) 2>/dev/null && echo rank $r is alive; done; d=$(ls b | sort | tail -1); d=${d#step_}; n=$(expr ${d%.h5} + 5); for d in a b; do $TRAIN --workers 2 --topology allgather --max-steps $n --train-dir $d -o $d.csv --resume; done; cmp a/step_$(printf %08d $n).h5 b/step_$(printf %08d $n).h5 && echo same weights
+$ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; LAUNCH='mpirun --allow-run-as-root --oversubscribe --timeout 15'; start 2 $TRAIN --max-steps 1000000 --train-dir b -o b.csv 2>err; p=$!; until_saved b; kill -STOP $(cat pid.1); wait $p; [ $? != 0 ] && echo ended; grep -c 'Timeout: 15' err; for r in 0 1; do for i in 1 2 3 4 5 6 7 8 9 10; do kill -0 $(cat pid.$r) 2>/dev/null && sleep 1; done; kill -0 $(cat pid.$r) 2>/dev/null && echo rank $r is alive; done; d=$(ls b | sort | tail -1); d=${d#step_}; n=$(expr ${d%.h5} + 5); for d in a b; do $TRAIN --workers 2 --topology allgather --max-steps $n --train-dir $d -o $d.csv --resume; done; cmp a/step_$(printf %08d $n).h5 b/step_$(printf %08d $n).h5 && echo same weights
 > ended
 > 1
 > same weights
@@ -101,7 +101,7 @@ $ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; export TERM=xterm; esc=$(p
 
 # one process does not go on with the records of ranks, whose topology is another, and says which
 ? . $SRC/test/cli/ranks.sh; can_launch # needs mpirun and a build with MPI (make deps-mpi), without sanitizers
-$ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; start 2 $TRAIN --max-steps 100000 --train-dir d -o r.csv 2>err; p=$!; while [ ! -e d/step_00000010.h5 ] && kill -0 $p; do sleep 0.02; done; kill -9 $(cat pid.1); wait $p; T="$TRAIN --workers 2 --max-steps 100000 --train-dir d -o r.csv --resume"; $T; touch begun; timeout 60 sh -c "$T --topology allgather & until [ \"\$(find d -name 'step_*.h5' -newer begun)\" ] || ! kill -0 \$!; do sleep 0.02; done; kill -TERM \$!; wait \$!"; echo code $?
+$ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; start 2 $TRAIN --max-steps 100000 --train-dir d -o r.csv 2>err; p=$!; until_saved d; kill -9 $(cat pid.1); wait $p; T="$TRAIN --workers 2 --max-steps 100000 --train-dir d -o r.csv --resume"; $T; touch begun; timeout 60 sh -c "$T --topology allgather & until [ \"\$(find d -name 'step_*.h5' -newer begun)\" ] || ! kill -0 \$!; do sleep 0.02; done; kill -TERM \$!; wait \$!"; echo code $?
 > code 130
 2> atomo-train: r.csv.journal: was begun with --topology allgather, but this command runs with --topology ps
 2> hint: run the command with --topology allgather, or remove *.journal to begin afresh
