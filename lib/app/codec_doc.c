@@ -83,11 +83,13 @@ char *codec_doc_choices(const CodecDoc *doc, Arena *a)
 
 /* ---- the least bias that tests with a given number of repeats detect ---- */
 
+enum { LANES = 4 }; /* partial sums, as a single one would wait for each addition */
+
 /* What is needed to encode and decode a square matrix of normal random numbers repeatedly with one codec. */
 typedef struct {
     Call call;
     Shape shape;
-    float *x, *decoded;
+    float *x, *decoded; /* zeros behind their n elements, up to a multiple of LANES */
     double norm, magnitude; /* |x|^2 and |x|_1 */
     Buf payload;
     Error err;
@@ -102,8 +104,8 @@ static Status draws_open(Draws *d, const Codec *codec, size_t side, Arena *a)
     d->call.shape = &d->shape;
     d->call.scratch = a;
     d->call.err = &d->err;
-    d->x = NEW(a, float, d->shape.n);
-    d->decoded = NEW(a, float, d->shape.n);
+    d->x = NEW_ZERO(a, float, d->shape.n + LANES - 1);
+    d->decoded = NEW_ZERO(a, float, d->shape.n + LANES - 1);
     d->payload.cap = codec_message_bound(&d->call);
     d->payload.data = NEW(a, uint8_t, d->payload.cap);
     if (!d->x || !d->decoded || !d->payload.data)
@@ -120,7 +122,6 @@ static Status draws_open(Draws *d, const Codec *codec, size_t side, Arena *a)
  * the decoded vector. */
 static Status draw(Draws *d, uint64_t repeat, double *gain, double *gain_l1)
 {
-    enum { LANES = 4 }; /* partial sums, as a single one would wait for each addition */
     Message message;
     double dot[LANES] = {0}, along[LANES] = {0};
     d->call.rng = rng_open(1, repeat, 0, 0, rng_hash("list"));
