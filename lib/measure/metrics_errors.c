@@ -9,6 +9,8 @@
 /* Estimates are rounded to float32. So even without bias, the mean estimate may differ from g by this
  * fraction of g. */
 #define ROUNDING 0x1p-22
+/* In fewer repeats than EQUAL_BY_CHANCE, values that are equal but for ROUNDING may be so by chance. */
+enum { EQUAL_BY_CHANCE = 10 };
 
 /* ---- standard errors ---- */
 
@@ -184,6 +186,10 @@ static double p_along(const Tally *t, Along a)
     /* All repeats gave the same estimate although the codec's variance is not 0: there are too few repeats
      * for a test. */
     if (t->spread[S_M2] == 0 && t->expected > 0)
+        return NAN;
+    /* A quantity with few values, such as one that only counts the drawn atoms, may be the same in few repeats by
+     * chance. */
+    if (t->decoded < EQUAL_BY_CHANCE && t->spread[S_M2] > 0 && se < ROUNDING)
         return NAN;
     return t_tails((mean_along(t, a) - 1) / hypot(se, ROUNDING), freedom_along(t, a));
 }
