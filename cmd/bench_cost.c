@@ -71,9 +71,9 @@ int bench_cost(int argc, char **argv)
             "  allgather  (P - 1) (alpha + S / beta)             everyone sends to everyone\n"
             "  ring       2 (P - 1) alpha + 2 (P - 1)/P S / beta  payloads that add; S of the aggregate\n"
             "  tree       2 ceil(log2 P) (alpha + S / beta)      payloads that add; S of the aggregate\n"
-            "auto is a ring for codecs whose payloads add (list CODEC: mergeable), else allgather. Codecs of several "
-            "rounds pay the latencies in each round. none and fp16 are always in the table. docs/cost.md has the model in "
-            "full.\n"
+            "auto is the faster of ring and tree for codecs whose payloads add (list CODEC: mergeable), else allgather. "
+            "The break-even keeps the topologies of its row. Codecs of several rounds pay the latencies in each round. "
+            "none and fp16 are always in the table. docs/cost.md has the model in full.\n"
             "--sort takes the fields below, and FIELD:desc. With --overlap total_ms is less than the sum of its parts.\n"
             "Without -c: sign, qsgd, terngrad, svd, powersgd, ef+topk. plot iteration-time, runtime and break-even draw "
             "the results.\n",
