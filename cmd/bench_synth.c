@@ -19,7 +19,8 @@ static Status parse_shapes(const Options *o, SynthLayout *layout)
     TRY(arena_check(shape, o->a, o->err));
     for (size_t i = 0; i < o->shapes.count; i++)
         if (!synth_shape(o->shapes.item[i], &shape[i]))
-            return FAIL(o->err, ERR_USAGE, "synth: --shape %s: want 1 to %d axes, as in 64x3x3x3",
+            return FAIL(o->err, ERR_USAGE,
+                        "synth: --shape %s: want 1 to %d axes and at most 2^60 elements, as in 64x3x3x3",
                         o->shapes.item[i], RANK_MAX);
     layout->shape = shape;
     layout->shapes = o->shapes.count;

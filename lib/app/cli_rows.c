@@ -77,8 +77,8 @@ const char *cli_range(const Option *o, char out[96])
 {
     char low[32], high[32];
     const char *const kind = o->type == CLI_INT ? "a whole number" : "a number";
-    /* an upper limit of 1e15 or more means "no limit", so the range of a real number does not name it */
-    const bool open = o->high >= 1e15;
+    /* an upper limit near that of float32 means "no limit", so the range of a real number does not name it */
+    const bool open = o->high >= 1e30;
     size_t used = 0;
     if (o->type == CLI_CHOICE) {
         for (size_t i = 0; o->choices[i] && used < 96; i++)

@@ -25,7 +25,7 @@ $ atomo-bench synth -o a.h5 >/dev/null; atomo-bench encode a.h5 -c none -t layer
 2> hint: atomo-bench inspect FILE lists the tensors*
 = 2
 $ atomo-bench synth --shape 3y3 -o a.h5
-2> atomo-bench: synth: --shape 3y3: want 1 to 8 axes, as in 64x3x3x3
+2> atomo-bench: synth: --shape 3y3: want 1 to 8 axes and at most 2^60 elements, as in 64x3x3x3
 = 2
 
 $ atomo-bench synth --seed 9223372036854775808 -o a.h5
