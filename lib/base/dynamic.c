@@ -31,7 +31,8 @@ static Status hint_for(const SharedLibrary *l, const char *reason, Error *err)
     return error_hint(err, "install %s again: the file is damaged or of another version", l->package);
 }
 
-static Status refuse(const SharedLibrary *l, const char *verb, Error *err, const char *format, va_list args)
+__attribute__((format(printf, 4, 0))) static Status refuse(const SharedLibrary *l, const char *verb,
+                                                           Error *err, const char *format, va_list args)
 {
     char reason[sizeof err->text];
     vsnprintf(reason, sizeof reason, format, args);
