@@ -109,7 +109,7 @@ static void squares_block(void *data, size_t block)
 double blockwise_squares(const float *x, size_t n, int threads)
 {
     double sum = 0;
-    if (n <= BLOCK) /* a bucket of few elements, say */
+    if (n <= BLOCK) /* one block needs no parallel loop */
         return kernels()->sum_squares(x, n);
     for (size_t at = 0; at < n; at += (size_t)AT_ONCE * BLOCK) {
         Squares s = {.x = x + at, .n = n - at};
