@@ -1,6 +1,7 @@
-/* test_unbiased.c -- Monte Carlo tests of unbiased codecs on every test vector. The mean of the estimates must
- * be the vector, and the mean squared error the closed-form variance. A planted bias of 1 % must be
- * detected.
+/* test_unbiased.c -- Monte Carlo tests of unbiased codecs on the smooth test vectors of one block (SMOOTH in
+ * every_codec.h names the specs that each vector has), and of one spec of each codec on a vector of two blocks. The mean
+ * of the estimates must be the vector, and the mean squared error the closed-form variance. A planted bias of 1 % must
+ * be detected.
  *
  * The environment variable TEST=name restricts the program to the test of this name. */
 #include "rig/draws.h"
