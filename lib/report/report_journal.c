@@ -270,8 +270,9 @@ Status journal_open(Journal *j, const char *output, bool resume, const Fact *set
     const size_t records = count_records(data, size);
     if (records && !resume)
         return keep_records(j, records, data, first, a, err);
+    j->opened = !records; /* if `begin` fails, journal_close removes the file */
     const Status status = records ? take_lines(j, data, size, first, a, err) : begin(j, first, a, err);
-    j->opened = status == OK;
+    j->opened |= status == OK;
     return status;
 }
 

@@ -18,7 +18,7 @@ typedef struct {
     char *path; /* path of the journal; NULL: no journal is kept */
     int fd;
     bool found;       /* there was a journal before this run */
-    bool opened;      /* journal_open succeeded: the file is this run's */
+    bool opened;      /* the file is this run's: it had no records, or journal_open has taken them up */
     const Json **old; /* records of the run that is resumed */
     size_t old_count;
     size_t added;  /* records of this run */

@@ -352,6 +352,17 @@ static void lines_reach_the_disk(void **state)
     check(syncs == 1);
 }
 
+static void a_journal_whose_first_line_cannot_be_kept_is_removed(void **state)
+{
+    Journal j;
+    Error err;
+    sync_error = EIO;
+    const Status failed = begin(&j, output, false, 1, *state, &err);
+    journal_close(&j);
+    sync_error = 0;
+    check(failed == ERR_IO && access(path, F_OK) != 0);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, open_folder, close_folder)
 
 static const struct CMUnitTest tests[] = {
@@ -367,6 +378,7 @@ static const struct CMUnitTest tests[] = {
     TEST(symbolic_links_are_not_followed),
     TEST(a_file_that_is_no_journal_is_refused),
     TEST(lines_reach_the_disk),
+    TEST(a_journal_whose_first_line_cannot_be_kept_is_removed),
     TEST(a_file_system_without_locks_is_no_hindrance),
 };
 
