@@ -19,12 +19,12 @@ static struct {
     /* true: the process is a program of atomo, so `load_once` may start a child process and set the environment
      * variable OPENBLAS_CORETYPE */
     bool may_choose;
-    Status (*works)(Error *err); /* the trial that linalg_choose_kernels was given */
+    Status (*trial)(Error *err); /* as given to linalg_choose_kernels */
     pthread_mutex_t lock;
     int borrowers; /* calls of linalg_borrow whose linalg_return is still to come */
     int threads;   /* the number of OpenBLAS's threads before the first pending linalg_borrow */
     bool loaded;
-    bool tries; /* true: the process is the child that tries the library */
+    bool in_child; /* true: this is the child process that tries the library */
     Blas blas;
     Error err; /* why OpenBLAS could not be loaded */
 } loading = {.once = PTHREAD_ONCE_INIT, .lock = PTHREAD_MUTEX_INITIALIZER};
@@ -33,7 +33,7 @@ static struct {
 static const LibrarySymbol symbols[] = {BLAS_ROUTINES(SYMBOL)};
 #undef SYMBOL
 
-static Status trial(Error *err);
+static Status run_trial(Error *err);
 
 static const SharedLibrary library = {
     .title = "OpenBLAS",
@@ -41,7 +41,7 @@ static const SharedLibrary library = {
     .package = OPENBLAS_PACKAGE,
     .symbol = symbols,
     .count = countof(symbols),
-    .trial = trial,
+    .trial = run_trial,
 };
 
 static bool is_among(const char *name, const char *const *names)
@@ -115,16 +115,16 @@ static bool load(void)
     return status == OK && reserve_buffers(&loading.blas);
 }
 
-static Status trial(Error *err)
+static Status run_trial(Error *err)
 {
     Error cause;
     if (!load()) {
         *err = loading.err;
         return err->status;
     }
-    loading.tries = true;
+    loading.in_child = true;
     use_one_thread();
-    return loading.works(&cause) == OK ? OK
+    return loading.trial(&cause) == OK ? OK
                                        : library_unusable(&library, err, "%s: %s", library.file, cause.text);
 }
 
@@ -158,7 +158,7 @@ void linalg_return(void)
 
 const Blas *blas_routines(void)
 {
-    if (loading.tries)
+    if (loading.in_child)
         return &loading.blas;
     pthread_once(&loading.once, load_once);
     return loading.loaded ? &loading.blas : NULL;
@@ -172,10 +172,11 @@ Status linalg_ready(Error *err)
     return err->status;
 }
 
-void linalg_choose_kernels(Status (*works)(Error *err))
+void linalg_choose_kernels(Status (*trial)(Error *err))
 {
+    assert(trial);
     loading.may_choose = true;
-    loading.works = works;
+    loading.trial = trial;
     setenv("OPENBLAS_NUM_THREADS", "1", 0);
 }
 

@@ -107,10 +107,12 @@ $ PATH=$PATH:/sbin:/usr/sbin; atomo-bench synth --shape 30x30 -q -o g.h5; for na
 
 # a library that loads but whose code is damaged is named, not the file; nothing is trained before its checkpoint would fail
 ? command -v python3 && command -v readelf && PATH=$PATH:/sbin:/usr/sbin && ldconfig -p | grep -q libhdf5 # needs python3, readelf and glibc's ldconfig
-$ PATH=$PATH:/sbin:/usr/sbin; atomo-bench synth --shape 30x30 -q -o g.h5; damage() { name=$(grep -aoh "lib$1[a-z_]*\.so\.[0-9]*" "$(command -v atomo-bench)" | head -n 1); python3 "$SRC"/test/cli/damage.py "$(ldconfig -p | sed -n "s/.*$name .*=> //p" | head -n 1)" $2 "$name"; }; damage hdf5 H5Literate; LD_LIBRARY_PATH=$PWD; export LD_LIBRARY_PATH; atomo-bench inspect g.h5; echo "inspect $?"; damage hdf5 H5Dwrite; atomo-bench synth --shape 4 -q -o new.h5; echo "synth $?"; atomo-train run --network softmax --dataset digits --max-steps 2 --train-dir d; echo "train $?"; damage openblas dgesdd_; atomo-bench doctor; ls -A
+$ PATH=$PATH:/sbin:/usr/sbin; atomo-bench synth --shape 30x30 -q -o g.h5; damage() { name=$(grep -aoh "lib$1[a-z_]*\.so\.[0-9]*" "$(command -v atomo-bench)" | head -n 1); python3 "$SRC"/test/cli/damage.py "$(ldconfig -p | sed -n "s/.*$name .*=> //p" | head -n 1)" $2 "$name"; }; damage hdf5 H5Literate; LD_LIBRARY_PATH=$PWD; export LD_LIBRARY_PATH; atomo-bench inspect g.h5; echo "inspect $?"; damage hdf5 H5Dwrite; atomo-bench synth --shape 4 -q -o new.h5; echo "synth $?"; atomo-train run --network softmax --dataset digits --max-steps 2 --train-dir d; echo "train $?"; for f in dormqr_ dsytrd_; do damage openblas $f; atomo-bench doctor | sed -n "s/^blas *OpenBLAS cannot be used: .* crashes .*/$f crashes/p"; done; damage openblas dgesdd_; atomo-bench doctor; ls -A
 > inspect 1
 > synth 1
 > train 1
+> dormqr_ crashes
+> dsytrd_ crashes
 > blas *OpenBLAS cannot be used: libopenblas.so.0 crashes in a small trial (signal *install libopenblas0* again*
 > hdf5 *the HDF5 library cannot be used: libhdf5*crashes in a small trial (signal *install *hdf5* again*
 - *new.h5
