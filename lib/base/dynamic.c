@@ -19,6 +19,17 @@ uint64_t address_space_limit(void)
     return getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
 }
 
+/* A limit on address space shows in many ways; otherwise a lack of memory shows by its name alone. */
+static bool lacks_memory(const char *reason)
+{
+    static const char *const names[] = {"out of memory", "Cannot allocate memory",
+                                        "memory allocation failed"};
+    bool found = address_space_limit() != UINT64_MAX;
+    for (size_t i = 0; i < countof(names); i++)
+        found = found || strstr(reason, names[i]);
+    return found;
+}
+
 static Status hint_for(const SharedLibrary *l, const char *reason, Error *err)
 {
     if (strstr(reason, "Too many open files"))
@@ -28,6 +39,8 @@ static Status hint_for(const SharedLibrary *l, const char *reason, Error *err)
     if (address_space_limit() != UINT64_MAX)
         return error_hint(err, "lift the limit on address space (ulimit -v unlimited), or install %s again",
                           l->package);
+    if (lacks_memory(reason))
+        return error_hint(err, "free some memory, and run the command again");
     return error_hint(err, "install %s again: the file is damaged or of another version", l->package);
 }
 
@@ -36,8 +49,7 @@ __attribute__((format(printf, 4, 0))) static Status refuse(const SharedLibrary *
 {
     char reason[sizeof err->text];
     vsnprintf(reason, sizeof reason, format, args);
-    FAIL(err, address_space_limit() == UINT64_MAX ? ERR_IO : ERR_MEMORY, "%s cannot be %s: %s", l->title,
-         verb, reason);
+    FAIL(err, lacks_memory(reason) ? ERR_MEMORY : ERR_IO, "%s cannot be %s: %s", l->title, verb, reason);
     return hint_for(l, reason, err);
 }
 

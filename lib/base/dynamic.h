@@ -29,15 +29,15 @@ typedef struct {
 enum { HDF5_ROOM = 32 << 20 }; /* `room` of libraries that load libhdf5: dump/tensor_hdf5_load.c */
 
 /* Loads the library and sets the pointers of all its symbols. `*handle` is for dlclose. Fails if the library or one
- * of the symbols cannot be found, or less than `room` is left, with ERR_MEMORY if address space is limited, else with
- * ERR_IO. */
+ * of the symbols cannot be found, or less than `room` is left, with the status of library_refuse. */
 Status library_load(const SharedLibrary *l, void **handle, Error *err);
 
 /* Loads the library in a child process, which runs its trial and ends. Fails as library_load and the trial do, and also if the
  * child takes a minute, crashes or ends too early. OK too if there can be no child process. */
 Status library_try(const SharedLibrary *l, Error *err);
 
-/* Set the error of a library that cannot be loaded, or does not work in its trial, and the reason that `format` gives. */
+/* Set the error of a library that cannot be loaded, or does not work in its trial, and the reason that `format` gives. The
+ * status is ERR_MEMORY if address space is limited or the reason names a lack of memory, else ERR_IO. */
 Status library_refuse(const SharedLibrary *l, Error *err, const char *format, ...) PRINTF(3);
 Status library_unusable(const SharedLibrary *l, Error *err, const char *format, ...) PRINTF(3);
 

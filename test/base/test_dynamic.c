@@ -145,6 +145,21 @@ static void only_a_library_that_works_in_its_trial_passes(void **state)
     assert_string_equal(err.text, "a wrong result");
 }
 
+static Status runs_out(Error *e)
+{
+    const SharedLibrary l = {.title = "zlib", .package = "zlib1g"};
+    return library_unusable(&l, e, "libz.so.1: out of memory: 80 bytes were asked for");
+}
+
+static void a_library_that_ran_out_of_memory_is_not_called_damaged(void **state)
+{
+    const SharedLibrary l = {"zlib", "libz.so.1", "zlib1g", there, countof(there), 0, false, runs_out};
+    (void)state;
+    assert_int_equal(library_try(&l, &err), ERR_MEMORY);
+    assert_string_equal(err.text, "zlib cannot be used: libz.so.1: out of memory: 80 bytes were asked for");
+    assert_string_equal(err.hint, "free some memory, and run the command again");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -156,6 +171,7 @@ int main(void)
         cmocka_unit_test(a_library_that_is_cut_short_crashes_a_child_process_alone),
         cmocka_unit_test(a_child_process_finds_what_is_missing),
         cmocka_unit_test(only_a_library_that_works_in_its_trial_passes),
+        cmocka_unit_test(a_library_that_ran_out_of_memory_is_not_called_damaged),
     };
     return cmocka_run_group_tests(tests, scratch_open, scratch_close) ? 1 : 0;
 }
