@@ -29,7 +29,7 @@ static const LibrarySymbol symbols[] = {HDF5_FUNCTIONS(FUNCTION)
 #undef VARIABLE
 
 /* Debian 12's libhdf5 and the libraries that it needs take 22 MB, and GnuTLS, one of them, crashes when it gets less. */
-const SharedLibrary hdf5_shared = {
+const SharedLibrary hdf5_shared_library = {
     .title = "the HDF5 library",
     .file = HDF5_FILE,
     .package = HDF5_PACKAGE,
@@ -70,11 +70,12 @@ static void find(void)
 {
     void *handle;
     const char *built = hdf5_version();
-    if (library_load(&hdf5_shared, &handle, &loading.err) == OK &&
+    if (library_load(&hdf5_shared_library, &handle, &loading.err) == OK &&
         strncmp(number_in(at.version), built, series(built))) {
         const int length = (int)series(built) - 1;
-        library_refuse(&hdf5_shared, &loading.err, "%s is version %s, and this program is built for %.*s",
-                       hdf5_shared.file, number_in(at.version), length, built);
+        library_refuse(&hdf5_shared_library, &loading.err,
+                       "%s is version %s, and this program is built for %.*s", hdf5_shared_library.file,
+                       number_in(at.version), length, built);
         error_hint(&loading.err, "install HDF5 %.*s, or build atomo anew", length, built);
     }
 }
@@ -86,7 +87,7 @@ static void start(void)
     h5.dont_atexit();
     h5.Eset_auto2(H5E_DEFAULT, NULL, NULL);
     if (h5.open() < 0) /* gives the variables their values */
-        library_refuse(&hdf5_shared, &loading.err, "it does not start");
+        library_refuse(&hdf5_shared_library, &loading.err, "it does not start");
 #define VARIABLE(name, symbol) h5.name = *at.name;
     HDF5_VARIABLES(VARIABLE)
 #undef VARIABLE

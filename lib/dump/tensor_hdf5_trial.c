@@ -55,7 +55,7 @@ static Status trial(Error *err)
     TRY(hdf5_ready(err));
     if (round_trip(&cause) == OK)
         return OK;
-    return library_unusable(&hdf5_shared, err, "%s: %s", hdf5_shared.file, cause.text);
+    return library_unusable(&hdf5_shared_library, err, "%s: %s", hdf5_shared_library.file, cause.text);
 }
 
 static pthread_once_t tried = PTHREAD_ONCE_INIT;
@@ -63,7 +63,7 @@ static Error failure; /* why the child process could not use the library; status
 
 static void try_once(void)
 {
-    SharedLibrary l = hdf5_shared;
+    SharedLibrary l = hdf5_shared_library;
     l.trial = trial;
     library_try(&l, &failure);
 }
