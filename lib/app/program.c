@@ -132,7 +132,8 @@ static void fill_standard_streams(void)
             return;
 }
 
-/* Gives stdout room for all of a help text: an error of a write before the end would have lost its reason. */
+/* stdio drops the errno of an early flush, so a full disk would have no reason. The longest help text fits in 64 KB, so
+ * stdout is first flushed at the end. */
 static void widen_stdout(void)
 {
     static char room[1 << 16];

@@ -318,8 +318,8 @@ static Status publish(const OutFile *f, int fd, Error *err)
 /* Keeps a descriptor of the file while it is closed: the file's lock, and a file without a name, last as long. */
 static Status commit_temporary(OutFile *f, Error *err)
 {
-    (void)flock(fileno(f->to),
-                LOCK_EX | LOCK_NB); /* the caller has closed a file that it opened by its name */
+    /* a file that the caller opened by its name has no lock of this program yet; the caller has closed it */
+    (void)flock(fileno(f->to), LOCK_EX | LOCK_NB);
     Status status = flush(f, err);
     const int fd = status == OK ? fcntl(fileno(f->to), F_DUPFD_CLOEXEC, 3) : -1;
     if (status == OK && fd < 0)
