@@ -347,6 +347,7 @@ static int finish_stopped(void *data)
     j->err = &err;
     FAIL(&err, ERR_STOPPED, "stopped");
     compare_job_finish(j, ERR_STOPPED);
+    journal_close(&j->journal);
     return cli_report("atomo-bench", &err);
 }
 

@@ -17,9 +17,12 @@ $ mkdir d; chmod 755 d; chmod 777 .; setpriv --reuid 65534 --clear-groups atomo-
 = 1
 
 # a command that is stopped or refused before its first record leaves no journal, and speaks of no --resume; an older journal with records stays
-$ atomo-bench synth --shape 30x30 -q -o g.h5 >/dev/null; ln -s /nonexistent/x.h5 d; atomo-train run --network softmax --dataset digits --max-steps 2 --train-dir d -o r.csv -q; echo "train $?"; ls; atomo-bench compare g.h5 -c none -o c.csv --memory 1 -q; ls c.csv.journal 2>/dev/null; printf '{"journal": "atomo-train/2"}\n{"record": "step"}\n' >r.csv.journal; atomo-train run --network softmax --dataset digits --max-steps 2 -o r.csv -q; wc -l <r.csv.journal
+$ atomo-bench synth --shape 30x30 -q -o g.h5 >/dev/null; ln -s /nonexistent/x.h5 d; atomo-train run --network softmax --dataset digits --max-steps 2 --train-dir d -o r.csv -q; echo "train $?"; ls; atomo-bench compare g.h5 -c none -o c.csv --memory 1 -q; ls c.csv.journal 2>/dev/null; printf '{"journal": "atomo-train/2"}\n{"record": "step"}\n' >r.csv.journal; atomo-train run --network softmax --dataset digits --max-steps 2 -o r.csv -q; wc -l <r.csv.journal; atomo-bench synth --shape 3000x3000 -q -o big.h5 >/dev/null; for ticks in 0 50; do atomo-bench compare big.h5 -c svd --equal-bits 1 -q -o s.csv & until [ -e s.csv.journal ] || ! kill -0 $!; do sleep 0.002; done; sh "$SRC"/test/cli/busy.sh $! $ticks; kill -TERM $!; wait $!; echo "stopped $?"; ls s.csv.journal 2>/dev/null; done; [ $? != 0 ]
 > train 1
 > 2
+> stopped 130
+2> atomo-bench: big.h5: stopped before the first record
+- s.csv.journal
 - *resume continues*
 - r.csv.journal
 - c.csv.journal
@@ -27,8 +30,9 @@ $ atomo-bench synth --shape 30x30 -q -o g.h5 >/dev/null; ln -s /nonexistent/x.h5
 
 # errors of standard output have their reason: a full disk that a long help meets, a closed stream that gets a file
 ? [ -w /dev/full ]
-$ atomo-bench synth --shape 4 -q -o g.h5; atomo-bench compare --help >/dev/full; echo $?; (atomo-bench encode g.h5 -c none -o - >&-); echo $?
-> 1
+$ atomo-bench synth --shape 4 -q -o g.h5; atomo-bench compare --help >/dev/full; echo "full $?"; (atomo-bench encode g.h5 -c none -o - >&-); echo "closed $?"
+> full 1
+> closed 1
 2> atomo-bench: standard output: cannot write: No space left on device
 2> atomo-bench: standard output: cannot write: Bad file descriptor
 = 0
