@@ -1,5 +1,5 @@
-# a row for each statement, and a row that sums up all; a line for each statement and tensor; the fields of csv, in which every statement has passed
-$ atomo-bench synth -o g.h5 --shape 12x10 --shape 7 -q; atomo-bench verify g.h5 -q; atomo-bench verify g.h5 --per-tensor >p; sed 's/^/each: /' p; atomo-bench synth -o w.h5 --shape 6 --workers 2 -q; atomo-bench verify w.h5 -f csv -q >r.csv; head -n 1 r.csv; cut -d, -f 8 r.csv | sort -u | paste -sd' '; grep -c ,true, r.csv | sed 's/.*[1-9].*/some/'
+# a row for each statement, and a row that sums up all; a line for each statement and tensor; the fields of csv, in which every statement has passed; of these three only --per-tensor writes a note
+$ atomo-bench synth -o g.h5 --shape 12x10 --shape 7 -q; atomo-bench verify g.h5 2>err; atomo-bench verify g.h5 --per-tensor >p; sed 's/^/each: /' p; atomo-bench synth -o w.h5 --shape 6 --workers 2 -q; atomo-bench verify w.h5 -f csv -q >r.csv 2>>err; sed 's/^/loud: /' err; head -n 1 r.csv; cut -d, -f 8 r.csv | sort -u | paste -sd' '; grep -c ,true, r.csv | sed 's/.*[1-9].*/some/'; grep -o ',false,' r.csv | tr -d ,
 > statement *checked  failed  n/a  closest call *left  is *right *within
 > Lemma 1: mean of entries *  2       0    0  layer* = *
 > Theorem 6 *  1       0    1  layer0.weight * = *
@@ -10,8 +10,10 @@ $ atomo-bench synth -o g.h5 --shape 12x10 --shape 7 -q; atomo-bench verify g.h5 
 > statement,tensor,left,right,tolerance,passed,step,worker,relation,note
 > 0 1 worker
 > some
-- *layer1.weight*Lemma 7*
-- *false*
+- each: Lemma 7*layer1.weight*
+- each: * no  *
+- false
+- loud*
 2> note: g.h5: * of * checks passed; * times a statement does not apply to a tensor
 = 0
 
