@@ -158,7 +158,7 @@ static int finish(const char *program, int code)
     /* a system call that the signal interrupted may have failed, so that the command's error is not
      * ERR_STOPPED */
     if (cli_stopped()) {
-        FAIL(&err, ERR_STOPPED, bad || code ? "stopped" : "stopped when its work was done: the output is whole");
+        FAIL(&err, ERR_STOPPED, bad ? "stopped" : "stopped when its work was done: the output is whole");
         return code ? 130 : cli_report(program, &err);
     }
     if (bad && !code) {

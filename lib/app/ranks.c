@@ -4,6 +4,7 @@
 #include "app/cli.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,5 +21,8 @@ int ranks_leave(Net *n, const char *program, Status status, const Error *err)
     int code = status != OK;
     if (status != OK && (!n || !n->rank || !n->failed))
         code = cli_report(program, err);
+    /* Once rank 0 has ended with an error, the launcher stops the other ranks, which are ending themselves. */
+    if (n && n->rank && n->failed)
+        signal(SIGTERM, SIG_IGN);
     return net_close(n, code);
 }
