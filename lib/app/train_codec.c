@@ -42,6 +42,49 @@ static Status agree(const TrainRun *r, Status status)
     return net_agree(r->job.net, status, r->job.err);
 }
 
+/* ---- opening a run ---- */
+
+typedef struct {
+    const char *codec, *dir; /* dir: the folder of its checkpoints, or NULL */
+    Trainer *trainer;
+    int lock; /* of the folder; -1: none */
+} OneRun;
+
+/* Sets the setup to that of codec k and seed number i. */
+static Status run_choose(OneRun *one, TrainRun *r, size_t k, size_t i)
+{
+    TrainJob *j = &r->job;
+    j->setup.seed = (uint64_t)j->common.seed + i;
+    j->setup.codec = j->codec[k];
+    if (r->tuned)
+        j->setup.optimizer.lr = r->rate[k];
+    *one = (OneRun){.codec = codec_text(j->codec[k], j->a), .lock = -1};
+    one->dir = one->codec && r->dir ? folder_of(r, one->codec) : NULL;
+    return one->codec && (one->dir || !r->dir) ? OK : arena_fail(j->a, j->err);
+}
+
+static void run_close(OneRun *one)
+{
+    step_folder_release(one->lock);
+    trainer_close(one->trainer);
+}
+
+/* Opens the trainer, and locks the folder until run_close. */
+static Status run_open(OneRun *one, TrainRun *r)
+{
+    TrainJob *j = &r->job;
+    Status status = agree(r, trainer_open(&one->trainer, &j->setup, j->err));
+    if (status == OK) {
+        j->steps = train_job_steps(j, one->trainer);
+        status = agree(r, one->dir && writes(r) ? step_folder_lock(&one->lock, one->dir, j->a, j->err) : OK);
+    }
+    if (status != OK)
+        run_close(one);
+    return status;
+}
+
+/* ---- checking the folders ---- */
+
 /* Refuses a folder whose run ended before the last step: the new run's checkpoints would mix with those of that run. */
 static Status check_ended(const TrainRun *r, const char *dir)
 {
@@ -52,7 +95,8 @@ static Status check_ended(const TrainRun *r, const char *dir)
         return OK;
     FAIL(
         j->err, ERR_USAGE,
-        "--train-dir %s: has checkpoints of a run that ended after step %zu of %zu, want --resume or an empty folder",
+        "--train-dir %s: has checkpoints of a run that ended after step %zu of %zu, want --resume or an empty "
+        "folder",
         dir, step[count - 1], j->steps);
     return error_hint(j->err, "--resume continues that run; to begin afresh, remove %s", dir);
 }
@@ -64,13 +108,43 @@ static Status check_writable(const TrainRun *r, const char *dir)
     return file ? outfile_check(file, r->job.a, r->job.err) : arena_fail(r->job.a, r->job.err);
 }
 
-static Status begin_or_resume(TrainRun *r, Trainer *t, const char *dir)
+static Status check_folder(const TrainRun *r, const Trainer *t, const char *dir)
 {
     TRY(check_writable(r, dir));
-    if (!r->job.common.resume) {
-        TRY(checkpoint_check_folder(t, dir, r->job.err));
-        return check_ended(r, dir);
-    }
+    if (r->job.common.resume)
+        return OK;
+    TRY(checkpoint_check_folder(t, dir, r->job.err));
+    return check_ended(r, dir);
+}
+
+static Status check_one(TrainRun *r, size_t k, size_t i)
+{
+    OneRun one;
+    TRY(run_choose(&one, r, k, i));
+    TRY(run_open(&one, r));
+    const Status status = agree(r, writes(r) ? check_folder(r, one.trainer, one.dir) : OK);
+    run_close(&one);
+    return status;
+}
+
+Status train_check_folders(TrainRun *r)
+{
+    const size_t seeds = (size_t)r->job.seeds;
+    if (!r->dir || r->job.codecs * seeds == 1) /* a single run checks its folder before its first step */
+        return OK;
+    for (size_t i = 0; i < seeds; i++)
+        for (size_t k = 0; k < r->job.codecs; k++)
+            TRY(check_one(r, k, i));
+    return OK;
+}
+
+/* ---- one run ---- */
+
+static Status begin_or_resume(TrainRun *r, Trainer *t, const char *dir)
+{
+    TRY(check_folder(r, t, dir));
+    if (!r->job.common.resume)
+        return OK;
     TRY(checkpoint_resume(t, dir, note, r, r->job.err));
     const size_t step = trainer_step_done(t);
     const bool tested = step == r->job.steps || (r->every && step % (size_t)r->every == 0);
@@ -135,52 +209,42 @@ static Status train(TrainRun *r, Trainer *t, const char *compressor, const char 
     return agree(r, writes(r) ? test_again(r, t) : OK);
 }
 
-/* Trains codec `compressor` with checkpoints in the folder `dir`, which is locked during the run. */
-static Status train_in(TrainRun *r, const char *compressor, const char *dir)
+/* Trains with checkpoints in the folder one->dir, which is locked during the run. */
+static Status train_in(TrainRun *r, OneRun *one)
 {
     TrainJob *j = &r->job;
-    int hold = -1;
-    Trainer *t;
-    TRY(agree(r, trainer_open(&t, &j->setup, j->err)));
+    TRY(run_open(one, r));
     if (j->common.verbose && writes(r))
         progress_note(&j->progress, "note: %s: %zu parameters, %.1f MB of memory without the codec's",
-                      j->setup.network, trainer_parameters(t), 1e-6 * (double)trainer_bytes(t));
-    j->steps = train_job_steps(j, t);
+                      j->setup.network, trainer_parameters(one->trainer),
+                      1e-6 * (double)trainer_bytes(one->trainer));
     j->progress.total = j->steps * j->codecs * (size_t)j->seeds;
-    Status status = agree(r, dir && writes(r) ? step_folder_lock(&hold, dir, j->a, j->err) : OK);
-    if (status == OK)
-        status = train(r, t, compressor, dir);
-    step_folder_release(hold);
-    trainer_close(t);
+    const Status status = train(r, one->trainer, one->codec, one->dir);
+    run_close(one);
     return status;
 }
 
 Status train_codec(TrainRun *r, size_t k, size_t i)
 {
     TrainJob *j = &r->job;
-    j->setup.seed = (uint64_t)j->common.seed + i;
-    const char *name = codec_text(j->codec[k], j->a), *dir = r->dir ? folder_of(r, name) : NULL;
-    if (!name || (r->dir && !dir))
-        return arena_fail(j->a, j->err);
+    OneRun one;
+    TRY(run_choose(&one, r, k, i));
     if (codec_caution(j->codec[k]) && writes(r) && i == 0)
-        progress_note(&j->progress, "note: %s: %s", name, codec_caution(j->codec[k]));
+        progress_note(&j->progress, "note: %s: %s", one.codec, codec_caution(j->codec[k]));
     r->run = i * j->codecs + k;
     if (j->seeds == 1)
-        progress_at(&j->progress, "%s", name);
+        progress_at(&j->progress, "%s", one.codec);
     else
-        progress_at(&j->progress, "%s, seed %llu", name, (unsigned long long)j->setup.seed);
-    j->setup.codec = j->codec[k];
+        progress_at(&j->progress, "%s, seed %llu", one.codec, (unsigned long long)j->setup.seed);
     const char *late = j->setup.overlap && i == 0 ? train_sends_late(&j->setup) : NULL;
     if (late && writes(r))
         progress_note(&j->progress, "note: %s: --overlap sends nothing before the backward pass ends: %s",
-                      name, late);
-    if (r->tuned)
-        j->setup.optimizer.lr = r->rate[k];
-    const Status status = train_in(r, name, dir);
+                      one.codec, late);
+    const Status status = train_in(r, &one);
     if (status == ERR_NUMERIC)
-        return keep_failure(r, name);
+        return keep_failure(r, one.codec);
     if (status == ERR_STOPPED && j->codecs > 1)
-        return error_at(j->err, "%s", name);
+        return error_at(j->err, "%s", one.codec);
     TRY(status);
     return agree(r, writes(r) ? train_records_summary(&r->records, false) : OK);
 }

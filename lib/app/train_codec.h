@@ -16,6 +16,11 @@ typedef struct {
     Error failure; /* failure of the first run that diverged; OK: no run diverged */
 } TrainRun;
 
+/* With several runs, checks the checkpoint folders of all of them before the first one trains. Fails if one cannot be
+ * written, another process is at work there, or, without --resume, it has checkpoints of another setup or of a run that
+ * ended earlier. */
+Status train_check_folders(TrainRun *r);
+
 /* Trains with codec k and seed number `i` (0: --seed), from the start or from a checkpoint. If the run diverges and
  * none before did, sets r->failure. Returns OK for a run that diverged, so that the other codecs still train. */
 Status train_codec(TrainRun *r, size_t k, size_t i);

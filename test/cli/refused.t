@@ -8,6 +8,20 @@ $ go() { atomo-train run --threads 1 --network softmax --dataset digits --batch-
 2> hint: --resume continues that run; to begin afresh, remove d
 = 0
 
+# the folders of all codecs and seeds are checked before the first run trains
+$ go() { atomo-train run --threads 1 --network softmax --dataset digits --batch-size 8 --eval-freq 2 --train-dir d -q "$@" >/dev/null; code="$code $?"; }; go -c none -c qsgd --max-steps 4; rm d/none/*; go -c none -c qsgd --max-steps 6 -o r.csv; ls -d * d/*/*; rm -r d; go --seeds 2 --max-steps 2; rm d/seed-1/*; go --seeds 2 --max-steps 2 --lr 0.5; ls d/*/*; echo codes$code
+> d
+> d/qsgd/step_00000002.h5
+> d/qsgd/step_00000004.h5
+> d/seed-2/step_00000002.h5
+> codes 0 2 0 2
+- r.csv*
+- d/none/*
+- d/seed-1/*
+2> atomo-train: --train-dir d/qsgd: has checkpoints of a run that ended after step 4 of 6, want --resume or an empty folder
+2> atomo-train: d/seed-2/step_00000002.h5: lr is * there, 0.5 here
+= 0
+
 # a --train-dir that cannot be written is seen before the first step
 ? [ "$(id -u)" = 0 ] && command -v setpriv && setpriv --reuid 65534 --clear-groups test -x "$(command -v atomo-train)"
 $ mkdir d; chmod 755 d; chmod 777 .; setpriv --reuid 65534 --clear-groups atomo-train run --network softmax --dataset digits --max-steps 100 --eval-freq 100 --train-dir d -q -o r.csv; code=$?; ls; exit $code
