@@ -40,10 +40,11 @@ $ sh "$SRC"/test/cli/tiny.sh; ln -s "$SRC"/plots/published .; sh "$SRC"/test/cli
 - *: tables1*
 = 0
 
-# the runs of docs/results.md make all results that its tables name; rates.sh puts them into one file, whose checksum fill.sh writes
+# the runs of docs/results.md make all results that its tables name, and a figure of one dump's front; rates.sh puts them into one file, whose checksum fill.sh writes
 ? command -v gnuplot
-$ sh "$SRC"/test/cli/tiny.sh; b=$(dirname "$(command -v atomo-bench)"); sed '/^@front/,/^$/{/^    figure/d}' "$SRC"/plots/results.list >list; PAPER_LIST=list PAPER_DUMPS='resnet18 vgg11 gpt-nano gpt-char' PAPER_PAGE=no PAPER_QUICK=1 PAPER_TRAIN='--dataset mnist --network softmax' sh "$SRC"/plots/paper.sh $b out >log; r=$?; grep FAILED log; tables=$(sed -n 's/^<!-- table: \([^ ]*\).*/\1/p' "$SRC"/docs/results.md); sh "$SRC"/plots/rates.sh all results.json $(for f in $tables; do echo out/data/$f; done); sed 's/^<!-- table.*//; /^|/d' "$SRC"/docs/results.md >page; sh "$SRC"/plots/fill.sh $b/atomo-bench out/data page; sed -n '/^<!-- facts/{n;p;}' page | grep -c "$(sha256sum <results.json | cut -c 1-64)"; atomo-bench report results.json --columns of,compressor,repeats -f csv | cut -d, -f 1 | sort | uniq -c | awk '$1 > 2 { print $2 }' | paste -sd ' '; exit $r
+$ sh "$SRC"/test/cli/tiny.sh; b=$(dirname "$(command -v atomo-bench)"); { sed '/^@front/,/^$/{/^    figure/d}' "$SRC"/plots/results.list; printf '\none-front: Size against error\n    from front\n'; sed -n '/^@front/,/^$/{/^    figure/p}' "$SRC"/plots/results.list; } >list; PAPER_LIST=list PAPER_DUMPS='resnet18 vgg11 gpt-nano gpt-char' PAPER_PAGE=no PAPER_QUICK=1 PAPER_TRAIN='--dataset mnist --network softmax' sh "$SRC"/plots/paper.sh $b out >log; r=$?; grep FAILED log; tables=$(sed -n 's/^<!-- table: \([^ ]*\).*/\1/p' "$SRC"/docs/results.md); sh "$SRC"/plots/rates.sh all results.json $(for f in $tables; do echo out/data/$f; done); sed 's/^<!-- table.*//; /^|/d' "$SRC"/docs/results.md >page; sh "$SRC"/plots/fill.sh $b/atomo-bench out/data page; sed -n '/^<!-- facts/{n;p;}' page | grep -c "$(sha256sum <results.json | cut -c 1-64)"; atomo-bench report results.json --columns of,compressor,repeats -f csv | cut -d, -f 1 | sort | uniq -c | awk '$1 > 2 { print $2 }' | paste -sd ' '; test -s out/one-front.pdf && test -s out/one-front.svg && echo drawn; exit $r
 > 1
+> drawn
 > fc-means gpt-means lenet-means rates rates-gpt-char rates-gpt-nano rates-resnet18 rates-vgg11
 = 0
 
