@@ -93,11 +93,10 @@ static Status check_ended(const TrainRun *r, const char *dir)
     TRY(step_files(&step, &count, dir, j->a, j->err));
     if (!count || step[count - 1] >= j->steps)
         return OK;
-    FAIL(
-        j->err, ERR_USAGE,
-        "--train-dir %s: has checkpoints of a run that ended after step %zu of %zu, want --resume or an empty "
-        "folder",
-        dir, step[count - 1], j->steps);
+    FAIL(j->err, ERR_USAGE,
+         "--train-dir %s: has checkpoints of a run that ended after step %zu of %zu, "
+         "want --resume or an empty folder",
+         dir, step[count - 1], j->steps);
     return error_hint(j->err, "--resume continues that run; to begin afresh, remove %s", dir);
 }
 
