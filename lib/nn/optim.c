@@ -2,7 +2,7 @@
 #include "nn/optim.h"
 
 #include "base/parallel.h"
-#include "vec/kernels.h"
+#include "num/blockwise.h"
 
 #include <math.h>
 
@@ -41,31 +41,12 @@ double optimizer_rate(const Optimizer *o, size_t step)
 
 /* ---- the norm of a gradient ---- */
 
-enum { PIECES = 64 };
-
-typedef struct {
-    const float *x;
-    size_t n;
-    double part[PIECES];
-} Squares;
-
-static void sum_piece(void *data, size_t piece)
-{
-    Squares *s = data;
-    const Stretch own = stretch_of(s->n, PIECES, piece);
-    s->part[piece] = kernels()->sum_squares(s->x + own.from, own.to - own.from);
-}
-
 double optimizer_scale(const Optimizer *o, const float *gradient, size_t n, int threads)
 {
-    Squares s = {.x = gradient, .n = n};
-    double sum = 0;
     if (!(o->clip > 0))
         return 1;
-    parallel_for(threads, PIECES, sum_piece, &s);
-    for (size_t i = 0; i < PIECES; i++)
-        sum += s.part[i];
-    return sqrt(sum) > o->clip ? o->clip / sqrt(sum) : 1;
+    const double norm = sqrt(blockwise_squares(gradient, n, threads));
+    return norm > o->clip ? o->clip / norm : 1;
 }
 
 /* ---- the updates ---- */
