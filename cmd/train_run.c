@@ -88,7 +88,7 @@ static Status run_all(TrainRun *r)
 {
     TrainJob *j = &r->job;
     TRY(net_agree(j->net, net_rank(j->net) ? OK : train_records_open(&r->records, r->dir != NULL), j->err));
-    TRY(train_check_folders(r));
+    TRY(net_agree(j->net, net_rank(j->net) ? OK : train_check_folders(r), j->err));
     for (size_t i = 0; i < (size_t)j->seeds; i++)
         for (size_t k = 0; k < j->codecs; k++)
             TRY(train_codec(r, k, i));

@@ -8,6 +8,7 @@
 #include "compress/spec.h"
 
 #include <math.h>
+#include <unistd.h>
 
 static void note(void *data, const char *text)
 {
@@ -69,18 +70,13 @@ static void run_close(OneRun *one)
     trainer_close(one->trainer);
 }
 
-/* Opens the trainer, and locks the folder until run_close. */
+/* Opens the trainer, and locks the folder on the rank that writes; run_close is due after a failure, too. */
 static Status run_open(OneRun *one, TrainRun *r)
 {
     TrainJob *j = &r->job;
-    Status status = agree(r, trainer_open(&one->trainer, &j->setup, j->err));
-    if (status == OK) {
-        j->steps = train_job_steps(j, one->trainer);
-        status = agree(r, one->dir && writes(r) ? step_folder_lock(&one->lock, one->dir, j->a, j->err) : OK);
-    }
-    if (status != OK)
-        run_close(one);
-    return status;
+    TRY(trainer_open(&one->trainer, &j->setup, j->err));
+    j->steps = train_job_steps(j, one->trainer);
+    return one->dir && writes(r) ? step_folder_lock(&one->lock, one->dir, j->a, j->err) : OK;
 }
 
 /* ---- checking the folders ---- */
@@ -116,12 +112,16 @@ static Status check_folder(const TrainRun *r, const Trainer *t, const char *dir)
     return check_ended(r, dir);
 }
 
+/* A folder that is not there yet is left to its run, so that a refusal of another one leaves no empty folder. */
 static Status check_one(TrainRun *r, size_t k, size_t i)
 {
     OneRun one;
     TRY(run_choose(&one, r, k, i));
-    TRY(run_open(&one, r));
-    const Status status = agree(r, writes(r) ? check_folder(r, one.trainer, one.dir) : OK);
+    if (access(one.dir, F_OK))
+        return access(r->dir, F_OK) ? OK : check_writable(r, r->dir);
+    Status status = run_open(&one, r);
+    if (status == OK)
+        status = check_folder(r, one.trainer, one.dir);
     run_close(&one);
     return status;
 }
@@ -212,15 +212,13 @@ static Status train(TrainRun *r, Trainer *t, const char *compressor, const char 
 static Status train_in(TrainRun *r, OneRun *one)
 {
     TrainJob *j = &r->job;
-    TRY(run_open(one, r));
+    TRY(agree(r, run_open(one, r)));
     if (j->common.verbose && writes(r))
         progress_note(&j->progress, "note: %s: %zu parameters, %.1f MB of memory without the codec's",
                       j->setup.network, trainer_parameters(one->trainer),
                       1e-6 * (double)trainer_bytes(one->trainer));
     j->progress.total = j->steps * j->codecs * (size_t)j->seeds;
-    const Status status = train(r, one->trainer, one->codec, one->dir);
-    run_close(one);
-    return status;
+    return train(r, one->trainer, one->codec, one->dir);
 }
 
 Status train_codec(TrainRun *r, size_t k, size_t i)
@@ -240,6 +238,7 @@ Status train_codec(TrainRun *r, size_t k, size_t i)
         progress_note(&j->progress, "note: %s: --overlap sends nothing before the backward pass ends: %s",
                       one.codec, late);
     const Status status = train_in(r, &one);
+    run_close(&one);
     if (status == ERR_NUMERIC)
         return keep_failure(r, one.codec);
     if (status == ERR_STOPPED && j->codecs > 1)

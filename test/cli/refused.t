@@ -8,15 +8,15 @@ $ go() { atomo-train run --threads 1 --network softmax --dataset digits --batch-
 2> hint: --resume continues that run; to begin afresh, remove d
 = 0
 
-# the folders of all codecs and seeds are checked before the first run trains
-$ go() { atomo-train run --threads 1 --network softmax --dataset digits --batch-size 8 --eval-freq 2 --train-dir d -q "$@" >/dev/null; code="$code $?"; }; go -c none -c qsgd --max-steps 4; rm d/none/*; go -c none -c qsgd --max-steps 6 -o r.csv; ls -d * d/*/*; rm -r d; go --seeds 2 --max-steps 2; rm d/seed-1/*; go --seeds 2 --max-steps 2 --lr 0.5; ls d/*/*; echo codes$code
+# the folders of all codecs and seeds are checked before the first run trains; a refused command makes no folder
+$ go() { atomo-train run --threads 1 --network softmax --dataset digits --batch-size 8 --eval-freq 2 --train-dir d -q "$@" >/dev/null; code="$code $?"; }; go -c none -c qsgd --max-steps 4; rm -r d/none; go -c none -c qsgd --max-steps 6 -o r.csv; ls -d * d/* d/*/*; rm -r d; go --seeds 2 --max-steps 2; rm d/seed-1/*; go --seeds 2 --max-steps 2 --lr 0.5; ls d/*/*; echo codes$code
 > d
 > d/qsgd/step_00000002.h5
 > d/qsgd/step_00000004.h5
 > d/seed-2/step_00000002.h5
 > codes 0 2 0 2
 - r.csv*
-- d/none/*
+- d/none*
 - d/seed-1/*
 2> atomo-train: --train-dir d/qsgd: has checkpoints of a run that ended after step 4 of 6, want --resume or an empty folder
 2> atomo-train: d/seed-2/step_00000002.h5: lr is * there, 0.5 here
@@ -31,10 +31,11 @@ $ mkdir d; chmod 755 d; chmod 777 .; setpriv --reuid 65534 --clear-groups atomo-
 = 1
 
 # a command that is stopped or refused before its first record leaves no journal, and speaks of no --resume; an older journal with records stays
-$ atomo-bench synth --shape 30x30 -q -o g.h5 >/dev/null; ln -s /nonexistent/x.h5 d; atomo-train run --network softmax --dataset digits --max-steps 2 --train-dir d -o r.csv -q; echo "train $?"; ls; atomo-bench compare g.h5 -c none -o c.csv --memory 1 -q; ls c.csv.journal 2>/dev/null; printf '{"journal": "atomo-train/2"}\n{"record": "step"}\n' >r.csv.journal; atomo-train run --network softmax --dataset digits --max-steps 2 -o r.csv -q; wc -l <r.csv.journal; atomo-bench synth --shape 3000x3000 -q -o big.h5 >/dev/null; for ticks in 0 50; do atomo-bench compare big.h5 -c svd --equal-bits 1 -q -o s.csv & until [ -e s.csv.journal ] || ! kill -0 $!; do sleep 0.002; done; sh "$SRC"/test/cli/busy.sh $! $ticks; kill -TERM $!; wait $!; echo "stopped $?"; ls s.csv.journal 2>/dev/null; done; [ $? != 0 ]
+$ atomo-bench synth --shape 30x30 -q -o g.h5 >/dev/null; ln -s /nonexistent/x.h5 d; atomo-train run --network softmax --dataset digits --max-steps 2 --train-dir d -o r.csv -q; echo "train $?"; ls; atomo-bench compare g.h5 -c none -o c.csv --memory 1 -q; ls c.csv.journal 2>/dev/null; printf '{"journal": "atomo-train/2"}\n{"record": "step"}\n' >r.csv.journal; atomo-train run --network softmax --dataset digits --max-steps 2 -o r.csv -q; wc -l <r.csv.journal; atomo-bench synth --shape 3000x3000 -q -o big.h5 >/dev/null; for ticks in 0 50; do atomo-bench compare big.h5 -c svd --equal-bits 1 -q -o s.csv & until [ -e s.csv.journal ] || ! kill -0 $!; do sleep 0.002; done; sh "$SRC"/test/cli/busy.sh $! $ticks; kill -TERM $!; wait $!; echo "stopped at $ticks: $?"; ls s.csv.journal 2>/dev/null; done; [ $? != 0 ]
 > train 1
 > 2
-> stopped 130
+> stopped at 0: 130
+> stopped at 50: 130
 2> atomo-bench: big.h5: stopped before the first record
 - s.csv.journal
 - *resume continues*
