@@ -193,6 +193,7 @@ static Status refuse(const Journal *j, const char *what, Error *err)
 static Status open_locked(Journal *j, Error *err)
 {
     struct stat now;
+    j->found = access(j->path, F_OK) == 0;
     j->fd = open(j->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
     if (j->fd < 0 && errno == ELOOP)
         return refuse(j, "is a symbolic link", err);
@@ -203,7 +204,10 @@ static Status open_locked(Journal *j, Error *err)
     /* other errors mean a file system without locks */
     if (flock(j->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
         return FAIL(err, ERR_IO, "%s: another run is at work on it", j->path);
-    return OK;
+    if (!access(j->path, F_OK))
+        return OK;
+    close(j->fd); /* a run that ended after this file was opened has removed it */
+    return open_locked(j, err);
 }
 
 static size_t count_records(const char *data, size_t size)
@@ -260,7 +264,6 @@ Status journal_open(Journal *j, const char *output, bool resume, const Fact *set
     TRY(arena_check(first, a, err));
     char *data = NULL;
     size_t size = 0;
-    j->found = access(j->path, F_OK) == 0;
     TRY(open_locked(j, err));
     if (file_read(&data, &size, j->fd, SIZE_MAX, a, err) != OK)
         return error_at(err, "%s", j->path);

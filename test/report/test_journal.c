@@ -242,10 +242,14 @@ static void two_runs_do_not_share_a_journal(void **state)
     journal_close(&first);
 }
 
-/* Replaces the C library's flock. If `no_locks` is set, it fails as on a file system without locks. */
-static bool no_locks;
+/* Replaces the C library's flock. If `no_locks` is set, it fails as on a file system without locks. If `run_ends` is
+ * set, a run that ends removes the journal before. */
+static bool no_locks, run_ends;
 int flock(int fd, int operation)
 {
+    if (run_ends)
+        unlink(path);
+    run_ends = false;
     if (!no_locks)
         return (int)syscall(SYS_flock, fd, operation);
     errno = ENOLCK;
@@ -261,6 +265,18 @@ static void a_file_system_without_locks_is_no_hindrance(void **state)
     no_locks = false;
     check_ok(status, &err);
     journal_close(&j);
+}
+
+static void a_journal_that_a_run_has_just_removed_is_begun_again(void **state)
+{
+    Journal j;
+    Error err;
+    write_journal(*state);
+    run_ends = true;
+    check_ok(begin(&j, output, false, 1, *state, &err), &err);
+    check_ok(journal_add(&j, "{}", *state, &err), &err);
+    journal_close(&j);
+    check(access(path, F_OK) == 0);
 }
 
 static void check_untouched(const char *content)
@@ -380,6 +396,7 @@ static const struct CMUnitTest tests[] = {
     TEST(lines_reach_the_disk),
     TEST(a_journal_whose_first_line_cannot_be_kept_is_removed),
     TEST(a_file_system_without_locks_is_no_hindrance),
+    TEST(a_journal_that_a_run_has_just_removed_is_begun_again),
 };
 
 CHECK_MAIN(tests)
