@@ -247,7 +247,7 @@ tests: $(TESTS)
 # in front of the archive replaces the archive's object of the same functions.
 GOLDENS := $(if $(filter avx2,$(ISAS)),$(B)/test/golden-most0 $(B)/test/golden-most1)
 
-$(B)/kernels-most0.o $(B)/kernels-most1.o: $(B)/kernels-most%.o: lib/vec/kernels.c lib/vec/kernels.h $(B)/flags
+$(foreach m,0 1 2,$(B)/kernels-most$m.o): $(B)/kernels-most%.o: lib/vec/kernels.c lib/vec/kernels.h $(B)/flags
 	@mkdir -p $(@D)
 	$(SAY) "CC $< (most $*)"
 	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(CPPFLAGS) -DKERNELS_MOST=$* -MMD -MP -c -o $@ $<
@@ -724,20 +724,14 @@ certify: all
 	@sh test/certify/page.sh $(B) $(CERTIFY_PARTS) >docs/certificate.md.new; code=$$?; \
 	    mv docs/certificate.md.new docs/certificate.md; exit $$code
 
-$(B)/test/certify/draw-most%: test/certify/certify_draw.c $(B)/certify-kernels-most%.o $(B)/libatomo.a
-	@mkdir -p $(@D)
-	$(SAY) "CC $< (most $*)"
-	$(Q)$(CC) $(FLAGS) -Itest $(CFLAGS) $(CPPFLAGS) -DISA_WANTED=$* -o $@ $(filter %.c %.o %.a,$^) $(LIBS) $(TEST_LIBS)
-
-$(B)/certify-kernels-most%.o: lib/vec/kernels.c lib/vec/kernels.h
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(CPPFLAGS) -DKERNELS_MOST=$* -c -o $@ $<
+$(CERTIFY:%=$(B)/test/certify/draw-most%): $(B)/test/certify/draw-most%: $(B)/test/certify/certify_draw.o $(B)/kernels-most%.o $(B)/libatomo.a
+	$(Q)$(CC) $(SANITISE) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS) $(TEST_LIBS)
 
 define certify_rule
 $(B)/certify/most$(1)-%.txt: $(B)/test/certify/draw-most$(1)
 	@mkdir -p $$(@D)
 	$$(SAY) "DRAW $$@"
-	$$(Q)$$< $$* $(words $(CERTIFY_SHARES)) >$$@
+	$$(Q)$$< $(1) $$* $(words $(CERTIFY_SHARES)) >$$@
 endef
 $(foreach m,$(CERTIFY),$(eval $(call certify_rule,$m)))
 
@@ -745,11 +739,6 @@ $(B)/certify/level.md: $(B)/test/certify/bias_level
 	@mkdir -p $(@D)
 	$(SAY) "DRAW $@"
 	$(Q)$< >$@; echo $$? >$@.code
-
-$(B)/test/certify/bias_level $(B)/test/certify/interval_level $(B)/test/certify/certify_report: $(B)/test/certify/%: test/certify/%.c $(B)/libatomo.a
-	@mkdir -p $(@D)
-	$(SAY) CC $<
-	$(Q)$(CC) $(FLAGS) -Itest $(CFLAGS) $(CPPFLAGS) -o $@ $(filter %.c %.a,$^) $(LIBS) $(TEST_LIBS)
 
 rng-quality: $(B)/test/bench/rng_stream
 	$< | dieharder -a -g 200

@@ -1,9 +1,9 @@
 /* certify_draw.c -- draws estimates of every codec that promises a mean or a variance, on several gradients.
  * It prints sums over the draws, which certify_report.c reads.
  *
- *     certify_draw SHARE SHARES    of SHARES equal shares of all specs, draws share number SHARE (from 0)
+ *     certify_draw ISA SHARE SHARES    of SHARES equal shares of all specs, draws share number SHARE (from 0)
  *
- * The program is built once for each instruction set, and prints nothing if the CPU lacks the instruction set.
+ * The program is linked once for each instruction set, whose number is ISA; it prints nothing if the CPU lacks it.
  * Every combination of gradient, number of threads and instruction set has its own seed. */
 #include "dump/tensor.h"
 #include "rig/draws.h"
@@ -99,19 +99,16 @@ static void draw_all(size_t share, size_t parts, Isa isa)
 
 int main(int argc, char **argv)
 {
-    Isa isa = ISA_BASE;
-    int64_t share, parts;
-    if (argc != 3 || !text_to_int(argv[1], &share) || !text_to_int(argv[2], &parts) || share < 0 ||
-        share >= parts) {
-        fprintf(stderr, "usage: certify_draw SHARE SHARES\n");
+    int64_t isa, share, parts;
+    if (argc != 4 || !text_to_int(argv[1], &isa) || !text_to_int(argv[2], &share) ||
+        !text_to_int(argv[3], &parts) || isa < 0 || isa >= ISA_COUNT || share < 0 || share >= parts) {
+        fprintf(stderr, "usage: certify_draw ISA SHARE SHARES\n");
         return 2;
     }
-    while (isa < ISA_COUNT && kernels() != kernels_of(isa))
-        isa++;
-    if (isa != (Isa)ISA_WANTED)
+    if (kernels() != kernels_of((Isa)isa))
         return 0;
     collect_specs(NULL);
-    draw_all((size_t)share, (size_t)parts, isa);
+    draw_all((size_t)share, (size_t)parts, (Isa)isa);
     drop_specs(NULL);
     return 0;
 }
