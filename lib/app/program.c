@@ -221,15 +221,26 @@ static const char *command_name(const void *table, size_t i)
     return ((const Subcommand *)table)[i].name;
 }
 
+/* What users look for in the wrong program. */
+static const struct {
+    const char *program, *name, *there;
+} elsewhere[] = {
+    {"atomo-bench", "run", "atomo-train run"},         {"atomo-bench", "train", "atomo-train run"},
+    {"atomo-bench", "tune", "atomo-train tune"},       {"atomo-bench", "eval", "atomo-train eval"},
+    {"atomo-train", "compare", "atomo-bench compare"}, {"atomo-train", "list", "atomo-bench list"},
+    {"atomo-train", "plot", "atomo-bench plot"},
+};
+
 static int unknown_command(const char *program, const Subcommand *table, const char *name)
 {
     Error err;
     text_unknown(&err, name, command_name, table, "unknown command \"%s\"", name);
-    const char *other = strcmp(program, "atomo-bench") ? "atomo-bench" : "atomo-train";
-    if (!strcmp(program, "atomo-bench")
-            ? !strcmp(name, "train") || !strcmp(name, "tune") || !strcmp(name, "eval")
-            : !strcmp(name, "compare") || !strcmp(name, "list") || !strcmp(name, "plot"))
-        error_hint(&err, "%s %s", other, strcmp(name, "train") ? name : "run");
+    const char *other = strcmp(program, "atomo-bench") ? "atomo-bench" : "atomo-train", *there = NULL;
+    for (size_t i = 0; i < countof(elsewhere); i++)
+        if (!strcmp(elsewhere[i].program, program) && !strcmp(elsewhere[i].name, name))
+            there = elsewhere[i].there;
+    if (there)
+        error_hint(&err, "%s", there);
     else if (text_nearest(name, command_name, table))
         error_hint(&err, "%s --help lists the commands", program);
     else

@@ -216,11 +216,13 @@ $ atomo-bench "$(printf 'li\033[31mst')"
 = 2
 
 # a command of the other program
-$ atomo-train compare; atomo-bench tune
+$ atomo-train compare; atomo-bench tune; atomo-bench train
 2> atomo-train: unknown command "compare"
 2> hint: atomo-bench compare
 2> atomo-bench: unknown command "tune"
 2> hint: atomo-train tune
+2> atomo-bench: unknown command "train"
+2> hint: atomo-train run
 = 2
 
 # hints for numbers with commas and blanks in specs, for --rates and for a missing kind of figure
