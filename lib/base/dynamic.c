@@ -19,15 +19,15 @@ uint64_t address_space_limit(void)
     return getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
 }
 
-/* A limit on address space shows in many ways; otherwise a lack of memory shows by its name alone. */
+/* True if the failure may be for want of memory. A limit on address space makes libraries fail for reasons of any text. */
 static bool lacks_memory(const char *reason)
 {
     static const char *const names[] = {"out of memory", "Cannot allocate memory",
                                         "memory allocation failed"};
-    bool found = address_space_limit() != UINT64_MAX;
     for (size_t i = 0; i < countof(names); i++)
-        found = found || strstr(reason, names[i]);
-    return found;
+        if (strstr(reason, names[i]))
+            return true;
+    return address_space_limit() != UINT64_MAX;
 }
 
 static Status hint_for(const SharedLibrary *l, const char *reason, Error *err)
