@@ -14,6 +14,10 @@ static double se_if_tested(const BiasRow *row, size_t gain)
 
 Status bias_judge(BiasRow *row, size_t rows, size_t repeats, Arena *a, Error *err)
 {
+    for (size_t k = 0; k < rows; k++)
+        row[k].holm = row[k].detectable = NAN;
+    if (repeats < BIAS_REPEATS)
+        return OK;
     const ArenaMark mark = arena_mark(a);
     double *sorted = NEW(a, double, rows *BIAS_TESTS + 1);
     size_t tests = 0;
@@ -24,7 +28,6 @@ Status bias_judge(BiasRow *row, size_t rows, size_t repeats, Arena *a, Error *er
                 sorted[tests++] = row[k].p[i];
     stats_sort(sorted, tests);
     for (size_t k = 0; k < rows; k++) {
-        row[k].holm = row[k].detectable = NAN;
         for (size_t i = 0; i < BIAS_TESTS; i++)
             if (!isnan(row[k].p[i]))
                 row[k].holm = fmin(row[k].holm, stats_holm(sorted, tests, row[k].p[i]));
@@ -43,8 +46,11 @@ static double one_digit(double v)
     return round(v / unit) * unit;
 }
 
-Value bias_words(const BiasRow *row, Arena *a)
+Value bias_words(const BiasRow *row, size_t repeats, Arena *a)
 {
+    const bool random = row->variance != 0 || row->expected > 0;
+    if (repeats < BIAS_REPEATS && random && !isnan(row->mse))
+        return value_text(text_format(a, "needs %d repeats", BIAS_REPEATS));
     if (row->holm < BIAS_LEVEL)
         return value_text(text_format(a, "biased (p = %.1g)", row->holm));
     if (row->detectable < BIAS_UNSEEN)

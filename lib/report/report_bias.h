@@ -12,6 +12,10 @@
  * so few repeats. */
 #define BIAS_UNSEEN 0.5
 
+/* In fewer repeats there is no verdict: a standard error from two or three values is often ten times too small or too
+ * large, and so is the bias that is said to show. */
+enum { BIAS_REPEATS = 5 };
+
 enum { BIAS_TESTS = 3 }; /* the p-values bias_p, gain_p, gain_l1_p (fields.c) */
 
 /* The test results of a codec for one vector, or for several vectors measured as one. NaN: no result. */
@@ -28,11 +32,12 @@ typedef struct {
 } BiasRow;
 
 /* Sets each row's `holm` and `detectable`, with the p-values of all rows adjusted together. The rows are
- * codecs on the same vectors, each measured in `repeats` repeats. */
+ * codecs on the same vectors, each measured in `repeats` repeats. Both are
+ * NaN in fewer than BIAS_REPEATS repeats. */
 Status bias_judge(BiasRow *row, size_t rows, size_t repeats, Arena *a, Error *err);
 
 /* Returns the verdict in words, such as "none seen (about 10 % would show)"; VALUE_NONE if nothing was
  * tested and the variance is not 0. */
-Value bias_words(const BiasRow *row, Arena *a);
+Value bias_words(const BiasRow *row, size_t repeats, Arena *a);
 
 #endif

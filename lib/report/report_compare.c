@@ -218,7 +218,7 @@ Status results_judge(Results *r, Error *err)
             Value *to = row_at(r, place, k);
             *cell(r, to, "bias_p_holm") = number(row[k].holm, false);
             *cell(r, to, "bias_detectable") = number(row[k].detectable, false);
-            *cell(r, to, "bias") = bias_words(&row[k], r->a);
+            *cell(r, to, "bias") = bias_words(&row[k], r->repeats, r->a);
         }
     }
     return OK;

@@ -264,12 +264,17 @@ static void rounding_the_wrong_way_is_found_in_ten_draws(void **state)
 
 /* ---- the text of the verdict ---- */
 
-static void check_words(BiasRow row, const char *want)
+static void check_words_of(size_t repeats, BiasRow row, const char *want)
 {
     Arena *a = arena_open(0);
-    const Value v = bias_words(&row, a);
+    const Value v = bias_words(&row, repeats, a);
     assert_string_equal(v.type == VALUE_TEXT ? v.text : "no verdict", want);
     arena_close(a);
+}
+
+static void check_words(BiasRow row, const char *want)
+{
+    check_words_of(REPEATS, row, want);
 }
 
 static void verdicts_say_what_would_have_shown(void **state)
@@ -283,6 +288,26 @@ static void verdicts_say_what_would_have_shown(void **state)
     check_words((BiasRow){.holm = NAN, .detectable = NAN, .mse = 2, .expected = 9},
                 "cannot be seen with so few repeats");
     check_words((BiasRow){.holm = NAN, .detectable = NAN, .mse = 2, .variance = NAN}, "no verdict");
+}
+
+/* Student's t for one degree of freedom allows any standard error, but two values may have nearly none by chance, and
+ * so nearly no bias seemed to escape. */
+static void few_repeats_give_no_verdict(void **state)
+{
+    (void)state;
+    for (size_t repeats = 1; repeats <= BIAS_REPEATS; repeats++) {
+        BiasRow row = {.p = {0.5, 0.5, 1e-9}, .se = {0.1, 0.1}, .mse = 2, .variance = 2};
+        Arena *a = arena_open(0);
+        Error err;
+        check_ok(bias_judge(&row, 1, repeats, a, &err), &err);
+        check_words_of(repeats, row, repeats < BIAS_REPEATS ? "needs 5 repeats" : "biased (p = 3e-09)");
+        check(isnan(row.holm) == (repeats < BIAS_REPEATS) && isnan(row.detectable) == isnan(row.holm));
+        arena_close(a);
+    }
+    const BiasRow failed = {.holm = NAN, .detectable = NAN, .mse = NAN, .variance = NAN};
+    check_words_of(2, failed, "no verdict");
+    check_words_of(1, (BiasRow){.holm = NAN, .detectable = NAN, .mse = 2}, "all of the error");
+    check_words_of(1, (BiasRow){.holm = NAN, .detectable = NAN}, "none");
 }
 
 /* `detectable` is the least bias that the test would find with power 0.9. A test finds a bias if its p-value is
@@ -312,6 +337,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_bias_of_16_percent_is_found_or_said_to_be_too_small),
     cmocka_unit_test(rounding_the_wrong_way_is_found_in_ten_draws),
     cmocka_unit_test(verdicts_say_what_would_have_shown),
+    cmocka_unit_test(few_repeats_give_no_verdict),
 };
 
 int main(void)
