@@ -4,14 +4,14 @@
 
 #include "base/arena.h"
 
-/* A spreadsheet may take a text for a formula if it begins with = + - @, a tab or a carriage return. Our
+/* A spreadsheet may take a text for a formula if it begins with = + - @, a tab or a line end. Our
  * writer puts an apostrophe in front of such a text, and of a text that begins with an apostrophe itself.
  * csv_parse removes the added apostrophe. `first` is the first character of the text. */
 #define CSV_GUARD "'"
 static inline bool csv_guarded(char first)
 {
     return first == '=' || first == '+' || first == '-' || first == '@' || first == '\t' || first == '\r' ||
-           first == '\'';
+           first == '\n' || first == '\'';
 }
 
 typedef struct {

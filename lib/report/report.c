@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *const report_formats[] = {"table", "csv", "json", "md", "latex", NULL};
 
@@ -25,9 +26,20 @@ static Status cannot_write(const Report *r, Error *err)
                 errno ? strerror(errno) : "some of it was lost");
 }
 
+/* Puts '?' for characters that steer a terminal in a line of CSV, which has them as they are elsewhere. */
+static void make_line_printable(TextBuf *line)
+{
+    line->data[line->size - 1] = '\0'; /* its line end */
+    text_make_printable(line->data);
+    line->size = strlen(line->data);
+    line->data[line->size++] = '\n';
+}
+
 static Status put_out(Report *r, TextBuf *text, Error *err)
 {
     TRY(arena_check(text_done(text), r->a, err));
+    if (r->terminal && r->spec.format == FORMAT_CSV && text->size)
+        make_line_printable(text);
     errno = 0;
     return fwrite(text->data, 1, text->size, r->out.to) == text->size ? OK : cannot_write(r, err);
 }
@@ -133,6 +145,7 @@ Status report_open(Report **out, const ReportSpec *spec, Arena *a, Error *err)
         TRY(outfile_open(&r->out, spec->path, a, err));
     else
         r->out.to = spec->to ? spec->to : stdout;
+    r->terminal = !spec->path && isatty(fileno(r->out.to));
     const Status status = put_part(r, writer_of(spec->format)->begin, err);
     if (status != OK)
         report_abandon(r);

@@ -10,7 +10,8 @@ typedef struct TableRow TableRow;
 
 struct Report {
     ReportSpec spec;
-    OutFile out; /* if spec.path is NULL, out.to is spec.to, or stdout */
+    OutFile out;   /* if spec.path is NULL, out.to is spec.to, or stdout */
+    bool terminal; /* the output is a terminal */
     Arena *a;
     size_t rows;            /* number of rows written so far */
     const char **title;     /* for tables: heading of each column; NULL: not shown */

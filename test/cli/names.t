@@ -17,6 +17,16 @@ $ /usr/bin/python3 -c 'import h5py; f = h5py.File("n.h5", "w"); [f.create_datase
 > 1
 = 0
 
+# CSV on a terminal has question marks for what steers it; in a file it has the names as they are, with an apostrophe before a line end
+? /usr/bin/python3 -c 'import h5py' && command -v script
+$ /usr/bin/python3 -c 'import h5py; f = h5py.File("n.h5", "w"); [f.create_dataset(n, data=[1.0, 2]) for n in ("a\u202eb", "c\x1b[2Jd", "\n=1+1")]'; TERM=xterm script -qc 'atomo-bench inspect n.h5 -f csv --color never' /dev/null | tr -d '\r' >t; LC_ALL=C grep -c '[^ -~]' t; cut -d, -f 3 t; atomo-bench inspect n.h5 -f csv | cut -d, -f 3- | grep -c -e "^\"'$" -e "$(printf '^a\342\200\256b,')" -e "$(printf '^c\033.2Jd,')"
+> 0
+> a?b
+> c?[[]2Jd
+> "'?=1+1"
+> 3
+= 0
+
 # ... and are read back unchanged
 ? /usr/bin/python3 -c 'import h5py'
 $ /usr/bin/python3 -c 'import h5py; f = h5py.File("n.h5", "w"); [f.create_dataset(n, data=[[1.0, 2, 3], [3, 4, 9]]) for n in ("=1+1", "\u0027q", "-b")]'; atomo-bench compare n.h5 -c none -o c.csv; atomo-bench report c.csv --columns tensor,bytes --where tensor!=x -f json | grep -o '"tensor": "[^"]*"'; atomo-bench report c.csv --columns tensor -f csv --where tensor==1+1
