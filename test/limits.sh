@@ -20,7 +20,8 @@ SRC=$(cd "$here/.." && pwd)
 export SRC
 sh "$here/cli/tiny.sh" || exit 1
 atomo-bench synth --shape 60x50 --shape 10 --steps 2 -q -o g.h5 >/dev/null && atomo-bench encode g.h5 -c qsgd -q -o g.atomo >/dev/null &&
-    atomo-bench compare g.h5 -c none -c qsgd -q -o c.csv && mkdir d && cp c.csv d || exit 1
+    atomo-bench compare g.h5 -c none -c qsgd -q -o c.csv && mkdir d && cp c.csv d &&
+    atomo-train run --network softmax --dataset mnist --batch-size 4 --max-steps 1 --eval-freq 1 --train-dir t -q -o r.csv >/dev/null || exit 1
 cat >commands <<END
 atomo-bench --version
 atomo-bench list
@@ -31,6 +32,7 @@ atomo-bench decode g.atomo -q --force -o out.h5
 atomo-bench plot pareto c.csv -q --force -o out.svg
 atomo-bench report d -q --force -o out.html
 atomo-train run --network softmax --dataset mnist --batch-size 4 --max-steps 2 --workers 2 -q --force -o out.csv
+atomo-train eval --train-dir t -q --force -o out.csv
 END
 
 # Prints what is wrong with the run that has just ended.

@@ -55,6 +55,8 @@ Status step_files(size_t **step, size_t *count, const char *dir, Arena *a, Error
     const int files = scandir(dir, &found, is_step, by_number);
     if (files < 0 && errno == ENOMEM)
         return FAIL(err, ERR_MEMORY, "%s: out of memory for its list of files", dir);
+    if (files < 0 && errno != ENOENT)
+        return FAIL(err, ERR_IO, "%s: cannot be listed: %s", dir, strerror(errno));
     *count = files < 0 ? 0 : (size_t)files;
     *step = NEW(a, size_t, *count);
     for (size_t i = 0; i < *count; free(found[i++]))

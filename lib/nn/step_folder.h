@@ -10,7 +10,8 @@
 /* returns the path of a step's file; NULL: out of memory */
 char *step_file(const char *dir, size_t step, Arena *a);
 
-/* Lists the steps that have a file in the folder, ascending; the list is empty if there is no folder. */
+/* Lists the steps that have a file in the folder, ascending; the list is empty if there is no folder. Fails for a
+ * folder that cannot be listed. */
 Status step_files(size_t **step, size_t *count, const char *dir, Arena *a, Error *err);
 
 /* Returns true if `path` has the name of a step's file in `dir` or in a folder directly in `dir`. The file
