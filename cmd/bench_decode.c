@@ -94,7 +94,10 @@ static Status write_dump(const Options *o, FrameReader *from, const Codec *codec
     ArchiveSum sum;
     DumpWriter *to;
     ArchiveSize size;
-    TRY(check_size(o, from, &size));
+    stop_guard(finish_stopped, NULL);
+    Status status = check_size(o, from, &size);
+    stop_unguard();
+    TRY(status);
     TRY(dump_create(&to, o->common.output, o->err));
     dump_sign(to, "atomo-bench decode");
     progress_open(&progress, "decoding", "tensors", frame_records(from), o->common.quiet);
@@ -105,7 +108,7 @@ static Status write_dump(const Options *o, FrameReader *from, const Codec *codec
                             .tick = progress_tick,
                             .tick_data = &progress};
     stop_guard(finish_stopped, NULL);
-    const Status status = archive_decode(from, &job, to, &sum, o->a, o->err);
+    status = archive_decode(from, &job, to, &sum, o->a, o->err);
     stop_unguard();
     progress_close(&progress);
     if (status == ERR_MEMORY)

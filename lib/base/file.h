@@ -1,9 +1,11 @@
-/* file.h -- reads a whole file into memory. Error messages do not name the file; callers add its path
+/* file.h -- reads a whole file into memory, and reads and writes in pieces. Error messages do not name the file; callers add its path
  * (error_at). */
 #ifndef ATOMO_FILE_H
 #define ATOMO_FILE_H
 
 #include "base/arena.h"
+
+#include <stdio.h>
 
 /* Reads the file's bytes into the arena and appends a NUL. Pipes are read to their end. ERR_IO: the file cannot
  * be opened or read. ERR_CORRUPT: it has more than `most` bytes. */
@@ -19,6 +21,12 @@ int file_open_pipe(const char *path, int flags);
 /* Asked while a pipe has no other end or no bytes: true ends the wait, and reading fails with ERR_STOPPED. NULL: nothing ends
  * it. It belongs to the process, as the handlers of its signals do; the programs set it. */
 extern bool (*file_stopped)(void);
+
+/* fread and fwrite, a piece at a time: a stop signal is handled between two system calls, and one call for a large tensor may
+ * take seconds. Code that has another library read or write does the same. */
+enum { FILE_PIECE = 8 << 20 };
+size_t file_get(void *to, size_t size, FILE *from);
+size_t file_put(const void *data, size_t size, FILE *to);
 
 /* Returns true if both paths lead to the same file or folder, which exists. */
 bool file_same(const char *path, const char *other);

@@ -253,7 +253,7 @@ void outfile_sync_directory(const char *path)
 void outfile_bytes(OutFile *f, const void *data, size_t size)
 {
     errno = 0;
-    if (fwrite(data, 1, size, f->to) != size && !f->failed)
+    if (file_put(data, size, f->to) != size && !f->failed)
         f->failed = errno;
 }
 

@@ -2,6 +2,7 @@
  * which the next write of the same target removes. Files of living writers and of others stay. The test replaces
  * linkat and rename of the C library, to stop at these calls. */
 #include "base/outfile.h"
+#include "rig/calls.h"
 #include "rig/scratch_dir.h"
 
 #include <errno.h>
@@ -262,6 +263,28 @@ static void a_file_that_appeared_meanwhile_is_replaced(void **state)
     arena_close(a);
 }
 
+/* A signal is handled between two calls, so a call for gigabytes would delay a stop. */
+static void many_bytes_are_written_in_pieces(void **state)
+{
+    (void)state;
+    enum { SIZE = 30000001, CALLS = 3 };
+    Arena *a = arena_open(0);
+    Error err;
+    size_t size;
+    uint8_t *data = NEW(a, uint8_t, SIZE);
+    check(data != NULL);
+    for (size_t i = 0; i < SIZE; i++)
+        data[i] = (uint8_t)(i % 251);
+    const long before = calls_made().writes;
+    check_ok(outfile_save(in_scratch("large"), data, SIZE, a, &err), &err);
+    check(before < 0 || calls_made().writes - before > CALLS);
+    uint8_t *again = file_load(in_scratch("large"), &size);
+    check(size == SIZE && !memcmp(again, data, SIZE));
+    free(again);
+    unlink(in_scratch("large"));
+    arena_close(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -271,6 +294,7 @@ int main(void)
         cmocka_unit_test(files_that_this_process_writes_are_kept),
         cmocka_unit_test(a_writer_holds_a_lock_until_its_file_is_renamed),
         cmocka_unit_test(a_process_that_stops_first_renames_a_finished_file),
+        cmocka_unit_test(many_bytes_are_written_in_pieces),
         cmocka_unit_test(a_file_that_appeared_meanwhile_is_replaced),
     };
     return cmocka_run_group_tests(tests, scratch_open, scratch_close) ? 1 : 0;
