@@ -7,7 +7,7 @@ can_launch() {
 }
 
 # The arguments of mpirun before -n. It may run as root, and start more ranks than there are cores. A rank that waits
-# sleeps (test/net/rest.c), longer after `slowly`, so that a run of 80 steps takes a second and can be disturbed.
+# sleeps (test/net/rest.c).
 LAUNCH="mpirun --allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1 -x LD_PRELOAD=${PUBLIC%/public}/rest.so --timeout 120"
 
 # A short training run; arguments: folder, further options. Results without the times are in FOLDER.cut.
@@ -31,9 +31,20 @@ until_saved() {
     until [ "$(find "$1" -name 'step_*.h5' -newer started 2>/dev/null)" ] || ! kill -0 $!; do sleep 0.02; done
 }
 
-slowly() {
-    REST_US=1000
-    export REST_US
+# Prints a step with a test, ten steps or fewer after the newest checkpoint of a folder.
+further() {
+    last=$(printf '%s\n' "$1"/step_*.h5 | tail -n 1)
+    last=${last##*step_}
+    expr "${last%.h5}" / 10 \* 10 + 10
+}
+
+# Compares the runs of the folders a and b, which end at step $n.
+same_run() {
+    file=$(printf 'step_%08d.h5' "$n")
+    cmp "a/$file" "b/$file" && echo same weights
+    cut_times a
+    cut_times b
+    cmp a.cut b.cut && echo same records
 }
 
 # Runs a command on two ranks, on two made-up hosts; arguments: bits per second, delay in seconds, the command.
