@@ -95,7 +95,7 @@ SONAME   := libatomo.so.0
 LIBRARY  := $(B)/public/$(SONAME) $(B)/public/libatomo.a
 DOOR_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard lib/library/*.c)))
 
-.PHONY: all check check-run tests demo demo-run deps bench bench-check fuzz golden format lint depcheck listcheck tsan coverage docs \
+.PHONY: all check check-run tests demo demo-run deps bench bench-check fuzz fuzz-codecs golden format lint depcheck listcheck tsan coverage docs \
         rng-quality install uninstall wheel vectors dist sbom clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -593,13 +593,20 @@ FUZZ_MOST    = $(if $(FUZZ_RUNS),-runs=$(FUZZ_RUNS),-max_total_time=$(FUZZ_SECON
 TARGETS      ?= $(FUZZERS)
 FUZZ_FLAGS   := -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
 
+# Prints how many inputs ran and what they reached: cov, edges of the program; ft, edges with their counts; corp, inputs kept.
+fuzzed = { $(1) $(FUZZ_MOST) -rss_limit_mb=2048 -timeout=60 -print_final_stats=1 $(2) $(3) >$(2).log 2>&1; code=$$?; \
+    grep -oE 'DONE.*corp: [0-9]+|stat::number_of_executed.*|SUMMARY.*|ERROR.*|Test unit.*' $(2).log; [ $$code = 0 ]; }
+
 # Fuzzing needs clang and its runtime library (Debian: clang, libclang-rt-14-dev).
 fuzz: $(TARGETS:%=build/fuzz/%)
 	@for f in $^; do name=$$(basename $$f); mkdir -p build/fuzz/corpus/$$name; echo "== $$name"; \
-	    $$f $(FUZZ_MOST) -rss_limit_mb=2048 -timeout=60 -print_final_stats=1 \
-	        build/fuzz/corpus/$$name $$(ls -d test/fuzz/corpus/$$name 2>/dev/null) 2>&1 | \
-	        grep -E 'stat::number_of_executed|SUMMARY|ERROR|Test unit' ; \
-	    ls crash-* timeout-* oom-* 2>/dev/null && exit 1; done; true
+	    $(call fuzzed,$$f,build/fuzz/corpus/$$name,test/fuzz/corpus/$$name) || exit 1; done
+
+# The decoder of one codec after the other, each for FUZZ_SECONDS; CODECS names some of them.
+CODECS ?= $(basename $(notdir $(wildcard test/golden/*.txt)))
+fuzz-codecs: build/fuzz/fuzz_decode
+	@for c in $(CODECS); do mkdir -p build/fuzz/corpus/codec-$$c; echo "== $$c"; \
+	    CODEC=$$c; export CODEC; $(call fuzzed,$<,build/fuzz/corpus/codec-$$c,test/fuzz/corpus/fuzz_decode) || exit 1; done
 
 FUZZ_OBJ := $(patsubst %.c,build/fuzz/%.o,$(LIB_SRC) $(VEC_SRC) $(NN_SRC) $(PLOT_SRC) $(PAGE_SRC))
 FUZZ_CC  := clang $(FLAGS) -Wno-everything $(FUZZ_FLAGS) -DKERNELS_MOST=0 $(VERSION_FLAGS) $(SCIENCE_FLAGS)
@@ -889,6 +896,7 @@ help:
 	@echo "make bench     speed, as ratios to memcpy and to peers: docs/performance.md"
 	@echo "make bench-check   fail where a codec has fallen by more than a quarter against docs/performance.json"
 	@echo "make fuzz      search for inputs that break a decoder or parser  (FUZZ_SECONDS=60 each)"
+	@echo "make fuzz-codecs   the same for the decoder of one codec after the other  (CODECS=\"svd qsgd\")"
 	@echo "make faults    every command with one of its own allocations or system calls failing  (POINTS=0: each call)"
 	@echo "make limits    run the programs under limits on memory, files, processes and stack, in small steps"
 	@echo "make kills     kill commands at random moments, resume them, compare with undisturbed runs  (KILLS=500)"

@@ -1,10 +1,13 @@
 /* fuzz_decode.c -- fuzzes every codec's decoder with random bytes and with valid payloads that are then
  * modified.
  *
- * Input: spec (two bytes), shape (one byte), mode (one byte), then further bytes. If the mode is even, the
+ * Input: spec (two bytes, see spec_of), shape (one byte), mode (one byte), then further bytes. If the mode is even, the
  * further bytes are the payload. If the mode is odd, the payload is that of a vector of normal numbers. The
  * further bytes then are edits (position, value) and a length to which the payload is cut; bits 1 and 2 of the mode are
- * the most edits: 1, 2, 3, or all. The decoder must refuse the payload or return finite numbers. */
+ * the most edits: 1, 2, 3, or all. The decoder must refuse the payload or return finite numbers.
+ *
+ * CODEC=name in the environment: only specs that name this codec or wrapper. FUZZ_SEEDS=FOLDER: writes to the folder, for
+ * each codec, the input that has a valid payload of its default. */
 #include "num/finite.h"
 #include "compress/spec.h"
 #include "rig/more_specs.h"
@@ -20,16 +23,53 @@ enum { SPECS_MOST = 1000 };
 static const char *specs[SPECS_MOST];
 static size_t spec_count;
 
+/* Returns true if one of the spec's stages is of the codec or wrapper `name`. */
+static bool names_codec(const char *spec, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *stage = spec;; stage++) {
+        if (!strncmp(stage, name, length) && strchr(":+", stage[length]))
+            return true;
+        stage = strchr(stage, '+');
+        if (!stage)
+            return false;
+    }
+}
+
+static void add_spec(const char *spec)
+{
+    const char *only = getenv("CODEC");
+    if (!only || names_codec(spec, only))
+        specs[spec_count++] = spec;
+}
+
 static void collect_specs(void)
 {
     static char wrapped[SPECS_MOST][32];
     for (size_t i = 0; compressors[i]; i++) {
         const bool wraps = compressors[i]->wraps && !compressors[i]->alone[0];
         snprintf(wrapped[i], sizeof wrapped[i], "%s%s", compressors[i]->name, wraps ? "+none" : "");
-        specs[spec_count++] = wrapped[i];
+        add_spec(wrapped[i]);
     }
     for (size_t i = 0; i < countof(more_specs); i++)
-        specs[spec_count++] = more_specs[i].spec;
+        add_spec(more_specs[i].spec);
+    if (spec_count == 0)
+        abort(); /* CODEC names none */
+}
+
+/* Stored inputs name a spec by this number, so that they keep their meaning when specs are added. */
+static unsigned code_of(const char *spec)
+{
+    return (unsigned)(rng_hash(spec) & 0x7fff) | 0x8000;
+}
+
+/* Returns the spec of this code, or else the one of this index. */
+static const char *spec_of(unsigned code)
+{
+    for (size_t i = 0; code & 0x8000 && i < spec_count; i++)
+        if (code_of(specs[i]) == code)
+            return specs[i];
+    return specs[code % spec_count];
 }
 
 static const size_t shapes[][2] = {{1, 1}, {3, 1}, {8, 8}, {1, 100}, {65, 3}, {30, 20}, {513, 1}, {16, 90}};
@@ -64,13 +104,53 @@ static void divide(Message *m, const uint8_t *data, size_t size)
     }
 }
 
+/* ---- seeds ---- */
+
+enum { SEED_SHAPE = 2 }; /* 8 x 8 */
+
+static void write_seed(const char *folder, const char *name, const char *spec)
+{
+    char path[400];
+    Arena *a = arena_open(0);
+    Error err;
+    const Codec *codec;
+    Shape shape;
+    if (codec_open(&codec, spec, a, &err) != OK || !shape_make(&shape, 2, shapes[SEED_SHAPE]))
+        abort();
+    Call c = {.self = codec, .shape = &shape, .workers = 1, .threads = 1, .scratch = a, .err = &err};
+    c.rng = c.rng_shared = rng_open(1, 0, 0, 0, 1);
+    Message m = {.rounds = codec_rounds(codec)};
+    Buf payload = {.cap = codec_message_bound(&c)};
+    payload.data = NEW(a, uint8_t, payload.cap);
+    encode_and_edit(&c, &payload, &m, 0, NULL, 0);
+    /* A payload of several rounds would be divided equally: the target encodes these itself. */
+    const uint8_t several = m.rounds > 1;
+    const uint8_t head[] = {(uint8_t)(code_of(spec) >> 8), (uint8_t)code_of(spec), SEED_SHAPE, several};
+    const size_t size = several ? 0 : payload.size;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *to = fopen(path, "wb");
+    if (!to || fwrite(head, 1, sizeof head, to) != sizeof head || fwrite(payload.data, 1, size, to) != size ||
+        fclose(to))
+        abort();
+    arena_close(a);
+}
+
+static void begin(void)
+{
+    const char *folder = getenv("FUZZ_SEEDS");
+    if (spec_count)
+        return;
+    collect_specs();
+    for (size_t i = 0; folder && !getenv("CODEC") && compressors[i]; i++)
+        write_seed(folder, compressors[i]->name, specs[i]);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size < 4)
         return 0;
-    if (spec_count == 0)
-        collect_specs();
-    const char *spec = specs[(size_t)(data[0] << 8 | data[1]) % spec_count];
+    begin();
+    const char *spec = spec_of((unsigned)(data[0] << 8 | data[1]));
     data++, size--;
     static Arena *a;
     a = a ? a : arena_open(0);
