@@ -78,8 +78,8 @@ typedef struct {
 } Case;
 
 static const Case cases[] = {
-    {"bf16", 8, 2.5, 90, 18, 600},  {"bf16", 8, 40, 60, 40, 600},  {"qsgd", 8, 2.5, 90, 18, 600},
-    {"qsgd", 8, 1.5, 18, 90, 600},  {"qsgd", 4, 18, 90, 18, 600},  {"qsgd", 2, 18, 18, 90, 600},
+    {"bf16", 8, 2.5, 90, 18, 600},  {"bf16", 8, 40, 60, 40, 600},   {"qsgd", 8, 2.5, 90, 18, 600},
+    {"qsgd", 8, 1.5, 18, 90, 600},  {"qsgd", 4, 18, 90, 18, 600},   {"qsgd", 2, 18, 18, 90, 600},
     {"qsgd", 1, 5, 1300, 12, 600},  {"qsgd", 5, 12, 1300, 12, 400}, {"qsgd", 16, 20, 60, 40, 600},
     {"qsgd", 3, 0.5, 40, 200, 600},
 };
@@ -110,7 +110,7 @@ static void estimates_of_rounded_vectors_are_unbiased_and_the_closed_form_holds(
         const double closed = codec_variance(&rig.call, x);
         check_rel(closed,
                   variance_ref(x, cases[i].rows, cases[i].cols, plan.level, cases[i].form, cases[i].bits),
-                  1e-4);
+                  1e-5 /* the codec rounds vectors to float32 before it rounds them at random */);
         const Draws d = draws_take(&rig, x, cases[i].repeats);
         check(rig.payload.data[0] == PAYLOAD_METHOD);
         check(draws_gain_is_one(&d));
@@ -225,7 +225,7 @@ static void vectors_travel_as_payloads_of_their_codec_at_their_own_addresses(voi
 /* ---- expected bits and rounding errors of singular vectors ---- */
 
 /* The expected number of bits in the plan must be right for random singular vectors, as of a matrix of normal
- * numbers. */
+ * numbers, and the better the longer they are. */
 static void expected_bits_are_met_where_vectors_are_random(void **state)
 {
     (void)state;
@@ -234,6 +234,7 @@ static void expected_bits_are_met_where_vectors_are_random(void **state)
     const Rng rng = rng_open(6, 0, 0, 0, 0);
     Arena *a = arena_open(0);
     const Shape shapes[] = {{2, {3000, 18}, 54000}, {2, {40, 30}, 1200}};
+    static const double tolerance[countof(shapes)] = {0.015, 0.03};
     float *x = NEW(a, float, 54000);
     for (size_t i = 0; i < 54000; i++)
         x[i] = (float)rng_normal(&rng, USE_TEST, i);
@@ -250,7 +251,7 @@ static void expected_bits_are_met_where_vectors_are_random(void **state)
             check_ok(rig_encode(&rig, x, r), &rig.err);
             mean += 8 * (double)rig.payload.size / R;
         }
-        check_rel(mean, plan.bits, 0.04);
+        check_rel(mean, plan.bits, tolerance[k % 2]);
         rig_close(&rig);
     }
     arena_close(a);
