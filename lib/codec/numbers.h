@@ -4,7 +4,7 @@
  *     one worker's payload     kind:8  { number } x count
  *     merged payload           kind:8 = 2  workers:varint  { sum or mean } x count
  *
- * Payloads of the codec `none` have the numbers only. */
+ * Payloads of the codec `none` have the numbers only. The size of a payload depends on the call, not on the gradient. */
 #ifndef ATOMO_NUMBERS_H
 #define ATOMO_NUMBERS_H
 

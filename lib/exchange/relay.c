@@ -113,7 +113,7 @@ static Status merge_segments(Relay *r, RelayTensor *const *t, size_t count, cons
     TRY(arena_check(s, a, t[0]->x.call.err));
     for (size_t j = 0; j < count; j++) {
         s[merged] = segments_of(r, t[j], sends);
-        merged += segments_used(&s[merged], r->size + j, count);
+        merged += segments_used(&s[merged]);
     }
     *left = count - merged;
     return merged ? segments_merge(s, merged) : OK;

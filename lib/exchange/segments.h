@@ -23,10 +23,8 @@ typedef struct {
 
 Segments segments_of(const Relay *r, RelayTensor *t, const bool *sends);
 
-/* Returns true if the round's payloads are merged in segments: if they have at least 64 numbers for each
- * rank, and all of them have the size of these numbers. size[w * stride] has the bytes of worker w's
- * payload. */
-bool segments_used(const Segments *s, const uint64_t *size, size_t stride);
+/* Returns true if the round's payloads are merged in segments: if they have at least 64 numbers for each rank. */
+bool segments_used(const Segments *s);
 
 /* Merges the payloads of `count` tensors to s[j].tensor->merged. s[j].tensor->sent has the payloads of this rank's
  * workers. The merged payloads are valid to the end of the step. Errors are the same on all ranks. */

@@ -41,6 +41,7 @@ typedef struct {
     Bytes sent[WORKERS], heard[ROUNDS_MAX];
 } Rig;
 
+/* Worker 0 has a gradient of zeros. */
 static void rig_open(Rig *r, const char *spec)
 {
     const Codec *codec;
@@ -58,7 +59,7 @@ static void rig_open(Rig *r, const char *spec)
     for (size_t w = 0; w < WORKERS; w++) {
         const Rng rng = rng_open(8, 0, (int64_t)w, 0, 0);
         for (size_t i = 0; i < N; i++)
-            r->x[w][i] = (float)(rng_unit(&rng, USE_SAMPLE, i) - 0.4) * (float)(1 + w);
+            r->x[w][i] = (float)(rng_unit(&rng, USE_SAMPLE, i) - 0.4) * (float)w;
     }
 }
 
@@ -108,6 +109,8 @@ static void segments_give_the_merged_payload(void **state)
             encode_and_merge(&r);
             const Numbers m = codec_numbers(&r.call);
             rounds += m.count > 0;
+            for (size_t w = 0; w < WORKERS && m.count; w++)
+                check(r.sent[w].size == numbers_head(&m) + numbers_size(&m, m.count, m.bits));
             for (size_t segments = 1; segments <= SEGMENTS && m.count >= 64 * segments; segments++) {
                 Buf out = room(&r);
                 numbers_merged_head(&r.call, &m, &out);
