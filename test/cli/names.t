@@ -66,8 +66,11 @@ $ atomo-bench synth --shape 700x700 --shape 10 -q -o g.h5 >/dev/null; for v in 6
 
 # ... and the message of compare, sweep, merge and cost names file and tensor, and the codec if it is at work
 ? ! nm -D "$(command -v atomo-bench)" | grep -q asan
-$ atomo-bench synth --shape 3000x3000 --shape 10 -q -o g.h5 >/dev/null; for c in 'compare -c qsgd' 'sweep -c qsgd' 'merge -c qsgd --workers 4' 'cost -c qsgd'; do for v in 90000 110000 130000 150000 170000 190000 210000 230000; do (ulimit -v $v; timeout -s KILL 60 atomo-bench ${c%% *} g.h5 ${c#* } --repeats 1 --threads 1 -q 2>&1 >/dev/null); done | grep 'out of memory' >e; [ -s e ] && echo ran out; grep -v '^atomo-bench: g.h5: \(qsgd on \)*\(step_000001/\)*layer0.weight: ' e; done
-> ran out
+$ atomo-bench synth --shape 3000x3000 --shape 10 -q -o g.h5 >/dev/null; for c in 'compare -c qsgd' 'sweep -c qsgd' 'merge -c qsgd --workers 4' 'cost -c qsgd'; do for v in 90000 110000 130000 150000 170000 190000 210000 230000; do (ulimit -v $v; timeout -s KILL 60 atomo-bench ${c%% *} g.h5 ${c#* } --repeats 1 --threads 1 -q 2>&1 >/dev/null); done | grep 'out of memory' >e; [ -s e ] && echo ${c%% *} ran out; grep -v '^atomo-bench: g.h5: \(qsgd on \)*\(step_000001/\)*layer0.weight: ' e; done
+> compare ran out
+> sweep ran out
+> merge ran out
+> cost ran out
 - atomo-bench*
 = 1
 
