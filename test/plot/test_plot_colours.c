@@ -154,30 +154,37 @@ static void looks_with_one_mark_and_dash_differ_in_colour_for_everyone(void **st
     arena_close(a);
 }
 
-/* Where they have one mark and dashes: all pairs of codecs, each with its default parameters. */
-static void codecs_of_one_mark_and_dash_differ_in_colour_for_everyone(void **state)
+/* Calls check_two for all pairs of codecs, each with its default parameters. The codec threshold has none; it takes part
+ * with the spec `threshold`, if that is not NULL. */
+static void each_pair(const char *threshold, void (*check_two)(const char *spec, const Look *look,
+                                                               const char *other_spec, const Look *other))
 {
     Error err;
     Look look[CODECS_MOST];
     const char *name[CODECS_MOST];
     const Codec *codec;
     size_t count = 0;
-    (void)state;
     Arena *a = arena_open(0);
     for (size_t i = 0; compressors[i]; i++) {
-        const char *spec =
-            strcmp(compressors[i]->name, "threshold") ? compressors[i]->name : "threshold:tau=0.01";
-        if (codec_open(&codec, spec, a, &err) != OK) /* a wrapper */
+        const char *own = compressors[i]->name, *spec = strcmp(own, "threshold") ? own : threshold;
+        if (!spec || codec_open(&codec, spec, a, &err) != OK) /* a wrapper */
             continue;
         check(count < CODECS_MOST);
         name[count] = spec;
         look[count] = plot_look(spec, 0, a);
         for (size_t k = 0; k < count; k++)
-            check_apart(name[count], &look[count], name[k], &look[k]);
+            check_two(name[count], &look[count], name[k], &look[k]);
         count++;
     }
     check(count > 30);
     arena_close(a);
+}
+
+/* Where they have one mark and dashes. */
+static void codecs_of_one_mark_and_dash_differ_in_colour_for_everyone(void **state)
+{
+    (void)state;
+    each_pair("threshold:tau=0.01", check_apart);
 }
 
 /* True if two codecs of one mark have nearly the same hue and either the same dashes, too, or, as they look where no line
@@ -191,30 +198,18 @@ static bool differ_by_a_shade(const Look *x, const Look *y)
            (x->dash == y->dash || fabs(p[0] - q[0]) < 8);
 }
 
+static void check_more_than_a_shade(const char *spec, const Look *look, const char *other_spec,
+                                    const Look *other)
+{
+    if (differ_by_a_shade(look, other))
+        print_error("%s and %s: %s and %s\n", spec, other_spec, look->colour, other->colour);
+    check(!differ_by_a_shade(look, other));
+}
+
 static void codecs_never_differ_by_a_light_shade_alone(void **state)
 {
-    Error err;
-    Look look[CODECS_MOST];
-    const char *name[CODECS_MOST];
-    const Codec *codec;
-    size_t count = 0;
     (void)state;
-    Arena *a = arena_open(0);
-    for (size_t i = 0; compressors[i]; i++)
-        if (codec_open(&codec, compressors[i]->name, a, &err) == OK) { /* fails for wrappers */
-            check(count < CODECS_MOST);
-            look[count] = plot_look(compressors[i]->name, 0, a);
-            name[count] = compressors[i]->name;
-            for (size_t k = 0; k < count; k++) {
-                if (differ_by_a_shade(&look[count], &look[k]))
-                    print_error("%s and %s: %s and %s\n", name[count], name[k], look[count].colour,
-                                look[k].colour);
-                check(!differ_by_a_shade(&look[count], &look[k]));
-            }
-            count++;
-        }
-    check(count > 30);
-    arena_close(a);
+    each_pair(NULL, check_more_than_a_shade);
 }
 
 /* All shades of a mark: specs of one codec. */
