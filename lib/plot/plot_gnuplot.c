@@ -34,14 +34,22 @@ typedef struct {
 
 /* ---- the private directory ---- */
 
+static void remove_open_directory(DIR *dir, const char *path)
+{
+    rewinddir(dir);
+    for (struct dirent *entry; (entry = readdir(dir));)
+        unlinkat(dirfd(dir), entry->d_name, 0);
+    closedir(dir);
+    rmdir(path);
+}
+
 static void remove_directory(const char *path)
 {
     DIR *dir = opendir(path);
-    for (struct dirent *entry; dir && (entry = readdir(dir));)
-        unlinkat(dirfd(dir), entry->d_name, 0);
     if (dir)
-        closedir(dir);
-    rmdir(path);
+        remove_open_directory(dir, path);
+    else
+        rmdir(path);
 }
 
 static bool take(int fd, void *to, size_t size)
@@ -66,26 +74,36 @@ static bool give(int fd, const void *from, size_t size)
     return true;
 }
 
+/* Closes all descriptors but 0, the end of the pipe, and the directory's, and waits for the end of what the pipe brings. */
+static void wait_for_end(DIR *dir)
+{
+    const unsigned kept = (unsigned)dirfd(dir);
+    char byte;
+    if (kept > 1)
+        confine_close(1, kept - 1);
+    confine_close(kept + 1, ~0u);
+    while (read(0, &byte, 1) < 0 && errno == EINTR)
+        ;
+}
+
 /* Runs in the guardian process: makes the directory and tells its path. Then waits until this program and gnuplot have
  * closed the other end of the pipe, also by ending or being killed, and removes the directory. */
 _Noreturn static void guard(char *path, int pipe_end, int tell)
 {
-    char byte;
     setsid(); /* signals to the program's process group do not reach the guardian */
-    const int failed = mkdtemp(path) ? 0 : errno;
+    const bool made = mkdtemp(path) != NULL;
+    DIR *dir = made ? opendir(path) : NULL; /* opened now: later there may be no memory for it */
+    const int failed = dir ? 0 : errno;
+    if (made && !dir)
+        rmdir(path);
     const bool told = give(tell, &failed, sizeof failed) && give(tell, path, strlen(path));
     if (failed)
         _exit(1);
-    if (!told) {
-        remove_directory(path);
-        _exit(1);
-    }
     dup2(pipe_end, 0);
-    confine_close(1, ~0u);
-    while (read(0, &byte, 1) < 0 && errno == EINTR)
-        ;
-    remove_directory(path);
-    _exit(0);
+    if (told)
+        wait_for_end(dir);
+    remove_open_directory(dir, path);
+    _exit(told ? 0 : 1);
 }
 
 /* Starts the guardian, a process that makes the directory and removes it after this program ends: were it made here, a

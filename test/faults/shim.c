@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <poll.h>
+#include <pthread.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -22,6 +23,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum Class { ALLOC, OPEN, READ, WRITE, SYNC, RENAME, CLOSE, MMAP, FORK, PIPE, MEMFD, CLASSES };
@@ -173,6 +175,45 @@ DIR *opendir(const char *path)
     return fault(CALLER, OPEN) ? (errno = EMFILE, NULL) : NEXT(opendir)(path);
 }
 
+DIR *fdopendir(int fd)
+{
+    return fault(CALLER, OPEN) ? (errno = ENOMEM, NULL) : NEXT(fdopendir)(fd);
+}
+
+int scandir(const char *path, struct dirent ***list, int (*filter)(const struct dirent *),
+            int (*compare)(const struct dirent **, const struct dirent **))
+{
+    const int how = fault(CALLER, OPEN);
+    return how ? failed(how, EMFILE) : NEXT(scandir)(path, list, filter, compare);
+}
+
+int mkdir(const char *path, mode_t mode)
+{
+    return fault(CALLER, OPEN) ? failed(1, ENOSPC) : NEXT(mkdir)(path, mode);
+}
+
+char *mkdtemp(char *path)
+{
+    return fault(CALLER, OPEN) ? (errno = ENOSPC, NULL) : NEXT(mkdtemp)(path);
+}
+
+int dup(int fd)
+{
+    return fault(CALLER, OPEN) ? failed(1, EMFILE) : NEXT(dup)(fd);
+}
+
+/* Only calls that make a descriptor fail. */
+int fcntl(int fd, int command, ...)
+{
+    va_list args;
+    va_start(args, command);
+    const long value = va_arg(args, long);
+    va_end(args);
+    if (command == F_DUPFD_CLOEXEC && fault(CALLER, OPEN))
+        return failed(1, EMFILE);
+    return NEXT(fcntl)(fd, command, value);
+}
+
 int close(int fd)
 {
     const int how = fault(CALLER, CLOSE);
@@ -243,6 +284,27 @@ size_t fwrite(const void *from, size_t size, size_t n, FILE *f)
     return NEXT(fwrite)(from, size, n, f);
 }
 
+int fputs(const char *text, FILE *f)
+{
+    if (fault(CALLER, WRITE) == 1)
+        return mark(f), errno = ENOSPC, EOF;
+    return NEXT(fputs)(text, f);
+}
+
+int puts(const char *text)
+{
+    if (fault(CALLER, WRITE) == 1)
+        return mark(stdout), errno = ENOSPC, EOF;
+    return NEXT(puts)(text);
+}
+
+char *fgets(char *to, int size, FILE *f)
+{
+    if (fault(CALLER, READ) == 1)
+        return mark(f), errno = EIO, NULL;
+    return NEXT(fgets)(to, size, f);
+}
+
 int fflush(FILE *f)
 {
     if (f && fault(CALLER, WRITE) == 1)
@@ -293,6 +355,19 @@ int posix_spawnp(pid_t *child, const char *file, const posix_spawn_file_actions_
                                : NEXT(posix_spawnp)(child, file, actions, attributes, arguments, environment);
 }
 
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
+                   void *argument)
+{
+    return fault(CALLER, FORK) ? EAGAIN : NEXT(pthread_create)(thread, attributes, start, argument);
+}
+
+/* Only a signal interrupts this call; it does not fail. */
+pid_t waitpid(pid_t child, int *status, int options)
+{
+    const int how = fault(CALLER, FORK);
+    return how == 'e' ? failed(how, 0) : NEXT(waitpid)(child, status, options);
+}
+
 int pipe2(int ends[2], int flags)
 {
     return fault(CALLER, PIPE) ? failed(1, EMFILE) : NEXT(pipe2)(ends, flags);
@@ -312,6 +387,12 @@ int poll(struct pollfd *fds, nfds_t n, int milliseconds)
 int memfd_create(const char *name, unsigned flags)
 {
     return fault(CALLER, MEMFD) ? failed(1, EMFILE) : NEXT(memfd_create)(name, flags);
+}
+
+int fallocate(int fd, int mode, off_t from, off_t size)
+{
+    const int how = fault(CALLER, MEMFD);
+    return how ? failed(how, ENOSPC) : NEXT(fallocate)(fd, mode, from, size);
 }
 
 int ftruncate(int fd, off_t size)
