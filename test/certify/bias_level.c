@@ -5,30 +5,13 @@
  *
  * False alarms are counted for six unbiased codecs on three layers of a real gradient. Each comparison has ten
  * repeats and its own seed. */
-#include "compress/spec.h"
-#include "measure/compare.h"
 #include "report/report_bias.h"
-#include "rig/check.h"
+#include "rig/layer.h"
 
-enum { CODECS_MAX = 8, REPEATS = 10, SEEDS = 400 };
+enum { REPEATS = 10, SEEDS = 400 };
 
 static const char *const test_names[BIAS_TESTS] = {"bias_p", "gain_p", "gain_l1_p"};
 static const char *const layers[] = {"conv1.weight", "conv2.weight", "fc2.weight"};
-
-typedef struct {
-    Arena *a;
-    Dump *dump;
-    VectorList list;
-    Comparison c;
-    const Codec *codec[CODECS_MAX];
-    BiasRow row[CODECS_MAX];
-    Error err;
-} World;
-
-static Status load(void *data, const Vector *v, float *x, Error *err)
-{
-    return vector_load(((World *)data)->dump, v, x, err);
-}
 
 static double value(const Record *r, const char *metric)
 {
@@ -39,8 +22,7 @@ static double value(const Record *r, const char *metric)
  * the earlier records. */
 static Status keep(void *data, const Record *r, Error *err)
 {
-    World *w = data;
-    BiasRow *row = &w->row[r->codec];
+    BiasRow *rows = ((Layer *)data)->data, *row = &rows[r->codec];
     (void)err;
     *row = (BiasRow){.se = {value(r, "gain_se"), value(r, "gain_l1_se")},
                      .mse = value(r, "mse"),
@@ -50,41 +32,12 @@ static Status keep(void *data, const Record *r, Error *err)
     return OK;
 }
 
-static void open_layer(World *w, const char *tensor, const char *const *spec, size_t specs)
+static void run(Layer *l, uint64_t seed)
 {
-    const GroupSpec groups = {.selection = {.tensors = {&tensor, 1}, .step = "*1000"}};
-    *w = (World){.a = arena_open(0)};
-    check_ok(dump_open(&w->dump, "datasets/lenet-mnist.h5", w->a, &w->err), &w->err);
-    check_ok(groups_make(&w->list, w->dump, &groups, w->a, &w->err), &w->err);
-    for (size_t k = 0; k < specs; k++)
-        check_ok(codec_open(&w->codec[k], spec[k], w->a, &w->err), &w->err);
-    w->c = (Comparison){.codec = w->codec,
-                        .name = spec,
-                        .codecs = specs,
-                        .vectors = &w->list,
-                        .repeats = REPEATS,
-                        .threads = 1,
-                        .untimed = true,
-                        .data = w,
-                        .load = load,
-                        .record = keep};
-}
-
-static void run(World *w, uint64_t seed)
-{
-    size_t failures;
-    const ArenaMark mark = arena_mark(w->a);
-    w->c.seed = seed;
-    check_ok(compare_run(&w->c, &failures, w->a, &w->err), &w->err);
-    check(failures == 0);
-    check_ok(bias_judge(w->row, w->c.codecs, w->c.repeats, w->a, &w->err), &w->err);
-    arena_rewind(w->a, mark);
-}
-
-static void close_layer(World *w)
-{
-    dump_close(w->dump);
-    arena_close(w->a);
+    const ArenaMark mark = arena_mark(l->a);
+    layer_run(l, seed);
+    check_ok(bias_judge(l->data, l->c.codecs, l->c.repeats, l->a, &l->err), &l->err);
+    arena_rewind(l->a, mark);
 }
 
 /* ---- false alarms ---- */
@@ -121,20 +74,21 @@ static bool false_alarms_are_as_stated(void)
     Alarms each[countof(spec)] = {0}, all = {0};
     size_t tables = 0, families = 0;
     for (size_t l = 0; l < countof(layers); l++) {
-        World w;
-        open_layer(&w, layers[l], spec, countof(spec));
+        Layer layer;
+        BiasRow row[countof(spec)];
+        layer_open(&layer, layers[l], REPEATS, spec, countof(spec), keep, row);
         for (uint64_t s = 0; s < SEEDS; s++) {
             bool alarm = false;
-            run(&w, s);
+            run(&layer, s);
             for (size_t k = 0; k < countof(spec); k++) {
-                count_alarms(&each[k], &w.row[k]);
-                count_alarms(&all, &w.row[k]);
-                alarm = alarm || w.row[k].holm < BIAS_LEVEL;
+                count_alarms(&each[k], &row[k]);
+                count_alarms(&all, &row[k]);
+                alarm = alarm || row[k].holm < BIAS_LEVEL;
             }
             tables++;
             families += alarm;
         }
-        close_layer(&w);
+        layer_close(&layer);
     }
     printf("| codec | tests | p < 0.05, %% | p < 0.01, %% |\n|---|---:|---:|---:|\n");
     for (size_t k = 0; k < countof(spec); k++)
@@ -174,22 +128,20 @@ static bool biased_codecs_are_not_called_unbiased(void)
         "\n| biased codec | layer | bias along g, %% | named biased, %% | cannot be seen, %% | none seen, a larger bias would "
         "show, %% | none seen, this bias would show, %% |\n|---|---|---:|---:|---:|---:|---:|\n");
     for (size_t k = 0; k < countof(biased); k++) {
-        World w;
+        Layer layer;
+        BiasRow row;
         size_t named = 0, unseen = 0, larger = 0, missed = 0;
-        open_layer(&w, biased[k].layer, &biased[k].spec, 1);
-        w.c.repeats = LONG_RUN;
-        w.c.record = keep_gain;
-        run(&w, BIASED_SEEDS);
+        layer_open(&layer, biased[k].layer, LONG_RUN, &biased[k].spec, 1, keep_gain, &row);
+        run(&layer, BIASED_SEEDS);
         const double bias = bias_of;
-        w.c.repeats = REPEATS;
+        layer.c.repeats = REPEATS;
         for (uint64_t s = 0; s < BIASED_SEEDS; s++) {
-            run(&w, s);
-            const BiasRow *row = &w.row[0];
-            if (row->holm < BIAS_LEVEL)
+            run(&layer, s);
+            if (row.holm < BIAS_LEVEL)
                 named++;
-            else if (!(row->detectable < BIAS_UNSEEN))
+            else if (!(row.detectable < BIAS_UNSEEN))
                 unseen++;
-            else if (row->detectable > bias)
+            else if (row.detectable > bias)
                 larger++;
             else
                 missed++;
@@ -199,7 +151,7 @@ static bool biased_codecs_are_not_called_unbiased(void)
                100 * bias, share * (double)named, share * (double)unseen, share * (double)larger,
                share * (double)missed);
         right = right && missed <= BIASED_SEEDS / 10;
-        close_layer(&w);
+        layer_close(&layer);
     }
     return right;
 }

@@ -1,34 +1,22 @@
 /* test_bias.c -- standard errors and tests of bias, on layers of a real gradient: how often confidence
  * intervals contain the true value, how often the tests raise a false alarm, and whether they find the bias of
  * two biased codecs. Seeds are fixed, so the counts are the same in every run. */
-#include "compress/spec.h"
-#include "measure/compare.h"
 #include "measure/metrics_errors.h"
 #include "num/stats.h"
 #include "report/report_bias.h"
-#include "rig/check.h"
+#include "rig/layer.h"
 
-enum { CODECS_MAX = 8, SEEDS = 200, REPEATS = 10 };
+enum { SEEDS = 200, REPEATS = 10 };
 
 typedef struct {
-    Arena *a;
-    Dump *dump;
-    VectorList list;
-    Comparison c;
-    const Codec *codec[CODECS_MAX];
+    Layer layer;
     /* value[metric][codec] is the metric over all selected vectors in the last run */
-    double (*value)[CODECS_MAX];
-    Error err;
+    double (*value)[LAYER_CODECS];
 } World;
-
-static Status load(void *data, const Vector *v, float *x, Error *err)
-{
-    return vector_load(((World *)data)->dump, v, x, err);
-}
 
 static Status keep(void *data, const Record *r, Error *err)
 {
-    World *w = data;
+    const World *w = ((Layer *)data)->data;
     (void)err;
     for (size_t m = 0; metrics[m].name; m++)
         /* later records overwrite earlier ones; the last record is over all vectors */
@@ -44,41 +32,9 @@ static size_t metric_total(void)
     return count;
 }
 
-static void open_layer(World *w, const char *tensor, size_t repeats, const char *const *spec, size_t specs)
+static void zero_values(World *w)
 {
-    const GroupSpec groups = {.selection = {.tensors = {&tensor, 1}, .step = "*1000"}};
-    *w = (World){.a = arena_open(0)};
-    w->value = arena_zeroed(w->a, metric_total(), sizeof *w->value);
-    check_ok(dump_open(&w->dump, "datasets/lenet-mnist.h5", w->a, &w->err), &w->err);
-    check_ok(groups_make(&w->list, w->dump, &groups, w->a, &w->err), &w->err);
-    for (size_t k = 0; k < specs; k++)
-        check_ok(codec_open(&w->codec[k], spec[k], w->a, &w->err), &w->err);
-    w->c = (Comparison){.codec = w->codec,
-                        .name = spec,
-                        .codecs = specs,
-                        .vectors = &w->list,
-                        .repeats = repeats,
-                        .threads = 1,
-                        .untimed = true,
-                        .data = w,
-                        .load = load,
-                        .record = keep};
-}
-
-static void run(World *w, uint64_t seed)
-{
-    size_t failures;
-    const ArenaMark mark = arena_mark(w->a);
-    w->c.seed = seed;
-    check_ok(compare_run(&w->c, &failures, w->a, &w->err), &w->err);
-    check(failures == 0);
-    arena_rewind(w->a, mark);
-}
-
-static void close_layer(World *w)
-{
-    dump_close(w->dump);
-    arena_close(w->a);
+    w->value = arena_zeroed(w->layer.a, metric_total(), sizeof *w->value);
 }
 
 static double value(const World *w, size_t codec, const char *metric)
@@ -94,15 +50,16 @@ static const char *const seeded[] = {"topk", "qsgd",        "svd:rank=1", "entry
 enum { UNBIASED_FROM = 1, SEEDED = countof(seeded) };
 
 static World world;
-static double (*drawn[SEEDS])[CODECS_MAX]; /* `value` for each seed */
+static double (*drawn[SEEDS])[LAYER_CODECS]; /* `value` for each seed */
 
 static int draw_seeds(void **state)
 {
     (void)state;
-    open_layer(&world, "conv1.weight", REPEATS, seeded, SEEDED);
+    layer_open(&world.layer, "conv1.weight", REPEATS, seeded, SEEDED, keep, &world);
     for (size_t s = 0; s < SEEDS; s++) {
-        drawn[s] = world.value = arena_zeroed(world.a, metric_total(), sizeof *world.value);
-        run(&world, s);
+        zero_values(&world);
+        drawn[s] = world.value;
+        layer_run(&world.layer, s);
     }
     return 0;
 }
@@ -110,7 +67,7 @@ static int draw_seeds(void **state)
 static int close_seeds(void **state)
 {
     (void)state;
-    close_layer(&world);
+    layer_close(&world.layer);
     return 0;
 }
 
@@ -189,7 +146,7 @@ static void unbiased_codecs_are_seldom_called_biased(void **state)
                 below_1 += p < 0.01;
             }
         }
-        check_ok(bias_judge(row, countof(row), REPEATS, world.a, &world.err), &world.err);
+        check_ok(bias_judge(row, countof(row), REPEATS, world.layer.a, &world.layer.err), &world.layer.err);
         bool alarm = false;
         for (size_t k = 0; k < countof(row); k++)
             alarm = alarm || row[k].holm < BIAS_LEVEL;
@@ -209,7 +166,7 @@ static BiasRow judged(World *w, size_t repeats)
 {
     BiasRow row = {.p = {value(w, 0, "bias_p"), value(w, 0, "gain_p"), value(w, 0, "gain_l1_p")},
                    .se = {value(w, 0, "gain_se"), value(w, 0, "gain_l1_se")}};
-    check_ok(bias_judge(&row, 1, repeats, w->a, &w->err), &w->err);
+    check_ok(bias_judge(&row, 1, repeats, w->layer.a, &w->layer.err), &w->layer.err);
     return row;
 }
 
@@ -220,14 +177,15 @@ static void a_bias_of_16_percent_is_found_or_said_to_be_too_small(void **state)
     (void)state;
     static const char *const spec[] = {"entry:budget=2,empty=resample"};
     World w;
-    open_layer(&w, "conv1.weight", 1000, spec, 1);
-    run(&w, 1);
+    layer_open(&w.layer, "conv1.weight", 1000, spec, 1, keep, &w);
+    zero_values(&w);
+    layer_run(&w.layer, 1);
     check(judged(&w, 1000).holm < 1e-6);
-    w.c.repeats = REPEATS;
-    run(&w, 1);
+    w.layer.c.repeats = REPEATS;
+    layer_run(&w.layer, 1);
     const BiasRow few = judged(&w, REPEATS);
     check(few.holm < BIAS_LEVEL || few.detectable > 0.157);
-    close_layer(&w);
+    layer_close(&w.layer);
 }
 
 /* A planted fault: a qsgd codec with one level. It rounds up with the probability with which it should round
