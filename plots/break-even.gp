@@ -24,7 +24,7 @@ array below[most]
 array above[most]
 array always[most]
 array never[most]
-do for [k = 1:most] { below[k] = above[k] = always[k] = never[k] = 0 }
+turns = sum [k = 1:most] (below[k] = above[k] = always[k] = never[k] = 0)
 x_low = y_low = 1e300
 x_high = y_high = hollows = 0
 count(k, s) = k == 0 ? 0 : s eq 'below' ? (below[k] = below[k] + 1) : s eq 'above' ? (above[k] = above[k] + 1, hollows = 1) : \
@@ -52,7 +52,7 @@ eval widen(n)
 heading = hollows ? 'pays below its line; open marks: above it' : 'pays below its line'
 heading = heading.(bars ? '; bars: 95 % intervals' : '')
 links = 0
-do for [i = 1:n] { key_entry = enter(key_label(i), rgb(i), dash(i), drawn_any(i) ? weight(1.4, i) : 0, below[i] ? solid(i) : above[i] ? hollow(i) : -1) }
+turns = sum [i = 1:n] enter(key_label(i), rgb(i), dash(i), drawn_any(i) ? weight(1.4, i) : 0, below[i] ? solid(i) : above[i] ? hollow(i) : -1)
 x_title = 'workers'
 y_title = 'break-even bandwidth, GB/s'
 set logscale x 2

@@ -32,12 +32,12 @@ of_runs(c) = !c_runs || column(c_runs) < 3 || !c_se || !valid(c_se) ? 0.0 : colu
 array end_at[most]   # x, mean and half the interval at the last test of a line
 array end_mean[most]
 array end_half[most]
-do for [k = 1:most] { end_at[k] = end_half[k] = 0.0; end_mean[k] = 0.0 }
+turns = sum [k = 1:most] (end_at[k] = end_half[k] = end_mean[k] = 0.0)
 bars = 0
 keep_end(k) = column(c_x) < end_at[k] ? 0 : (end_at[k] = column(c_x), end_mean[k] = column(c_y), end_half[k] = of_runs(0), bars = bars || end_half[k] > 0)
 test(r) = valid(c_step) && valid(c_x) && valid(c_y) && text(c_record) ne 'summary'
 array last[most]
-do for [k = 1:most] { last[k] = 0 }
+turns = sum [k = 1:most] (last[k] = 0)
 x_low = y_low = 1e300
 x_high = y_high = runs = targets = 0
 array target[100]
@@ -65,13 +65,13 @@ do for [i = 1:targets] {
 unit = against ne 'bytes' ? 1.0 : x_high < 2e3 ? 1.0 : x_high < 2e6 ? 1e3 : x_high < 2e9 ? 1e6 : 1e9
 unit_name = unit == 1 ? 'B' : unit == 1e3 ? 'kB' : unit == 1e6 ? 'MB' : 'GB'
 heading = runs > 1 ? sprintf('mean of up to %d runs; band: least to most', runs).(bars ? '; bars at the ends: 95 % intervals' : '') : ''
-do for [i = 1:n] { key_entry = enter(label[i], rgb(i), dash(i), weight(1.2, i), solid(i)) }
+turns = sum [i = 1:n] enter(label[i], rgb(i), dash(i), weight(1.2, i), solid(i))
 if (targets) { key_entry = enter('target accuracy', '#555555', dotted, 1, -1) }
 x_title = against eq 'step' ? 'step' : against eq 'bytes' ? 'sent by a worker, '.unit_name : \
     against eq 'wall' ? 'wall-clock time, s' : 'simulated time, s'
 y_title = 'test accuracy'
 shortest = 1e300
-do for [k = 1:n] { shortest = least(shortest, last[k]) }
+turns = sum [k = 1:n] (shortest = least(shortest, last[k]))
 log_x = x_low > 0 && x_high / shortest > 8
 if (log_x) {
     eval log_axis('x', x_low / unit / 1.1, x_high / unit * 1.1)

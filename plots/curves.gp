@@ -14,7 +14,7 @@ c_cell = place('cell')
 c_step_name = place('step')
 array first[most]  # row of the data
 array last[most]
-do for [k = 1:most] { times[k] = 0 }
+turns = sum [k = 1:most] (times[k] = 0)
 begin(t) = (lines = lines + 1, of[lines] = t, cell_of[lines] = c_cell ? strcol(c_cell) : c_step_name && strlen(strcol(c_step_name)) ? 'step '.strcol(c_step_name) : '', times[t] = times[t] + 1, pass[lines] = times[t], \
     role[lines] = text(c_role), first[lines] = rows, opened(lines))
 of_band(r) = (bands == 0 ? (band_from = rows) : 0, bands = bands + 1, band_to = rows)
@@ -56,11 +56,7 @@ curve_label(k) = alone ? (lines == 1 ? short(label[1]) : lines <= 6 || k == 1 ||
 end_label(k) = ends(k) ? (role[k] eq 'least' ? least_end : most_end).short(label[of[k]]) : ''
 
 # Fills the key; a script adds its own entries.
-do for [k = 1 : (many ? 0 : lines)] {
-    if (strlen(curve_label(k))) { key_entry = enter(curve_label(k), line_colour(k), line_dash(k), weight(line_width(k), k), -1) }
-}
+turns = sum [k = 1 : (many ? 0 : lines)] (strlen(curve_label(k)) ? enter(curve_label(k), line_colour(k), line_dash(k), weight(line_width(k), k), -1) : 0)
 if (many && lines > 2) { key_entry = enter('each tensor', '#b8b8b8', 1, 0.6, -1) }
 if (bands) { key_entry = enter('median', '#0072b2', 1, 2, -1) + enter('middle half', '#ccddef', 1, -1, -1) }
-do for [k = 1:lines] {
-    if (many && ends(k)) { key_entry = enter(end_label(k), end_colour(k), end_dash(k), weight(1.3, role[k] eq 'least'), -1) }
-}
+turns = sum [k = 1:lines] (many && ends(k) ? enter(end_label(k), end_colour(k), end_dash(k), weight(1.3, role[k] eq 'least'), -1) : 0)

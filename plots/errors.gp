@@ -24,7 +24,7 @@ array type_of[5] = [2, 7, 6, 11, 9]
 x_low = 1e300
 x_high = bars = 0
 array zero[most]
-do for [k = 1:most] { zero[k] = 1 }
+turns = sum [k = 1:most] (zero[k] = 1)
 reach(c, se, k) = valid(c) ? (x_low = least(x_low, column(c)), x_high = largest(x_high, column(c) + half_interval(se)), \
     bars = bars || half_interval(se) > 0, \
     column(c) > 0 && k > 0 ? (zero[k] = 0) : 0, 1) : 0

@@ -3,6 +3,8 @@
 #
 # A script sets `data`, `figure`, `needs` (the columns that the data must have), `home` (the folder of the scripts) and
 # `asked_width` (inches; '': a column of a paper) and `note` (a text above the heading, or ''), and loads this file.
+# gnuplot reads the text of a `do` loop anew for each turn, and looks up each name in a list of all. So loops that only compute
+# are sums, which it reads once; `turns` is a sum that nobody needs.
 # gnuplot runs commands in strings that it evaluates. So names from the data are only held in string variables and drawn
 # `noenhanced`, and strings for `eval` are made of numbers.
 set encoding utf8
@@ -102,14 +104,17 @@ em = points / 72.0 # inches
 widen(lines) = strlen(asked_width) || lines <= 12 ? '' : 'wide = 6.75; points = 8; em = points / 72.0'
 
 # Width of a letter in em, rounded up from DejaVu Sans, which is wider than Helvetica, Arial and cmss.
-letter(c) = strstrt("'ijl", c) ? 0.28 : strstrt(" ,./:;|\\-f()[]!tIJr", c) ? 0.4 : strstrt('sz?c"_*`LF', c) ? 0.575 : \
-    strstrt('mMW@%', c) ? 1.0 : strstrt('#+<=>^~wABCDGHKNOQRTUVXYZ&', c) ? 0.8 : 0.64
+known_letters = "'ijl"." ,./:;|\\-f()[]!tIJr".'sz?c"_*`LF'.'mMW@%'.'#+<=>^~wABCDGHKNOQRTUVXYZ&'
+letter_at(p) = p == 0 ? 0.64 : p <= 4 ? 0.28 : p <= 23 ? 0.4 : p <= 33 ? 0.575 : p <= 38 ? 1.0 : 0.8
+letter(c) = letter_at(strstrt(known_letters, c))
 text_width(s) = em * (strlen(s) ? sum [i = 1:strlen(s)] letter(s[i:i]) : 0)
 
 # short(s): s with its middle cut out if it has over `room` letters; with its number if another label is cut to the same.
 room = 60
-cut(s, head) = s[1 : head].'..'.s[strlen(s) - room + head + 3 : *]
-alone_at(s, head) = 0 == sum [i = 1:n] (strlen(label[i]) > room && label[i] ne s && cut(label[i], head) eq cut(s, head))
+behind_cut(s, head) = s[strlen(s) - room + head + 3 : *]
+cut(s, head) = s[1 : head].'..'.behind_cut(s, head)
+same_cut(a, b, head) = a[1 : head] eq b[1 : head] && behind_cut(a, head) eq behind_cut(b, head)
+alone_at(s, head) = 0 == sum [i = 1:n] (strlen(label[i]) > room && label[i] ne s && same_cut(label[i], s, head))
 label_number(s) = (found = 0, sum [i = 1:n] (found == 0 && label[i] eq s ? (found = i, 0) : 0), found)
 cut_from(s, head) = head < 0 ? s[1 : room - 5].'..'.label_number(s) : alone_at(s, head) ? cut(s, head) : cut_from(s, next_cut(head))
 next_cut(head) = head == room / 3 ? room / 2 : head == room / 2 ? 3 * room / 4 : head == 3 * room / 4 ? room - 2 : head == room - 2 ? 0 : -1
@@ -124,7 +129,7 @@ is_letter(c) = strlen(c) && strstrt('abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQ
 phrase_ends(p, q) = strstrt(',;:', p) ? !(p eq ':' && digit(q)) : !digit(p) && !digit(q)
 ends_at(s, c) = s[c + 1 : c + 1] eq ' ' ? phrase_ends(s[c:c], s[c + 2 : c + 2]) : strstrt('+:,', s[c:c]) > 0 && is_letter(s[c + 1 : c + 1])
 # The number of letters of s that fit, and the last place up to there where a line may end; 0: none.
-fitting(s, inches) = (fits = 1, so_far = 0.0, sum [c = 1:strlen(s)] (so_far = so_far + text_width(s[c:c]), so_far <= inches ? (fits = c, 0) : 0), fits)
+fitting(s, inches) = (fits = 1, so_far = 0.0, sum [c = 1:strlen(s)] (so_far = so_far + em * letter(s[c:c]), so_far <= inches ? (fits = c, 0) : 0), fits)
 # A + or a blank in the second half is preferred to : and , .
 prefers(s, c, fits) = 2 * c > fits && (s[c:c] eq '+' || s[c + 1 : c + 1] eq ' ')
 last_end(s, fits) = (line_to = best_to = 0, fits < 1 ? 0 : \
@@ -133,7 +138,8 @@ last_end(s, fits) = (line_to = best_to = 0, fits < 1 ? 0 : \
 in_number(p, q) = strlen(q) && strstrt('0123456789.', p) > 0 && strstrt('0123456789.', q) > 0
 word_end(s, c) = c > 1 && in_number(s[c:c], s[c + 1 : c + 1]) ? word_end(s, c - 1) : c
 end_in(s, c, last) = last ? last : word_end(s, c)
-line_end(s, inches) = text_width(s) <= inches ? strlen(s) : end_in(s, fitting(s, inches), last_end(s, fitting(s, inches)))
+end_of(s, fits) = end_in(s, fits, last_end(s, fits))
+line_end(s, inches) = text_width(s) <= inches ? strlen(s) : end_of(s, fitting(s, inches))
 behind_line(s, c) = s[c + 1 : c + 1] eq ' ' ? s[c + 2 : *] : s[c + 1 : *]
 first_line(s, inches) = s[1 : line_end(s, inches)]
 other_lines(s, inches) = behind_line(s, line_end(s, inches))

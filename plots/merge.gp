@@ -25,7 +25,7 @@ c_each_se = place('decode_each_ms_se')
 half_each(r) = half_interval(c_each_se)
 half_together(r) = sqrt(half_interval(c_merge_se) ** 2 + half_interval(c_decode_se) ** 2)
 array merges[most]
-do for [k = 1:most] { merges[k] = 0 }
+turns = sum [k = 1:most] (merges[k] = 0)
 x_low = y_low = 1e300
 x_high = y_high = aggregates = bars = 0
 reach(y, half) = (y_low = least(y_low, y), y_high = largest(y_high, y + half), bars = bars || half > 0, 1)
@@ -43,7 +43,7 @@ heading = (aggregates ? 'filled marks, thick: merged, then decoded once; open, t
     (bars ? '; bars: 95 % intervals' : '')
 thin(i) = weight(0.6, i)
 thick(i) = weight(1.42, i)
-do for [i = 1:n] { key_entry = enter(label[i], rgb(i), dash(i), merges[i] ? thick(i) : thin(i), merges[i] ? solid(i) : hollow(i)) }
+turns = sum [i = 1:n] enter(label[i], rgb(i), dash(i), merges[i] ? thick(i) : thin(i), merges[i] ? solid(i) : hollow(i))
 typical = sqrt(y_low * y_high)
 unit = per_unit(typical)
 x_title = 'workers'

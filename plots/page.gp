@@ -14,7 +14,7 @@ over_axes = largest(0.08, 1.1 * em)
 # Many entries in the column of a paper, and many long ones, are set smaller. More than six entries that have one column, and
 # would have two in letters of `least_points`, are set closer, and then smaller, until they have two.
 array key_text_wide[keys + 1]
-do for [k = 1:keys] { key_text_wide[k] = text_width(key_text[k]) }
+turns = sum [k = 1:keys] (key_text_wide[k] = text_width(key_text[k]))
 tight = keys > 12
 sample_wide(r) = (tight ? 2 : 2.7) * key_em
 sample_gap(r) = 0.5 * key_em
@@ -71,11 +71,11 @@ while (!laid_out) {
         most_narrow = pass == 2 ? row_wide : 0.5 * row_wide
         if (pass < 3 || key_rows > split_rows + 1) {
             narrow = 0
-            do for [k = 1:keys] { if (entry_wide(k) <= most_narrow) { narrow = narrow + 1; order[narrow] = k } }
+            turns = sum [k = 1:keys] (entry_wide(k) <= most_narrow ? (narrow = narrow + 1, order[narrow] = k) : 0)
             placed = narrow
-            do for [k = 1:keys] { if (entry_wide(k) > most_narrow) { placed = placed + 1; order[placed] = k } }
+            turns = sum [k = 1:keys] (entry_wide(k) > most_narrow ? (placed = placed + 1, order[placed] = k) : 0)
             key_columns = 1
-            do for [c = 2:8] { if (c <= narrow && columns_wide(c) <= row_wide) { key_columns = c } }
+            turns = sum [c = 2:8] (c <= narrow && columns_wide(c) <= row_wide ? (key_columns = c) : 0)
             column_rows = narrow ? in_column(key_columns) : 0
             key_rows = column_rows + rows_below(keys)
             if (pass == 1) { split_rows = key_rows }
@@ -103,11 +103,10 @@ while (!laid_out) {
     if (laid_out && axes_wanted(0) > much_higher && parts < 3) {
         most_saved = 0
         best_part = ''
-        do for [k = 1 : keys : 1 + keys / 40] { found = parts_of(key_text[k]) }
+        do for [k = 1 : keys : 1 + keys / 40] { turns = parts_of(key_text[k]) }
         if (most_saved) {
             parts = parts + 1
-            do for [k = 1:keys] { key_text[k] = with_part(key_text[k], best_part, part_name[parts]) }
-            do for [k = 1:keys] { key_text_wide[k] = text_width(key_text[k]) }
+            turns = sum [k = 1:keys] (key_text[k] = with_part(key_text[k], best_part, part_name[parts]), key_text_wide[k] = text_width(key_text[k]))
             heading = heading.(strlen(heading) ? '; ' : '').part_name[parts].' = '.best_part
             key_points = first_points
             laid_out = 0
@@ -143,7 +142,7 @@ do for [k = 1:head_lines] {
     set label said(head_line[k]) at screen 0.5, screen up(foot_high - 0.05 - (k - 0.5) * line_high) center noenhanced
 }
 widest = columns_wide(key_columns)
-do for [k = narrow + 1 : keys] { widest = largest(widest, entry_wide(order[k]) > row_wide ? row_wide : entry_wide(order[k])) }
+turns = sum [k = narrow + 1 : keys] (widest = largest(widest, entry_wide(order[k]) > row_wide ? row_wide : entry_wide(order[k])))
 key_from = 0.5 * (wide - widest)
 key_from = key_from < 0.04 ? 0.04 : key_from
 # Column of order[p], its row, and its left end. An entry below the columns counts as one of the first column.

@@ -39,7 +39,7 @@ series(r) = c_series ? strcol(c_series) : family(strcol(c_compressor))
 array biased[most]
 array last_of[most] # a line's last point
 array points_of[most]
-do for [k = 1:most] { biased[k] = last_of[k] = points_of[k] = 0 }
+turns = sum [k = 1:most] (biased[k] = last_of[k] = points_of[k] = 0)
 array on_front[2] = [0, 0] # points on the front of unbiased and of biased compressors; a single point is not drawn
 x_low = y_low = 1e300
 x_high = y_high = beyond_any = beyond_least = bars = 0
@@ -114,16 +114,16 @@ edge_y(v) = below(v) ? floor_y : top_y # where a point beyond the axis is
 # ---- key ----
 
 unbiased_any = biased_any = 0
-do for [i = 1:n] { if (biased[i]) { biased_any = 1 } else { unbiased_any = 1 } }
+turns = sum [i = 1:n] (biased[i] ? (biased_any = 1) : (unbiased_any = 1))
 mixed = unbiased_any && biased_any
 rates_any = 0
-do for [k = 1:marks] { if (strlen(rate_of[k])) { rates_any = 1 } }
+turns = sum [k = 1:marks] (strlen(rate_of[k]) ? (rates_any = 1) : 0)
 heading = (mixed ? 'filled marks: unbiased, open: biased; ' : '').(rates_any ? 'numbers: rates; ' : '').\
     (bars ? 'bars: 95 % intervals; ' : '').(beyond_any ? 'arrows: errors beyond the axis; ' : '')
 heading = strlen(heading) ? heading[1 : strlen(heading) - 2] : ''
 
 key_mark_of(i) = biased[i] ? hollow(i) : solid(i)
-do for [i = 1:n] { key_entry = enter(label[i], rgb(i), dash(i), points_of[i] > 1 ? weight(1.2, i) : 0, key_mark_of(i)) }
+turns = sum [i = 1:n] enter(label[i], rgb(i), dash(i), points_of[i] > 1 ? weight(1.2, i) : 0, key_mark_of(i))
 if (on_front[1] > 1) { key_entry = enter(mixed ? 'front, unbiased' : 'Pareto front', '#bbbbbb', 1, 2, -1) }
 if (on_front[2] > 1) { key_entry = enter(mixed ? 'front, biased' : 'Pareto front', '#bbbbbb', blocks, 2, -1) }
 if (!timed) { key_entry = enter('Gaussian data (no bound)', '#777777', dotted, 0.8, -1) }
@@ -148,10 +148,8 @@ array box_h[box_most]
 hits(cx, cy, w, h) = boxes == 0 ? 0 : sum [b = 1:boxes] (abs(cx - box_x[b]) < 0.5 * (w + box_w[b]) && abs(cy - box_y[b]) < 0.5 * (h + box_h[b]))
 inside(cx, cy, w, h) = cx - 0.5 * w > axes_left && cx + 0.5 * w < wide - 0.02 && cy - 0.5 * h > foot_high + under_axes && cy + 0.5 * h < tall - 0.02
 fill_box(cx, cy, w, h) = boxes == box_most ? 0 : (boxes = boxes + 1, box_x[boxes] = cx, box_y[boxes] = cy, box_w[boxes] = w, box_h[boxes] = h)
-do for [k = 1:marks] { at_y[k] = inch_y(value_of[k] > 0 ? edge_y(value_of[k]) : y_shown(at_y[k])) }
-do for [k = 1:marks] { at_x[k] = inch_x(at_x[k]) }
-do for [k = 1:marks] { key_entry = fill_box(at_x[k], at_y[k], 0.05, 0.05) }
-do for [k = 1:marks] { if (value_of[k] > 0) { key_entry = fill_box(at_x[k], at_y[k] + (below(value_of[k]) ? -0.065 : 0.065), 0.05, 0.1) } }
+turns = sum [k = 1:marks] (at_y[k] = inch_y(value_of[k] > 0 ? edge_y(value_of[k]) : y_shown(at_y[k])), at_x[k] = inch_x(at_x[k]), fill_box(at_x[k], at_y[k], 0.05, 0.05))
+turns = sum [k = 1:marks] (value_of[k] > 0 ? fill_box(at_x[k], at_y[k] + (below(value_of[k]) ? -0.065 : 0.065), 0.05, 0.1) : 0)
 # The number of lines between points that cross the box of w x h inches around (cx, cy).
 from_x(k) = at_x[before_point[k]]
 from_y(k) = at_y[before_point[k]]

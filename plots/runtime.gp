@@ -15,7 +15,7 @@ load home.'bars.gp'
 
 s_high = 0
 array size[most]
-do for [k = 1:most] { size[k] = -1 }
+turns = sum [k = 1:most] (size[k] = -1)
 stats data using (valid(c_total) && valid(c_x) && mine(0) && valid(c_bytes) ? \
     (size[find(strcol(c_compressor))] = column(c_bytes), s_high = largest(s_high, column(c_bytes)), 1) : 1) nooutput
 middle(r) = mine(0) ? find(strcol(c_compressor)) : NaN

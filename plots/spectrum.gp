@@ -34,11 +34,7 @@ load home.'curves.gp'
 scale(k) = alone || top[k] == 0 ? 1.0 : top[k]
 high = wide_x = 0
 low = 1e300
-do for [k = 1:lines] {
-    wide_x = largest(wide_x, seen[k])
-    high = largest(high, top[k] / scale(k))
-    low = least(low, bottom[k] / scale(k))
-}
+turns = sum [k = 1:lines] (wide_x = largest(wide_x, seen[k]), high = largest(high, top[k] / scale(k)), low = least(low, bottom[k] / scale(k)), 0)
 low = largest(low, high * floor_y)
 eval log_axis('y', low / 1.4, high * 1.5)
 if (wide_x > 12) {
