@@ -50,7 +50,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     Arena *a = arena_open((size_t)1 << 28);
     Error err;
     Journal j;
-    snprintf(output, sizeof output, "/tmp/atomo-fuzz-%ld", (long)getpid());
+    /* a file system in memory, where there is one */
+    snprintf(output, sizeof output, "%s/atomo-fuzz-%ld", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm",
+             (long)getpid());
     snprintf(path, sizeof path, "%s.journal", output);
     put(path, data, size);
     const off_t before = length_of(path);
