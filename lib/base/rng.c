@@ -81,9 +81,14 @@ uint32_t rng_u32(const Rng *rng, uint64_t use, uint64_t i)
     return (uint32_t)(rng_u64(rng, use, i) >> 32);
 }
 
+static double unit_of(uint64_t word)
+{
+    return (double)(word >> 11) * 0x1p-53;
+}
+
 double rng_unit(const Rng *rng, uint64_t use, uint64_t i)
 {
-    return (double)(rng_u64(rng, use, i) >> 11) * 0x1p-53;
+    return unit_of(rng_u64(rng, use, i));
 }
 
 /* Returns (p[0] + p[1] r + ... + p[7] r^7) / (q[0] + ... + q[7] r^7). */
@@ -163,5 +168,15 @@ void rng_normals(const Rng *rng, uint64_t use, uint64_t first, size_t n, double 
         const uint64_t left = BLOCK - i % BLOCK, stop = left < end - i ? i + left : end;
         for (; i < stop; i++)
             *out++ = (float)(scale * normal_of(long_word(&key, (uint32_t)(i % BLOCK))));
+    }
+}
+
+void rng_units(const Rng *rng, uint64_t use, uint64_t first, size_t n, double *out)
+{
+    for (uint64_t i = first, end = first + n; i < end;) {
+        const RngKey key = rng_key(rng, use, i / BLOCK);
+        const uint64_t left = BLOCK - i % BLOCK, stop = left < end - i ? i + left : end;
+        for (; i < stop; i++)
+            *out++ = unit_of(long_word(&key, (uint32_t)(i % BLOCK)));
     }
 }

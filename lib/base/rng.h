@@ -93,6 +93,9 @@ double rng_normal(const Rng *rng, uint64_t use, uint64_t i);
  * key of a block is derived once. */
 void rng_normals(const Rng *rng, uint64_t use, uint64_t first, size_t n, double scale, float *out);
 
+/* Sets out[k] to rng_unit(rng, use, first + k) for all k < n, as fast. */
+void rng_units(const Rng *rng, uint64_t use, uint64_t first, size_t n, double *out);
+
 /* Returns the z with P(N(0, 1) < z) = u; 0 < u <= 1/2. */
 double normal_lower_quantile(double u);
 

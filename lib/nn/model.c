@@ -134,26 +134,36 @@ size_t model_bytes(const Model *m)
 
 /* ---- drawing the initial weights ---- */
 
+static void init_uniform(const Rng *rng, double bound, float *x, size_t n)
+{
+    double u[256];
+    for (size_t from = 0; from < n; from += countof(u)) {
+        const size_t some = n - from < countof(u) ? n - from : countof(u);
+        rng_units(rng, USE_INIT, from, some, u);
+        for (size_t k = 0; k < some; k++)
+            x[from + k] = (float)(bound * (2 * u[k] - 1));
+    }
+}
+
 static void init(const Slice *s, const Rng *rng, float *x)
 {
+    const Shape *shape = &s->shape;
     const double bound = s->fan_in ? 1 / sqrt((double)s->fan_in) : 0;
     const double deviation =
-        s->shape.rank == 4 ? sqrt(2.0 / (double)(s->shape.dim[0] * s->shape.dim[2] * s->shape.dim[3])) : 0;
-    for (size_t i = 0; i < s->shape.n; i++)
-        switch (s->init) {
-        case INIT_UNIFORM:
-            x[i] = (float)(bound * (2 * rng_unit(rng, USE_INIT, i) - 1));
-            break;
-        case INIT_NORMAL:
-            x[i] = (float)(deviation * rng_normal(rng, USE_INIT, i));
-            break;
-        case INIT_ZERO:
-        case INIT_ONE:
+        shape->rank == 4 ? sqrt(2.0 / (double)(shape->dim[0] * shape->dim[2] * shape->dim[3])) : 0;
+    switch (s->init) {
+    case INIT_UNIFORM:
+        init_uniform(rng, bound, x, shape->n);
+        break;
+    case INIT_NORMAL:
+    case INIT_GIVEN:
+        rng_normals(rng, USE_INIT, 0, shape->n, s->init == INIT_GIVEN ? s->deviation : deviation, x);
+        break;
+    case INIT_ZERO:
+    case INIT_ONE:
+        for (size_t i = 0; i < shape->n; i++)
             x[i] = s->init == INIT_ONE;
-            break;
-        case INIT_GIVEN:
-            x[i] = (float)(s->deviation * rng_normal(rng, USE_INIT, i));
-        }
+    }
 }
 
 static void init_all(const SliceList *list, uint64_t seed, float *x)

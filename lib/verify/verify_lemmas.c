@@ -24,10 +24,10 @@ static void random_weights(const VerifySubject *s, size_t try, double *w)
     static const double power[] = {1, 1, 0, 0.5, 1.5, 2}, noise[] = {0.01, 0.3, 1, 3};
     const Rng rng = subject_rng(s, FOR_CHANCES);
     const size_t n = s->part.count;
+    rng_units(&rng, USE_SAMPLE, try * n, n, w);
     for (size_t i = 0; i < n; i++) {
-        const double u = rng_unit(&rng, USE_SAMPLE, try * n + i);
         w[i] = pow(s->part.lambda[i] / s->part.most, power[try % countof(power)]) *
-               exp(noise[try / countof(power)] * (2 * u - 1));
+               exp(noise[try / countof(power)] * (2 * w[i] - 1));
         w[i] = fmax(w[i], 1e-100);
     }
 }

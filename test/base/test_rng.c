@@ -249,6 +249,16 @@ static void many_normals_equal_one_at_a_time(void **state)
         check(got[i] == (float)(0.3 * rng_normal(rng(), USE_INIT, first + i)));
 }
 
+static void many_units_equal_one_at_a_time(void **state)
+{
+    (void)state;
+    static double got[2 * BLOCK + 100];
+    const uint64_t first = BLOCK - 50;
+    rng_units(rng(), USE_INIT, first, countof(got), got);
+    for (size_t i = 0; i < countof(got); i++)
+        check(got[i] == rng_unit(rng(), USE_INIT, first + i));
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(philox_matches_its_known_answers),
     cmocka_unit_test(words_are_uniform_in_every_byte),
@@ -260,5 +270,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(normals_have_the_moments_and_tail_of_the_normal_law),
     cmocka_unit_test(the_quantile_inverts_the_normal_distribution_function),
     cmocka_unit_test(many_normals_equal_one_at_a_time),
+    cmocka_unit_test(many_units_equal_one_at_a_time),
 };
 CHECK_MAIN(tests)

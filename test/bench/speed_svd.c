@@ -29,8 +29,7 @@ static void add(Model *m, int rank, const size_t *dim, Arena *a)
         return;
     m->x[m->count] = NEW(a, float, shape->n);
     const Rng rng = rng_open(1, 0, 0, 0, m->count);
-    for (size_t i = 0; i < shape->n; i++)
-        m->x[m->count][i] = (float)rng_normal(&rng, USE_DATA, i);
+    rng_normals(&rng, USE_DATA, 0, shape->n, 1, m->x[m->count]);
     m->floats += shape->n;
     m->count++;
 }

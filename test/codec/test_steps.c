@@ -46,8 +46,7 @@ static Status load(void *data, const Vector *v, float *x, Error *err)
 {
     const Rng rng = rng_open(3, 0, v->worker, v->step, rng_hash(v->name));
     (void)data, (void)err;
-    for (size_t i = 0; i < v->shape.n; i++)
-        x[i] = (float)rng_normal(&rng, USE_DATA, i);
+    rng_normals(&rng, USE_DATA, 0, v->shape.n, 1, x);
     return OK;
 }
 

@@ -24,8 +24,7 @@ static Rig *rig_open(void)
     Rig *r = NEW_ZERO(a, Rig, 1);
     const Rng rng = rng_open(3, 0, 0, 0, 0);
     r->a = a;
-    for (size_t i = 0; i < N; i++)
-        r->x[i] = (float)rng_normal(&rng, USE_TEST, i);
+    rng_normals(&rng, USE_TEST, 0, N, 1, r->x);
     return r;
 }
 

@@ -234,8 +234,7 @@ static void ties_and_extremes_are_spent_right(void **state)
     for (size_t j = 0; j < m.count; j++) {
         const Rng rng = rng_open(9, 0, 0, 0, 0);
         float *x = model_tensor(&m, j, shape_vector(2000));
-        for (size_t i = 0; i < 2000; i++)
-            x[i] = (float)rng_normal(&rng, USE_DATA, i);
+        rng_normals(&rng, USE_DATA, 0, 2000, 1, x);
     }
     static const char *const specs[] = {"joint:bits=0.5+entry", "joint:bits=3+entry", "joint:bits=0.5"};
     for (size_t s = 0; s < countof(specs); s++) {

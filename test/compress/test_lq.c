@@ -19,8 +19,7 @@ static float *vector(size_t n, uint64_t stream)
 {
     const Rng rng = rng_open(9, 0, 0, 0, stream);
     float *x = NEW(forever, float, n + 1);
-    for (size_t i = 0; i < n; i++)
-        x[i] = (float)rng_normal(&rng, USE_TEST, i);
+    rng_normals(&rng, USE_TEST, 0, n, 1, x);
     return x;
 }
 

@@ -15,8 +15,7 @@ static const char *const backs[] = {"zstd", "blosc", "zstd:level=19", "blosc:shu
 static void normal(float *x, size_t n, uint64_t seed)
 {
     const Rng rng = rng_open(seed, 0, 0, 0, rng_hash("packed test"));
-    for (size_t i = 0; i < n; i++)
-        x[i] = (float)rng_normal(&rng, USE_TEST, i);
+    rng_normals(&rng, USE_TEST, 0, n, 1, x);
 }
 
 static void rig_back(Rig *rig, const char *back, const char *inner, Shape shape)

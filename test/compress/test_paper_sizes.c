@@ -40,8 +40,7 @@ static double message(const char *spec)
         for (size_t i = 0; i < slices->count; i++)
             most = slices->item[i].shape.n > most ? slices->item[i].shape.n : most;
         x = NEW(a, float, most);
-        for (size_t j = 0; j < most; j++)
-            x[j] = (float)rng_normal(&rng, USE_DATA, j);
+        rng_normals(&rng, USE_DATA, 0, most, 1, x);
     }
     for (size_t i = 0; i < slices->count; i++) {
         const Shape shape = slices->item[i].shape;

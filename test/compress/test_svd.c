@@ -203,8 +203,7 @@ static void a_bias_of_one_percent_would_show(void **state)
     Arena *a = arena_open(0);
     float *x = NEW(a, float, shape.n);
     Rig rig;
-    for (size_t i = 0; i < shape.n; i++)
-        x[i] = (float)rng_normal(&rng, USE_TEST, i);
+    rng_normals(&rng, USE_TEST, 0, shape.n, 1, x);
     Expected e = expect(a, &shape, x);
     fill_ref(&e, 30);
     rig_open(&rig, "svd:rank=30", shape);

@@ -236,8 +236,7 @@ static void expected_bits_are_met_where_vectors_are_random(void **state)
     const Shape shapes[] = {{2, {3000, 18}, 54000}, {2, {40, 30}, 1200}};
     static const double tolerance[countof(shapes)] = {0.015, 0.03};
     float *x = NEW(a, float, 54000);
-    for (size_t i = 0; i < 54000; i++)
-        x[i] = (float)rng_normal(&rng, USE_TEST, i);
+    rng_normals(&rng, USE_TEST, 0, 54000, 1, x);
     for (size_t k = 0; k < countof(bits) * countof(shapes); k++) {
         char spec[96];
         Rig rig;

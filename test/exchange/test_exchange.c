@@ -61,8 +61,7 @@ static void new_gradients(Group *s, int64_t step)
 {
     for (size_t w = 0; w < MOST; w++) {
         const Rng rng = rng_open(8, 0, (int64_t)w, step, 0);
-        for (size_t i = 0; i < N; i++)
-            s->g[w][i] = (float)rng_normal(&rng, USE_TEST, i);
+        rng_normals(&rng, USE_TEST, 0, N, 1, s->g[w]);
     }
 }
 

@@ -387,8 +387,7 @@ static int prepare(void **state)
     Error err;
     collect_specs(state);
     pool = NEW(forever, float, large.n + WORKERS * APART);
-    for (size_t i = 0; i < large.n + WORKERS * APART; i++)
-        pool[i] = (float)rng_normal(&rng, USE_TEST, i);
+    rng_normals(&rng, USE_TEST, 0, large.n + WORKERS * APART, 1, pool);
     for (size_t k = 0; k < spec_count; k++) {
         check_ok(codec_open(&merging[merging_count], specs[k], forever, &err), &err);
         merging_count += codec_merges(merging[merging_count], 0);

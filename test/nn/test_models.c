@@ -59,8 +59,7 @@ static void check_gradient(const char *network, size_t channels, size_t side, si
     uint32_t *labels = NEW(a, uint32_t, images);
     model_init(m, 3, w, running);
     const Rng rng = rng_open(5, 0, 0, 0, 0);
-    for (size_t i = 0; i < images * each; i++)
-        x[i] = (float)rng_normal(&rng, USE_TEST, i);
+    rng_normals(&rng, USE_TEST, 0, images * each, 1, x);
     for (size_t i = 0; i < images; i++)
         labels[i] = (uint32_t)(i * 7 % 10);
     const Batch batch = {.images = x, .labels = labels, .count = images};
@@ -127,8 +126,7 @@ static void running_statistics_move_a_tenth_to_mean_and_unbiased_variance(void *
     assert_int_equal(first->shape.n, K * C * 9);
     check(stats[0].shape.n == K && stats[1].shape.n == K);
     model_init(m, 3, w, running);
-    for (size_t i = 0; i < C * VALUES; i++)
-        x[i] = (float)rng_normal(&rng, USE_TEST, i);
+    rng_normals(&rng, USE_TEST, 0, C * VALUES, 1, x);
     check_ok(model_gradient(m, &(Batch){x, &label, 1}, w, running, &rng, 1, g, &s, &err), &err);
     for (int k = 0; k < K; k++) {
         double sum = 0, squares = 0;

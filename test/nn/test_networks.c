@@ -31,8 +31,7 @@ static void net_open(Net *t, const char *network)
     t->g = NEW(t->a, float, t->n);
     t->running = NEW(t->a, float, model_running(t->m)->floats + 1);
     model_init(t->m, 7, t->w, t->running);
-    for (size_t i = 0; i < IMAGES * EACH; i++)
-        t->images[i] = (float)rng_normal(&t->rng, USE_TEST, i);
+    rng_normals(&t->rng, USE_TEST, 0, IMAGES * EACH, 1, t->images);
     for (size_t i = 0; i < IMAGES; i++)
         t->labels[i] = (uint32_t)(i * 7 % 10);
     t->batch = (Batch){t->images, t->labels, IMAGES};
@@ -209,8 +208,7 @@ static void a_small_network_takes_odd_images_of_several_channels(void **state)
     float *w = NEW(a, float, n), *g = NEW(a, float, n), *x = NEW(a, float, 3 * 3 * 11 * 6), none;
     model_init(m, 1, w, &none);
     const Rng rng = rng_open(1, 0, 0, 0, 0);
-    for (size_t i = 0; i < 3 * 3 * 11 * 6; i++)
-        x[i] = (float)rng_normal(&rng, USE_TEST, i);
+    rng_normals(&rng, USE_TEST, 0, 3 * 3 * 11 * 6, 1, x);
     const Batch batch = {x, (const uint32_t[]){0, 3, 1}, 3};
     Score score, first = {0};
     for (int step = 0; step < 100; step++) {

@@ -18,8 +18,7 @@ static float *normal(size_t n)
 {
     const Rng rng = rng_open(3, 0, 0, 0, n);
     float *x = NEW(a, float, n + 1);
-    for (size_t i = 0; i < n; i++)
-        x[i] = (float)rng_normal(&rng, USE_TEST, i);
+    rng_normals(&rng, USE_TEST, 0, n, 1, x);
     return x;
 }
 

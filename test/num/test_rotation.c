@@ -14,8 +14,7 @@
 static void fill(float *x, size_t n, uint64_t seed)
 {
     const Rng rng = rng_open(seed, 0, 0, 0, 9);
-    for (size_t i = 0; i < n; i++)
-        x[i] = (float)rng_normal(&rng, USE_TEST, i);
+    rng_normals(&rng, USE_TEST, 0, n, 1, x);
 }
 
 /* ---- how a vector is cut into pieces and blocks ---- */

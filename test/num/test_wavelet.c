@@ -18,8 +18,7 @@ static float *normal(size_t n, uint64_t seed)
 {
     const Rng rng = rng_open(seed, 0, 0, 0, 0);
     float *x = NEW(a, float, n);
-    for (size_t i = 0; i < n; i++)
-        x[i] = (float)rng_normal(&rng, USE_TEST, i);
+    rng_normals(&rng, USE_TEST, 0, n, 1, x);
     return x;
 }
 

@@ -26,8 +26,7 @@ static inline float *vector(size_t n, const char *law)
     else if (!strcmp(law, "denormal"))
         fill_denormal(&rng, &shape, x);
     else
-        for (size_t i = 0; i < n; i++)
-            x[i] = (float)rng_normal(&rng, USE_TEST, i);
+        rng_normals(&rng, USE_TEST, 0, n, 1, x);
     return x;
 }
 

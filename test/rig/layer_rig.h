@@ -47,8 +47,7 @@ static inline void layers_close(Layers *r)
 static inline void layers_normal(float *x, size_t n, double scale, uint64_t which)
 {
     const Rng rng = rng_open(12, 0, 0, 0, which);
-    for (size_t i = 0; i < n; i++)
-        x[i] = (float)(scale * rng_normal(&rng, USE_TEST, i));
+    rng_normals(&rng, USE_TEST, 0, n, scale, x);
 }
 
 static inline void layers_ready(Layers *r, Activation *out)

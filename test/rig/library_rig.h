@@ -25,8 +25,7 @@ static inline void refused(atomo_status status, atomo_status want, const atomo_e
 static inline void draw(float *x, int worker, int64_t step)
 {
     const Rng rng = rng_open(8, 0, worker, step, 0);
-    for (size_t i = 0; i < N; i++)
-        x[i] = (float)rng_normal(&rng, USE_TEST, i);
+    rng_normals(&rng, USE_TEST, 0, N, 1, x);
 }
 
 #endif

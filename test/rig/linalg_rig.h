@@ -27,8 +27,7 @@ static inline float *normal(size_t n, uint64_t seed, double scale)
 {
     const Rng rng = rng_open(seed, 0, 0, 0, 0);
     float *x = NEW(arena, float, n + 1);
-    for (size_t i = 0; i < n; i++)
-        x[i] = (float)(scale * rng_normal(&rng, USE_TEST, i));
+    rng_normals(&rng, USE_TEST, 0, n, scale, x);
     return x;
 }
 

@@ -19,8 +19,7 @@ static inline Shape matrix(size_t rows, size_t cols)
 static inline void normal(float *x, size_t n, uint64_t seed)
 {
     const Rng rng = rng_open(seed, 0, 0, 0, 5);
-    for (size_t i = 0; i < n; i++)
-        x[i] = (float)rng_normal(&rng, USE_TEST, i);
+    rng_normals(&rng, USE_TEST, 0, n, 1, x);
 }
 
 /* Fills x with a sum of `rank` outer products of normal vectors. Product k = 0, 1, ... is multiplied by

@@ -16,8 +16,7 @@ static inline void normal_table_take(float *x, size_t n, uint32_t a, uint32_t b)
     static float table[NORMAL_TABLE];
     if (table[0] == 0) {
         const Rng rng = rng_open(1, 0, 0, 0, 1);
-        for (size_t i = 0; i < NORMAL_TABLE; i++)
-            table[i] = (float)rng_normal(&rng, USE_TEST, i);
+        rng_normals(&rng, USE_TEST, 0, NORMAL_TABLE, 1, table);
     }
     assert(n <= NORMAL_TABLE);
     memcpy(x, table + rng_mix(a, b) % (NORMAL_TABLE - n + 1), n * sizeof *x);

@@ -29,8 +29,7 @@ static inline void fill_zeros(const Rng *rng, const Shape *s, float *x)
 }
 static inline void fill_normal(const Rng *rng, const Shape *s, float *x)
 {
-    for (size_t i = 0; i < s->n; i++)
-        x[i] = (float)(0.01 * rng_normal(rng, USE_TEST, i));
+    rng_normals(rng, USE_TEST, 0, s->n, 0.01, x);
 }
 static inline void fill_laplace(const Rng *rng, const Shape *s, float *x)
 {
@@ -71,18 +70,15 @@ static inline void fill_signed_zeros(const Rng *rng, const Shape *s, float *x)
 }
 static inline void fill_denormal(const Rng *rng, const Shape *s, float *x)
 {
-    for (size_t i = 0; i < s->n; i++)
-        x[i] = (float)(rng_normal(rng, USE_TEST, i) * 1e-41);
+    rng_normals(rng, USE_TEST, 0, s->n, 1e-41, x);
 }
 static inline void fill_tiny(const Rng *rng, const Shape *s, float *x)
 {
-    for (size_t i = 0; i < s->n; i++)
-        x[i] = (float)(rng_normal(rng, USE_TEST, i) * 1e-30);
+    rng_normals(rng, USE_TEST, 0, s->n, 1e-30, x);
 }
 static inline void fill_large(const Rng *rng, const Shape *s, float *x)
 {
-    for (size_t i = 0; i < s->n; i++)
-        x[i] = (float)(rng_normal(rng, USE_TEST, i) * 1e30);
+    rng_normals(rng, USE_TEST, 0, s->n, 1e30, x);
 }
 /* Fills x with numbers so large that the norm of x exceeds float32's range. A codec that sends the norm must
  * refuse x, and must never send an infinity. */
