@@ -92,7 +92,9 @@ Status file_read(char **data, size_t *size, int fd, size_t most, Arena *a, Error
         /* allocate the file's size at once: a buffer that grows step by step takes three times the memory */
         text_reserve(&all, (size_t)now.st_size);
     }
-    for (ssize_t got = 1; got != 0;) {
+    for (ssize_t got = 1; got != 0 && !all.failed;) {
+        if (regular && stopped())
+            return FAIL(err, ERR_STOPPED, "stopped");
         if (!regular)
             TRY(wait_for_bytes(fd, err));
         got = read(fd, piece, sizeof piece);
