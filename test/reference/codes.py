@@ -5,7 +5,7 @@ import struct
 
 import numpy as np
 
-from container import need
+from container import need, refuse
 
 F32 = np.float32
 
@@ -22,7 +22,7 @@ class Bytes:
         self.data, self.at = data, 0
 
     def take(self, count):
-        need(count <= len(self.data) - self.at, f"{count} bytes wanted, {len(self.data) - self.at} left")
+        count <= len(self.data) - self.at or refuse(f"{count} bytes wanted, {len(self.data) - self.at} left")
         self.at += count
         return self.data[self.at - count:self.at]
 
@@ -55,36 +55,39 @@ class Bits:
         self.at = 0
 
     def one(self):
-        need(self.at < len(self.text), "bits end")
+        self.at < len(self.text) or refuse("bits end")
         self.at += 1
         return self.text[self.at - 1] == "1"
 
     def number(self, width):
-        need(width <= len(self.text) - self.at, "bits end")
-        self.at += width
-        return int(self.text[self.at - width:self.at], 2) if width else 0
+        if not width:
+            return 0
+        start = self.at
+        self.at = end = start + width
+        end <= len(self.text) or refuse("bits end")
+        return int(self.text[start:end], 2)
 
     def unary(self):
         """Returns the number of zeros in front of the next one."""
         found = self.text.find("1", self.at)
-        need(found >= 0, "bits end")
+        found >= 0 or refuse("bits end")
         zeros, self.at = found - self.at, found + 1
         return zeros
 
     def omega(self):
         text, at, value = self.text, self.at, 1
         while text[at:at + 1] == "1":
-            need(value < 64, "omega code beyond 64 bits")
+            value < 64 or refuse("omega code beyond 64 bits")
             end = at + value + 1
-            need(end <= len(text), "bits end")
+            end <= len(text) or refuse("bits end")
             value, at = int(text[at:end], 2), end
-        need(at < len(text), "bits end")
+        at < len(text) or refuse("bits end")
         self.at = at + 1
         return value
 
     def gamma(self):
         zeros = self.unary()
-        need(zeros < 64, "gamma code beyond 64 bits")
+        zeros < 64 or refuse("gamma code beyond 64 bits")
         return 1 << zeros | self.number(zeros)
 
     def step(self, before):
@@ -162,7 +165,7 @@ def golomb_set(source, n, count, code):
         if coarse >= short:
             coarse = 2 * coarse + bits.number(1) - short
         previous += 1 + ((quotient * ratio + coarse) << shift) + bits.number(shift)
-        need(previous < n, "index beyond the end")
+        previous < n or refuse("index beyond the end")
         members.append(previous)
     used = (bits.at + 7) // 8
     need("1" not in bits.text[bits.at:8 * used], "padding of the gaps")

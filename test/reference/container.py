@@ -22,6 +22,11 @@ def need(condition, why):
         raise Refused(why)
 
 
+def refuse(why):
+    """For conditions that are tested often: `condition or refuse(f"...")` makes the text of a refusal only where it is needed."""
+    raise Refused(why)
+
+
 def rotate(x, by):
     return (x << by | x >> (64 - by)) & MASK
 

@@ -26,7 +26,7 @@ import symbols
 import waves
 import wrappers
 from codes import F32, Bits, Bytes, floats, index_set, planes, trits
-from container import need, read, size_of
+from container import need, read, refuse, size_of
 from draws import subset
 
 BLOCK = 1 << 16
@@ -298,7 +298,7 @@ def stream_levels(data, n, bucket, s, dense):
         if dense:
             for i in range(start, end):
                 level = bits.omega() - 1
-                need(level <= s, f"level {level}")
+                level <= s or refuse(f"level {level}")
                 levels[i] = -level if level and bits.one() else level
         else:
             sparse_block(bits, start, end, bucket, s, levels)
@@ -314,10 +314,10 @@ def sparse_block(bits, start, end, bucket, s, levels):
         need(count <= stop - start, f"{count} levels in a run of {stop - start}")
         for _ in range(count):
             at += bits.omega()
-            need(at < stop, "a gap beyond its run")
+            at < stop or refuse("a gap beyond its run")
             negative = bits.one()
             level = bits.omega() if s > 1 else 1
-            need(level <= s, f"level {level}")
+            level <= s or refuse(f"level {level}")
             levels[at] = -level if negative else level
         start = stop
 

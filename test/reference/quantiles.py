@@ -7,7 +7,7 @@ from math import ceil
 import numpy as np
 
 from codes import F32, Bytes, index_set, planes
-from container import need
+from container import need, refuse
 from draws import BLOCK, key_below, slice_of
 from sketches import BUCKET, mixed
 
@@ -23,11 +23,11 @@ def delta_keys(source, n):
     need(count <= n, f"{count} keys of {n}")
     sizes = planes(source.take(planes_bytes(count, 2)), count, 2)
     previous, keys = -1, []
-    for size in sizes + 1:
-        distance = int.from_bytes(source.take(int(size)), "little")
-        need(distance and (distance.bit_length() + 7) // 8 == size, f"a distance of {distance} in {size} bytes")
+    for size in (sizes + 1).tolist():
+        distance = int.from_bytes(source.take(size), "little")
+        distance and (distance.bit_length() + 7) // 8 == size or refuse(f"a distance of {distance} in {size} bytes")
         previous += distance
-        need(previous < n, "a key beyond the end")
+        previous < n or refuse("a key beyond the end")
         keys.append(previous)
     return np.array(keys, np.int64)
 

@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from codes import F32
-from container import need
+from container import need, refuse
 
 DEFAULTS = {"zfp": {"rate": "8", "view": "cube"}, "fpzip": {"precision": "16", "view": "vector"}}
 
@@ -45,12 +45,15 @@ class BitList:
         self.bits, self.at = np.unpackbits(np.frombuffer(data, np.uint8), bitorder="little").tolist(), 0
 
     def one(self):
-        need(self.at < len(self.bits), "the end of the bits")
+        self.at < len(self.bits) or refuse("the end of the bits")
         self.at += 1
         return self.bits[self.at - 1]
 
     def number(self, count):
-        return sum(self.one() << i for i in range(count))
+        start = self.at
+        self.at = end = start + count
+        end <= len(self.bits) or refuse("the end of the bits")
+        return sum(bit << i for i, bit in enumerate(self.bits[start:end]))
 
 
 def block_planes(source, size, planes, budget):

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 import codes
-from container import need
+from container import need, refuse
 
 CODERS = ("huffman", "rans")
 BLOCK = 65536
@@ -108,13 +108,14 @@ def rans_stream(table, data, n, lanes):
     states = list(struct.unpack(f"<{lanes}I", data[:4 * lanes]))
     words = struct.unpack(f"<{len(data) // 2 - 2 * lanes}H", data[4 * lanes:])
     need(min(states) >= 65536, "a state under 2^16")
-    out, at = [], 0
+    out, at, low = [], 0, (1 << precision) - 1
     for i in range(n):
         x = states[i % lanes]
-        symbol, f, offset = slots[x % (1 << precision)]
+        symbol, f, offset = slots[x & low]
         x = f * (x >> precision) + offset
         if x < 65536:
-            need(at < len(words), "words end")
+            if at == len(words):
+                refuse("words end")
             x, at = x << 16 | words[at], at + 1
         states[i % lanes] = x
         out.append(symbol)
