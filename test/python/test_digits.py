@@ -82,10 +82,9 @@ def accuracy(data, spec):
         return (model(x_test).argmax(1) == y_test).float().mean().item()
 
 
-def work(rank, meeting, path, found):
+def work(rank, meeting, data, found):
     torch.set_num_threads(1)
     dist.init_process_group("gloo", init_method="file://" + meeting, rank=rank, world_size=RANKS, timeout=WAIT)
-    data = digits(path)
     for spec in RECIPES:
         share = accuracy(data, spec)
         if rank == 0:
@@ -100,7 +99,7 @@ class Digits(unittest.TestCase):
             with open(path, "wb") as out:
                 subprocess.run([os.environ["DIGITS"], str(TRAIN), str(TEST)], stdout=out, check=True)
             queue = mp.get_context("fork").Queue()
-            mp.start_processes(work, args=(os.path.join(folder, "meeting"), path, queue), nprocs=RANKS, start_method="fork")
+            mp.start_processes(work, args=(os.path.join(folder, "meeting"), digits(path), queue), nprocs=RANKS, start_method="fork")
             shares = dict(queue.get() for _ in RECIPES)
         print(shares)
         plain = shares[None]
