@@ -34,22 +34,22 @@ static size_t largest_payload(const Rig *rig)
 static void draws_nothing(Rig *rig, const Source *source, const float *x)
 {
     const size_t size = rig->payload.size;
-    const uint64_t hash = hash_bytes(rig->payload.data, size);
+    const uint64_t hash = digest(rig->payload.data, size);
     if (codec_traits(rig->codec) & RANDOM)
         return;
     check_ok(rig_encode(rig, x, 1), &rig->err);
-    const bool repeats_are_equal = rig->payload.size == size && hash_bytes(rig->payload.data, size) == hash;
+    const bool repeats_are_equal = rig->payload.size == size && digest(rig->payload.data, size) == hash;
     CHECK_HERE(repeats_are_equal);
 }
 
 static void small_and_repeatable(Rig *rig, const Source *source, const float *x)
 {
     const size_t size = rig->payload.size;
-    const uint64_t hash = hash_bytes(rig->payload.data, size);
+    const uint64_t hash = digest(rig->payload.data, size);
     CHECK_HERE(rig->message.round[rig->message.rounds - 1].size <= largest_payload(rig));
     if (rig->shape.n <= 5000) { /* for the longest vector, same_for_threads encodes again */
         check_ok(rig_encode(rig, x, 0), &rig->err);
-        CHECK_HERE(rig->payload.size == size && hash_bytes(rig->payload.data, size) == hash);
+        CHECK_HERE(rig->payload.size == size && digest(rig->payload.data, size) == hash);
     }
     check_ok(rig_decode(rig), &rig->err);
     CHECK_HERE(first_nonfinite(rig->decoded, rig->shape.n, NULL) == rig->shape.n);
@@ -77,15 +77,15 @@ static void exact(Rig *rig, const Source *source, const float *x)
 static void same_for_threads(Rig *rig, const Source *source, const float *x)
 {
     const size_t size = rig->payload.size;
-    const uint64_t hash = hash_bytes(rig->payload.data, size);
+    const uint64_t hash = digest(rig->payload.data, size);
     check_ok(rig_decode(rig), &rig->err);
-    const uint64_t decoded = hash_bytes(rig->decoded, rig->shape.n * sizeof(float));
+    const uint64_t decoded = digest(rig->decoded, rig->shape.n * sizeof(float));
     for (int threads = rig->shape.n > 5000 ? 2 : 8; threads <= 8; threads *= 4) {
         rig->call.threads = threads;
         check_ok(rig_encode(rig, x, 0), &rig->err);
-        CHECK_HERE(rig->payload.size == size && hash_bytes(rig->payload.data, size) == hash);
+        CHECK_HERE(rig->payload.size == size && digest(rig->payload.data, size) == hash);
         check_ok(rig_decode(rig), &rig->err);
-        CHECK_HERE(hash_bytes(rig->decoded, rig->shape.n * sizeof(float)) == decoded);
+        CHECK_HERE(digest(rig->decoded, rig->shape.n * sizeof(float)) == decoded);
     }
 }
 
@@ -171,12 +171,12 @@ static void pure(Rig *rig, const Source *source, const float *x)
     const size_t size = codec_state_size(&rig->call);
     for (size_t i = 0; i < size; i += 4)
         store_f32((uint8_t *)rig->state + i, 0.125f);
-    const uint64_t state = hash_bytes(rig->state, size), input = hash_bytes(x, rig->shape.n * sizeof *x);
+    const uint64_t state = digest(rig->state, size), input = digest(x, rig->shape.n * sizeof *x);
     if (rig_encode(rig, x, 3) != OK)
         return; /* encoding may fail, as on the test vector `huge` with elements +-FLT_MAX */
     check_ok(rig_decode(rig), &rig->err);
-    CHECK_HERE(hash_bytes(rig->state, size) == state);
-    CHECK_HERE(hash_bytes(x, rig->shape.n * sizeof *x) == input);
+    CHECK_HERE(digest(rig->state, size) == state);
+    CHECK_HERE(digest(x, rig->shape.n * sizeof *x) == input);
 }
 
 static void canonical_specs_open_to_themselves(void **state)
@@ -204,9 +204,9 @@ static void shares_draws(Rig *rig, const Source *source, const float *x)
     if (rig_encode_as(rig, x, 0, 0) != OK)
         return; /* encoding may fail, as on the test vector `huge` with elements +-FLT_MAX */
     const size_t size = rig->payload.size;
-    const uint64_t sent = hash_bytes(rig->payload.data, size);
+    const uint64_t sent = digest(rig->payload.data, size);
     check_ok(rig_encode_as(rig, x, 0, 1), &rig->err);
-    const bool equal = rig->payload.size == size && hash_bytes(rig->payload.data, size) == sent;
+    const bool equal = rig->payload.size == size && digest(rig->payload.data, size) == sent;
     CHECK_HERE(equal || !shared);
     differed |= !equal;
 }
