@@ -177,7 +177,8 @@ int train_command_run(int argc, char **argv)
             .low = 1, .high = 1000),
         OPTION(0, "target-accuracy", "LIST", &r.targets,
                "test accuracies, as 0.9,0.98: report steps, time and bytes until each is reached"),
-        OPTION(0, "dump-gradients", "FILE.h5", &r.dump, "save gradients before compression"),
+        OPTION(0, "dump-gradients", "FILE.h5", &r.dump,
+               "save gradients before compression; with one codec and one seed"),
         OPTION(0, "dump-freq", "N", &r.dump_every, "save one step of every N (default 100)", .low = 1,
                .high = 1e9),
         OPTION(

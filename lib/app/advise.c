@@ -157,10 +157,11 @@ static void add_equals(TextBuf *text, const Candidate *list, size_t count, bool 
 }
 
 /* Adds how many times as fast the first is as bf16, and as float32 if that is faster than bf16. */
-static void add_speedups(TextBuf *text, const Candidate *list, size_t count, const Candidate *baseline, Arena *a)
+static void add_speedups(TextBuf *text, const Candidate *list, size_t count, const Candidate *baseline,
+                         Arena *a)
 {
-    text_addf(text, "%s: %s times as fast as %s", list->name, three(baseline->time.total / list->time.total, a),
-              baseline->name);
+    text_addf(text, "%s: %s times as fast as %s", list->name,
+              three(baseline->time.total / list->time.total, a), baseline->name);
     for (const Candidate *c = list; c < list + count; c++)
         if (c->plain && ranked(c) && c->time.total < baseline->time.total)
             text_addf(text, ", %s times as fast as float32", three(c->time.total / list->time.total, a));
@@ -179,7 +180,7 @@ char *advise_verdict(const Candidate *list, size_t count, const Candidate *basel
             roughly = roughly || (i && rough(&list[i], list));
         }
     if (plain)
-        text_addf(&text, "none: send %s; no codec within the limits is faster for certain",
+        text_addf(&text, "send %s: no codec within the limits is faster for certain",
                   !strcmp(plain->name, "none") ? "float32" : plain->name);
     else {
         add_speedups(&text, list, count, baseline, a);

@@ -105,6 +105,9 @@ static Status check_end(const char *name, const char *text, size_t length, Error
 Status csv_parse(Csv *out, const char *name, const char *text, size_t length, Arena *a, Error *err)
 {
     *out = (Csv){0};
+    if (!length)
+        return FAIL(err, ERR_CORRUPT, "%s: is empty: want CSV text that begins with the names of columns",
+                    name);
     if (memchr(text, 0, length))
         return FAIL(err, ERR_CORRUPT, "%s: holds a NUL byte: want CSV text", name);
     Scanner s = {.at = text, .end = text + length, .to = NEW(a, char, length + 2), .a = a};

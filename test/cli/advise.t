@@ -23,13 +23,13 @@ $ atomo-bench synth -o g.h5 --shape 200x100 -q; atomo-bench advise g.h5 -c ef+po
 
 # one repeat gives no interval: bf16 is the answer; floats have no error, for certain
 $ atomo-bench synth -o g.h5 --shape 200x100 -q; atomo-bench advise g.h5 -c qsgd:bits=2 --max-error 9 --link alpha=0s,beta=10kB --workers 2 --repeats 1 -q | head -n 1; atomo-bench advise g.h5 -c qsgd:bits=2 -q -f csv | grep ',none,' | cut -d, -f 6,23
-> none: send bf16; no codec within the limits is faster for certain*
+> send bf16: no codec within the limits is faster for certain*
 > 0,0
 = 0
 
 # on a link that costs nothing, the answer is to send bf16 or floats
 $ atomo-bench synth -o g.h5 --shape 200x100 -q; atomo-bench advise g.h5 -c svd -c qsgd --link alpha=0s,beta=1000GB --workers 8 -q | head -n 1
-> none: send *; no codec within the limits is faster for certain*
+> send *: no codec within the limits is faster for certain*
 = 0
 
 # limits: what breaks them has no rank, and the reason names the limit

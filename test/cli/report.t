@@ -346,3 +346,12 @@ $ mkdir a b; seq 9 48 | sed 's/.*/*,svd:rank=&,1,&,0.5/' >rows; head='tensor,com
 > 40
 > alike
 = 0
+
+# an empty file, as a full disk leaves it, is called empty
+$ : >e.csv; for c in 'report e.csv' 'plot pareto e.csv -o p.svg'; do atomo-bench $c; echo $?; done; ls
+2> atomo-bench: report: e.csv: is empty: want CSV text that begins with the names of columns
+2> atomo-bench: plot: e.csv: is empty: want CSV text that begins with the names of columns
+> 1
+> 1
+> e.csv
+= 0
