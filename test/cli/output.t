@@ -222,7 +222,7 @@ $ mkdir bin tmp; printf '#!/bin/sh\necho $$ >"$HOME/child"\nexec sleep 50\n' >bi
 # a signal ends plot within two seconds of processor time, also while it reads 400,000 records; looking through 100,000 records of cost takes seconds of processor time
 $ mkdir bin; printf '#!/bin/sh\necho drawing\nexit 1\n' >bin/gnuplot; chmod +x bin/gnuplot; PATH="$PWD/bin:$PATH"; awk 'BEGIN {print "compressor,workers,compute_ms,encode_ms,comm_ms,decode_ms,total_ms,break_even_gbps,pays,bytes_up"; for (i = 0; i < 400000; i++) printf "qsgd:bits=%d,%d,1,1,1,1,4,0.5,below,400\n", i % 8 + 1, i / 8 + 1}' >big.csv; head -n 100001 big.csv >r.csv; atomo-bench plot break-even big.csv -o f.svg & ticks() { awk '{print $14 + $15}' /proc/$1/stat 2>/dev/null; }; sh "$SRC"/test/cli/catches.sh $!; from=$(ticks $!); kill -TERM $!; while now=$(ticks $!) && [ "$now" ]; do [ $((now - from)) -lt $((2 * $(getconf CLK_TCK))) ] || { kill -KILL $!; echo late; break; }; sleep 0.05; done; wait $!; echo $?; (ulimit -t 15; atomo-bench plot break-even r.csv -o f.svg)
 > 130
-2> atomo-bench: plot: stopped
+2> atomo-bench: plot: *stopped
 2> atomo-bench: plot: gnuplot: drawing
 = 1
 
