@@ -6,7 +6,7 @@
  * False alarms are counted for six unbiased codecs on three layers of a real gradient. Each comparison has ten
  * repeats and its own seed. */
 #include "report/report_bias.h"
-#include "rig/layer.h"
+#include "rig/lenet_layer.h"
 
 enum { REPEATS = 10, SEEDS = 400 };
 

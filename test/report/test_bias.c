@@ -4,7 +4,7 @@
 #include "measure/metrics_errors.h"
 #include "num/stats.h"
 #include "report/report_bias.h"
-#include "rig/layer.h"
+#include "rig/lenet_layer.h"
 
 enum { SEEDS = 200, REPEATS = 10 };
 

@@ -1,6 +1,6 @@
-/* layer.h -- compares codecs on one layer of LeNet's gradient at step 1000, in runs that differ in their seed. */
-#ifndef ATOMO_LAYER_H
-#define ATOMO_LAYER_H
+/* lenet_layer.h -- compares codecs on one layer of LeNet's gradient at step 1000, in runs that differ in their seed. */
+#ifndef ATOMO_LENET_LAYER_H
+#define ATOMO_LENET_LAYER_H
 
 #include "compress/spec.h"
 #include "measure/compare.h"
