@@ -412,14 +412,22 @@ static bool all_raw(const Results *r, size_t codec)
 
 static void note_raw(CompareJob *j)
 {
+    enum { NAMES_MOST = 4 };
+    TextBuf names = {.arena = j->a};
+    size_t raw = 0;
     for (size_t k = 0; k < j->results.codecs; k++)
         if (all_raw(&j->results, k) &&
-            !(k && j->codec[k - 1] == j->codec[k])) /* print the note once, not for every number of workers */
-            progress_note(
-                &j->progress,
-                "note: %s: all payloads are plain floats (raw_fallbacks), as the codec's own would be larger%s",
-                j->name[k],
-                j->groups.grouping == GROUP_TENSOR ? "" : "; a group is one vector, not a matrix");
+            !(k && j->codec[k - 1] == j->codec[k]) && /* name a codec once, not for every number of workers */
+            raw++ < NAMES_MOST)
+            text_addf(&names, "%s%s", raw > 1 ? ", " : "", j->name[k]);
+    if (raw > NAMES_MOST)
+        text_addf(&names, " and %zu more", raw - NAMES_MOST);
+    const char *text = text_done(&names);
+    if (raw && text)
+        progress_note(
+            &j->progress,
+            "note: %s: all payloads are plain floats (raw_fallbacks), as the codec's own would be larger%s",
+            text, j->groups.grouping == GROUP_TENSOR ? "" : "; a group is one vector, not a matrix");
 }
 
 static Status write_results(CompareJob *j)

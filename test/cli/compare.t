@@ -133,8 +133,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -
 # a note is printed, also with --quiet, if all payloads of a codec are raw floats; not if one payload is not
 $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 -q; atomo-bench compare g.h5 -c powersgd -c none -c qsgd --group all -q --repeats 1 >/dev/null; atomo-bench compare g.h5 -c svd -c lowrank -t layer1.weight -q --repeats 1 >/dev/null; atomo-bench compare g.h5 -c svd -c lowrank -q --repeats 1
 2> note: powersgd: all payloads are plain floats (raw_fallbacks), as the codec's own would be larger; a group is one vector, not a matrix
-2> note: svd: all payloads are plain floats (raw_fallbacks), as the codec's own would be larger
-2> note: lowrank: all payloads are plain floats (raw_fallbacks), as the codec's own would be larger
+2> note: svd, lowrank: all payloads are plain floats (raw_fallbacks), as the codec's own would be larger
 - note: qsgd*
 - note: none*
 = 0

@@ -95,3 +95,8 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench sweep g.h5 --repeats 2
 > Gaussian data (no bound)
 2>
 = 0
+
+# one note names the first of the codecs that send plain floats only, and counts the others
+$ atomo-bench synth -o g.h5 --shape 1 -q; atomo-bench sweep g.h5 -c qsgd --repeats 1 --metrics bytes >/dev/null
+2> note: qsgd:bits=1, qsgd:bits=2, qsgd:bits=3, qsgd and 2 more: all payloads are plain floats (raw_fallbacks), as the codec's own would be larger
+= 0
