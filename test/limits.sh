@@ -1,5 +1,5 @@
 #!/bin/sh
-# limits.sh BIN_DIRECTORY [all] -- runs the programs under limits on address space, open files, processes, stack and
+# limits.sh BIN_DIRECTORY [all] -- runs the programs under limits on address space, data, open files, processes, stack and
 # file size. Each run must give its result, or print one line on stderr (and perhaps a hint) that names the exhausted
 # resource; an output file must be complete or unchanged. With `all`, each run must end within ten seconds. Without
 # `all`, two or three values of each limit are tried, and a run may take a minute, since other programs may be running.
@@ -86,9 +86,10 @@ series() { # arguments: flag, first value, last value, step; the values without 
 }
 
 if nm -D "$bin/atomo-bench" 2>/dev/null | grep -q asan; then
-    echo 'SKIP limits on address space (a build with AddressSanitizer)'
+    echo 'SKIP limits on address space and data (a build with AddressSanitizer)'
 else
     series v 40000 2000000 10000  40000 430000
+    series d 20000 500000 15000  15000 120000
 fi
 series n 4 16 1  4 8 12
 series s 64 1024 64  64 384

@@ -13,10 +13,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-uint64_t address_space_limit(void)
+static uint64_t limit_of(int which)
 {
     struct rlimit limit;
-    return getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
+    return getrlimit(which, &limit) || limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
+}
+
+/* The limit on data, too, counts memory that a process maps for itself. */
+uint64_t address_space_limit(void)
+{
+    const uint64_t space = limit_of(RLIMIT_AS), data = limit_of(RLIMIT_DATA);
+    return space < data ? space : data;
 }
 
 /* True if the failure may be for want of memory. A limit on address space makes libraries fail for reasons of any text. */
@@ -37,7 +44,8 @@ static Status hint_for(const SharedLibrary *l, const char *reason, Error *err)
     if (strstr(reason, "No such file"))
         return error_hint(err, "install %s", l->package);
     if (address_space_limit() != UINT64_MAX)
-        return error_hint(err, "lift the limit on address space (ulimit -v unlimited), or install %s again",
+        return error_hint(err, "lift the limit on %s unlimited), or install %s again",
+                          limit_of(RLIMIT_AS) == UINT64_MAX ? "data (ulimit -d" : "address space (ulimit -v",
                           l->package);
     if (lacks_memory(reason))
         return error_hint(err, "free some memory, and run the command again");
@@ -88,7 +96,8 @@ bool address_space_left(size_t bytes)
 {
     if (address_space_limit() == UINT64_MAX)
         return true;
-    void *probe = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *probe =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (probe == MAP_FAILED)
         return false;
     munmap(probe, bytes);

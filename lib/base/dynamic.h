@@ -41,7 +41,7 @@ Status library_try(const SharedLibrary *l, Error *err);
 Status library_refuse(const SharedLibrary *l, Error *err, const char *format, ...) PRINTF(3);
 Status library_unusable(const SharedLibrary *l, Error *err, const char *format, ...) PRINTF(3);
 
-/* Returns the limit of the process's address space in bytes; UINT64_MAX: no limit. */
+/* Returns the limit of the process's address space or data in bytes, the smaller one; UINT64_MAX: no limit. */
 uint64_t address_space_limit(void);
 
 /* Returns true if address space is not limited, or so many bytes of it are left. */

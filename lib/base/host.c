@@ -43,6 +43,7 @@ typedef struct {
 } Limit;
 
 static const Limit limits[] = {{RLIMIT_AS, 'v', 1024, UINT64_MAX},
+                               {RLIMIT_DATA, 'd', 1024, UINT64_MAX},
                                {RLIMIT_NOFILE, 'n', 1, 64},
                                {RLIMIT_NPROC, 'u', 1, 256},
                                {RLIMIT_FSIZE, 'f', 1024, UINT64_MAX}};
@@ -67,7 +68,7 @@ static bool is_foreign(const char *text)
 void host_limit_hint(Error *err)
 {
     char text[128] = "";
-    static const int cause[] = {ENOMEM, EMFILE, EAGAIN, EFBIG};
+    static const int cause[] = {ENOMEM, ENOMEM, EMFILE, EAGAIN, EFBIG};
     for (size_t i = 0; i < countof(limits); i++) {
         const bool meant =
             strstr(err->text, strerror(cause[i])) || (cause[i] == ENOMEM && err->status == ERR_MEMORY);

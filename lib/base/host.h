@@ -22,7 +22,7 @@ HostRoom host_room(void);
 HostRoom host_room_under(const char *root);
 
 /* Adds a hint to an error about too little memory or too many open files, processes or bytes in a file. The
- * hint names the limits (ulimit -v, -n, -u and -f) that are set and may be the reason. Does nothing if no limit
+ * hint names the limits (ulimit -v, -d, -n, -u and -f) that are set and may be the reason. Does nothing if no limit
  * is set or the error already has a hint. */
 void host_limit_hint(Error *err);
 

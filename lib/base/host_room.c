@@ -102,6 +102,9 @@ HostRoom host_room_under(const char *root)
         const uint64_t used = number_of(status, "VmSize", ":", 1024, 0, a);
         if (!getrlimit(RLIMIT_AS, &space) && space.rlim_cur != RLIM_INFINITY)
             lower(&room, left_of(space.rlim_cur, used), "the limit on address space (ulimit -v)");
+        const uint64_t data = number_of(status, "VmData", ":", 1024, 0, a);
+        if (!getrlimit(RLIMIT_DATA, &space) && space.rlim_cur != RLIM_INFINITY)
+            lower(&room, left_of(space.rlim_cur, data), "the limit on data (ulimit -d)");
         char *group = host_value(member, "0:", ":", a);
         if (group)
             ask_groups(&room, groups, group, "memory.max", "memory.current", swap, a);
