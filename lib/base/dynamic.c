@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static uint64_t limit_of(int which)
+static uint64_t limit_of(unsigned which)
 {
     struct rlimit limit;
     return getrlimit(which, &limit) || limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
