@@ -462,6 +462,14 @@ static Status say_stopped(CompareJob *j)
     return ERR_STOPPED;
 }
 
+/* A file that could not be written, as on a full disk, leaves the records in the journal. */
+static Status say_resumable(CompareJob *j, Status status)
+{
+    if (status == ERR_IO && journal_has_records(&j->journal) && !*j->err->hint)
+        error_hint(j->err, "the same command with --resume continues from %s", j->journal.path);
+    return status;
+}
+
 Status compare_job_finish(CompareJob *j, Status status)
 {
     const bool stopped = status != OK && cli_stopped();
@@ -473,10 +481,10 @@ Status compare_job_finish(CompareJob *j, Status status)
         note_raw(j);
     progress_close(&j->progress);
     if (status != OK && !stopped)
-        return status;
+        return say_resumable(j, status);
     if (stopped && (j->journal.path || (j->keeps_no_journal && j->common.output) || !j->codecs || j->sums_up))
         return say_stopped(j);
-    TRY(write_results(j));
+    TRY(say_resumable(j, write_results(j)));
     if (stopped)
         return say_stopped(j);
     journal_remove(&j->journal);

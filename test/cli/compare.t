@@ -458,3 +458,13 @@ $ atomo-bench synth -o g.h5 --shape 8x4 --shape 5 --steps 2 -q; COLUMNS=44 atomo
 $ atomo-bench synth -o g.h5 --steps 3 --shape 64x32 -q; atomo-bench compare g.h5 -c sign --repeats 2 --metrics encode_ms_steps -f csv -q | tail -n 1
 > *,sign,*,0.0[0-9]*
 = 0
+
+# where the disk is full, a hint names the journal from which --resume continues, and it does
+$ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 3 -q; set -- compare g.h5 -c qsgd -c topk -c none --repeats 2 --metrics bytes -f csv -q -o r.csv; (ulimit -f 16; atomo-bench "$@"); echo $?; atomo-bench "$@" --resume && wc -l <r.csv; ls
+2> atomo-bench: r.csv.journal: cannot write: File too large
+2> hint: the same command with --resume continues from r.csv.journal
+> 1
+> 31
+> g.h5
+> r.csv
+= 0
