@@ -104,7 +104,7 @@ static void what_is_no_spectrum_or_histogram_is_refused(void **state)
         const PlotKind *kind;
         const char *text, *why;
     } rows[] = {
-        {&plot_spectrum, "", "no column \"index\""},
+        {&plot_spectrum, "tensor\n", "no column \"index\""},
         {&plot_spectrum, "tensor,index\nw,1\n", "no column \"value\""},
         {&plot_spectrum, "tensor,index,value\n", "no rows"},
         {&plot_spectrum, "tensor,index,value\nw,,\n", "nothing to draw"},

@@ -291,8 +291,10 @@ static void csv_from_elsewhere_is_read_or_refused(void **state)
     assert_int_equal(csv_parse(&csv, "test", "a\r\n1\r\n\r2", 8, a, &err), ERR_CORRUPT);
     check(strstr(err.text, "test: line 4, the last one, has no line end"));
     assert_int_equal(csv_parse(&csv, "test", "a\0b", 3, a, &err), ERR_CORRUPT);
-    check_ok(csv_parse(&csv, "test", "", 0, a, &err), &err);
-    check(csv.rows == 0);
+    assert_int_equal(csv_parse(&csv, "test", "", 0, a, &err), ERR_CORRUPT);
+    check(strstr(err.text, "test: is empty"));
+    check_ok(csv_parse(&csv, "test", "a\n", 2, a, &err), &err);
+    check(csv.rows == 0 && csv.columns == 1);
 }
 
 static void human_numbers_keep_their_digits(void **state)
