@@ -192,21 +192,21 @@ static Status refuse(const Journal *j, const char *what, Error *err)
 
 static Status open_locked(Journal *j, Error *err)
 {
-    struct stat now;
+    struct stat opened, there;
     j->found = access(j->path, F_OK) == 0;
     j->fd = open(j->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
     if (j->fd < 0 && errno == ELOOP)
         return refuse(j, "is a symbolic link", err);
     if (j->fd < 0)
         return cannot(j, "write", err);
-    if (fstat(j->fd, &now) || !S_ISREG(now.st_mode))
+    if (fstat(j->fd, &opened) || !S_ISREG(opened.st_mode))
         return refuse(j, "is no regular file", err);
     /* other errors mean a file system without locks */
     if (flock(j->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
         return FAIL(err, ERR_IO, "%s: another run is at work on it", j->path);
-    if (!access(j->path, F_OK))
+    if (!stat(j->path, &there) && there.st_dev == opened.st_dev && there.st_ino == opened.st_ino)
         return OK;
-    close(j->fd); /* a run that ended after this file was opened has removed it */
+    close(j->fd); /* a run that ended has removed this file since it was opened; another run may have begun */
     return open_locked(j, err);
 }
 

@@ -247,13 +247,15 @@ static void two_runs_do_not_share_a_journal(void **state)
 }
 
 /* Replaces the C library's flock. If `no_locks` is set, it fails as on a file system without locks. If `run_ends` is
- * set, a run that ends removes the journal before. */
-static bool no_locks, run_ends;
+ * set, a run that ends removes the journal before, and if `run_begins` is set, another run then creates its own. */
+static bool no_locks, run_ends, run_begins;
 int flock(int fd, int operation)
 {
     if (run_ends)
         unlink(path);
-    run_ends = false;
+    if (run_begins)
+        close(open(path, O_RDWR | O_CREAT, 0666));
+    run_ends = run_begins = false;
     if (!no_locks)
         return (int)syscall(SYS_flock, fd, operation);
     errno = ENOLCK;
@@ -275,12 +277,17 @@ static void a_journal_that_a_run_has_just_removed_is_begun_again(void **state)
 {
     Journal j;
     Error err;
-    write_journal(*state);
-    run_ends = true;
-    check_ok(begin(&j, output, false, 1, *state, &err), &err);
-    check_ok(journal_add(&j, "{}", *state, &err), &err);
-    journal_close(&j);
-    check(access(path, F_OK) == 0);
+    for (int begins = 0; begins < 2; begins++) {
+        write_journal(*state);
+        run_ends = true;
+        run_begins = begins;
+        check_ok(begin(&j, output, false, 1, *state, &err), &err);
+        check_ok(journal_add(&j, "{}", *state, &err), &err);
+        journal_close(&j);
+        check_ok(begin(&j, output, true, 1, *state, &err), &err);
+        check(j.old_count == 1);
+        journal_remove(&j);
+    }
 }
 
 static void check_untouched(const char *content)
