@@ -44,7 +44,7 @@ for codec in $names; do
     want "$codec" 'no row of the table in README.md names it: make golden' "$(row "$codec")" README.md
     want "$codec" 'docs/FORMAT.md does not describe its payload' "\<$codec\>" docs/FORMAT.md
     [ -f "test/fuzz/corpus/fuzz_decode/$codec" ] || {
-        echo "codec $codec: no stored payload in test/fuzz/corpus/fuzz_decode: see FUZZ_SEEDS in test/fuzz/fuzz_decode.c"
+        echo "codec $codec: no stored payload in test/fuzz/corpus/fuzz_decode: FUZZ_SEEDS=test/fuzz/corpus/fuzz_decode make replay-fuzz_decode"
         bad=1
     }
     want "$codec" 'not in test/reference/decode.py, nor in its wrappers.py, sketches.py and science.py' "\"$codec\"" \

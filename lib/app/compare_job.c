@@ -462,11 +462,17 @@ static Status say_stopped(CompareJob *j)
     return ERR_STOPPED;
 }
 
-/* A file that could not be written, as on a full disk, leaves the records in the journal. */
+/* After a failure to read or write, as on a full disk, the journal has the finished records. A limit of the process is named
+ * first, as --resume under it would fail again. */
 static Status say_resumable(CompareJob *j, Status status)
 {
-    if (status == ERR_IO && journal_has_records(&j->journal) && !*j->err->hint)
-        error_hint(j->err, "the same command with --resume continues from %s", j->journal.path);
+    if (status != ERR_IO || !journal_has_records(&j->journal))
+        return status;
+    host_limit_hint(j->err);
+    const char *cause = text_copy(j->a, j->err->hint);
+    if (cause)
+        error_hint(j->err, "%s%sthe same command with --resume continues from %s", cause,
+                   *cause ? "; then " : "", j->journal.path);
     return status;
 }
 

@@ -200,6 +200,8 @@ size_t doctor_look(Finding *findings, bool (*stopped)(void), Arena *a)
     look_at_memory(&l);
     look_at_limit(&l, "address space limit", RLIMIT_AS, 4 * GB,
                   "large tensors and OpenBLAS may not fit: ulimit -v unlimited");
+    look_at_limit(&l, "data limit", RLIMIT_DATA, 4 * GB,
+                  "large tensors and OpenBLAS may not fit: ulimit -d unlimited");
     look_at_limit(&l, "file size limit", RLIMIT_FSIZE, GB, "results may not fit: ulimit -f unlimited");
     look_at_blas(&l);
     look_at_files(&l);

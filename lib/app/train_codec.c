@@ -112,13 +112,25 @@ static Status check_folder(const TrainRun *r, const Trainer *t, const char *dir)
     return check_ended(r, dir);
 }
 
+/* Checks the nearest folder above `dir` that is there, in which folders will be made. */
+static Status check_above(const TrainRun *r, const char *dir)
+{
+    char *above = text_copy(r->job.a, dir), *end = above;
+    while (end && (end = strrchr(above, '/')) && end > above) {
+        *end = '\0';
+        if (!access(above, F_OK))
+            return check_writable(r, above);
+    }
+    return arena_check(above, r->job.a, r->job.err);
+}
+
 /* A folder that is not there yet is left to its run, so that a refusal of another one leaves no empty folder. */
 static Status check_one(TrainRun *r, size_t k, size_t i)
 {
     OneRun one;
     TRY(run_choose(&one, r, k, i));
     if (access(one.dir, F_OK))
-        return access(r->dir, F_OK) ? OK : check_writable(r, r->dir);
+        return check_above(r, one.dir);
     Status status = run_open(&one, r);
     if (status == OK)
         status = check_folder(r, one.trainer, one.dir);

@@ -45,7 +45,8 @@ static Status hint_for(const SharedLibrary *l, const char *reason, Error *err)
         return error_hint(err, "install %s", l->package);
     if (address_space_limit() != UINT64_MAX)
         return error_hint(err, "lift the limit on %s unlimited), or install %s again",
-                          limit_of(RLIMIT_AS) == UINT64_MAX ? "data (ulimit -d" : "address space (ulimit -v",
+                          limit_of(RLIMIT_DATA) < limit_of(RLIMIT_AS) ? "data (ulimit -d"
+                                                                      : "address space (ulimit -v",
                           l->package);
     if (lacks_memory(reason))
         return error_hint(err, "free some memory, and run the command again");

@@ -1,5 +1,5 @@
-/* file.h -- reads a whole file into memory, and reads and writes in pieces. Error messages do not name the file; callers add its path
- * (error_at). */
+/* file.h -- reads a whole file into memory, and reads and writes in pieces. Error messages do not name the file; callers
+ * add its path (error_at). */
 #ifndef ATOMO_FILE_H
 #define ATOMO_FILE_H
 
@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 /* Reads the file's bytes into the arena and appends a NUL. Pipes are read to their end. ERR_IO: the file cannot
- * be opened or read. ERR_CORRUPT: it has more than `most` bytes. */
+ * be opened or read. ERR_CORRUPT: it has more than `most` bytes. ERR_STOPPED: file_stopped returned true. */
 Status file_load(char **data, size_t *size, const char *path, size_t most, Arena *a, Error *err);
 
 /* Reads the rest of an open file into the arena, from its current position, with the errors of file_load. */
@@ -18,12 +18,12 @@ Status file_read(char **data, size_t *size, int fd, size_t most, Arena *a, Error
  * until file_stopped. Returns -1 with errno set; EINTR: stopped. */
 int file_open_pipe(const char *path, int flags);
 
-/* Asked while a pipe has no other end or no bytes: true ends the wait, and reading fails with ERR_STOPPED. NULL: nothing ends
- * it. It belongs to the process, as the handlers of its signals do; the programs set it. */
+/* Asked while a pipe has no other end or no bytes, and between pieces of a file: true ends the wait or the reading, which
+ * fails with ERR_STOPPED. NULL: nothing ends it. It belongs to the process, as the handlers of its signals do; the programs set it. */
 extern bool (*file_stopped)(void);
 
-/* fread and fwrite, a piece at a time: a stop signal is handled between two system calls, and one call for a large tensor may
- * take seconds. Code that has another library read or write does the same. */
+/* fread and fwrite, a piece at a time: a stop signal is handled between two system calls, and one call for a large tensor
+ * may take seconds. dump/tensor_hdf5_write.c has HDF5 write pieces of this size, too. */
 enum { FILE_PIECE = 8 << 20 };
 size_t file_get(void *to, size_t size, FILE *from);
 size_t file_put(const void *data, size_t size, FILE *to);

@@ -40,13 +40,14 @@ typedef struct {
     char letter;    /* the letter that the shell command ulimit uses for this limit, as in "ulimit -v" */
     uint64_t unit;  /* bytes per unit in which ulimit gives this limit; 1: ulimit gives a plain count */
     uint64_t small; /* a limit below this number of ulimit's units is a likely reason for failures */
+    int cause;      /* errno of a call that fails for it */
 } Limit;
 
-static const Limit limits[] = {{RLIMIT_AS, 'v', 1024, UINT64_MAX},
-                               {RLIMIT_DATA, 'd', 1024, UINT64_MAX},
-                               {RLIMIT_NOFILE, 'n', 1, 64},
-                               {RLIMIT_NPROC, 'u', 1, 256},
-                               {RLIMIT_FSIZE, 'f', 1024, UINT64_MAX}};
+static const Limit limits[] = {{RLIMIT_AS, 'v', 1024, UINT64_MAX, ENOMEM},
+                               {RLIMIT_DATA, 'd', 1024, UINT64_MAX, ENOMEM},
+                               {RLIMIT_NOFILE, 'n', 1, 64, EMFILE},
+                               {RLIMIT_NPROC, 'u', 1, 256, EAGAIN},
+                               {RLIMIT_FSIZE, 'f', 1024, UINT64_MAX, EFBIG}};
 
 static uint64_t limit_now(const Limit *l)
 {
@@ -68,14 +69,13 @@ static bool is_foreign(const char *text)
 void host_limit_hint(Error *err)
 {
     char text[128] = "";
-    static const int cause[] = {ENOMEM, ENOMEM, EMFILE, EAGAIN, EFBIG};
-    for (size_t i = 0; i < countof(limits); i++) {
+    for (const Limit *l = limits; l < limits + countof(limits); l++) {
         const bool meant =
-            strstr(err->text, strerror(cause[i])) || (cause[i] == ENOMEM && err->status == ERR_MEMORY);
-        const uint64_t now = limit_now(&limits[i]);
+            strstr(err->text, strerror(l->cause)) || (l->cause == ENOMEM && err->status == ERR_MEMORY);
+        const uint64_t now = limit_now(l);
         const size_t used = strlen(text);
-        if (now != UINT64_MAX && (meant || (is_foreign(err->text) && now < limits[i].small)))
-            snprintf(text + used, sizeof text - used, " -%c %llu", limits[i].letter, (unsigned long long)now);
+        if (now != UINT64_MAX && (meant || (is_foreign(err->text) && now < l->small)))
+            snprintf(text + used, sizeof text - used, " -%c %llu", l->letter, (unsigned long long)now);
     }
     if (*text && !*err->hint)
         error_hint(err, "a limit is set, as by ulimit%s; a higher one may help", text);

@@ -58,7 +58,7 @@ static Status look_at_result(Folder *f, size_t number, const FolderVisitor *visi
     const char *why;
     const Status status = stored_load(&s, e->path, a, err);
     if (status != OK)
-        return status == ERR_MEMORY ? status : put_damage(e, a, err);
+        return status == ERR_MEMORY || status == ERR_STOPPED ? status : put_damage(e, a, err);
     e->kind = s.whole ? result_kind(&s, &why) : NULL;
     e->type = e->kind ? ENTRY_RESULT : ENTRY_OTHER;
     e->why = e->kind ? NULL : s.whole ? why : "it has no list of \"results\"";
@@ -70,7 +70,7 @@ static Status look_at_figure(Entry *e, const char *head, Arena *a, Error *err)
     char *data = NULL;
     size_t size = 0;
     const Status status = file_load(&data, &size, e->path, PICTURE_MOST, a, err);
-    if (status == ERR_MEMORY)
+    if (status == ERR_MEMORY || status == ERR_STOPPED)
         return status;
     const bool good = status == OK && memmem(data, size < 4096 ? size : 4096, head, strlen(head));
     e->type = good ? ENTRY_FIGURE : ENTRY_DAMAGED;

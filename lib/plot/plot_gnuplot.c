@@ -339,6 +339,8 @@ static Status draw(Room *room, const char *kind, const char *data, const char *e
     TRY(room_write(room, csv, data));
     TRY(run(room, (char *[]){gnuplot, no_rc, call, gp, csv, name, axis, inches, note, NULL}));
     out->data = room_read(room, name, &out->size);
+    if (!out->data && room->stopped && room->stopped())
+        return FAIL(room->err, ERR_STOPPED, "stopped");
     if (!out->data || !whole_figure(ending, out->data, out->size))
         return FAIL(room->err, ERR_IO, "gnuplot: what it drew is not whole: %s", last_words(room));
     return OK;

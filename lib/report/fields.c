@@ -112,7 +112,7 @@ const Field fields[] = {
     {"cosine_steps_se", "standard error of cosine over steps", .brief = "cosine over steps se", .meaning = "standard deviation over steps / square root of their number"},
     {"bias_p_holm", "p of any bias", .brief = "p of bias", .digits = 2, .meaning = "least of bias_p, gain_p, gain_l1_p after Holm's correction for all three of all codecs on the same vectors"},
     {"bias_detectable", "bias that would show", .digits = 2, .meaning = "least b, E h = (1 + b) g, that so many repeats find with probability 0.9; from 5 repeats on"},
-    {"bias", "bias", .text = true, .meaning = "the verdict at p = 0.01 for all codecs together; \"cannot be seen\" where only half of the gradient or more would show, from 5 repeats on; \"all of the error\" where the codec is not random"},
+    {"bias", "bias", .text = true, .meaning = "the verdict at p = 0.01 for all codecs together, from 5 repeats on (\"needs 5 repeats\" before); \"cannot be seen\" where only half of the gradient or more would show; \"all of the error\" where the codec is not random"},
     /* fields that sweep, compare --equal-bits, compare --against and merge add */
     {"rate", "rate", .meaning = "the parameter that sets the codec's size"},
     {"pareto", "on the front", .brief = "front", .meaning = "no codec of its kind, unbiased or biased, has for certain fewer bits and less error, by the draws of seed 1"},

@@ -9,17 +9,19 @@ $ go() { atomo-train run --threads 1 --network softmax --dataset digits --batch-
 = 0
 
 # the folders of all codecs and seeds are checked before the first run trains; a refused command makes no folder
-$ go() { atomo-train run --threads 1 --network softmax --dataset digits --batch-size 8 --eval-freq 2 --train-dir d -q "$@" >/dev/null; code="$code $?"; }; go -c none -c qsgd --max-steps 4; rm -r d/none; go -c none -c qsgd --max-steps 6 -o r.csv; ls -d * d/* d/*/*; rm -r d; go --seeds 2 --max-steps 2; rm d/seed-1/*; go --seeds 2 --max-steps 2 --lr 0.5; ls d/*/*; echo codes$code
+$ go() { atomo-train run --threads 1 --network softmax --dataset digits --batch-size 8 --eval-freq 2 --train-dir d -q "$@" >/dev/null; code="$code $?"; }; go -c none -c qsgd --max-steps 4; rm -r d/none; go -c none -c qsgd --max-steps 6 -o r.csv; ls -d * d/* d/*/*; rm -r d; go --seeds 2 --max-steps 2; rm d/seed-1/*; go --seeds 2 --max-steps 2 --lr 0.5; ls d/*/*; echo x >d/none; go -c qsgd -c none --seeds 2 --max-steps 2; ls -d d/qsgd 2>/dev/null || echo no run; echo codes$code
 > d
 > d/qsgd/step_00000002.h5
 > d/qsgd/step_00000004.h5
 > d/seed-2/step_00000002.h5
-> codes 0 2 0 2
+> no run
+> codes 0 2 0 2 1
 - r.csv*
-- d/none*
+- d/none/*
 - d/seed-1/*
 2> atomo-train: --train-dir d/qsgd: has checkpoints of a run that ended after step 4 of 6, want --resume or an empty folder
 2> atomo-train: d/seed-2/step_00000002.h5: lr is * there, 0.5 here
+2> atomo-train: d/none/step_*.h5: cannot write: Not a directory
 = 0
 
 # a --train-dir that cannot be written is seen before the first step

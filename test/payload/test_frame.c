@@ -139,7 +139,7 @@ static void what_is_put_is_taken(void **state)
 static void a_large_payload_is_written_and_read_in_pieces(void **state)
 {
     (void)state;
-    enum { SIZE = 30000001, CALLS = 3 };
+    enum { SIZE = 30000001, CALLS = 3 }; /* looking at the counts reads twice itself */
     Arena *a = arena_open(0);
     FrameWriter *w;
     FrameReader *r;
@@ -159,7 +159,7 @@ static void a_large_payload_is_written_and_read_in_pieces(void **state)
     check_ok(frame_open(&r, in_scratch("large.atomo"), a, &err), &err);
     const long opened = calls_made().reads;
     check_ok(frame_next(r, &item, a, &err), &err);
-    check(opened < 0 || calls_made().reads - opened > CALLS);
+    check(opened < 0 || calls_made().reads - opened > 2 * CALLS);
     check(item.record.round[0].size == SIZE && !memcmp(item.record.round[0].data, data, SIZE));
     frame_close(r);
     arena_close(a);
