@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PATIENCE_MS = 600, AGAIN_MS = 20 };
+enum { PATIENCE_MS = 300, AGAIN_MS = 20 };
 
 /* State of the process: a signal handler cannot be given a pointer to data. */
 static struct {

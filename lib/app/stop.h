@@ -2,7 +2,7 @@
  * at cli_stopped(), such as the singular values of a large matrix.
  *
  * The main thread names a function that finishes the command without it. If the main thread has not left the guarded part
- * 0.6 s after the signal, another thread calls that function and ends the process. */
+ * 0.3 s after the signal, another thread calls that function and ends the process. */
 #ifndef ATOMO_STOP_H
 #define ATOMO_STOP_H
 

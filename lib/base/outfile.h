@@ -44,6 +44,8 @@ void outfile_bytes(OutFile *f, const void *data, size_t size);
 Status outfile_commit(OutFile *f, Error *err);
 /* Writes a whole file with these bytes. */
 Status outfile_save(const char *path, const void *data, size_t size, Arena *a, Error *err);
+/* Empties a file that will be abandoned: a caller that has opened it by its name calls this before closing it. */
+void outfile_empty(const OutFile *f);
 /* closes and removes the temporary file; does nothing if f is not open */
 void outfile_abandon(OutFile *f);
 /* Removes all temporary files that have a name, for a process that ends at once. Afterwards no file can be opened or

@@ -121,6 +121,7 @@ void dump_abandon(DumpWriter *w)
 {
     if (!w)
         return;
+    outfile_empty(&w->out);
     close_file(w);
     outfile_abandon(&w->out);
     arena_close(w->arena);

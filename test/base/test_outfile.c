@@ -1,6 +1,7 @@
 /* test_outfile.c -- a writer that is killed between naming a finished file and renaming it leaves a temporary file,
- * which the next write of the same target removes. Files of living writers and of others stay. The test replaces
- * linkat and rename of the C library, to stop at these calls. */
+ * which the next write of the same target removes. Files of living writers and of others stay. A large file goes to the
+ * disk in pieces. The test replaces linkat, rename, fsync and sync_file_range of the C library, to stop at these
+ * calls, to count them and to let them fail. */
 #include "base/outfile.h"
 #include "rig/calls.h"
 #include "rig/scratch_dir.h"
@@ -30,6 +31,33 @@ int rename(const char *from, const char *to)
     if (at_rename)
         at_rename(from);
     return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+
+static struct {
+    off_t end,
+        synced; /* bytes that have been sent to the disk; bytes that have been waited for, from the first on */
+    off_t largest;     /* of the pieces */
+    int fsyncs, error; /* error: errno of the second wait */
+} disk;
+
+int sync_file_range(int fd, off64_t from, off64_t size, unsigned flags)
+{
+    const bool waits = flags & SYNC_FILE_RANGE_WAIT_AFTER;
+    disk.end = from + size > disk.end ? from + size : disk.end;
+    disk.largest = size > disk.largest ? size : disk.largest;
+    if (waits && disk.error && disk.synced) {
+        errno = disk.error;
+        return -1;
+    }
+    if (waits && from == disk.synced)
+        disk.synced += size;
+    return (int)syscall(SYS_sync_file_range, fd, from, size, flags);
+}
+
+int fsync(int fd)
+{
+    disk.fsyncs++;
+    return (int)syscall(SYS_fsync, fd);
 }
 
 /* ---- helpers ---- */
@@ -285,6 +313,61 @@ static void many_bytes_are_written_in_pieces(void **state)
     arena_close(a);
 }
 
+/* A process ends only after the system call that it is in, so one fsync of gigabytes would delay a stop. */
+static void a_large_file_goes_to_the_disk_in_pieces(void **state)
+{
+    (void)state;
+    enum { SIZE = 30000001, PIECE = 8 << 20 };
+    static const struct {
+        int error;
+        bool good;
+        int fsyncs;
+    } cases[] = {{0, true, 2},       {EIO, false, 0},   {ENOSPC, false, 0},
+                 {EDQUOT, false, 0}, {ENOSYS, true, 2}, {EINVAL, true, 2}};
+    Arena *a = arena_open(0);
+    uint8_t *data = NEW_ZERO(a, uint8_t, SIZE);
+    check(data != NULL);
+    for (size_t i = 0; i < countof(cases); i++) {
+        Error err;
+        memset(&disk, 0, sizeof disk);
+        write_out(outfile_open, "before");
+        check(disk.end == 0); /* a small file has one piece */
+        memset(&disk, 0, sizeof disk);
+        disk.error = cases[i].error;
+        const Status status = outfile_save(in_scratch("out"), data, SIZE, a, &err);
+        check((status == OK) == cases[i].good);
+        check(disk.fsyncs == cases[i].fsyncs); /* of the file and of its folder */
+        check(disk.largest <= PIECE);
+        if (!disk.error)
+            check(SIZE - disk.synced > 0 && SIZE - disk.synced <= PIECE && disk.end >= SIZE);
+        if (!cases[i].good)
+            assert_out("before");
+    }
+    unlink(in_scratch("out"));
+    arena_close(a);
+}
+
+/* The file is empty before it is closed: ext4 would write its bytes to the disk first. */
+static void an_abandoned_file_is_emptied_while_it_is_open(void **state)
+{
+    (void)state;
+    Arena *a = arena_open(0);
+    Error err;
+    OutFile f;
+    struct stat now;
+    check_ok(outfile_open_named(&f, in_scratch("out"), a, &err), &err);
+    const int other = open(f.temporary, O_WRONLY | O_TRUNC | O_CLOEXEC);
+    check(write(other, "bytes", 5) == 5);
+    outfile_empty(&f);
+    check(!fstat(other, &now) && now.st_size == 0);
+    check(write(other, "bytes", 5) == 5);
+    outfile_abandon(&f);
+    check(!fstat(other, &now) && now.st_nlink == 0);
+    close(other);
+    check(access(in_scratch("out"), F_OK));
+    arena_close(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -295,6 +378,8 @@ int main(void)
         cmocka_unit_test(a_writer_holds_a_lock_until_its_file_is_renamed),
         cmocka_unit_test(a_process_that_stops_first_renames_a_finished_file),
         cmocka_unit_test(many_bytes_are_written_in_pieces),
+        cmocka_unit_test(a_large_file_goes_to_the_disk_in_pieces),
+        cmocka_unit_test(an_abandoned_file_is_emptied_while_it_is_open),
         cmocka_unit_test(a_file_that_appeared_meanwhile_is_replaced),
     };
     return cmocka_run_group_tests(tests, scratch_open, scratch_close) ? 1 : 0;

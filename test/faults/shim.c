@@ -318,6 +318,12 @@ int fsync(int fd)
     return how ? failed(how, EIO) : NEXT(fsync)(fd);
 }
 
+int sync_file_range(int fd, off64_t from, off64_t size, unsigned flags)
+{
+    const int how = fault(CALLER, SYNC);
+    return how ? failed(how, EIO) : NEXT(sync_file_range)(fd, from, size, flags);
+}
+
 int fdatasync(int fd)
 {
     const int how = fault(CALLER, SYNC);
