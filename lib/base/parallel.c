@@ -15,7 +15,8 @@ typedef struct {
     size_t pieces;
     void (*body)(void *data, size_t piece, size_t slot);
     void *data;
-    atomic_size_t next; /* index of the first piece that no thread has started */
+    bool (*stopped)(void); /* NULL: all pieces run */
+    atomic_size_t next;    /* index of the first piece that no thread has started */
 } Task;
 
 enum { SPINS = 1000, MOST_THREADS = 1024 };
@@ -44,10 +45,18 @@ static inline void relax(void)
 #endif
 }
 
+static _Thread_local bool (*until)(void);
+
+void parallel_until(bool (*stopped)(void))
+{
+    until = stopped;
+}
+
 static void work_on(Task *t, size_t slot)
 {
     size_t piece;
-    while ((piece = atomic_fetch_add_explicit(&t->next, 1, memory_order_relaxed)) < t->pieces)
+    while ((piece = atomic_fetch_add_explicit(&t->next, 1, memory_order_relaxed)) < t->pieces &&
+           !(t->stopped && t->stopped()))
         t->body(t->data, piece, slot);
 }
 
@@ -133,7 +142,7 @@ static void share_out(Task *t, size_t slots)
 void parallel_for_slots(int threads, size_t pieces, void (*body)(void *data, size_t piece, size_t slot),
                         void *data)
 {
-    Task t = {.pieces = pieces, .body = body, .data = data};
+    Task t = {.pieces = pieces, .body = body, .data = data, .stopped = until};
     const size_t slots = parallel_slots(threads < MOST_THREADS ? threads : MOST_THREADS, pieces);
     if (slots <= 1 || pthread_mutex_trylock(&pool.owner)) {
         work_on(&t, 0);

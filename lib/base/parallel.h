@@ -42,6 +42,11 @@ void parallel_for(int threads, size_t pieces, void (*body)(void *data, size_t pi
 void parallel_for_slots(int threads, size_t pieces, void (*body)(void *data, size_t piece, size_t slot),
                         void *data);
 
+/* From now on, a call of parallel_for by this thread starts no piece after stopped() has returned true, which threads of
+ * the pool ask, too. Its results are then incomplete, so the caller asks stopped() again and drops them. NULL: all pieces
+ * run, as at first. */
+void parallel_until(bool (*stopped)(void));
+
 static inline size_t parallel_slots(int threads, size_t pieces)
 {
     const size_t most = threads > 1 ? (size_t)threads : 1;

@@ -1,6 +1,7 @@
 /* model.c -- runs a network forward and backward over its list of layers. */
 #include "nn/model.h"
 
+#include "base/parallel.h"
 #include "num/finite.h"
 #include "num/linalg.h"
 
@@ -183,10 +184,28 @@ void model_init(const Model *m, uint64_t seed, float *weights, float *running)
 
 /* ---- passes ---- */
 
-static Status check_stopped(const Model *m, Error *err)
+static Status check_stopped(bool stops, Error *err)
 {
-    const bool stops = (m->stopped && m->stopped()) || (m->leaves && m->leaves(m->data));
     return stops ? FAIL(err, ERR_STOPPED, "stopped") : OK;
+}
+
+static bool is_stopped(const Model *m)
+{
+    return m->stopped && m->stopped();
+}
+
+/* Runs one layer forward or backward. A stop ends it between two of its pieces; its results are then dropped. */
+static Status run_layer(const Model *m, Status (*run)(Layer *l, const Pass *p), Layer *l, const Pass *p)
+{
+    TRY(check_stopped(is_stopped(m) || (m->leaves && m->leaves(m->data)), p->err));
+    const ArenaMark mark = arena_mark(p->scratch);
+    parallel_until(m->stopped);
+    const Status status = run(l, p);
+    parallel_until(NULL);
+    arena_rewind(p->scratch, mark);
+    /* asked first: the layer may have refused values that were not computed */
+    TRY(check_stopped(is_stopped(m), p->err));
+    return status;
 }
 
 static Status forward(Model *m, const Pass *p, const float *images)
@@ -195,10 +214,7 @@ static Status forward(Model *m, const Pass *p, const float *images)
     m->b.image->x = (float *)(uintptr_t)images;
     for (size_t i = 0; i < m->b.layers; i++) {
         Layer *l = &m->b.layer[i];
-        TRY(check_stopped(m, p->err));
-        const ArenaMark mark = arena_mark(p->scratch);
-        TRY(l->ops->forward(l, p));
-        arena_rewind(p->scratch, mark);
+        TRY(run_layer(m, l->ops->forward, l, p));
     }
     return OK;
 }
@@ -210,10 +226,7 @@ static Status backward(Model *m, const Pass *p)
         m->b.layer[i].in->accumulate = m->b.layer[i].out->accumulate = false;
     for (size_t i = m->b.layers; i-- > 0;) {
         Layer *l = &m->b.layer[i];
-        TRY(check_stopped(m, p->err));
-        const ArenaMark mark = arena_mark(p->scratch);
-        TRY(l->ops->backward(l, p));
-        arena_rewind(p->scratch, mark);
+        TRY(run_layer(m, l->ops->backward, l, p));
         while (ready && m->last[ready - 1] >= i)
             ready--;
         if (m->ready && ready < before)

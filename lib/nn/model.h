@@ -15,10 +15,10 @@ typedef struct {
     size_t channels, rows, columns; /* of each image */
     size_t classes;
     size_t images; /* the most images in one pass */
-    /* called before each layer: if it returns true, the pass ends with ERR_STOPPED; may be NULL */
+    /* if it returns true, the pass ends with ERR_STOPPED, within a layer too; threads ask it together; may be NULL */
     bool (*stopped)(void);
     bool text; /* true: an image is a row of `columns` tokens below `classes` */
-    /* the same, with `data`; may be NULL */
+    /* the same, with `data`, asked before each layer; may be NULL */
     bool (*leaves)(void *data);
     /* called in the backward pass, when the gradients of the parameters `first`, `first` + 1, ... are complete; may be
      * NULL */

@@ -139,6 +139,41 @@ static void without_threads_the_caller_runs_every_piece(void **state)
     assert_int_equal(code_of_child(no_thread_to_be_had), 0);
 }
 
+static atomic_int asked;
+
+static bool stops_soon(void)
+{
+    return atomic_fetch_add(&asked, 1) >= 100;
+}
+
+static void *run_on_another_thread(void *unused)
+{
+    (void)unused;
+    check(runs_all(4, PIECES, false));
+    return NULL;
+}
+
+static void a_stop_leaves_pieces_out_only_on_the_thread_that_heeds_it(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    for (int threads = 1; threads <= 8; threads *= 2) {
+        atomic_int sum = 0;
+        asked = 0;
+        parallel_until(stops_soon);
+        parallel_for(threads, PIECES, count_inner, &sum);
+        check(sum > 0 && sum < 100 * PIECES); /* 100 pieces have run; their numbers are below PIECES */
+        check(asked <= 100 + threads);
+        sum = 0;
+        parallel_for(threads, PIECES, count_inner, &sum);
+        check(sum == 0);
+        pthread_create(&thread, NULL, run_on_another_thread, NULL);
+        pthread_join(thread, NULL);
+        parallel_until(NULL);
+        check(runs_all(threads, PIECES, false));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -147,6 +182,7 @@ int main(void)
         cmocka_unit_test(two_callers_at_once_both_get_their_pieces_run),
         cmocka_unit_test(a_child_of_fork_has_threads_of_its_own),
         cmocka_unit_test(without_threads_the_caller_runs_every_piece),
+        cmocka_unit_test(a_stop_leaves_pieces_out_only_on_the_thread_that_heeds_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 #include "compress/spec.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -147,11 +148,12 @@ static void local_steps_go_on_as_if_they_had_never_stopped(void **state)
 
 /* ---- stopping in the middle of a step or a test ---- */
 
-static size_t calls, stop_at, steps_seen, tests_seen;
+static size_t stop_at, steps_seen, tests_seen;
+static atomic_size_t calls;
 
 static bool stops_for_good(void)
 {
-    return ++calls >= stop_at;
+    return atomic_fetch_add(&calls, 1) + 1 >= stop_at;
 }
 
 static Status count_records(void *data, const StepRecord *r, Error *e)

@@ -6,6 +6,8 @@
 #include "nn/loops.h"
 #include "nn/model.h"
 
+#include <stdatomic.h>
+
 enum { TOKENS = 70, LETTERS = 7, IMAGES_MOST_HERE = 19, LAYERS = 2, HEADS = 2, WIDTH = 12 };
 
 /* 70 tokens need two blocks of attention. */
@@ -22,11 +24,19 @@ typedef struct {
     bool bias;
 } Net;
 
+static atomic_size_t asked;
+static size_t stop_at; /* the question that is the first to be answered with yes; 0: none */
+
+static bool stopped(void)
+{
+    return stop_at && atomic_fetch_add(&asked, 1) + 1 >= stop_at;
+}
+
 static void net_open(Net *t, const char *network, size_t images)
 {
     *t = (Net){.a = arena_open(0), .bias = strstr(network, "bias=on") != NULL};
     const Rng rng = rng_open(4, 0, 0, 0, 0);
-    const ModelSpec spec = {network, 1, 1, TOKENS, LETTERS, images, NULL, .text = true};
+    const ModelSpec spec = {network, 1, 1, TOKENS, LETTERS, images, stopped, .text = true};
     check_ok(model_open(&t->m, &spec, &t->err), &t->err);
     t->n = model_parameters(t->m)->floats;
     t->x = NEW(t->a, float, images *TOKENS);
@@ -303,6 +313,28 @@ static void threads_change_no_bit(void **state)
 }
 
 /* The loss of the first tokens must not change when a later token does. */
+/* A stop within a layer leaves values that later code of the layer may find wrong, such as a variance of 0. */
+static void a_pass_that_is_stopped_anywhere_says_so_and_no_more(void **state)
+{
+    (void)state;
+    Net t;
+    Score score;
+    Status status = ERR_STOPPED;
+    size_t within = 0;
+    const Rng rng = rng_open(4, 0, 0, 0, 0);
+    for (size_t at = 1; status != OK; at++) {
+        net_open(&t, SHAPE "on", 4);
+        asked = 0;
+        stop_at = at;
+        status = model_gradient(t.m, &t.batch, t.w, NULL, &rng, 2, t.g, &score, &t.err);
+        stop_at = 0;
+        check(status == OK || status == ERR_STOPPED);
+        within += status == ERR_STOPPED;
+        net_close(&t);
+    }
+    check(within > 100); /* 16 layers, forward and backward, have fewer ends */
+}
+
 static void a_token_does_not_see_later_tokens(void **state)
 {
     (void)state;
@@ -427,6 +459,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(loss_and_gradients_are_those_of_the_formulas),
         cmocka_unit_test(loss_and_gradients_are_those_of_pytorch),
         cmocka_unit_test(threads_change_no_bit),
+        cmocka_unit_test(a_pass_that_is_stopped_anywhere_says_so_and_no_more),
         cmocka_unit_test(a_token_does_not_see_later_tokens),
         cmocka_unit_test(gelu_is_exact_on_every_instruction_set),
         cmocka_unit_test(shapes_that_do_not_fit_are_refused),
