@@ -463,6 +463,12 @@ kills: $(PROGRAMS)
 	@sh test/kills.sh $(B)/bin $(KILLS)
 	@sh test/resumes.sh $(B)/bin
 
+# Stops commands on a large vector with SIGTERM: each must end within a second.
+STOPS ?= 10
+.PHONY: stops
+stops: $(PROGRAMS)
+	@$(PYTHON) test/stops.py $(B)/bin $(STOPS)
+
 # Kills comparisons only, each start before one codec is finished.
 .PHONY: resume-kills
 resume-kills: $(PROGRAMS)
@@ -900,6 +906,7 @@ help:
 	@echo "make faults    every command with one of its own allocations or system calls failing  (POINTS=0: each call)"
 	@echo "make limits    run the programs under limits on memory, files, processes and stack, in small steps"
 	@echo "make kills     kill commands at random moments, resume them, compare with undisturbed runs  (KILLS=500)"
+	@echo "make stops     stop commands on a vector of 2.4 GB with SIGTERM; each must end within a second  (STOPS=10)"
 	@echo "make predict   train on two made-up hosts, and compare the time of an iteration with the prediction of cost: docs/cluster.md"
 	@echo "make resume-kills  kill comparisons within one codec, resume them, compare with an undisturbed run  (KILLS=500)"
 	@echo "make rank-kills   kill ranks of a training run at random moments; nothing may hang or be lost  (RANK_KILLS=100)"

@@ -13,10 +13,20 @@ static void count_note(void *data, const char *text)
     notes++;
 }
 
+static int asked, stop_at; /* stop_at: the question that is the first to be answered with yes; 0: none */
+
+static bool stopped(void)
+{
+    return stop_at && ++asked >= stop_at;
+}
+
 static Status write_page(void)
 {
-    const PageSpec spec = {
-        .folder = folder, .path = path_of("page.html"), .title = "A <title> & more", .note = count_note};
+    const PageSpec spec = {.folder = folder,
+                           .path = path_of("page.html"),
+                           .title = "A <title> & more",
+                           .note = count_note,
+                           .stopped = stopped};
     err = (Error){0};
     notes = 0;
     return page_write(&spec, a, &err);
@@ -104,6 +114,30 @@ static void a_policy_names_what_runs(void **state)
     check(strstr(p, text_format(a, "<style>%s</style>", page_css)));
     check(strstr(p, "content=\"default-src 'none'; img-src data:; style-src 'sha256-") &&
           !strstr(p, "unsafe"));
+}
+
+/* A file is not damaged where reading it was stopped, be it the last of the folder or not. */
+static void a_page_that_is_stopped_anywhere_is_not_written(void **state)
+{
+    (void)state;
+    static const char *const last[] = {"d.csv", "e.svg"};
+    put("a.csv", "compressor,setting,own name\nsvd,x,1\n");
+    put("b.json", hostile);
+    for (size_t i = 0; i < countof(last); i++) {
+        Status status = ERR_STOPPED;
+        put(last[i], i ? "<svg></svg>" : "tensor,stable_rank\n");
+        unlink(path_of("page.html"));
+        file_stopped = stopped;
+        for (stop_at = 1; status != OK; stop_at++) {
+            asked = 0;
+            status = write_page();
+            check(status == ERR_STOPPED ? access(path_of("page.html"), F_OK)
+                                        : status == OK && asked < stop_at);
+        }
+        check(stop_at > 6); /* one stop before each file, and one while it is read */
+        stop_at = 0;
+        file_stopped = NULL;
+    }
 }
 
 static void what_is_left_out_is_named_with_the_reason(void **state)
@@ -306,6 +340,7 @@ static const struct CMUnitTest tests[] = {
     PAGE_TEST(nothing_from_a_file_becomes_markup),
     PAGE_TEST(numbers_are_short_and_keep_their_value),
     PAGE_TEST(a_policy_names_what_runs),
+    PAGE_TEST(a_page_that_is_stopped_anywhere_is_not_written),
     PAGE_TEST(what_is_left_out_is_named_with_the_reason),
     PAGE_TEST(only_damage_fails),
     PAGE_TEST(an_empty_folder_is_an_error_and_leaves_no_page),

@@ -1,5 +1,6 @@
 /* test_plot.c -- draws every kind of figure in every file format, from CSV and from JSON. Names in the data
  * must never be run as commands. If a column is missing, the error message must be a single line. */
+#include "base/file.h"
 #include "plot/plot_look.h"
 #include "rig/plot_rig.h"
 
@@ -294,6 +295,33 @@ static void an_unknown_kind_or_ending_or_axis_is_refused(void **state)
 
 /* ---- gnuplot ---- */
 
+static int asked, stop_at; /* stop_at: the question that is the first to be answered with yes */
+
+static bool stopped(void)
+{
+    return ++asked >= stop_at;
+}
+
+/* While gnuplot runs, the question comes every few milliseconds; the last ones come while its figure is read. */
+static void a_figure_that_is_stopped_anywhere_is_not_written(void **state)
+{
+    (void)state;
+    static const char *data[] = {"data.csv"};
+    const PlotJob job = {.kind = "pareto", .data = {data, 1}, .figure = "f.svg", .stopped = stopped};
+    Status status = ERR_STOPPED;
+    if (no_gnuplot())
+        return;
+    write_file("data.csv", "compressor,bits_per_element,relative_error\na,1,4\n");
+    file_stopped = stopped;
+    for (stop_at = 1; status != OK; stop_at++) {
+        asked = 0;
+        status = plot_draw(&job, a, &err);
+        check(status == ERR_STOPPED ? !contents("f.svg") : status == OK && asked < stop_at);
+    }
+    file_stopped = NULL;
+    check(stop_at > 4);
+}
+
 static void without_gnuplot_the_data_of_every_kind_still_stand(void **state)
 {
     (void)state;
@@ -346,6 +374,7 @@ static const struct CMUnitTest tests[] = {
     IN_FOLDER(several_files_are_one),
     IN_FOLDER(an_unknown_kind_or_ending_or_axis_is_refused),
     IN_FOLDER(without_gnuplot_the_data_of_every_kind_still_stand),
+    IN_FOLDER(a_figure_that_is_stopped_anywhere_is_not_written),
     IN_FOLDER(a_gnuplot_without_the_terminal_says_so),
 };
 CHECK_MAIN(tests)
