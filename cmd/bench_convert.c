@@ -47,7 +47,7 @@ static Status convert(const Options *o, Dump *d, const char *path)
     Progress progress;
     ConvertSum sum;
     progress_open(&progress, "converting", "tensors", dump_count(d), o->common.quiet);
-    const ConvertJob job = {progress_tick, &progress, stop_unguard};
+    const ConvertJob job = {progress_tick, &progress};
     stop_guard(finish_stopped, NULL);
     const Status status = convert_dump(d, path, &job, &sum, o->a, o->err);
     stop_unguard();

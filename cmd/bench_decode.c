@@ -109,7 +109,6 @@ static Status write_dump(const Options *o, FrameReader *from, const Codec *codec
                             .tick_data = &progress};
     stop_guard(finish_stopped, NULL);
     status = archive_decode(from, &job, to, &sum, o->a, o->err);
-    stop_unguard();
     progress_close(&progress);
     if (status == ERR_MEMORY)
         error_hint(
@@ -117,7 +116,9 @@ static Status write_dump(const Options *o, FrameReader *from, const Codec *codec
             "decoding takes several times its largest vector, here %llu bytes; --memory BYTES raises the "
             "limit",
             (unsigned long long)size.largest);
-    TRY(dump_finish(to, status, o->err));
+    status = dump_finish(to, status, o->err);
+    stop_unguard();
+    TRY(status);
     printf("%s: %s, %zu tensors, %llu payload bytes -> %llu\n", o->common.output, frame_spec(from),
            sum.tensors, (unsigned long long)sum.payload_bytes, (unsigned long long)sum.raw_bytes);
     return OK;

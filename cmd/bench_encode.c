@@ -59,15 +59,15 @@ static Status write_container(const Options *o, Dump *d, const VectorList *list,
                             .tick = progress_tick,
                             .tick_data = &progress};
     stop_guard(finish_stopped, NULL);
-    const Status status = archive_encode(d, list, &job, to, &sum, o->a, o->err);
-    stop_unguard();
+    Status status = archive_encode(d, list, &job, to, &sum, o->a, o->err);
     progress_close(&progress);
-    if (status != OK) {
-        frame_abandon(to);
-        return status;
-    }
     const uint64_t size = frame_bytes(to);
-    TRY(frame_commit(to, o->err));
+    if (status == OK)
+        status = frame_commit(to, o->err);
+    else
+        frame_abandon(to);
+    stop_unguard();
+    TRY(status);
     const bool piped = !strcmp(o->common.output, "-");
     fprintf(piped ? stderr : stdout,
             "%s: %s, %zu tensors, %llu -> %llu payload bytes, ratio %.4g; %llu bytes %s\n",

@@ -1,6 +1,7 @@
 /* bench_synth.c -- synth -o FILE.h5: writes a synthetic gradient dump. */
 #include "bench_commands.h"
 
+#include "app/stop.h"
 #include "dump/synth.h"
 
 typedef struct {
@@ -27,6 +28,14 @@ static Status parse_shapes(const Options *o, SynthLayout *layout)
     return OK;
 }
 
+static int finish_stopped(void *nothing)
+{
+    Error err;
+    (void)nothing;
+    FAIL(&err, ERR_STOPPED, "synth: stopped; nothing was written");
+    return cli_report("atomo-bench", &err);
+}
+
 static Status run(void *options, const TextList *arguments)
 {
     const Options *o = options;
@@ -47,7 +56,10 @@ static Status run(void *options, const TextList *arguments)
         return FAIL(o->err, ERR_USAGE, "synth: no output file; want -o FILE.h5");
     TRY(dump_create(&to, o->common.output, o->err));
     dump_sign(to, "atomo-bench synth");
-    TRY(dump_finish(to, synth_dump(&synth, &layout, to, o->a, o->err), o->err));
+    stop_guard(finish_stopped, NULL);
+    const Status status = dump_finish(to, synth_dump(&synth, &layout, to, o->a, o->err), o->err);
+    stop_unguard();
+    TRY(status);
     printf("%s: %zu %s tensors\n", o->common.output, layout.shapes * (size_t)(layout.steps * layout.workers),
            law_names[o->law]);
     return OK;

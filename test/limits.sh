@@ -92,7 +92,7 @@ else
     series d 20000 500000 15000  15000 120000
 fi
 series n 4 16 1  4 8 12
-series s 16 64 4  16 24
+series s 20 64 4  20 24
 series s 128 1024 64  384
 series f 1 41 4  1 21
 if [ "$(id -u)" = 0 ] && setpriv --reuid 65534 --clear-groups test -x "$bin/atomo-bench" 2>/dev/null; then

@@ -6,6 +6,7 @@
 #include "base/dynamic.h"
 #include "base/file.h"
 #include "base/host.h"
+#include "base/outfile.h"
 #include "num/linalg.h"
 #include "report/report.h"
 
@@ -14,6 +15,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -93,19 +95,19 @@ Status cli_report_open(Report **out, const Common *common, const ReportSpec *spe
 /* ---- signals ---- */
 
 /* a global variable, because a signal handler cannot be given a pointer to data */
-static volatile sig_atomic_t stop_came;
+static atomic_bool stop_came;
 
 static void note_stop(int signal)
 {
     (void)signal;
-    stop_came = 1;
+    stop_came = true;
     stop_wake();
 }
 
 void cli_catch_stop(void)
 {
     struct sigaction action = {.sa_handler = note_stop, .sa_flags = (int)(SA_RESETHAND | SA_RESTART)};
-    static const int signals[] = {SIGINT, SIGTERM};
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < countof(signals); i++) {
         struct sigaction was;
@@ -317,7 +319,7 @@ static bool stack_suffices(const char *program)
     if (stack.rlim_cur >= LEAST && !setrlimit(RLIMIT_STACK, &stack))
         return true;
     /* fprintf to stderr, which has no buffer, takes 8 KiB of the stack */
-    static char line[256];
+    char line[256];
     const int length =
         snprintf(line, sizeof line, "%s: the limit on the stack is %llu KiB, want 1024 (ulimit -s)\n",
                  program, (unsigned long long)was / 1024);
@@ -358,6 +360,7 @@ int cli_main(const char *program, const char *brief, const char *first_steps, co
     linalg_choose_kernels(linalg_trial);
     cli_catch_stop();
     file_stopped = cli_stopped;
+    outfile_naming = stop_unguard;
     /* with SIGPIPE and SIGXFSZ ignored, writing to a closed pipe or beyond the file size limit fails with an
      * error */
     signal(SIGPIPE, SIG_IGN);

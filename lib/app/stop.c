@@ -23,6 +23,8 @@ static struct {
     void *data;
 } stop = {.once = PTHREAD_ONCE_INIT, .lock = PTHREAD_MUTEX_INITIALIZER};
 
+static _Thread_local bool finishing; /* this thread calls stop.finish */
+
 static void wait_ms(long ms)
 {
     struct timespec left = {ms / 1000, ms % 1000 * 1000000};
@@ -39,6 +41,7 @@ static void *watch(void *nothing)
     for (;; wait_ms(AGAIN_MS)) {
         pthread_mutex_lock(&stop.lock);
         if (stop.finish) {
+            finishing = true;
             const int code = stop.finish(stop.data);
             outfile_abandon_all();
             _exit(code);
@@ -86,7 +89,8 @@ void stop_guard(int (*finish)(void *data), void *data)
 
 void stop_unguard(void)
 {
-    stop_guard(NULL, NULL);
+    if (!finishing)
+        stop_guard(NULL, NULL);
 }
 
 void stop_hold(void)

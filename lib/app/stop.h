@@ -12,6 +12,8 @@
  * thread, and only while the main thread is within the guarded part and not between stop_hold and
  * stop_release. If that thread cannot be created, nothing is guarded. */
 void stop_guard(int (*finish)(void *data), void *data);
+/* Ends the guarded part; the programs call this also before an output gets its name (outfile_naming), so that `finish`
+ * never says that nothing was written when it was. */
 void stop_unguard(void);
 
 /* Between stop_hold and stop_release the main thread may change the data that `finish` reads: `finish` does not run

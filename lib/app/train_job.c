@@ -159,7 +159,7 @@ Status train_job_load(Dataset *out, const TrainData *from, DataSplit split, int 
 
 size_t train_job_pass(int64_t wanted, const DatasetInfo *info)
 {
-    /* with so many images, a layer of ResNet-18 takes less than half a second: a stop is obeyed between two layers */
+    /* with so many images, a layer of ResNet-18 takes less than half a second, and its results fit in memory */
     enum { IMAGES = 250, TOKENS = 4096 };
     if (wanted)
         return (size_t)wanted;

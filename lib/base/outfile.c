@@ -83,6 +83,8 @@ static Status open_stdout(OutFile *f, Arena *a, Error *err)
 
 enum { ATTEMPTS = 100 };
 
+void (*outfile_naming)(void);
+
 /* ---- the temporary files that have a name ---- */
 
 enum { NAMED_MOST = 16 }; /* further ones remain if the process ends at once */
@@ -119,18 +121,24 @@ static bool is_named(const char *path)
     return found;
 }
 
-/* Closing a file that was emptied when it was opened makes ext4 write it to the disk first, even one that has no name any
- * more: seconds for a large one. An empty file has nothing to write. */
-static void empty(const char *path)
+/* Empties an abandoned file. ext4 writes the bytes of a file that was emptied when it was opened to the disk when it is
+ * closed, even if it has no name any more: seconds for a large one. A failure only costs this time. */
+static void empty_file(const char *path)
 {
-    if (truncate(path, 0))
-        return; /* it only takes longer */
+    struct stat now;
+    const int fd = open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    const bool ours = !fstat(fd, &now) && S_ISREG(now.st_mode) && now.st_nlink == 1;
+    const int failed = ours ? ftruncate(fd, 0) : 0;
+    (void)failed;
+    close(fd);
 }
 
 void outfile_empty(const OutFile *f)
 {
     if (f->temporary && !f->nameless)
-        empty(f->temporary);
+        empty_file(f->temporary);
 }
 
 static void remove_temporary(const OutFile *f)
@@ -146,7 +154,7 @@ void outfile_abandon_all(void)
     pthread_mutex_lock(&named.lock);
     for (size_t i = 0; i < NAMED_MOST; i++)
         if (named.name[i]) {
-            empty(named.name[i]);
+            empty_file(named.name[i]);
             unlink(named.name[i]);
         }
 }
@@ -273,28 +281,29 @@ void outfile_bytes(OutFile *f, const void *data, size_t size)
         f->failed = errno;
 }
 
-/* Writes the file's pieces to the disk one after the other, and begins each a piece early. A process cannot end within a
- * system call that waits for a disk, and the fsync of a large file may wait for seconds. */
-static bool sync_pieces(int fd)
+void outfile_sync(OutFile *f)
 {
+    enum { AHEAD = 4 }; /* pieces that the disk may write meanwhile */
+    const unsigned whole = SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
     struct stat now;
-    if (fstat(fd, &now) || !S_ISREG(now.st_mode))
-        return true;
+    if (!f->temporary || f->failed || fflush(f->to) || fstat(fileno(f->to), &now))
+        return; /* fsync says why */
     for (off_t at = 0; now.st_size - at > FILE_PIECE; at += FILE_PIECE) {
-        (void)sync_file_range(fd, at + FILE_PIECE, FILE_PIECE, SYNC_FILE_RANGE_WRITE);
-        if (sync_file_range(fd, at, FILE_PIECE,
-                            SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER))
-            return errno != EIO && errno != ENOSPC &&
-                   errno != EDQUOT; /* others: this system has no such call */
+        const int fd = fileno(f->to);
+        (void)sync_file_range(fd, at, AHEAD * FILE_PIECE, SYNC_FILE_RANGE_WRITE);
+        if (!sync_file_range(fd, at, FILE_PIECE, whole))
+            continue;
+        if (errno == EIO || errno == ENOSPC || errno == EDQUOT)
+            f->failed = errno; /* fsync does not report it again */
+        return;                /* without this call, fsync does it all */
     }
-    return true;
 }
 
-static bool sync_file(int fd)
+static bool sync_file(OutFile *f)
 {
-    if (!sync_pieces(fd))
-        return false;
-    while (fsync(fd))
+    outfile_sync(f);
+    errno = f->failed;
+    while (f->failed || fsync(fileno(f->to)))
         if (errno != EINTR)
             return false;
     return true;
@@ -305,7 +314,7 @@ static Status flush(OutFile *f, Error *err)
     if (f->temporary && f->replaces)
         (void)fchmod(fileno(f->to), f->mode); /* if fchmod fails, the file keeps mode 0600 */
     errno = 0;
-    if (!fflush(f->to) && !ferror(f->to) && (!f->temporary || sync_file(fileno(f->to))))
+    if (!fflush(f->to) && !ferror(f->to) && (!f->temporary || sync_file(f)))
         return OK;
     const int why = f->failed ? f->failed : errno;
     return FAIL(err, ERR_IO, "%s: cannot write: %s", f->path, why ? strerror(why) : "some of it was lost");
@@ -336,6 +345,8 @@ static Status publish(const OutFile *f, int fd, Error *err)
 {
     char given[PATH_MAX];
     Status status = OK;
+    if (outfile_naming)
+        outfile_naming();
     pthread_mutex_lock(&named.lock);
     const char *name = f->nameless ? given : f->temporary;
     if (f->nameless && !give_name(f, fd, given))

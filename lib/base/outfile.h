@@ -40,12 +40,17 @@ bool outfile_same(const char *path, const char *other, Arena *a);
 void outfile_sync_directory(const char *path);
 /* Writes bytes; a failure is reported later, by outfile_commit. */
 void outfile_bytes(OutFile *f, const void *data, size_t size);
+/* Writes to the disk, piece by piece, what outfile_commit would write at once: a process cannot end while it waits for the
+ * disk. A failure is reported later, by outfile_commit. */
+void outfile_sync(OutFile *f);
 /* Finishes the temporary file and renames it to the target; on failure removes it. f is closed in any case. */
 Status outfile_commit(OutFile *f, Error *err);
 /* Writes a whole file with these bytes. */
 Status outfile_save(const char *path, const void *data, size_t size, Arena *a, Error *err);
 /* Empties a file that will be abandoned: a caller that has opened it by its name calls this before closing it. */
 void outfile_empty(const OutFile *f);
+/* Called before a finished file gets its name; NULL: nothing is. It belongs to the process; the programs set it. */
+extern void (*outfile_naming)(void);
 /* closes and removes the temporary file; does nothing if f is not open */
 void outfile_abandon(OutFile *f);
 /* Removes all temporary files that have a name, for a process that ends at once. Afterwards no file can be opened or

@@ -45,6 +45,8 @@ static inline void relax(void)
 #endif
 }
 
+/* A stop belongs to the thread that heeds it: the results of other threads must be complete. It is no argument of
+ * parallel_for, as the layers that call it neither know nor pass it on. */
 static _Thread_local bool (*until)(void);
 
 void parallel_until(bool (*stopped)(void))

@@ -42,9 +42,9 @@ void parallel_for(int threads, size_t pieces, void (*body)(void *data, size_t pi
 void parallel_for_slots(int threads, size_t pieces, void (*body)(void *data, size_t piece, size_t slot),
                         void *data);
 
-/* From now on, a call of parallel_for by this thread starts no piece after stopped() has returned true, which threads of
- * the pool ask, too. Its results are then incomplete, so the caller asks stopped() again and drops them. NULL: all pieces
- * run, as at first. */
+/* From now on, calls of parallel_for by this thread start no piece once stopped() is true; it then stays true. Several threads
+ * ask it at a time. Results are then incomplete, so the caller asks, too, and drops them. NULL: all pieces run, as at
+ * first. */
 void parallel_until(bool (*stopped)(void));
 
 static inline size_t parallel_slots(int threads, size_t pieces)

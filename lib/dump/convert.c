@@ -65,10 +65,7 @@ Status convert_dump(Dump *d, const char *path, const ConvertJob *job, ConvertSum
     *sum = (ConvertSum){0};
     TRY(convert_check(path, err));
     TRY(w->open(&to, d, path, a, err));
-    const Status written = write_all(d, w, to, job, sum, err);
-    if (job->written)
-        job->written();
-    TRY(w->finish(to, written, err));
+    TRY(w->finish(to, write_all(d, w, to, job, sum, err), err));
     for (size_t i = 0; i < dump_groups(d); i++) {
         const AttrList *attrs;
         dump_group(d, i, &attrs);

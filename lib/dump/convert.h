@@ -7,7 +7,6 @@
 typedef struct {
     Tick tick; /* called after each tensor, with its path */
     void *tick_data;
-    void (*written)(void); /* called before the new file gets its name; may be NULL */
 } ConvertJob;
 
 typedef struct {

@@ -108,6 +108,11 @@ Status dump_commit(DumpWriter *w, Error *err)
         status = FAIL(err, ERR_IO, "%s: not finished, as writing failed", w->out.path);
     else if (h5.Fflush(w->file, H5F_SCOPE_GLOBAL) < 0)
         status = cannot_write(w, "it", err);
+    /* closing the file may write it to the disk at once */
+    if (status == OK)
+        outfile_sync(&w->out);
+    else
+        outfile_empty(&w->out);
     if (!close_file(w) && status == OK)
         status = cannot_write(w, "it", err);
     if (status == OK)

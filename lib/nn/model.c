@@ -184,27 +184,24 @@ void model_init(const Model *m, uint64_t seed, float *weights, float *running)
 
 /* ---- passes ---- */
 
-static Status check_stopped(bool stops, Error *err)
+static Status check_stopped(const Model *m, Error *err)
 {
-    return stops ? FAIL(err, ERR_STOPPED, "stopped") : OK;
-}
-
-static bool is_stopped(const Model *m)
-{
-    return m->stopped && m->stopped();
+    return m->stopped && m->stopped() ? FAIL(err, ERR_STOPPED, "stopped") : OK;
 }
 
 /* Runs one layer forward or backward. A stop ends it between two of its pieces; its results are then dropped. */
 static Status run_layer(const Model *m, Status (*run)(Layer *l, const Pass *p), Layer *l, const Pass *p)
 {
-    TRY(check_stopped(is_stopped(m) || (m->leaves && m->leaves(m->data)), p->err));
+    TRY(check_stopped(m, p->err));
+    if (m->leaves && m->leaves(m->data))
+        return FAIL(p->err, ERR_STOPPED, "stopped");
     const ArenaMark mark = arena_mark(p->scratch);
     parallel_until(m->stopped);
     const Status status = run(l, p);
     parallel_until(NULL);
     arena_rewind(p->scratch, mark);
     /* asked first: the layer may have refused values that were not computed */
-    TRY(check_stopped(is_stopped(m), p->err));
+    TRY(check_stopped(m, p->err));
     return status;
 }
 

@@ -15,7 +15,8 @@ typedef struct {
     size_t channels, rows, columns; /* of each image */
     size_t classes;
     size_t images; /* the most images in one pass */
-    /* if it returns true, the pass ends with ERR_STOPPED, within a layer too; threads ask it together; may be NULL */
+    /* Once it returns true, and then always, the pass ends with ERR_STOPPED, within a layer too; several threads ask at a
+     * time. May be NULL. */
     bool (*stopped)(void);
     bool text; /* true: an image is a row of `columns` tokens below `classes` */
     /* the same, with `data`, asked before each layer; may be NULL */

@@ -48,8 +48,8 @@ typedef struct {
     int threads;
     Topology topology;
     const Link *link; /* network model for the communication time; NULL: no communication time */
-    bool (*stopped)(
-        void); /* returns true when the user has asked to stop; threads ask it together; may be NULL */
+    /* returns true from the moment when the user asked to stop; several threads ask at a time; may be NULL */
+    bool (*stopped)(void);
     /* The ranks that share the workers. NULL: this process simulates all workers. Each rank opens a trainer with
      * the same setup. All ranks get the same weights, bit for bit: without `arrival`, those of one process with all workers. */
     Net *net;

@@ -190,7 +190,8 @@ static Status refuse(const Journal *j, const char *what, Error *err)
     return error_hint(err, "move it away, or write to another -o FILE");
 }
 
-static Status open_locked(Journal *j, Error *err)
+/* Opens and locks the file that `path` leads to at this moment; j->fd is -1 if another run removed it meanwhile. */
+static Status try_open(Journal *j, Error *err)
 {
     struct stat opened, there;
     j->found = access(j->path, F_OK) == 0;
@@ -206,8 +207,20 @@ static Status open_locked(Journal *j, Error *err)
         return FAIL(err, ERR_IO, "%s: another run is at work on it", j->path);
     if (!stat(j->path, &there) && there.st_dev == opened.st_dev && there.st_ino == opened.st_ino)
         return OK;
-    close(j->fd); /* a run that ended has removed this file since it was opened; another run may have begun */
-    return open_locked(j, err);
+    close(j->fd);
+    j->fd = -1;
+    return OK;
+}
+
+static Status open_locked(Journal *j, Error *err)
+{
+    enum { ATTEMPTS = 100 };
+    for (int i = 0; i < ATTEMPTS; i++) {
+        TRY(try_open(j, err));
+        if (j->fd >= 0)
+            return OK;
+    }
+    return FAIL(err, ERR_IO, "%s: other runs replace it again and again", j->path);
 }
 
 static size_t count_records(const char *data, size_t size)

@@ -3,6 +3,7 @@
 #include "rig/hdf5_make.h"
 #include "dump/tensor.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -130,6 +131,33 @@ static void nothing_shows_before_commit_nor_after_abandon(void **state)
     free(data);
     dump_abandon(w);
     assert_int_equal(scratch_files(false), 1);
+}
+
+/* ext4 would write the bytes to the disk when the file is closed, though it is removed. */
+static void an_abandoned_dump_is_emptied_before_it_is_closed(void **state)
+{
+    (void)state;
+    enum { SIZE = 1 << 20 };
+    const Shape shape = {.rank = 1, .dim = {SIZE}, .n = SIZE};
+    float *x = calloc(SIZE, sizeof *x);
+    struct stat now;
+    struct dirent *entry;
+    DumpWriter *w;
+    int fd = -1;
+    scratch_files(true);
+    check_ok(dump_create(&w, in_scratch("new.h5"), &err), &err);
+    check_ok(dump_write(w, "large", &shape, x, NULL, &err), &err);
+    DIR *dir = opendir(scratch_dir);
+    while (fd < 0 && (entry = readdir(dir)))
+        if (strstr(entry->d_name, ".tmp"))
+            fd = open(in_scratch(entry->d_name), O_RDONLY | O_CLOEXEC);
+    closedir(dir);
+    check(!fstat(fd, &now) && 512 * (size_t)now.st_blocks >= SIZE * sizeof *x);
+    dump_abandon(w);
+    check(!fstat(fd, &now) && 512 * (size_t)now.st_blocks < SIZE && !now.st_nlink);
+    close(fd);
+    free(x);
+    assert_int_equal(scratch_files(false), 0);
 }
 
 static void places_that_cannot_be_written_are_refused(void **state)
@@ -303,6 +331,7 @@ int main(void)
         cmocka_unit_test(what_is_written_reads_back_in_order_with_attributes),
         cmocka_unit_test(same_calls_write_the_same_bytes),
         cmocka_unit_test(nothing_shows_before_commit_nor_after_abandon),
+        cmocka_unit_test(an_abandoned_dump_is_emptied_before_it_is_closed),
         cmocka_unit_test(places_that_cannot_be_written_are_refused),
         cmocka_unit_test(a_read_only_dump_is_replaced_and_stays_read_only),
         cmocka_unit_test(a_name_used_twice_is_an_error),

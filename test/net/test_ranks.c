@@ -348,7 +348,8 @@ static void train_case(const Case *c, LocalSteps local, bool whole, size_t turn)
 static void train_cases(void)
 {
     for (size_t i = 0; i < (net->ranks < 8 ? countof(cases) : FIRST); i += net->ranks == 2 ? 2 : 1)
-        train_case(&cases[i], (LocalSteps){0}, net->ranks == 4 ? i < FIRST : net->ranks == 8 && i == WHOLE, i);
+        train_case(&cases[i], (LocalSteps){0}, net->ranks == 4 ? i < FIRST : net->ranks == 8 && i == WHOLE,
+                   i);
     for (size_t i = 0; i < countof(local_cases); i++)
         train_case(&local_cases[i].codec, local_cases[i].local, net->ranks == 4, i);
 }
@@ -494,18 +495,22 @@ static void neighbours_share_data(void)
     net_continue(net);
 }
 
-/* `stopped` is called before each layer of the forward and the backward pass. At call number `calls` it stops the
- * pass, or `spoils` a weight. */
+/* `stopped` is called before and after each layer of the forward and the backward pass, and between a layer's pieces. From
+ * call number `calls` on it stops the pass, or at this call it `spoils` a weight. -1: neither. */
 static int calls = -1;
 static float *spoils;
 
 static bool stop_at_call(void)
 {
-    if (calls < 0 || calls-- > 0)
+    if (calls) {
+        calls -= calls > 0;
         return false;
-    if (spoils)
-        *spoils = (float)NAN;
-    return !spoils;
+    }
+    if (!spoils)
+        return true;
+    *spoils = (float)NAN;
+    calls = -1;
+    return false;
 }
 
 static bool same_on_all_ranks(const void *data, size_t size);

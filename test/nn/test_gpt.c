@@ -312,7 +312,6 @@ static void threads_change_no_bit(void **state)
     net_close(&t);
 }
 
-/* The loss of the first tokens must not change when a later token does. */
 /* A stop within a layer leaves values that later code of the layer may find wrong, such as a variance of 0. */
 static void a_pass_that_is_stopped_anywhere_says_so_and_no_more(void **state)
 {
@@ -335,6 +334,7 @@ static void a_pass_that_is_stopped_anywhere_says_so_and_no_more(void **state)
     check(within > 100); /* 16 layers, forward and backward, have fewer ends */
 }
 
+/* The loss of the first tokens must not change when a later token does. */
 static void a_token_does_not_see_later_tokens(void **state)
 {
     (void)state;
