@@ -3,7 +3,6 @@
 
 #include "measure/timing.h"
 #include "num/stats.h"
-#include "report/report_stored.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -107,19 +106,21 @@ static void targets_note(TrainRecords *r, const StepRecord *s)
         if (!t->reached && s->test.accuracy >= t->accuracy) {
             t->reached = true;
             t->step = s->step;
-            t->seconds = r->partial ? NAN : r->sim;
-            t->bytes = r->partial ? NAN : r->bytes;
+            t->seconds = r->sim;
+            t->bytes = r->bytes;
         }
 }
 
+/* If records are lost, a target may have been reached in one of their steps. */
 static void targets_put(const TrainRecords *r, Value *row)
 {
     for (size_t i = 0; i < r->targets; i++) {
         const TrainTarget *t = &r->target[i];
+        const bool known = t->reached && !r->partial;
         Value *at = row + r->step_columns + TARGET_FIELDS * i;
-        at[STEPS_TO] = t->reached ? value_int((int64_t)t->step) : value_none();
-        at[SECONDS_TO] = t->reached ? value_real(t->seconds) : value_none();
-        at[BYTES_TO] = t->reached ? value_real(t->bytes) : value_none();
+        at[STEPS_TO] = known ? value_int((int64_t)t->step) : value_none();
+        at[SECONDS_TO] = known ? value_real(t->seconds) : value_none();
+        at[BYTES_TO] = known ? value_real(t->bytes) : value_none();
     }
 }
 
@@ -189,6 +190,25 @@ static Status open_journal(TrainRecords *r, bool checkpoints)
     return status;
 }
 
+/* Loads the result that a longer run goes on with; a file of another kind has no records for it. */
+static Status load_earlier(TrainRecords *r)
+{
+    const TrainJob *j = r->job;
+    if (!j->common.resume || !j->common.output || access(j->common.output, F_OK))
+        return OK;
+    Error why;
+    r->earlier = NEW_ZERO(j->a, Stored, 1);
+    TRY(arena_check(r->earlier, j->a, j->err));
+    const Status status = stored_load(r->earlier, j->common.output, j->a, &why);
+    if (status == ERR_MEMORY || status == ERR_STOPPED) {
+        *j->err = why;
+        return status;
+    }
+    if (status != OK)
+        r->earlier->table.rows = 0;
+    return OK;
+}
+
 Status train_records_open(TrainRecords *r, bool checkpoints)
 {
     TrainJob *j = r->job;
@@ -202,7 +222,7 @@ Status train_records_open(TrainRecords *r, bool checkpoints)
         r->column[r->columns++] = (Column){"workers", false};
     r->column[r->columns++] = (Column){"seed", j->seeds > 1};
     TRY(open_journal(r, checkpoints));
-    r->earlier = j->common.resume && j->common.output && access(j->common.output, F_OK) == 0;
+    TRY(load_earlier(r));
     train_job_facts(j, facts);
     const ReportSpec spec = {.schema = "atomo-run/1",
                              .meta = facts,
@@ -310,12 +330,10 @@ static Status repeat_test(TrainRecords *r, Value *row, Trainer *t)
     return journal_add(&r->journal, line, j->a, j->err);
 }
 
-/* Writes the journal's record of one step to the report, as if the step had just run. `tested`: the trainer in
- * its state after the step, if the step has a test; else NULL. */
-static Status replay_row(TrainRecords *r, const Json *json, Trainer *tested)
+/* Writes the record of one step to the report, as if the step had just run. `tested`: the trainer in its state after
+ * the step, if the step has a test; else NULL. */
+static Status replay_row(TrainRecords *r, Value *row, Trainer *tested)
 {
-    Value row[RECORD_COLUMNS_MOST];
-    TRY(journal_row(json, r->column, r->columns, row, r->job->a, r->job->err));
     if (tested && isnan(value_number(cell(row, "test_accuracy"))))
         TRY(repeat_test(r, row, tested));
     const StepRecord s = {
@@ -345,29 +363,93 @@ static bool of_this_run(const TrainRecords *r, const Json *record)
            (seed ? seed->is_whole && seed->whole == r->seed : r->job->seeds == 1);
 }
 
-/* A step that was repeated after --resume has two records in the journal; the last one counts. */
+/* True if the row of the earlier result is a step's record of the current run. */
+static bool row_of_this_run(const TrainRecords *r, size_t row)
+{
+    const Csv *csv = &r->earlier->table;
+    const char *seed = csv_cell(csv, row, "seed");
+    const Value number = stored_value(seed, false);
+    return !strcmp(csv_cell(csv, row, "record"), "step") &&
+           !strcmp(csv_cell(csv, row, "compressor"), r->compressor) &&
+           (*seed ? value_number(&number) == (double)r->seed : r->job->seeds == 1);
+}
+
+/* The record of one step before: a line of the journal or a row of the earlier result. */
+typedef struct {
+    const Json *line; /* NULL: none */
+    size_t row;       /* 1 for the result's first row; 0: none */
+} Before;
+
+static size_t step_of(double number, size_t most)
+{
+    return number >= 1 && number <= (double)most && number == floor(number) ? (size_t)number : 0;
+}
+
+/* Finds the records of the steps up to `step`. A step that was repeated after --resume has two records in the journal; the
+ * last one counts. */
+static void find_before(const TrainRecords *r, size_t step, Before *before)
+{
+    for (size_t i = 0; r->earlier && i < r->earlier->table.rows; i++) {
+        const Value number = stored_value(csv_cell(&r->earlier->table, i, "step"), false);
+        if (row_of_this_run(r, i))
+            before[step_of(value_number(&number), step)].row = i + 1;
+    }
+    for (size_t i = 0; i < r->journal.old_count; i++) {
+        const Json *line = r->journal.old[i];
+        const Value number = stored_json(json_member(line, "step"));
+        if (of_this_run(r, line))
+            before[step_of(value_number(&number), step)].line = line;
+    }
+}
+
+static Status replay_before(TrainRecords *r, const Before *before, Trainer *tested)
+{
+    Value row[RECORD_COLUMNS_MOST];
+    if (!before->line && !before->row)
+        return OK;
+    if (before->line)
+        TRY(journal_row(before->line, r->column, r->columns, row, r->job->a, r->job->err));
+    for (size_t k = 0; !before->line && k < r->columns; k++)
+        row[k] = stored_value(csv_cell(&r->earlier->table, before->row - 1, r->column[k].name), false);
+    return replay_row(r, row, tested);
+}
+
+/* Refuses to replace an earlier result by one without its records. */
+static Status keep_earlier(const TrainRecords *r, size_t step)
+{
+    const TrainJob *j = r->job;
+    if (!r->earlier || step >= j->steps || j->common.force)
+        return OK;
+    FAIL(j->err, ERR_USAGE,
+         "%s: has not the records of all %zu steps before, so the records of this run cannot follow there",
+         j->common.output, step);
+    return error_hint(j->err, "another -o FILE takes them; --force gives up those in %.200s",
+                      j->common.output);
+}
+
 Status train_records_replay(TrainRecords *r, size_t step, Trainer *tested)
 {
-    const Json **of = NEW_ZERO(r->job->a, const Json *, step + 1);
-    size_t lost = 0;
-    TRY(arena_check(of, r->job->a, r->job->err));
-    for (size_t i = 0; i < r->journal.old_count; i++) {
-        const Json *json = r->journal.old[i], *number = json_member(json, "step");
-        if (of_this_run(r, json) && number && number->is_whole && number->whole >= 1 &&
-            (uint64_t)number->whole <= step)
-            of[number->whole] = json;
+    Before *before = NEW_ZERO(r->job->a, Before, step + 1);
+    size_t lost = 0, taken = 0;
+    TRY(arena_check(before, r->job->a, r->job->err));
+    find_before(r, step, before);
+    for (size_t i = 1; i <= step; i++) {
+        lost += !before[i].line && !before[i].row;
+        taken += !before[i].line && before[i].row;
     }
-    for (size_t i = 1; i <= step; i++)
-        lost += !of[i];
     r->partial = lost > 0;
     r->lost = r->lost || lost;
     if (lost)
-        progress_note(&r->job->progress,
-                      "note: %s: the records of %zu of the %zu steps before are not in a journal",
-                      r->compressor, lost, step);
+        TRY(keep_earlier(r, step));
+    if (lost)
+        progress_note(&r->job->progress, "note: %s: the records of %zu of the %zu steps before are not in a journal", r->compressor, lost, step);
+    if (taken)
+        progress_note(&r->job->progress, "note: %s: the records of %zu steps before are those of %s",
+                      r->compressor, taken, r->job->common.output);
     for (size_t i = 1; i <= step; i++)
-        if (of[i])
-            TRY(replay_row(r, of[i], i == step ? tested : NULL));
+        TRY(replay_before(r, &before[i], i == step ? tested : NULL));
+    if (!before[step].line && !before[step].row)
+        r->sim = r->wall = NAN;
     r->clock = clock_now();
     return OK;
 }

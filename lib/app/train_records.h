@@ -7,6 +7,7 @@
 #include "app/train_job.h"
 
 #include "report/report_journal.h"
+#include "report/report_stored.h"
 
 enum { TARGETS_MOST = 16, TARGET_COLUMNS = 3, STEP_COLUMNS = 17, RANK_COLUMNS = 22 };
 enum { RECORD_COLUMNS_MOST = STEP_COLUMNS + RANK_COLUMNS + TARGET_COLUMNS * TARGETS_MOST + 2 };
@@ -17,7 +18,7 @@ typedef struct {
     double accuracy;
     bool reached;
     size_t step;
-    /* simulated time, and bytes that a worker sent, until the target was reached; NaN: unknown */
+    /* simulated time, and bytes that a worker sent, until the target was reached */
     double seconds, bytes;
 } TrainTarget;
 
@@ -37,7 +38,8 @@ typedef struct {
     size_t targets;
     Journal journal;
     Report *report;
-    bool earlier; /* with --resume: there is an earlier result */
+    Stored
+        *earlier; /* with --resume: the result of a run that ended, which this run makes longer; NULL: none */
     bool stepped; /* this process has trained a step */
     bool lost;    /* records of a run are lost */
 
@@ -45,8 +47,9 @@ typedef struct {
     const char *compressor;
     int64_t seed;
     StepRecord last;
-    double sim, wall, bytes; /* simulated seconds, measured seconds and bytes up to the last step */
-    double clock;            /* time at which `wall` was last updated */
+    double sim, wall,
+        bytes;    /* simulated seconds, measured seconds and bytes up to the last step; NaN: unknown */
+    double clock; /* time at which `wall` was last updated */
     StepTimes times;
     bool partial; /* true: records of earlier steps are lost, so that sums are unknown */
 } TrainRecords;
@@ -61,8 +64,8 @@ Status train_records_open(TrainRecords *r, bool checkpoints);
  * this run. */
 void train_records_begin(TrainRecords *r, const char *compressor, int64_t seed);
 
-/* For a resumed run: writes the records of steps 1 to `step`, read from the journal, as if these steps had
- * just run. `tested`: a trainer that has done these steps; if the record of step `step` has no test, the
+/* For a resumed run: writes the records of steps 1 to `step`, read from the journal and the earlier result, as if these
+ * steps had just run. ERR_USAGE: the earlier result, which the new one will replace, has not all of them. `tested`: a trainer that has done these steps; if the record of step `step` has no test, the
  * network is tested now. If `tested` is NULL, nothing is tested. */
 Status train_records_replay(TrainRecords *r, size_t step, Trainer *tested);
 Status train_records_step(TrainRecords *r, const StepRecord *step, Error *err);

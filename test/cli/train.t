@@ -47,12 +47,26 @@ $ sh $SRC/test/cli/tiny.sh; go() { exec atomo-train run --threads 1 --network so
 > same weights
 = 0
 
-# --resume of a run that has finished leaves its records as they are; a longer run goes on
-$ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax --dataset mnist --eval-freq 2 --train-dir d -q -o o.csv --resume --max-steps $1; }; go 4 2>/dev/null; cp o.csv whole; go 4; cmp o.csv whole && echo same; go 6 2>/dev/null; cut -d, -f 1,3 o.csv | tail -n 1; ls
+# --resume of a run that has finished leaves its records as they are; a longer run adds its records to them, and its sums are those of an undisturbed run
+$ sh $SRC/test/cli/tiny.sh; run() { atomo-train run --threads 1 --network softmax --dataset mnist --eval-freq 2 -q -c none -c qsgd --target-accuracy 0.01 --resume "$@"; }; run --train-dir d -o o.csv --max-steps 4 2>/dev/null; cp o.csv whole; run --train-dir d -o o.csv --max-steps 4; cmp o.csv whole && echo same; run --train-dir d -o o.csv --max-steps 6 2>/dev/null; run --train-dir e -o e.csv --max-steps 6 2>/dev/null; for f in o e; do cut -d, -f 1-9,18,20 $f.csv >$f.cut; done; cmp o.cut e.cut && wc -l <o.cut; ls
 > same
-> summary,6
-2> note: o.csv: all steps were done before, so it stays as it is
+> 15
+2> note: none: the records of 4 steps before are those of o.csv
+2> note: qsgd: the records of 4 steps before are those of o.csv
 - o.csv.journal
+= 0
+
+# without the records of earlier steps, what depends on them is blank; a result that has not all of them is not replaced
+$ sh $SRC/test/cli/tiny.sh; run() { atomo-train run --threads 1 --network softmax --dataset mnist --eval-freq 2 --train-dir d -q --target-accuracy 0.01 --resume "$@"; }; run -o o.csv --max-steps 4 2>/dev/null; run -o n.csv --max-steps 6; cut -d, -f 1,3,9,15,16,18-20 n.csv; cp n.csv whole; run -o n.csv --max-steps 8; code=$?; cmp n.csv whole && echo kept; run -o n.csv --max-steps 8 --force 2>/dev/null; tail -n 1 n.csv | cut -d, -f 1,3; echo code $code
+> step,5,31400,,,,,
+> step,6,31400,,,,,
+> summary,6,,,,,,
+> kept
+> summary,8
+> code 2
+2> note: none: the records of 4 of the 4 steps before are not in a journal
+2> atomo-train: n.csv: has not the records of all 6 steps before, so the records of this run cannot follow there
+2> hint: another -o FILE takes them; --force gives up those in n.csv
 = 0
 
 # if --resume finds no checkpoint, the run starts from the beginning and says so
