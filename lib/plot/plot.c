@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 const PlotKind *const plot_kinds[] = {
     &plot_pareto,      &plot_errors,         &plot_spectrum, &plot_histogram,  &plot_merge,
@@ -200,9 +201,13 @@ Status plot_draw(const PlotJob *job, Arena *a, Error *err)
     if (plot_text(kind, &csv, &job->labels, &text, a, err) != OK)
         return error_at(err, "%s", job->data.item[0]);
     const ScriptArguments more = {x, inches, job->note ? job->note : ""};
-    if (!is_stdout(job->figure))
-        TRY(write_beside(job->figure, text, a, err));
-    TRY(gnuplot_draw(&drawn, kind->name, text, ending, &more, job->stopped, a, err));
+    const Status status = gnuplot_draw(&drawn, kind->name, text, ending, &more, job->stopped, a, err);
+    if (status != OK && (status == ERR_STOPPED || !access(job->figure, F_OK)))
+        return status; /* an earlier figure keeps its own data */
+    Error second = {0};
+    if (!is_stdout(job->figure) && write_beside(job->figure, text, a, &second) != OK && status == OK)
+        *err = second;
+    TRY(status == OK ? second.status : status);
     return outfile_save(job->figure, drawn.data, drawn.size, a, err);
 }
 

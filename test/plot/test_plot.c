@@ -316,10 +316,27 @@ static void a_figure_that_is_stopped_anywhere_is_not_written(void **state)
     for (stop_at = 1; status != OK; stop_at++) {
         asked = 0;
         status = plot_draw(&job, a, &err);
-        check(status == ERR_STOPPED ? !contents("f.svg") : status == OK && asked < stop_at);
+        check(status == ERR_STOPPED ? !contents("f.svg") && !contents("f.plot.csv")
+                                    : status == OK && asked < stop_at);
     }
     file_stopped = NULL;
     check(stop_at > 4);
+}
+
+/* The data beside an earlier figure are its own. */
+static void an_earlier_figure_keeps_its_data_where_a_new_one_fails(void **state)
+{
+    (void)state;
+    static const char *const head = "compressor,bits_per_element,relative_error\n";
+    const char *path = text_copy(a, getenv("PATH"));
+    write_file("data.csv", text_format(a, "%sa,1,4\n", head));
+    write_file("f.svg", "earlier");
+    write_file("f.plot.csv", "its data");
+    setenv("PATH", "/nonexistent", 1);
+    assert_int_equal(draw("pareto", "data.csv", "f.svg"), ERR_IO);
+    setenv("PATH", path, 1);
+    assert_string_equal(contents("f.svg"), "earlier");
+    assert_string_equal(contents("f.plot.csv"), "its data");
 }
 
 static void without_gnuplot_the_data_of_every_kind_still_stand(void **state)
@@ -375,6 +392,7 @@ static const struct CMUnitTest tests[] = {
     IN_FOLDER(an_unknown_kind_or_ending_or_axis_is_refused),
     IN_FOLDER(without_gnuplot_the_data_of_every_kind_still_stand),
     IN_FOLDER(a_figure_that_is_stopped_anywhere_is_not_written),
+    IN_FOLDER(an_earlier_figure_keeps_its_data_where_a_new_one_fails),
     IN_FOLDER(a_gnuplot_without_the_terminal_says_so),
 };
 CHECK_MAIN(tests)
