@@ -71,14 +71,16 @@ static Status write_row(Eval *e, const MeanScore *tested)
     return report_row(e->report, row, true, e->err);
 }
 
-/* A damaged checkpoint is reported and skipped. */
+/* A damaged checkpoint, or one that cannot be read, is reported and skipped. */
 static Status test_one(Eval *e, size_t step)
 {
     MeanScore tested;
     const char *path = step_file(e->dir, step, e->a);
     TRY(arena_check(path, e->a, e->err));
     e->last = step;
-    Status status = e->trainer ? OK : open_trainer(e, path);
+    Status status = step_file_check(path, e->err);
+    if (status == OK && !e->trainer)
+        status = open_trainer(e, path);
     if (status == OK)
         status = checkpoint_load(e->trainer, path, e->err);
     if (status == OK)
@@ -88,7 +90,7 @@ static Status test_one(Eval *e, size_t step)
     /* after a signal, the results of the checkpoints tested before are written as usual */
     if (status == ERR_STOPPED)
         return OK;
-    if (status != ERR_CORRUPT && status != ERR_NUMERIC)
+    if (status != ERR_CORRUPT && status != ERR_NUMERIC && !access(path, R_OK))
         return status;
     progress_note(&e->progress, "note: %s", e->err->text);
     if (e->failure.status == OK)

@@ -66,8 +66,10 @@ static Status keep_apart(const TrainRun *r)
     const char *output = j->common.output;
     TRY(train_job_keep(r->dir, "-o", output, j->a, j->err));
     TRY(train_job_keep(r->dir, "--dump-gradients", r->dump, j->a, j->err));
-    if (r->dump)
+    if (r->dump) {
         TRY(cli_keep_dump(r->command, "--dump-gradients", r->dump, j->a, j->err));
+        TRY(outfile_check(r->dump, j->a, j->err));
+    }
     return output && r->dump && outfile_same(output, r->dump, j->a)
                ? FAIL(j->err, ERR_USAGE, "run: -o %s: is what --dump-gradients writes, want another file",
                       output)

@@ -103,8 +103,22 @@ static Status check_writable(const TrainRun *r, const char *dir)
     return file ? outfile_check(file, r->job.a, r->job.err) : arena_fail(r->job.a, r->job.err);
 }
 
+/* Refuses a folder or device in the place of a checkpoint: it would show only when that checkpoint is due. */
+static Status check_files(const TrainRun *r, const char *dir)
+{
+    size_t *step, count;
+    TRY(step_files(&step, &count, dir, r->job.a, r->job.err));
+    for (size_t i = 0; i < count; i++) {
+        const char *path = step_file(dir, step[i], r->job.a);
+        TRY(arena_check(path, r->job.a, r->job.err));
+        TRY(step_file_check(path, r->job.err));
+    }
+    return OK;
+}
+
 static Status check_folder(const TrainRun *r, const Trainer *t, const char *dir)
 {
+    TRY(check_files(r, dir));
     TRY(check_writable(r, dir));
     if (r->job.common.resume)
         return OK;

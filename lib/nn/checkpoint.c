@@ -182,13 +182,25 @@ static Status load_array(void *data, const char *path, const Shape *shape, float
     return FAIL(err, ERR_CORRUPT, "%s is missing", path);
 }
 
+static bool is_checkpoint(const AttrList *attrs)
+{
+    const Attr *sign = attr_find(attrs, "schema");
+    return sign && sign->type == ATTR_TEXT &&
+           !strncmp(sign->text, schema, sizeof schema - 2); /* of any version */
+}
+
 static Status load_all(Trainer *t, Dump *from, const char *path, Error *err)
 {
     Passing p = {.from = from};
+    size_t named;
+    if (!is_checkpoint(dump_attrs(from)))
+        return FAIL(err, ERR_CORRUPT, "%s: is no checkpoint", path);
     TRY(check_own(t, dump_attrs(from), path, err));
     const Attr *step = attr_find(dump_attrs(from), "step"), *sum = attr_find(dump_attrs(from), "checksum");
     if (!step || step->type != ATTR_INT || step->whole < 0 || !sum || sum->type != ATTR_INT)
         return FAIL(err, ERR_CORRUPT, "%s: no step or no checksum", path);
+    if (step_of_path(path, &named) && named != (size_t)step->whole)
+        return FAIL(err, ERR_CORRUPT, "%s: is the checkpoint of step %lld", path, (long long)step->whole);
     if (visit_arrays(t, load_array, &p, err) != OK)
         return error_at(err, "%s", path);
     if (p.sum != (uint64_t)sum->whole)
@@ -325,8 +337,7 @@ static Status refuse_other(const Trainer *t, const char *path, Arena *a, Error *
     TRY(arena_check(path, a, err));
     if (dump_open(&from, path, a, &why) != OK)
         return is_other_kind(path) ? refuse_foreign(path, err) : OK;
-    const Attr *sign = attr_find(dump_attrs(from), "schema");
-    const bool ours = sign && sign->type == ATTR_TEXT && !strncmp(sign->text, schema, sizeof schema - 2);
+    const bool ours = is_checkpoint(dump_attrs(from));
     const bool other = ours && check_own(t, dump_attrs(from), path, &why) == ERR_USAGE;
     dump_close(from);
     if (!ours)

@@ -66,6 +66,22 @@ Status step_files(size_t **step, size_t *count, const char *dir, Arena *a, Error
     return arena_check(*step, a, err);
 }
 
+bool step_of_path(const char *path, size_t *step)
+{
+    const char *slash = strrchr(path, '/');
+    return number_of(slash ? slash + 1 : path, step);
+}
+
+Status step_file_check(const char *path, Error *err)
+{
+    struct stat now;
+    if (stat(path, &now) || S_ISREG(now.st_mode))
+        return OK;
+    FAIL(err, ERR_CORRUPT, "%s: %s, want a checkpoint", path,
+         S_ISDIR(now.st_mode) ? "a folder" : "no regular file");
+    return error_hint(err, "remove it, or name another --train-dir");
+}
+
 bool step_folder_names(const char *dir, const char *path, Arena *a)
 {
     const char *slash = strrchr(path, '/');

@@ -10,6 +10,12 @@
 /* returns the path of a step's file; NULL: out of memory */
 char *step_file(const char *dir, size_t step, Arena *a);
 
+/* Returns false if the path's last part is not the name of a step's file. */
+bool step_of_path(const char *path, size_t *step);
+
+/* ERR_CORRUPT: something else than a file, such as a folder, has the name. OK if nothing has it. */
+Status step_file_check(const char *path, Error *err);
+
 /* Lists the steps that have a file in the folder, ascending; the list is empty if there is no folder. Fails for a
  * folder that cannot be listed. */
 Status step_files(size_t **step, size_t *count, const char *dir, Arena *a, Error *err);

@@ -278,6 +278,7 @@ Status journal_open(Journal *j, const char *output, bool resume, const Fact *set
     char *data = NULL;
     size_t size = 0;
     TRY(open_locked(j, err));
+    j->opened = !j->found; /* a new file is removed where a stop ends this function */
     if (file_read(&data, &size, j->fd, SIZE_MAX, a, err) != OK)
         return error_at(err, "%s", j->path);
     size = size_without_zeros(data, size);

@@ -67,3 +67,13 @@ $ for c in inspect compare 'report'; do atomo-bench $c ''; echo $?; done
 $ atomo-bench synth --shape 300x300 --shape 30 -q -o g.h5; atomo-bench compare g.h5 -c svd --repeats 100000 -q -o r.csv & until [ "$(grep -cs '' r.csv.journal)" -ge 1 ] || ! kill -0 $!; do sleep 0.02; done; kill -9 $!; wait $!; head -n 1 r.csv.journal >one; { cat one; echo '{}'; } >r.csv.journal; atomo-bench compare g.h5 -c svd --repeats 100000 -t '*0*' -q -o r.csv --resume
 2> atomo-bench: r.csv.journal: was begun without --tensor, but this command runs with --tensor [*]0[*]
 = 2
+
+# a run whose saved gradients cannot be written leaves no folder
+$ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 2 -q "$@" >/dev/null; code="$code $?"; }; mkdir g.h5; go --train-dir d --dump-gradients g.h5; go --train-dir d --dump-gradients no/g.h5; ls; echo codes$code
+> datasets
+> g.h5
+> codes 1 1
+2> atomo-train: g.h5: is a directory, want a file
+2> atomo-train: no/g.h5: cannot write: No such file or directory
+- d
+= 0

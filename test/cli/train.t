@@ -56,6 +56,21 @@ $ sh $SRC/test/cli/tiny.sh; run() { atomo-train run --threads 1 --network softma
 - o.csv.journal
 = 0
 
+# what is no checkpoint is noted and left out by eval; a run refuses a folder or pipe in the place of a checkpoint before its first step
+$ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax --dataset mnist --eval-freq 2 -q "$@" >/dev/null; code="$code $?"; }; go --max-steps 4 --train-dir d; cp d/step_00000002.h5 d/step_00000009.h5; ln -s nowhere d/step_00000011.h5; atomo-bench synth -o d/step_00000013.h5 -q >/dev/null; mkfifo d/step_00000012.h5; atomo-train eval --train-dir d -q -f csv | cut -d, -f 1,2; go --max-steps 20 --train-dir d --resume; rm d/step_00000012.h5; go --max-steps 14 --train-dir d --resume; mkdir e e/step_00000004.h5; go --max-steps 4 --train-dir e; ls e; echo codes$code
+> 2,1
+> 4,1
+> step_00000004.h5
+> codes 0 1 0 1
+2> note: d/step_00000009.h5: is the checkpoint of step 2
+2> note: d/step_00000011.h5: cannot be opened: No such file or directory
+2> note: d/step_00000013.h5: is no checkpoint
+2> atomo-train: d/step_00000012.h5: no regular file, want a checkpoint
+2> hint: remove it, or name another --train-dir
+2> atomo-train: e/step_00000004.h5: a folder, want a checkpoint
+- e/step_00000002.h5
+= 0
+
 # without the records of earlier steps, what depends on them is blank; a result that has not all of them is not replaced
 $ sh $SRC/test/cli/tiny.sh; run() { atomo-train run --threads 1 --network softmax --dataset mnist --eval-freq 2 --train-dir d -q --target-accuracy 0.01 --resume "$@"; }; run -o o.csv --max-steps 4 2>/dev/null; run -o n.csv --max-steps 6; cut -d, -f 1,3,9,15,16,18-20 n.csv; cp n.csv whole; run -o n.csv --max-steps 8; code=$?; cmp n.csv whole && echo kept; run -o n.csv --max-steps 8 --force 2>/dev/null; tail -n 1 n.csv | cut -d, -f 1,3; echo code $code
 > step,5,31400,,,,,
