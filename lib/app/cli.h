@@ -150,12 +150,12 @@ Status cli_report_open(Report **out, const Common *common, const ReportSpec *spe
 /* Prints the command's help, as --help does. */
 void cli_help(const Command *command, FILE *to, Arena *a);
 
-/* Makes cli_stopped return true after SIGINT or SIGTERM; without this call these signals kill the process.
+/* Makes cli_stopped return true after SIGINT, SIGTERM or SIGHUP; without this call they kill the process.
  * After the signal, the command finishes or removes its output file and exits with code 130. A second
- * signal kills the process. A signal that the caller has set to be ignored stays ignored, as shells do for SIGINT in
+ * signal, 0.3 s later or more, kills the process. A signal that the caller has set to be ignored stays ignored, as shells do for SIGINT in
  * commands that they start with "&". Called by cli_main. */
 void cli_catch_stop(void);
-/* True after SIGINT or SIGTERM was caught. */
+/* True after SIGINT, SIGTERM or SIGHUP was caught. */
 bool cli_stopped(void);
 
 /* A subcommand of a program. */

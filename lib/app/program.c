@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char standard_output[] = "standard output"; /* all errors about stdout name it so */
@@ -97,18 +98,38 @@ Status cli_report_open(Report **out, const Common *common, const ReportSpec *spe
 /* a global variable, because a signal handler cannot be given a pointer to data */
 static atomic_bool stop_came;
 
-static void note_stop(int signal)
+static double seconds_now(void)
 {
-    (void)signal;
-    stop_came = true;
-    stop_wake();
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* `timeout` of the GNU coreutils sends its signal to the program and to the process group, so a second signal is the
+ * user's own only if it comes later. It kills. */
+static void note_stop(int number)
+{
+    static const double ONE_SIGNAL = 0.3; /* seconds */
+    static double first;
+    const int error = errno;
+    if (!stop_came) {
+        first = seconds_now();
+        stop_came = true;
+        stop_wake();
+    } else if (seconds_now() - first > ONE_SIGNAL) {
+        signal(number, SIG_DFL);
+        raise(number);
+    }
+    errno = error;
 }
 
 void cli_catch_stop(void)
 {
-    struct sigaction action = {.sa_handler = note_stop, .sa_flags = (int)(SA_RESETHAND | SA_RESTART)};
+    struct sigaction action = {.sa_handler = note_stop, .sa_flags = SA_RESTART};
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < countof(signals); i++)
+        sigaddset(&action.sa_mask, signals[i]);
     for (size_t i = 0; i < countof(signals); i++) {
         struct sigaction was;
         if (!sigaction(signals[i], NULL, &was) && was.sa_handler != SIG_IGN)

@@ -17,7 +17,7 @@ typedef enum {
     ERR_CORRUPT, /* bytes that no encoder or writer of this library produces */
     ERR_NUMERIC, /* the data hold NaN or infinities, or a computation did not converge */
     ERR_MEMORY,
-    ERR_STOPPED, /* the user stopped the program by SIGINT or SIGTERM: exit 130 */
+    ERR_STOPPED, /* the user stopped the program by SIGINT, SIGTERM or SIGHUP: exit 130 */
 } Status;
 
 typedef struct {
