@@ -436,3 +436,16 @@ $ cc -shared -fPIC -D_GNU_SOURCE -o late.so "$SRC/test/cli/late.c"; atomo-bench 
 > whole
 2> atomo-bench: stopped when its work was done: the output is whole
 = 0
+
+# a stop is obeyed while an output goes to a slow disk, 8 MB at a time, and leaves nothing
+$ export LD_PRELOAD=${PUBLIC%/public}/slow_disk.so SLOW_DISK=$PWD/calls ASAN_OPTIONS=verify_asan_link_order=0; atomo-bench synth --shape 10000000 -q -o v.h5 >/dev/null; atomo-bench encode v.h5 -c fp16 -q -o v.atomo >/dev/null; for c in 'decode v.atomo -o o.h5' 'encode v.h5 -c none -o o.atomo' 'synth --shape 10000000 -o o.h5' 'convert v.h5 o.npz' 'convert v.h5 o.safetensors'; do rm -f calls; atomo-bench $c -q & p=$!; until [ -e calls ] || ! kill -0 $p; do sleep 0.02; done; kill -TERM $p; wait $p; code="$code $?"; [ $(wc -c <calls) -lt 4 ] || echo all was written; done; rm calls; ls -A; echo codes$code
+> v.atomo
+> v.h5
+> codes 130 130 130 130 130
+2> atomo-bench: decode: stopped; nothing was written
+2> atomo-bench: encode: stopped; nothing was written
+2> atomo-bench: synth: stopped; nothing was written
+2> atomo-bench: convert: stopped; nothing was written
+- all was written
+- o.*
+= 0
