@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 static const Column usual[STEP_COLUMNS] = {
     {"record", true},   {"compressor", true},     {"step", true},        {"epoch", true},
@@ -194,7 +194,8 @@ static Status open_journal(TrainRecords *r, bool checkpoints)
 static Status load_earlier(TrainRecords *r)
 {
     const TrainJob *j = r->job;
-    if (!j->common.resume || !j->common.output || access(j->common.output, F_OK))
+    struct stat now;
+    if (!j->common.resume || !j->common.output || stat(j->common.output, &now) || !S_ISREG(now.st_mode))
         return OK;
     Error why;
     r->earlier = NEW_ZERO(j->a, Stored, 1);
@@ -442,7 +443,9 @@ Status train_records_replay(TrainRecords *r, size_t step, Trainer *tested)
     if (lost)
         TRY(keep_earlier(r, step));
     if (lost)
-        progress_note(&r->job->progress, "note: %s: the records of %zu of the %zu steps before are not in a journal", r->compressor, lost, step);
+        progress_note(&r->job->progress,
+                      "note: %s: the records of %zu of the %zu steps before are not in a journal",
+                      r->compressor, lost, step);
     if (taken)
         progress_note(&r->job->progress, "note: %s: the records of %zu steps before are those of %s",
                       r->compressor, taken, r->job->common.output);

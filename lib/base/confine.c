@@ -87,6 +87,7 @@ void confine_start(void)
     confine_crash();
     signal(SIGINT, SIG_IGN); /* the parent process, not Ctrl-C, decides when this child process ends */
     signal(SIGTERM, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     set_limit(0, RLIMIT_FSIZE, 0, true);
     set_limit(0, RLIMIT_NPROC, 0, true);

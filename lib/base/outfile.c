@@ -303,7 +303,9 @@ static bool sync_file(OutFile *f)
 {
     outfile_sync(f);
     errno = f->failed;
-    while (f->failed || fsync(fileno(f->to)))
+    if (f->failed)
+        return false;
+    while (fsync(fileno(f->to)))
         if (errno != EINTR)
             return false;
     return true;
