@@ -152,10 +152,53 @@ static Status check_one(TrainRun *r, size_t k, size_t i)
     return status;
 }
 
+/* Sets the number of steps, which is not known before a trainer is open. */
+static Status count_steps(TrainRun *r)
+{
+    OneRun one;
+    TRY(run_choose(&one, r, 0, 0));
+    const Status status = trainer_open(&one.trainer, &r->job.setup, r->job.err);
+    r->job.steps = status == OK ? train_job_steps(&r->job, one.trainer) : 0;
+    run_close(&one);
+    return status;
+}
+
+static Status find_span(TrainSpan *s, TrainRun *r, size_t k, size_t i)
+{
+    OneRun one;
+    size_t *step, count;
+    TRY(run_choose(&one, r, k, i));
+    TRY(step_files(&step, &count, one.dir, r->job.a, r->job.err));
+    *s = (TrainSpan){.compressor = one.codec,
+                     .seed = (int64_t)r->job.setup.seed,
+                     .done = count ? step[count - 1] : 0,
+                     .steps = r->job.steps,
+                     .optimizer = r->job.setup.optimizer};
+    return OK;
+}
+
+/* Checks that a resumed run will have all records of its journal and of the result that it replaces. */
+static Status check_records(TrainRun *r)
+{
+    const size_t seeds = (size_t)r->job.seeds, codecs = r->job.codecs;
+    if (!r->job.common.resume || (!r->records.earlier.path && !r->records.journal.old_count))
+        return OK;
+    TrainSpan *span = NEW(r->job.a, TrainSpan, seeds * codecs);
+    TRY(arena_check(span, r->job.a, r->job.err));
+    TRY(count_steps(r));
+    for (size_t i = 0; i < seeds; i++)
+        for (size_t k = 0; k < codecs; k++)
+            TRY(find_span(&span[i * codecs + k], r, k, i));
+    return train_records_check(&r->records, span, seeds * codecs);
+}
+
 Status train_check_folders(TrainRun *r)
 {
     const size_t seeds = (size_t)r->job.seeds;
-    if (!r->dir || r->job.codecs * seeds == 1) /* a single run checks its folder before its first step */
+    if (!r->dir)
+        return OK;
+    TRY(check_records(r));
+    if (r->job.codecs * seeds == 1) /* a single run checks its folder before its first step */
         return OK;
     for (size_t i = 0; i < seeds; i++)
         for (size_t k = 0; k < r->job.codecs; k++)
@@ -173,7 +216,7 @@ static Status begin_or_resume(TrainRun *r, Trainer *t, const char *dir)
     TRY(checkpoint_resume(t, dir, note, r, r->job.err));
     const size_t step = trainer_step_done(t);
     const bool tested = step == r->job.steps || (r->every && step % (size_t)r->every == 0);
-    return step ? train_records_replay(&r->records, step, tested ? t : NULL) : OK;
+    return train_records_replay(&r->records, step, tested ? t : NULL);
 }
 
 /* If the run is finished but its test results are lost, tests the trained network again. */

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static const Column usual[STEP_COLUMNS] = {
     {"record", true},   {"compressor", true},     {"step", true},        {"epoch", true},
@@ -190,26 +189,6 @@ static Status open_journal(TrainRecords *r, bool checkpoints)
     return status;
 }
 
-/* Loads the result that a longer run goes on with; a file of another kind has no records for it. */
-static Status load_earlier(TrainRecords *r)
-{
-    const TrainJob *j = r->job;
-    struct stat now;
-    if (!j->common.resume || !j->common.output || stat(j->common.output, &now) || !S_ISREG(now.st_mode))
-        return OK;
-    Error why;
-    r->earlier = NEW_ZERO(j->a, Stored, 1);
-    TRY(arena_check(r->earlier, j->a, j->err));
-    const Status status = stored_load(r->earlier, j->common.output, j->a, &why);
-    if (status == ERR_MEMORY || status == ERR_STOPPED) {
-        *j->err = why;
-        return status;
-    }
-    if (status != OK)
-        r->earlier->table.rows = 0;
-    return OK;
-}
-
 Status train_records_open(TrainRecords *r, bool checkpoints)
 {
     TrainJob *j = r->job;
@@ -223,7 +202,7 @@ Status train_records_open(TrainRecords *r, bool checkpoints)
         r->column[r->columns++] = (Column){"workers", false};
     r->column[r->columns++] = (Column){"seed", j->seeds > 1};
     TRY(open_journal(r, checkpoints));
-    TRY(load_earlier(r));
+    TRY(train_earlier_load(&r->earlier, j));
     train_job_facts(j, facts);
     const ReportSpec spec = {.schema = "atomo-run/1",
                              .meta = facts,
@@ -355,106 +334,109 @@ static Status replay_row(TrainRecords *r, Value *row, Trainer *tested)
     return report_row(r->report, row, !isnan(s.test.accuracy), r->job->err);
 }
 
-/* True if the record is of a step of the current run. Without --seeds, records need not name their seed. */
-static bool of_this_run(const TrainRecords *r, const Json *record)
-{
-    const Value name = stored_json(json_member(record, "compressor"));
-    const Json *seed = json_member(record, "seed");
-    return name.type == VALUE_TEXT && !strcmp(name.text, r->compressor) &&
-           (seed ? seed->is_whole && seed->whole == r->seed : r->job->seeds == 1);
-}
-
-/* True if the row of the earlier result is a step's record of the current run. */
-static bool row_of_this_run(const TrainRecords *r, size_t row)
-{
-    const Csv *csv = &r->earlier->table;
-    const char *seed = csv_cell(csv, row, "seed");
-    const Value number = stored_value(seed, false);
-    return !strcmp(csv_cell(csv, row, "record"), "step") &&
-           !strcmp(csv_cell(csv, row, "compressor"), r->compressor) &&
-           (*seed ? value_number(&number) == (double)r->seed : r->job->seeds == 1);
-}
-
-/* The record of one step before: a line of the journal or a row of the earlier result. */
+/* The record of one step before. */
 typedef struct {
-    const Json *line; /* NULL: none */
-    size_t row;       /* 1 for the result's first row; 0: none */
+    const Json *record; /* NULL: none */
+    bool earlier;       /* it is of the earlier result, not of the journal */
 } Before;
 
-static size_t step_of(double number, size_t most)
+static void put_before(Before *before, size_t step, const Json *record, bool earlier)
 {
-    return number >= 1 && number <= (double)most && number == floor(number) ? (size_t)number : 0;
+    const size_t at = train_record_step(record);
+    if (at && at <= step)
+        before[at] = (Before){record, earlier};
 }
 
-/* Finds the records of the steps up to `step`. A step that was repeated after --resume has two records in the journal; the
+/* Finds the records of steps 1 to `step`. A step that was repeated after --resume has two records in the journal; the
  * last one counts. */
-static void find_before(const TrainRecords *r, size_t step, Before *before)
+static Status find_before(const TrainRecords *r, const char *compressor, int64_t seed, size_t step,
+                          Before **out)
 {
-    for (size_t i = 0; r->earlier && i < r->earlier->table.rows; i++) {
-        const Value number = stored_value(csv_cell(&r->earlier->table, i, "step"), false);
-        if (row_of_this_run(r, i))
-            before[step_of(value_number(&number), step)].row = i + 1;
-    }
-    for (size_t i = 0; i < r->journal.old_count; i++) {
-        const Json *line = r->journal.old[i];
-        const Value number = stored_json(json_member(line, "step"));
-        if (of_this_run(r, line))
-            before[step_of(value_number(&number), step)].line = line;
-    }
+    Before *before = *out = NEW_ZERO(r->job->a, Before, step + 1);
+    TRY(arena_check(before, r->job->a, r->job->err));
+    for (size_t i = 0; i < r->earlier.count; i++)
+        if (train_record_of(r->earlier.record[i], compressor, seed))
+            put_before(before, step, r->earlier.record[i], true);
+    for (size_t i = 0; i < r->journal.old_count; i++)
+        if (train_record_of(r->journal.old[i], compressor, seed))
+            put_before(before, step, r->journal.old[i], false);
+    return OK;
 }
 
-static Status replay_before(TrainRecords *r, const Before *before, Trainer *tested)
+static size_t count_lost(const Before *before, size_t step)
 {
-    Value row[RECORD_COLUMNS_MOST];
-    if (!before->line && !before->row)
-        return OK;
-    if (before->line)
-        TRY(journal_row(before->line, r->column, r->columns, row, r->job->a, r->job->err));
-    for (size_t k = 0; !before->line && k < r->columns; k++)
-        row[k] = stored_value(csv_cell(&r->earlier->table, before->row - 1, r->column[k].name), false);
-    return replay_row(r, row, tested);
+    size_t lost = 0;
+    for (size_t i = 1; i <= step; i++)
+        lost += !before[i].record;
+    return lost;
 }
 
-/* Refuses to replace an earlier result by one without its records. */
-static Status keep_earlier(const TrainRecords *r, size_t step)
+/* A result whose records cannot be taken is replaced only by a run that has all of its own in the journal: that run
+ * began without --resume, and would have replaced the result then. */
+static bool may_replace(const TrainRecords *r, bool lost)
 {
-    const TrainJob *j = r->job;
-    if (!r->earlier || step >= j->steps || j->common.force)
-        return OK;
-    FAIL(j->err, ERR_USAGE,
-         "%s: has not the records of all %zu steps before, so the records of this run cannot follow there",
-         j->common.output, step);
-    return error_hint(j->err, "another -o FILE takes them; --force gives up those in %.200s",
-                      j->common.output);
+    return !r->earlier.why || r->job->common.force || (!lost && r->journal.old_count);
 }
 
 Status train_records_replay(TrainRecords *r, size_t step, Trainer *tested)
 {
-    Before *before = NEW_ZERO(r->job->a, Before, step + 1);
-    size_t lost = 0, taken = 0;
-    TRY(arena_check(before, r->job->a, r->job->err));
-    find_before(r, step, before);
-    for (size_t i = 1; i <= step; i++) {
-        lost += !before[i].line && !before[i].row;
-        taken += !before[i].line && before[i].row;
-    }
+    const TrainJob *j = r->job;
+    Value row[RECORD_COLUMNS_MOST];
+    Before *before;
+    TRY(find_before(r, r->compressor, r->seed, step, &before));
+    const size_t lost = count_lost(before, step);
+    size_t taken = 0;
     r->partial = lost > 0;
     r->lost = r->lost || lost;
-    if (lost)
-        TRY(keep_earlier(r, step));
+    if (step < j->steps && !may_replace(r, lost))
+        return train_earlier_refuse(&r->earlier, j->err);
+    for (size_t i = 1; i <= step; i++)
+        taken += before[i].earlier;
     if (lost)
         progress_note(&r->job->progress,
-                      "note: %s: the records of %zu of the %zu steps before are not in a journal",
+                      "note: %s: there are no records of %zu of the %zu steps before, so sums stay blank",
                       r->compressor, lost, step);
     if (taken)
         progress_note(&r->job->progress, "note: %s: the records of %zu steps before are those of %s",
-                      r->compressor, taken, r->job->common.output);
+                      r->compressor, taken, r->earlier.path);
     for (size_t i = 1; i <= step; i++)
-        TRY(replay_before(r, &before[i], i == step ? tested : NULL));
-    if (!before[step].line && !before[step].row)
+        if (before[i].record) {
+            TRY(journal_row(before[i].record, r->column, r->columns, row, j->a, j->err));
+            TRY(replay_row(r, row, i == step ? tested : NULL));
+        }
+    if (step && !before[step].record)
         r->sim = r->wall = NAN;
     r->clock = clock_now();
     return OK;
+}
+
+/* ---- checking before the first run ---- */
+
+static Status check_journal(const TrainRecords *r, const TrainSpan *span, size_t spans)
+{
+    Error *err = r->job->err;
+    for (size_t i = 0; i < r->journal.old_count; i++)
+        if (!train_span_of(r->journal.old[i], r->journal.path, span, spans, err))
+            return error_hint(err, "add that codec or seed, or remove %s to begin afresh", r->journal.path);
+    return OK;
+}
+
+Status train_records_check(const TrainRecords *r, const TrainSpan *span, size_t spans)
+{
+    bool lost = false, ended = true;
+    TRY(check_journal(r, span, spans));
+    if (!r->earlier.path || r->job->common.force)
+        return OK;
+    TRY(train_earlier_check(&r->earlier, span, spans, r->job->err));
+    for (size_t i = 0; i < spans; i++) {
+        Before *before;
+        const ArenaMark mark = arena_mark(r->job->a);
+        TRY(find_before(r, span[i].compressor, span[i].seed, span[i].done, &before));
+        lost = lost || count_lost(before, span[i].done);
+        ended = ended && span[i].done >= span[i].steps;
+        arena_rewind(r->job->a, mark);
+    }
+    return (ended && lost) || may_replace(r, lost) ? OK : train_earlier_refuse(&r->earlier, r->job->err);
 }
 
 /* ---- summary ---- */
@@ -479,10 +461,10 @@ Status train_records_summary(TrainRecords *r, bool failed)
 
 /* ---- closing ---- */
 
-/* True if the run had finished before: an earlier result has records that the new one would not have. */
+/* True if the run had finished before: the earlier result may have records that the new one would not have. */
 static bool had_finished(TrainRecords *r, Status status)
 {
-    if (status != OK || !r->earlier || r->stepped || !r->lost)
+    if (status != OK || !r->earlier.why || r->stepped || !r->lost)
         return false;
     progress_note(&r->job->progress, "note: %s: all steps were done before, so it stays as it is",
                   r->job->common.output);

@@ -4,10 +4,9 @@
 #ifndef ATOMO_TRAIN_RECORDS_H
 #define ATOMO_TRAIN_RECORDS_H
 
-#include "app/train_job.h"
+#include "app/train_earlier.h"
 
 #include "report/report_journal.h"
-#include "report/report_stored.h"
 
 enum { TARGETS_MOST = 16, TARGET_COLUMNS = 3, STEP_COLUMNS = 17, RANK_COLUMNS = 22 };
 enum { RECORD_COLUMNS_MOST = STEP_COLUMNS + RANK_COLUMNS + TARGET_COLUMNS * TARGETS_MOST + 2 };
@@ -38,8 +37,7 @@ typedef struct {
     size_t targets;
     Journal journal;
     Report *report;
-    Stored
-        *earlier; /* with --resume: the result of a run that ended, which this run makes longer; NULL: none */
+    TrainEarlier earlier;
     bool stepped; /* this process has trained a step */
     bool lost;    /* records of a run are lost */
 
@@ -64,9 +62,13 @@ Status train_records_open(TrainRecords *r, bool checkpoints);
  * this run. */
 void train_records_begin(TrainRecords *r, const char *compressor, int64_t seed);
 
+/* For a resumed run, before the first of the `spans` runs begins: ERR_USAGE if records of the journal or of the earlier
+ * result would be lost. */
+Status train_records_check(const TrainRecords *r, const TrainSpan *span, size_t spans);
+
 /* For a resumed run: writes the records of steps 1 to `step`, read from the journal and the earlier result, as if these
- * steps had just run. ERR_USAGE: the earlier result, which the new one will replace, has not all of them. `tested`: a trainer that has done these steps; if the record of step `step` has no test, the
- * network is tested now. If `tested` is NULL, nothing is tested. */
+ * steps had just run. ERR_USAGE: the earlier result must not be replaced. `tested`: a trainer that has done these steps;
+ * if the record of step `step` has no test, the network is tested now. If `tested` is NULL, nothing is tested. */
 Status train_records_replay(TrainRecords *r, size_t step, Trainer *tested);
 Status train_records_step(TrainRecords *r, const StepRecord *step, Error *err);
 Status train_records_summary(TrainRecords *r, bool failed); /* failed: the run diverged */
