@@ -48,12 +48,11 @@ $ sh $SRC/test/cli/tiny.sh; go() { exec atomo-train run --threads 1 --network so
 = 0
 
 # --resume of a run that has finished leaves its records as they are; a longer run adds its records to those of a JSON result, and its sums are those of an undisturbed run
-$ sh $SRC/test/cli/tiny.sh; run() { atomo-train run --threads 1 --network softmax --dataset mnist --eval-freq 2 -q -c none -c qsgd --target-accuracy 0.01 --resume "$@" 2>>err; }; plain() { grep '^  {"record' $1.json | sed -E 's/"[a-z]*_(ms|seconds|seconds_to_0.01)": [^,}]*//g' >$1; }; for e in csv json; do run --train-dir d$e -o o.$e --max-steps 4; cp o.$e whole; run --train-dir d$e -o o.$e --max-steps 4; cmp o.$e whole && echo same; done; run --train-dir djson -o o.json --max-steps 6; run --train-dir e -o e.json --max-steps 6; for f in o e; do plain $f; done; cmp o e && grep -c sim_seconds o.json; wc -l <o; for n in 2 3; do run --train-dir s -o s.json --max-steps 2 --seeds $n; done; sed -n 's/.*"step", "compressor": "none".*"seed": //p' s.json | tr -d '\n'; grep -v 'no checkpoint' err; ls
+$ sh $SRC/test/cli/tiny.sh; run() { atomo-train run --threads 1 --network softmax --dataset mnist --eval-freq 2 -q -c none -c qsgd --target-accuracy 0.01 --resume "$@" 2>>err; }; plain() { grep '^  {"record' $1.json | sed -E 's/"[a-z]*_(ms|seconds|seconds_to_0.01)": [^,}]*//g' >$1; }; for e in csv json; do run --train-dir d$e -o o.$e --max-steps 4; cp o.$e whole; run --train-dir d$e -o o.$e --max-steps 4; cmp o.$e whole && echo same; done; run --train-dir djson -o o.json --max-steps 6; run --train-dir de -o e.json --max-steps 6; for f in o e; do plain $f; done; cmp o e && wc -l <o; for n in 2 3; do run --train-dir s -o s.json --max-steps 2 --seeds $n; done; sed -n 's/.*"step", "compressor": "none".*"seed": //p' s.json | tr -d '\n'; echo; grep -v 'no checkpoint' err; ls
 > same
 > same
 > 14
-> 14
-> 1}, 1}, 2}, 2}, 3}, 3},
+> 1},1},2},2},3},3},
 > note: none: the records of 4 steps before are those of o.json
 > note: qsgd: the records of 4 steps before are those of o.json
 > note: none: the records of 2 steps before are those of s.json
