@@ -34,21 +34,13 @@ static Status check_memory(const Options *o, const Dump *d)
     return error_hint(o->err, "close programs or raise the limit");
 }
 
-static int finish_stopped(void *nothing)
-{
-    Error err;
-    (void)nothing;
-    FAIL(&err, ERR_STOPPED, "convert: stopped; nothing was written");
-    return cli_report("atomo-bench", &err);
-}
-
 static Status convert(const Options *o, Dump *d, const char *path)
 {
     Progress progress;
     ConvertSum sum;
     progress_open(&progress, "converting", "tensors", dump_count(d), o->common.quiet);
     const ConvertJob job = {progress_tick, &progress};
-    stop_guard(finish_stopped, NULL);
+    stop_guard_line("convert: stopped; no file was written");
     const Status status = convert_dump(d, path, &job, &sum, o->a, o->err);
     stop_unguard();
     progress_close(&progress);

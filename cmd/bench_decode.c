@@ -80,21 +80,13 @@ static Status check_size(const Options *o, FrameReader *from, ArchiveSize *size)
     return OK;
 }
 
-static int finish_stopped(void *nothing)
-{
-    Error err;
-    (void)nothing;
-    FAIL(&err, ERR_STOPPED, "decode: stopped; nothing was written");
-    return cli_report("atomo-bench", &err);
-}
-
 static Status write_dump(const Options *o, FrameReader *from, const Codec *codec)
 {
     Progress progress;
     ArchiveSum sum;
     DumpWriter *to;
     ArchiveSize size;
-    stop_guard(finish_stopped, NULL);
+    stop_guard_line("decode: stopped; no file was written");
     Status status = check_size(o, from, &size);
     stop_unguard();
     TRY(status);
@@ -107,7 +99,7 @@ static Status write_dump(const Options *o, FrameReader *from, const Codec *codec
                             .output_max = size.bytes + !size.bytes,
                             .tick = progress_tick,
                             .tick_data = &progress};
-    stop_guard(finish_stopped, NULL);
+    stop_guard_line("decode: stopped; no file was written");
     status = archive_decode(from, &job, to, &sum, o->a, o->err);
     progress_close(&progress);
     if (status == ERR_MEMORY)

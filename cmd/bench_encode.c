@@ -21,14 +21,6 @@ typedef struct {
     Error *err;
 } Options;
 
-static int finish_stopped(void *nothing)
-{
-    Error err;
-    (void)nothing;
-    FAIL(&err, ERR_STOPPED, "encode: stopped; nothing was written");
-    return cli_report("atomo-bench", &err);
-}
-
 /* Says how much memory the largest vector will take; refuses one that does not fit. */
 static Status check_memory(const Options *o, const Dump *d, const VectorList *list, const Codec *codec)
 {
@@ -58,7 +50,7 @@ static Status write_container(const Options *o, Dump *d, const VectorList *list,
                             .threads = (int)o->common.threads,
                             .tick = progress_tick,
                             .tick_data = &progress};
-    stop_guard(finish_stopped, NULL);
+    stop_guard_line("encode: stopped; no file was written");
     Status status = archive_encode(d, list, &job, to, &sum, o->a, o->err);
     progress_close(&progress);
     const uint64_t size = frame_bytes(to);

@@ -48,25 +48,14 @@ static Status check_memory(const Options *o, const Dump *d, const size_t *index,
     return memory_check(need, largest->path, n, o->err) == OK ? OK : error_at(o->err, "%s", dump_file(d));
 }
 
-static Status say_stopped(Error *err)
-{
-    return FAIL(err, ERR_STOPPED, "inspect: stopped");
-}
-
-static int finish_stopped(void *nothing)
-{
-    Error err;
-    (void)nothing;
-    say_stopped(&err);
-    return cli_report("atomo-bench", &err);
-}
+static const char stopped_line[] = "inspect: stopped";
 
 static Status write_all(const Options *o, Dump *d, const size_t *index, size_t count, Report *to,
                         const InspectView *view, Error *lost)
 {
     for (size_t i = 0; i < count; i++) {
         if (cli_stopped())
-            return say_stopped(o->err);
+            return FAIL(o->err, ERR_STOPPED, "%s", stopped_line);
         const ArenaMark mark = arena_mark(o->scratch);
         const TensorInfo *info = dump_tensor(d, index[i]);
         double *wide;
@@ -104,7 +93,7 @@ static Status inspect(const Options *o, Dump *d, const char *path)
                              .column_count = view->count - (repeats(d, index, count) ? 0 : view->cell)};
     TRY(cli_report_open(&report, &o->common, &spec, o->forever, o->err));
     Error lost = {.status = OK};
-    stop_guard(finish_stopped, NULL);
+    stop_guard_line(stopped_line);
     const Status written = write_all(o, d, index, count, report, view, &lost);
     stop_unguard();
     /* A file without spectra does not replace an older one where another start may compute them. */

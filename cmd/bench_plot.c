@@ -19,14 +19,6 @@ static const char *kind_name(const void *data, size_t i)
     return plot_kinds[i] ? plot_kinds[i]->name : NULL;
 }
 
-static int finish_stopped(void *nothing)
-{
-    Error err;
-    (void)nothing;
-    FAIL(&err, ERR_STOPPED, "plot: stopped");
-    return cli_report("atomo-bench", &err);
-}
-
 static Status run(void *options, const TextList *arguments)
 {
     const Options *o = options;
@@ -47,7 +39,7 @@ static Status run(void *options, const TextList *arguments)
                          .note = o->note,
                          .labels = o->labels,
                          .stopped = cli_stopped};
-    stop_guard(finish_stopped, NULL);
+    stop_guard_line("plot: stopped");
     const Status status = plot_draw(&job, o->a, o->err);
     stop_unguard();
     return status == OK ? OK : error_at(o->err, "plot");

@@ -40,14 +40,6 @@ static bool asks_for_table(const ReportOptions *o)
            q->all || o->baseline || o->note;
 }
 
-static int finish_stopped(void *nothing)
-{
-    Error err;
-    (void)nothing;
-    FAIL(&err, ERR_STOPPED, "report: stopped");
-    return cli_report("atomo-bench", &err);
-}
-
 static Status refuse_table(const ReportOptions *o, const char *folder)
 {
     FAIL(o->err, ERR_USAGE, "report: %s: a directory makes a page of HTML, not a table", folder);
@@ -62,7 +54,7 @@ static Status write_page(ReportOptions *o, const char *folder, const char *path)
                            .stopped = cli_stopped,
                            .data = o,
                            .note = note};
-    stop_guard(finish_stopped, NULL);
+    stop_guard_line("report: stopped");
     const Status status = page_write(&spec, o->a, o->err);
     stop_unguard();
     return status;

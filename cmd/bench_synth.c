@@ -28,14 +28,6 @@ static Status parse_shapes(const Options *o, SynthLayout *layout)
     return OK;
 }
 
-static int finish_stopped(void *nothing)
-{
-    Error err;
-    (void)nothing;
-    FAIL(&err, ERR_STOPPED, "synth: stopped; nothing was written");
-    return cli_report("atomo-bench", &err);
-}
-
 static Status run(void *options, const TextList *arguments)
 {
     const Options *o = options;
@@ -56,7 +48,7 @@ static Status run(void *options, const TextList *arguments)
         return FAIL(o->err, ERR_USAGE, "synth: no output file; want -o FILE.h5");
     TRY(dump_create(&to, o->common.output, o->err));
     dump_sign(to, "atomo-bench synth");
-    stop_guard(finish_stopped, NULL);
+    stop_guard_line("synth: stopped; no file was written");
     const Status status = dump_finish(to, synth_dump(&synth, &layout, to, o->a, o->err), o->err);
     stop_unguard();
     TRY(status);

@@ -286,8 +286,12 @@ void outfile_sync(OutFile *f)
     enum { AHEAD = 4 }; /* pieces that the disk may write meanwhile */
     const unsigned whole = SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
     struct stat now;
-    if (!f->temporary || f->failed || fflush(f->to) || fstat(fileno(f->to), &now))
-        return; /* fsync says why */
+    if (f->failed)
+        return;
+    if (fflush(f->to))
+        f->failed = errno;
+    if (!f->temporary || f->failed || fstat(fileno(f->to), &now))
+        return;
     for (off_t at = 0; now.st_size - at > FILE_PIECE; at += FILE_PIECE) {
         const int fd = fileno(f->to);
         (void)sync_file_range(fd, at, AHEAD * FILE_PIECE, SYNC_FILE_RANGE_WRITE);

@@ -41,7 +41,7 @@ void outfile_sync_directory(const char *path);
 /* Writes bytes; a failure is reported later, by outfile_commit. */
 void outfile_bytes(OutFile *f, const void *data, size_t size);
 /* Writes to the disk, piece by piece, what outfile_commit would write at once: a process cannot end while it waits for the
- * disk. A failure is reported later, by outfile_commit. */
+ * disk. A failure is in f->failed, and reported later, by outfile_commit. */
 void outfile_sync(OutFile *f);
 /* Finishes the temporary file and renames it to the target; on failure removes it. f is closed in any case. */
 Status outfile_commit(OutFile *f, Error *err);

@@ -52,7 +52,7 @@ static Status write_all(Dump *d, const ArrayWriter *w, void *to, const ConvertJo
         sum->bytes += t->shape.n * sizeof *x;
         sum->left_out += count_left_out(&t->attrs, w);
         if (status == OK && !job->tick(job->tick_data, i + 1, t->path))
-            status = FAIL(err, ERR_STOPPED, "convert: stopped; nothing was written");
+            status = FAIL(err, ERR_STOPPED, "convert: stopped; no file was written");
     }
     arena_close(scratch);
     return status;

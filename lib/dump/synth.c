@@ -110,7 +110,7 @@ Status synth_fill(const Synth *s, int64_t worker, int64_t step, const char *name
     }
     parallel_for(s->threads, blocks_of(f.n), fill_block, &f);
     arena_rewind(scratch, mark);
-    return stopped(s) ? FAIL(err, ERR_STOPPED, "synth: stopped; nothing was written") : OK;
+    return stopped(s) ? FAIL(err, ERR_STOPPED, "synth: stopped; no file was written") : OK;
 }
 
 bool synth_shape(const char *text, Shape *shape)

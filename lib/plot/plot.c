@@ -110,11 +110,31 @@ static const char *ending_of(const char *figure)
     return NULL;
 }
 
-static Status write_beside(const char *figure, const char *data, Arena *a, Error *err)
+/* The figure's data go to a file beside it. */
+static Status open_beside(OutFile *beside, const char *figure, const char *data, Arena *a, Error *err)
 {
     const char *path = text_format(a, "%.*s.plot.csv", (int)strlen(figure) - 4, figure);
     TRY(arena_check(path, a, err));
-    return outfile_save(path, data, strlen(data), a, err);
+    TRY(outfile_open(beside, path, a, err));
+    outfile_bytes(beside, data, strlen(data));
+    outfile_sync(beside);
+    return OK;
+}
+
+/* Saves both files, or neither where one cannot be written: a figure must not stand beside the data of another one. Without
+ * `drawn`, saves the data alone. */
+static Status save(const char *figure, const Drawing *drawn, const char *data, Arena *a, Error *err)
+{
+    OutFile beside;
+    if (is_stdout(figure))
+        return drawn ? outfile_save(figure, drawn->data, drawn->size, a, err) : OK;
+    TRY(open_beside(&beside, figure, data, a, err));
+    const Status status =
+        !drawn || beside.failed ? OK : outfile_save(figure, drawn->data, drawn->size, a, err);
+    if (status == OK)
+        return outfile_commit(&beside, err);
+    outfile_abandon(&beside);
+    return status;
 }
 
 /* Sets *out to the column on the x axis: `x`, or the kind's default if `x` is NULL. */
@@ -204,11 +224,11 @@ Status plot_draw(const PlotJob *job, Arena *a, Error *err)
     const Status status = gnuplot_draw(&drawn, kind->name, text, ending, &more, job->stopped, a, err);
     if (status != OK && (status == ERR_STOPPED || !access(job->figure, F_OK)))
         return status; /* an earlier figure keeps its own data */
-    Error second = {0};
-    if (!is_stdout(job->figure) && write_beside(job->figure, text, a, &second) != OK && status == OK)
-        *err = second;
-    TRY(status == OK ? second.status : status);
-    return outfile_save(job->figure, drawn.data, drawn.size, a, err);
+    if (status == OK)
+        return save(job->figure, &drawn, text, a, err);
+    Error ignored;
+    (void)save(job->figure, NULL, text, a, &ignored); /* the reason why there is no figure counts */
+    return status;
 }
 
 Status plot_svg(Drawing *out, const char *kind, const Csv *data, PlotStopped stopped, Arena *a, Error *err)

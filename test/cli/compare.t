@@ -414,8 +414,8 @@ $ atomo-bench synth -o g.h5 --shape 10 --shape 2000x2000 -q; for o in '' '-o r.c
 ? python3 -c ''
 $ python3 $SRC/test/cli/bomb.py p.atomo dct 67108859 1; printf '\122\0\0\0\0\0\0\0{"w":{"dtype":"F32","shape":[100000000],"data_offsets":[0,400000000]}}            ' >h.safetensors; truncate -s 400000090 h.safetensors; for c in 'decode p.atomo -o x.h5 --max-output 1G' 'convert h.safetensors x.h5' 'convert h.safetensors x.npz'; do rm -f pid; timeout --foreground -s KILL 300 sh -c 'echo $$ >pid; exec atomo-bench "$@"' sh $c -q 2>err & until [ -s pid ]; do sleep 0.01; done; sh $SRC/test/cli/catches.sh $(cat pid); kill -TERM $!; wait $!; echo $?; tail -n 1 err; done; ls -A; rm h.safetensors
 > 130
-> atomo-bench: *stopped*; nothing was written
-> atomo-bench: convert: stopped; nothing was written
+> atomo-bench: *stopped*; no file was written
+> atomo-bench: convert: stopped; no file was written
 - x.*
 - *.tmp
 = 0

@@ -205,7 +205,7 @@ $ atomo-bench synth -o g.h5 --shape 4000x4000 --steps 40 -q & until ls -A | grep
 > 130
 - *tmp*
 - g.h5
-2> atomo-bench: synth: stopped; nothing was written
+2> atomo-bench: synth: stopped; no file was written
 = 0
 
 # after a signal neither a running gnuplot nor its directory is left
@@ -429,6 +429,12 @@ $ mkfifo p; atomo-bench synth -o g.h5 --shape 30 -q; for s in ignored caught; do
 > 2
 = 0
 
+# encode that is stopped while it writes to a pipe says what is true of a pipe, too
+$ mkfifo p; atomo-bench synth -o g.h5 --shape 1500x1500 --steps 20 -q >/dev/null; sleep 50 <p & s=$!; atomo-bench encode g.h5 -c none -q -o p & pid=$!; sh "$SRC"/test/cli/catches.sh $pid; sleep 0.3; kill -TERM $pid; wait $pid; echo $?; kill $s
+> 130
+2> atomo-bench: encode: stopped; no file was written
+= 0
+
 # a signal that comes when the output is there: the message says that it is whole
 ? command -v cc && ! nm -D "$(command -v atomo-bench)" | grep -q asan # needs cc, and no sanitizer
 $ cc -shared -fPIC -D_GNU_SOURCE -o late.so "$SRC/test/cli/late.c"; atomo-bench synth -o g.h5 --shape 30 -q; LD_PRELOAD=$PWD/late.so atomo-bench convert g.h5 x.npz -q; echo $?; atomo-bench inspect x.npz >/dev/null && echo whole
@@ -442,10 +448,10 @@ $ export LD_PRELOAD=${PUBLIC%/public}/slow_disk.so SLOW_DISK=$PWD/calls ASAN_OPT
 > v.atomo
 > v.h5
 > codes 130 130 130 130 130
-2> atomo-bench: decode: stopped; nothing was written
-2> atomo-bench: encode: stopped; nothing was written
-2> atomo-bench: synth: stopped; nothing was written
-2> atomo-bench: convert: stopped; nothing was written
+2> atomo-bench: decode: stopped; no file was written
+2> atomo-bench: encode: stopped; no file was written
+2> atomo-bench: synth: stopped; no file was written
+2> atomo-bench: convert: stopped; no file was written
 - all was written
 - o.*
 = 0

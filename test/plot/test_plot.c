@@ -339,6 +339,21 @@ static void an_earlier_figure_keeps_its_data_where_a_new_one_fails(void **state)
     assert_string_equal(contents("f.plot.csv"), "its data");
 }
 
+static void neither_the_figure_nor_its_data_change_where_one_cannot_be_written(void **state)
+{
+    (void)state;
+    write_file("data.csv", "compressor,bits_per_element,relative_error\na,1,4\n");
+    write_file("f.plot.csv", "earlier data");
+    check(!symlink("/dev/full", "f.svg"));
+    assert_int_equal(draw("pareto", "data.csv", "f.svg"), ERR_IO);
+    assert_string_equal(contents("f.plot.csv"), "earlier data");
+    check(!unlink("f.svg") && !unlink("f.plot.csv"));
+    write_file("f.svg", "earlier figure");
+    check(!symlink("/dev/full", "f.plot.csv"));
+    assert_int_equal(draw("pareto", "data.csv", "f.svg"), ERR_IO);
+    assert_string_equal(contents("f.svg"), "earlier figure");
+}
+
 static void without_gnuplot_the_data_of_every_kind_still_stand(void **state)
 {
     (void)state;
@@ -393,6 +408,7 @@ static const struct CMUnitTest tests[] = {
     IN_FOLDER(without_gnuplot_the_data_of_every_kind_still_stand),
     IN_FOLDER(a_figure_that_is_stopped_anywhere_is_not_written),
     IN_FOLDER(an_earlier_figure_keeps_its_data_where_a_new_one_fails),
+    IN_FOLDER(neither_the_figure_nor_its_data_change_where_one_cannot_be_written),
     IN_FOLDER(a_gnuplot_without_the_terminal_says_so),
 };
 CHECK_MAIN(tests)
