@@ -90,7 +90,8 @@ static Status test_one(Eval *e, size_t step)
     /* after a signal, the results of the checkpoints tested before are written as usual */
     if (status == ERR_STOPPED)
         return OK;
-    if (status != ERR_CORRUPT && status != ERR_NUMERIC && !access(path, R_OK))
+    const bool unreadable = status == ERR_CORRUPT || status == ERR_NUMERIC || access(path, R_OK);
+    if (status == ERR_MEMORY || !unreadable)
         return status;
     progress_note(&e->progress, "note: %s", e->err->text);
     if (e->failure.status == OK)

@@ -66,7 +66,7 @@ static Status keep_apart(const TrainRun *r)
     const char *output = j->common.output;
     TRY(train_job_keep(r->dir, "-o", output, j->a, j->err));
     TRY(train_job_keep(r->dir, "--dump-gradients", r->dump, j->a, j->err));
-    if (r->dump) {
+    if (r->dump && net_rank(j->net) == 0) {
         TRY(cli_keep_dump(r->command, "--dump-gradients", r->dump, j->a, j->err));
         TRY(outfile_check(r->dump, j->a, j->err));
     }

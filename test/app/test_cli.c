@@ -305,6 +305,7 @@ static void a_later_signal_kills(void **state)
     int ended;
     const pid_t child = fork();
     if (!child) {
+        signal(SIGINT, SIG_DFL); /* a shell may have started this program with the signal ignored */
         cli_catch_stop();
         raise(SIGINT); /* the first, or one after that of the test before */
         nanosleep(&(struct timespec){.tv_nsec = 400000000}, NULL);

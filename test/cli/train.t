@@ -117,7 +117,7 @@ $ sh $SRC/test/cli/tiny.sh; set -- atomo-train run --threads 1 --network softmax
 = 0
 
 # a result that is no regular file is not read: --resume writes to a pipe and to /dev/null
-$ sh $SRC/test/cli/tiny.sh; run() { timeout 20 atomo-train run --threads 1 --network softmax --dataset mnist --eval-freq 2 -q --resume --train-dir d "$@"; echo $?; }; mkfifo p; cat p >got & run --max-steps 4 -o p -f csv; wait $!; grep -c ^step got; run --max-steps 6 -o /dev/null; ls
+$ sh $SRC/test/cli/tiny.sh; run() { timeout -s KILL 20 atomo-train run --threads 1 --network softmax --dataset mnist --eval-freq 2 -q --resume --train-dir d "$@"; echo $?; }; mkfifo p; timeout 30 cat p >got & run --max-steps 4 -o p -f csv; wait $!; grep -c ^step got; run --max-steps 6 -o /dev/null; ls
 > 0
 > 4
 > 0
@@ -128,11 +128,11 @@ $ sh $SRC/test/cli/tiny.sh; run() { timeout 20 atomo-train run --threads 1 --net
 = 0
 
 # what is no checkpoint is noted and left out by eval; a run refuses a folder or pipe in the place of a checkpoint before its first step
-$ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax --dataset mnist --eval-freq 2 -q "$@" >/dev/null; code="$code $?"; }; go --max-steps 4 --train-dir d; cp d/step_00000002.h5 d/step_00000009.h5; ln -s nowhere d/step_00000011.h5; atomo-bench synth -o d/step_00000013.h5 -q >/dev/null; mkfifo d/step_00000012.h5; atomo-train eval --train-dir d -q -f csv | cut -d, -f 1,2; go --max-steps 20 --train-dir d --resume; rm d/step_00000012.h5; go --max-steps 14 --train-dir d --resume; mkdir e e/step_00000004.h5; go --max-steps 4 --train-dir e; ls e; echo codes$code
+$ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax --dataset mnist --eval-freq 2 -q "$@" >/dev/null; code="$code $?"; }; go --max-steps 4 --train-dir d; cp d/step_00000002.h5 d/step_00000009.h5; ln -s nowhere d/step_00000011.h5; atomo-bench synth -o d/step_00000013.h5 -q >/dev/null; mkfifo d/step_00000012.h5; atomo-train eval --train-dir d -q -o e.csv; code="$code $?"; cut -d, -f 1,2 e.csv; go --max-steps 20 --train-dir d --resume; rm d/step_00000012.h5; go --max-steps 14 --train-dir d --resume; mkdir e e/step_00000004.h5; go --max-steps 4 --train-dir e; ls e; echo codes$code
 > 2,1
 > 4,1
 > step_00000004.h5
-> codes 0 1 0 1
+> codes 0 1 1 0 1
 2> note: d/step_00000009.h5: is the checkpoint of step 2
 2> note: d/step_00000011.h5: cannot be opened: No such file or directory
 2> note: d/step_00000013.h5: is no checkpoint
