@@ -436,7 +436,7 @@ Status train_records_check(const TrainRecords *r, const TrainSpan *span, size_t 
         ended = ended && span[i].done >= span[i].steps;
         arena_rewind(r->job->a, mark);
     }
-    return (ended && lost) || may_replace(r, lost) ? OK : train_earlier_refuse(&r->earlier, r->job->err);
+    return ended || may_replace(r, lost) ? OK : train_earlier_refuse(&r->earlier, r->job->err);
 }
 
 /* ---- summary ---- */
