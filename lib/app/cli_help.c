@@ -31,9 +31,10 @@ static const char *default_text(const Option *o, Arena *a)
     case CLI_SIZE: {
         const uint64_t bytes = ((const Bytecount *)o->target)->bytes;
         const bool whole = bytes % (1 << 20) == 0;
-        return bytes ? text_format(a, "%llu%s", (unsigned long long)(whole ? bytes >> 20 : bytes),
-                                   whole ? "M" : "")
-                     : NULL;
+        return bytes && bytes != UINT64_MAX
+                   ? text_format(a, "%llu%s", (unsigned long long)(whole ? bytes >> 20 : bytes),
+                                 whole ? "M" : "")
+                   : NULL;
     }
     default:
         return NULL;

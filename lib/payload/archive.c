@@ -360,6 +360,9 @@ Status archive_decode(FrameReader *from, const ArchiveJob *job, DumpWriter *to, 
         status = decode_next(&w, from, to, &ended);
         arena_rewind(w.scratch, mark);
     }
+    if (status == ERR_CORRUPT && most && most < states && w.states.elements > most)
+        status =
+            FAIL(err, ERR_MEMORY, "the codec's states take over %llu bytes", (unsigned long long)job->memory);
     work_close(&w);
     return status;
 }

@@ -89,8 +89,31 @@ $ atomo-bench synth --shape 17000000 -q -o big.h5 >/dev/null; atomo-bench encode
 # ... also a file whose decoding needs more memory than --memory
 $ atomo-bench synth --shape 1000003 -q -o g.h5 >/dev/null; atomo-bench encode g.h5 -c dct:ratio=1e-5 -q -o s.atomo >/dev/null; atomo-bench decode s.atomo -o b.h5 --memory 5M; ls
 2> atomo-bench: s.atomo: at byte *: out of memory: * bytes were asked for*
-2> hint: decoding takes several times its largest vector, here 4000012 bytes; --memory BYTES raises the limit
+2> hint: --memory 63M suffices, if you trust the file
 - b.h5
+= 0
+
+# the hint of a refusal names a --memory that suffices, also for the codecs that take the most, and for states of many tensors
+$ atomo-bench synth --shape 199999 -q -o g.h5 >/dev/null; cp g.h5 s.h5; go() { atomo-bench encode $1.h5 -c $2 -q -o $1.atomo --force >/dev/null; for m in 0 $3; do atomo-bench decode $1.atomo -q -o b.h5 --memory $m 2>err; echo "$? $(sed -n '1s/.*: //p' err)"; enough=$(sed -n 's/^hint: --memory \([0-9]*M\) suffices.*/\1/p' err); rm -f b.h5; atomo-bench decode $1.atomo -q -o b.h5 --memory "${enough:-none}" && echo "$2 decoded"; done; }; for c in diana+fourier dct chunktopk ef21+dct zstd+threshold; do go g $c 900000; done; atomo-bench synth $(for i in $(seq 300); do echo --shape $((3000 + i)); done) -q -o s.h5 --force >/dev/null; go s ef21+topk 50000
+> diana+fourier decoded
+> dct decoded
+> chunktopk decoded
+> ef21+dct decoded
+> zstd+threshold decoded
+> ef21+topk decoded
+> 1 the codec's states take over 50000 bytes
+- 0 *
+2>
+= 0
+
+# 0 bytes are a limit as any other number is
+$ atomo-bench synth --shape 10 -q -o g.h5; atomo-bench encode g.h5 -c none -q -o s.atomo; for o in max-output memory; do atomo-bench decode s.atomo -q -o b.h5 --$o 0; echo $?; done; ls
+2> atomo-bench: s.atomo: * bytes that decode to 40, want at most 0
+2> hint: --max-output 40 decodes it, if you trust the file
+2> atomo-bench: s.atomo: its largest vector takes 40 bytes, more than the 0 that --memory allows
+> 1
+- b.h5
+- 0
 = 0
 
 # ... terabytes claimed by many records, and a long transform from a payload of 200 bytes; also if the disk has too little room
