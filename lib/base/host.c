@@ -66,19 +66,30 @@ static bool is_foreign(const char *text)
     return false;
 }
 
+/* Returns true if the error text names the system's error of the limit. For memory, its status does, too. */
+static bool is_named(const Limit *l, const Error *err)
+{
+    return strstr(err->text, strerror(l->cause)) || (l->cause == ENOMEM && err->status == ERR_MEMORY);
+}
+
 void host_limit_hint(Error *err)
 {
-    char text[128] = "";
+    char text[128] = "", more[sizeof err->hint];
+    if (strstr(err->hint, "ulimit"))
+        return;
     for (const Limit *l = limits; l < limits + countof(limits); l++) {
-        const bool meant =
-            strstr(err->text, strerror(l->cause)) || (l->cause == ENOMEM && err->status == ERR_MEMORY);
         const uint64_t now = limit_now(l);
         const size_t used = strlen(text);
-        if (now != UINT64_MAX && (meant || (is_foreign(err->text) && now < l->small)))
+        /* another hint says more than a guess, and more about memory, which many things take */
+        const bool meant = *err->hint ? l->cause != ENOMEM && is_named(l, err)
+                                      : is_named(l, err) || (is_foreign(err->text) && now < l->small);
+        if (now != UINT64_MAX && meant)
             snprintf(text + used, sizeof text - used, " -%c %llu", l->letter, (unsigned long long)now);
     }
-    if (*text && !*err->hint)
-        error_hint(err, "a limit is set, as by ulimit%s; a higher one may help", text);
+    memcpy(more, err->hint, sizeof more);
+    if (*text)
+        error_hint(err, "a limit is set, as by ulimit%s; a higher one may help%s%.*s", text,
+                   *more ? "; " : "", (int)sizeof more - 1, more);
 }
 
 char *host_cpu(Arena *a)

@@ -22,8 +22,8 @@ HostRoom host_room(void);
 HostRoom host_room_under(const char *root);
 
 /* Adds a hint to an error about too little memory or too many open files, processes or bytes in a file. The
- * hint names the limits (ulimit -v, -d, -n, -u and -f) that are set and may be the reason. Does nothing if no limit
- * is set or the error already has a hint. */
+ * hint names the limits (ulimit -v, -d, -n, -u and -f) that are set and may be the reason; a hint that the error has follows
+ * it. Does nothing if no limit is set, if the hint names one, or if it is about memory and has a hint. */
 void host_limit_hint(Error *err);
 
 char *host_cpu(Arena *a); /* returns the CPU's model; NULL: unknown */
