@@ -7,6 +7,7 @@
 #include "nn/training_run.h"
 #include "compress/spec.h"
 
+#include <errno.h>
 #include <math.h>
 #include <unistd.h>
 
@@ -96,11 +97,15 @@ static Status check_ended(const TrainRun *r, const char *dir)
     return error_hint(j->err, "--resume continues that run; to begin afresh, remove %s", dir);
 }
 
-/* Tries to write the last checkpoint's file, as a folder that cannot be written would show only at the first checkpoint. */
+/* Tries to write the last checkpoint's file, as a folder that cannot be written would show only at the first checkpoint.
+ * Names the folder where it is the cause, as users know no name of a checkpoint. */
 static Status check_writable(const TrainRun *r, const char *dir)
 {
-    const char *file = step_file(dir, r->job.steps, r->job.a);
-    return file ? outfile_check(file, r->job.a, r->job.err) : arena_fail(r->job.a, r->job.err);
+    const char *file = step_file(dir, r->job.steps, r->job.a), *in = text_format(r->job.a, "%s/.", dir);
+    TRY(arena_check(file && in, r->job.a, r->job.err));
+    if (access(in, W_OK | X_OK) && errno != ENOENT)
+        return FAIL(r->job.err, ERR_IO, "%s: cannot write to this folder: %s", dir, strerror(errno));
+    return outfile_check(file, r->job.a, r->job.err);
 }
 
 /* Refuses a folder or device in the place of a checkpoint: it would show only when that checkpoint is due. */

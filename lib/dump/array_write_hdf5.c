@@ -10,9 +10,11 @@ typedef struct {
 static Status refuse_both(const Dump *d, Error *err)
 {
     for (size_t i = 0; i < dump_count(d); i++)
-        if (dump_step_attrs(d, dump_tensor(d, i)->path))
-            return FAIL(err, ERR_USAGE, "%.200s: a tensor and a group at once, which HDF5 cannot hold",
-                        dump_tensor(d, i)->path);
+        if (dump_step_attrs(d, dump_tensor(d, i)->path)) {
+            FAIL(err, ERR_USAGE, "%.200s: %.200s: a tensor and a group at once, which HDF5 cannot hold",
+                 dump_file(d), dump_tensor(d, i)->path);
+            return error_hint(err, "convert to .npz or .safetensors, or rename the tensor in the input");
+        }
     return OK;
 }
 

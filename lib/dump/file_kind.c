@@ -141,10 +141,12 @@ Status refuse_unknown_kind(int fd, const char *path, Error *err)
     };
     uint8_t head[512];
     size_t got;
-    FAIL(err, ERR_CORRUPT, "%s: not an HDF5, safetensors, .npz or .npy file", path);
     Error ignored;
+    const bool seen = peek(fd, 0, head, sizeof head, &got, &ignored) == OK;
+    FAIL(err, ERR_CORRUPT, "%s: %snot an HDF5, safetensors, .npz or .npy file", path,
+         seen && !got ? "empty, so " : "");
     const char *dot = strrchr(path, '.');
-    if (peek(fd, 0, head, sizeof head, &got, &ignored) == OK && is_text(head, got))
+    if (seen && is_text(head, got))
         return error_hint(err, "it is text; report and plot read results, which are CSV or JSON");
     for (size_t i = 0; dot && i < countof(writers); i++)
         if (!strcmp(dot, writers[i].ending))

@@ -145,7 +145,7 @@ static Status open_file(const char *path, int *opened, FileKind *kind, uint64_t 
     *size = (uint64_t)info.st_size;
     Status status = OK;
     if (!S_ISREG(info.st_mode))
-        status = FAIL(err, ERR_IO, "%s: %s, want a file of gradients", path,
+        status = FAIL(err, ERR_IO, "%s: %s, want a file", path,
                       S_ISDIR(info.st_mode) ? "a directory" : "not a regular file");
     else
         status = check_kind(fd, *size, kind, path, err);

@@ -141,7 +141,13 @@ Status weights_read(const Model *m, const char *path, float *weights, float *run
 {
     Source s = {.a = arena_open(0), .err = err};
     Status status = dump_open(&s.dump, path, s.a, err);
-    if (status == OK) {
+    if (status == ERR_CORRUPT ||
+        (status == ERR_IO && !*err->hint)) /* a hint to ERR_USAGE converts a pickle */
+        error_hint(
+            err,
+            "--weights takes a checkpoint, as DIR/step_00000100.h5 of --train-dir DIR, or the tensors of a "
+            "module in a .safetensors, .npz or HDF5 file");
+    else if (status == OK) {
         status = read_all(&s, m, weights, running);
         if (status != OK)
             error_at(err, "%s", path);

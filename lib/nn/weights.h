@@ -12,4 +12,7 @@
  * parameter is missing, has another shape or is not finite, or the file has a tensor that the network has not. */
 Status weights_read(const Model *m, const char *path, float *weights, float *running, Error *err);
 
+/* Adds to an error the hint of what --weights takes; returns the error's status. */
+Status weights_hint(Error *err);
+
 #endif

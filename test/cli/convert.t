@@ -76,3 +76,12 @@ $ /usr/bin/python3 -c 'import h5py; f = h5py.File("k.h5", "w"); f["model_weights
 > model_weights/dense_1/dense_1/kernel:0,fc,1x2,2
 > model_weights/dense_1/dense_1/bias:0
 = 0
+
+# names that are a tensor and a group at once are refused for HDF5 with the file and a remedy, and the remedy works
+$ printf '\172\0\0\0\0\0\0\0{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"a/b":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}%13s12345678' '' >in.safetensors; atomo-bench convert in.safetensors out.h5; echo $?; atomo-bench convert in.safetensors out.npz; ls
+2> atomo-bench: in.safetensors: a: a tensor and a group at once, which HDF5 cannot hold
+2> hint: convert to .npz or .safetensors, or rename the tensor in the input
+> 2
+> out.npz: 2 tensors, 8 bytes of float32
+- out.h5
+= 0

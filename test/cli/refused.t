@@ -21,7 +21,7 @@ $ go() { atomo-train run --threads 1 --network softmax --dataset digits --batch-
 - d/seed-1/*
 2> atomo-train: --train-dir d/qsgd: has checkpoints of a run that ended after step 4 of 6, want --resume or an empty folder
 2> atomo-train: d/seed-2/step_00000002.h5: lr is * there, 0.5 here
-2> atomo-train: d/none/step_*.h5: cannot write: Not a directory
+2> atomo-train: d/none: cannot write to this folder: Not a directory
 = 0
 
 # a --train-dir that cannot be written is seen before the first step
@@ -29,7 +29,7 @@ $ go() { atomo-train run --threads 1 --network softmax --dataset digits --batch-
 $ mkdir d; chmod 755 d; chmod 777 .; setpriv --reuid 65534 --clear-groups atomo-train run --network softmax --dataset digits --max-steps 100 --eval-freq 100 --train-dir d -q -o r.csv; code=$?; ls; exit $code
 > d
 - r.csv*
-2> atomo-train: d/step_00000100.h5: cannot write: Permission denied
+2> atomo-train: d: cannot write to this folder: Permission denied
 = 1
 
 # a command that is stopped or refused before its first record leaves no journal, and speaks of no --resume; an older journal with records stays

@@ -598,3 +598,15 @@ $ sh $SRC/test/cli/tiny.sh; set -- --threads 1 --network softmax --dataset mnist
 > hint: a limit is set, as by ulimit -n *; a higher one may help; r.h5.parts has each saved step as a dump of its own
 - atomo-train: *
 = 0
+
+# --weights: what holds no weights is refused by a line with the file, and a hint of what --weights takes
+$ sh $SRC/test/cli/tiny.sh; : >empty.h5; : >empty; mkdir folder; echo text >text.h5; for w in empty.h5 empty folder text.h5 none.h5; do atomo-train run --network softmax --dataset mnist --max-steps 1 -q --weights $w 2>err; echo $?; cat err >&2; [ $(grep -c '^hint: --weights takes a checkpoint, as DIR/step_00000100.h5' err) = 1 ] || echo no hint; done
+> 1
+- no hint
+- 0
+2> atomo-train: empty.h5: empty, so not an HDF5, safetensors, .npz or .npy file
+2> atomo-train: empty: empty, so not an HDF5, safetensors, .npz or .npy file
+2> atomo-train: folder: a directory, want a file
+2> atomo-train: text.h5: not an HDF5, safetensors, .npz or .npy file
+2> atomo-train: none.h5: cannot be opened: No such file or directory
+= 0
