@@ -4,6 +4,7 @@
 #include "app/ranks.h"
 #include "nn/networks.h"
 #include "nn/step_folder.h"
+#include "nn/weights.h"
 #include "base/parallel.h"
 #include "compress/spec.h"
 
@@ -241,8 +242,10 @@ Status train_job_open(TrainJob *j)
     TRY(link_read(link, j->link, j->a, j->err));
     fill_setup(j, link);
     TRY(codec_list(&j->codec, &j->codecs, j->specs.count ? &j->specs : &usual, j->a, j->err));
-    if (j->weights && access(j->weights, R_OK) != 0)
-        return FAIL(j->err, ERR_IO, "%s: cannot be opened: %s", j->weights, strerror(errno));
+    if (j->weights && access(j->weights, R_OK) != 0) {
+        FAIL(j->err, ERR_IO, "%s: cannot be opened: %s", j->weights, strerror(errno));
+        return weights_hint(j->err);
+    }
     const Network *network;
     const char *options;
     TRY(network_find(&network, &options, j->network, j->err));

@@ -137,16 +137,20 @@ static Status read_all(Source *s, const Model *m, float *weights, float *running
     return check_rest(s);
 }
 
+Status weights_hint(Error *err)
+{
+    return error_hint(
+        err, "--weights takes a checkpoint, as DIR/step_00000100.h5 of --train-dir DIR, or the tensors of a "
+             "module in a .safetensors, .npz or HDF5 file");
+}
+
 Status weights_read(const Model *m, const char *path, float *weights, float *running, Error *err)
 {
     Source s = {.a = arena_open(0), .err = err};
     Status status = dump_open(&s.dump, path, s.a, err);
     if (status == ERR_CORRUPT ||
         (status == ERR_IO && !*err->hint)) /* a hint to ERR_USAGE converts a pickle */
-        error_hint(
-            err,
-            "--weights takes a checkpoint, as DIR/step_00000100.h5 of --train-dir DIR, or the tensors of a "
-            "module in a .safetensors, .npz or HDF5 file");
+        weights_hint(err);
     else if (status == OK) {
         status = read_all(&s, m, weights, running);
         if (status != OK)
