@@ -89,7 +89,10 @@ static Status check_library(const TrainRun *r)
 static Status run_all(TrainRun *r)
 {
     TrainJob *j = &r->job;
-    TRY(net_agree(j->net, net_rank(j->net) ? OK : train_records_open(&r->records, r->dir != NULL), j->err));
+    Status status = OK;
+    if (net_rank(j->net) == 0)
+        status = train_records_open(&r->records, r->tuned, r->dir != NULL);
+    TRY(net_agree(j->net, status, j->err));
     TRY(net_agree(j->net, net_rank(j->net) ? OK : train_check_folders(r), j->err));
     for (size_t i = 0; i < (size_t)j->seeds; i++)
         for (size_t k = 0; k < j->codecs; k++)

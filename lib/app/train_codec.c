@@ -168,33 +168,31 @@ static Status count_steps(TrainRun *r)
     return status;
 }
 
-static Status find_span(TrainSpan *s, TrainRun *r, size_t k, size_t i)
+static Status plan_run(PlannedRun *planned, TrainRun *r, size_t k, size_t i)
 {
     OneRun one;
     size_t *step, count;
     TRY(run_choose(&one, r, k, i));
     TRY(step_files(&step, &count, one.dir, r->job.a, r->job.err));
-    *s = (TrainSpan){.compressor = one.codec,
-                     .seed = (int64_t)r->job.setup.seed,
-                     .done = count ? step[count - 1] : 0,
-                     .steps = r->job.steps,
-                     .optimizer = r->job.setup.optimizer};
+    *planned = (PlannedRun){.compressor = one.codec,
+                            .seed = (int64_t)r->job.setup.seed,
+                            .done = count ? step[count - 1] : 0,
+                            .steps = r->job.steps};
     return OK;
 }
 
-/* Checks that a resumed run will have all records of its journal and of the result that it replaces. */
-static Status check_records(TrainRun *r)
+static Status plan_runs(TrainRun *r)
 {
     const size_t seeds = (size_t)r->job.seeds, codecs = r->job.codecs;
-    if (!r->job.common.resume || (!r->records.earlier.path && !r->records.journal.old_count))
+    if (!r->job.common.resume || (!r->records.occupied && !r->records.journal.old_count))
         return OK;
-    TrainSpan *span = NEW(r->job.a, TrainSpan, seeds * codecs);
-    TRY(arena_check(span, r->job.a, r->job.err));
+    PlannedRun *run = NEW(r->job.a, PlannedRun, seeds * codecs);
+    TRY(arena_check(run, r->job.a, r->job.err));
     TRY(count_steps(r));
     for (size_t i = 0; i < seeds; i++)
         for (size_t k = 0; k < codecs; k++)
-            TRY(find_span(&span[i * codecs + k], r, k, i));
-    return train_records_check(&r->records, span, seeds * codecs);
+            TRY(plan_run(&run[i * codecs + k], r, k, i));
+    return train_records_plan(&r->records, run, seeds * codecs);
 }
 
 Status train_check_folders(TrainRun *r)
@@ -202,7 +200,7 @@ Status train_check_folders(TrainRun *r)
     const size_t seeds = (size_t)r->job.seeds;
     if (!r->dir)
         return OK;
-    TRY(check_records(r));
+    TRY(plan_runs(r));
     if (r->job.codecs * seeds == 1) /* a single run checks its folder before its first step */
         return OK;
     for (size_t i = 0; i < seeds; i++)
@@ -273,7 +271,7 @@ static Status keep_failure(TrainRun *r, const char *compressor)
 static Status train(TrainRun *r, Trainer *t, const char *compressor, const char *dir)
 {
     Status status = OK;
-    train_records_begin(&r->records, compressor, (int64_t)r->job.setup.seed);
+    train_records_begin(&r->records, r->run, compressor, (int64_t)r->job.setup.seed);
     if (dir && writes(r))
         status = begin_or_resume(r, t, dir);
     TRY(agree(r, status));

@@ -3,10 +3,12 @@
 
 #include "measure/timing.h"
 #include "num/stats.h"
+#include "report/report_stored.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const Column usual[STEP_COLUMNS] = {
     {"record", true},   {"compressor", true},     {"step", true},        {"epoch", true},
@@ -172,14 +174,16 @@ static void set_run(const TrainRecords *r, Value *row)
 
 /* ---- opening ---- */
 
-static Status open_journal(TrainRecords *r, bool checkpoints)
+static Status open_journal(TrainRecords *r, const char *rates, bool checkpoints)
 {
     const TrainJob *j = r->job;
-    Fact fact[TRAIN_FACTS + 3 + TARGETS_MOST] = {{"journal", value_text("atomo-train/2")}};
+    Fact fact[TRAIN_FACTS + 4] = {{"journal", value_text("atomo-train/3")}};
     size_t count = 1;
     TRY(train_job_settings(j, fact + count));
     count += TRAIN_FACTS;
     fact[count++] = (Fact){"--seed", value_int(j->common.seed)};
+    fact[count++] = (Fact){"--weights", j->weights ? value_text(j->weights) : value_none()};
+    fact[count++] = (Fact){"--lr-from", rates ? value_text(rates) : value_none()};
     const Status status =
         journal_open(&r->journal, j->common.output, j->common.resume, fact, count, j->a, j->err);
     if (status == ERR_USAGE && !checkpoints)
@@ -189,7 +193,13 @@ static Status open_journal(TrainRecords *r, bool checkpoints)
     return status;
 }
 
-Status train_records_open(TrainRecords *r, bool checkpoints)
+static bool is_occupied(const char *output)
+{
+    struct stat now;
+    return output && !stat(output, &now) && S_ISREG(now.st_mode) && now.st_size > 0;
+}
+
+Status train_records_open(TrainRecords *r, const char *rates, bool checkpoints)
 {
     TrainJob *j = r->job;
     Fact facts[TRAIN_FACTS];
@@ -201,8 +211,8 @@ Status train_records_open(TrainRecords *r, bool checkpoints)
     if (j->net) /* figures of measured iterations need it, and a CSV has no meta data */
         r->column[r->columns++] = (Column){"workers", false};
     r->column[r->columns++] = (Column){"seed", j->seeds > 1};
-    TRY(open_journal(r, checkpoints));
-    TRY(train_earlier_load(&r->earlier, j));
+    TRY(open_journal(r, rates, checkpoints));
+    r->occupied = j->common.resume && is_occupied(j->common.output);
     train_job_facts(j, facts);
     const ReportSpec spec = {.schema = "atomo-run/1",
                              .meta = facts,
@@ -212,8 +222,9 @@ Status train_records_open(TrainRecords *r, bool checkpoints)
     return cli_report_open(&r->report, &j->common, &spec, j->a, j->err);
 }
 
-void train_records_begin(TrainRecords *r, const char *compressor, int64_t seed)
+void train_records_begin(TrainRecords *r, size_t run, const char *compressor, int64_t seed)
 {
+    r->run = run;
     r->compressor = compressor;
     r->seed = seed;
     r->last = (StepRecord){.train = {NAN, NAN}, .test = {NAN, NAN}};
@@ -296,6 +307,14 @@ Status train_records_step(TrainRecords *r, const StepRecord *s, Error *err)
 
 /* ---- resuming ---- */
 
+static const char *run_name(const TrainRecords *r)
+{
+    const char *named = r->job->seeds == 1
+                            ? NULL
+                            : text_format(r->job->a, "%s, seed %lld", r->compressor, (long long)r->seed);
+    return named ? named : r->compressor;
+}
+
 /* Runs a step's test that an earlier run did not finish. Adds its accuracy to the step's record, and appends
  * the record to the journal. */
 static Status repeat_test(TrainRecords *r, Value *row, Trainer *t)
@@ -334,109 +353,137 @@ static Status replay_row(TrainRecords *r, Value *row, Trainer *tested)
     return report_row(r->report, row, !isnan(s.test.accuracy), r->job->err);
 }
 
-/* The record of one step before. */
-typedef struct {
-    const Json *record; /* NULL: none */
-    bool earlier;       /* it is of the earlier result, not of the journal */
-} Before;
-
-static void put_before(Before *before, size_t step, const Json *record, bool earlier)
+static bool is_of(const Json *record, const PlannedRun *run)
 {
-    const size_t at = train_record_step(record);
-    if (at && at <= step)
-        before[at] = (Before){record, earlier};
+    const Json *name = json_member(record, "compressor"), *seed = json_member(record, "seed");
+    return name && name->type == JSON_TEXT && !strcmp(name->text, run->compressor) && seed &&
+           seed->is_whole && seed->whole == run->seed;
 }
 
-/* Finds the records of steps 1 to `step`. A step that was repeated after --resume has two records in the journal; the
- * last one counts. */
-static Status find_before(const TrainRecords *r, const char *compressor, int64_t seed, size_t step,
-                          Before **out)
+static size_t positive(const Json *record, const char *field)
 {
-    Before *before = *out = NEW_ZERO(r->job->a, Before, step + 1);
-    TRY(arena_check(before, r->job->a, r->job->err));
-    for (size_t i = 0; i < r->earlier.count; i++)
-        if (train_record_of(r->earlier.record[i], compressor, seed))
-            put_before(before, step, r->earlier.record[i], true);
-    for (size_t i = 0; i < r->journal.old_count; i++)
-        if (train_record_of(r->journal.old[i], compressor, seed))
-            put_before(before, step, r->journal.old[i], false);
-    return OK;
+    const Json *v = json_member(record, field);
+    return v && v->is_whole && v->whole > 0 ? (size_t)v->whole : 0;
 }
 
-static size_t count_lost(const Before *before, size_t step)
+/* Finds the records of steps 1 to `step` of a run, record[1] to record[step]; NULL: lost. A step that was repeated after
+ * --resume has two records; the last one counts. Returns the number of lost ones. */
+static size_t find_records(const TrainRecords *r, size_t run, size_t step, const Json **record)
 {
-    size_t lost = 0;
-    for (size_t i = 1; i <= step; i++)
-        lost += !before[i].record;
+    size_t lost = step;
+    memset(record, 0, (step + 1) * sizeof *record);
+    for (size_t i = r->first ? r->first[run] : 0; i; i = r->next[i - 1]) {
+        const Json *line = r->journal.old[i - 1];
+        const size_t at = positive(line, "epoch") ? positive(line, "step") : 0;
+        if (!at || at > step)
+            continue;
+        lost -= !record[at];
+        record[at] = line;
+    }
     return lost;
 }
 
-/* A result whose records cannot be taken is replaced only by a run that has all of its own in the journal: that run
- * began without --resume, and would have replaced the result then. */
-static bool may_replace(const TrainRecords *r, bool lost)
+/* With a journal, the command was interrupted, and would have replaced the result if it had come to its end. */
+static Status check_replaced(const TrainRecords *r, const PlannedRun *run, size_t lost)
 {
-    return !r->earlier.why || r->job->common.force || (!lost && r->journal.old_count);
+    const TrainJob *j = r->job;
+    const char *output = j->common.output;
+    if (!r->occupied || j->common.force || (!lost && r->journal.found))
+        return OK;
+    if (lost)
+        FAIL(
+            j->err, ERR_USAGE,
+            "%s: would be replaced by a result without the records of %zu of the %zu steps of %s before, which "
+            "are not in %s",
+            output, lost, run->done, run->compressor, r->journal.path);
+    else
+        FAIL(j->err, ERR_USAGE,
+             "%s: would be replaced, but there is nothing to resume: no checkpoint in --train-dir, and no %s",
+             output, r->journal.path);
+    return error_hint(j->err, "another -o FILE takes the records of this run; --force replaces %.200s",
+                      output);
 }
 
 Status train_records_replay(TrainRecords *r, size_t step, Trainer *tested)
 {
     const TrainJob *j = r->job;
     Value row[RECORD_COLUMNS_MOST];
-    Before *before;
-    TRY(find_before(r, r->compressor, r->seed, step, &before));
-    const size_t lost = count_lost(before, step);
-    size_t taken = 0;
+    const Json **record = NEW(j->a, const Json *, step + 1);
+    TRY(arena_check(record, j->a, j->err));
+    const size_t lost = find_records(r, r->run, step, record);
+    const PlannedRun now = {.compressor = r->compressor, .done = step};
+    if (step < j->steps)
+        TRY(check_replaced(r, &now, lost));
     r->partial = lost > 0;
     r->lost = r->lost || lost;
-    if (step < j->steps && !may_replace(r, lost))
-        return train_earlier_refuse(&r->earlier, j->err);
-    for (size_t i = 1; i <= step; i++)
-        taken += before[i].earlier;
     if (lost)
         progress_note(&r->job->progress,
-                      "note: %s: there are no records of %zu of the %zu steps before, so sums stay blank",
-                      r->compressor, lost, step);
-    if (taken)
-        progress_note(&r->job->progress, "note: %s: the records of %zu steps before are those of %s",
-                      r->compressor, taken, r->earlier.path);
+                      "note: %s: the records of %zu of the %zu steps before are not in a journal, so sums stay blank",
+                      run_name(r), lost, step);
     for (size_t i = 1; i <= step; i++)
-        if (before[i].record) {
-            TRY(journal_row(before[i].record, r->column, r->columns, row, j->a, j->err));
+        if (record[i]) {
+            TRY(journal_row(record[i], r->column, r->columns, row, j->a, j->err));
             TRY(replay_row(r, row, i == step ? tested : NULL));
         }
-    if (step && !before[step].record)
+    if (step && !record[step])
         r->sim = r->wall = NAN;
     r->clock = clock_now();
     return OK;
 }
 
-/* ---- checking before the first run ---- */
+/* ---- before the first run ---- */
 
-static Status check_journal(const TrainRecords *r, const TrainSpan *span, size_t spans)
+static Status refuse_record(const TrainRecords *r, const Json *record)
 {
-    Error *err = r->job->err;
-    for (size_t i = 0; i < r->journal.old_count; i++)
-        if (!train_span_of(r->journal.old[i], r->journal.path, span, spans, err))
-            return error_hint(err, "add that codec or seed, or remove %s to begin afresh", r->journal.path);
+    const Json *name = json_member(record, "compressor"), *seed = json_member(record, "seed"),
+               *step = json_member(record, "step");
+    const char *path = r->journal.path;
+    FAIL(r->job->err, ERR_USAGE,
+         "%s: has a record of step %s of %.200s, seed %s, which this run would not have", path,
+         step && step->text ? step->text : "?", name && name->text ? name->text : "no codec",
+         seed && seed->text ? seed->text : "?");
+    return error_hint(r->job->err, "give that codec, seed and number of steps, or remove %s to begin afresh",
+                      path);
+}
+
+/* Sorts the journal's records into the runs. Neighbours are mostly of one run, so the last one found is tried first. */
+static Status sort_records(TrainRecords *r, const PlannedRun *run, size_t count)
+{
+    const TrainJob *j = r->job;
+    const size_t records = r->journal.old_count;
+    r->first = NEW_ZERO(j->a, size_t, count);
+    r->next = NEW_ZERO(j->a, size_t, records);
+    TRY(arena_check(r->first && r->next, j->a, j->err));
+    size_t at = count - 1;
+    for (size_t i = records; i-- > 0;) { /* from the end, so that each list is in the journal's order */
+        const Json *record = r->journal.old[i];
+        size_t tried = 0;
+        for (; tried < count && !is_of(record, &run[at]); tried++)
+            at = at ? at - 1 : count - 1;
+        if (tried == count ||
+            positive(record, "step") > (run[at].steps > run[at].done ? run[at].steps : run[at].done))
+            return refuse_record(r, record);
+        r->next[i] = r->first[at];
+        r->first[at] = i + 1;
+    }
     return OK;
 }
 
-Status train_records_check(const TrainRecords *r, const TrainSpan *span, size_t spans)
+Status train_records_plan(TrainRecords *r, const PlannedRun *run, size_t count)
 {
-    bool lost = false, ended = true;
-    TRY(check_journal(r, span, spans));
-    if (!r->earlier.path || r->job->common.force)
-        return OK;
-    TRY(train_earlier_check(&r->earlier, span, spans, r->job->err));
-    for (size_t i = 0; i < spans; i++) {
-        Before *before;
-        const ArenaMark mark = arena_mark(r->job->a);
-        TRY(find_before(r, span[i].compressor, span[i].seed, span[i].done, &before));
-        lost = lost || count_lost(before, span[i].done);
-        ended = ended && span[i].done >= span[i].steps;
-        arena_rewind(r->job->a, mark);
+    const TrainJob *j = r->job;
+    bool ended = !r->journal.old_count; /* nothing is left to do */
+    TRY(sort_records(r, run, count));
+    for (size_t i = 0; i < count; i++)
+        ended = ended && run[i].done >= run[i].steps;
+    for (size_t i = 0; i < count && !ended; i++) {
+        const ArenaMark mark = arena_mark(j->a);
+        const Json **record = NEW(j->a, const Json *, run[i].done + 1);
+        TRY(arena_check(record, j->a, j->err));
+        TRY(check_replaced(r, &run[i], find_records(r, i, run[i].done, record)));
+        arena_rewind(j->a, mark);
     }
-    return ended || may_replace(r, lost) ? OK : train_earlier_refuse(&r->earlier, r->job->err);
+    return OK;
 }
 
 /* ---- summary ---- */
@@ -461,10 +508,10 @@ Status train_records_summary(TrainRecords *r, bool failed)
 
 /* ---- closing ---- */
 
-/* True if the run had finished before: the earlier result may have records that the new one would not have. */
+/* True if all runs had finished before, and the result there may have records that the new one would not have. */
 static bool had_finished(TrainRecords *r, Status status)
 {
-    if (status != OK || !r->earlier.why || r->stepped || !r->lost)
+    if (status != OK || !r->occupied || r->job->common.force || r->stepped || !r->lost)
         return false;
     progress_note(&r->job->progress, "note: %s: all steps were done before, so it stays as it is",
                   r->job->common.output);

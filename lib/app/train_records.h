@@ -4,7 +4,7 @@
 #ifndef ATOMO_TRAIN_RECORDS_H
 #define ATOMO_TRAIN_RECORDS_H
 
-#include "app/train_earlier.h"
+#include "app/train_job.h"
 
 #include "report/report_journal.h"
 
@@ -28,6 +28,14 @@ typedef struct {
     size_t count; /* number of pairs so far; pair i is at i % TIMES_KEPT */
 } StepTimes;
 
+/* A run of a command: the training with one codec and one seed. */
+typedef struct {
+    const char *compressor;
+    int64_t seed;
+    size_t done; /* step of the newest checkpoint; 0: none */
+    size_t steps;
+} PlannedRun;
+
 typedef struct {
     TrainJob *job;
     Column column[RECORD_COLUMNS_MOST];
@@ -37,11 +45,14 @@ typedef struct {
     size_t targets;
     Journal journal;
     Report *report;
-    TrainEarlier earlier;
+    bool occupied; /* with --resume: a result is in the file of -o */
+    /* the journal's records by run: the first one of each run and the next one of the same run, as index + 1; 0: none */
+    size_t *first, *next;
     bool stepped; /* this process has trained a step */
     bool lost;    /* records of a run are lost */
 
     /* about the current run */
+    size_t run; /* its number */
     const char *compressor;
     int64_t seed;
     StepRecord last;
@@ -55,20 +66,21 @@ typedef struct {
 /* Reads the accuracies of --target-accuracy, for example "0.9,0.95"; NULL: none. */
 Status train_records_targets(TrainRecords *r, const char *list);
 
-/* Opens the journal and the report. `checkpoints`: the run writes them, so it can be continued. */
-Status train_records_open(TrainRecords *r, bool checkpoints);
+/* Opens the journal and the report. `rates`: the file of --lr-from, or NULL. `checkpoints`: the run writes them, so it can
+ * be continued. */
+Status train_records_open(TrainRecords *r, const char *rates, bool checkpoints);
 
-/* Begins the run of the codec with the spec `compressor` and this seed. All records until the next call belong to
- * this run. */
-void train_records_begin(TrainRecords *r, const char *compressor, int64_t seed);
+/* Before the first run of a resumed command, which has these `count` runs: ERR_USAGE if the journal has records that none
+ * of them would have, or if the result in the file of -o would be replaced by one without the records of earlier steps. */
+Status train_records_plan(TrainRecords *r, const PlannedRun *run, size_t count);
 
-/* For a resumed run, before the first of the `spans` runs begins: ERR_USAGE if records of the journal or of the earlier
- * result would be lost. */
-Status train_records_check(const TrainRecords *r, const TrainSpan *span, size_t spans);
+/* Begins run number `run`, of the codec with the spec `compressor` and this seed. All records until the next call belong
+ * to this run. */
+void train_records_begin(TrainRecords *r, size_t run, const char *compressor, int64_t seed);
 
-/* For a resumed run: writes the records of steps 1 to `step`, read from the journal and the earlier result, as if these
- * steps had just run. ERR_USAGE: the earlier result must not be replaced. `tested`: a trainer that has done these steps;
- * if the record of step `step` has no test, the network is tested now. If `tested` is NULL, nothing is tested. */
+/* For a resumed run: writes the journal's records of steps 1 to `step`, as if these steps had just run. `tested`: a trainer
+ * that has done these steps; if the record of step `step` has no test, the network is tested now. If `tested` is NULL,
+ * nothing is tested. ERR_USAGE as for train_records_plan, if damaged checkpoints led back to an earlier step. */
 Status train_records_replay(TrainRecords *r, size_t step, Trainer *tested);
 Status train_records_step(TrainRecords *r, const StepRecord *step, Error *err);
 Status train_records_summary(TrainRecords *r, bool failed); /* failed: the run diverged */

@@ -1,5 +1,5 @@
 /* test_train_records.c -- the step at which a training run reaches its target accuracies, computed from its
- * records; which records are of which run; and learning rates read from a result file of the command tune. */
+ * records; and learning rates read from a result file of the command tune. */
 #include "rig/check.h"
 #include "rig/scratch_dir.h"
 #include "app/train_rates.h"
@@ -61,43 +61,6 @@ static void each_codec_gets_the_step_size_that_was_chosen_for_its_spec(void **st
     check(train_rates_load(&rate, file, missing, 1, scratch, &err) == ERR_USAGE);
 }
 
-static const Json *record_of(const char *text)
-{
-    const Json *record;
-    check_ok(json_read(&record, text, strlen(text), scratch, &err), &err);
-    return record;
-}
-
-static void a_record_of_a_step_has_its_step_and_epoch(void **state)
-{
-    (void)state;
-    check(train_record_step(record_of("{\"record\": \"step\", \"step\": 7, \"epoch\": 2}")) == 7);
-    static const char *const none[] = {
-        "{}",
-        "7",
-        "{\"record\": \"summary\", \"step\": 7, \"epoch\": 2}",
-        "{\"record\": \"step\", \"step\": 7, \"epoch\": null}",
-        "{\"record\": \"step\", \"step\": 7}",
-        "{\"record\": \"step\", \"step\": 1.5, \"epoch\": 2}",
-        "{\"record\": \"step\", \"step\": -7, \"epoch\": 2}",
-        "{\"record\": \"step\", \"step\": \"7\", \"epoch\": 2}",
-        "{\"record\": \"step\", \"step\": 0, \"epoch\": 2}",
-    };
-    for (size_t i = 0; i < countof(none); i++)
-        check(train_record_step(record_of(none[i])) == 0);
-}
-
-static void a_record_is_of_one_codec_and_one_seed(void **state)
-{
-    (void)state;
-    const Json *record = record_of("{\"compressor\": \"qsgd\", \"seed\": 9007199254740993}");
-    check(train_record_of(record, "qsgd", 9007199254740993));
-    check(!train_record_of(record, "qsgd", 9007199254740992));
-    check(!train_record_of(record, "none", 9007199254740993));
-    check(!train_record_of(record_of("{\"compressor\": \"qsgd\", \"seed\": null}"), "qsgd", 0));
-    check(!train_record_of(record_of("{\"compressor\": null, \"seed\": 1}"), "none", 1));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -105,8 +68,6 @@ int main(void)
         cmocka_unit_test(accuracies_outside_0_to_1_are_refused),
         cmocka_unit_test_setup_teardown(each_codec_gets_the_step_size_that_was_chosen_for_its_spec,
                                         scratch_open, scratch_close),
-        cmocka_unit_test(a_record_of_a_step_has_its_step_and_epoch),
-        cmocka_unit_test(a_record_is_of_one_codec_and_one_seed),
     };
     scratch = arena_open(0);
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);

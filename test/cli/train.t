@@ -47,84 +47,66 @@ $ sh $SRC/test/cli/tiny.sh; go() { exec atomo-train run --threads 1 --network so
 > same weights
 = 0
 
-# --resume of a run that has finished leaves its records as they are; a longer run adds its records to those of a JSON result, and its sums are those of an undisturbed run
-$ sh $SRC/test/cli/tiny.sh; run() { atomo-train run --threads 1 --network softmax --dataset mnist --eval-freq 2 -q -c none -c qsgd --target-accuracy 0.01 --resume "$@" 2>>err; }; plain() { grep '^  {"record' $1.json | sed -E 's/"[a-z]*_(ms|seconds|seconds_to_0.01)": [^,}]*//g' >$1; }; for e in csv json; do run --train-dir d$e -o o.$e --max-steps 4; cp o.$e whole; run --train-dir d$e -o o.$e --max-steps 4; cmp o.$e whole && echo same; done; run --train-dir djson -o o.json --max-steps 6; run --train-dir de -o e.json --max-steps 6; for f in o e; do plain $f; done; cmp o e && wc -l <o; for n in 2 3; do run --train-dir s -o s.json --max-steps 2 --seeds $n; done; sed -n 's/.*"step", "compressor": "none".*"seed": //p' s.json | tr -d '\n'; echo; grep -v 'no checkpoint' err; ls
+# --resume of a run that has finished leaves its result as it is, unless --force is given; a longer run must write to another file, and its sums are blank
+$ sh $SRC/test/cli/tiny.sh; run() { atomo-train run --threads 1 --network softmax --dataset mnist --eval-freq 2 -q -c none -c qsgd --target-accuracy 0.01 --resume --train-dir d "$@"; code="$code $?"; }; : >o.csv; run -o o.csv --max-steps 4 2>/dev/null; cp o.csv whole; run -o o.csv --max-steps 4; run -o o.csv --max-steps 6; cmp o.csv whole && echo same; ls -A . d/none; run -o n.csv --max-steps 6 2>/dev/null; cut -d, -f 1,3,9,15,16,18-20 n.csv; run -o o.csv --max-steps 6 --force 2>/dev/null; cut -d, -f 1,3 o.csv; echo codes$code
 > same
-> same
-> 14
-> 1},1},2},2},3},3},
-> note: none: the records of 4 steps before are those of o.json
-> note: qsgd: the records of 4 steps before are those of o.json
-> note: none: the records of 2 steps before are those of s.json
-> note: qsgd: the records of 2 steps before are those of s.json
-- *.journal
+> codes 0 0 2 0 0
+> step_00000004.h5
+> step,5,31400,,,,,
+> step,6,31400,,,,,
+> summary,6,,,,,,
+> summary,6
+- step_00000006.h5
+- o.csv.journal
+2> note: o.csv: all steps were done before, so it stays as it is
+2> atomo-train: o.csv: would be replaced by a result without the records of 4 of the 4 steps of none before, which are not in o.csv.journal
+2> hint: another -o FILE takes the records of this run; --force replaces o.csv
 = 0
 
-# --resume refuses, before any codec trains, to replace a result whose records the run would not have: of other options, of a codec, seed or step left out, of another step size, or without options; --force replaces it
-$ sh $SRC/test/cli/tiny.sh; run() { echo "== $*" >>err; atomo-train run --threads 1 --network softmax --dataset mnist --eval-freq 2 -q --resume "$@" 2>>err >out; echo $? >>err; }; two="-c none -c qsgd"; for e in csv json; do run --train-dir d -o r.$e $two --max-steps 4; cp r.$e was.$e; done; run --train-dir e -o r.json $two --max-steps 4; cp r.json was.json; echo compressor,lr,chosen >lr.csv; echo none,0.2,true >>lr.csv; for e in 01 02; do sed 's/0.2/0.'$e'/' lr.csv >lr$e.csv; done; run --train-dir l -o l.json --max-steps 4 --lr-from lr01.csv; cp l.json was.l; : >err; run --train-dir e $two -o r.json --max-steps 6 --link lan1g; run --train-dir new $two -o r.json --max-steps 6 --lr 0.5; run --train-dir e/none -o r.json --max-steps 6; run --train-dir new $two --seed 2 -o r.json --max-steps 6; run --train-dir new $two -o r.json --max-steps 3; run --train-dir new -o l.json --max-steps 6 --lr-from lr02.csv; rm -r e/qsgd; run --train-dir e $two -o r.csv --max-steps 6; run --train-dir new $two -o r.csv --max-steps 6; for f in csv json; do cmp r.$f was.$f; done; cmp l.json was.l; ls new* e *.journal 2>/dev/null; run --train-dir new $two -o r.csv --max-steps 6 --force; cmp -s r.csv was.csv || echo replaced; cat err
-> none
-> replaced
-> == --train-dir e -c none -c qsgd -o r.json --max-steps 6 --link lan1g
-> atomo-train: r.json: is the result of a run that differs in --link
-> hint: another -o FILE keeps it; --force replaces r.json
-> 2
-> == --train-dir new -c none -c qsgd -o r.json --max-steps 6 --lr 0.5
-> atomo-train: r.json: is the result of a run that differs in --lr
-> hint: another -o FILE keeps it; --force replaces r.json
-> 2
-> == --train-dir e/none -o r.json --max-steps 6
-> atomo-train: r.json: has records of qsgd with seed 1, which this run would not have
-> hint: another -o FILE keeps it; --force replaces r.json
-> 2
-> == --train-dir new -c none -c qsgd --seed 2 -o r.json --max-steps 6
-> atomo-train: r.json: has records of none with seed 1, which this run would not have
-> hint: another -o FILE keeps it; --force replaces r.json
-> 2
-> == --train-dir new -c none -c qsgd -o r.json --max-steps 3
-> atomo-train: r.json: has a record of step 4 of none, but this run ends after step 3
-> hint: another -o FILE keeps it; --force replaces r.json
-> 2
-> == --train-dir new -o l.json --max-steps 6 --lr-from lr02.csv
-> atomo-train: l.json: has a record of step 1 of none with another step size
-> hint: another -o FILE keeps it; --force replaces l.json
-> 2
-> == --train-dir e -c none -c qsgd -o r.csv --max-steps 6
-> atomo-train: r.csv: is there, and only a JSON result can be made longer, since it names the options of its run
-> hint: another -o FILE keeps it; --force replaces r.csv
-> 2
-> == --train-dir new -c none -c qsgd -o r.csv --max-steps 6
-> atomo-train: r.csv: is there, and only a JSON result can be made longer, since it names the options of its run
-> hint: another -o FILE keeps it; --force replaces r.csv
-> 2
-> == --train-dir new -c none -c qsgd -o r.csv --max-steps 6 --force
-> note: new/none: no checkpoint to resume from: the run starts from the beginning
-> note: new/qsgd: no checkpoint to resume from: the run starts from the beginning
-> 0
+# a killed command goes on with --resume, and then replaces the older result that was there
+$ sh $SRC/test/cli/interrupted.sh -c none -c qsgd --seeds 2; atomo-train run --threads 1 --network softmax --dataset mnist -q --max-steps 1 -o old.csv; cp old.csv r.csv; cp r.csv old; go() { atomo-train run --threads 1 --network softmax --dataset mnist -q --eval-freq 4 --train-dir d -o r.csv --resume "$@"; code="$code $?"; cmp -s r.csv old || { code="$code:replaced"; cp r.csv old; }; }; go -c none -c qsgd --seeds 2 --max-steps 16; awk -F, '$1 == "step" { n[$2 " " $18]++ } $1 == "summary" { print $2, $18, n[$2 " " $18], $9 != "", $15 != "" }' r.csv; echo codes$code; ls
+> none 1 16 1 1
+> qsgd 1 16 1 1
+> none 2 16 1 1
+> qsgd 2 16 1 1
+> codes 0:replaced
+- r.csv.journal
 = 0
 
-# the command that was killed while it was about to replace an older result goes on with --resume; a journal of a codec left out is refused; where all checkpoints are damaged, a CSV is not replaced by the records of a new beginning
-$ sh $SRC/test/cli/tiny.sh; set -- atomo-train run --threads 1 --network softmax --dataset mnist -q; left() { "$@" --max-steps 1000000 & until [ "$(grep -cs '' r.csv.journal)" -gt 12 ] || ! kill -0 $!; do sleep 0.01; done; kill -9 $!; wait $!; } 2>/dev/null; "$@" --max-steps 2 -c qsgd -o r.csv; cp r.csv old; left "$@" --eval-freq 4 --train-dir d -o r.csv; cmp r.csv old && echo still there; "$@" -c qsgd --eval-freq 4 --train-dir d --max-steps 20 -o r.csv --resume; cmp r.csv old && echo still there; n=$(($(ls d | tail -n 1 | sed 's/step_0*//; s/.h5//') + 4)); go() { "$@" --eval-freq 4 --train-dir d --max-steps $n -o r.csv --resume; }; go "$@" 2>err; grep -c ^step,none r.csv | grep -cx $n; cp r.csv old; for f in d/step_*; do echo no >$f; done; go "$@"; echo $?; cmp r.csv old && echo still there
-> still there
-> still there
-> 1
-> 2
-> still there
-2> atomo-train: r.csv.journal: has records of none with seed 1, which this run would not have
-2> hint: add that codec or seed, or remove r.csv.journal to begin afresh
-2> note: d: no checkpoint to resume from: the run starts from the beginning
-2> atomo-train: r.csv: is there, and only a JSON result can be made longer, since it names the options of its run
-2> hint: another -o FILE keeps it; --force replaces r.csv
+# --resume refuses a journal of another codec, seed or step than the run's, and of other weights or step sizes, and leaves it as it is
+$ printf 'compressor,lr,chosen\nnone,0.1,true\nqsgd,0.1,true\nsign,0.1,true\n' >lr.csv; cp lr.csv lr2.csv; sh $SRC/test/cli/interrupted.sh --lr-from lr.csv -c none -c qsgd --seeds 2; cp r.csv.journal old; go() { echo "== $*" >&2; atomo-train run --threads 1 --network softmax --dataset mnist -q --eval-freq 4 --train-dir d -o r.csv --resume --lr-from lr.csv "$@"; echo $? >&2; cmp r.csv.journal old; }; go -c qsgd -c sign --seeds 2 --max-steps 20; go -c none -c qsgd --seeds 2 --max-steps 11; go -c none -c qsgd --seeds 2 --weights d/none/seed-1/step_00000004.h5; go -c none -c qsgd --seeds 2 --lr-from lr2.csv; sed 's/"seed": 1}/"seed": 3}/' r.csv.journal >x; cp x r.csv.journal; cp x old; go -c none -c qsgd --seeds 2 --max-steps 20
+>
+2> == -c qsgd -c sign --seeds 2 --max-steps 20
+2> atomo-train: r.csv.journal: has a record of step 12 of none, seed 1, which this run would not have
+2> hint: give that codec, seed and number of steps, or remove r.csv.journal to begin afresh
+2> == -c none -c qsgd --seeds 2 --max-steps 11
+2> atomo-train: r.csv.journal: was begun without --weights, but this command runs with --weights d/none/seed-1/step_00000004.h5
+2> atomo-train: r.csv.journal: was begun with --lr-from lr.csv, but this command runs with --lr-from lr2.csv
+2> atomo-train: r.csv.journal: has a record of step 12 of none, seed 3, which this run would not have
+2> 2
+- [013]
 = 0
 
-# a result that is no regular file is not read: --resume writes to a pipe and to /dev/null
+# --resume does not replace a result by one without the records of earlier steps, unless --force is given: where records are damaged or lost, where a checkpoint is, or the whole folder
+$ sh $SRC/test/cli/interrupted.sh; atomo-train run --threads 1 --network softmax --dataset mnist -q --max-steps 1 -o old.csv; cp old.csv r.csv; cp r.csv old; go() { atomo-train run --threads 1 --network softmax --dataset mnist -q --eval-freq 4 --train-dir d -o r.csv --resume "$@"; code="$code $?"; cmp -s r.csv old || { code="$code:replaced"; cp r.csv old; }; }; cp -r d d0; cp r.csv.journal j; sed '5s/"epoch": 1/"epoch": null/' j >r.csv.journal; go --max-steps 16; rm r.csv.journal; go --max-steps 16; go --max-steps 8; cp j r.csv.journal; rm r.csv.journal; for f in d/step_*; do echo no >$f; done; go --max-steps 8; rm -r d; go --max-steps 16; ls; go --max-steps 16 --force; grep -c ^step r.csv; : >r.csv; cp r.csv old; rm -r d; mv d0 d; cp j r.csv.journal; go --max-steps 16; grep -c ^step r.csv; rm -r d; : >r.csv; cp r.csv old; go --max-steps 4; grep -c ^step r.csv; echo codes$code
+> 16
+> 4
+> codes 2 2 0 2 2 0:replaced 0:replaced 0:replaced
+- d
+2> atomo-train: r.csv: would be replaced by a result without the records of 1 of the 8 steps of none before, which are not in r.csv.journal
+2> atomo-train: r.csv: would be replaced by a result without the records of 8 of the 8 steps of none before, which are not in r.csv.journal
+2> note: r.csv: all steps were done before, so it stays as it is
+2> atomo-train: r.csv: would be replaced, but there is nothing to resume: no checkpoint in --train-dir, and no r.csv.journal
+2> hint: another -o FILE takes the records of this run; --force replaces r.csv
+= 0
+
+# a pipe and a device in the place of the result are written to, not read
 $ sh $SRC/test/cli/tiny.sh; run() { timeout -s KILL 20 atomo-train run --threads 1 --network softmax --dataset mnist --eval-freq 2 -q --resume --train-dir d "$@"; echo $?; }; mkfifo p; timeout 30 cat p >got & run --max-steps 4 -o p -f csv; wait $!; grep -c ^step got; run --max-steps 6 -o /dev/null; ls
 > 0
 > 4
-> 0
-> d
+- 137
 - *.journal
-2> note: *: no checkpoint*
-2> note: none: there are no records of 4 of the 4 steps before, so sums stay blank
+2> note: none: the records of 4 of the 4 steps before are not in a journal, so sums stay blank
 = 0
 
 # what is no checkpoint is noted and left out by eval; a run refuses a folder or pipe in the place of a checkpoint before its first step
@@ -140,21 +122,6 @@ $ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax
 2> hint: remove it, or name another --train-dir
 2> atomo-train: e/step_00000004.h5: a folder, want a checkpoint
 - e/step_00000002.h5
-= 0
-
-# without the records of earlier steps, what depends on them is blank, also where a run is made longer again
-$ sh $SRC/test/cli/tiny.sh; run() { atomo-train run --threads 1 --network softmax --dataset mnist --eval-freq 2 --train-dir d -q --target-accuracy 0.01 --resume "$@"; }; row='s/.*"record": "([a-z]*)".*"step": ([0-9]*).*"bytes_up": ([0-9a-z]*).*"sim_seconds": ([a-z]*).*_to_0.01": ([0-9a-z]*).*/\1 \2 \3 \4 \5/p'; run -o o.json --max-steps 4 2>/dev/null; for steps in 6 8; do run -o n.json --max-steps $steps; sed -En "$row" n.json; done
-> step 5 31400 null null
-> step 6 31400 null null
-> summary 6 null null null
-> step 5 31400 null null
-> step 6 31400 null null
-> step 7 31400 null null
-> step 8 31400 null null
-> summary 8 null null null
-2> note: none: there are no records of 4 of the 4 steps before, so sums stay blank
-2> note: none: there are no records of 4 of the 6 steps before, so sums stay blank
-2> note: none: the records of 2 steps before are those of n.json
 = 0
 
 # if --resume finds no checkpoint, the run starts from the beginning and says so
