@@ -120,6 +120,7 @@ Status compare_job_open(CompareJob *j)
         TRY(j->arrange(j));
     progress_open(&j->progress, "solving", "codecs", 0, j->common.quiet);
     note_input(j);
+    notes_twice(&j->specs);
     TRY(open_journal(j));
     return OK;
 }

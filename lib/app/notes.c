@@ -1,7 +1,11 @@
 /* notes.c -- implements notes.h. */
 #include "app/notes.h"
 
+#include "compress/spec.h"
 #include "dump/steps.h"
+
+#include <stdio.h>
+#include <string.h>
 
 /* Prints a note on kernels that may have been written as [h, w, in, out] and are read as [out, in, h, w]. */
 static void note_kernels(const Dump *d, Progress *p)
@@ -74,4 +78,30 @@ bool notes_cold(const Codec *codec, const char *name, const VectorList *list, Pr
             "step, so its residual, shift or warm start is empty",
             name);
     return one_step;
+}
+
+void notes_twice(const TextList *specs)
+{
+    Error ignored;
+    Arena *a = arena_open(0);
+    const Codec **codec = NULL;
+    size_t count = 0, kept = 0;
+    if (codec_alternatives(&codec, &count, specs, a, &ignored) != OK)
+        count = 0;
+    const char **name = NEW(a, const char *, count), *text;
+    size_t *times = NEW_ZERO(a, size_t, count);
+    for (size_t i = 0; name && times && i < count && (text = codec_text(codec[i], a)); i++) {
+        size_t k = 0;
+        while (k < kept && strcmp(name[k], text) != 0)
+            k++;
+        name[k] = text;
+        times[k]++;
+        kept += k == kept;
+    }
+    for (size_t k = 0; k < kept; k++)
+        if (times[k] == 2)
+            fprintf(stderr, "note: %s is given twice and measured once\n", name[k]);
+        else if (times[k] > 2)
+            fprintf(stderr, "note: %s is given %zu times and measured once\n", name[k], times[k]);
+    arena_close(a);
 }

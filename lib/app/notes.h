@@ -15,4 +15,7 @@ void notes_dump(const Dump *d, Progress *p);
  * printed. */
 bool notes_cold(const Codec *codec, const char *name, const VectorList *list, Progress *p);
 
+/* Prints a note on each codec that several of the specs name, as equal codecs are measured once. The specs must be valid. */
+void notes_twice(const TextList *specs);
+
 #endif

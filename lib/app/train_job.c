@@ -1,6 +1,7 @@
 /* train_job.c -- implements train_job.h. */
 #include "app/train_job.h"
 
+#include "app/notes.h"
 #include "app/ranks.h"
 #include "nn/networks.h"
 #include "nn/step_folder.h"
@@ -242,6 +243,8 @@ Status train_job_open(TrainJob *j)
     TRY(link_read(link, j->link, j->a, j->err));
     fill_setup(j, link);
     TRY(codec_list(&j->codec, &j->codecs, j->specs.count ? &j->specs : &usual, j->a, j->err));
+    if (net_rank(j->net) == 0)
+        notes_twice(&j->specs);
     if (j->weights && access(j->weights, R_OK) != 0) {
         FAIL(j->err, ERR_IO, "%s: cannot be opened: %s", j->weights, strerror(errno));
         return weights_hint(j->err);

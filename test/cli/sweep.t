@@ -100,3 +100,13 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench sweep g.h5 --repeats 2
 $ atomo-bench synth -o g.h5 --shape 1 -q; atomo-bench sweep g.h5 -c qsgd --repeats 1 --metrics bytes >/dev/null
 2> note: qsgd:bits=1, qsgd:bits=2, qsgd:bits=3, qsgd and 2 more: all payloads are plain floats (raw_fallbacks), as the codec's own would be larger
 = 0
+
+# a codec that is given more than once is measured once, and a note says so, once for each
+$ atomo-bench synth -o g.h5 --shape 10 -q >/dev/null; for c in compare sweep merge cost; do atomo-bench $c g.h5 -c none -c qsgd:bits=4/2 -c none -c qsgd -c none -q -o r.csv --force 2>err || cat err >&2; echo $c $(sed -n 's/^note: \(.*\) is given/\1/p' err | tr '\n' ','); done; atomo-train run --network softmax --dataset digits --batch-size 8 --max-steps 1 -c none -c sign -c none -q -o r.csv --force; atomo-bench compare g.h5 -c none -c qsgd -q 2>&1 | grep note
+> compare none 3 times and measured once,qsgd twice and measured once,
+> sweep none 3 times and measured once,qsgd twice and measured once,
+> merge none 3 times and measured once,qsgd twice and measured once,
+> cost none 3 times and measured once,qsgd twice and measured once,
+2> note: none is given twice and measured once
+- note: sign*
+= 1
