@@ -45,12 +45,13 @@ static Status convert(const Options *o, Dump *d, const char *path)
     stop_unguard();
     progress_close(&progress);
     TRY(status);
-    printf("%s: %zu tensors, %llu bytes of float32\n", path, sum.tensors, (unsigned long long)sum.bytes);
+    printf("%s: %zu tensor%s, %llu bytes of float32\n", path, sum.tensors, text_s(sum.tensors),
+           (unsigned long long)sum.bytes);
     if (!o->common.quiet)
         notes_dump(d, &progress);
     if (sum.left_out && !o->common.quiet)
-        fprintf(stderr, "note: %s: %zu attributes, for which the format has no place, are left out\n", path,
-                sum.left_out);
+        fprintf(stderr, "note: %s: %zu attribute%s, for which the format has no place, %s left out\n", path,
+                sum.left_out, text_s(sum.left_out), text_are(sum.left_out));
     return OK;
 }
 

@@ -126,8 +126,9 @@ static Status write_dump(const Options *o, FrameReader *from, const Codec *codec
     status = dump_finish(to, status, o->err);
     stop_unguard();
     TRY(status);
-    printf("%s: %s, %zu tensors, %llu payload bytes -> %llu\n", o->common.output, frame_spec(from),
-           sum.tensors, (unsigned long long)sum.payload_bytes, (unsigned long long)sum.raw_bytes);
+    printf("%s: %s, %zu tensor%s, %llu payload bytes -> %llu\n", o->common.output, frame_spec(from),
+           sum.tensors, text_s(sum.tensors), (unsigned long long)sum.payload_bytes,
+           (unsigned long long)sum.raw_bytes);
     return OK;
 }
 

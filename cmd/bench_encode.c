@@ -62,14 +62,15 @@ static Status write_container(const Options *o, Dump *d, const VectorList *list,
     TRY(status);
     const bool piped = !strcmp(o->common.output, "-");
     fprintf(piped ? stderr : stdout,
-            "%s: %s, %zu tensors, %llu -> %llu payload bytes, ratio %.4g; %llu bytes %s\n",
-            piped ? "standard output" : o->common.output, spec, sum.tensors,
+            "%s: %s, %zu tensor%s, %llu -> %llu payload bytes, ratio %.4g; %llu bytes %s\n",
+            piped ? "standard output" : o->common.output, spec, sum.tensors, text_s(sum.tensors),
             (unsigned long long)sum.raw_bytes, (unsigned long long)sum.payload_bytes,
             (double)sum.raw_bytes / (double)(sum.payload_bytes ? sum.payload_bytes : 1),
             (unsigned long long)size, piped ? "in all" : "on disk");
     notes_dump(d, &progress);
     if (list->skipped)
-        fprintf(stderr, "note: %zu tensors with NaN or Inf were left out\n", list->skipped);
+        fprintf(stderr, "note: %zu tensor%s with NaN or Inf %s left out\n", list->skipped,
+                text_s(list->skipped), text_are(list->skipped));
     return OK;
 }
 

@@ -53,8 +53,8 @@ static void figures(CompareJob *j, const Record *r)
     }
     const bool raw = r->level == LEVEL_VECTOR && r->vector->raw;
     merge_fill(&j->results, r, workers, made, !raw && average_over_senders(j->average, j->codec[r->codec]));
-    progress_at(&j->progress, "%s on %s, %zu workers", j->name[r->codec],
-                r->level == LEVEL_VECTOR ? r->vector->name : "*", workers);
+    progress_at(&j->progress, "%s on %s, %zu worker%s", j->name[r->codec],
+                r->level == LEVEL_VECTOR ? r->vector->name : "*", workers, text_s(workers));
     if (r->level == LEVEL_VECTOR)
         progress_step(&j->progress, ++m->done);
 }
@@ -71,7 +71,7 @@ static Status note_made(Merge *m)
         progress_note(
             &m->job.progress,
             "note: %s: it has %zu gradient%s of a tensor; the other workers' are made: g + %s rms(g) N(0, 1)",
-            m->job.file, least, least == 1 ? "" : "s", text_double(noise, m->noise));
+            m->job.file, least, text_s(least), text_double(noise, m->noise));
     }
     return OK;
 }

@@ -52,8 +52,8 @@ static Status run(void *options, const TextList *arguments)
     const Status status = dump_finish(to, synth_dump(&synth, &layout, to, o->a, o->err), o->err);
     stop_unguard();
     TRY(status);
-    printf("%s: %zu %s tensors\n", o->common.output, layout.shapes * (size_t)(layout.steps * layout.workers),
-           law_names[o->law]);
+    const size_t made = layout.shapes * (size_t)(layout.steps * layout.workers);
+    printf("%s: %zu %s tensor%s\n", o->common.output, made, law_names[o->law], text_s(made));
     return OK;
 }
 

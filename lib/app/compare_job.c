@@ -21,8 +21,8 @@ static void note_input(CompareJob *j)
     const bool cells = compare_places(&j->list) > j->list.count + 1;
     notes_dump(j->dump, &j->progress);
     if (j->list.skipped)
-        progress_note(&j->progress, "note: %s: %zu tensors with NaN or Inf are left out", j->file,
-                      j->list.skipped);
+        progress_note(&j->progress, "note: %s: %zu tensor%s with NaN or Inf %s left out", j->file,
+                      j->list.skipped, text_s(j->list.skipped), text_are(j->list.skipped));
     if (!j->sums_up && reach < (cells ? LEVEL_RUN : LEVEL_CELL))
         progress_note(
             &j->progress,

@@ -258,8 +258,8 @@ static Status take_together(void *data, const Record *r, Error *err)
     (void)err;
     add_record(c, &c->now[r->codec], r);
     if (r->level == LEVEL_VECTOR) {
-        progress_at(&j->progress, "%s on %s, %zu workers", j->name[r->codec], r->vector->name,
-                    c->now_workers);
+        progress_at(&j->progress, "%s on %s, %zu worker%s", j->name[r->codec], r->vector->name,
+                    c->now_workers, text_s(c->now_workers));
         progress_step(&j->progress, ++c->done);
     }
     return OK;

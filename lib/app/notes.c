@@ -55,12 +55,14 @@ void notes_dump(const Dump *d, Progress *p)
     const char *first;
     const size_t skipped = dump_skipped(d), twins = dump_twins(d, &first);
     if (skipped)
-        progress_note(p, "note: %s: %zu datasets hold no floats and are left out", dump_file(d), skipped);
+        progress_note(p, "note: %s: %zu dataset%s without floats %s left out", dump_file(d), skipped,
+                      text_s(skipped), text_are(skipped));
     if (twins)
         progress_note(p,
-                      "note: %s: %zu step or worker groups have the number of another one; they draw random "
-                      "numbers of their own (the first: %s)",
-                      dump_file(d), twins, first);
+                      "note: %s: %zu step or worker group%s with the number of another one %s given random "
+                      "numbers of %s own (the first: %s)",
+                      dump_file(d), twins, text_s(twins), text_are(twins), twins == 1 ? "its" : "their",
+                      first);
     note_kernels(d, p);
     note_untransposed(d, p);
     note_steps(d, p);

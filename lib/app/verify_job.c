@@ -80,11 +80,12 @@ static void note_result(const VerifyJob *o, Dump *d, const VectorList *list, con
         return;
     notes_dump(d, &(Progress){0});
     if (list->skipped)
-        fprintf(stderr, "note: %s: %zu tensors with NaN or Inf are left out\n", path, list->skipped);
+        fprintf(stderr, "note: %s: %zu tensor%s with NaN or Inf %s left out\n", path, list->skipped,
+                text_s(list->skipped), text_are(list->skipped));
     if (r->each || o->common.output)
         fprintf(stderr,
-                "note: %s: %zu of %zu checks passed; %zu times a statement does not apply to a tensor\n",
-                path, r->all.checked - r->all.failed, r->all.checked, r->all.absent);
+                "note: %s: %zu of %zu checks passed; %zu time%s a statement does not apply to a tensor\n",
+                path, r->all.checked - r->all.failed, r->all.checked, r->all.absent, text_s(r->all.absent));
 }
 
 /* The data for finish_stopped, which another thread calls (stop.h). */

@@ -316,6 +316,16 @@ bool text_glob(const char *p, const char *s)
     return !*p;
 }
 
+const char *text_s(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+const char *text_are(size_t count)
+{
+    return count == 1 ? "is" : "are";
+}
+
 bool text_ends(const char *s, const char *ending)
 {
     const size_t length = strlen(s), end = strlen(ending);

@@ -68,6 +68,10 @@ const char *text_nearest(const char *s, TextName name, const void *data);
 Status text_unknown(Error *err, const char *s, TextName name, const void *data, const char *format, ...)
     PRINTF(5);
 
+/* Return the ending of a word after a count, and its verb: "%zu tensor%s %s left out". */
+const char *text_s(size_t count);   /* "" after 1, else "s" */
+const char *text_are(size_t count); /* "is" after 1, else "are" */
+
 bool text_ends(const char *s, const char *ending); /* true when s ends in `ending` */
 
 /* True when `name` is one of the comma-separated names in `list`; NULL is an empty list. */

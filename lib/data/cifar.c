@@ -18,8 +18,8 @@ Status cifar_count(Bytes file, size_t classes, size_t *count, Error *err)
     if (!file.size || file.size % record)
         return FAIL(err, ERR_CORRUPT, "%zu bytes: want whole records of %zu", file.size, record);
     if (file.size / record > IMAGES_MOST / FILES)
-        return FAIL(err, ERR_CORRUPT, "%zu records: want at most %d", file.size / record,
-                    IMAGES_MOST / FILES);
+        return FAIL(err, ERR_CORRUPT, "%zu record%s: want at most %d", file.size / record,
+                    text_s(file.size / record), IMAGES_MOST / FILES);
     *count = file.size / record;
     return OK;
 }

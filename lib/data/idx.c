@@ -2,6 +2,7 @@
  *
  *     images = 0x00000803:32 count:32 rows:32 columns:32 pixel:8 x count x rows x columns
  *     labels = 0x00000801:32 count:32 label:8 x count */
+#include "base/text.h"
 #include "data/files.h"
 
 enum { MAGIC_IMAGES = 0x803, MAGIC_LABELS = 0x801, IMAGES_HEADER = 16, LABELS_HEADER = 8 };
@@ -64,8 +65,8 @@ Status idx_load(Dataset *d, const char *dir, uint64_t seed, Arena *a, Error *err
     if (idx_labels(file, d->info->classes, &labels, err) != OK)
         return data_damaged(d->info, labels_path, err);
     if (images.count != labels.count) {
-        FAIL(err, ERR_CORRUPT, "%zu labels: want one for each of the %zu images in %s", labels.count,
-             images.count, images_path);
+        FAIL(err, ERR_CORRUPT, "%zu label%s: want one for each of the %zu images in %s", labels.count,
+             text_s(labels.count), images.count, images_path);
         return data_damaged(d->info, labels_path, err);
     }
     d->pixels = images.first;

@@ -103,8 +103,8 @@ static Status read_examples(Own *o, const char *images, const char *labels, Exam
     TRY(read(o, labels, &out->labels, &y, err));
     out->count = x.dim[0];
     if (y.n != out->count)
-        return FAIL(err, ERR_CORRUPT, "%s has %zu labels: want one for each of the %zu images of %s", labels,
-                    y.n, out->count, images);
+        return FAIL(err, ERR_CORRUPT, "%s has %zu label%s: want one for each of the %zu images of %s", labels,
+                    y.n, text_s(y.n), out->count, images);
     return check_labels(o, out, labels, err);
 }
 
@@ -119,8 +119,8 @@ static Status read_file(Own *o, Error *err)
         TRY(read_examples(o, "x_test", "y_test", &o->all[SPLIT_TEST], err));
     if (o->shared && o->all[SPLIT_TRAIN].count < TENTH)
         return FAIL(err, ERR_CORRUPT,
-                    "x has %zu images: want %d or more (every tenth becomes a test image), or x_test",
-                    o->all[SPLIT_TRAIN].count, TENTH);
+                    "x has %zu image%s: want %d or more (every tenth becomes a test image), or x_test",
+                    o->all[SPLIT_TRAIN].count, text_s(o->all[SPLIT_TRAIN].count), TENTH);
     return o->info->classes >= 2 ? OK : FAIL(err, ERR_CORRUPT, "y has one class only: want two or more");
 }
 

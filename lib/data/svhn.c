@@ -9,6 +9,7 @@
  *     shared memory = Answer (HEAD bytes), X, y */
 #include "base/confine.h"
 #include "base/dynamic.h"
+#include "base/text.h"
 #include "data/files.h"
 
 #include <errno.h>
@@ -163,7 +164,8 @@ static Status check_labels(const matvar_t *y, size_t count, Error *err)
         return FAIL(err, ERR_CORRUPT, "y is %s: want the number of images by 1", axes(y, sides));
     const size_t labels = y->dims[0] == 1 ? y->dims[1] : y->dims[0];
     if (labels != count)
-        return FAIL(err, ERR_CORRUPT, "y has %zu labels: want one for each of the %zu images", labels, count);
+        return FAIL(err, ERR_CORRUPT, "y has %zu label%s: want one for each of the %zu images", labels,
+                    text_s(labels), count);
     return OK;
 }
 

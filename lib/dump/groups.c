@@ -131,7 +131,8 @@ Status groups_make(VectorList *out, Dump *d, const GroupSpec *spec, Arena *a, Er
     if (spec->skip_nonfinite)
         TRY(drop_nonfinite(d, index, &count, a, err));
     if (count == 0)
-        return FAIL(err, ERR_NUMERIC, "%s: all %zu selected tensors hold NaN or Inf", dump_file(d), selected);
+        return FAIL(err, ERR_NUMERIC, "%s: all %zu selected tensor%s hold NaN or Inf", dump_file(d), selected,
+                    text_s(selected));
     *out = (VectorList){.item = NEW_ZERO(a, Vector, count), .skipped = selected - count};
     Grouper g = {.spec = spec, .list = out, .owner = NEW(a, size_t, count)};
     size_t *member = NEW(a, size_t, count);

@@ -110,7 +110,7 @@ typedef struct {
     size_t failures;
     const char *name; /* the codec at work; NULL: none yet, or none has a name */
     const Vector *at; /* the vector at work; NULL: several vectors together */
-    bool later; /* true: the present worker has a later step */
+    bool later;       /* true: the present worker has a later step */
     bool pools; /* true: the current cell's vectors are copied to `pool_x`, and their estimates to `pool_y` */
     Error *err;
 } Engine;
@@ -227,7 +227,7 @@ static Status put_pool(Engine *e, Pool *p, const Vector *first, size_t place, do
         if (p->vectors)
             snprintf(text, sizeof text, "without %zu of %zu tensors, which failed", p->failed, all);
         else
-            snprintf(text, sizeof text, "all of %zu tensors failed", all);
+            snprintf(text, sizeof text, "all of %zu tensor%s failed", all, text_s(all));
         r.error = text;
     }
     return put_record(e, &r);

@@ -156,8 +156,8 @@ static Status put_speedups(Part *p, const PageTable *like)
 static Status put_verdict(Part *p, const PageTable *t)
 {
     const size_t failed = page_count(t, ROW_LEAD);
-    text_addf(p->out, "<p%s>%zu checks, %zu of them failed.</p>\n", failed ? " class=\"bad\"" : "",
-              t->rows->rows, failed);
+    text_addf(p->out, "<p%s>%zu check%s, %zu of them failed.</p>\n", failed ? " class=\"bad\"" : "",
+              t->rows->rows, text_s(t->rows->rows), failed);
     return OK;
 }
 

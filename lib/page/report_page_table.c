@@ -208,14 +208,14 @@ void page_table(TextBuf *out, const PageTable *t, Arena *a)
         put_table(out, t, ROW_LEAD, a);
     }
     if (more) {
-        text_addf(out, "<details><summary>%zu %srow%s</summary>\n", more, lead ? "more " : "",
-                  more == 1 ? "" : "s");
+        text_addf(out, "<details><summary>%zu %srow%s</summary>\n", more, lead ? "more " : "", text_s(more));
         put_first(out, t, more);
         put_table(out, t, ROW_MORE, a);
         text_add(out, "</details>\n");
     }
     if (rest) {
-        text_addf(out, "<p class=\"soft\">%zu more rows, of steps without a test, are only in ", rest);
+        text_addf(out, "<p class=\"soft\">%zu more row%s, of steps without a test, %s only in ", rest,
+                  text_s(rest), text_are(rest));
         html_addf(out, "%s.</p>\n", t->file);
     }
 }

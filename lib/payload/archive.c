@@ -60,7 +60,8 @@ static Status count(Work *w, const FrameRecord *r, size_t n)
     for (int i = 0; i < r->rounds; i++)
         w->sum->payload_bytes += r->round[i].size;
     if (w->job->tick && !w->job->tick(w->job->tick_data, w->sum->vectors, r->name))
-        return FAIL(w->err, ERR_STOPPED, "stopped after %zu vectors; no file was written", w->sum->vectors);
+        return FAIL(w->err, ERR_STOPPED, "stopped after %zu vector%s; no file was written", w->sum->vectors,
+                    text_s(w->sum->vectors));
     return OK;
 }
 

@@ -242,11 +242,11 @@ static Status keep_records(const Journal *j, size_t records, const char *data, c
     const Json *setting = read ? first_difference(was, is) : NULL;
     if (!setting) {
         FAIL(err, ERR_USAGE, "%s: has %zu record%s of a run that did not end, want --resume or no journal",
-             j->path, records, records == 1 ? "" : "s");
+             j->path, records, text_s(records));
         return error_hint(err, "--resume continues that run; to begin afresh, remove %s", j->path);
     }
     FAIL(err, ERR_USAGE, "%s: has %zu record%s of another run that did not end, begun %s", j->path, records,
-         records == 1 ? "" : "s", shown_setting(then, setting->name, json_member(was, setting->name)));
+         text_s(records), shown_setting(then, setting->name, json_member(was, setting->name)));
     return error_hint(err,
                       "its own command with --resume continues it; to give it up, remove %s; to keep it, "
                       "write to another -o FILE",

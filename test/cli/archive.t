@@ -83,7 +83,7 @@ $ atomo-bench synth --shape 17000000 -q -o big.h5 >/dev/null; atomo-bench encode
 2> atomo-bench: s.atomo: its largest vector takes 68000000 bytes, more than the 10485760 that --memory allows
 > 1
 > s.atomo
-> b.h5: topk:ratio=1e-07, 1 tensors, * payload bytes -> 68000000
+> b.h5: topk:ratio=1e-07, 1 tensor, * payload bytes -> 68000000
 = 0
 
 # ... also a file whose decoding needs more memory than --memory

@@ -257,7 +257,7 @@ $ /usr/bin/python3 -c 'import h5py, numpy; f = h5py.File("g.h5", "w"); f["a"] = 
 $ /usr/bin/python3 -c 'import h5py, numpy; f = h5py.File("g.h5", "w"); f["a"] = numpy.ones(10, "f4"); f["b"] = numpy.array([1, numpy.nan], "f4")'; atomo-bench compare g.h5 -c none; atomo-bench compare g.h5 -c none --skip-nonfinite -f csv --metrics bytes
 2> atomo-bench: g.h5: b: 1 of 2 *
 > ,,[*],,,10,none,10,40,,1
-2> note: g.h5: 1 tensors with NaN or Inf are left out
+2> note: g.h5: 1 tensor with NaN or Inf is left out
 = 0
 
 # --verbose prints the settings of the run and what is finished

@@ -311,8 +311,8 @@ $ mkdir d; atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 
 > 1
 > same
 > before
-> standard output: none, 1 tensors*
-> h.h5: none, 1 tensors*
+> standard output: none, 1 tensor,*
+> h.h5: none, 1 tensor,*
 > 2
 - -
 - report.html
@@ -454,4 +454,14 @@ $ export LD_PRELOAD=${PUBLIC%/public}/slow_disk.so SLOW_DISK=$PWD/calls ASAN_OPT
 2> atomo-bench: convert: stopped; no file was written
 - all was written
 - o.*
+= 0
+
+# counts of one take the singular
+$ atomo-bench synth -o g.h5 --shape 10; atomo-bench encode g.h5 -c none -o a.atomo; atomo-bench decode a.atomo -o b.h5; atomo-bench convert g.h5 c.safetensors; atomo-bench synth -o h.h5 --shape 10 --shape 3
+> g.h5: 1 normal tensor
+> a.atomo: none, 1 tensor, *
+> b.h5: none, 1 tensor, *
+> c.safetensors: 1 tensor, *
+> h.h5: 2 normal tensors
+- * 1 tensors*
 = 0

@@ -53,7 +53,7 @@ $ /usr/bin/python3 -c 'import h5py, numpy; f = h5py.File("g.h5", "w"); f["a"] = 
 > 1
 > all *
 2> atomo-bench: g.h5: b: 1 of 2 *
-2> note: g.h5: 1 tensors with NaN or Inf are left out
+2> note: g.h5: 1 tensor with NaN or Inf is left out
 = 0
 
 # a file that does not exist is refused
