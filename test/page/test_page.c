@@ -308,7 +308,7 @@ static void runs_show_summaries_and_tested_steps(void **state)
     check(strstr(p, "Speed-up over none"));
     check(strstr(p, ">speed-up to 0.5</th>"));
     check(strstr(p, "<summary>1 more row</summary>"));
-    check(strstr(p, "1 more rows, of steps without a test, are only in run.csv"));
+    check(strstr(p, "1 more row, of steps without a test, is only in run.csv"));
 }
 
 static void failed_statements_come_first(void **state)
