@@ -449,7 +449,7 @@ $ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax
 > step_00000004.h5
 > same
 2> atomo-train: b/step_00000008.h5: cannot write weights/linear.weight: File too large
-2> hint: the same command with --resume continues; records so far: b.csv.journal
+2> hint: a limit is set, as by ulimit -f *; the same command with --resume continues; records so far: b.csv.journal
 - .step*
 = 1
 
@@ -464,7 +464,7 @@ $ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax
 > 12
 > same
 2> atomo-train: b.h5: cannot write step_0000*linear*: File too large
-2> hint: b.h5.parts has each saved step as a dump of its own
+2> hint: a limit is set, as by ulimit -f *; b.h5.parts has each saved step as a dump of its own
 2> atomo-train: c.h5.parts/step_00000001.h5: cannot write step_000001/linear.weight: File too large
 - no
 - c.h5
