@@ -49,6 +49,9 @@ static Status convert(const Options *o, Dump *d, const char *path)
            (unsigned long long)sum.bytes);
     if (!o->common.quiet)
         notes_dump(d, &progress);
+    if (sum.nonfinite && !o->common.quiet)
+        fprintf(stderr, "note: %s: %zu tensor%s of float32 with NaN or Inf, the first is %.200s\n", path,
+                sum.nonfinite, text_s(sum.nonfinite), sum.first);
     if (sum.left_out && !o->common.quiet)
         fprintf(stderr, "note: %s: %zu attribute%s, for which the format has no place, %s left out\n", path,
                 sum.left_out, text_s(sum.left_out), text_are(sum.left_out));

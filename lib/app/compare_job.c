@@ -11,6 +11,7 @@
 #include <assert.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- notes on stderr ---- */
@@ -42,6 +43,15 @@ static Value joined(const TextList *list, Arena *a)
     return value_text(text_done(&text));
 }
 
+static const char *changed_at(const struct stat *file, Arena *a)
+{
+    char text[32];
+    struct tm utc = {0};
+    gmtime_r(&file->st_mtim.tv_sec, &utc);
+    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc);
+    return text_format(a, "%s.%09ldZ", text, file->st_mtim.tv_nsec);
+}
+
 /* Opens the journal, whose first line has all settings that determine the results. --resume refuses a journal
  * with other settings. */
 static Status open_journal(CompareJob *j)
@@ -57,7 +67,7 @@ static Status open_journal(CompareJob *j)
         j->facts[1],
         {"dump", value_text(j->file)},
         {"size of the dump", value_int(input.st_size)},
-        {"time of the dump", value_int(input.st_mtim.tv_sec * 1000000000 + input.st_mtim.tv_nsec)},
+        {"time of the dump", value_text(changed_at(&input, j->a))},
         {"--tensor", joined(&g->selection.tensors, j->a)},
         {"--step", value_text(g->selection.step)},
         {"--worker", value_text(g->selection.worker)},

@@ -227,7 +227,7 @@ void train_records_begin(TrainRecords *r, size_t run, const char *compressor, in
     r->run = run;
     r->compressor = compressor;
     r->seed = seed;
-    r->last = (StepRecord){.train = {NAN, NAN}, .test = {NAN, NAN}};
+    r->last = (StepRecord){.train = {NAN, NAN}, .test = {NAN, NAN}, .lr = NAN};
     r->sim = r->wall = r->bytes = 0;
     r->times.count = 0;
     r->partial = false;
@@ -417,9 +417,13 @@ Status train_records_replay(TrainRecords *r, size_t step, Trainer *tested)
     r->partial = lost > 0;
     r->lost = r->lost || lost;
     if (lost)
-        progress_note(&r->job->progress,
-                      "note: %s: the records of %zu of the %zu steps before are not in a journal, so sums stay blank",
-                      run_name(r), lost, step);
+        progress_note(
+            &r->job->progress,
+            "note: %s: the records of %zu of the %zu steps before are not in a journal, so sums stay blank",
+            run_name(r), lost, step);
+    if (step > j->steps)
+        progress_note(&r->job->progress, "note: %s: has done %zu steps, more than the %zu of this run",
+                      run_name(r), step, j->steps);
     for (size_t i = 1; i <= step; i++)
         if (record[i]) {
             TRY(journal_row(record[i], r->column, r->columns, row, j->a, j->err));
@@ -513,8 +517,10 @@ static bool had_finished(TrainRecords *r, Status status)
 {
     if (status != OK || !r->occupied || r->job->common.force || r->stepped || !r->lost)
         return false;
-    progress_note(&r->job->progress, "note: %s: all steps were done before, so it stays as it is",
-                  r->job->common.output);
+    progress_note(
+        &r->job->progress,
+        "note: %s: stays as it is: all steps were done before, and their records are not in a journal",
+        r->job->common.output);
     return true;
 }
 

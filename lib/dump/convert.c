@@ -3,6 +3,7 @@
 
 #include "base/bytes.h"
 #include "dump/array_write.h"
+#include "num/finite.h"
 
 #include <string.h>
 
@@ -33,6 +34,14 @@ static size_t count_left_out(const AttrList *attrs, const ArrayWriter *w)
     return count;
 }
 
+static void note_nonfinite(ConvertSum *sum, const TensorInfo *t, const float *x)
+{
+    size_t bad;
+    first_nonfinite(x, t->shape.n, &bad);
+    if (bad && !sum->nonfinite++)
+        sum->first = t->path;
+}
+
 static Status write_all(Dump *d, const ArrayWriter *w, void *to, const ConvertJob *job, ConvertSum *sum,
                         Error *err)
 {
@@ -43,6 +52,8 @@ static Status write_all(Dump *d, const ArrayWriter *w, void *to, const ConvertJo
         const ArenaMark mark = arena_mark(scratch);
         float *x = NEW(scratch, float, t->shape.n);
         status = x ? dump_read(d, i, x, err) : arena_fail(scratch, err);
+        if (status == OK)
+            note_nonfinite(sum, t, x);
         if (status == OK && w->raw)
             floats_order(x, t->shape.n);
         if (status == OK)

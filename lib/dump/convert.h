@@ -11,8 +11,10 @@ typedef struct {
 
 typedef struct {
     size_t tensors;
-    uint64_t bytes;  /* bytes of all elements */
-    size_t left_out; /* number of attributes that the new file cannot hold */
+    uint64_t bytes;    /* bytes of all elements */
+    size_t left_out;   /* number of attributes that the new file cannot hold */
+    size_t nonfinite;  /* number of tensors with NaN or Inf, as float64 beyond float32's range gives */
+    const char *first; /* path of the first of them, in the dump */
 } ConvertSum;
 
 /* Fails with ERR_USAGE if the path has none of the known endings. */

@@ -85,3 +85,9 @@ $ printf '\172\0\0\0\0\0\0\0{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]
 > out.npz: 2 tensors, 8 bytes of float32
 - out.h5
 = 0
+
+# numbers of float64 beyond float32 become Inf, and a note says so
+$ h='{"a":{"dtype":"F64","shape":[2],"data_offsets":[0,16]}}'; printf "\\$(printf %o ${#h})"'\0\0\0\0\0\0\0%s\234\165\0\210\074\344\067\176\0\0\0\0\0\0\360\077' "$h" >in.safetensors; atomo-bench convert in.safetensors out.npz
+> out.npz: 1 tensor, 8 bytes of float32
+2> note: out.npz: 1 tensor of float32 with NaN or Inf, the first is a
+= 0

@@ -48,19 +48,20 @@ $ sh $SRC/test/cli/tiny.sh; go() { exec atomo-train run --threads 1 --network so
 = 0
 
 # --resume of a run that has finished leaves its result as it is, unless --force is given; a longer run must write to another file, and its sums are blank
-$ sh $SRC/test/cli/tiny.sh; run() { atomo-train run --threads 1 --network softmax --dataset mnist --eval-freq 2 -q -c none -c qsgd --target-accuracy 0.01 --resume --train-dir d "$@"; code="$code $?"; }; : >o.csv; run -o o.csv --max-steps 4 2>/dev/null; cp o.csv whole; run -o o.csv --max-steps 4; run -o o.csv --max-steps 6; cmp o.csv whole && echo same; ls -A . d/none; run -o n.csv --max-steps 6 2>/dev/null; cut -d, -f 1,3,9,15,16,18-20 n.csv; run -o o.csv --max-steps 6 --force 2>/dev/null; cut -d, -f 1,3 o.csv; echo codes$code
+$ sh $SRC/test/cli/tiny.sh; run() { atomo-train run --threads 1 --network softmax --dataset mnist --eval-freq 2 -q -c none -c qsgd --target-accuracy 0.01 --resume --train-dir d "$@"; code="$code $?"; }; : >o.csv; run -o o.csv --max-steps 4 2>/dev/null; cp o.csv whole; run -o o.csv --max-steps 4; run -o o.csv --max-steps 6; cmp o.csv whole && echo same; ls -A . d/none; run -o n.csv --max-steps 6 2>/dev/null; cut -d, -f 1,3,9,15,16,18-20 n.csv; run -o o.csv --max-steps 5 --force; cut -d, -f 1,3,8,17 o.csv; echo codes$code
 > same
 > codes 0 0 2 0 0
 > step_00000004.h5
 > step,5,31400,,,,,
 > step,6,31400,,,,,
 > summary,6,,,,,,
-> summary,6
+> summary,6,0.*,
 - step_00000006.h5
 - o.csv.journal
-2> note: o.csv: all steps were done before, so it stays as it is
+2> note: o.csv: stays as it is: all steps were done before, and their records are not in a journal
 2> atomo-train: o.csv: would be replaced by a result without the records of 4 of the 4 steps of none before, which are not in o.csv.journal
 2> hint: another -o FILE takes the records of this run; --force replaces o.csv
+2> note: none: has done 6 steps, more than the 5 of this run
 = 0
 
 # a killed command goes on with --resume, and then replaces the older result that was there
@@ -95,7 +96,7 @@ $ sh $SRC/test/cli/interrupted.sh; atomo-train run --threads 1 --network softmax
 - d
 2> atomo-train: r.csv: would be replaced by a result without the records of 1 of the 8 steps of none before, which are not in r.csv.journal
 2> atomo-train: r.csv: would be replaced by a result without the records of 8 of the 8 steps of none before, which are not in r.csv.journal
-2> note: r.csv: all steps were done before, so it stays as it is
+2> note: r.csv: stays as it is: all steps were done before, and their records are not in a journal
 2> atomo-train: r.csv: would be replaced, but there is nothing to resume: no checkpoint in --train-dir, and no r.csv.journal
 2> hint: another -o FILE takes the records of this run; --force replaces r.csv
 = 0
