@@ -40,7 +40,7 @@ static Status convert(const Options *o, Dump *d, const char *path)
     ConvertSum sum;
     progress_open(&progress, "converting", "tensors", dump_count(d), o->common.quiet);
     const ConvertJob job = {progress_tick, &progress};
-    stop_guard_line("convert: stopped; no file was written");
+    cli_guard("convert: stopped; no file was written");
     const Status status = convert_dump(d, path, &job, &sum, o->a, o->err);
     stop_unguard();
     progress_close(&progress);

@@ -102,7 +102,7 @@ static Status write_dump(const Options *o, FrameReader *from, const Codec *codec
     ArchiveSum sum;
     DumpWriter *to;
     ArchiveSize size;
-    stop_guard_line("decode: stopped; no file was written");
+    cli_guard("decode: stopped; no file was written");
     Status status = check_size(o, from, codec, &size);
     stop_unguard();
     TRY(status);
@@ -115,7 +115,7 @@ static Status write_dump(const Options *o, FrameReader *from, const Codec *codec
                             .output_max = size.bytes + !size.bytes,
                             .tick = progress_tick,
                             .tick_data = &progress};
-    stop_guard_line("decode: stopped; no file was written");
+    cli_guard("decode: stopped; no file was written");
     status = archive_decode(from, &job, to, &sum, o->a, o->err);
     progress_close(&progress);
     if (status == ERR_MEMORY) {

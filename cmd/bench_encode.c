@@ -50,7 +50,7 @@ static Status write_container(const Options *o, Dump *d, const VectorList *list,
                             .threads = (int)o->common.threads,
                             .tick = progress_tick,
                             .tick_data = &progress};
-    stop_guard_line("encode: stopped; no file was written");
+    cli_guard("encode: stopped; no file was written");
     Status status = archive_encode(d, list, &job, to, &sum, o->a, o->err);
     progress_close(&progress);
     const uint64_t size = frame_bytes(to);

@@ -93,7 +93,7 @@ static Status inspect(const Options *o, Dump *d, const char *path)
                              .column_count = view->count - (repeats(d, index, count) ? 0 : view->cell)};
     TRY(cli_report_open(&report, &o->common, &spec, o->forever, o->err));
     Error lost = {.status = OK};
-    stop_guard_line(stopped_line);
+    cli_guard(stopped_line);
     const Status written = write_all(o, d, index, count, report, view, &lost);
     stop_unguard();
     /* A file without spectra does not replace an older one where another start may compute them. */

@@ -39,7 +39,7 @@ static Status run(void *options, const TextList *arguments)
                          .note = o->note,
                          .labels = o->labels,
                          .stopped = cli_stopped};
-    stop_guard_line("plot: stopped");
+    cli_guard("plot: stopped");
     const Status status = plot_draw(&job, o->a, o->err);
     stop_unguard();
     return status == OK ? OK : error_at(o->err, "plot");

@@ -54,7 +54,7 @@ static Status write_page(ReportOptions *o, const char *folder, const char *path)
                            .stopped = cli_stopped,
                            .data = o,
                            .note = note};
-    stop_guard_line("report: stopped");
+    cli_guard("report: stopped");
     const Status status = page_write(&spec, o->a, o->err);
     stop_unguard();
     return status;

@@ -48,7 +48,7 @@ static Status run(void *options, const TextList *arguments)
         return FAIL(o->err, ERR_USAGE, "synth: no output file; want -o FILE.h5");
     TRY(dump_create(&to, o->common.output, o->err));
     dump_sign(to, "atomo-bench synth");
-    stop_guard_line("synth: stopped; no file was written");
+    cli_guard("synth: stopped; no file was written");
     const Status status = dump_finish(to, synth_dump(&synth, &layout, to, o->a, o->err), o->err);
     stop_unguard();
     TRY(status);

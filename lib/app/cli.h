@@ -175,4 +175,8 @@ int cli_main(const char *program, const char *brief, const char *first_steps, co
  * for ERR_STOPPED, 141 if the reader of stdout is gone, else 1. */
 int cli_report(const char *program, const Error *err);
 
+/* Begins a part that stop_guard guards, in a command of atomo-bench that has nothing to finish: after a stop, reports
+ * `line`, as "encode: stopped". stop_unguard ends it. */
+void cli_guard(const char *line);
+
 #endif

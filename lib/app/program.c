@@ -50,6 +50,18 @@ int cli_report(const char *program, const Error *error)
     return codes[err->status];
 }
 
+static int report_line(void *line)
+{
+    Error err;
+    FAIL(&err, ERR_STOPPED, "%s", (const char *)line);
+    return cli_report("atomo-bench", &err);
+}
+
+void cli_guard(const char *line)
+{
+    stop_guard(report_line, (void *)(uintptr_t)line);
+}
+
 int cli_run(const Command *command, int argc, char **argv,
             Status (*run)(void *options, const TextList *arguments), void *options, Arena *a, Error *err)
 {

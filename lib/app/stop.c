@@ -1,7 +1,6 @@
 /* stop.c -- implements stop.h. */
 #include "app/stop.h"
 
-#include "app/cli.h"
 #include "base/outfile.h"
 
 #include <errno.h>
@@ -86,18 +85,6 @@ void stop_guard(int (*finish)(void *data), void *data)
     stop.finish = finish;
     stop.data = data;
     pthread_mutex_unlock(&stop.lock);
-}
-
-static int report_line(void *line)
-{
-    Error err;
-    FAIL(&err, ERR_STOPPED, "%s", (const char *)line);
-    return cli_report("atomo-bench", &err);
-}
-
-void stop_guard_line(const char *line)
-{
-    stop_guard(report_line, (void *)(uintptr_t)line);
 }
 
 void stop_unguard(void)

@@ -12,8 +12,6 @@
  * thread, and only while the main thread is within the guarded part and not between stop_hold and
  * stop_release. If that thread cannot be created, nothing is guarded. */
 void stop_guard(int (*finish)(void *data), void *data);
-/* The same for a command of atomo-bench that has nothing to write: `finish` reports this line. */
-void stop_guard_line(const char *line);
 /* Ends the guarded part; the programs call this also before an output gets its name (outfile_naming), so that `finish`
  * never says that no file was written when one was. */
 void stop_unguard(void);
