@@ -226,7 +226,7 @@ static Status begin_or_resume(TrainRun *r, Trainer *t, const char *dir)
 static Status test_again(TrainRun *r, Trainer *t)
 {
     StepRecord *last = &r->records.last;
-    if (trainer_step_done(t) < r->job.steps || !isnan(last->test.accuracy))
+    if (r->records.kept || trainer_step_done(t) < r->job.steps || !isnan(last->test.accuracy))
         return OK;
     last->step = trainer_step_done(t);
     last->epoch = (last->step - 1) / trainer_epoch_steps(t) + 1;

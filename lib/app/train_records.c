@@ -278,7 +278,6 @@ Status train_records_step(TrainRecords *r, const StepRecord *s, Error *err)
     Value row[RECORD_COLUMNS_MOST];
     const ArenaMark mark = arena_mark(j->a);
     const double now = clock_now(), measured = step_ms(r, s, now - r->clock);
-    r->stepped = true;
     r->wall += now - r->clock;
     r->clock = now;
     r->sim += s->compute + s->encode + s->comm + s->decode;
@@ -307,12 +306,11 @@ Status train_records_step(TrainRecords *r, const StepRecord *s, Error *err)
 
 /* ---- resuming ---- */
 
-static const char *run_name(const TrainRecords *r)
+static const char *run_name(const TrainRecords *r, const char *compressor, int64_t seed)
 {
-    const char *named = r->job->seeds == 1
-                            ? NULL
-                            : text_format(r->job->a, "%s, seed %lld", r->compressor, (long long)r->seed);
-    return named ? named : r->compressor;
+    const char *named =
+        r->job->seeds == 1 ? NULL : text_format(r->job->a, "%s, seed %lld", compressor, (long long)seed);
+    return named ? named : compressor;
 }
 
 /* Runs a step's test that an earlier run did not finish. Adds its accuracy to the step's record, and appends
@@ -383,25 +381,28 @@ static size_t find_records(const TrainRecords *r, size_t run, size_t step, const
     return lost;
 }
 
-/* With a journal, the command was interrupted, and would have replaced the result if it had come to its end. */
+/* A journal shows that this command began before, and was to replace the result then. */
 static Status check_replaced(const TrainRecords *r, const PlannedRun *run, size_t lost)
 {
     const TrainJob *j = r->job;
-    const char *output = j->common.output;
+    const char *output = j->common.output, *journal = r->journal.path,
+               *name = run_name(r, run->compressor, run->seed);
     if (!r->occupied || j->common.force || (!lost && r->journal.found))
         return OK;
-    if (lost)
+    if (!lost) {
         FAIL(
             j->err, ERR_USAGE,
-            "%s: would be replaced by a result without the records of %zu of the %zu steps of %s before, which "
-            "are not in %s",
-            output, lost, run->done, run->compressor, r->journal.path);
-    else
-        FAIL(j->err, ERR_USAGE,
-             "%s: would be replaced, but there is nothing to resume: no checkpoint in --train-dir, and no %s",
-             output, r->journal.path);
-    return error_hint(j->err, "another -o FILE takes the records of this run; --force replaces %.200s",
-                      output);
+            "%s: would be replaced, but there is nothing to resume: no undamaged checkpoint of %s, and no %s",
+            output, name, journal);
+        return error_hint(j->err, "leave out --resume to begin afresh and replace %.200s", output);
+    }
+    FAIL(
+        j->err, ERR_USAGE,
+        "%s: would be replaced by a result without records of %zu of the first %zu step%s of %s, which %s lacks",
+        output, lost, run->done, text_s(run->done), name, journal);
+    return error_hint(j->err, "another -o FILE takes the records of this run; --force replaces %.200s%s",
+                      output,
+                      r->journal.old_count ? "; if that is this run's own result, remove the journal" : "");
 }
 
 Status train_records_replay(TrainRecords *r, size_t step, Trainer *tested)
@@ -411,19 +412,19 @@ Status train_records_replay(TrainRecords *r, size_t step, Trainer *tested)
     const Json **record = NEW(j->a, const Json *, step + 1);
     TRY(arena_check(record, j->a, j->err));
     const size_t lost = find_records(r, r->run, step, record);
-    const PlannedRun now = {.compressor = r->compressor, .done = step};
+    const PlannedRun now = {.compressor = r->compressor, .seed = r->seed, .done = step};
     if (step < j->steps)
         TRY(check_replaced(r, &now, lost));
     r->partial = lost > 0;
-    r->lost = r->lost || lost;
-    if (lost)
+    const char *name = run_name(r, r->compressor, r->seed);
+    if (lost && !r->kept)
         progress_note(
             &r->job->progress,
-            "note: %s: the records of %zu of the %zu steps before are not in a journal, so sums stay blank",
-            run_name(r), lost, step);
+            "note: %s: records of %zu of the first %zu step%s are not in a journal, so sums stay blank", name,
+            lost, step, text_s(step));
     if (step > j->steps)
-        progress_note(&r->job->progress, "note: %s: has done %zu steps, more than the %zu of this run",
-                      run_name(r), step, j->steps);
+        progress_note(&r->job->progress, "note: %s: has done %zu steps, more than the %zu of this run", name,
+                      step, j->steps);
     for (size_t i = 1; i <= step; i++)
         if (record[i]) {
             TRY(journal_row(record[i], r->column, r->columns, row, j->a, j->err));
@@ -476,15 +477,17 @@ static Status sort_records(TrainRecords *r, const PlannedRun *run, size_t count)
 Status train_records_plan(TrainRecords *r, const PlannedRun *run, size_t count)
 {
     const TrainJob *j = r->job;
-    bool ended = !r->journal.old_count; /* nothing is left to do */
     TRY(sort_records(r, run, count));
+    bool ended = true;
     for (size_t i = 0; i < count; i++)
         ended = ended && run[i].done >= run[i].steps;
-    for (size_t i = 0; i < count && !ended; i++) {
+    r->kept = r->occupied && !j->common.force && ended && !r->journal.old_count;
+    for (size_t i = 0; i < count; i++) {
         const ArenaMark mark = arena_mark(j->a);
         const Json **record = NEW(j->a, const Json *, run[i].done + 1);
         TRY(arena_check(record, j->a, j->err));
-        TRY(check_replaced(r, &run[i], find_records(r, i, run[i].done, record)));
+        if (!r->kept)
+            TRY(check_replaced(r, &run[i], find_records(r, i, run[i].done, record)));
         arena_rewind(j->a, mark);
     }
     return OK;
@@ -512,24 +515,16 @@ Status train_records_summary(TrainRecords *r, bool failed)
 
 /* ---- closing ---- */
 
-/* True if all runs had finished before, and the result there may have records that the new one would not have. */
-static bool had_finished(TrainRecords *r, Status status)
-{
-    if (status != OK || !r->occupied || r->job->common.force || r->stepped || !r->lost)
-        return false;
-    progress_note(
-        &r->job->progress,
-        "note: %s: stays as it is: all steps were done before, and their records are not in a journal",
-        r->job->common.output);
-    return true;
-}
-
 Status train_records_close(TrainRecords *r, bool checkpoints, Status status)
 {
     Error *err = r->job->err;
     const bool stopped = status == ERR_STOPPED;
     progress_close(&r->job->progress);
-    if (had_finished(r, status)) {
+    if (status == OK && r->kept) {
+        progress_note(
+            &r->job->progress,
+            "note: %s: stays as it is: all steps were done before, and their records are not in a journal",
+            r->job->common.output);
         report_abandon(r->report);
         r->report = NULL;
     }

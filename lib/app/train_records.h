@@ -39,17 +39,17 @@ typedef struct {
 typedef struct {
     TrainJob *job;
     Column column[RECORD_COLUMNS_MOST];
-    size_t columns,
-        step_columns; /* the first `step_columns` are about a step; then those of the targets, on several ranks `workers`, then `seed` */
+    /* the first `step_columns` are about a step; then come those of the targets, on several ranks `workers`, then
+     * `seed` */
+    size_t columns, step_columns;
     TrainTarget target[TARGETS_MOST];
     size_t targets;
     Journal journal;
     Report *report;
     bool occupied; /* with --resume: a result is in the file of -o */
+    bool kept;     /* it stays there, as nothing is left to train and the journal has no records */
     /* the journal's records by run: the first one of each run and the next one of the same run, as index + 1; 0: none */
     size_t *first, *next;
-    bool stepped; /* this process has trained a step */
-    bool lost;    /* records of a run are lost */
 
     /* about the current run */
     size_t run; /* its number */

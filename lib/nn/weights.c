@@ -148,10 +148,9 @@ Status weights_read(const Model *m, const char *path, float *weights, float *run
 {
     Source s = {.a = arena_open(0), .err = err};
     Status status = dump_open(&s.dump, path, s.a, err);
-    if (status == ERR_CORRUPT ||
-        (status == ERR_IO && !*err->hint)) /* a hint to ERR_USAGE converts a pickle */
-        weights_hint(err);
-    else if (status == OK) {
+    if (status == ERR_CORRUPT || (status == ERR_IO && !*err->hint)) {
+        weights_hint(err); /* ERR_USAGE has a hint of its own: how to convert a pickle */
+    } else if (status == OK) {
         status = read_all(&s, m, weights, running);
         if (status != OK)
             error_at(err, "%s", path);

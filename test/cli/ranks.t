@@ -130,7 +130,7 @@ $ . $SRC/test/cli/ranks.sh; /usr/bin/python3 -c 'import h5py, numpy; f = h5py.Fi
 > 4,none
 > step_00000004.h5
 > step_00000006.h5
-2> note: none: the records of 4 of the 4 steps before are not in a journal*
+2> note: none: records of 4 of the first 4 steps are not in a journal*
 = 0
 
 # the first workers to arrive: only with a server and several ranks; a run goes on from its checkpoint

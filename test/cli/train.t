@@ -59,7 +59,7 @@ $ sh $SRC/test/cli/tiny.sh; run() { atomo-train run --threads 1 --network softma
 - step_00000006.h5
 - o.csv.journal
 2> note: o.csv: stays as it is: all steps were done before, and their records are not in a journal
-2> atomo-train: o.csv: would be replaced by a result without the records of 4 of the 4 steps of none before, which are not in o.csv.journal
+2> atomo-train: o.csv: would be replaced by a result without records of 4 of the first 4 steps of none, which o.csv.journal lacks
 2> hint: another -o FILE takes the records of this run; --force replaces o.csv
 2> note: none: has done 6 steps, more than the 5 of this run
 = 0
@@ -94,10 +94,12 @@ $ sh $SRC/test/cli/interrupted.sh; atomo-train run --threads 1 --network softmax
 > 4
 > codes 2 2 2 0 2 2 0:replaced 0:replaced 0:replaced
 - d
-2> atomo-train: r.csv: would be replaced by a result without the records of 1 of the 8 steps of none before, which are not in r.csv.journal
-2> atomo-train: r.csv: would be replaced by a result without the records of 8 of the 8 steps of none before, which are not in r.csv.journal
+2> atomo-train: r.csv: would be replaced by a result without records of 1 of the first 8 steps of none, which r.csv.journal lacks
+2> hint: another -o FILE takes the records of this run; --force replaces r.csv; if that is this run's own result, remove the journal
+2> atomo-train: r.csv: would be replaced by a result without records of 8 of the first 8 steps of none, which r.csv.journal lacks
 2> note: r.csv: stays as it is: all steps were done before, and their records are not in a journal
-2> atomo-train: r.csv: would be replaced, but there is nothing to resume: no checkpoint in --train-dir, and no r.csv.journal
+2> atomo-train: r.csv: would be replaced, but there is nothing to resume: no undamaged checkpoint of none, and no r.csv.journal
+2> hint: leave out --resume to begin afresh and replace r.csv
 2> hint: another -o FILE takes the records of this run; --force replaces r.csv
 = 0
 
@@ -107,7 +109,7 @@ $ sh $SRC/test/cli/tiny.sh; run() { timeout -s KILL 20 atomo-train run --threads
 > 4
 - 137
 - *.journal
-2> note: none: the records of 4 of the 4 steps before are not in a journal, so sums stay blank
+2> note: none: records of 4 of the first 4 steps are not in a journal, so sums stay blank
 = 0
 
 # what is no checkpoint is noted and left out by eval; a run refuses a folder or pipe in the place of a checkpoint before its first step
