@@ -176,6 +176,7 @@ static Status plan_run(PlannedRun *planned, TrainRun *r, size_t k, size_t i)
     TRY(step_files(&step, &count, one.dir, r->job.a, r->job.err));
     *planned = (PlannedRun){.compressor = one.codec,
                             .seed = (int64_t)r->job.setup.seed,
+                            .dir = one.dir,
                             .done = count ? step[count - 1] : 0,
                             .steps = r->job.steps};
     return OK;

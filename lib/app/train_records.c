@@ -474,13 +474,38 @@ static Status sort_records(TrainRecords *r, const PlannedRun *run, size_t count)
     return OK;
 }
 
+/* Refuses a folder that lacks checkpoints of the journal's run. A test's checkpoint follows its record, so a kill leaves one
+ * tested step without a checkpoint; two show that the checkpoints are in another folder. */
+static Status check_checkpoints(const TrainRecords *r, size_t i, const PlannedRun *run)
+{
+    Error *err = r->job->err;
+    size_t first = 0;
+    for (size_t k = r->first[i]; k && !r->job->common.force; k = r->next[k - 1]) {
+        const Json *record = r->journal.old[k - 1], *tested = json_member(record, "test_accuracy");
+        const size_t step = positive(record, "step");
+        if (!tested || tested->type != JSON_NUMBER || step <= run->done || step == first)
+            continue;
+        if (!first) {
+            first = step;
+            continue;
+        }
+        FAIL(err, ERR_USAGE, "%s: has records of step %zu of %s, but %s has no checkpoint after step %zu",
+             r->journal.path, step, run_name(r, run->compressor, run->seed), run->dir, run->done);
+        return error_hint(
+            err, "give the --train-dir, codecs and seeds of that run; --force trains those steps anew");
+    }
+    return OK;
+}
+
 Status train_records_plan(TrainRecords *r, const PlannedRun *run, size_t count)
 {
     const TrainJob *j = r->job;
     TRY(sort_records(r, run, count));
     bool ended = true;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        TRY(check_checkpoints(r, i, &run[i]));
         ended = ended && run[i].done >= run[i].steps;
+    }
     r->kept = r->occupied && !j->common.force && ended && !r->journal.old_count;
     for (size_t i = 0; i < count; i++) {
         const ArenaMark mark = arena_mark(j->a);

@@ -32,7 +32,8 @@ typedef struct {
 typedef struct {
     const char *compressor;
     int64_t seed;
-    size_t done; /* step of the newest checkpoint; 0: none */
+    const char *dir; /* the folder of its checkpoints */
+    size_t done;     /* step of the newest checkpoint; 0: none */
     size_t steps;
 } PlannedRun;
 

@@ -103,6 +103,18 @@ $ sh $SRC/test/cli/interrupted.sh; atomo-train run --threads 1 --network softmax
 2> hint: another -o FILE takes the records of this run; --force replaces r.csv
 = 0
 
+# --resume with the wrong --train-dir, or without one of two codecs, leaves the journal of the killed run as it is
+$ sh $SRC/test/cli/interrupted.sh -c none -c qsgd; cp r.csv.journal old; go() { atomo-train run --threads 1 --network softmax --dataset mnist -q --eval-freq 4 -o r.csv --resume --max-steps 16 "$@"; echo $?; cmp r.csv.journal old && echo kept; }; go --train-dir other -c none -c qsgd; go --train-dir d -c none; ls; go --train-dir d -c none -c qsgd; grep -c ^step,none r.csv
+> 2
+> kept
+- other
+> 0
+> 16
+2> atomo-train: r.csv.journal: has records of step 8 of none, but other/none has no checkpoint after step 0
+2> atomo-train: r.csv.journal: has records of step 8 of none, but d has no checkpoint after step 0
+2> hint: give the --train-dir, codecs and seeds of that run; --force trains those steps anew
+= 0
+
 # a pipe and a device in the place of the result are written to, not read
 $ sh $SRC/test/cli/tiny.sh; run() { timeout -s KILL 20 atomo-train run --threads 1 --network softmax --dataset mnist --eval-freq 2 -q --resume --train-dir d "$@"; echo $?; }; mkfifo p; timeout 30 cat p >got & run --max-steps 4 -o p -f csv; wait $!; grep -c ^step got; run --max-steps 6 -o /dev/null; ls
 > 0
