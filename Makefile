@@ -17,7 +17,7 @@ REVISION := $(or $(REVISION),$(shell git describe --always --dirty --abbrev=12 2
 # The Debian packages that `make deps` installs: to build, to test, and to draw figures.
 DEB_BUILD := gcc make pkg-config libhdf5-dev libfftw3-dev libzstd-dev libblosc-dev \
              libmatio-dev zlib1g-dev libseccomp-dev libdnnl-dev libopenblas0-pthread libcmocka-dev gnuplot-nox \
-             libzfp-dev libfpzip-dev
+             libzfp-dev libfpzip-dev python3
 DEB_MPI   := libopenmpi-dev openmpi-bin
 
 have_cc    := $(shell $(CC) --version >/dev/null 2>&1 && echo yes)
@@ -282,7 +282,7 @@ deps:
 	@missing=; for p in $(PKGS) cmocka; do pkg-config --exists $$p 2>/dev/null || missing="$$missing $$p"; done; \
 	for h in $(HEADERS) zfp.h fpzip.h; do echo "#include <$$h>" | $(CC) -E - >/dev/null 2>&1 || missing="$$missing $$h"; done; \
 	[ "$$($(CC) -print-file-name=libopenblas.so.0 2>/dev/null)" != libopenblas.so.0 ] || missing="$$missing libopenblas.so.0"; \
-	for c in $(CC) gnuplot; do command -v $$c >/dev/null 2>&1 || missing="$$missing $$c"; done; \
+	for c in $(CC) gnuplot python3; do command -v $$c >/dev/null 2>&1 || missing="$$missing $$c"; done; \
 	[ -z "$$missing" ] && exit 0; \
 	echo "not found:$$missing"; \
 	command -v apt-get >/dev/null || { echo "this is not Debian or a relative: install the equivalents of:" \
@@ -440,7 +440,7 @@ $(B)/slow_disk.so: test/cli/slow_disk.c
 	$(SAY) CC $<
 	$(Q)$(CC) -shared -fPIC -O1 -D_GNU_SOURCE -Wall -Wextra -o $@ $<
 
-cli-output: $(B)/slow_disk.so
+torture-output: $(B)/slow_disk.so
 
 # Two made-up hosts and a link between them, and training on them against the predictions of `cost`.
 $(B)/two_hosts: test/net/two_hosts.c
@@ -536,10 +536,22 @@ CLI_TESTS := $(patsubst test/cli/%.t,%,$(wildcard test/cli/*.t))
 
 cli-tests: $(CLI_TESTS:%=cli-%)
 
-cli-ranks: $(B)/two_hosts
+torture-ranks: $(B)/two_hosts
 
 $(CLI_TESTS:%=cli-%): cli-%: $(PROGRAMS) $(LIBRARY)
 	@$(call timed,$(B)/cli-$*) sh test/cli/run.sh $(B)/bin test/cli/$*.t >$(B)/cli-$*.log 2>&1; code=$$?; sed 's/^cli:/cli $*:/' $(B)/cli-$*.log; exit $$code
+
+# Cases that need signals at some moment, times, or limits of the system; a busy machine can spoil them, so `make check` has none.
+TORTURES := $(patsubst test/torture/%.t,torture-%,$(sort $(wildcard test/torture/*.t)))
+.PHONY: torture $(TORTURES)
+
+torture: $(TORTURES)
+	@TORTURE=1 $(MAKE) --no-print-directory run-net/test_ranks
+	@sh test/limits.sh $(B)/bin
+	@sh test/kills.sh $(B)/bin 20
+
+$(TORTURES): torture-%: $(PROGRAMS) $(LIBRARY)
+	@sh test/cli/run.sh $(B)/bin test/torture/$*.t
 
 # The tests of the Python package, if its modules are installed (Debian: python3-numpy, python3-h5py, python3-pandas,
 # python3-torch). A program without AddressSanitizer cannot load a library that has it, so there are no such tests
@@ -665,42 +677,13 @@ COVERAGE := $(MAKE) --no-print-directory MODE=coverage CC='$(CLANG)' POINTS=5 SA
 COVERAGE_NOT := run-net/test_ranks run-nn/test_train_digits run-measure/test_memory run-codec/test_unbiased run-coder/test_efficiency \
             run-adding-unbiased cli-paper cli-docs cli-release
 
-# `make coverage-gate` has the same limits and runs fewer tests, in less time, and no `faults`. Each test's lines and branches were measured by
-# themselves; then the test with the most new ones for each second of processor time, its build included, came next until 96 % of the lines and 87 % of
-# the branches had run. cli-names is left out: it needs limits on memory that the counters change.
-COVERAGE_GATE := $(filter run-golden-most0,$(RUNS)) run-adding-promises \
-    $(addprefix run-app/test_,advise cli power_loss train_records) \
-    $(addprefix run-base/test_,background bits counts dynamic json outfile param) \
-    $(addprefix run-codec/test_,defects numbers plan starved) \
-    $(addprefix run-coder/test_,adders classes coders elias huffman indices rans_damage rans_kernels signs symbols_forms \
-        symbols_sparse symbols_sparse_damage) \
-    $(addprefix run-compress/test_,cas clusters dyadic excess gspar half half_merge induced minmax names nuqsgd packed \
-        shift sign_vote) \
-    $(addprefix run-data/test_,batches datasets own svhn texts) \
-    $(addprefix run-dump/test_,array_files array_hostile convert describe dump_hostile groups layout synth team tensor) \
-    $(addprefix run-exchange/test_,exchange) \
-    $(addprefix run-library/test_,library library_measure vectors) \
-    $(addprefix run-measure/test_,link_trial merge merging metrics times windows) \
-    $(addprefix run-network/test_,cost link) \
-    $(addprefix run-nn/test_,blocked checkpoint gpt layer_rules local_steps networks step_records) \
-    $(addprefix run-num/test_,fourier linalg spectral) \
-    $(addprefix run-page/test_,page page_parts page_starved) \
-    $(addprefix run-payload/test_,archive frame) \
-    $(addprefix run-plot/test_,plot_cost plot_curves plot_dress) \
-    $(addprefix run-report/test_,journal report view) \
-    $(addprefix run-vec/test_,kernels) \
-    $(addprefix replay-fuzz_,decode merge descriptor elias indices) \
-    $(addprefix cli-,advise equal-bits low-rank output plot program ranks read records shell sketches sweep train \
-        wrappers)
-
-.PHONY: coverage-run coverage-gate-run coverage-gate
+.PHONY: coverage-run
 coverage-run: $(B)/whole.so $(filter-out $(COVERAGE_NOT),$(RUNS) $(FUZZERS:%=replay-%) $(CLI_TESTS:%=cli-%) faults)
-coverage-gate-run: $(B)/whole.so $(COVERAGE_GATE)
 
 $(B)/whole.so: $(B)/libatomo.a
 	$(Q)$(CC) -shared $(SANITISE) -o $@ -Wl,--whole-archive $< -Wl,--no-whole-archive $(LIBS)
 
-coverage coverage-gate:
+coverage:
 	@for p in $(CLANG) llvm-cov llvm-profdata; do command -v $$p >/dev/null || { echo "make $@ needs $$p: apt-get install clang libclang-rt-14-dev llvm" >&2; exit 2; }; done
 	@rm -rf $(COUNTERS) && mkdir -p -m 1777 $(COUNTERS)
 	+@$(COVERAGE) -k -O -j$$(nproc) $@-run || touch $(COUNTERS)/failed
@@ -912,6 +895,7 @@ help:
 	@echo "make fuzz      search for inputs that break a decoder or parser  (FUZZ_SECONDS=60 each)"
 	@echo "make fuzz-codecs   the same for the decoder of one codec after the other  (CODECS=\"svd qsgd\")"
 	@echo "make faults    every command with one of its own allocations or system calls failing  (POINTS=0: each call)"
+	@echo "make torture   signals, times and limits: what make check leaves out, as a busy machine can spoil it"
 	@echo "make limits    run the programs under limits on memory, files, processes and stack, in small steps"
 	@echo "make kills     kill commands at random moments, resume them, compare with undisturbed runs  (KILLS=500)"
 	@echo "make stops     stop commands on a vector of 2.4 GB with SIGTERM; each must end within a second  (STOPS=10)"
@@ -919,7 +903,6 @@ help:
 	@echo "make resume-kills  kill comparisons within one codec, resume them, compare with an undisturbed run  (KILLS=500)"
 	@echo "make rank-kills   kill ranks of a training run at random moments; nothing may hang or be lost  (RANK_KILLS=100)"
 	@echo "make coverage  lines and branches of lib/ that the tests run, for each room; fail below 95 and 85 %"
-	@echo "make coverage-gate   the same limits, by fewer tests: some minutes"
 	@echo "make mutants   plant faults in what makes numbers; the tests must see each  (WORD=metrics.c: some)"
 	@echo "make certify   bias and variance of every codec that promises them, and the tests' own level: docs/certificate.md"
 	@echo "make huge      a vector of over 2^31 elements through encode, decode and inspect: 20 GB of memory  (HUGE_DIR=DIR)"

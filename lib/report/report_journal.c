@@ -4,11 +4,14 @@
 
 #include "base/file.h"
 #include "base/outfile.h"
+#include "base/outfile_leftover.h"
 #include "measure/timing.h"
 #include "report/report_stored.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -253,10 +256,33 @@ static Status keep_records(const Journal *j, size_t records, const char *data, c
                       j->path);
 }
 
+/* Returns true if the path leads through /dev or /proc, as /dev/stdout and links to it do: what is there has no folder of
+ * its own in which a journal could stand. */
+static bool is_device_path(const char *path, int links)
+{
+    char folder[PATH_MAX], place[PATH_MAX], to[PATH_MAX];
+    const size_t up = path_directory(path);
+    snprintf(folder, sizeof folder, "%.*s", (int)up, path);
+    if (!realpath(up ? folder : ".", place))
+        return false;
+    if (!strcmp(place, "/dev") || !strncmp(place, "/dev/", 5) || !strncmp(place, "/proc/", 6))
+        return true;
+    const ssize_t size = readlink(path, to, sizeof to - 1);
+    if (size < 0 || links == 0)
+        return false;
+    to[size] = 0;
+    char *next = *to == '/' ? strdup(to) : NULL;
+    if (!next && asprintf(&next, "%s/%s", place, to) < 0)
+        return false;
+    const bool device = next && is_device_path(next, links - 1);
+    free(next);
+    return device;
+}
+
 static bool keeps_journal(const char *output)
 {
     struct stat now;
-    return output && (stat(output, &now) || S_ISREG(now.st_mode));
+    return output && !is_device_path(output, 40) && (stat(output, &now) || S_ISREG(now.st_mode));
 }
 
 Status journal_open(Journal *j, const char *output, bool resume, const Fact *settings, size_t count, Arena *a,

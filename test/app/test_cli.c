@@ -299,26 +299,8 @@ static void a_first_signal_only_notes_that_it_came(void **state)
     raise(SIGHUP);
 }
 
-static void a_later_signal_kills(void **state)
-{
-    (void)state;
-    int ended;
-    const pid_t child = fork();
-    if (!child) {
-        signal(SIGINT, SIG_DFL); /* a shell may have started this program with the signal ignored */
-        cli_catch_stop();
-        raise(SIGINT); /* the first, or one after that of the test before */
-        nanosleep(&(struct timespec){.tv_nsec = 400000000}, NULL);
-        raise(SIGTERM);
-        _exit(0);
-    }
-    check(waitpid(child, &ended, 0) == child);
-    check(WIFSIGNALED(ended) && WTERMSIG(ended) == SIGTERM);
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(values_come_in_every_gnu_form),
-    cmocka_unit_test(a_later_signal_kills),
     cmocka_unit_test(an_alias_is_the_same_option),
     cmocka_unit_test(two_dashes_end_the_options_and_one_is_an_argument),
     cmocka_unit_test(common_options_have_their_defaults),

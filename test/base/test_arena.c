@@ -211,43 +211,6 @@ static void running_out_of_chunks_is_said(void **state)
     arena_close(a);
 }
 
-/* If malloc has no memory for the arena itself, every later call with this arena must return an error. */
-static void an_arena_that_could_not_be_had_says_so(void **state)
-{
-    (void)state;
-#ifndef __SANITIZE_ADDRESS__
-    Error err;
-    struct rlimit old;
-    Arena *empty = arena_open(0);
-    getrlimit(RLIMIT_AS, &old);
-    setrlimit(RLIMIT_AS, &(struct rlimit){1, old.rlim_max});
-    void *held = NULL;
-    /* takes all memory that malloc still has, in a linked list */
-    for (size_t size = 4096; size >= 16; size /= 4)
-        for (void **p; (p = malloc(size)); held = p)
-            *p = held;
-    Arena *a = arena_open(0);
-    alarm(60);
-    void *none = NEW(a, char, 10), *nothing = NEW(empty, char, 0); /* must not try for ever */
-    alarm(0);
-    const ArenaMark mark = arena_mark(a);
-    arena_rewind(a, mark);
-    arena_reset_peak(a);
-    const Status status = arena_fail(a, &err);
-    const size_t used = arena_used(a) + arena_peak(a);
-    arena_close(a);
-    arena_close(empty);
-    for (void *next; held; held = next) {
-        next = *(void **)held;
-        free(held);
-    }
-    setrlimit(RLIMIT_AS, &old);
-    check(!none && !nothing && used == 0);
-    assert_int_equal(status, ERR_MEMORY);
-    check(strstr(err.text, " bytes were asked for") && !strstr(err.text, ": 0 bytes"));
-#endif
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(blocks_are_aligned_and_apart),
     cmocka_unit_test(rewinding_gives_the_same_memory_again),
@@ -260,6 +223,5 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(trimming_keeps_what_is_taken),
     cmocka_unit_test(many_large_takes_find_room),
     cmocka_unit_test(running_out_of_chunks_is_said),
-    cmocka_unit_test(an_arena_that_could_not_be_had_says_so),
 };
 CHECK_MAIN(tests)

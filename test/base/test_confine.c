@@ -155,30 +155,6 @@ static void only_what_is_kept_stays_open_and_nothing_else_opens(void **state)
     check(WIFEXITED(how) && WEXITSTATUS(how) == 7);
 }
 
-static void nothing(int tie)
-{
-    (void)tie;
-}
-
-/* At each limit on the number of open files, a confined child opens all files that it needs or exits with
- * CONFINE_NO_FILES. */
-static void few_open_files_are_enough_or_said(void **state)
-{
-    (void)state;
-    struct rlimit before, tight;
-    check(!getrlimit(RLIMIT_NOFILE, &before));
-    int least = 0;
-    for (rlim_t most = 16; most >= 4; most--) {
-        tight = (struct rlimit){most, before.rlim_max};
-        check(!setrlimit(RLIMIT_NOFILE, &tight));
-        const int how = ended(nothing);
-        check(!setrlimit(RLIMIT_NOFILE, &before));
-        check(WIFEXITED(how) && (WEXITSTATUS(how) == 0 || WEXITSTATUS(how) == CONFINE_NO_FILES));
-        least = WEXITSTATUS(how) == 0 ? (int)most : least;
-    }
-    check(least <= 6 && least > 0);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -186,7 +162,6 @@ int main(void)
         cmocka_unit_test(memory_beyond_the_limit_is_not_had),
         cmocka_unit_test(few_system_calls_are_left),
         cmocka_unit_test(a_parent_limits_its_child),
-        cmocka_unit_test(few_open_files_are_enough_or_said),
         cmocka_unit_test(only_what_is_kept_stays_open_and_nothing_else_opens),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;

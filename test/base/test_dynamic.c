@@ -5,7 +5,6 @@
 
 #include <dlfcn.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -50,40 +49,6 @@ static void a_missing_symbol_is_named(void **state)
     assert_int_equal(library_load(&l, &handle, &err), ERR_IO);
     assert_non_null(strstr(err.text, "no_such_name"));
     assert_null(zlib.none);
-}
-
-static void limit_address_space(uint64_t most, struct rlimit *before)
-{
-    assert_int_equal(getrlimit(RLIMIT_AS, before), 0);
-    assert_int_equal(setrlimit(RLIMIT_AS, &(struct rlimit){most, before->rlim_max}), 0);
-}
-
-static void under_a_limit_on_address_space_memory_may_be_the_cause(void **state)
-{
-    const SharedLibrary l = {
-        "the zzz library", "libzzz.so.9", "libzzz-dev", there, countof(there), 0, false, NULL};
-    const uint64_t most = (uint64_t)1 << 46; /* enough for AddressSanitizer */
-    struct rlimit before;
-    (void)state;
-    limit_address_space(most, &before);
-    assert_true(address_space_limit() == most);
-    assert_int_equal(library_load(&l, &handle, &err), ERR_MEMORY);
-    setrlimit(RLIMIT_AS, &before);
-}
-
-static void a_library_that_needs_more_room_than_is_left_is_not_loaded(void **state)
-{
-    const uint64_t most = (uint64_t)1 << 46;
-    SharedLibrary l = {"zlib", "libz.so.1", "zlib1g", there, countof(there), most + 1, false, NULL};
-    struct rlimit before;
-    (void)state;
-    limit_address_space(most, &before);
-    assert_int_equal(library_load(&l, &handle, &err), ERR_MEMORY);
-    assert_non_null(strstr(err.text, "MB of address space, more than the limit of 70368744 MB leaves"));
-    l.room = 1 << 20;
-    check_ok(library_load(&l, &handle, &err), &err);
-    setrlimit(RLIMIT_AS, &before);
-    dlclose(handle);
 }
 
 static void a_library_that_is_cut_short_crashes_a_child_process_alone(void **state)
@@ -166,8 +131,6 @@ int main(void)
         cmocka_unit_test(each_pointer_is_set_to_its_symbol),
         cmocka_unit_test(a_missing_library_is_named_with_its_package),
         cmocka_unit_test(a_missing_symbol_is_named),
-        cmocka_unit_test(under_a_limit_on_address_space_memory_may_be_the_cause),
-        cmocka_unit_test(a_library_that_needs_more_room_than_is_left_is_not_loaded),
         cmocka_unit_test(a_library_that_is_cut_short_crashes_a_child_process_alone),
         cmocka_unit_test(a_child_process_finds_what_is_missing),
         cmocka_unit_test(only_a_library_that_works_in_its_trial_passes),

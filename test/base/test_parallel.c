@@ -5,7 +5,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -108,8 +107,6 @@ static int code_of_child(void (*limit)(void))
     fflush(NULL);
     const pid_t child = fork();
     if (child == 0) {
-        /* SIGALRM kills a child that waits forever for threads that only the parent has */
-        alarm(20);
         if (limit)
             limit();
         _exit(runs_all(4, 1000, true) ? 0 : 1);
@@ -124,19 +121,6 @@ static void a_child_of_fork_has_threads_of_its_own(void **state)
     (void)state;
     check(runs_all(4, 1000, false)); /* starts the pool of the parent; fork does not copy threads */
     assert_int_equal(code_of_child(two_threads_meet), 0);
-}
-
-static void no_thread_to_be_had(void)
-{
-    const struct rlimit none = {1, 1};
-    if (setrlimit(RLIMIT_NPROC, &none) || (!geteuid() && setuid(65534)))
-        _exit(2);
-}
-
-static void without_threads_the_caller_runs_every_piece(void **state)
-{
-    (void)state;
-    assert_int_equal(code_of_child(no_thread_to_be_had), 0);
 }
 
 static atomic_int asked;
@@ -181,7 +165,6 @@ int main(void)
         cmocka_unit_test(a_call_inside_a_piece_runs_on_its_thread),
         cmocka_unit_test(two_callers_at_once_both_get_their_pieces_run),
         cmocka_unit_test(a_child_of_fork_has_threads_of_its_own),
-        cmocka_unit_test(without_threads_the_caller_runs_every_piece),
         cmocka_unit_test(a_stop_leaves_pieces_out_only_on_the_thread_that_heeds_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -69,12 +69,6 @@ $ /usr/bin/python3 -c 'import h5py; f = h5py.File("a.h5", "w"); f["x"] = [1.0, f
 - *a.h5: a.h5*
 = 1
 
-# on a full disk no output file appears
-$ (ulimit -f 20; atomo-bench synth -o a.h5); ls -A
->
-2> atomo-bench: a.h5: cannot write step_000001/layer*: File too large
-= 0
-
 # a small file that decodes to a very large one is refused before anything is written; --max-output allows it
 $ atomo-bench synth --shape 17000000 -q -o big.h5 >/dev/null; atomo-bench encode big.h5 -c topk:ratio=1e-7 -q -o s.atomo >/dev/null; rm big.h5; atomo-bench decode s.atomo -o b.h5; echo $?; atomo-bench decode s.atomo -q -o b.h5 --max-output 60M; echo $?; atomo-bench decode s.atomo -o b.h5 --max-output 68M --memory 10M; echo $?; ls; atomo-bench decode s.atomo -o b.h5 --max-output 68000000
 2> atomo-bench: s.atomo: * bytes that decode to 68000000, want at most 67*
@@ -118,7 +112,7 @@ $ atomo-bench synth --shape 10 -q -o g.h5; atomo-bench encode g.h5 -c none -q -o
 
 # ... terabytes claimed by many records, and a long transform from a payload of 200 bytes; also if the disk has too little room
 ? python3 -c ''
-$ python3 $SRC/test/cli/bomb.py tera.atomo topk 67108864 20000; python3 $SRC/test/cli/bomb.py dct.atomo dct 67108859 1; for f in tera dct; do timeout -s KILL 20 atomo-bench decode $f.atomo -o b.h5; echo $?; done; atomo-bench decode tera.atomo -o b.h5 --max-output 100T; ls
+$ python3 $SRC/test/cli/bomb.py tera.atomo topk 67108864 20000; python3 $SRC/test/cli/bomb.py dct.atomo dct 67108859 1; for f in tera dct; do timeout -s KILL 300 atomo-bench decode $f.atomo -o b.h5; echo $?; done; atomo-bench decode tera.atomo -o b.h5 --max-output 100T; ls
 2> atomo-bench: tera.atomo: * bytes that decode to 5368709120000, want at most *
 2> atomo-bench: dct.atomo: * bytes that decode to 268435436, want at most *
 2> atomo-bench: tera.atomo: decodes to 5368709120000 bytes, and * are free where b.h5 will be

@@ -170,13 +170,6 @@ $ atomo-bench cost nothing.h5
 2> atomo-bench: nothing.h5: *
 = 1
 
-# a stopped run leaves the earlier result
-$ atomo-bench synth -o g.h5 --shape 2000x640 -q; echo earlier >x.csv; sh $SRC/test/cli/stop.sh TERM atomo-bench cost g.h5 -c svd:method=gesdd --repeats 1000 --force -o x.csv -q; echo $?; cat x.csv
-> 130
-> earlier
-2> atomo-bench: g.h5: stopped with *
-= 0
-
 # atomo-train takes custom links, too
 $ sh "$SRC"/test/cli/tiny.sh; atomo-train run --network lenet --dataset mnist --max-steps 1 --batch-size 2 --workers 2 --link alpha=1s,beta=1GB --topology allgather -c terngrad:share=on -q -f csv --eval-freq 0 | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "comm_ms") c = i } $1 == "step" { printf "%d\n", $c }'
 > 2000

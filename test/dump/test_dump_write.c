@@ -5,7 +5,6 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -209,50 +208,6 @@ static void a_name_used_twice_is_an_error(void **state)
     assert_int_equal(scratch_files(false), 0);
 }
 
-/* The limit on the size of files, in bytes, imitates a full disk. */
-static Status write_under_limit(rlim_t limit)
-{
-    struct rlimit old, small;
-    DumpWriter *w;
-    getrlimit(RLIMIT_FSIZE, &old);
-    small = (struct rlimit){limit, old.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &small);
-    Status status = dump_create(&w, in_scratch("full.h5"), &err);
-    if (status == OK) {
-        float x[5000] = {0};
-        const Shape shape = shape_vector(countof(x));
-        status = write_sample(w);
-        if (status == OK)
-            status = dump_write(w, "large", &shape, x, NULL, &err);
-        if (status == OK)
-            status = dump_commit(w, &err);
-        else
-            dump_abandon(w);
-    }
-    setrlimit(RLIMIT_FSIZE, &old);
-    return status;
-}
-
-static void a_full_disk_is_an_error_and_leaves_nothing(void **state)
-{
-    (void)state;
-    signal(SIGXFSZ, SIG_IGN);
-    for (rlim_t limit = 0; limit < 40000; limit += 777) {
-        scratch_files(true);
-        const Status status = write_under_limit(limit);
-        if (status == OK) {
-            check(limit >= 20000);
-            continue;
-        }
-        assert_int_equal(status, ERR_IO);
-        check(strstr(err.text, "full.h5: cannot write") != NULL);
-        assert_int_equal(scratch_files(false), 0);
-    }
-    scratch_files(true);
-    /* shows that the HDF5 library still works after the failed writes */
-    check_ok(write_under_limit(1 << 20), &err);
-}
-
 /* HDF5's calls of either name come here, and the longest counts. */
 static size_t longest;
 
@@ -335,7 +290,6 @@ int main(void)
         cmocka_unit_test(places_that_cannot_be_written_are_refused),
         cmocka_unit_test(a_read_only_dump_is_replaced_and_stays_read_only),
         cmocka_unit_test(a_name_used_twice_is_an_error),
-        cmocka_unit_test(a_full_disk_is_an_error_and_leaves_nothing),
         cmocka_unit_test(large_tensors_of_any_shape_are_written_in_pieces),
         cmocka_unit_test(the_metadata_carry_checksums),
     };

@@ -12,7 +12,6 @@
 
 #include <math.h>
 #include <stdatomic.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -341,22 +340,6 @@ static void a_run_without_checkpoints_starts_from_the_beginning_and_says_so(void
     check(strstr(noted, "from the beginning"));
 }
 
-/* A folder that cannot be listed now, as by a process with too many open files, may have checkpoints. */
-static void a_folder_that_cannot_be_listed_is_not_taken_for_an_empty_one(void **state)
-{
-    (void)state;
-    struct rlimit limit;
-    size_t *step, count = 7;
-    check_ok(step_files(&step, &count, in_scratch("nothing"), arena, &err), &err);
-    check(count == 0);
-    check(getrlimit(RLIMIT_NOFILE, &limit) == 0);
-    const struct rlimit none = {0, limit.rlim_max};
-    check(setrlimit(RLIMIT_NOFILE, &none) == 0);
-    const Status status = step_files(&step, &count, scratch_dir, arena, &err);
-    check(setrlimit(RLIMIT_NOFILE, &limit) == 0);
-    check(status == ERR_IO && strstr(err.text, "cannot be listed: Too many open files"));
-}
-
 static void what_wrote_a_checkpoint_is_known_from_it(void **state)
 {
     (void)state;
@@ -420,7 +403,6 @@ int main(void)
         cmocka_unit_test(another_setups_checkpoint_is_not_taken_up),
         cmocka_unit_test(a_file_in_a_checkpoints_place_is_refused_and_the_reason_given),
         cmocka_unit_test(a_run_without_checkpoints_starts_from_the_beginning_and_says_so),
-        cmocka_unit_test(a_folder_that_cannot_be_listed_is_not_taken_for_an_empty_one),
         cmocka_unit_test(what_wrote_a_checkpoint_is_known_from_it),
         cmocka_unit_test(saved_gradients_have_the_layout_of_dumps),
     };

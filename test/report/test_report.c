@@ -7,7 +7,6 @@
 #include "base/rng.h"
 
 #include <dirent.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <signal.h>
 #include <unistd.h>
@@ -357,34 +356,6 @@ static void means_are_cut_to_the_digits_of_their_errors(void **state)
     }
 }
 
-static void a_full_disk_is_an_error_and_leaves_the_earlier_file(void **state)
-{
-    (void)state;
-    ReportSpec spec = spec_of(FORMAT_CSV);
-    Report *r;
-    spec.path = path_of("result.csv");
-    FILE *before = fopen(spec.path, "w");
-    fputs("before", before);
-    fclose(before);
-    struct rlimit usual, tight = {.rlim_cur = 8192};
-    getrlimit(RLIMIT_FSIZE, &usual);
-    tight.rlim_max = usual.rlim_max;
-    setrlimit(RLIMIT_FSIZE, &tight);
-    check_ok(report_open(&r, &spec, a, &err), &err);
-    Status status = OK;
-    for (int i = 0; i < 2000 && status == OK; i++)
-        status = report_row(r, rows(), true, &err);
-    if (status == OK)
-        status = report_close(r, &err);
-    else
-        report_abandon(r);
-    setrlimit(RLIMIT_FSIZE, &usual);
-    assert_int_equal(status, ERR_IO);
-    check(strstr(err.text, "result.csv: cannot write: File too large"));
-    assert_string_equal(contents(spec.path), "before");
-    assert_int_equal(files_in(folder, false), 1);
-}
-
 static void devices_and_odd_places_are_handled(void **state)
 {
     (void)state;
@@ -479,7 +450,6 @@ static const struct CMUnitTest tests[] = {
     IN_FOLDER(csv_from_elsewhere_is_read_or_refused),
     IN_FOLDER(human_numbers_keep_their_digits),
     IN_FOLDER(means_are_cut_to_the_digits_of_their_errors),
-    IN_FOLDER(a_full_disk_is_an_error_and_leaves_the_earlier_file),
     IN_FOLDER(devices_and_odd_places_are_handled),
     IN_FOLDER(an_abandoned_report_leaves_nothing),
     IN_FOLDER(meta_tells_a_run_apart),
