@@ -5,6 +5,7 @@
 # DIRECTORY/FILE.json with the OPTIONs. A table whose FILE is not there stays, and is named. A line "<!-- facts: FILE.json -->"
 # stands above a line with the version and the machine of a result in the page's folder, and its checksum.
 set -eu
+export LC_ALL=C
 facts() { # RESULT
     fact() { sed -n "s/.*\"$1\": \"\([^\"]*\)\".*/\1/p" "$2" | head -n 1; }
     echo "*atomo $(fact version "$1"), revision $(fact revision "$1"). $(fact cpu "$1"), $(fact isa "$1") kernels; $(fact os "$1"). SHA-256 of ${1##*/}: $(sha256sum <"$1" | cut -c 1-64)*"

@@ -218,7 +218,8 @@ powers = tex ? math('10^{%T}') : '10^{%T}'
 # eval log_axis('y', low, high): from low > 0 to high. A short axis also has tics at 2 and 5 times powers of ten.
 twos_and_fives(k, last) = sprintf('%ge%d, %ge%d, %ge%d', 1, k, 2, k, 5, k).(k < last ? ', '.twos_and_fives(k + 1, last) : '')
 log_axis(axis, low, high) = sprintf("log_on_%s = 1; set logscale %s 10; set %srange [%.9g : %.9g]; set format %s %s", axis, axis, axis, low, high, axis, high / low > 5000 ? 'powers' : 'plain').\
-    (high / low < 60 ? sprintf("; set %stics (%s)", axis, twos_and_fives(int(floor(log10(low))), int(floor(log10(high))))) : '')
+    (high / low < 60 ? sprintf("; set %stics (%s)", axis, twos_and_fives(int(floor(log10(low))), int(floor(log10(high))))) : \
+        sprintf("; set %stics %s", axis, high / low < 1e6 ? '10' : 'autofreq')) # of two decades, gnuplot 6 would label each ninth
 set border 3 linewidth 0.7
 set tics nomirror out scale 0.5
 set grid x y linewidth 0.4 linecolor rgb '#dddddd' linetype 1

@@ -7,12 +7,13 @@
 # PAPER_QUICK=1 tests all commands on small data; PAPER_TRAIN is added to each training command; PAPER_LIST is the
 # list, PAPER_PAGE=no leaves out report.html, PAPER_HEADING is the heading, PAPER_DUMPS the dumps in OUTPUT_DIRECTORY/data that it makes for its @NAMEs; STEPS is the length of the runs of plots/resnet.list.
 set -u
+export LC_ALL=C
 bin=${1:?usage: paper.sh BIN_DIRECTORY [OUTPUT_DIRECTORY]} out=${2:-build/paper}
 list=${PAPER_LIST:-$(dirname "$0")/paper.list}
 datasets=${DATASETS:-datasets}
 shipped=$datasets/lenet-mnist.h5
 [ -f "$shipped" ] || shipped=$(dirname "$0")/../datasets/lenet-mnist.h5
-case "$bin $out $list $datasets" in *\'*) echo "paper: a path must not hold a quote" >&2; exit 2 ;; esac
+case "$0$bin$out$list$datasets" in *[\'\ ]*) echo "paper: a path must not hold a quote or a blank; relative paths may help" >&2; exit 2 ;; esac
 case ${DATA:-ready} in
 ready) dumps= ;;
 full) dumps='resnet18-cifar10:linear.weight charlm-shakespeare:pos.weight' ;;

@@ -11,6 +11,7 @@
 #
 # BENCH is the program atomo-bench.
 set -eu
+export LC_ALL=C
 here=$(dirname "$0") job=$1
 shift
 tmp=$(mktemp -d)

@@ -19,6 +19,7 @@
 #
 # BENCH is the program atomo-bench; OPTIONs go to its command report.
 set -eu
+export LC_ALL=C
 here=$(dirname "$0") job=${1#paired-} bench=$2 result=$3 lay_out=means
 [ "$1" = "$job" ] || lay_out=paired
 shift 3

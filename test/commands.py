@@ -151,7 +151,7 @@ def main(arguments):
     mode = arguments.pop(0) if arguments and arguments[0].startswith("--") else ""
     documents = arguments or ["README.md", *sorted(f"docs/{path.name}" for path in (TOP / "docs").glob("*.md"))]
     runs = ("first", "run", "long") if mode == "--long" else ("first", "run")
-    revision = subprocess.run(["git", "-C", str(TOP), "describe", "--always", "--dirty", "--abbrev=12"], capture_output=True, text=True)
+    revision = subprocess.run("git describe --always --dirty --abbrev=12", cwd=TOP, shell=True, capture_output=True, text=True)
     env = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "CI")}
     env |= {"PATH": f"{programs}:/usr/bin:{env['PATH']}", "PYTHONPATH": str(TOP / "lib/python"), "PYTHONDONTWRITEBYTECODE": "1",
             "ATOMO_LIBRARY": str(programs.parent / "public/libatomo.so.0"), "TERM": "dumb", "REVISION": revision.stdout.strip()}

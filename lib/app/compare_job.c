@@ -153,7 +153,7 @@ static bool same_origin(const CompareJob *j, const Json *meta, const struct stat
     for (const Fact *f = j->facts; f < j->facts + j->fact_count; f++) {
         const Json *old = json_member(meta, f->name);
         const bool command = !strcmp(f->name, "command"), text = f->value.type == VALUE_TEXT;
-        if (!strcmp(f->name, "started"))
+        if (!strcmp(f->name, "started") || (f->value.type == VALUE_NONE && (!old || old->type == JSON_NULL)))
             continue;
         if (!old || old->type != (text ? JSON_TEXT : JSON_NUMBER))
             return false;

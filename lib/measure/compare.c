@@ -357,6 +357,7 @@ static Status measure_vector(Engine *e, Trial *t, Tally *tally, bool *failed, Er
     const Status status = t->plan && e->plan->failed ? (*why = *e->plan->why).status
                           : e->c->workers            ? merge_run(t, &e->b, tally, why)
                                                      : trial_run(t, &e->b, tally, why);
+    t->unread = NULL;
     *failed = status != OK;
     if (status != ERR_STOPPED && status != ERR_MEMORY && !unread)
         return OK;

@@ -78,59 +78,6 @@ $ LC_ALL=C sed 's/libmpi\([a-z]*\.so\)/libmpX\1/' "$(command -v atomo-train)" >t
 2> hint: install *lib*mpi*
 = 1
 
-# a library whose file is cut in half is named in one line, and doctor goes on
-? PATH=$PATH:/sbin:/usr/sbin; ldconfig -p | grep -q libhdf5 # needs glibc's ldconfig
-$ PATH=$PATH:/sbin:/usr/sbin; atomo-bench synth --shape 30x30 -q -o g.h5; for name in $(grep -aoh 'lib\(hdf5[a-z_]*\|openblas\|mpi\|mpich\)\.so\.[0-9]*' "$(command -v atomo-bench)" | sort -u); do f=$(ldconfig -p | sed -n "s/.*$name .*=> //p" | head -n 1); [ -z "$f" ] || head -c $(($(stat -Lc %s "$f") / 2)) "$f" >"$name"; done; LD_LIBRARY_PATH=$PWD; export LD_LIBRARY_PATH; atomo-bench doctor >d; echo "doctor $?"; for w in blas hdf5 mpi; do grep "^$w " d; done; grep '^this directory' d; atomo-bench inspect g.h5 2>e; echo "inspect $?"; atomo-bench synth --shape 4 -q -o new.h5 2>>e; echo "synth $?"; atomo-train run --network softmax --dataset digits --max-steps 1 -q 2>>e; echo "train $?"; cat e >&2; ls -A
-> doctor 0
-> blas *OpenBLAS cannot be loaded: libopenblas.so.0 crashes when it is loaded (signal *install libopenblas0* again*
-> hdf5 *the HDF5 library cannot be loaded: libhdf5*crashes when it is loaded (signal *again*
-> this directory *
-> inspect 1
-> synth 1
-> train 1
-- *new.h5
-2> atomo-bench: g.h5: the HDF5 library cannot be loaded: libhdf5*crashes when it is loaded (signal *
-2> atomo-bench: new.h5: the HDF5 library cannot be loaded: libhdf5*crashes when it is loaded (signal *
-2> atomo-train: OpenBLAS cannot be loaded: libopenblas*crashes when it is loaded (signal *
-- *Bus error*
-= 0
-
-# a library that loads but whose code is damaged is named, not the file; nothing is trained before its checkpoint would fail
-? command -v python3 && command -v readelf && PATH=$PATH:/sbin:/usr/sbin && ldconfig -p | grep -q libhdf5 # needs python3, readelf and glibc's ldconfig
-$ PATH=$PATH:/sbin:/usr/sbin; atomo-bench synth --shape 30x30 -q -o g.h5; damage() { name=$(grep -aoh "lib$1[a-z_]*\.so\.[0-9]*" "$(command -v atomo-bench)" | head -n 1); python3 "$SRC"/test/cli/damage.py "$(ldconfig -p | sed -n "s/.*$name .*=> //p" | head -n 1)" $2 "$name"; }; damage hdf5 H5Literate; LD_LIBRARY_PATH=$PWD; export LD_LIBRARY_PATH; atomo-bench inspect g.h5; echo "inspect $?"; damage hdf5 H5Dwrite; atomo-bench synth --shape 4 -q -o new.h5; echo "synth $?"; atomo-train run --network softmax --dataset digits --max-steps 2 --train-dir d; echo "train $?"; for f in dormqr_ dsytrd_; do damage openblas $f; atomo-bench doctor | sed -n "s/^blas *OpenBLAS cannot be used: .* crashes .*/$f crashes/p"; done; damage openblas dgesdd_; atomo-bench doctor; ls -A
-> inspect 1
-> synth 1
-> train 1
-> dormqr_ crashes
-> dsytrd_ crashes
-> blas *OpenBLAS cannot be used: libopenblas.so.0 crashes in a small trial (signal *install libopenblas0* again*
-> hdf5 *the HDF5 library cannot be used: libhdf5*crashes in a small trial (signal *install *hdf5* again*
-- *new.h5
-- d
-2> atomo-bench: g.h5: the HDF5 library cannot be used: libhdf5*crashes in a small trial (signal *
-2> atomo-bench: new.h5: the HDF5 library cannot be used: libhdf5*crashes in a small trial (signal *
-2> atomo-train: --train-dir d: the HDF5 library cannot be used: libhdf5*crashes in a small trial (signal *
-= 0
-
-# a library that ends its process with exit code 0 when it is loaded is no success
-? command -v cc
-$ atomo-bench synth --shape 30x30 -q -o g.h5; printf '#include <unistd.h>\n__attribute__((constructor)) static void end(void) { _exit(0); }\n' | cc -shared -xc - -o end.so; for name in $(grep -aoh 'lib\(hdf5[a-z_]*\|openblas\)\.so\.[0-9]*' "$(command -v atomo-bench)" | sort -u); do cp end.so "$name"; done; LD_LIBRARY_PATH=$PWD; export LD_LIBRARY_PATH; atomo-bench inspect g.h5; echo "inspect $?"; atomo-bench synth --shape 4 -q -o new.h5; echo "synth $?"; atomo-bench doctor
-> inspect 1
-> synth 1
-> blas *OpenBLAS cannot be loaded: libopenblas.so.0 ends the process when it is loaded (exit 0) *
-> hdf5 *the HDF5 library cannot be loaded: libhdf5*ends the process when it is loaded (exit 0) *
-2> atomo-bench: g.h5: the HDF5 library cannot be loaded: libhdf5*ends the process when it is loaded (exit 0)
-2> atomo-bench: new.h5: the HDF5 library cannot be loaded: libhdf5*ends the process when it is loaded (exit 0)
-= 0
-
-# doctor names libmatio and its package, and where the HDF5 library that it needs is damaged, that package
-? dpkg -S '*/libmatio.so*' # needs dpkg and its packages
-$ name() { grep -aoh "lib$1[a-z_]*\.so\.[0-9]*" "$(command -v atomo-bench)" | head -n 1; }; package() { dpkg -S "*/$(name $1)" | sed -n 's/^\([^:,]*\)[:,].*/\1/p' | head -n 1; }; LD_LIBRARY_PATH=$PWD; export LD_LIBRARY_PATH; atomo-bench doctor | grep '^matio' | sed 's/[1-9][0-9.]* /version /'; echo >"$(name matio)"; atomo-bench doctor | grep "^matio *libmatio cannot be loaded: .* install $(package matio) again"; rm "$(name matio)"; echo >"$(name hdf5)"; atomo-bench doctor | grep "^matio *the HDF5 library, .* install $(package hdf5) again"
-> matio *version *yes *-
-> matio *libmatio cannot be loaded: *file too short*
-> matio *the HDF5 library, which libmatio needs, cannot be loaded: *file too short*
-= 0
-
 # doctor does not call MPI present where its library is missing
 ? ! atomo-train --version | grep -q 'mpi *none' # needs a program built with MPI
 $ LC_ALL=C sed 's/libmpi\([a-z]*\.so\)/libmpX\1/' "$(command -v atomo-bench)" >bench; chmod +x bench; ./bench doctor

@@ -18,17 +18,21 @@ bin=$(cd "${1:?usage: run.sh BIN_DIRECTORY [FILE.t]...}" && pwd) || exit 2
 shift
 [ $# -gt 0 ] || set -- "$here"/*.t
 SRC=$(cd "$here/../.." && pwd)
-PATH=$bin:$PATH
-# Where `python3` is a script that chooses a Python, it takes four times as long to start as the Python.
-python=$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null) && PATH=$bin:$(dirname "$python"):$PATH
 PUBLIC=${bin%/bin}/public
-export SRC PATH PUBLIC
-unset NO_COLOR
-TERM=dumb
-export TERM
 work=$(mktemp -d "${TMPDIR:-/tmp}/atomo-cli.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
+case $SRC$bin in *' '*) # the cases write these paths without quotes
+    ln -s "$SRC" "$work/source" && ln -s "$bin" "$work/bin" && ln -s "$PUBLIC" "$work/public" || exit 1
+    SRC=$work/source bin=$work/bin PUBLIC=$work/public ;;
+esac
+PATH=$bin:$PATH
+export SRC PATH PUBLIC
+# Where `python3` is a script that chooses a Python, it takes four times as long to start as the Python.
+python=$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null) && PATH=$bin:$(dirname "$python"):$PATH
+unset NO_COLOR
+TERM=dumb LC_ALL=C.UTF-8 # awk, sort and the messages of other programs differ by language
+export TERM LC_ALL
 passed=0 failed=0 skipped=0
 
 # True when some line of the file $1 matches the glob $2.

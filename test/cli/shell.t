@@ -76,15 +76,15 @@ $ atomo-bench inspect $SRC/datasets/gpt-nano-babble.h5 -f csv | awk -F, 'NR == 1
 = 2
 
 # in the shells themselves
-? command -v python3 && command -v bash
+? command -v python3 && command -v bash && script -qc true /dev/null # needs python3, bash, and a terminal of script's
 $ python3 $SRC/test/shells.py bash $(dirname $(command -v atomo-bench)) $SRC/cmd/completion/atomo.bash 'atomo-bench compare g.h5 -c qsgd:buck'
 > *qsgd:bucket=*
 = 0
-? command -v python3 && command -v zsh
+? command -v python3 && command -v zsh && script -qc true /dev/null # needs python3, zsh, and a terminal of script's
 $ python3 $SRC/test/shells.py zsh $(dirname $(command -v atomo-bench)) $SRC/cmd/completion/_atomo 'atomo-bench compare g.h5 -c qsgd:buck'
 > *qsgd:bucket=*
 = 0
-? command -v python3 && command -v fish
+? command -v python3 && command -v fish && script -qc true /dev/null # needs python3, fish, and a terminal of script's
 $ python3 $SRC/test/shells.py fish $(dirname $(command -v atomo-bench)) $SRC/cmd/completion/atomo.fish 'atomo-bench compare g.h5 -c qsgd:buck'
 > *qsgd:bucket=*
 = 0

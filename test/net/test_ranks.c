@@ -9,7 +9,6 @@
 #include "nn/checkpoint.h"
 #include "nn/step_folder.h"
 #include "nn/train_parts.h"
-#include "rig/scratch_dir.h"
 #include "rig/tiny_data.h"
 #include "compress/spec.h"
 
@@ -19,6 +18,8 @@
 #include <unistd.h>
 
 #if defined ATOMO_MPI && !defined __SANITIZE_ADDRESS__
+#include "rig/scratch_dir.h"
+
 #include <mpi.h>
 
 /* ---- counting the bytes of each call of MPI ---- */
