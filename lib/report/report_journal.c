@@ -265,7 +265,7 @@ static bool is_device_path(const char *path, int links)
     snprintf(folder, sizeof folder, "%.*s", (int)up, path);
     if (!realpath(up ? folder : ".", place))
         return false;
-    if (!strcmp(place, "/dev") || !strncmp(place, "/dev/", 5) || !strncmp(place, "/proc/", 6))
+    if (!strcmp(place, "/dev") || !strcmp(place, "/dev/pts") || !strncmp(place, "/proc/", 6)) /* /dev/shm has files */
         return true;
     const ssize_t size = readlink(path, to, sizeof to - 1);
     if (size < 0 || links == 0)
