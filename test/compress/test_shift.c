@@ -4,6 +4,7 @@
 #include "rig/codec_rig.h"
 #include "rig/sources.h"
 #include "compress/spec.h"
+#include "num/stats.h"
 
 enum { N = 600, WORKERS = 3 };
 
@@ -133,6 +134,35 @@ static void diana_loses_its_variance_on_a_fixed_gradient(void **state)
             print_error("%s: |error|^2 %.3g at first, %.3g at last\n", specs[k], first, last);
         check(last < 1e-6 * first && codec_residual(&rig.call) < 1e-2 * sqrt(norm2(x, N)));
         check(isnan(expected) || expected < 1e-6 * first);
+        rig_close(&rig);
+    }
+}
+
+/* The closed form of |decoded - x|^2 is its mean over many draws, at the first step and at the third, for any share
+ * alpha of an unbiased codec. The mean may differ by five standard errors. */
+static void the_closed_form_of_the_variance_is_the_mean_over_draws(void **state)
+{
+    (void)state;
+    enum { DRAWS = 600 };
+    static const char *const specs[] = {"ef21:alpha=0.25+qsgd:bits=2", "ef21:alpha=0.6+natural",
+                                        "ef21:alpha=0.5+randk:ratio=0.5", "ef21+qsgd:bits=2",
+                                        "diana:alpha=0.3+qsgd:bits=2",    "diana+natural"};
+    for (size_t k = 0; k < countof(specs); k++) {
+        Rig rig;
+        float x[N];
+        rig_open(&rig, specs[k], shape_vector(N));
+        for (uint64_t s = 0; s < 3; s++) {
+            Moments m = {0};
+            normal(x, N, s % 2 ? "odd" : "even");
+            const double expected = codec_variance(&rig.call, x);
+            for (uint64_t r = 0; r < DRAWS; r++) {
+                check_ok(rig_encode(&rig, x, 10 * r + s), &rig.err);
+                check_ok(rig_decode(&rig), &rig.err);
+                moments_add(&m, distance2(rig.decoded, x, N));
+            }
+            check_near(m.mean, expected, 5 * sqrt(moments_variance(&m) / DRAWS) + 1e-6 * expected);
+            step(&rig, x, s);
+        }
         rig_close(&rig);
     }
 }
@@ -392,6 +422,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(ef21_contracts_to_a_fixed_gradient),
     cmocka_unit_test(ef21_decodes_to_its_next_shift),
     cmocka_unit_test(diana_loses_its_variance_on_a_fixed_gradient),
+    cmocka_unit_test(the_closed_form_of_the_variance_is_the_mean_over_draws),
     cmocka_unit_test(ef21_round_the_same_codec_does_not_settle_and_says_so),
     cmocka_unit_test(diana_learns_at_one_over_one_plus_omega),
     cmocka_unit_test(receivers_have_the_same_shift_to_the_byte),

@@ -95,6 +95,26 @@ static void errors_of_several_blocks_are_numpys(void **state)
     check_known(&t, "large");
 }
 
+/* The mean of P workers' estimates keeps the bias and, of the variance, one P-th where draws are the workers' own. */
+static void the_error_of_a_mean_of_workers_keeps_bias_and_shared_draws(void **state)
+{
+    Bench *b = *state;
+    float x[1000];
+    reference_gradient(x, 1000, 1);
+    Tally t = measure(b, x, 1000, 7, true);
+    t.spread[S_M2] /= 2; /* as if half of the error were bias */
+    const double error = value(&t, "mse"), norm2 = error / value(&t, "relative_error"), v = value(&t, "variance");
+    t.unbiased = false;
+    check_rel(value(&t, "mean_error_4"), (error - v + v / 4) / norm2, 1e-12);
+    check_rel(value(&t, "mean_error_16"), (error - v + v / 16) / norm2, 1e-12);
+    t.own_draws = 0;
+    check_rel(value(&t, "mean_error_16"), error / norm2, 1e-12);
+    t.unbiased = true;
+    t.own_draws = 1;
+    t.expected = 3;
+    check_rel(value(&t, "mean_error_16"), 3. / 16 / norm2, 1e-12);
+}
+
 static void special_vectors_have_values_or_none(void **state)
 {
     Bench *b = *state;
@@ -298,6 +318,7 @@ static void extremes_neither_overflow_nor_vanish(void **state)
 static const struct CMUnitTest tests[] = {
     BENCH_TEST(errors_are_numpys),
     BENCH_TEST(errors_of_several_blocks_are_numpys),
+    BENCH_TEST(the_error_of_a_mean_of_workers_keeps_bias_and_shared_draws),
     BENCH_TEST(special_vectors_have_values_or_none),
     BENCH_TEST(deterministic_codecs_have_no_variance),
     BENCH_TEST(appended_tallies_are_those_of_the_long_vector),

@@ -181,6 +181,34 @@ static void an_unseen_variance_along_the_gradient_widens_the_cosine(void **state
     }
 }
 
+/* Where a codec's variance in closed form is four times that of the repeats, its rare draws are missing from them: the
+ * error of the gain along the signs doubles. A closed form below the measured variance changes nothing. */
+static void a_variance_that_the_repeats_lack_widens_the_gain(void **state)
+{
+    static double error[4][E_SUMS];
+    (void)state;
+    for (int r = 0; r < 4; r++) {
+        error[r][E_SIGNED] = 1 + r % 2;
+        error[r][E_SQUARES] = 1 + r;
+    }
+    Tally t = {.repeats = 4,
+               .decoded = 4,
+               .cells = 1,
+               .n = 1,
+               .spread_known = true,
+               .expected = NAN,
+               .spread[S_M2] = 6,
+               .gradient[G_MAGNITUDES] = 3,
+               .error = error};
+    const double plain = value(&t, "gain_l1_se"), p = value(&t, "gain_l1_p");
+    check_rel(plain, sqrt(1 / 3. / 4) / 3, 1e-12);
+    t.expected = 0.5 * 6 / 3;
+    check(value(&t, "gain_l1_se") == plain && value(&t, "gain_l1_p") == p);
+    t.expected = 4 * 6 / 3;
+    check_rel(value(&t, "gain_l1_se"), 2 * plain, 1e-12);
+    check(value(&t, "gain_l1_p") > p);
+}
+
 /* All repeats of an unbiased codec with rare atoms may be all zeros. Then they do not show how its results
  * vary. */
 static void equal_repeats_of_a_codec_with_variance_have_no_standard_error(void **state)
@@ -289,6 +317,7 @@ static const struct CMUnitTest tests[] = {
     BENCH_TEST(standard_errors_are_deviations_of_single_repeats_over_root_r),
     BENCH_TEST(a_class_that_is_empty_in_some_repeats_has_a_wider_interval),
     BENCH_TEST(an_unseen_variance_along_the_gradient_widens_the_cosine),
+    BENCH_TEST(a_variance_that_the_repeats_lack_widens_the_gain),
     BENCH_TEST(equal_repeats_of_a_codec_with_variance_have_no_standard_error),
     BENCH_TEST(long_tails_leave_few_degrees_of_freedom),
     BENCH_TEST(the_sum_of_squared_variances_is_unbiased),
