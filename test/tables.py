@@ -12,7 +12,7 @@ The line above a table, or above a block of code with a table, says what makes i
 
 A long or copied table has a second line, <!-- made: REVISION, SUM -->: the last revision that changed the programs then, and a checksum of the
 command and of the list behind $training or $results (plots/training.list, plots/results.list, whose results `make training` and `make results`
-put into build/). Commands run in a folder with datasets/, and with the files of the folder DUMPS (environment).
+put into build/). Commands run in a folder with datasets/ and plots/, and with the files of the folder DUMPS (environment).
 
 `make` makes the tables whose files are there, with LONG=1 also long ones, and prints the seconds of each. `check` makes those that take seconds,
 and fails where a number has changed beyond its error, or beyond its last digit where it has none; columns of times are left out. It
@@ -250,7 +250,7 @@ def main(arguments):
     failed, kinds = 0, []
     for page in pages:
         with tempfile.TemporaryDirectory(prefix="atomo-tables.") as room:
-            for source in [TOP / "datasets", *(pathlib.Path(os.environ["DUMPS"]).resolve().iterdir() if "DUMPS" in os.environ else [])]:
+            for source in [TOP / "datasets", TOP / "plots", *(pathlib.Path(os.environ["DUMPS"]).resolve().iterdir() if "DUMPS" in os.environ else [])]:
                 pathlib.Path(room, source.name).symlink_to(source)
             lines = (TOP / page).read_text().splitlines()
             found = tables(lines)

@@ -167,6 +167,28 @@ static void the_closed_form_of_the_variance_is_the_mean_over_draws(void **state)
     }
 }
 
+/* Around its mean the estimate's error is alpha times that of the inner codec, so the sum of the squared variances of its atoms is
+ * alpha^4 times as large. */
+static void the_variance_of_each_atom_has_the_square_of_alpha(void **state)
+{
+    (void)state;
+    static const char *const inner[] = {"svd:rank=1", "hadamard:ratio=0.1"};
+    float x[N];
+    normal(x, N, "fixed");
+    for (size_t k = 0; k < countof(inner); k++) {
+        Rig plain, shifted;
+        AtomMoments a, b;
+        char spec[64];
+        snprintf(spec, sizeof spec, "ef21:alpha=0.5+%s", inner[k]);
+        rig_open(&plain, inner[k], (Shape){.rank = 2, .dim = {20, 30}, .n = N});
+        rig_open(&shifted, spec, (Shape){.rank = 2, .dim = {20, 30}, .n = N});
+        check(codec_moments(&plain.call, x, &a) == ATOMWISE && codec_moments(&shifted.call, x, &b) == ATOMWISE);
+        check_near(b.squares, a.squares / 16, 1e-9 * a.squares);
+        rig_close(&plain);
+        rig_close(&shifted);
+    }
+}
+
 static void ef21_round_the_same_codec_does_not_settle_and_says_so(void **state)
 {
     (void)state;
@@ -257,6 +279,7 @@ static void merged_payloads_decode_to_the_sum_over_many_steps(void **state)
     static const char *const specs[] = {"ef21+none",
                                         "diana+randk:ratio=0.2",
                                         "ef21:alpha=0.3+randk:ratio=0.2",
+                                        "ef21:alpha=0.3+diana+randk:ratio=0.2",
                                         "diana+ef21:alpha=0.2+randk:ratio=0.2",
                                         "diana:alpha=0.5+none",
                                         "ef21+ef+none"};
@@ -422,6 +445,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(ef21_contracts_to_a_fixed_gradient),
     cmocka_unit_test(ef21_decodes_to_its_next_shift),
     cmocka_unit_test(diana_loses_its_variance_on_a_fixed_gradient),
+    cmocka_unit_test(the_variance_of_each_atom_has_the_square_of_alpha),
     cmocka_unit_test(the_closed_form_of_the_variance_is_the_mean_over_draws),
     cmocka_unit_test(ef21_round_the_same_codec_does_not_settle_and_says_so),
     cmocka_unit_test(diana_learns_at_one_over_one_plus_omega),
