@@ -26,6 +26,7 @@ import math
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -60,14 +61,13 @@ class Table:
             self.command = shown(self.old) if self.block else above(lines, mark)
 
     def sum(self):
-        lists = [(TOP / f"plots/{name}.list").read_text() for name in LISTS if f"${name}/" in self.command]
+        lists = [(TOP / f"plots/{name}.list").read_text(encoding="utf-8") for name in LISTS if f"${name}/" in self.command]
         return zlib.crc32("".join([self.command, *lists]).encode())
 
     def missing(self, room):
         """The first file that the command reads and that is not there."""
         for name in re.findall(r"\$(?:training|results)/\S+|[\w./-]+\.h5", self.command):
-            path = pathlib.Path(os.path.expandvars(name)) if name[0] == "$" else room / name
-            if not path.exists() and not re.search(r"(-o|-gradients) " + re.escape(name), self.command):
+            if not (room / name.lstrip("$")).exists() and not re.search(r"(-o|-gradients) " + re.escape(name), self.command):
                 return name
         return None
 
@@ -75,7 +75,7 @@ class Table:
         """The lines that the command prints now."""
         new = []
         for command in re.split(r"\n(?=\$ )", self.command) if self.command.startswith("$ ") else [self.command]:
-            done = subprocess.run(["sh", "-c", command.removeprefix("$ ")], cwd=room, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+            done = subprocess.run(["sh", "-c", command.removeprefix("$ ")], cwd=room, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8")
             if done.returncode:
                 raise ValueError(f"exit code {done.returncode}: {command}: {done.stderr.strip()[-300:]}")
             new += command.splitlines() if command.startswith("$ ") else []
@@ -169,7 +169,8 @@ def differences(old, new):
 # ---- pages ----
 
 def git(*arguments):
-    return subprocess.run(["git", "-C", str(TOP), *arguments], capture_output=True, text=True)
+    command = ["git", "-C", str(TOP), *arguments] if shutil.which("git") else ["false"]
+    return subprocess.run(command, capture_output=True, encoding="utf-8")
 
 
 def revision():
@@ -209,7 +210,7 @@ def make(page, lines, found, room):
     for i, line in enumerate(lines):
         if line.startswith("<!-- facts: "):
             lines[i + 1] = facts((TOP / page).parent / line[12:-4])
-    (TOP / page).write_text("\n".join(lines) + "\n")
+    (TOP / page).write_text("\n".join(lines) + "\n", encoding="utf-8")
     return failed
 
 
@@ -245,14 +246,17 @@ def check(page, lines, found, room):
 
 def main(arguments):
     mode, programs, pages = {"make": make, "check": check}[arguments[0]], pathlib.Path(arguments[1]).resolve(), arguments[2:]
-    os.environ |= {**{name: str(TOP / f"build/{name}/data") for name in LISTS}, **os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "TERM": "dumb"}
+    data = {name: pathlib.Path(os.environ.get(name, TOP / f"build/{name}/data")) for name in LISTS}
+    os.environ |= {**{name: name for name in LISTS}, "PATH": f"{programs}:{os.environ['PATH']}", "TERM": "dumb", "LC_ALL": "C"}
     os.environ.pop("COLUMNS", None)
     failed, kinds = 0, []
     for page in pages:
         with tempfile.TemporaryDirectory(prefix="atomo-tables.") as room:
             for source in [TOP / "datasets", TOP / "plots", *(pathlib.Path(os.environ["DUMPS"]).resolve().iterdir() if "DUMPS" in os.environ else [])]:
                 pathlib.Path(room, source.name).symlink_to(source)
-            lines = (TOP / page).read_text().splitlines()
+            for name, source in data.items():
+                pathlib.Path(room, name).symlink_to(source)
+            lines = (TOP / page).read_text(encoding="utf-8").splitlines()
             found = tables(lines)
             kinds += [table.kind for table in found]
             failed += mode(page, lines, found, pathlib.Path(room))
