@@ -376,11 +376,23 @@ results: all
 	@PAPER_LIST=plots/results.list PAPER_HEADING='The field at a glance' PAPER_DUMPS='$(RESULT_DUMPS)' sh plots/paper.sh $(B)/bin build/results
 	@sh plots/rates.sh all docs/results.json $(RESULT_TABLES:%=build/results/data/%.json)
 	@cp $(patsubst %,build/results/%.svg,front $(RESULT_DUMPS:%=front-%) lenet-accuracy fc-accuracy gpt-accuracy) docs/figures/
-	@sh plots/fill.sh $(B)/bin/atomo-bench build/results/data docs/results.md
+	@LONG=1 $(PYTHON) test/tables.py make $(B)/bin docs/results.md
 
 training: all
 	@PAPER_LIST=plots/training.list sh plots/paper.sh $(B)/bin build/training
-	@sh plots/fill.sh $(B)/bin/atomo-bench build/training/data docs/training.md
+	@LONG=1 $(PYTHON) test/tables.py make $(B)/bin docs/training.md
+
+# ---- the tables of the documents, by the commands in their sources (test/tables.py) ----
+
+# Makes the tables that take seconds anew, with LONG=1 also others whose files are there or in the folder DUMPS; tables-check compares.
+PAGES ?= README.md $(sort $(wildcard docs/*.md))
+.PHONY: tables tables-check
+
+tables: all
+	@$(PYTHON) test/tables.py make $(B)/bin $(PAGES)
+
+tables-check: all
+	@$(PYTHON) test/tables.py check $(B)/bin $(PAGES)
 
 # ---- tests ----
 
@@ -397,11 +409,11 @@ VEC_RUNS := $(filter run-vec/%,$(RUNS))
 $(foreach r,$(ROOMS),$(eval check-$r: $(filter run-$r/%,$(RUNS))))
 
 # The tests that take longest begin first, so that no core waits at the end.
-LONG := check-reference cli-paper cli-docs cli-report cli-ranks cli-compare run-measure/test_memory run-codec/test_promises python-digits run-net/test_ranks \
-        run-nn/test_train_digits cli-train cli-output cli-shell run-codec/test_unbiased run-plot/test_plot_overlap python-torch cli-plot cli-doctor \
+LONGEST := check-reference cli-paper cli-docs cli-report cli-ranks cli-compare run-measure/test_memory run-codec/test_promises python-digits run-net/test_ranks \
+        run-nn/test_train_digits cli-tables cli-train cli-output cli-shell run-codec/test_unbiased run-plot/test_plot_overlap python-torch cli-plot cli-doctor \
         run-coder/test_efficiency
 
-check-run: $(LONG) cli-tests python-tests $(RUNS) $(FUZZERS:%=replay-%) depcheck listcheck mutants-fresh
+check-run: $(LONGEST) cli-tests python-tests $(RUNS) $(FUZZERS:%=replay-%) depcheck listcheck mutants-fresh
 
 # A test that waits for ever is ended after LIMIT seconds and has failed. No test takes a tenth of this time.
 LIMIT ?= 1200
@@ -888,6 +900,8 @@ help:
 	@echo "make datasets  train gpt-nano and write datasets/gpt-nano-babble.h5 anew, in some minutes"
 	@echo "make results   27 codecs on five gradients and 8 in three trainings, and the tables of docs/results.md anew, within an hour"
 	@echo "make training  the training runs of docs/training.md, and its tables anew  (DATA=full DATASETS=DIR)"
+	@echo "make tables    the tables of README.md and docs/*.md anew, by the commands in their sources; with LONG=1 those that take long  (DUMPS=DIR)"
+	@echo "make tables-check   compare the tables that take seconds, number by number, and the commands of the others"
 	@echo "make paper     every figure and table of the ATOMO paper into build/paper  (DATA=full DATASETS=DIR)"
 	@echo "make paper-resnet   figures 2, 3 and 5 from a ResNet-18 on a part of CIFAR-10, within an hour  (DATASETS=DIR STEPS=80)"
 	@echo "make bench     speed, as ratios to memcpy and to peers: docs/performance.md"

@@ -255,7 +255,6 @@ void gradient_ready(GradientExchange *x, size_t tensor)
 static void count(GradientExchange *x)
 {
     for (size_t w = 0; w < x->spec.workers; w++) {
-        x->bytes.most_up = fmax(x->bytes.most_up, x->up[w]);
         x->bytes.up += x->up[w];
     }
     x->bytes.up /= (double)x->senders;

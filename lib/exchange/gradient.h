@@ -62,8 +62,7 @@ bool gradient_follows(const GradientExchange *x);
 
 /* Bytes that are sent in one step. */
 typedef struct {
-    /* bytes that a worker sends in all rounds: mean over the workers that send, and maximum */
-    double up, most_up;
+    double up; /* bytes that a worker sends in all rounds: mean over the workers that send */
     double agreed; /* bytes of the merged payloads; if the codec's payloads cannot be merged, bytes of all
                     * payloads */
     double early;  /* bytes of the merged payloads of all rounds but the last */

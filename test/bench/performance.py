@@ -93,6 +93,7 @@ def page(result, texts):
     ]
     return f"""# Performance
 
+<!-- page: make bench -->
 `make bench` writes this page and [performance.json](performance.json). `make bench-check` measures the first table again and fails where a
 codec has fallen by more than a quarter against memcpy.
 

@@ -5,6 +5,7 @@ failed=$(cat "$build/certify/level.md.code")
 cat <<'END'
 # Certificate
 
+<!-- page: make certify -->
 `make certify` draws the codecs, tests the promises below and writes this page; it exits with 1 if one fails. All seeds are fixed: on a CPU
 with the same instruction sets the page comes out the same. It takes about ten minutes of two idle cores.
 

@@ -40,9 +40,9 @@ $ sh "$SRC"/test/cli/tiny.sh; ln -s "$SRC"/plots/published .; sh "$SRC"/test/cli
 - *: tables1*
 = 0
 
-# the runs of docs/results.md make all results that its tables name, and a figure of one dump's front; rates.sh puts them into one file, whose checksum fill.sh writes
-? command -v gnuplot
-$ sh "$SRC"/test/cli/tiny.sh; b=$(dirname "$(command -v atomo-bench)"); { sed '/^@front/,/^$/{/^    figure/d}' "$SRC"/plots/results.list; printf '\none-front: Size against error\n    from front\n'; sed -n '/^@front/,/^$/{/^    figure/p}' "$SRC"/plots/results.list; } >list; PAPER_LIST=list PAPER_DUMPS='resnet18 vgg11 gpt-nano gpt-char' PAPER_PAGE=no PAPER_QUICK=1 PAPER_TRAIN='--dataset mnist --network softmax' sh "$SRC"/plots/paper.sh $b out >log; r=$?; grep FAILED log; tables=$(sed -n 's/^<!-- table: \([^ ]*\).*/\1/p' "$SRC"/docs/results.md); sh "$SRC"/plots/rates.sh all results.json $(for f in $tables; do echo out/data/$f; done); sed 's/^<!-- table.*//; /^|/d' "$SRC"/docs/results.md >page; sh "$SRC"/plots/fill.sh $b/atomo-bench out/data page; sed -n '/^<!-- facts/{n;p;}' page | grep -c "$(sha256sum <results.json | cut -c 1-64)"; atomo-bench report results.json --columns of,compressor,repeats -f csv | cut -d, -f 1 | sort | uniq -c | awk '$1 > 2 { print $2 }' | paste -sd ' '; test -s out/one-front.pdf && test -s out/one-front.svg && echo drawn; exit $r
+# the runs of docs/results.md make all results that its tables name, and a figure of one dump's front; rates.sh puts them into one file, whose checksum tables.py writes
+? command -v gnuplot && command -v python3
+$ sh "$SRC"/test/cli/tiny.sh; b=$(dirname "$(command -v atomo-bench)"); { sed '/^@front/,/^$/{/^    figure/d}' "$SRC"/plots/results.list; printf '\none-front: Size against error\n    from front\n'; sed -n '/^@front/,/^$/{/^    figure/p}' "$SRC"/plots/results.list; } >list; PAPER_LIST=list PAPER_DUMPS='resnet18 vgg11 gpt-nano gpt-char' PAPER_PAGE=no PAPER_QUICK=1 PAPER_TRAIN='--dataset mnist --network softmax' sh "$SRC"/plots/paper.sh $b out >log; r=$?; grep FAILED log; tables=$(sed -n 's/^<!-- long table: .*[$]results.\([^ ]*\).*/\1/p' "$SRC"/docs/results.md); sh "$SRC"/plots/rates.sh all results.json $(for f in $tables; do echo out/data/$f; done); sed '/^<!-- \(long table\|made\)/d; /^|/d' "$SRC"/docs/results.md >page; python3 "$SRC"/test/tables.py make $b "$PWD/page" >/dev/null; sed -n '/^<!-- facts/{n;p;}' page | grep -c "$(sha256sum <results.json | cut -c 1-64)"; atomo-bench report results.json --columns of,compressor,repeats -f csv | cut -d, -f 1 | sort | uniq -c | awk '$1 > 2 { print $2 }' | paste -sd ' '; test -s out/one-front.pdf && test -s out/one-front.svg && echo drawn; exit $r
 > 1
 > drawn
 > fc-means gpt-means lenet-means rates rates-gpt-char rates-gpt-nano rates-resnet18 rates-vgg11
@@ -54,21 +54,22 @@ $ for b in 1 4; do atomo-bench compare $SRC/datasets/lenet-mnist.h5 -s '*1000' -
 > scaledsign 0 no all
 = 0
 
-# the training runs of docs/training.md make all results that its tables name; fill.sh puts a table below its mark, and keeps a table without a result
-$ sh "$SRC"/test/cli/tiny.sh; b=$(dirname "$(command -v atomo-bench)"); DATA=full PAPER_LIST="$SRC"/plots/training.list PAPER_PAGE=no PAPER_QUICK=1 PAPER_TRAIN='--dataset mnist --network softmax' sh "$SRC"/plots/paper.sh $b out >log; r=$?; grep FAILED log; sed -n 's/^<!-- table: \([^ ]*\).*/\1/p' "$SRC"/docs/training.md | while read -r f; do test -s out/data/$f && echo "has $f" || echo "lost $f"; done; printf 'a\n\n<!-- table: costs.json --where compressor=none --columns compressor,bytes_up -->\n| old |\n| x |\n\nb\n\n<!-- table: nothing.json -->\n| kept |\n' >page; sh "$SRC"/plots/fill.sh $b/atomo-bench out/data page; cat page; exit $r
+# the training runs of docs/training.md make all results that its tables name; tables.py puts a table below its mark, and keeps a table without a result
+? command -v python3
+$ sh "$SRC"/test/cli/tiny.sh; b=$(dirname "$(command -v atomo-bench)"); DATA=full PAPER_LIST="$SRC"/plots/training.list PAPER_PAGE=no PAPER_QUICK=1 PAPER_TRAIN='--dataset mnist --network softmax' sh "$SRC"/plots/paper.sh $b out >log; r=$?; grep FAILED log; sed -n 's/^<!-- long table: .*[$]training.\([^ ]*\).*/\1/p' "$SRC"/docs/training.md | while read -r f; do test -s out/data/$f && echo "has $f" || echo "lost $f"; done; printf 'a\n\n<!-- long table: atomo-bench report $training/costs.json --where compressor=none --columns compressor,bytes_up -f md -->\n| old |\n| x |\n\nb\n\n<!-- long table: atomo-bench report $training/nothing.json -f md -->\n| kept |\n' >page; training=$PWD/out/data LONG=1 python3 "$SRC"/test/tables.py make $b "$PWD/page"; cat page; exit $r
 > has ../step-sizes-across.json
 > has step-sizes-differences.json
 > has costs.json
 > has costs-differences.json
 > has noise.json
 > has mnist.json
-> <!-- table: costs.json --where compressor=none --columns compressor,bytes_up -->
+> <!-- long table: atomo-bench report $training/costs.json --where compressor=none --columns compressor,bytes_up -f md -->
 > | compressor | sent |
 > | none | 125.6 kB |
 > b
-> <!-- table: nothing.json -->
+> <!-- long table: atomo-bench report $training/nothing.json -f md -->
 > | kept |
-2> fill: nothing.json: not there, its table stays
+> *$training/nothing.json is not there, the table stays
 - lost *
 - | old*
 - *FAILED*

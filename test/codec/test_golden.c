@@ -8,11 +8,16 @@
  * A codec that calls BLAS, LAPACK or an FFT library has "-" in place of its hashes, as rounding errors differ
  * between machines. If a library compresses the payload, "-" replaces size and hash.
  *
+ * golden/steps.list has a line for each step of a codec with a state: spec | vector | step | bytes that each worker
+ * sent | hash of the payloads | hash of the workers' mean.
+ *
  * `make golden` rewrites the files; a person must review the difference. */
 #include "rig/codec_rig.h"
 #include "rig/more_specs.h"
 #include "rig/sources.h"
 #include "compress/spec.h"
+#include "exchange/exchange.h"
+#include "exchange/states.h"
 
 #include <dirent.h>
 
@@ -61,22 +66,47 @@ static void describe(char line[LINE], const char *spec, const Source *source, co
     rig_close(&rig);
 }
 
+static FILE *stored_open(const char *name)
+{
+    char path[128];
+    snprintf(path, sizeof path, GOLDEN "/%s", name);
+    FILE *file = fopen(path, writing ? "w" : "r");
+    if (!file)
+        print_error("%s is missing: make golden writes it\n", path);
+    check(file != NULL);
+    return file;
+}
+
+/* Compares the line with the file's next one, or writes it. */
+static void stored_line(FILE *file, const char *line)
+{
+    char stored[LINE];
+    if (writing) {
+        fprintf(file, "%s\n", line);
+        return;
+    }
+    if (!fgets(stored, sizeof stored, file))
+        stored[0] = 0;
+    stored[strcspn(stored, "\n")] = 0;
+    if (strcmp(stored, line))
+        print_error("stored: %s\nnow:    %s\n", stored, line);
+    check(!strcmp(stored, line));
+}
+
+static void stored_close(FILE *file)
+{
+    if (!writing)
+        check(fgetc(file) == EOF);
+    fclose(file);
+}
+
 static void one_spec(FILE *file, const char *spec, float *x)
 {
-    char line[LINE], stored[LINE];
+    char line[LINE];
     for (size_t s = 0; s < countof(sources); s++) {
         source_fill(&sources[s], x);
         describe(line, spec, &sources[s], x);
-        if (writing) {
-            fprintf(file, "%s\n", line);
-            continue;
-        }
-        if (!fgets(stored, sizeof stored, file))
-            stored[0] = 0;
-        stored[strcspn(stored, "\n")] = 0;
-        if (strcmp(stored, line))
-            print_error("stored: %s\nnow:    %s\n", stored, line);
-        check(!strcmp(stored, line));
+        stored_line(file, line);
     }
 }
 
@@ -92,12 +122,7 @@ static void one_codec(const Compressor *ops)
 {
     Arena *a = arena_open(0);
     float *x = NEW(a, float, LARGEST);
-    char path[128];
-    snprintf(path, sizeof path, GOLDEN "/%s.txt", ops->name);
-    FILE *file = fopen(path, writing ? "w" : "r");
-    if (!file)
-        print_error("%s is missing: make golden writes it\n", path);
-    check(file != NULL);
+    FILE *file = stored_open(text_format(a, "%s.txt", ops->name));
     const char *name = ops->wraps && !ops->alone[0] ? text_format(a, "%s+none", ops->name) : ops->name;
     one_spec(file, name, x);
     for (const Param *p = ops->params; p && p->key && !ops->wraps; p++) {
@@ -112,9 +137,7 @@ static void one_codec(const Compressor *ops)
     for (size_t i = 0; i < countof(more_specs); i++)
         if (more_specs[i].stored && is_of(more_specs[i].spec, ops))
             one_spec(file, more_specs[i].spec, x);
-    if (!writing)
-        check(fgetc(file) == EOF);
-    fclose(file);
+    stored_close(file);
     arena_close(a);
 }
 
@@ -123,6 +146,164 @@ static void payloads_are_what_they_were(void **state)
     (void)state;
     for (size_t i = 0; compressors[i]; i++)
         one_codec(compressors[i]);
+}
+
+/* ---- three steps of codecs with a state ---- */
+
+enum { WORKERS = 3, DROPPED = WORKERS - 1, STEPS = 3, STEP_LARGEST = 64 * 48 };
+
+/* Specs with a state: every codec that has one, wrappers round payloads that merge and that do not. */
+static const char *const stateful[] = {"ef+topk:ratio=0.1",
+                                       "ef:decay=0.5+sign",
+                                       "ef+qsgd:bits=2",
+                                       "ef+intsgd",
+                                       "ef+powersgd:rank=2",
+                                       "ef21+topk:ratio=0.1",
+                                       "ef21:alpha=0.5+minmax:bits=2",
+                                       "ef21:alpha=0.5+diana+randk:ratio=0.3",
+                                       "diana+qsgd:bits=2",
+                                       "diana+intsgd:bits=4",
+                                       "diana+natural",
+                                       "diana+eden:bits=1",
+                                       "diana:alpha=0.1+randk:ratio=0.3",
+                                       "dgc:ratio=0.05,sample=0.1",
+                                       "dgc:ratio=0.1,momentum=0",
+                                       "strom:tau=0.5",
+                                       "powersgd:rank=1,iters=2",
+                                       "powersgd:rank=2",
+                                       "cas:min=20,clusters=3",
+                                       "ef+cas:min=20,bits=3.2,allocate=density",
+                                       "induced:with=randk:ratio=0.3+ef+topk:ratio=0.1"};
+
+static const char *const stepped[] = {"laplace-8x4x3x3", "normal-64x48", "heavy-1009"};
+
+typedef struct {
+    Arena *a, *payloads;
+    Error err;
+    Shape shape;
+    const Source *source;
+    CodecStates states;
+    Exchange x;
+    ExchangeWorker worker[WORKERS];
+    float g[WORKERS][STEP_LARGEST], y[STEP_LARGEST];
+    Bytes sent[WORKERS][ROUNDS_MAX];
+} Team;
+
+static void team_open(Team *t, const char *spec, const Source *source)
+{
+    const Codec *codec;
+    *t = (Team){.a = arena_open(0), .payloads = arena_open(0), .source = source, .shape = source_shape(source)};
+    check_ok(codec_open(&codec, spec, t->a, &t->err), &t->err);
+    check(codec_keeps_state(codec) && codec_traits(codec) & EXACT_BYTES);
+    t->x = (Exchange){
+        .call = {.self = codec, .shape = &t->shape, .threads = 1, .scratch = arena_open(0), .err = &t->err},
+        .seed = RIG_SEED,
+        .tensor = rng_hash(source->name),
+        .keep = true,
+        .y = t->y,
+        .payloads = t->payloads};
+    for (size_t w = 0; w < WORKERS; w++) {
+        t->worker[w].index = w;
+        check_ok(codec_states_find(&t->states, &t->x.call, (int64_t)w, source->name, &t->worker[w].state), &t->err);
+    }
+}
+
+static void team_close(Team *t)
+{
+    codec_states_forget(&t->states);
+    arena_close(t->x.call.scratch);
+    arena_close(t->payloads);
+    arena_close(t->a);
+}
+
+/* Fills the gradients, and learns the state of codecs that learn it before a step. */
+static void begin_step(Team *t, size_t senders)
+{
+    for (size_t w = 0; w < WORKERS; w++) {
+        const Rng rng = rng_open(1, 0, (int64_t)w, t->x.step, rng_hash(t->source->name));
+        t->source->fill(&rng, &t->shape, t->g[w]);
+    }
+    arena_rewind(t->payloads, (ArenaMark){0});
+    t->x.call.workers = (int)senders;
+    check_ok(exchange_train(&t->x, &t->worker[0], t->g[0]), &t->err);
+    for (size_t w = 1; w < WORKERS; w++)
+        exchange_share_training(&t->x, &t->worker[0], &t->worker[w]);
+    check_ok(exchange_begin(&t->x), &t->err);
+}
+
+/* Runs one step of the workers 0 .. senders - 1; the others drop out. */
+static void run_step(Team *t, size_t senders)
+{
+    Exchange *x = &t->x;
+    begin_step(t, senders);
+    for (int r = 0; r < x->rounds; r++) {
+        for (size_t w = 0; w < senders; w++) {
+            check_ok(exchange_send(x, &t->worker[w], t->g[w], &t->sent[w][r]), &t->err);
+            check_ok(exchange_take(x, &t->worker[w], t->sent[w][r]), &t->err);
+        }
+        check_ok(exchange_end_round(x), &t->err);
+    }
+    check_ok(exchange_receive(x), &t->err);
+    for (size_t w = 0; w < WORKERS; w++)
+        check_ok(w < senders ? exchange_settle(x, &t->worker[w], t->g[w], t->sent[w])
+                             : exchange_settle_dropped(x, &t->worker[w], t->g[w]),
+                 &t->err);
+}
+
+static void describe_step(char line[LINE], const Team *t, size_t senders)
+{
+    uint64_t hash = 1;
+    int used = snprintf(line, LINE, "%s | %s | %d |", codec_text(t->x.call.self, t->a), t->source->name,
+                        (int)t->x.step);
+    for (size_t w = 0; w < senders; w++) {
+        size_t size = 0;
+        for (int r = 0; r < t->x.rounds; r++) {
+            hash = hash * UINT64_C(0x9e3779b97f4a7c15) ^ hash_bytes(t->sent[w][r].data, t->sent[w][r].size);
+            size += t->sent[w][r].size;
+        }
+        used += snprintf(line + used, LINE - (size_t)used, " %zu", size);
+    }
+    snprintf(line + used, LINE - (size_t)used, " | #%016llx | #%016llx", (unsigned long long)hash,
+             (unsigned long long)hash_bytes(t->y, t->shape.n * sizeof(float)));
+}
+
+/* In the second step the last worker drops out. */
+static void three_steps(FILE *file, const char *spec, const Source *source)
+{
+    static Team team;
+    char line[LINE];
+    team_open(&team, spec, source);
+    for (team.x.step = 0; team.x.step < STEPS; team.x.step++) {
+        const size_t senders = team.x.step == 1 ? DROPPED : WORKERS;
+        run_step(&team, senders);
+        floats_order(team.y, team.shape.n);
+        describe_step(line, &team, senders);
+        stored_line(file, line);
+    }
+    team_close(&team);
+}
+
+static bool is_stepped(const char *codec)
+{
+    for (size_t i = 0; i < countof(stateful); i++)
+        for (const char *at = strstr(stateful[i], codec); at; at = strstr(at + 1, codec))
+            if ((at == stateful[i] || at[-1] == '+') && strchr(":+", at[strlen(codec)]))
+                return true;
+    return false;
+}
+
+static void three_steps_of_every_codec_with_a_state_are_what_they_were(void **state)
+{
+    (void)state;
+    FILE *file = stored_open("steps.list");
+    for (size_t i = 0; i < countof(stateful); i++)
+        for (size_t s = 0; s < countof(sources); s++)
+            for (size_t k = 0; k < countof(stepped); k++)
+                if (!strcmp(sources[s].name, stepped[k]))
+                    three_steps(file, stateful[i], &sources[s]);
+    stored_close(file);
+    for (size_t i = 0; compressors[i]; i++)
+        check(!compressors[i]->state_size || is_stepped(compressors[i]->name));
 }
 
 /* Tests that the decoder refuses the payload in a file. The file has the spec, the shape of the tensor, and the
@@ -190,6 +371,7 @@ int main(int argc, char **argv)
     writing = argc > 1 && !strcmp(argv[1], "--write");
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(payloads_are_what_they_were),
+        cmocka_unit_test(three_steps_of_every_codec_with_a_state_are_what_they_were),
         cmocka_unit_test(payloads_that_no_encoder_writes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;

@@ -4,6 +4,7 @@
 #include "rig/codec_rig.h"
 #include "rig/sources.h"
 #include "compress/spec.h"
+#include "num/stats.h"
 
 enum { N = 600, WORKERS = 3 };
 
@@ -137,6 +138,57 @@ static void diana_loses_its_variance_on_a_fixed_gradient(void **state)
     }
 }
 
+/* The closed form of |decoded - x|^2 is its mean over many draws, at the first step and at the third, for any share
+ * alpha of an unbiased codec. The mean may differ by five standard errors. */
+static void the_closed_form_of_the_variance_is_the_mean_over_draws(void **state)
+{
+    (void)state;
+    enum { DRAWS = 600 };
+    static const char *const specs[] = {"ef21:alpha=0.25+qsgd:bits=2", "ef21:alpha=0.6+natural",
+                                        "ef21:alpha=0.5+randk:ratio=0.5", "ef21+qsgd:bits=2",
+                                        "diana:alpha=0.3+qsgd:bits=2",    "diana+natural"};
+    for (size_t k = 0; k < countof(specs); k++) {
+        Rig rig;
+        float x[N];
+        rig_open(&rig, specs[k], shape_vector(N));
+        for (uint64_t s = 0; s < 3; s++) {
+            Moments m = {0};
+            normal(x, N, s % 2 ? "odd" : "even");
+            const double expected = codec_variance(&rig.call, x);
+            for (uint64_t r = 0; r < DRAWS; r++) {
+                check_ok(rig_encode(&rig, x, 10 * r + s), &rig.err);
+                check_ok(rig_decode(&rig), &rig.err);
+                moments_add(&m, distance2(rig.decoded, x, N));
+            }
+            check_near(m.mean, expected, 5 * sqrt(moments_variance(&m) / DRAWS) + 1e-6 * expected);
+            step(&rig, x, s);
+        }
+        rig_close(&rig);
+    }
+}
+
+/* Around its mean the estimate's error is alpha times that of the inner codec, so the sum of the squared variances of its atoms is
+ * alpha^4 times as large. */
+static void the_variance_of_each_atom_has_the_square_of_alpha(void **state)
+{
+    (void)state;
+    static const char *const inner[] = {"svd:rank=1", "hadamard:ratio=0.1"};
+    float x[N];
+    normal(x, N, "fixed");
+    for (size_t k = 0; k < countof(inner); k++) {
+        Rig plain, shifted;
+        AtomMoments a, b;
+        char spec[64];
+        snprintf(spec, sizeof spec, "ef21:alpha=0.5+%s", inner[k]);
+        rig_open(&plain, inner[k], (Shape){.rank = 2, .dim = {20, 30}, .n = N});
+        rig_open(&shifted, spec, (Shape){.rank = 2, .dim = {20, 30}, .n = N});
+        check(codec_moments(&plain.call, x, &a) == ATOMWISE && codec_moments(&shifted.call, x, &b) == ATOMWISE);
+        check_near(b.squares, a.squares / 16, 1e-9 * a.squares);
+        rig_close(&plain);
+        rig_close(&shifted);
+    }
+}
+
 static void ef21_round_the_same_codec_does_not_settle_and_says_so(void **state)
 {
     (void)state;
@@ -227,6 +279,7 @@ static void merged_payloads_decode_to_the_sum_over_many_steps(void **state)
     static const char *const specs[] = {"ef21+none",
                                         "diana+randk:ratio=0.2",
                                         "ef21:alpha=0.3+randk:ratio=0.2",
+                                        "ef21:alpha=0.3+diana+randk:ratio=0.2",
                                         "diana+ef21:alpha=0.2+randk:ratio=0.2",
                                         "diana:alpha=0.5+none",
                                         "ef21+ef+none"};
@@ -392,6 +445,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(ef21_contracts_to_a_fixed_gradient),
     cmocka_unit_test(ef21_decodes_to_its_next_shift),
     cmocka_unit_test(diana_loses_its_variance_on_a_fixed_gradient),
+    cmocka_unit_test(the_variance_of_each_atom_has_the_square_of_alpha),
+    cmocka_unit_test(the_closed_form_of_the_variance_is_the_mean_over_draws),
     cmocka_unit_test(ef21_round_the_same_codec_does_not_settle_and_says_so),
     cmocka_unit_test(diana_learns_at_one_over_one_plus_omega),
     cmocka_unit_test(receivers_have_the_same_shift_to_the_byte),

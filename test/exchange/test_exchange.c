@@ -5,6 +5,7 @@
 
 #include "compress/spec.h"
 #include "exchange/exchange.h"
+#include "exchange/parcels.h"
 #include "exchange/states.h"
 
 #include <math.h>
@@ -312,6 +313,40 @@ static void a_mean_over_senders_divides_by_how_many_sent_the_element(void **stat
     }
 }
 
+/* A tensor of min_elements or more is for the codec, a smaller one goes as floats; every element is in one parcel, at its place and
+ * times the gain. */
+static void parcels_hold_every_element_once(void **state)
+{
+    enum { TENSORS = 5 };
+    static const size_t sizes[TENSORS] = {9, 10, 11, 1, 200};
+    GradientTensor tensor[TENSORS];
+    Parcel item[TENSORS + 1];
+    float gradient[231], parcel[231], back[231];
+    size_t offset = 0;
+    (void)state;
+    for (size_t i = 0; i < TENSORS; i++) {
+        tensor[i] = (GradientTensor){"t", shape_vector(sizes[i]), offset};
+        offset += sizes[i];
+    }
+    for (size_t i = 0; i < offset; i++)
+        gradient[i] = (float)(i + 1);
+    for (int all = 0; all < 2; all++) {
+        ParcelList l = {.tensor = tensor, .tensors = TENSORS, .min_elements = 10, .item = item};
+        size_t raw = 0;
+        memset(back, 0, sizeof back);
+        parcels_make(&l, all ? GROUP_ALL : GROUP_TENSOR);
+        for (const Parcel *p = item; p < item + l.count; p++) {
+            check(p->raw == (p->shape.n < 10));
+            raw += p->raw ? p->shape.n : 0;
+            parcel_load(&l, p, gradient, 0.5, parcel);
+            parcel_store(&l, p, parcel, back);
+        }
+        check(raw == 9 + 1);
+        for (size_t i = 0; i < offset; i++)
+            check(back[i] == gradient[i] / 2);
+    }
+}
+
 static void states_are_found_again_by_worker_and_tensor(void **state)
 {
     enum { TENSORS = 40, WORKERS = 9 };
@@ -369,6 +404,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_clock_that_repeats_phases_changes_nothing),
     cmocka_unit_test(three_windows_give_the_mean_and_its_copy_is_not_timed),
     cmocka_unit_test(a_mean_over_senders_divides_by_how_many_sent_the_element),
+    cmocka_unit_test(parcels_hold_every_element_once),
     cmocka_unit_test(states_are_found_again_by_worker_and_tensor),
     cmocka_unit_test(a_tensor_of_another_shape_has_another_state_or_is_refused),
 };

@@ -151,33 +151,64 @@ static Status keep_ratio(void *data, const Record *r, Error *err)
     return OK;
 }
 
-static void a_form_that_depends_on_draws_is_averaged(void **state)
+/* Compares a codec on the vector "a" or "b", whichever has as many elements as the shape, and hands the records to `record`. */
+static void compare_one(const char *spec, Shape shape, size_t repeats,
+                        Status (*record)(void *data, const Record *r, Error *err), void *data)
 {
     Error err = {0};
     Arena *a = arena_open(0);
     const Codec *codec;
-    static const char *const spec[] = {"rotated:bits=2"};
-    Vector vector = {.name = "b", .shape = shape_vector(sizes[1])};
-    const VectorList list = {.item = &vector, .count = 1, .elements = sizes[1], .largest = sizes[1]};
-    double ratio = 0;
+    Vector vector = {.name = shape.n == sizes[0] ? "a" : "b", .shape = shape};
+    const VectorList list = {.item = &vector, .count = 1, .elements = shape.n, .largest = shape.n};
     size_t failures;
-    (void)state;
-    check_ok(codec_open(&codec, *spec, a, &err), &err);
+    check_ok(codec_open(&codec, spec, a, &err), &err);
     const Comparison c = {.codec = &codec,
-                          .name = spec,
+                          .name = &spec,
                           .codecs = 1,
                           .vectors = &list,
-                          .repeats = 10,
+                          .repeats = repeats,
                           .seed = 1,
                           .memory = 1 << 30,
                           .threads = 1,
                           .untimed = true,
-                          .data = &ratio,
+                          .data = data,
                           .load = load,
-                          .record = keep_ratio};
+                          .record = record};
     check_ok(compare_run(&c, &failures, a, &err), &err);
-    check_rel(ratio, 1, 0.01);
+    assert_int_equal(failures, 0);
     arena_close(a);
+}
+
+static void a_form_that_depends_on_draws_is_averaged(void **state)
+{
+    double ratio = 0;
+    (void)state;
+    compare_one("rotated:bits=2", shape_vector(sizes[1]), 10, keep_ratio, &ratio);
+    check_rel(ratio, 1, 0.01);
+}
+
+/* The payloads of svd are as long as the atoms that were drawn, all of one size. So their expected size is exact, and
+ * the same with other draws. */
+static Status keep_sizes(void *data, const Record *r, Error *err)
+{
+    double *expected = data;
+    (void)err;
+    if (r->level == LEVEL_VECTOR) {
+        check(metric_value(metric_find("bytes_expected_se"), &r->tally) == 0 && r->tally.sizes > 0);
+        *expected = metric_value(metric_find("bytes_expected"), &r->tally);
+        check(*expected > r->tally.bytes_min && *expected < r->tally.bytes_max);
+    }
+    return OK;
+}
+
+static void the_size_of_drawn_atoms_is_exact(void **state)
+{
+    double some = 0, more = 0;
+    (void)state;
+    const Shape shape = {.rank = 2, .dim = {25, 40}, .n = 1000};
+    compare_one("svd:rank=4", shape, 4, keep_sizes, &some);
+    compare_one("svd:rank=4", shape, 7, keep_sizes, &more);
+    check_rel(some, more, 1e-9);
 }
 
 int main(void)
@@ -185,6 +216,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_hold_the_closed_forms_and_their_sums),
         cmocka_unit_test(a_form_that_depends_on_draws_is_averaged),
+        cmocka_unit_test(the_size_of_drawn_atoms_is_exact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

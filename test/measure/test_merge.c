@@ -383,6 +383,75 @@ static void a_draw_that_all_share_does_not_average_out(void **state)
         }
 }
 
+/* Where every payload has the same size, no number of workers or repeats changes the bytes of a payload, of its earlier rounds and
+ * its entropy; nor the bytes of the merged payload, but for the number of workers in its head. */
+static void sizes_are_means_over_workers_and_repeats(void **state)
+{
+    static const char *const specs[] = {"powersgd", "randk:ratio=0.1", "lowrank:rank=8", "none"};
+    (void)state;
+    for (size_t s = 0; s < countof(specs); s++)
+        for (size_t workers = 0; workers <= 6; workers += 3) {
+            Bench one, more;
+            open_bench(&one, specs[s], 2, 700, 0);
+            open_bench(&more, specs[s], workers, 700, 0);
+            check(shape_make(&one.vector[0].shape, 2, (const size_t[]){20, 35}));
+            more.vector[0].shape = one.vector[0].shape;
+            more.c.repeats = 3;
+            check_ok(run_bench(&one), &one.err);
+            check_ok(run_bench(&more), &more.err);
+            const Tally *a = &one.kept[0], *b = &more.kept[0];
+            check_same(a->bytes, b->bytes);
+            check_same(a->entropy, b->entropy);
+            check_same(a->raw, b->raw);
+            check(fabs(a->early - b->early) <= 8);
+            check(!workers || isnan(a->merged) == isnan(b->merged));
+            check(!workers || isnan(a->merged) || fabs(a->merged - b->merged) <= 8);
+            close_bench(&one);
+            close_bench(&more);
+        }
+}
+
+/* What a comparison says of the mean of P workers with one gradient is what a merge of P such workers measures: a bias and
+ * shared draws stay, errors of own draws average out. */
+static void the_error_of_a_mean_is_that_of_a_merge(void **state)
+{
+    static const char *const specs[] = {"topk:ratio=0.1", "qsgd:bits=2",    "randk:ratio=0.5", "powersgd",
+                                        "countsketch",    "drive:scale=mse", "minmax:bits=2,rounding=stochastic"};
+    (void)state;
+    for (size_t s = 0; s < countof(specs); s++)
+        for (size_t workers = 4; workers <= 16; workers *= 4) {
+            Bench one, many;
+            open_bench(&one, specs[s], 0, 700, 0);
+            open_bench(&many, specs[s], workers, 700, 0);
+            one.same = many.same = true;
+            one.c.repeats = many.c.repeats = 60;
+            check_ok(run_bench(&one), &one.err);
+            check_ok(run_bench(&many), &many.err);
+            check_rel(figure(one.kept, workers == 4 ? "mean_error_4" : "mean_error_16"),
+                      figure(many.kept, "relative_error"), 0.1);
+            close_bench(&one);
+            close_bench(&many);
+        }
+}
+
+/* A biased codec and what an unbiased one sends of the rest with shared draws: the closed form of one worker's error is not that of the
+ * mean, whose workers have different rests. */
+static void shared_draws_on_different_rests_have_no_closed_form(void **state)
+{
+    (void)state;
+    for (size_t workers = 1; workers <= 3; workers += 2) {
+        Bench b;
+        open_bench(&b, "induced:with=randk:ratio=0.3+topk:ratio=0.1", workers, 700, 0);
+        b.c.repeats = 100;
+        check_ok(run_bench(&b), &b.err);
+        const double expected = figure(b.kept, "variance_expected");
+        check(isnan(expected) == (workers > 1));
+        if (workers == 1)
+            check_rel(figure(b.kept, "mse"), expected, 0.1);
+        close_bench(&b);
+    }
+}
+
 static void threads_change_nothing(void **state)
 {
     (void)state;
@@ -454,6 +523,9 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_does_not_merge_has_no_aggregate),
     cmocka_unit_test(the_variance_of_an_average_is_one_pth),
     cmocka_unit_test(a_draw_that_all_share_does_not_average_out),
+    cmocka_unit_test(sizes_are_means_over_workers_and_repeats),
+    cmocka_unit_test(the_error_of_a_mean_is_that_of_a_merge),
+    cmocka_unit_test(shared_draws_on_different_rests_have_no_closed_form),
     cmocka_unit_test(threads_change_nothing),
     cmocka_unit_test(scratch_memory_is_counted),
     cmocka_unit_test(gradients_that_cannot_be_read_and_stops_end_it),

@@ -95,6 +95,26 @@ static void errors_of_several_blocks_are_numpys(void **state)
     check_known(&t, "large");
 }
 
+/* The mean of P workers' estimates keeps the bias and, of the variance, one P-th where draws are the workers' own. */
+static void the_error_of_a_mean_of_workers_keeps_bias_and_shared_draws(void **state)
+{
+    Bench *b = *state;
+    float x[1000];
+    reference_gradient(x, 1000, 1);
+    Tally t = measure(b, x, 1000, 7, true);
+    t.spread[S_M2] /= 2; /* as if half of the error were bias */
+    const double error = value(&t, "mse"), norm2 = error / value(&t, "relative_error"), v = value(&t, "variance");
+    t.unbiased = false;
+    check_rel(value(&t, "mean_error_4"), (error - v + v / 4) / norm2, 1e-12);
+    check_rel(value(&t, "mean_error_16"), (error - v + v / 16) / norm2, 1e-12);
+    t.own_draws = 0;
+    check_rel(value(&t, "mean_error_16"), error / norm2, 1e-12);
+    t.unbiased = true;
+    t.own_draws = 1;
+    t.expected = 3;
+    check_rel(value(&t, "mean_error_16"), 3. / 16 / norm2, 1e-12);
+}
+
 static void special_vectors_have_values_or_none(void **state)
 {
     Bench *b = *state;
@@ -149,6 +169,45 @@ static void appended_tallies_are_those_of_the_long_vector(void **state)
     check_ok(radix_wasserstein(x, y, N, NEW(b->a, float, 2 * N), 1, &total.wasserstein, b->a, &b->err),
              &b->err);
     check_known(&total, "pooled");
+}
+
+/* Each member of an appended tally that is not a sum over elements: what two tallies make of it. */
+static void members_of_appended_tallies_add_but_for_chances_and_extremes(void **state)
+{
+    Bench *b = *state;
+    enum { SUM, PRODUCT, MOST };
+    static const struct {
+        size_t at;
+        int how;
+    } members[] = {{offsetof(Tally, n), SUM},             {offsetof(Tally, bytes), SUM},
+                   {offsetof(Tally, bytes_min), SUM},     {offsetof(Tally, bytes_max), SUM},
+                   {offsetof(Tally, encode), SUM},        {offsetof(Tally, encode_min), SUM},
+                   {offsetof(Tally, decode), SUM},        {offsetof(Tally, decode_min), SUM},
+                   {offsetof(Tally, encode_spread), SUM}, {offsetof(Tally, decode_spread), SUM},
+                   {offsetof(Tally, entropy), SUM},       {offsetof(Tally, entropies), SUM},
+                   {offsetof(Tally, entropy_sizes), SUM}, {offsetof(Tally, raw), SUM},
+                   {offsetof(Tally, expected), SUM},      {offsetof(Tally, size), SUM},
+                   {offsetof(Tally, size_spread), SUM},   {offsetof(Tally, squares), SUM},
+                   {offsetof(Tally, weighted), SUM},      {offsetof(Tally, sizes), SUM},
+                   {offsetof(Tally, residual2), SUM},     {offsetof(Tally, merge), SUM},
+                   {offsetof(Tally, each), SUM},          {offsetof(Tally, merge_spread), SUM},
+                   {offsetof(Tally, each_spread), SUM},   {offsetof(Tally, merged), SUM},
+                   {offsetof(Tally, merged_spread), SUM}, {offsetof(Tally, early), SUM},
+                   {offsetof(Tally, none), PRODUCT},      {offsetof(Tally, own_draws), PRODUCT},
+                   {offsetof(Tally, scratch), MOST},      {offsetof(Tally, largest), MOST}};
+    Tally total, part[2];
+    check_ok(tally_open(&total, LEVEL_RUN, 1, false, b->a, &b->err), &b->err);
+    for (size_t k = 0; k < 2; k++) {
+        check_ok(tally_open(&part[k], LEVEL_VECTOR, 1, false, b->a, &b->err), &b->err);
+        for (size_t i = 0; i < countof(members); i++)
+            *(double *)((char *)&part[k] + members[i].at) = k ? 0.75 / (double)(i + 1) : 0.5 * (double)(i + 1);
+        tally_append(&total, &part[k]);
+    }
+    for (size_t i = 0; i < countof(members); i++) {
+        const double x = 0.5 * (double)(i + 1), y = 0.75 / (double)(i + 1),
+                     v = *(const double *)((const char *)&total + members[i].at);
+        check_rel(v, members[i].how == SUM ? x + y : members[i].how == PRODUCT ? x * y : fmax(x, y), 1e-15);
+    }
 }
 
 /* A vector sent raw is decoded once, but a vector sent by a random codec once per repeat. The tallies of two
@@ -298,9 +357,11 @@ static void extremes_neither_overflow_nor_vanish(void **state)
 static const struct CMUnitTest tests[] = {
     BENCH_TEST(errors_are_numpys),
     BENCH_TEST(errors_of_several_blocks_are_numpys),
+    BENCH_TEST(the_error_of_a_mean_of_workers_keeps_bias_and_shared_draws),
     BENCH_TEST(special_vectors_have_values_or_none),
     BENCH_TEST(deterministic_codecs_have_no_variance),
     BENCH_TEST(appended_tallies_are_those_of_the_long_vector),
+    BENCH_TEST(members_of_appended_tallies_add_but_for_chances_and_extremes),
     BENCH_TEST(a_fixed_vector_may_stand_among_random_ones),
     BENCH_TEST(thread_counts_do_not_matter),
     BENCH_TEST(instruction_sets_add_the_same_sums),

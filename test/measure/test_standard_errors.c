@@ -181,6 +181,94 @@ static void an_unseen_variance_along_the_gradient_widens_the_cosine(void **state
     }
 }
 
+/* Where a codec's variance in closed form is four times that of the repeats, its rare draws are missing from them: the
+ * error of the gain along the signs doubles. A closed form below the measured variance changes nothing. */
+static void a_variance_that_the_repeats_lack_widens_the_gain(void **state)
+{
+    static double error[4][E_SUMS];
+    (void)state;
+    for (int r = 0; r < 4; r++) {
+        error[r][E_SIGNED] = 1 + r % 2;
+        error[r][E_SQUARES] = 1 + r;
+    }
+    Tally t = {.repeats = 4,
+               .decoded = 4,
+               .cells = 1,
+               .n = 1,
+               .spread_known = true,
+               .expected = NAN,
+               .spread[S_M2] = 6,
+               .gradient[G_MAGNITUDES] = 3,
+               .error = error};
+    const double plain = value(&t, "gain_l1_se"), p = value(&t, "gain_l1_p");
+    check_rel(plain, sqrt(1 / 3. / 4) / 3, 1e-12);
+    t.expected = 0.5 * 6 / 3;
+    check(value(&t, "gain_l1_se") == plain && value(&t, "gain_l1_p") == p);
+    t.expected = 4 * 6 / 3;
+    check_rel(value(&t, "gain_l1_se"), 2 * plain, 1e-12);
+    check(value(&t, "gain_l1_p") > p);
+}
+
+/* Where a codec knows that half of its draws are all zeros and the others equal each other, the standard error of a mean is
+ * the difference of its two values times a factor that is the same for every metric. */
+static void draws_of_all_or_nothing_have_one_factor(void **state)
+{
+    Bench *b = *state;
+    static const char *const names[] = {"second_moment",    "rel_l1",         "elem_error",     "elem_error_big",
+                                        "elem_error_small", "sign_agreement", "relative_error", "density"};
+    float x[N], y[N], half[N], root[N], zeros[N] = {0};
+    Tally t, all[2];
+    MeasuredVector s = {.x = x, .n = N, .threads = 1, .scratch = b->a, .err = &b->err};
+    reference_gradient(x, N, 1);
+    reference_decoded(x, y, N, 0);
+    s.above[LEVEL_VECTOR] = radix_magnitude_quantile(x, N, 0.95, 1);
+    for (size_t k = 0; k < 2; k++) {
+        check_ok(tally_open(&all[k], LEVEL_VECTOR, 1, false, b->a, &b->err), &b->err);
+        check_ok(tally_gradient(&all[k], &s), &b->err);
+        check_ok(tally_repeat(&all[k], &s, 0, k ? y : zeros), &b->err);
+    }
+    s.half = half;
+    s.root = root;
+    check_ok(tally_open(&t, LEVEL_VECTOR, 4, true, b->a, &b->err), &b->err);
+    check_ok(tally_gradient(&t, &s), &b->err);
+    for (size_t r = 0; r < 4; r++)
+        check_ok(tally_repeat(&t, &s, r, r % 2 ? y : zeros), &b->err);
+    check_ok(tally_spread(&t, &s), &b->err);
+    t.none = 0.5;
+    double factor = NAN;
+    for (size_t i = 0; i < countof(names); i++) {
+        char se[40];
+        snprintf(se, sizeof se, "%s_se", names[i]);
+        const double now = value(&t, se) / fabs(value(&all[1], names[i]) - value(&all[0], names[i]));
+        check(now > 0);
+        if (i)
+            check_rel_at(now, factor, 1e-9, names[i], __FILE__, __LINE__);
+        factor = now;
+    }
+}
+
+/* A payload whose entropy is always the same share of its bytes has no uncertain efficiency, however its size varies. */
+static void a_constant_share_of_entropy_is_certain(void **state)
+{
+    double varied[2][E_SUMS] = {{[E_SQUARES] = 1}, {[E_SQUARES] = 2}};
+    Tally t = {.repeats = 25,
+               .decoded = 2,
+               .n = 2000,
+               .cells = 1,
+               .bytes = 500,
+               .entropy = 3000,
+               .sizes = 100,
+               .entropies = 36 * 100,
+               .entropy_sizes = 6 * 100,
+               .expected = NAN,
+               .spread_known = true,
+               .error = varied};
+    (void)state;
+    check(value(&t, "coding_efficiency") == 0.75 && !(value(&t, "coding_efficiency_se") > 0));
+    t.entropy_sizes = 0; /* independent: the relative errors add in squares */
+    check_rel(value(&t, "coding_efficiency_se"), 0.75 * hypot(60. / 3000, 10. / 500) / 5, 1e-12);
+}
+
 /* All repeats of an unbiased codec with rare atoms may be all zeros. Then they do not show how its results
  * vary. */
 static void equal_repeats_of_a_codec_with_variance_have_no_standard_error(void **state)
@@ -289,6 +377,9 @@ static const struct CMUnitTest tests[] = {
     BENCH_TEST(standard_errors_are_deviations_of_single_repeats_over_root_r),
     BENCH_TEST(a_class_that_is_empty_in_some_repeats_has_a_wider_interval),
     BENCH_TEST(an_unseen_variance_along_the_gradient_widens_the_cosine),
+    BENCH_TEST(a_variance_that_the_repeats_lack_widens_the_gain),
+    BENCH_TEST(draws_of_all_or_nothing_have_one_factor),
+    BENCH_TEST(a_constant_share_of_entropy_is_certain),
     BENCH_TEST(equal_repeats_of_a_codec_with_variance_have_no_standard_error),
     BENCH_TEST(long_tails_leave_few_degrees_of_freedom),
     BENCH_TEST(the_sum_of_squared_variances_is_unbiased),

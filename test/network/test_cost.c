@@ -232,15 +232,31 @@ static void an_iteration_never_takes_less_than_its_processor(void **state)
 
 static void sizes_of_more_workers_go_on_by_doublings(void **state)
 {
-    const CostLayer half = {.n = 8, .merge = 7, .bytes = 9, .merged = 13, .early = 1.5},
-                    full = {
-                        .n = 8, .encode = 3, .decode = 4, .merge = 15, .bytes = 10, .merged = 14, .early = 2};
+    const CostLayer half = {.n = 8,
+                            .merge = 7,
+                            .bytes = 9,
+                            .merged = 13,
+                            .early = 1.5,
+                            .bytes_se = 4,
+                            .merged_se = 2},
+                    full = {.n = 8,
+                            .encode = 3,
+                            .decode = 4,
+                            .merge = 15,
+                            .bytes = 10,
+                            .merged = 14,
+                            .early = 2,
+                            .merge_se = 0.5,
+                            .bytes_se = 2,
+                            .merged_se = 1};
     (void)state;
     const CostLayer l = cost_more_workers(&half, &full, 16, 64),
                     odd = cost_more_workers(&half, &full, 16, 33);
     check(l.n == 8 && l.encode == 3 && l.decode == 4 && l.bytes == 12 && l.early == 3);
     check(l.merged == 16 && l.merge == 63);
     check(odd.merged == 16 && odd.merge == 32);
+    /* 3 full - 2 half, of independent errors; the time to merge grows by 63 / 15 */
+    check(l.merge_se == 0.5 * 63 / 15 && l.bytes_se == hypot(3 * 2, 2 * 4) && l.merged_se == hypot(3 * 1, 2 * 2));
 }
 
 /* ---- standard errors ---- */

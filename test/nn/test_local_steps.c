@@ -75,6 +75,29 @@ static void one_local_step_of_plain_sgd_is_ordinary_training(void **state)
     }
 }
 
+/* One local step of plain SGD and an outer step of 1/2 move the weights half as far as an ordinary step. */
+static void half_an_outer_step_moves_half_as_far(void **state)
+{
+    (void)state;
+    TrainSetup s = setup_of("none");
+    Trainer *t;
+    StepRecord r;
+    float *w[3];
+    s.optimizer.lr = 0.5;
+    for (size_t k = 0; k < 3; k++) {
+        s.local = (LocalSteps){.steps = k == 2, .lr = 0.5};
+        check_ok(trainer_open(&t, &s, &err), &err);
+        if (k)
+            check_ok(trainer_step(t, &r, &err), &err);
+        const size_t n = trainer_parameters(t);
+        w[k] = NEW(arena, float, n);
+        memcpy(w[k], trainer_weights(t), n * sizeof **w);
+        for (size_t i = 0; k == 2 && i < n; i++)
+            check_near((double)w[2][i] - (double)w[0][i], ((double)w[1][i] - (double)w[0][i]) / 2, 1e-6);
+        trainer_close(t);
+    }
+}
+
 /* A limit on the norm that no gradient reaches keeps the workers' own weights in use. */
 static void exchanged_differences_of_one_step_are_ordinary_training_but_for_rounding(void **state)
 {
@@ -253,7 +276,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_local_step_of_plain_sgd_is_ordinary_training),
-        cmocka_unit_test(exchanged_differences_of_one_step_are_ordinary_training_but_for_rounding),
+        cmocka_unit_test(half_an_outer_step_moves_half_as_far),
+    cmocka_unit_test(exchanged_differences_of_one_step_are_ordinary_training_but_for_rounding),
         cmocka_unit_test(local_steps_are_diloco),
         cmocka_unit_test(only_exchanges_cost_bytes_and_time),
         cmocka_unit_test(weights_are_the_same_for_one_and_three_threads),

@@ -2,6 +2,7 @@
  * a state. Without compression, they are the same up to rounding for any number of workers. Networks learn.
  * Error messages name step, worker and layer. */
 #include "rig/check.h"
+#include "nn/model.h"
 #include "nn/training_run.h"
 #include "num/finite.h"
 #include "rig/tiny_data.h"
@@ -352,6 +353,51 @@ static void adamw_is_its_formula(void **state)
     check(w == before);
 }
 
+/* AdamW shrinks matrices and leaves biases alone: with and without decay, the first step moves the same biases to the same
+ * place, and no matrix. */
+static void decay_shrinks_matrices_only(void **state)
+{
+    (void)state;
+    TrainSetup s = setup_of("none", 1);
+    StepRecord r;
+    Model *model;
+    size_t n;
+    s.optimizer = (Optimizer){.lr = 0.01, .momentum = 0.9, .beta2 = 0.99, .kind = OPTIMIZER_ADAMW};
+    const float *plain = weights_after(&s, 1, &n, &r);
+    s.optimizer.weight_decay = 0.5;
+    const float *shrunk = weights_after(&s, 1, &n, &r);
+    const DatasetInfo *d = train_data.info;
+    const ModelSpec spec = {.network = s.network,
+                            .channels = d->channels,
+                            .rows = d->rows,
+                            .columns = d->columns,
+                            .classes = d->classes,
+                            .images = 24};
+    check_ok(model_open(&model, &spec, &err), &err);
+    const SliceList *list = model_parameters(model);
+    for (size_t i = 0; i < list->count; i++) {
+        const Slice *p = &list->item[i];
+        check(!memcmp(plain + p->offset, shrunk + p->offset, p->shape.n * sizeof *plain) == (p->shape.rank == 1));
+    }
+    model_close(model);
+}
+
+/* The last step of an epoch takes the images that are left, unless some worker would have none. */
+static void a_last_step_with_fewer_images_than_workers_is_left_out(void **state)
+{
+    (void)state;
+    for (size_t batch = 16; batch <= 100; batch++)
+        for (size_t workers = 1; workers <= 9; workers += 4) {
+            TrainSetup s = setup_of("none", workers);
+            Trainer *t;
+            s.batch = batch;
+            check_ok(trainer_open(&t, &s, &err), &err);
+            const size_t whole = 480 / batch, rest = 480 - whole * batch;
+            check(trainer_epoch_steps(t) == (rest < workers ? whole : whole + 1));
+            trainer_close(t);
+        }
+}
+
 static void signsgd_moves_by_the_rate(void **state)
 {
     (void)state;
@@ -414,7 +460,9 @@ int main(void)
         cmocka_unit_test(setups_that_cannot_be_are_refused),
         cmocka_unit_test(descent_is_pytorchs),
         cmocka_unit_test(adamw_is_its_formula),
-        cmocka_unit_test(signsgd_moves_by_the_rate),
+        cmocka_unit_test(decay_shrinks_matrices_only),
+    cmocka_unit_test(a_last_step_with_fewer_images_than_workers_is_left_out),
+    cmocka_unit_test(signsgd_moves_by_the_rate),
         cmocka_unit_test(large_gradients_are_clipped_to_the_norm),
         cmocka_unit_test(the_rate_warms_up_and_falls_by_a_cosine),
     };

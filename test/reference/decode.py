@@ -527,7 +527,7 @@ def vote(last, shape):
     need(0 < workers < 1 << 17, "number of workers")
     minus = planes(source.take(len(source.data) - source.at), n, workers.bit_length())
     need((minus <= workers).all(), "more votes than workers")
-    return np.where(2 * minus.astype(np.int64) > workers, -workers, workers).astype(F32)
+    return (workers * np.sign(workers - 2 * minus.astype(np.int64))).astype(F32)
 
 
 def natural_codes(data, n, keys):

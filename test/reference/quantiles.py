@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """quantiles.py -- decodes payloads of sketchml, written from docs/FORMAT.md alone: keys, cells, and the largest cell
 of each key."""
-from fractions import Fraction
 from math import ceil
 
 import numpy as np
@@ -48,7 +47,7 @@ def bins_of(source, members, bins, keys, address):
     width = (bins - 1).bit_length()
     if not len(members) or not width:
         return found
-    cols = max(1, ceil(Fraction(float(keys["cols"]) * len(members))))
+    cols = max(1, ceil(float(keys["cols"]) * len(members)))
     cells = planes(source.take(planes_bytes(rows * cols, width)), rows * cols, width).reshape(rows, cols)
     need((cells < bins).all(), "a cell of no bin")
     for row in range(rows):
