@@ -91,7 +91,7 @@ PROGRAMS := $(B)/bin/atomo-bench $(if $(TRAIN_OBJ),$(B)/bin/atomo-train)
 
 # The library for other programs (interface: lib/atomo.h). The programs and tests link $(B)/libatomo.a, which exports
 # all functions.
-SONAME   := libatomo.so.0
+SONAME   := libatomo.so.1
 LIBRARY  := $(B)/public/$(SONAME) $(B)/public/libatomo.a
 DOOR_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard lib/library/*.c)))
 

@@ -12,6 +12,8 @@
  * Errors: functions that can fail return ATOMO_OK or an error code, and describe the failure in `err`, which
  * may be NULL. After a failure the outputs are undefined; a function that opens an object has then opened
  * nothing.
+ * Outputs: a function that writes bytes to `out` takes the bytes that `out` has room for, and writes none
+ * beyond them. Where the room is too small it returns ATOMO_USAGE, and *size and err->text say how many bytes it wants.
  * Memory: a function keeps no pointer from its caller after it returns, unless its comment says so.
  * Threads: an atomo_codec never changes, and any number of threads may use it. Only one thread at a time may
  * use an atomo_tensor or an atomo_dump; different ones share no memory.
@@ -32,12 +34,12 @@ extern "C" {
 
 /* The version of the interface that this header declares. A change to an existing function increases it; a
  * new function does not. */
-#define ATOMO_INTERFACE 0
+#define ATOMO_INTERFACE 1
 
 /* Returns the interface version of the loaded library; a program compares it with ATOMO_INTERFACE. */
 int atomo_interface(void);
 
-/* Returns the library's version, such as "1.0.0". */
+/* Returns the library's version, such as "2.0.0". */
 const char *atomo_version(void);
 
 typedef enum {
@@ -120,15 +122,15 @@ atomo_status atomo_tensor_open(atomo_tensor **tensor, const atomo_codec *codec, 
                                atomo_error *err);
 void atomo_tensor_close(atomo_tensor *tensor); /* `tensor` may be NULL */
 
-/* Returns the most bytes that atomo_encode writes. */
+/* Returns the most bytes that atomo_encode wants. */
 size_t atomo_encode_bound(const atomo_tensor *tensor);
 
-/* Encodes the tensor x, which must be finite, and sets *size to the number of bytes written to `out`. `out`
- * has room for atomo_encode_bound bytes. Does not change the codec's state. A codec of several rounds runs
- * all of them with this worker alone. `out` then holds the payloads of all rounds in order, and a size in
- * LEB128 precedes each payload but the last. */
-atomo_status atomo_encode(atomo_tensor *tensor, int64_t step, const float *x, void *out, size_t *size,
-                          atomo_error *err);
+/* Encodes the tensor x, which must be finite, and sets *size to the number of bytes written to `out`, which has
+ * room for `room` bytes. With atomo_encode_bound bytes the payload always fits, and is made without a copy.
+ * Does not change the codec's state. A codec of several rounds runs all of them with this worker alone. `out`
+ * then holds the payloads of all rounds in order, and a size in LEB128 precedes each payload but the last. */
+atomo_status atomo_encode(atomo_tensor *tensor, int64_t step, const float *x, void *out, size_t room,
+                          size_t *size, atomo_error *err);
 
 /* Decodes what atomo_encode wrote at this step on worker number `worker`; x receives the estimate. A payload
  * from atomo_merge decodes to the sum of the merged payloads' estimates. `in` may hold any bytes: a damaged
@@ -143,11 +145,11 @@ atomo_status atomo_advance(atomo_tensor *tensor, int64_t step, const float *x, c
                            atomo_error *err);
 
 /* Merges `count` payloads of one step without decoding them. The result decodes to the sum of their
- * estimates. The codec must have ATOMO_LINEAR or ATOMO_MERGEABLE, and one round. `out` has room for
- * atomo_merge_bound bytes. */
+ * estimates. The codec must have ATOMO_LINEAR or ATOMO_MERGEABLE, and one round. `out` has room for `room`
+ * bytes, of which atomo_merge_bound are always enough, and may be one of the payloads. */
 size_t atomo_merge_bound(const atomo_tensor *tensor, size_t count);
 atomo_status atomo_merge(atomo_tensor *tensor, int64_t step, const void *const *in, const size_t *in_size,
-                         size_t count, void *out, size_t *size, atomo_error *err);
+                         size_t count, void *out, size_t room, size_t *size, atomo_error *err);
 
 /* ---- one step of several workers ----
  *
@@ -189,10 +191,10 @@ atomo_status atomo_step_take(atomo_tensor *tensor, int worker, const void *paylo
 
 /* For programs that merge payloads before every worker has them, as an all-reduce does. Both functions need
  * ATOMO_LINEAR or ATOMO_MERGEABLE. atomo_step_merge merges payloads of this round, which may themselves be
- * merged; `out` has room for atomo_merge_bound bytes. atomo_step_take_merged takes one payload, merged from
+ * merged; `out` and `room` are those of atomo_merge. atomo_step_take_merged takes one payload, merged from
  * the payloads of all senders, and replaces all calls of atomo_step_take. */
 atomo_status atomo_step_merge(atomo_tensor *tensor, const void *const *in, const size_t *in_size,
-                              size_t count, void *out, size_t *size, atomo_error *err);
+                              size_t count, void *out, size_t room, size_t *size, atomo_error *err);
 atomo_status atomo_step_take_merged(atomo_tensor *tensor, const void *payload, size_t size, atomo_error *err);
 
 /* Ends the round; *more becomes 1 when another round follows, else 0. */
@@ -204,10 +206,11 @@ atomo_status atomo_step_finish(atomo_tensor *tensor, const float *x, atomo_error
 
 /* ---- saving and loading states, for checkpoints ---- */
 
-/* `atomo_state_size` returns the number of bytes that `atomo_state_save` writes. The bytes name the codec and
- * the tensor's layout, so that `atomo_state_load` can check them, and end with a checksum. */
+/* `atomo_state_size` returns the number of bytes that `atomo_state_save` writes to `out`, which has room for
+ * `room` bytes. The bytes name the codec and the tensor's layout, so that `atomo_state_load` can check them,
+ * and end with a checksum. */
 size_t atomo_state_size(const atomo_tensor *tensor);
-void atomo_state_save(const atomo_tensor *tensor, void *out);
+atomo_status atomo_state_save(const atomo_tensor *tensor, void *out, size_t room, atomo_error *err);
 
 /* Loads a saved state. ATOMO_CORRUPT: the bytes are damaged, or were saved with another codec, shape, name,
  * seed, worker or number of workers. */
@@ -248,10 +251,11 @@ atomo_status atomo_dump_read(atomo_dump *dump, size_t index, float *x, atomo_err
  * each metric. */
 const char *atomo_metric(size_t index);
 
-/* Compares an estimate y with the tensor x (n elements each), and writes one number for each metric to `value`.
- * The number is NaN for a metric that needs more than x and y. `bytes`: the size of the payload. */
+/* Compares an estimate y with the tensor x (n elements each), and writes one number for each metric to `value`,
+ * which has room for `values` numbers; fewer than there are metrics are ATOMO_USAGE. The number is NaN for a
+ * metric that needs more than x and y. `bytes`: the size of the payload. */
 atomo_status atomo_measure(const float *x, const float *y, size_t n, size_t bytes, int threads, double *value,
-                           atomo_error *err);
+                           size_t values, atomo_error *err);
 
 typedef struct {
     /* (specs) specs of codecs, such as "qsgd:bits=4"; "qsgd:bits=2/4" stands for two codecs, with bits=2 and

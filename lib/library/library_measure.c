@@ -60,9 +60,14 @@ static Status measure(const MeasuredVector *s, const float *y, size_t bytes, dou
 }
 
 atomo_status atomo_measure(const float *x, const float *y, size_t n, size_t bytes, int threads, double *value,
-                           atomo_error *err)
+                           size_t values, atomo_error *err)
 {
     Error own = {0}, *e = error_of(err, &own);
+    size_t count = 0;
+    while (metrics[count].name)
+        count++;
+    if (values < count)
+        return status_of(FAIL(e, ERR_USAGE, "room for %zu numbers: there are %zu metrics", values, count));
     Arena *scratch = arena_open(0);
     MeasuredVector s = {
         .x = x, .n = n, .threads = threads > 0 ? threads : parallel_cores(), .scratch = scratch, .err = e};

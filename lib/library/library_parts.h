@@ -56,6 +56,23 @@ Status library_check(const atomo_tensor *t, const float *x, Error *err);
 /* Sets `*shape`. ERR_USAGE with the reason if the shape is not valid. */
 Status library_shape(Shape *shape, const char *name, int rank, const size_t *dim, Error *err);
 
+/* Sets `*to` to `out` if it has room for `most` bytes, else to scratch memory of `most` bytes. */
+Status library_output(atomo_tensor *t, void *out, size_t room, size_t most, Buf *to, Error *err);
+/* Sets *size to the bytes of `made`, and copies them to `out` unless they are there. ERR_USAGE if they do not fit. */
+Status library_copy_out(const atomo_tensor *t, const Buf *made, void *out, size_t room, size_t *size, Error *err);
+
+/* The arguments of atomo_merge and atomo_step_merge. */
+typedef struct {
+    const void *const *in;
+    const size_t *in_size;
+    size_t count;
+    void *out;
+    size_t room;
+} MergeOrder;
+
+/* Merges the payloads of call->round. The caller rewinds the scratch memory. */
+Status library_merge(atomo_tensor *t, const Call *call, const MergeOrder *want, size_t *size);
+
 /* Called before work that may call OpenBLAS: sets OpenBLAS to one thread if the codec uses it. */
 void library_enter(const Codec *codec);
 /* Undoes `library_enter` after that work. */

@@ -141,30 +141,21 @@ static Status check_merges(const atomo_tensor *t, Error *err)
                                        : FAIL(err, ERR_USAGE, "payloads of %s do not merge", t->codec->spec);
 }
 
-static Status merge_round(atomo_tensor *t, const void *const *in, const size_t *in_size, size_t count,
-                          Buf *out, Error *err)
+static Status merge_round(atomo_tensor *t, const MergeOrder *want, size_t *size, Error *err)
 {
     TRY(check_merges(t, err));
-    if (!count)
-        return FAIL(err, ERR_USAGE, "no payload to merge");
     const Call call = exchange_call(&t->exchange, &t->worker[t->self]);
-    Bytes *payload = NEW(t->scratch, Bytes, count);
-    if (!payload)
-        return arena_fail(t->scratch, err);
-    for (size_t i = 0; i < count; i++)
-        payload[i] = (Bytes){in[i], in_size[i]};
-    return codec_merge(&call, payload, count, out);
+    return library_merge(t, &call, want, size);
 }
 
 atomo_status atomo_step_merge(atomo_tensor *t, const void *const *in, const size_t *in_size, size_t count,
-                              void *out, size_t *size, atomo_error *err)
+                              void *out, size_t room, size_t *size, atomo_error *err)
 {
     Error *e = enter(t, err);
     const ArenaMark mark = arena_mark(t->scratch);
-    Buf merged = {.data = out, .cap = atomo_merge_bound(t, count)};
-    const Status status = merge_round(t, in, in_size, count, &merged, e);
+    *size = 0;
+    const Status status = merge_round(t, &(MergeOrder){in, in_size, count, out, room}, size, e);
     arena_rewind(t->scratch, mark);
-    *size = merged.size;
     return leave(t, status);
 }
 

@@ -192,19 +192,45 @@ static Status read_rounds(const Call *c, Bytes in, Message *m)
     return OK;
 }
 
-atomo_status atomo_encode(atomo_tensor *t, int64_t step, const float *x, void *out, size_t *size,
+Status library_output(atomo_tensor *t, void *out, size_t room, size_t most, Buf *to, Error *err)
+{
+    const bool fits = out && room >= most;
+    *to = (Buf){.data = fits ? out : NEW(t->scratch, uint8_t, most), .cap = most};
+    return to->data ? OK : arena_fail(t->scratch, err);
+}
+
+Status library_copy_out(const atomo_tensor *t, const Buf *made, void *out, size_t room, size_t *size, Error *err)
+{
+    *size = made->size;
+    if (made->data == out)
+        return OK;
+    if (!out || made->size > room)
+        return FAIL(err, ERR_USAGE, "%s: the output wants %zu bytes, and has room for %zu", t->name, made->size,
+                    out ? room : 0);
+    memcpy(out, made->data, made->size);
+    return OK;
+}
+
+static Status encode(atomo_tensor *t, Call *call, const float *x, void *out, size_t room, size_t *size)
+{
+    Buf payload;
+    TRY(library_check(t, x, call->err));
+    TRY(library_output(t, out, room, atomo_encode_bound(t), &payload, call->err));
+    TRY(send_rounds(call, x, &payload));
+    return library_copy_out(t, &payload, out, room, size, call->err);
+}
+
+atomo_status atomo_encode(atomo_tensor *t, int64_t step, const float *x, void *out, size_t room, size_t *size,
                           atomo_error *err)
 {
     Error own = {0}, *e = error_of(err, &own);
     Call call = call_of(t, step, t->self, e);
-    Buf payload = {.data = out, .cap = atomo_encode_bound(t)};
-    Status status = library_check(t, x, e);
-    if (status == OK) {
-        library_enter(call.self);
-        status = send_rounds(&call, x, &payload);
-        library_leave(call.self);
-    }
-    *size = payload.size;
+    const ArenaMark mark = arena_mark(t->scratch);
+    *size = 0;
+    library_enter(call.self);
+    const Status status = encode(t, &call, x, out, room, size);
+    library_leave(call.self);
+    arena_rewind(t->scratch, mark);
     return status_of(status);
 }
 
@@ -266,38 +292,58 @@ size_t atomo_merge_bound(const atomo_tensor *t, size_t count)
     return 2 * codec_message_bound(&t->exchange.call) + 4096;
 }
 
-static Status merge_alone(const atomo_tensor *t, const Call *call, const Bytes *in, size_t count, Buf *out)
+/* True if one of the payloads lies in the memory to which their merge would be written. */
+static bool overlap(const MergeOrder *want, size_t most)
 {
+    const uintptr_t out = (uintptr_t)want->out;
+    for (size_t i = 0; i < want->count; i++) {
+        const uintptr_t in = (uintptr_t)want->in[i];
+        if (in < out + most && out < in + want->in_size[i])
+            return true;
+    }
+    return false;
+}
+
+Status library_merge(atomo_tensor *t, const Call *call, const MergeOrder *want, size_t *size)
+{
+    const size_t most = atomo_merge_bound(t, want->count);
+    Bytes *payload = NEW(t->scratch, Bytes, want->count);
+    Buf merged;
     if (!codec_adds(call->self))
         return FAIL(call->err, ERR_USAGE, "payloads of %s do not merge", t->codec->spec);
-    if (codec_rounds(call->self) > 1) {
+    if (!want->count)
+        return FAIL(call->err, ERR_USAGE, "no payload to merge");
+    if (!payload)
+        return arena_fail(t->scratch, call->err);
+    for (size_t i = 0; i < want->count; i++)
+        payload[i] = (Bytes){want->in[i], want->in_size[i]};
+    TRY(library_output(t, overlap(want, most) ? NULL : want->out, want->room, most, &merged, call->err));
+    TRY(codec_merge(call, payload, want->count, &merged));
+    return library_copy_out(t, &merged, want->out, want->room, size, call->err);
+}
+
+static Status merge_alone(atomo_tensor *t, const Call *call, const MergeOrder *want, size_t *size)
+{
+    if (codec_adds(call->self) && codec_rounds(call->self) > 1) {
         FAIL(call->err, ERR_USAGE, "%s sends %d payloads a step, and a merge outside a step takes one",
              t->codec->spec, codec_rounds(call->self));
         return error_hint(call->err, "merge the payloads of each round by themselves: atomo_step_merge");
     }
-    if (!count)
-        return FAIL(call->err, ERR_USAGE, "no payload to merge");
-    return codec_merge(call, in, count, out);
+    return library_merge(t, call, want, size);
 }
 
 atomo_status atomo_merge(atomo_tensor *t, int64_t step, const void *const *in, const size_t *in_size,
-                         size_t count, void *out, size_t *size, atomo_error *err)
+                         size_t count, void *out, size_t room, size_t *size, atomo_error *err)
 {
     Error own = {0}, *e = error_of(err, &own);
     Call call = call_of(t, step, t->self, e);
     const ArenaMark mark = arena_mark(t->scratch);
-    Buf merged = {.data = out, .cap = atomo_merge_bound(t, count)};
-    Bytes *payload = NEW(t->scratch, Bytes, count);
-    if (!payload)
-        return status_of(arena_fail(t->scratch, e));
-    for (size_t i = 0; i < count; i++)
-        payload[i] = (Bytes){in[i], in_size[i]};
     call.workers = (int)t->workers;
+    *size = 0;
     library_enter(call.self);
-    const Status status = merge_alone(t, &call, payload, count, &merged);
+    const Status status = merge_alone(t, &call, &(MergeOrder){in, in_size, count, out, room}, size);
     library_leave(call.self);
     arena_rewind(t->scratch, mark);
-    *size = merged.size;
     return status_of(status);
 }
 
@@ -343,14 +389,19 @@ static void put_head(const atomo_tensor *t, Buf *out)
     buf_u64(out, held_states(t) * t->state);
 }
 
-void atomo_state_save(const atomo_tensor *t, void *to)
+atomo_status atomo_state_save(const atomo_tensor *t, void *to, size_t room, atomo_error *err)
 {
+    Error own = {0};
     Buf out = {.data = to, .cap = atomo_state_size(t)};
+    if (!to || room < out.cap)
+        return status_of(FAIL(error_of(err, &own), ERR_USAGE, "%s: the state wants %zu bytes, and has room for %zu",
+                              t->name, out.cap, to ? room : 0));
     put_head(t, &out);
     for (size_t w = 0; w < t->workers; w++)
         if (t->worker[w].state)
             buf_copy(&out, t->worker[w].state, t->state);
     buf_u64(&out, checksum(buf_bytes(&out), 0));
+    return ATOMO_OK;
 }
 
 atomo_status atomo_state_load(atomo_tensor *t, const void *in, size_t size, atomo_error *err)

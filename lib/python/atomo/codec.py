@@ -235,7 +235,7 @@ class Tensor:
             room = self._out
         elif not _writable(out, _BYTE) or out.ndim != 1 or out.size < self._bound:
             raise UsageError("out: want a writable, contiguous array of at least %d bytes (uint8)" % self._bound)
-        if _encode(self._handle, step_of(step), _address(values), _address(room), *self._results):
+        if _encode(self._handle, step_of(step), _address(values), _address(room), room.size, *self._results):
             raise failure(self._error)
         used = room[: self._size.value]
         return used.tobytes() if out is None else used
@@ -258,7 +258,7 @@ class Tensor:
         addresses = (c_void_p * max(1, count))(*[v.ctypes.data for v in views])
         sizes = (c_size_t * max(1, count))(*[v.size for v in views])
         out = np.empty(lib.atomo_merge_bound(self._handle, count), np.uint8)
-        call(function, self._handle, *first, addresses, sizes, count, _address(out), byref(self._size))
+        call(function, self._handle, *first, addresses, sizes, count, _address(out), out.size, byref(self._size))
         return out[: self._size.value]
 
     def merge(self, payloads, step=0):
@@ -327,7 +327,7 @@ class Tensor:
     def state(self):
         """The state as bytes."""
         out = np.empty(lib.atomo_state_size(self._handle), np.uint8)
-        lib.atomo_state_save(self._handle, _address(out))
+        call(lib.atomo_state_save, self._handle, _address(out), out.size)
         return out.tobytes()
 
     def load_state(self, data):

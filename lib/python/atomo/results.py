@@ -53,7 +53,7 @@ def measure(x, y, size=0, threads=0):
         names.append(name.decode())
     values = (c_double * len(names))()
     size, threads = integer("size", size, 0, 2**63 - 1), int_of("threads", threads)
-    call(lib.atomo_measure, _address(x), _address(y), x.size, size, threads, values)
+    call(lib.atomo_measure, _address(x), _address(y), x.size, size, threads, values, len(names))
     return {name: None if value != value else value for name, value in zip(names, values)}
 
 
