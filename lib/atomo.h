@@ -14,11 +14,14 @@
  * nothing.
  * Outputs: a function that writes bytes to `out` takes the bytes that `out` has room for, and writes none
  * beyond them. Where the room is too small it returns ATOMO_USAGE, and *size and err->text say how many bytes it wants.
- * Memory: a function keeps no pointer from its caller after it returns, unless its comment says so.
+ * Memory: a function keeps no pointer from its caller after it returns, unless its comment says so. The arrays of
+ * one call share no memory, unless its comment says that they may.
  * Threads: an atomo_codec never changes, and any number of threads may use it. Only one thread at a time may
- * use an atomo_tensor or an atomo_dump; different ones share no memory.
- * The library prints nothing, never ends the process, and does not change environment variables or signal
- * handlers. */
+ * use an atomo_tensor or an atomo_dump; a second call that meets one on the same atomo_tensor returns
+ * ATOMO_USAGE. Different ones share no memory. A thread needs 256 KiB of stack.
+ * The host: results depend on nothing that a program sets for its process or thread (docs/library.md has a table:
+ * locale, rounding, traps, signals, fork and more), and a function changes none of it. The library prints nothing,
+ * never ends the process, and does not change environment variables or signal handlers. */
 #ifndef ATOMO_H
 #define ATOMO_H
 
@@ -111,7 +114,7 @@ typedef struct {
     int workers;       /* 1 .. 1048576 */
     int threads;       /* most threads that a call may use; 0: one for each core */
     /* 1: the library does not check that tensors are finite, which saves one pass over the data; the payload
-     * of a tensor with NaN or infinity is then undefined. 0: functions fail for such a tensor with
+     * of a tensor with NaN or infinity is then undefined, or refused. 0: functions fail for such a tensor with
      * ATOMO_NUMERIC. */
     int unchecked;
 } atomo_layout;
@@ -167,7 +170,8 @@ atomo_status atomo_merge(atomo_tensor *tensor, int64_t step, const void *const *
 
 /* For a codec with ATOMO_TRAINS: learns from x, this worker's tensor, the state with which all workers must
  * start the step. Call atomo_train on one worker, before atomo_step_begin. Then send the bytes that
- * atomo_learned returns to all other workers, and pass them to atomo_learn there. */
+ * atomo_learned returns to all other workers, and pass them to atomo_learn there. Both discard a step that was
+ * not finished. */
 atomo_status atomo_train(atomo_tensor *tensor, int64_t step, const float *x, atomo_error *err);
 /* the learned bytes stay valid until the next call with this tensor */
 const void *atomo_learned(atomo_tensor *tensor, size_t *size);
@@ -175,17 +179,18 @@ atomo_status atomo_learn(atomo_tensor *tensor, const void *learned, size_t size,
 
 /* Begins a step in which `senders` workers (1 .. workers) send. Discards an earlier step that was not
  * finished. Until atomo_step_finish the library keeps the pointer `mean` and uses the array as scratch
- * memory; then the array holds the mean of the estimates. The mean of an element is over the senders; for codecs whose
+ * memory; then the array holds the mean of the estimates. It must not be x. The mean of an element is over the senders; for codecs whose
  * papers divide so (chunktopk), over the senders that sent the element. */
 atomo_status atomo_step_begin(atomo_tensor *tensor, int64_t step, int senders, float *mean, atomo_error *err);
 
-/* Encodes x for this round; x is the same in every round of a step. *payload is valid until atomo_step_finish.
- * A worker that does not send in this step skips this call. */
+/* Encodes x for this round, once; x is the same in every round of a step. *payload is the tensor's memory, valid
+ * until atomo_step_finish, or the next atomo_step_begin or atomo_tensor_close if one comes before. A worker that
+ * does not send in this step skips this call. */
 atomo_status atomo_step_send(atomo_tensor *tensor, const float *x, const void **payload, size_t *size,
                              atomo_error *err);
 
-/* Takes the payload that worker number `worker` sent in this round. The caller must keep the payload's bytes
- * until atomo_step_end_round, or until atomo_step_finish for a codec with ATOMO_READS_STATE. */
+/* Takes the payload that worker number `worker` sent in this round; the caller need not keep it. A payload that is
+ * refused does not count: the step is as before, and the right one may be taken. */
 atomo_status atomo_step_take(atomo_tensor *tensor, int worker, const void *payload, size_t size,
                              atomo_error *err);
 
@@ -197,11 +202,14 @@ atomo_status atomo_step_merge(atomo_tensor *tensor, const void *const *in, const
                               size_t count, void *out, size_t room, size_t *size, atomo_error *err);
 atomo_status atomo_step_take_merged(atomo_tensor *tensor, const void *payload, size_t size, atomo_error *err);
 
-/* Ends the round; *more becomes 1 when another round follows, else 0. */
+/* Ends the round; *more becomes 1 when another round follows, else 0. ATOMO_USAGE: a sender's payload is still to
+ * be taken. After another error, as of payloads that do not merge, the step is over: begin it again. */
 atomo_status atomo_step_end_round(atomo_tensor *tensor, int *more, atomo_error *err);
 
 /* Writes the mean of the senders' estimates to `mean`, and computes the state of the next step. `x` is this
- * worker's tensor, the one passed to atomo_step_send. A worker that did not send must pass its tensor too. */
+ * worker's tensor, the one passed to atomo_step_send. A worker that did not send must pass its tensor too. An
+ * error other than ATOMO_USAGE may leave half of a state: the tensor then takes no call that reads the state, until
+ * atomo_state_load. */
 atomo_status atomo_step_finish(atomo_tensor *tensor, const float *x, atomo_error *err);
 
 /* ---- saving and loading states, for checkpoints ---- */
@@ -210,7 +218,7 @@ atomo_status atomo_step_finish(atomo_tensor *tensor, const float *x, atomo_error
  * `room` bytes. The bytes name the codec and the tensor's layout, so that `atomo_state_load` can check them,
  * and end with a checksum. */
 size_t atomo_state_size(const atomo_tensor *tensor);
-atomo_status atomo_state_save(const atomo_tensor *tensor, void *out, size_t room, atomo_error *err);
+atomo_status atomo_state_save(atomo_tensor *tensor, void *out, size_t room, atomo_error *err);
 
 /* Loads a saved state. ATOMO_CORRUPT: the bytes are damaged, or were saved with another codec, shape, name,
  * seed, worker or number of workers. */

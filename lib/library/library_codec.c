@@ -2,7 +2,6 @@
 #include "library/library_parts.h"
 
 #include "compress/spec.h"
-#include "num/linalg.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -29,27 +28,14 @@ const char *atomo_version(void)
     return ATOMO_VERSION;
 }
 
-void library_enter(const Codec *codec)
+static Status open_codec(atomo_codec **out, const char *spec, Error *e)
 {
-    if (!(codec_traits(codec) & EXACT_BYTES))
-        linalg_borrow();
-}
-
-void library_leave(const Codec *codec)
-{
-    if (!(codec_traits(codec) & EXACT_BYTES))
-        linalg_return();
-}
-
-atomo_status atomo_codec_open(atomo_codec **out, const char *spec, atomo_error *err)
-{
-    Error own = {0}, *e = error_of(err, &own);
     *out = NULL;
     if (!spec)
-        return status_of(FAIL(e, ERR_USAGE, "no spec: want one such as qsgd:bits=4"));
+        return FAIL(e, ERR_USAGE, "no spec: want one such as qsgd:bits=4");
     atomo_codec *c = calloc(1, sizeof *c);
     if (!c)
-        return status_of(FAIL(e, ERR_MEMORY, "out of memory"));
+        return FAIL(e, ERR_MEMORY, "out of memory");
     c->arena = arena_open(0);
     Status status = codec_open(&c->codec, spec, c->arena, e);
     if (status == OK && !(c->spec = codec_text(c->codec, c->arena)))
@@ -58,7 +44,14 @@ atomo_status atomo_codec_open(atomo_codec **out, const char *spec, atomo_error *
         *out = c;
     else
         atomo_codec_close(c);
-    return status_of(status);
+    return status;
+}
+
+atomo_status atomo_codec_open(atomo_codec **out, const char *spec, atomo_error *err)
+{
+    Visit v;
+    library_enter(&v, err);
+    return library_leave(&v, open_codec(out, spec, v.err));
 }
 
 void atomo_codec_close(atomo_codec *codec)

@@ -59,27 +59,33 @@ static Status measure(const MeasuredVector *s, const float *y, size_t bytes, dou
     return OK;
 }
 
-atomo_status atomo_measure(const float *x, const float *y, size_t n, size_t bytes, int threads, double *value,
-                           size_t values, atomo_error *err)
+static Status measure_pair(MeasuredVector *s, const float *y, size_t bytes, double *value, size_t values)
 {
-    Error own = {0}, *e = error_of(err, &own);
     size_t count = 0;
     while (metrics[count].name)
         count++;
     if (values < count)
-        return status_of(FAIL(e, ERR_USAGE, "room for %zu numbers: there are %zu metrics", values, count));
-    Arena *scratch = arena_open(0);
-    MeasuredVector s = {
-        .x = x, .n = n, .threads = threads > 0 ? threads : parallel_cores(), .scratch = scratch, .err = e};
-    Status status = check_pair(x, y, n, e);
-    if (status == OK) {
-        const double above = n ? radix_magnitude_quantile(x, n, 0.95, s.threads) : NAN;
-        for (int level = 0; level < LEVELS; level++)
-            s.above[level] = above;
-        status = measure(&s, y, bytes, value);
-    }
-    arena_close(scratch);
-    return status_of(status);
+        return FAIL(s->err, ERR_USAGE, "room for %zu numbers: there are %zu metrics", values, count);
+    TRY(check_pair(s->x, y, s->n, s->err));
+    const double above = s->n ? radix_magnitude_quantile(s->x, s->n, 0.95, s->threads) : NAN;
+    for (int level = 0; level < LEVELS; level++)
+        s->above[level] = above;
+    return measure(s, y, bytes, value);
+}
+
+atomo_status atomo_measure(const float *x, const float *y, size_t n, size_t bytes, int threads, double *value,
+                           size_t values, atomo_error *err)
+{
+    Visit v;
+    library_enter(&v, err);
+    MeasuredVector s = {.x = x,
+                        .n = n,
+                        .threads = threads > 0 ? threads : parallel_cores(),
+                        .scratch = arena_open(0),
+                        .err = v.err};
+    const Status status = measure_pair(&s, y, bytes, value, values);
+    arena_close(s.scratch);
+    return library_leave(&v, status);
 }
 
 /* ---- comparisons ---- */
@@ -95,16 +101,22 @@ typedef struct {
     Results results;
     Arena *arena;
     Error *err;
+    Visit visit;
 } Job;
 
-static Status check_stopped(const Job *j, Error *err)
+static Status check_stopped(Job *j, Error *err)
 {
-    return j->want->stopped && j->want->stopped(j->want->data) ? FAIL(err, ERR_STOPPED, "stopped") : OK;
+    if (!j->want->stopped)
+        return OK;
+    library_call_host(&j->visit);
+    const int stopped = j->want->stopped(j->want->data);
+    library_return(&j->visit);
+    return stopped ? FAIL(err, ERR_STOPPED, "stopped") : OK;
 }
 
 static Status load(void *data, const Vector *v, float *x, Error *err)
 {
-    const Job *j = data;
+    Job *j = data;
     TRY(check_stopped(j, err));
     if (j->dump)
         return vector_load(j->dump, v, x, err);
@@ -188,15 +200,25 @@ static Status compare(Job *j, char **json)
     return write_json(j, json);
 }
 
+static void begin(Job *j, const atomo_comparison *c, char **json, atomo_error *err)
+{
+    *json = NULL;
+    *j = (Job){.want = c, .arena = arena_open(0)};
+    library_enter(&j->visit, err);
+    j->err = j->visit.err;
+    linalg_borrow();
+}
+
 static atomo_status finish(Job *j, Status status, char **json)
 {
+    linalg_return();
     if (status != OK) {
         free(*json);
         *json = NULL;
     }
     dump_close(j->dump);
     arena_close(j->arena);
-    return status_of(status);
+    return library_leave(&j->visit, status);
 }
 
 /* ---- comparisons of tensors in memory ---- */
@@ -256,14 +278,11 @@ static Status take_gradients(Job *j, const atomo_gradient *gradient, size_t coun
 atomo_status atomo_compare(const atomo_comparison *c, const atomo_gradient *gradient, size_t count,
                            char **json, atomo_error *err)
 {
-    Error own = {0};
-    Job j = {.want = c, .arena = arena_open(0), .err = error_of(err, &own)};
-    *json = NULL;
-    linalg_borrow();
+    Job j;
+    begin(&j, c, json, err);
     Status status = take_gradients(&j, gradient, count);
     if (status == OK)
         status = compare(&j, json);
-    linalg_return();
     return finish(&j, status, json);
 }
 
@@ -271,16 +290,13 @@ atomo_status atomo_compare(const atomo_comparison *c, const atomo_gradient *grad
 
 atomo_status atomo_compare_file(const atomo_comparison *c, const char *path, char **json, atomo_error *err)
 {
-    Error own = {0};
-    Job j = {.want = c, .arena = arena_open(0), .err = error_of(err, &own)};
-    *json = NULL;
-    linalg_borrow();
+    Job j;
+    begin(&j, c, json, err);
     Status status = dump_open(&j.dump, path, j.arena, j.err);
     if (status == OK)
         status = groups_make(&j.vectors, j.dump, &(GroupSpec){0}, j.arena, j.err);
     if (status == OK)
         status = compare(&j, json);
-    linalg_return();
     return finish(&j, status, json);
 }
 

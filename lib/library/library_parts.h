@@ -5,6 +5,10 @@
 #include "atomo.h"
 #include "exchange/exchange.h"
 
+#include <fenv.h>
+#include <locale.h>
+#include <stdatomic.h>
+
 struct atomo_codec {
     Arena *arena;
     const Codec *codec;
@@ -25,10 +29,12 @@ struct atomo_tensor {
     KeptVector kept; /* of worker `self`, in `exchange.payloads` */
     /* (workers) the payloads of the current step, from which the next states are computed */
     Bytes (*sent)[ROUNDS_MAX];
-    bool *took; /* (workers) true: the worker's payload of this round was taken */
+    uint8_t *took; /* (workers) bit r: the worker's payload of round r was taken */
     size_t self, workers;
     bool unchecked;
-    Error unread; /* where errors go if the caller passes NULL */
+    bool lost; /* the computation of a state failed half-way */
+    uint8_t single; /* bit r: round r took the workers' payloads one by one */
+    atomic_bool busy; /* a call uses the tensor */
     int taken;    /* number of payloads taken in this round */
     size_t state; /* bytes of one worker's state */
     enum {
@@ -38,20 +44,36 @@ struct atomo_tensor {
     } at;
 };
 
-/* Returns where to write an error: `err`, or `own` if the caller passes NULL. atomo_error is the public name
- * of Error. */
-static inline Error *error_of(atomo_error *err, Error *own)
-{
-    return err ? (Error *)err : own;
-}
+/* One call of a function of atomo.h: what the calling thread had set before it, and where errors go. */
+typedef struct {
+    fenv_t floats;
+    locale_t locale;
+    int cancel;
+    ArenaMark mark; /* of the tensor's scratch memory */
+    Error *err;     /* the caller's, or `unread`; atomo_error is the public name of Error */
+    Error unread;
+} Visit;
 
-static inline atomo_status status_of(Status status)
-{
-    return (atomo_status)status;
-}
+void library_enter(Visit *v, atomo_error *err);
+atomo_status library_leave(Visit *v, Status status);
+
+/* For calls on a tensor, which OpenBLAS may serve on one thread. False: the call is refused with ATOMO_USAGE,
+ * and nothing is to be left. */
+bool library_enter_tensor(Visit *v, atomo_tensor *t, atomo_error *err);
+atomo_status library_leave_tensor(Visit *v, atomo_tensor *t, Status status);
+
+/* Before and after a call of the host's own function. */
+void library_call_host(Visit *v);
+void library_return(Visit *v);
 
 /* Refuses x if it contains NaN or infinity, unless the caller has promised that x does not. */
 Status library_check(const atomo_tensor *t, const float *x, Error *err);
+
+/* Refuses a call that reads a state that was lost. */
+Status library_check_state(const atomo_tensor *t, Error *err);
+
+/* Refuses a NULL in place of bytes. */
+Status library_check_bytes(const atomo_tensor *t, Bytes b, Error *err);
 
 /* Sets `*shape`. ERR_USAGE with the reason if the shape is not valid. */
 Status library_shape(Shape *shape, const char *name, int rank, const size_t *dim, Error *err);
@@ -72,10 +94,5 @@ typedef struct {
 
 /* Merges the payloads of call->round. The caller rewinds the scratch memory. */
 Status library_merge(atomo_tensor *t, const Call *call, const MergeOrder *want, size_t *size);
-
-/* Called before work that may call OpenBLAS: sets OpenBLAS to one thread if the codec uses it. */
-void library_enter(const Codec *codec);
-/* Undoes `library_enter` after that work. */
-void library_leave(const Codec *codec);
 
 #endif

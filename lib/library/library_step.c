@@ -5,21 +5,6 @@
 
 #include <string.h>
 
-/* Begins a call on the tensor: errors go to `err`, and OpenBLAS has one thread if the codec uses it. */
-static Error *enter(atomo_tensor *t, atomo_error *err)
-{
-    t->exchange.call.err = error_of(err, &t->unread);
-    library_enter(t->codec->codec);
-    return t->exchange.call.err;
-}
-
-/* Ends a call that `enter` began; returns its status. */
-static atomo_status leave(const atomo_tensor *t, Status status)
-{
-    library_leave(t->codec->codec);
-    return status_of(status);
-}
-
 static Status check_at(const atomo_tensor *t, int at, const char *want, Error *err)
 {
     return (int)t->at == at ? OK : FAIL(err, ERR_USAGE, "%s: call %s first", t->name, want);
@@ -38,12 +23,20 @@ static size_t learned_at(const atomo_tensor *t, size_t *size)
     return t->state - *size;
 }
 
+static Status train(atomo_tensor *t, int64_t step, const float *x, Error *err)
+{
+    TRY(library_check(t, x, err));
+    t->at = STEP_NONE;
+    t->exchange.step = step;
+    return exchange_train(&t->exchange, &t->worker[t->self], x);
+}
+
 atomo_status atomo_train(atomo_tensor *t, int64_t step, const float *x, atomo_error *err)
 {
-    Error *e = enter(t, err);
-    t->exchange.step = step;
-    const Status status = library_check(t, x, e);
-    return leave(t, status == OK ? exchange_train(&t->exchange, &t->worker[t->self], x) : status);
+    Visit v;
+    if (!library_enter_tensor(&v, t, err))
+        return ATOMO_USAGE;
+    return library_leave_tensor(&v, t, train(t, step, x, v.err));
 }
 
 const void *atomo_learned(atomo_tensor *t, size_t *size)
@@ -55,83 +48,157 @@ const void *atomo_learned(atomo_tensor *t, size_t *size)
     return (const char *)t->worker[t->self].state + at;
 }
 
-atomo_status atomo_learn(atomo_tensor *t, const void *learned, size_t size, atomo_error *err)
+static Status learn(atomo_tensor *t, Bytes learned, Error *err)
 {
-    Error own = {0}, *e = error_of(err, &own);
     size_t want = 0;
     const size_t at = codec_trains(t->codec->codec) && t->state ? learned_at(t, &want) : 0;
-    if (size != want)
-        return status_of(FAIL(e, ERR_CORRUPT, "%s: %zu learned bytes, want %zu", t->name, size, want));
-    for (size_t w = 0; size && w < t->workers; w++)
+    TRY(library_check_bytes(t, learned, err));
+    if (learned.size != want)
+        return FAIL(err, ERR_CORRUPT, "%s: %zu learned bytes, want %zu", t->name, learned.size, want);
+    t->at = STEP_NONE;
+    for (size_t w = 0; want && w < t->workers; w++)
         if (t->worker[w].state)
-            memmove((char *)t->worker[w].state + at, learned, size);
-    return ATOMO_OK;
+            memmove((char *)t->worker[w].state + at, learned.data, want);
+    return OK;
+}
+
+atomo_status atomo_learn(atomo_tensor *t, const void *learned, size_t size, atomo_error *err)
+{
+    Visit v;
+    if (!library_enter_tensor(&v, t, err))
+        return ATOMO_USAGE;
+    return library_leave_tensor(&v, t, learn(t, (Bytes){learned, size}, v.err));
 }
 
 /* ---- the functions of one step of several workers ---- */
 
-static void begin_round(atomo_tensor *t)
+static Status begin_step(atomo_tensor *t, int64_t step, int senders, float *mean, Error *err)
 {
+    Exchange *x = &t->exchange;
+    if (senders < 1 || (size_t)senders > t->workers)
+        return FAIL(err, ERR_USAGE, "senders=%d: want 1 to %zu", senders, t->workers);
+    if (!mean && t->shape.n)
+        return FAIL(err, ERR_USAGE, "%s: mean is NULL", t->name);
+    TRY(library_check_state(t, err));
+    t->at = STEP_NONE;
+    arena_rewind(x->payloads, (ArenaMark){0});
+    t->kept.vector = NULL;
+    memset(t->sent, 0, t->workers * sizeof *t->sent);
     memset(t->took, 0, t->workers * sizeof *t->took);
     t->taken = 0;
+    t->single = 0;
+    x->step = step;
+    x->y = mean;
+    x->call.workers = senders;
+    TRY(exchange_begin(x));
+    t->at = STEP_ROUND;
+    return OK;
 }
 
 atomo_status atomo_step_begin(atomo_tensor *t, int64_t step, int senders, float *mean, atomo_error *err)
 {
-    Error own = {0}, *e = error_of(err, &own);
-    Exchange *x = &t->exchange;
-    if (senders < 1 || (size_t)senders > t->workers)
-        return status_of(FAIL(e, ERR_USAGE, "senders=%d: want 1 to %zu", senders, t->workers));
-    arena_rewind(x->payloads, (ArenaMark){0});
-    t->kept.vector = NULL;
-    memset(t->sent, 0, t->workers * sizeof *t->sent);
-    begin_round(t);
-    x->step = step;
-    x->y = mean;
-    x->call.workers = senders;
-    x->call.err = e;
-    const Status status = exchange_begin(x);
-    t->at = status == OK ? STEP_ROUND : STEP_NONE;
-    return status_of(status);
+    Visit v;
+    if (!library_enter_tensor(&v, t, err))
+        return ATOMO_USAGE;
+    return library_leave_tensor(&v, t, begin_step(t, step, senders, mean, v.err));
+}
+
+/* Refuses x where it lies in `mean`, which is scratch memory until the step's end. */
+static Status check_apart(const atomo_tensor *t, const float *x, Error *err)
+{
+    const uintptr_t at = (uintptr_t)x, mean = (uintptr_t)t->exchange.y, size = t->shape.n * sizeof *x;
+    return size && at < mean + size && mean < at + size
+               ? FAIL(err, ERR_USAGE, "%s: x and mean share memory", t->name)
+               : OK;
+}
+
+static Status send(atomo_tensor *t, const float *x, Bytes *sent, Error *err)
+{
+    TRY(check_at(t, STEP_ROUND, "atomo_step_begin", err));
+    TRY(check_apart(t, x, err));
+    TRY(library_check(t, x, err));
+    const int round = t->exchange.call.round;
+    if (t->sent[t->self][round].data)
+        return FAIL(err, ERR_USAGE, "%s: the payload of this round was sent already", t->name);
+    if (round && !t->sent[t->self][round - 1].data)
+        return FAIL(err, ERR_USAGE, "%s: the payload of round %d was not sent", t->name, round - 1);
+    TRY(exchange_send(&t->exchange, &t->worker[t->self], x, sent));
+    t->sent[t->self][round] = *sent;
+    return OK;
 }
 
 atomo_status atomo_step_send(atomo_tensor *t, const float *x, const void **payload, size_t *size,
                              atomo_error *err)
 {
-    Error *e = enter(t, err);
+    Visit v;
     Bytes sent = {NULL, 0};
-    Status status = check_at(t, STEP_ROUND, "atomo_step_begin", e);
-    if (status == OK)
-        status = library_check(t, x, e);
-    if (status == OK)
-        status = exchange_send(&t->exchange, &t->worker[t->self], x, &sent);
-    if (status == OK)
-        t->sent[t->self][t->exchange.call.round] = sent;
+    if (!library_enter_tensor(&v, t, err))
+        return ATOMO_USAGE;
+    const Status status = send(t, x, &sent, v.err);
     *payload = sent.data;
     *size = sent.size;
-    return leave(t, status);
+    return library_leave_tensor(&v, t, status);
+}
+
+/* Refuses the payload of a worker that has had its turn, or that took no part in an earlier round. */
+static Status check_turn(const atomo_tensor *t, int worker, Error *err)
+{
+    const unsigned now = 1u << t->exchange.call.round, earlier = t->single & (now - 1);
+    TRY(check_at(t, STEP_ROUND, "atomo_step_begin", err));
+    if (worker < 0 || (size_t)worker >= t->workers)
+        return FAIL(err, ERR_USAGE, "worker=%d: want 0 to %zu", worker, t->workers - 1);
+    if (t->took[worker] & now || t->taken == t->exchange.call.workers)
+        return FAIL(err, ERR_USAGE, "worker %d: %d payloads were taken in this round already", worker,
+                    t->taken);
+    return (t->took[worker] & earlier) == earlier
+               ? OK
+               : FAIL(err, ERR_USAGE, "worker %d: an earlier round took no payload of it", worker);
+}
+
+/* Moves the payload to memory that stays until the step's end, if it is read again after this call: by a merge,
+ * by a later round, or by the worker's next state. */
+static Status hold(atomo_tensor *t, int worker, Bytes *payload)
+{
+    const Exchange *x = &t->exchange;
+    const Bytes own = t->sent[worker][x->call.round];
+    const bool again = x->adds || x->call.round < x->rounds - 1 || t->worker[worker].state;
+    if (!again || (own.data && own.data == payload->data && own.size == payload->size))
+        return OK;
+    uint8_t *copy = NEW(x->payloads, uint8_t, payload->size + 1);
+    TRY(arena_check(copy, x->payloads, x->call.err));
+    if (payload->size)
+        memcpy(copy, payload->data, payload->size);
+    payload->data = copy;
+    return OK;
 }
 
 static Status take(atomo_tensor *t, int worker, Bytes payload, Error *err)
 {
-    TRY(check_at(t, STEP_ROUND, "atomo_step_begin", err));
-    if (worker < 0 || (size_t)worker >= t->workers)
-        return FAIL(err, ERR_USAGE, "worker=%d: want 0 to %zu", worker, t->workers - 1);
-    if (t->took[worker] || t->taken == t->exchange.call.workers)
-        return FAIL(err, ERR_USAGE, "worker %d: %d payloads were taken in this round already", worker,
-                    t->taken);
-    t->took[worker] = true;
-    t->taken++;
-    t->sent[worker][t->exchange.call.round] = payload;
-    if (exchange_take(&t->exchange, &t->worker[worker], payload) != OK)
+    Exchange *x = &t->exchange;
+    TRY(check_turn(t, worker, err));
+    TRY(library_check_bytes(t, payload, err));
+    const ArenaMark mark = arena_mark(x->payloads);
+    Status status = hold(t, worker, &payload);
+    if (status == OK)
+        status = exchange_take(x, &t->worker[worker], payload);
+    if (status != OK) {
+        arena_rewind(x->payloads, mark);
         return error_at(err, "%s: worker %d", t->name, worker);
+    }
+    t->took[worker] |= (uint8_t)(1u << x->call.round);
+    t->single |= (uint8_t)(1u << x->call.round);
+    t->taken++;
+    if (t->worker[worker].state)
+        t->sent[worker][x->call.round] = payload;
     return OK;
 }
 
 atomo_status atomo_step_take(atomo_tensor *t, int worker, const void *payload, size_t size, atomo_error *err)
 {
-    Error *e = enter(t, err);
-    return leave(t, take(t, worker, (Bytes){payload, size}, e));
+    Visit v;
+    if (!library_enter_tensor(&v, t, err))
+        return ATOMO_USAGE;
+    return library_leave_tensor(&v, t, take(t, worker, (Bytes){payload, size}, v.err));
 }
 
 static Status check_merges(const atomo_tensor *t, Error *err)
@@ -151,40 +218,68 @@ static Status merge_round(atomo_tensor *t, const MergeOrder *want, size_t *size,
 atomo_status atomo_step_merge(atomo_tensor *t, const void *const *in, const size_t *in_size, size_t count,
                               void *out, size_t room, size_t *size, atomo_error *err)
 {
-    Error *e = enter(t, err);
-    const ArenaMark mark = arena_mark(t->scratch);
+    Visit v;
     *size = 0;
-    const Status status = merge_round(t, &(MergeOrder){in, in_size, count, out, room}, size, e);
-    arena_rewind(t->scratch, mark);
-    return leave(t, status);
+    if (!library_enter_tensor(&v, t, err))
+        return ATOMO_USAGE;
+    return library_leave_tensor(&v, t,
+                                merge_round(t, &(MergeOrder){in, in_size, count, out, room}, size, v.err));
 }
 
 static Status take_merged(atomo_tensor *t, Bytes payload, Error *err)
 {
+    Exchange *x = &t->exchange;
     TRY(check_merges(t, err));
     if (t->taken)
         return FAIL(err, ERR_USAGE, "%d payloads were taken in this round already", t->taken);
-    t->taken = t->exchange.call.workers;
-    return exchange_take(&t->exchange, &t->worker[t->self], payload) == OK ? OK
-                                                                           : error_at(err, "%s", t->name);
+    TRY(library_check_bytes(t, payload, err));
+    const ArenaMark mark = arena_mark(x->payloads);
+    Bytes copy = payload;
+    Status status = hold(t, (int)t->self, &copy);
+    if (status == OK)
+        status = exchange_take(x, &t->worker[t->self], copy);
+    if (status != OK) {
+        arena_rewind(x->payloads, mark);
+        return error_at(err, "%s", t->name);
+    }
+    t->taken = x->call.workers;
+    return OK;
 }
 
 atomo_status atomo_step_take_merged(atomo_tensor *t, const void *payload, size_t size, atomo_error *err)
 {
-    Error *e = enter(t, err);
-    return leave(t, take_merged(t, (Bytes){payload, size}, e));
+    Visit v;
+    if (!library_enter_tensor(&v, t, err))
+        return ATOMO_USAGE;
+    return library_leave_tensor(&v, t, take_merged(t, (Bytes){payload, size}, v.err));
 }
 
-static Status end_round(atomo_tensor *t, int *more, Error *err)
+/* Refuses a round that lacks a payload: one of the senders', or this worker's in a round after another or among
+ * those that were taken. */
+static Status check_complete(const atomo_tensor *t, Error *err)
 {
-    TRY(check_at(t, STEP_ROUND, "atomo_step_begin", err));
+    const int round = t->exchange.call.round;
+    const Bytes *sent = t->sent[t->self];
     if (t->taken != t->exchange.call.workers)
         return FAIL(err, ERR_USAGE, "%d of %d payloads were taken in this round", t->taken,
                     t->exchange.call.workers);
+    if (sent[0].data && !sent[round].data)
+        return FAIL(err, ERR_USAGE, "%s: this worker has not sent its payload of round %d", t->name, round);
+    if (sent[round].data && t->single >> round & 1 && !(t->took[t->self] >> round & 1))
+        return FAIL(err, ERR_USAGE, "%s: the payload that this worker sent was not taken", t->name);
+    return OK;
+}
+
+/* A round whose payloads do not merge cannot be mended, since any of them may be the bad one: the step is over. */
+static Status end_round(atomo_tensor *t, int *more, Error *err)
+{
+    TRY(check_at(t, STEP_ROUND, "atomo_step_begin", err));
+    TRY(check_complete(t, err));
     const int round = t->exchange.call.round;
+    t->at = STEP_NONE;
     if (exchange_end_round(&t->exchange) != OK)
         return error_at(err, "%s", t->name);
-    begin_round(t);
+    t->taken = 0;
     *more = t->exchange.call.round > round;
     t->at = *more ? STEP_ROUND : STEP_OVER;
     return OK;
@@ -192,9 +287,11 @@ static Status end_round(atomo_tensor *t, int *more, Error *err)
 
 atomo_status atomo_step_end_round(atomo_tensor *t, int *more, atomo_error *err)
 {
-    Error *e = enter(t, err);
+    Visit v;
     *more = 0;
-    return leave(t, end_round(t, more, e));
+    if (!library_enter_tensor(&v, t, err))
+        return ATOMO_USAGE;
+    return library_leave_tensor(&v, t, end_round(t, more, v.err));
 }
 
 /* Computes the next state of worker `self`, whose gradient is x. If decoding needs the states of all
@@ -212,18 +309,25 @@ static Status settle(atomo_tensor *t, const float *x)
     return OK;
 }
 
+static Status finish_step(atomo_tensor *t, const float *x, Error *err)
+{
+    TRY(check_at(t, STEP_OVER, "atomo_step_end_round", err));
+    if (t->state) { /* else x is not read */
+        TRY(check_apart(t, x, err));
+        TRY(library_check(t, x, err));
+    }
+    t->at = STEP_NONE;
+    Status status = exchange_receive(&t->exchange);
+    if (status == OK && (status = settle(t, x)) != OK)
+        t->lost = true;
+    arena_rewind(t->exchange.payloads, (ArenaMark){0});
+    return status == OK ? OK : error_at(err, "%s", t->name);
+}
+
 atomo_status atomo_step_finish(atomo_tensor *t, const float *x, atomo_error *err)
 {
-    Error *e = enter(t, err);
-    Status status = check_at(t, STEP_OVER, "atomo_step_end_round", e);
-    if (status == OK && !t->sent[t->self][0].data) /* if this worker sent, `atomo_step_send` has checked x */
-        status = library_check(t, x, e);
-    if (status != OK)
-        return leave(t, status);
-    status = exchange_receive(&t->exchange);
-    if (status == OK)
-        status = settle(t, x);
-    t->at = STEP_NONE;
-    arena_rewind(t->exchange.payloads, (ArenaMark){0});
-    return leave(t, status == OK ? OK : error_at(e, "%s", t->name));
+    Visit v;
+    if (!library_enter_tensor(&v, t, err))
+        return ATOMO_USAGE;
+    return library_leave_tensor(&v, t, finish_step(t, x, v.err));
 }

@@ -32,8 +32,8 @@ static const char *shown(const char *name)
 
 static Status check_layout(const atomo_layout *l, Shape *shape, Error *err)
 {
-    if (!l->name)
-        return FAIL(err, ERR_USAGE, "the tensor has no name");
+    if (!l || !l->name)
+        return FAIL(err, ERR_USAGE, l ? "the tensor has no name" : "the tensor has no layout");
     TRY(library_shape(shape, shown(l->name), l->rank, l->dim, err));
     if (l->workers < 1 || l->workers > WORKERS_MAX)
         return FAIL(err, ERR_USAGE, "workers=%d: want 1 to %d", l->workers, WORKERS_MAX);
@@ -54,7 +54,7 @@ static Status make_workers(atomo_tensor *t, Error *err)
 {
     t->worker = NEW_ZERO(t->arena, ExchangeWorker, t->workers);
     t->sent = arena_zeroed(t->arena, t->workers, sizeof *t->sent);
-    t->took = NEW_ZERO(t->arena, bool, t->workers);
+    t->took = NEW_ZERO(t->arena, uint8_t, t->workers);
     if (!t->worker || !t->sent || !t->took)
         return arena_fail(t->arena, err);
     t->state = codec_keeps_state(t->codec->codec) ? codec_state_size(&t->exchange.call) : 0;
@@ -96,21 +96,29 @@ static Status open_tensor(atomo_tensor *t, const atomo_layout *l, Error *err)
     return make_workers(t, err);
 }
 
-atomo_status atomo_tensor_open(atomo_tensor **out, const atomo_codec *codec, const atomo_layout *layout,
-                               atomo_error *err)
+static Status new_tensor(atomo_tensor **out, const atomo_codec *codec, const atomo_layout *layout, Error *err)
 {
-    Error own = {0}, *e = error_of(err, &own);
-    atomo_tensor *t = calloc(1, sizeof *t);
     *out = NULL;
+    if (!codec)
+        return FAIL(err, ERR_USAGE, "the codec is NULL");
+    atomo_tensor *t = calloc(1, sizeof *t);
     if (!t)
-        return status_of(FAIL(e, ERR_MEMORY, "out of memory"));
+        return FAIL(err, ERR_MEMORY, "out of memory");
     t->codec = codec;
-    const Status status = open_tensor(t, layout, e);
+    const Status status = open_tensor(t, layout, err);
     if (status == OK)
         *out = t;
     else
         atomo_tensor_close(t);
-    return status_of(status);
+    return status;
+}
+
+atomo_status atomo_tensor_open(atomo_tensor **out, const atomo_codec *codec, const atomo_layout *layout,
+                               atomo_error *err)
+{
+    Visit v;
+    library_enter(&v, err);
+    return library_leave(&v, new_tensor(out, codec, layout, v.err));
 }
 
 void atomo_tensor_close(atomo_tensor *t)
@@ -127,17 +135,28 @@ void atomo_tensor_close(atomo_tensor *t)
 
 Status library_check(const atomo_tensor *t, const float *x, Error *err)
 {
+    if (!x && t->shape.n)
+        return FAIL(err, ERR_USAGE, "%s: x is NULL", t->name);
     const size_t bad = t->unchecked ? t->shape.n : first_nonfinite(x, t->shape.n, NULL);
     return bad == t->shape.n ? OK
                              : FAIL(err, ERR_NUMERIC, "%s: element %zu is NaN or infinite", t->name, bad);
 }
 
+Status library_check_state(const atomo_tensor *t, Error *err)
+{
+    return t->lost ? FAIL(err, ERR_USAGE, "%s: a failed step has lost its state: load a saved one", t->name) : OK;
+}
+
+Status library_check_bytes(const atomo_tensor *t, Bytes b, Error *err)
+{
+    return b.data || !b.size ? OK : FAIL(err, ERR_USAGE, "%s: %zu bytes at NULL", t->name, b.size);
+}
+
 /* Returns a Call outside the steps of several workers, and leaves an open step unchanged. */
-static Call call_of(const atomo_tensor *t, int64_t step, size_t worker, Error *err)
+static Call call_of(const atomo_tensor *t, int64_t step, size_t worker)
 {
     Exchange x = t->exchange;
     x.step = step;
-    x.call.err = err;
     x.call.round = 0;
     const ExchangeWorker stranger = {.index = worker};
     Call call = exchange_call(&x, worker < t->workers ? &t->worker[worker] : &stranger);
@@ -211,74 +230,81 @@ Status library_copy_out(const atomo_tensor *t, const Buf *made, void *out, size_
     return OK;
 }
 
-static Status encode(atomo_tensor *t, Call *call, const float *x, void *out, size_t room, size_t *size)
+static Status encode(atomo_tensor *t, int64_t step, const float *x, void *out, size_t room, size_t *size)
 {
+    Call call = call_of(t, step, t->self);
     Buf payload;
-    TRY(library_check(t, x, call->err));
-    TRY(library_output(t, out, room, atomo_encode_bound(t), &payload, call->err));
-    TRY(send_rounds(call, x, &payload));
-    return library_copy_out(t, &payload, out, room, size, call->err);
+    TRY(library_check_state(t, call.err));
+    TRY(library_check(t, x, call.err));
+    TRY(library_output(t, out, room, atomo_encode_bound(t), &payload, call.err));
+    TRY(send_rounds(&call, x, &payload));
+    return library_copy_out(t, &payload, out, room, size, call.err);
 }
 
 atomo_status atomo_encode(atomo_tensor *t, int64_t step, const float *x, void *out, size_t room, size_t *size,
                           atomo_error *err)
 {
-    Error own = {0}, *e = error_of(err, &own);
-    Call call = call_of(t, step, t->self, e);
-    const ArenaMark mark = arena_mark(t->scratch);
+    Visit v;
     *size = 0;
-    library_enter(call.self);
-    const Status status = encode(t, &call, x, out, room, size);
-    library_leave(call.self);
-    arena_rewind(t->scratch, mark);
-    return status_of(status);
+    if (!library_enter_tensor(&v, t, err))
+        return ATOMO_USAGE;
+    return library_leave_tensor(&v, t, encode(t, step, x, out, room, size));
 }
 
-static Status decode(atomo_tensor *t, const Call *call, const void *in, size_t size, float *x, Message *m)
+static Status receive(const atomo_tensor *t, const Call *call, Bytes in, float *x, Message *m)
 {
-    TRY(read_rounds(call, (Bytes){in, size}, m));
-    library_enter(call->self);
-    const Status status = codec_receive(call, m, x);
-    library_leave(call->self);
-    return status == OK ? OK : error_at(call->err, "%s", t->name);
+    TRY(library_check_bytes(t, in, call->err));
+    TRY(read_rounds(call, in, m));
+    return codec_receive(call, m, x) == OK ? OK : error_at(call->err, "%s", t->name);
+}
+
+static Status decode(const atomo_tensor *t, int64_t step, int worker, Bytes in, float *x)
+{
+    const Call call = call_of(t, step, (size_t)worker);
+    Message m;
+    if (worker < 0)
+        return FAIL(call.err, ERR_USAGE, "worker=%d: want 0 or more", worker);
+    TRY(library_check_state(t, call.err));
+    if (!x && t->shape.n)
+        return FAIL(call.err, ERR_USAGE, "%s: x is NULL", t->name);
+    return receive(t, &call, in, x, &m);
 }
 
 atomo_status atomo_decode(atomo_tensor *t, int64_t step, int worker, const void *in, size_t size, float *x,
                           atomo_error *err)
 {
-    Error own = {0}, *e = error_of(err, &own);
-    const Call call = call_of(t, step, (size_t)worker, e);
+    Visit v;
+    if (!library_enter_tensor(&v, t, err))
+        return ATOMO_USAGE;
+    return library_leave_tensor(&v, t, decode(t, step, worker, (Bytes){in, size}, x));
+}
+
+static Status advance(atomo_tensor *t, int64_t step, const float *x, Bytes in)
+{
+    Call call = call_of(t, step, t->self);
+    void *state = t->worker[t->self].state;
     Message m;
-    if (worker < 0)
-        return status_of(FAIL(e, ERR_USAGE, "worker=%d: want 0 or more", worker));
-    return status_of(decode(t, &call, in, size, x, &m));
+    if (t->at != STEP_NONE)
+        return FAIL(call.err, ERR_USAGE, "%s: atomo_advance inside a step: finish the step first", t->name);
+    if (!state)
+        return OK;
+    TRY(library_check_state(t, call.err));
+    float *agreed = NEW(t->scratch, float, t->shape.n);
+    TRY(arena_check(agreed, t->scratch, call.err));
+    TRY(library_check(t, x, call.err));
+    TRY(receive(t, &call, in, agreed, &m));
+    call.heard = m.round;
+    t->lost = codec_settle(&call, x, m.round, agreed, state) != OK;
+    return t->lost ? error_at(call.err, "%s", t->name) : OK;
 }
 
 atomo_status atomo_advance(atomo_tensor *t, int64_t step, const float *x, const void *in, size_t size,
                            atomo_error *err)
 {
-    Error own = {0}, *e = error_of(err, &own);
-    Call call = call_of(t, step, t->self, e);
-    const ArenaMark mark = arena_mark(t->scratch);
-    void *state = t->worker[t->self].state;
-    Message m;
-    if (t->at != STEP_NONE)
-        return status_of(
-            FAIL(e, ERR_USAGE, "%s: atomo_advance inside a step: finish the step first", t->name));
-    if (!state)
-        return ATOMO_OK;
-    float *agreed = NEW(t->scratch, float, t->shape.n);
-    Status status = agreed ? library_check(t, x, e) : arena_fail(t->scratch, e);
-    if (status == OK)
-        status = decode(t, &call, in, size, agreed, &m);
-    if (status == OK) {
-        call.heard = m.round;
-        library_enter(call.self);
-        status = codec_settle(&call, x, m.round, agreed, state);
-        library_leave(call.self);
-    }
-    arena_rewind(t->scratch, mark);
-    return status_of(status);
+    Visit v;
+    if (!library_enter_tensor(&v, t, err))
+        return ATOMO_USAGE;
+    return library_leave_tensor(&v, t, advance(t, step, x, (Bytes){in, size}));
 }
 
 /* ---- merging ---- */
@@ -315,36 +341,36 @@ Status library_merge(atomo_tensor *t, const Call *call, const MergeOrder *want, 
         return FAIL(call->err, ERR_USAGE, "no payload to merge");
     if (!payload)
         return arena_fail(t->scratch, call->err);
-    for (size_t i = 0; i < want->count; i++)
+    for (size_t i = 0; i < want->count; i++) {
         payload[i] = (Bytes){want->in[i], want->in_size[i]};
+        TRY(library_check_bytes(t, payload[i], call->err));
+    }
     TRY(library_output(t, overlap(want, most) ? NULL : want->out, want->room, most, &merged, call->err));
     TRY(codec_merge(call, payload, want->count, &merged));
     return library_copy_out(t, &merged, want->out, want->room, size, call->err);
 }
 
-static Status merge_alone(atomo_tensor *t, const Call *call, const MergeOrder *want, size_t *size)
+static Status merge_alone(atomo_tensor *t, int64_t step, const MergeOrder *want, size_t *size)
 {
-    if (codec_adds(call->self) && codec_rounds(call->self) > 1) {
-        FAIL(call->err, ERR_USAGE, "%s sends %d payloads a step, and a merge outside a step takes one",
-             t->codec->spec, codec_rounds(call->self));
-        return error_hint(call->err, "merge the payloads of each round by themselves: atomo_step_merge");
+    Call call = call_of(t, step, t->self);
+    if (codec_adds(call.self) && codec_rounds(call.self) > 1) {
+        FAIL(call.err, ERR_USAGE, "%s sends %d payloads a step, and a merge outside a step takes one",
+             t->codec->spec, codec_rounds(call.self));
+        return error_hint(call.err, "merge the payloads of each round by themselves: atomo_step_merge");
     }
-    return library_merge(t, call, want, size);
+    call.workers = (int)t->workers;
+    return library_merge(t, &call, want, size);
 }
 
 atomo_status atomo_merge(atomo_tensor *t, int64_t step, const void *const *in, const size_t *in_size,
                          size_t count, void *out, size_t room, size_t *size, atomo_error *err)
 {
-    Error own = {0}, *e = error_of(err, &own);
-    Call call = call_of(t, step, t->self, e);
-    const ArenaMark mark = arena_mark(t->scratch);
-    call.workers = (int)t->workers;
+    Visit v;
     *size = 0;
-    library_enter(call.self);
-    const Status status = merge_alone(t, &call, &(MergeOrder){in, in_size, count, out, room}, size);
-    library_leave(call.self);
-    arena_rewind(t->scratch, mark);
-    return status_of(status);
+    if (!library_enter_tensor(&v, t, err))
+        return ATOMO_USAGE;
+    return library_leave_tensor(&v, t,
+                                merge_alone(t, step, &(MergeOrder){in, in_size, count, out, room}, size));
 }
 
 /* ---- saved states ----
@@ -389,36 +415,42 @@ static void put_head(const atomo_tensor *t, Buf *out)
     buf_u64(out, held_states(t) * t->state);
 }
 
-atomo_status atomo_state_save(const atomo_tensor *t, void *to, size_t room, atomo_error *err)
+static Status save_state(const atomo_tensor *t, void *to, size_t room, Error *err)
 {
-    Error own = {0};
     Buf out = {.data = to, .cap = atomo_state_size(t)};
+    TRY(library_check_state(t, err));
     if (!to || room < out.cap)
-        return status_of(FAIL(error_of(err, &own), ERR_USAGE, "%s: the state wants %zu bytes, and has room for %zu",
-                              t->name, out.cap, to ? room : 0));
+        return FAIL(err, ERR_USAGE, "%s: the state wants %zu bytes, and has room for %zu", t->name, out.cap,
+                    to ? room : 0);
     put_head(t, &out);
     for (size_t w = 0; w < t->workers; w++)
         if (t->worker[w].state)
             buf_copy(&out, t->worker[w].state, t->state);
     buf_u64(&out, checksum(buf_bytes(&out), 0));
-    return ATOMO_OK;
+    return OK;
 }
 
-atomo_status atomo_state_load(atomo_tensor *t, const void *in, size_t size, atomo_error *err)
+atomo_status atomo_state_save(atomo_tensor *t, void *out, size_t room, atomo_error *err)
 {
-    Error own = {0}, *e = error_of(err, &own);
+    Visit v;
+    if (!library_enter_tensor(&v, t, err))
+        return ATOMO_USAGE;
+    return library_leave_tensor(&v, t, save_state(t, out, room, v.err));
+}
+
+static Status load_state(atomo_tensor *t, const uint8_t *from, size_t size, Error *e)
+{
     uint8_t head[STATE_HEAD];
-    const uint8_t *from = in;
+    TRY(library_check_bytes(t, (Bytes){from, size}, e));
     put_head(t, &(Buf){.data = head, .cap = sizeof head});
     if (size < sizeof head || memcmp(from, head, 8))
-        return status_of(FAIL(e, ERR_CORRUPT, "%s: not a state", t->name));
+        return FAIL(e, ERR_CORRUPT, "%s: not a state", t->name);
     if (size != atomo_state_size(t) || memcmp(from, head, sizeof head))
-        return status_of(
-            FAIL(e, ERR_CORRUPT,
-                 "%s: the state is not that of %s, worker %zu of %zu, with this shape, name and seed",
-                 t->name, t->codec->spec, t->self, t->workers));
+        return FAIL(e, ERR_CORRUPT,
+                    "%s: the state is not that of %s, worker %zu of %zu, with this shape, name and seed",
+                    t->name, t->codec->spec, t->self, t->workers);
     if (load_u64(from + size - STATE_TAIL) != checksum((Bytes){from, size - STATE_TAIL}, 0))
-        return status_of(FAIL(e, ERR_CORRUPT, "%s: the state is damaged: its checksum differs", t->name));
+        return FAIL(e, ERR_CORRUPT, "%s: the state is damaged: its checksum differs", t->name);
     from += STATE_HEAD;
     for (size_t w = 0; w < t->workers; w++)
         if (t->worker[w].state) {
@@ -426,5 +458,14 @@ atomo_status atomo_state_load(atomo_tensor *t, const void *in, size_t size, atom
             from += t->state;
         }
     t->at = STEP_NONE;
-    return ATOMO_OK;
+    t->lost = false;
+    return OK;
+}
+
+atomo_status atomo_state_load(atomo_tensor *t, const void *in, size_t size, atomo_error *err)
+{
+    Visit v;
+    if (!library_enter_tensor(&v, t, err))
+        return ATOMO_USAGE;
+    return library_leave_tensor(&v, t, load_state(t, in, size, v.err));
 }
