@@ -28,20 +28,27 @@ const char *atomo_version(void)
     return ATOMO_VERSION;
 }
 
-static Status open_codec(atomo_codec **out, const char *spec, Error *e)
+typedef struct {
+    atomo_codec **out;
+    const char *spec;
+} Opening;
+
+static Status open_codec(void *arg, Visit *v)
 {
-    *out = NULL;
-    if (!spec)
+    const Opening *o = arg;
+    Error *e = v->err;
+    *o->out = NULL;
+    if (!o->spec)
         return FAIL(e, ERR_USAGE, "no spec: want one such as qsgd:bits=4");
     atomo_codec *c = calloc(1, sizeof *c);
     if (!c)
         return FAIL(e, ERR_MEMORY, "out of memory");
     c->arena = arena_open(0);
-    Status status = codec_open(&c->codec, spec, c->arena, e);
+    Status status = codec_open(&c->codec, o->spec, c->arena, e);
     if (status == OK && !(c->spec = codec_text(c->codec, c->arena)))
         status = arena_fail(c->arena, e);
     if (status == OK)
-        *out = c;
+        *o->out = c;
     else
         atomo_codec_close(c);
     return status;
@@ -49,9 +56,7 @@ static Status open_codec(atomo_codec **out, const char *spec, Error *e)
 
 atomo_status atomo_codec_open(atomo_codec **out, const char *spec, atomo_error *err)
 {
-    Visit v;
-    library_enter(&v, err);
-    return library_leave(&v, open_codec(out, spec, v.err));
+    return library_call(open_codec, &(Opening){out, spec}, err);
 }
 
 void atomo_codec_close(atomo_codec *codec)

@@ -8,18 +8,25 @@ struct atomo_dump {
     Dump *dump;
 };
 
-static Status open_dump(atomo_dump **out, const char *path, Error *e)
+typedef struct {
+    atomo_dump **out;
+    const char *path;
+} Opening;
+
+static Status open_dump(void *arg, Visit *v)
 {
-    *out = NULL;
-    if (!path)
+    const Opening *o = arg;
+    Error *e = v->err;
+    *o->out = NULL;
+    if (!o->path)
         return FAIL(e, ERR_USAGE, "no path: want that of a gradient file");
     atomo_dump *d = calloc(1, sizeof *d);
     if (!d)
         return FAIL(e, ERR_MEMORY, "out of memory");
     d->arena = arena_open(0);
-    const Status status = dump_open(&d->dump, path, d->arena, e);
+    const Status status = dump_open(&d->dump, o->path, d->arena, e);
     if (status == OK)
-        *out = d;
+        *o->out = d;
     else
         atomo_dump_close(d);
     return status;
@@ -27,9 +34,7 @@ static Status open_dump(atomo_dump **out, const char *path, Error *e)
 
 atomo_status atomo_dump_open(atomo_dump **out, const char *path, atomo_error *err)
 {
-    Visit v;
-    library_enter(&v, err);
-    return library_leave(&v, open_dump(out, path, v.err));
+    return library_call(open_dump, &(Opening){out, path}, err);
 }
 
 void atomo_dump_close(atomo_dump *d)
@@ -55,12 +60,21 @@ atomo_gradient atomo_dump_gradient(const atomo_dump *d, size_t index)
         .name = t->name, .rank = t->shape.rank, .dim = t->shape.dim, .step = t->step, .worker = t->worker};
 }
 
+typedef struct {
+    Dump *dump;
+    size_t index;
+    float *x;
+} Reading;
+
+static Status read_tensor(void *arg, Visit *v)
+{
+    const Reading *r = arg;
+    if (r->index >= dump_count(r->dump))
+        return FAIL(v->err, ERR_USAGE, "tensor %zu: the file has %zu", r->index, dump_count(r->dump));
+    return dump_read(r->dump, r->index, r->x, v->err);
+}
+
 atomo_status atomo_dump_read(atomo_dump *d, size_t index, float *x, atomo_error *err)
 {
-    Visit v;
-    library_enter(&v, err);
-    return library_leave(&v, index < dump_count(d->dump)
-                                 ? dump_read(d->dump, index, x, v.err)
-                                 : FAIL(v.err, ERR_USAGE, "tensor %zu: the file has %zu", index,
-                                        dump_count(d->dump)));
+    return library_call(read_tensor, &(Reading){d->dump, index, x}, err);
 }

@@ -59,33 +59,46 @@ static Status measure(const MeasuredVector *s, const float *y, size_t bytes, dou
     return OK;
 }
 
-static Status measure_pair(MeasuredVector *s, const float *y, size_t bytes, double *value, size_t values)
+typedef struct {
+    MeasuredVector vector;
+    const float *y;
+    size_t bytes;
+    double *value;
+    size_t values;
+} Pair;
+
+static Status measure_pair(void *arg, Visit *v)
 {
+    const Pair *p = arg;
+    MeasuredVector vector = p->vector, *s = &vector;
     size_t count = 0;
+    s->err = v->err;
     while (metrics[count].name)
         count++;
-    if (values < count)
-        return FAIL(s->err, ERR_USAGE, "room for %zu numbers: there are %zu metrics", values, count);
-    TRY(check_pair(s->x, y, s->n, s->err));
+    if (p->values < count)
+        return FAIL(s->err, ERR_USAGE, "room for %zu numbers: there are %zu metrics", p->values, count);
+    TRY(check_pair(s->x, p->y, s->n, s->err));
     const double above = s->n ? radix_magnitude_quantile(s->x, s->n, 0.95, s->threads) : NAN;
     for (int level = 0; level < LEVELS; level++)
         s->above[level] = above;
-    return measure(s, y, bytes, value);
+    return measure(s, p->y, p->bytes, p->value);
 }
 
 atomo_status atomo_measure(const float *x, const float *y, size_t n, size_t bytes, int threads, double *value,
                            size_t values, atomo_error *err)
 {
-    Visit v;
-    library_enter(&v, err);
-    MeasuredVector s = {.x = x,
-                        .n = n,
-                        .threads = threads > 0 ? threads : parallel_cores(),
-                        .scratch = arena_open(0),
-                        .err = v.err};
-    const Status status = measure_pair(&s, y, bytes, value, values);
-    arena_close(s.scratch);
-    return library_leave(&v, status);
+    Arena *scratch = arena_open(0);
+    Pair p = {.vector = {.x = x,
+                         .n = n,
+                         .threads = threads > 0 ? threads : parallel_cores(),
+                         .scratch = scratch},
+              .y = y,
+              .bytes = bytes,
+              .value = value,
+              .values = values};
+    const atomo_status status = library_call(measure_pair, &p, err);
+    arena_close(scratch);
+    return status;
 }
 
 /* ---- comparisons ---- */
@@ -101,16 +114,16 @@ typedef struct {
     Results results;
     Arena *arena;
     Error *err;
-    Visit visit;
+    Visit *visit;
 } Job;
 
 static Status check_stopped(Job *j, Error *err)
 {
     if (!j->want->stopped)
         return OK;
-    library_call_host(&j->visit);
+    library_call_host(j->visit);
     const int stopped = j->want->stopped(j->want->data);
-    library_return(&j->visit);
+    library_return(j->visit);
     return stopped ? FAIL(err, ERR_STOPPED, "stopped") : OK;
 }
 
@@ -200,27 +213,6 @@ static Status compare(Job *j, char **json)
     return write_json(j, json);
 }
 
-static void begin(Job *j, const atomo_comparison *c, char **json, atomo_error *err)
-{
-    *json = NULL;
-    *j = (Job){.want = c, .arena = arena_open(0)};
-    library_enter(&j->visit, err);
-    j->err = j->visit.err;
-    linalg_borrow();
-}
-
-static atomo_status finish(Job *j, Status status, char **json)
-{
-    linalg_return();
-    if (status != OK) {
-        free(*json);
-        *json = NULL;
-    }
-    dump_close(j->dump);
-    arena_close(j->arena);
-    return library_leave(&j->visit, status);
-}
-
 /* ---- comparisons of tensors in memory ---- */
 
 static int by_cell(const void *left, const void *right)
@@ -275,29 +267,52 @@ static Status take_gradients(Job *j, const atomo_gradient *gradient, size_t coun
     return OK;
 }
 
+/* ---- both comparisons ---- */
+
+/* `path` NULL: a comparison of the `count` tensors at `gradient`. */
+typedef struct {
+    const atomo_comparison *want;
+    const atomo_gradient *gradient;
+    size_t count;
+    const char *path;
+    char **json;
+} Contest;
+
+static Status take_file(Job *j, const char *path)
+{
+    TRY(dump_open(&j->dump, path, j->arena, j->err));
+    return groups_make(&j->vectors, j->dump, &(GroupSpec){0}, j->arena, j->err);
+}
+
+static Status hold_contest(void *arg, Visit *v)
+{
+    const Contest *c = arg;
+    Job j = {.want = c->want, .arena = arena_open(0), .err = v->err, .visit = v};
+    linalg_borrow();
+    Status status = c->path ? take_file(&j, c->path) : take_gradients(&j, c->gradient, c->count);
+    if (status == OK)
+        status = compare(&j, c->json);
+    linalg_return();
+    if (status != OK) {
+        free(*c->json);
+        *c->json = NULL;
+    }
+    dump_close(j.dump);
+    arena_close(j.arena);
+    return status;
+}
+
 atomo_status atomo_compare(const atomo_comparison *c, const atomo_gradient *gradient, size_t count,
                            char **json, atomo_error *err)
 {
-    Job j;
-    begin(&j, c, json, err);
-    Status status = take_gradients(&j, gradient, count);
-    if (status == OK)
-        status = compare(&j, json);
-    return finish(&j, status, json);
+    *json = NULL;
+    return library_call(hold_contest, &(Contest){c, gradient, count, NULL, json}, err);
 }
-
-/* ---- comparisons of a gradient dump ---- */
 
 atomo_status atomo_compare_file(const atomo_comparison *c, const char *path, char **json, atomo_error *err)
 {
-    Job j;
-    begin(&j, c, json, err);
-    Status status = dump_open(&j.dump, path, j.arena, j.err);
-    if (status == OK)
-        status = groups_make(&j.vectors, j.dump, &(GroupSpec){0}, j.arena, j.err);
-    if (status == OK)
-        status = compare(&j, json);
-    return finish(&j, status, json);
+    *json = NULL;
+    return library_call(hold_contest, &(Contest){c, NULL, 0, path ? path : "", json}, err);
 }
 
 void atomo_free(void *json)

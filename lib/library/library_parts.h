@@ -44,27 +44,43 @@ struct atomo_tensor {
     } at;
 };
 
-/* One call of a function of atomo.h: what the calling thread had set before it, and where errors go. */
+/* One call of a function of atomo.h: what the host had set for the thread, and where errors go. */
 typedef struct {
     fenv_t floats;
     locale_t locale;
-    int cancel;
-    ArenaMark mark; /* of the tensor's scratch memory */
-    Error *err;     /* the caller's, or `unread`; atomo_error is the public name of Error */
-    Error unread;
+    Error *err;
 } Visit;
 
-void library_enter(Visit *v, atomo_error *err);
-atomo_status library_leave(Visit *v, Status status);
+typedef Status LibraryBody(void *arg, Visit *v);
 
-/* For calls on a tensor, which OpenBLAS may serve on one thread. False: the call is refused with ATOMO_USAGE,
- * and nothing is to be left. */
-bool library_enter_tensor(Visit *v, atomo_tensor *t, atomo_error *err);
-atomo_status library_leave_tensor(Visit *v, atomo_tensor *t, Status status);
+/* Calls the body, maybe on another thread. Errors go to `err`, the public name of Error, which may be NULL. */
+atomo_status library_call(LibraryBody *body, void *arg, atomo_error *err);
 
 /* Before and after a call of the host's own function. */
 void library_call_host(Visit *v);
 void library_return(Visit *v);
+
+/* What the functions on a tensor are called with; each reads its own members. */
+typedef struct {
+    int64_t step;
+    int worker; /* or the number of senders */
+    const float *x;
+    float *y;
+    Bytes in;
+    const void *const *part; /* (parts) payloads to be merged */
+    const size_t *part_size;
+    size_t parts;
+    void *out;
+    size_t room;
+    size_t *size;
+    const void **payload;
+    int *more;
+} Order;
+
+typedef Status TensorBody(atomo_tensor *t, const Order *o, Error *err);
+
+/* Like library_call; OpenBLAS has one thread meanwhile if the codec uses it, and the scratch memory is freed. */
+atomo_status library_call_tensor(TensorBody *body, atomo_tensor *t, const Order *order, atomo_error *err);
 
 /* Refuses x if it contains NaN or infinity, unless the caller has promised that x does not. */
 Status library_check(const atomo_tensor *t, const float *x, Error *err);
@@ -78,21 +94,7 @@ Status library_check_bytes(const atomo_tensor *t, Bytes b, Error *err);
 /* Sets `*shape`. ERR_USAGE with the reason if the shape is not valid. */
 Status library_shape(Shape *shape, const char *name, int rank, const size_t *dim, Error *err);
 
-/* Sets `*to` to `out` if it has room for `most` bytes, else to scratch memory of `most` bytes. */
-Status library_output(atomo_tensor *t, void *out, size_t room, size_t most, Buf *to, Error *err);
-/* Sets *size to the bytes of `made`, and copies them to `out` unless they are there. ERR_USAGE if they do not fit. */
-Status library_copy_out(const atomo_tensor *t, const Buf *made, void *out, size_t room, size_t *size, Error *err);
-
-/* The arguments of atomo_merge and atomo_step_merge. */
-typedef struct {
-    const void *const *in;
-    const size_t *in_size;
-    size_t count;
-    void *out;
-    size_t room;
-} MergeOrder;
-
-/* Merges the payloads of call->round. The caller rewinds the scratch memory. */
-Status library_merge(atomo_tensor *t, const Call *call, const MergeOrder *want, size_t *size);
+/* Merges the payloads of call->round. */
+Status library_merge(atomo_tensor *t, const Call *call, const Order *o);
 
 #endif

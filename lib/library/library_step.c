@@ -23,20 +23,17 @@ static size_t learned_at(const atomo_tensor *t, size_t *size)
     return t->state - *size;
 }
 
-static Status train(atomo_tensor *t, int64_t step, const float *x, Error *err)
+static Status train(atomo_tensor *t, const Order *o, Error *err)
 {
-    TRY(library_check(t, x, err));
+    TRY(library_check(t, o->x, err));
     t->at = STEP_NONE;
-    t->exchange.step = step;
-    return exchange_train(&t->exchange, &t->worker[t->self], x);
+    t->exchange.step = o->step;
+    return exchange_train(&t->exchange, &t->worker[t->self], o->x);
 }
 
 atomo_status atomo_train(atomo_tensor *t, int64_t step, const float *x, atomo_error *err)
 {
-    Visit v;
-    if (!library_enter_tensor(&v, t, err))
-        return ATOMO_USAGE;
-    return library_leave_tensor(&v, t, train(t, step, x, v.err));
+    return library_call_tensor(train, t, &(Order){.step = step, .x = x}, err);
 }
 
 const void *atomo_learned(atomo_tensor *t, size_t *size)
@@ -48,8 +45,9 @@ const void *atomo_learned(atomo_tensor *t, size_t *size)
     return (const char *)t->worker[t->self].state + at;
 }
 
-static Status learn(atomo_tensor *t, Bytes learned, Error *err)
+static Status learn(atomo_tensor *t, const Order *o, Error *err)
 {
+    const Bytes learned = o->in;
     size_t want = 0;
     const size_t at = codec_trains(t->codec->codec) && t->state ? learned_at(t, &want) : 0;
     TRY(library_check_bytes(t, learned, err));
@@ -64,20 +62,18 @@ static Status learn(atomo_tensor *t, Bytes learned, Error *err)
 
 atomo_status atomo_learn(atomo_tensor *t, const void *learned, size_t size, atomo_error *err)
 {
-    Visit v;
-    if (!library_enter_tensor(&v, t, err))
-        return ATOMO_USAGE;
-    return library_leave_tensor(&v, t, learn(t, (Bytes){learned, size}, v.err));
+    return library_call_tensor(learn, t, &(Order){.in = {learned, size}}, err);
 }
 
 /* ---- the functions of one step of several workers ---- */
 
-static Status begin_step(atomo_tensor *t, int64_t step, int senders, float *mean, Error *err)
+static Status begin_step(atomo_tensor *t, const Order *o, Error *err)
 {
     Exchange *x = &t->exchange;
+    const int senders = o->worker;
     if (senders < 1 || (size_t)senders > t->workers)
         return FAIL(err, ERR_USAGE, "senders=%d: want 1 to %zu", senders, t->workers);
-    if (!mean && t->shape.n)
+    if (!o->y && t->shape.n)
         return FAIL(err, ERR_USAGE, "%s: mean is NULL", t->name);
     TRY(library_check_state(t, err));
     t->at = STEP_NONE;
@@ -87,8 +83,8 @@ static Status begin_step(atomo_tensor *t, int64_t step, int senders, float *mean
     memset(t->took, 0, t->workers * sizeof *t->took);
     t->taken = 0;
     t->single = 0;
-    x->step = step;
-    x->y = mean;
+    x->step = o->step;
+    x->y = o->y;
     x->call.workers = senders;
     TRY(exchange_begin(x));
     t->at = STEP_ROUND;
@@ -97,10 +93,7 @@ static Status begin_step(atomo_tensor *t, int64_t step, int senders, float *mean
 
 atomo_status atomo_step_begin(atomo_tensor *t, int64_t step, int senders, float *mean, atomo_error *err)
 {
-    Visit v;
-    if (!library_enter_tensor(&v, t, err))
-        return ATOMO_USAGE;
-    return library_leave_tensor(&v, t, begin_step(t, step, senders, mean, v.err));
+    return library_call_tensor(begin_step, t, &(Order){.step = step, .worker = senders, .y = mean}, err);
 }
 
 /* Refuses x where it lies in `mean`, which is scratch memory until the step's end. */
@@ -112,32 +105,30 @@ static Status check_apart(const atomo_tensor *t, const float *x, Error *err)
                : OK;
 }
 
-static Status send(atomo_tensor *t, const float *x, Bytes *sent, Error *err)
+static Status send(atomo_tensor *t, const Order *o, Error *err)
 {
+    Bytes sent = {0};
     TRY(check_at(t, STEP_ROUND, "atomo_step_begin", err));
-    TRY(check_apart(t, x, err));
-    TRY(library_check(t, x, err));
+    TRY(check_apart(t, o->x, err));
+    TRY(library_check(t, o->x, err));
     const int round = t->exchange.call.round;
     if (t->sent[t->self][round].data)
         return FAIL(err, ERR_USAGE, "%s: the payload of this round was sent already", t->name);
     if (round && !t->sent[t->self][round - 1].data)
         return FAIL(err, ERR_USAGE, "%s: the payload of round %d was not sent", t->name, round - 1);
-    TRY(exchange_send(&t->exchange, &t->worker[t->self], x, sent));
-    t->sent[t->self][round] = *sent;
+    TRY(exchange_send(&t->exchange, &t->worker[t->self], o->x, &sent));
+    t->sent[t->self][round] = sent;
+    *o->payload = sent.data;
+    *o->size = sent.size;
     return OK;
 }
 
 atomo_status atomo_step_send(atomo_tensor *t, const float *x, const void **payload, size_t *size,
                              atomo_error *err)
 {
-    Visit v;
-    Bytes sent = {NULL, 0};
-    if (!library_enter_tensor(&v, t, err))
-        return ATOMO_USAGE;
-    const Status status = send(t, x, &sent, v.err);
-    *payload = sent.data;
-    *size = sent.size;
-    return library_leave_tensor(&v, t, status);
+    *payload = NULL;
+    *size = 0;
+    return library_call_tensor(send, t, &(Order){.x = x, .payload = payload, .size = size}, err);
 }
 
 /* Refuses the payload of a worker that has had its turn, or that took no part in an earlier round. */
@@ -172,9 +163,11 @@ static Status hold(atomo_tensor *t, int worker, Bytes *payload)
     return OK;
 }
 
-static Status take(atomo_tensor *t, int worker, Bytes payload, Error *err)
+static Status take(atomo_tensor *t, const Order *o, Error *err)
 {
     Exchange *x = &t->exchange;
+    const int worker = o->worker;
+    Bytes payload = o->in;
     TRY(check_turn(t, worker, err));
     TRY(library_check_bytes(t, payload, err));
     const ArenaMark mark = arena_mark(x->payloads);
@@ -195,10 +188,7 @@ static Status take(atomo_tensor *t, int worker, Bytes payload, Error *err)
 
 atomo_status atomo_step_take(atomo_tensor *t, int worker, const void *payload, size_t size, atomo_error *err)
 {
-    Visit v;
-    if (!library_enter_tensor(&v, t, err))
-        return ATOMO_USAGE;
-    return library_leave_tensor(&v, t, take(t, worker, (Bytes){payload, size}, v.err));
+    return library_call_tensor(take, t, &(Order){.worker = worker, .in = {payload, size}}, err);
 }
 
 static Status check_merges(const atomo_tensor *t, Error *err)
@@ -208,33 +198,30 @@ static Status check_merges(const atomo_tensor *t, Error *err)
                                        : FAIL(err, ERR_USAGE, "payloads of %s do not merge", t->codec->spec);
 }
 
-static Status merge_round(atomo_tensor *t, const MergeOrder *want, size_t *size, Error *err)
+static Status merge_round(atomo_tensor *t, const Order *o, Error *err)
 {
     TRY(check_merges(t, err));
     const Call call = exchange_call(&t->exchange, &t->worker[t->self]);
-    return library_merge(t, &call, want, size);
+    return library_merge(t, &call, o);
 }
 
 atomo_status atomo_step_merge(atomo_tensor *t, const void *const *in, const size_t *in_size, size_t count,
                               void *out, size_t room, size_t *size, atomo_error *err)
 {
-    Visit v;
+    const Order o = {.part = in, .part_size = in_size, .parts = count, .out = out, .room = room, .size = size};
     *size = 0;
-    if (!library_enter_tensor(&v, t, err))
-        return ATOMO_USAGE;
-    return library_leave_tensor(&v, t,
-                                merge_round(t, &(MergeOrder){in, in_size, count, out, room}, size, v.err));
+    return library_call_tensor(merge_round, t, &o, err);
 }
 
-static Status take_merged(atomo_tensor *t, Bytes payload, Error *err)
+static Status take_merged(atomo_tensor *t, const Order *o, Error *err)
 {
     Exchange *x = &t->exchange;
     TRY(check_merges(t, err));
     if (t->taken)
         return FAIL(err, ERR_USAGE, "%d payloads were taken in this round already", t->taken);
-    TRY(library_check_bytes(t, payload, err));
+    TRY(library_check_bytes(t, o->in, err));
     const ArenaMark mark = arena_mark(x->payloads);
-    Bytes copy = payload;
+    Bytes copy = o->in;
     Status status = hold(t, (int)t->self, &copy);
     if (status == OK)
         status = exchange_take(x, &t->worker[t->self], copy);
@@ -248,10 +235,7 @@ static Status take_merged(atomo_tensor *t, Bytes payload, Error *err)
 
 atomo_status atomo_step_take_merged(atomo_tensor *t, const void *payload, size_t size, atomo_error *err)
 {
-    Visit v;
-    if (!library_enter_tensor(&v, t, err))
-        return ATOMO_USAGE;
-    return library_leave_tensor(&v, t, take_merged(t, (Bytes){payload, size}, v.err));
+    return library_call_tensor(take_merged, t, &(Order){.in = {payload, size}}, err);
 }
 
 /* Refuses a round that lacks a payload: one of the senders', or this worker's in a round after another or among
@@ -271,7 +255,7 @@ static Status check_complete(const atomo_tensor *t, Error *err)
 }
 
 /* A round whose payloads do not merge cannot be mended, since any of them may be the bad one: the step is over. */
-static Status end_round(atomo_tensor *t, int *more, Error *err)
+static Status end_round(atomo_tensor *t, const Order *o, Error *err)
 {
     TRY(check_at(t, STEP_ROUND, "atomo_step_begin", err));
     TRY(check_complete(t, err));
@@ -280,18 +264,15 @@ static Status end_round(atomo_tensor *t, int *more, Error *err)
     if (exchange_end_round(&t->exchange) != OK)
         return error_at(err, "%s", t->name);
     t->taken = 0;
-    *more = t->exchange.call.round > round;
-    t->at = *more ? STEP_ROUND : STEP_OVER;
+    *o->more = t->exchange.call.round > round;
+    t->at = *o->more ? STEP_ROUND : STEP_OVER;
     return OK;
 }
 
 atomo_status atomo_step_end_round(atomo_tensor *t, int *more, atomo_error *err)
 {
-    Visit v;
     *more = 0;
-    if (!library_enter_tensor(&v, t, err))
-        return ATOMO_USAGE;
-    return library_leave_tensor(&v, t, end_round(t, more, v.err));
+    return library_call_tensor(end_round, t, &(Order){.more = more}, err);
 }
 
 /* Computes the next state of worker `self`, whose gradient is x. If decoding needs the states of all
@@ -309,16 +290,16 @@ static Status settle(atomo_tensor *t, const float *x)
     return OK;
 }
 
-static Status finish_step(atomo_tensor *t, const float *x, Error *err)
+static Status finish_step(atomo_tensor *t, const Order *o, Error *err)
 {
     TRY(check_at(t, STEP_OVER, "atomo_step_end_round", err));
     if (t->state) { /* else x is not read */
-        TRY(check_apart(t, x, err));
-        TRY(library_check(t, x, err));
+        TRY(check_apart(t, o->x, err));
+        TRY(library_check(t, o->x, err));
     }
     t->at = STEP_NONE;
     Status status = exchange_receive(&t->exchange);
-    if (status == OK && (status = settle(t, x)) != OK)
+    if (status == OK && (status = settle(t, o->x)) != OK)
         t->lost = true;
     arena_rewind(t->exchange.payloads, (ArenaMark){0});
     return status == OK ? OK : error_at(err, "%s", t->name);
@@ -326,8 +307,5 @@ static Status finish_step(atomo_tensor *t, const float *x, Error *err)
 
 atomo_status atomo_step_finish(atomo_tensor *t, const float *x, atomo_error *err)
 {
-    Visit v;
-    if (!library_enter_tensor(&v, t, err))
-        return ATOMO_USAGE;
-    return library_leave_tensor(&v, t, finish_step(t, x, v.err));
+    return library_call_tensor(finish_step, t, &(Order){.x = x}, err);
 }

@@ -96,18 +96,25 @@ static Status open_tensor(atomo_tensor *t, const atomo_layout *l, Error *err)
     return make_workers(t, err);
 }
 
-static Status new_tensor(atomo_tensor **out, const atomo_codec *codec, const atomo_layout *layout, Error *err)
+typedef struct {
+    atomo_tensor **out;
+    const atomo_codec *codec;
+    const atomo_layout *layout;
+} Opening;
+
+static Status new_tensor(void *arg, Visit *v)
 {
-    *out = NULL;
-    if (!codec)
-        return FAIL(err, ERR_USAGE, "the codec is NULL");
+    const Opening *o = arg;
+    *o->out = NULL;
+    if (!o->codec)
+        return FAIL(v->err, ERR_USAGE, "the codec is NULL");
     atomo_tensor *t = calloc(1, sizeof *t);
     if (!t)
-        return FAIL(err, ERR_MEMORY, "out of memory");
-    t->codec = codec;
-    const Status status = open_tensor(t, layout, err);
+        return FAIL(v->err, ERR_MEMORY, "out of memory");
+    t->codec = o->codec;
+    const Status status = open_tensor(t, o->layout, v->err);
     if (status == OK)
-        *out = t;
+        *o->out = t;
     else
         atomo_tensor_close(t);
     return status;
@@ -116,9 +123,7 @@ static Status new_tensor(atomo_tensor **out, const atomo_codec *codec, const ato
 atomo_status atomo_tensor_open(atomo_tensor **out, const atomo_codec *codec, const atomo_layout *layout,
                                atomo_error *err)
 {
-    Visit v;
-    library_enter(&v, err);
-    return library_leave(&v, new_tensor(out, codec, layout, v.err));
+    return library_call(new_tensor, &(Opening){out, codec, layout}, err);
 }
 
 void atomo_tensor_close(atomo_tensor *t)
@@ -211,44 +216,44 @@ static Status read_rounds(const Call *c, Bytes in, Message *m)
     return OK;
 }
 
-Status library_output(atomo_tensor *t, void *out, size_t room, size_t most, Buf *to, Error *err)
+/* Sets `*to` to `out` if it has room for `most` bytes, else to scratch memory of `most` bytes. */
+static Status output(atomo_tensor *t, void *out, size_t room, size_t most, Buf *to, Error *err)
 {
     const bool fits = out && room >= most;
     *to = (Buf){.data = fits ? out : NEW(t->scratch, uint8_t, most), .cap = most};
     return to->data ? OK : arena_fail(t->scratch, err);
 }
 
-Status library_copy_out(const atomo_tensor *t, const Buf *made, void *out, size_t room, size_t *size, Error *err)
+/* Copies the bytes made to the caller's memory, unless they were made there. */
+static Status copy_out(const atomo_tensor *t, const Buf *made, const Order *o, Error *err)
 {
-    *size = made->size;
-    if (made->data == out)
+    *o->size = made->size;
+    if (made->data == o->out)
         return OK;
-    if (!out || made->size > room)
+    if (!o->out || made->size > o->room)
         return FAIL(err, ERR_USAGE, "%s: the output wants %zu bytes, and has room for %zu", t->name, made->size,
-                    out ? room : 0);
-    memcpy(out, made->data, made->size);
+                    o->out ? o->room : 0);
+    memcpy(o->out, made->data, made->size);
     return OK;
 }
 
-static Status encode(atomo_tensor *t, int64_t step, const float *x, void *out, size_t room, size_t *size)
+static Status encode(atomo_tensor *t, const Order *o, Error *err)
 {
-    Call call = call_of(t, step, t->self);
+    Call call = call_of(t, o->step, t->self);
     Buf payload;
-    TRY(library_check_state(t, call.err));
-    TRY(library_check(t, x, call.err));
-    TRY(library_output(t, out, room, atomo_encode_bound(t), &payload, call.err));
-    TRY(send_rounds(&call, x, &payload));
-    return library_copy_out(t, &payload, out, room, size, call.err);
+    TRY(library_check_state(t, err));
+    TRY(library_check(t, o->x, err));
+    TRY(output(t, o->out, o->room, atomo_encode_bound(t), &payload, err));
+    TRY(send_rounds(&call, o->x, &payload));
+    return copy_out(t, &payload, o, err);
 }
 
 atomo_status atomo_encode(atomo_tensor *t, int64_t step, const float *x, void *out, size_t room, size_t *size,
                           atomo_error *err)
 {
-    Visit v;
     *size = 0;
-    if (!library_enter_tensor(&v, t, err))
-        return ATOMO_USAGE;
-    return library_leave_tensor(&v, t, encode(t, step, x, out, room, size));
+    return library_call_tensor(encode, t,
+                               &(Order){.step = step, .x = x, .out = out, .room = room, .size = size}, err);
 }
 
 static Status receive(const atomo_tensor *t, const Call *call, Bytes in, float *x, Message *m)
@@ -258,53 +263,48 @@ static Status receive(const atomo_tensor *t, const Call *call, Bytes in, float *
     return codec_receive(call, m, x) == OK ? OK : error_at(call->err, "%s", t->name);
 }
 
-static Status decode(const atomo_tensor *t, int64_t step, int worker, Bytes in, float *x)
+static Status decode(atomo_tensor *t, const Order *o, Error *err)
 {
-    const Call call = call_of(t, step, (size_t)worker);
+    const Call call = call_of(t, o->step, (size_t)o->worker);
     Message m;
-    if (worker < 0)
-        return FAIL(call.err, ERR_USAGE, "worker=%d: want 0 or more", worker);
-    TRY(library_check_state(t, call.err));
-    if (!x && t->shape.n)
-        return FAIL(call.err, ERR_USAGE, "%s: x is NULL", t->name);
-    return receive(t, &call, in, x, &m);
+    if (o->worker < 0)
+        return FAIL(err, ERR_USAGE, "worker=%d: want 0 or more", o->worker);
+    if (!o->y && t->shape.n)
+        return FAIL(err, ERR_USAGE, "%s: x is NULL", t->name);
+    TRY(library_check_state(t, err));
+    return receive(t, &call, o->in, o->y, &m);
 }
 
 atomo_status atomo_decode(atomo_tensor *t, int64_t step, int worker, const void *in, size_t size, float *x,
                           atomo_error *err)
 {
-    Visit v;
-    if (!library_enter_tensor(&v, t, err))
-        return ATOMO_USAGE;
-    return library_leave_tensor(&v, t, decode(t, step, worker, (Bytes){in, size}, x));
+    return library_call_tensor(decode, t,
+                               &(Order){.step = step, .worker = worker, .in = {in, size}, .y = x}, err);
 }
 
-static Status advance(atomo_tensor *t, int64_t step, const float *x, Bytes in)
+static Status advance(atomo_tensor *t, const Order *o, Error *err)
 {
-    Call call = call_of(t, step, t->self);
+    Call call = call_of(t, o->step, t->self);
     void *state = t->worker[t->self].state;
     Message m;
     if (t->at != STEP_NONE)
-        return FAIL(call.err, ERR_USAGE, "%s: atomo_advance inside a step: finish the step first", t->name);
+        return FAIL(err, ERR_USAGE, "%s: atomo_advance inside a step: finish the step first", t->name);
     if (!state)
         return OK;
-    TRY(library_check_state(t, call.err));
     float *agreed = NEW(t->scratch, float, t->shape.n);
-    TRY(arena_check(agreed, t->scratch, call.err));
-    TRY(library_check(t, x, call.err));
-    TRY(receive(t, &call, in, agreed, &m));
+    TRY(arena_check(agreed, t->scratch, err));
+    TRY(library_check_state(t, err));
+    TRY(library_check(t, o->x, err));
+    TRY(receive(t, &call, o->in, agreed, &m));
     call.heard = m.round;
-    t->lost = codec_settle(&call, x, m.round, agreed, state) != OK;
-    return t->lost ? error_at(call.err, "%s", t->name) : OK;
+    t->lost = codec_settle(&call, o->x, m.round, agreed, state) != OK;
+    return t->lost ? error_at(err, "%s", t->name) : OK;
 }
 
 atomo_status atomo_advance(atomo_tensor *t, int64_t step, const float *x, const void *in, size_t size,
                            atomo_error *err)
 {
-    Visit v;
-    if (!library_enter_tensor(&v, t, err))
-        return ATOMO_USAGE;
-    return library_leave_tensor(&v, t, advance(t, step, x, (Bytes){in, size}));
+    return library_call_tensor(advance, t, &(Order){.step = step, .x = x, .in = {in, size}}, err);
 }
 
 /* ---- merging ---- */
@@ -319,58 +319,60 @@ size_t atomo_merge_bound(const atomo_tensor *t, size_t count)
 }
 
 /* True if one of the payloads lies in the memory to which their merge would be written. */
-static bool overlap(const MergeOrder *want, size_t most)
+static bool overlap(const Order *o, size_t most)
 {
-    const uintptr_t out = (uintptr_t)want->out;
-    for (size_t i = 0; i < want->count; i++) {
-        const uintptr_t in = (uintptr_t)want->in[i];
-        if (in < out + most && out < in + want->in_size[i])
+    const uintptr_t out = (uintptr_t)o->out;
+    for (size_t i = 0; i < o->parts; i++) {
+        const uintptr_t in = (uintptr_t)o->part[i];
+        if (in < out + most && out < in + o->part_size[i])
             return true;
     }
     return false;
 }
 
-Status library_merge(atomo_tensor *t, const Call *call, const MergeOrder *want, size_t *size)
+Status library_merge(atomo_tensor *t, const Call *call, const Order *o)
 {
-    const size_t most = atomo_merge_bound(t, want->count);
-    Bytes *payload = NEW(t->scratch, Bytes, want->count);
+    const size_t most = atomo_merge_bound(t, o->parts);
+    Bytes *payload = NEW(t->scratch, Bytes, o->parts);
     Buf merged;
     if (!codec_adds(call->self))
         return FAIL(call->err, ERR_USAGE, "payloads of %s do not merge", t->codec->spec);
-    if (!want->count)
+    if (!o->parts)
         return FAIL(call->err, ERR_USAGE, "no payload to merge");
-    if (!payload)
-        return arena_fail(t->scratch, call->err);
-    for (size_t i = 0; i < want->count; i++) {
-        payload[i] = (Bytes){want->in[i], want->in_size[i]};
+    TRY(arena_check(payload, t->scratch, call->err));
+    for (size_t i = 0; i < o->parts; i++) {
+        payload[i] = (Bytes){o->part[i], o->part_size[i]};
         TRY(library_check_bytes(t, payload[i], call->err));
     }
-    TRY(library_output(t, overlap(want, most) ? NULL : want->out, want->room, most, &merged, call->err));
-    TRY(codec_merge(call, payload, want->count, &merged));
-    return library_copy_out(t, &merged, want->out, want->room, size, call->err);
+    TRY(output(t, overlap(o, most) ? NULL : o->out, o->room, most, &merged, call->err));
+    TRY(codec_merge(call, payload, o->parts, &merged));
+    return copy_out(t, &merged, o, call->err);
 }
 
-static Status merge_alone(atomo_tensor *t, int64_t step, const MergeOrder *want, size_t *size)
+static Status merge_alone(atomo_tensor *t, const Order *o, Error *err)
 {
-    Call call = call_of(t, step, t->self);
+    Call call = call_of(t, o->step, t->self);
     if (codec_adds(call.self) && codec_rounds(call.self) > 1) {
-        FAIL(call.err, ERR_USAGE, "%s sends %d payloads a step, and a merge outside a step takes one",
+        FAIL(err, ERR_USAGE, "%s sends %d payloads a step, and a merge outside a step takes one",
              t->codec->spec, codec_rounds(call.self));
-        return error_hint(call.err, "merge the payloads of each round by themselves: atomo_step_merge");
+        return error_hint(err, "merge the payloads of each round by themselves: atomo_step_merge");
     }
     call.workers = (int)t->workers;
-    return library_merge(t, &call, want, size);
+    return library_merge(t, &call, o);
 }
 
 atomo_status atomo_merge(atomo_tensor *t, int64_t step, const void *const *in, const size_t *in_size,
                          size_t count, void *out, size_t room, size_t *size, atomo_error *err)
 {
-    Visit v;
+    const Order o = {.step = step,
+                     .part = in,
+                     .part_size = in_size,
+                     .parts = count,
+                     .out = out,
+                     .room = room,
+                     .size = size};
     *size = 0;
-    if (!library_enter_tensor(&v, t, err))
-        return ATOMO_USAGE;
-    return library_leave_tensor(&v, t,
-                                merge_alone(t, step, &(MergeOrder){in, in_size, count, out, room}, size));
+    return library_call_tensor(merge_alone, t, &o, err);
 }
 
 /* ---- saved states ----
@@ -415,13 +417,13 @@ static void put_head(const atomo_tensor *t, Buf *out)
     buf_u64(out, held_states(t) * t->state);
 }
 
-static Status save_state(const atomo_tensor *t, void *to, size_t room, Error *err)
+static Status save_state(atomo_tensor *t, const Order *o, Error *err)
 {
-    Buf out = {.data = to, .cap = atomo_state_size(t)};
+    Buf out = {.data = o->out, .cap = atomo_state_size(t)};
     TRY(library_check_state(t, err));
-    if (!to || room < out.cap)
+    if (!o->out || o->room < out.cap)
         return FAIL(err, ERR_USAGE, "%s: the state wants %zu bytes, and has room for %zu", t->name, out.cap,
-                    to ? room : 0);
+                    o->out ? o->room : 0);
     put_head(t, &out);
     for (size_t w = 0; w < t->workers; w++)
         if (t->worker[w].state)
@@ -432,16 +434,15 @@ static Status save_state(const atomo_tensor *t, void *to, size_t room, Error *er
 
 atomo_status atomo_state_save(atomo_tensor *t, void *out, size_t room, atomo_error *err)
 {
-    Visit v;
-    if (!library_enter_tensor(&v, t, err))
-        return ATOMO_USAGE;
-    return library_leave_tensor(&v, t, save_state(t, out, room, v.err));
+    return library_call_tensor(save_state, t, &(Order){.out = out, .room = room}, err);
 }
 
-static Status load_state(atomo_tensor *t, const uint8_t *from, size_t size, Error *e)
+static Status load_state(atomo_tensor *t, const Order *o, Error *e)
 {
+    const uint8_t *from = o->in.data;
+    const size_t size = o->in.size;
     uint8_t head[STATE_HEAD];
-    TRY(library_check_bytes(t, (Bytes){from, size}, e));
+    TRY(library_check_bytes(t, o->in, e));
     put_head(t, &(Buf){.data = head, .cap = sizeof head});
     if (size < sizeof head || memcmp(from, head, 8))
         return FAIL(e, ERR_CORRUPT, "%s: not a state", t->name);
@@ -464,8 +465,5 @@ static Status load_state(atomo_tensor *t, const uint8_t *from, size_t size, Erro
 
 atomo_status atomo_state_load(atomo_tensor *t, const void *in, size_t size, atomo_error *err)
 {
-    Visit v;
-    if (!library_enter_tensor(&v, t, err))
-        return ATOMO_USAGE;
-    return library_leave_tensor(&v, t, load_state(t, in, size, v.err));
+    return library_call_tensor(load_state, t, &(Order){.in = {in, size}}, err);
 }
