@@ -37,6 +37,8 @@ struct atomo_tensor {
     atomic_bool busy; /* a call uses the tensor */
     int taken;    /* number of payloads taken in this round */
     size_t state; /* bytes of one worker's state */
+    size_t learned; /* its last bytes, which atomo_train writes */
+    size_t bound; /* most bytes of the payloads of all rounds */
     enum {
         STEP_NONE,  /* no step has begun */
         STEP_ROUND, /* a step is in one of its rounds */

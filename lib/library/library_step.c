@@ -10,18 +10,7 @@ static Status check_at(const atomo_tensor *t, int at, const char *want, Error *e
     return (int)t->at == at ? OK : FAIL(err, ERR_USAGE, "%s: call %s first", t->name, want);
 }
 
-/* ---- training ---- */
-
-/* Returns the offset of the innermost codec's state in a worker's state, of which it is the last part. Sets
- * `*size` to its bytes. */
-static size_t learned_at(const atomo_tensor *t, size_t *size)
-{
-    Call inner = exchange_call(&t->exchange, &t->worker[t->self]);
-    while (inner.self->inner)
-        inner.self = inner.self->inner;
-    *size = codec_state_size(&inner);
-    return t->state - *size;
-}
+/* ---- training: the innermost codec's state, the last part of a worker's, learns ---- */
 
 static Status train(atomo_tensor *t, const Order *o, Error *err)
 {
@@ -38,25 +27,21 @@ atomo_status atomo_train(atomo_tensor *t, int64_t step, const float *x, atomo_er
 
 const void *atomo_learned(atomo_tensor *t, size_t *size)
 {
-    *size = 0;
-    if (!codec_trains(t->codec->codec) || !t->state)
-        return NULL;
-    const size_t at = learned_at(t, size);
-    return (const char *)t->worker[t->self].state + at;
+    *size = t->learned;
+    return t->learned ? (const char *)t->worker[t->self].state + t->state - t->learned : NULL;
 }
 
 static Status learn(atomo_tensor *t, const Order *o, Error *err)
 {
     const Bytes learned = o->in;
-    size_t want = 0;
-    const size_t at = codec_trains(t->codec->codec) && t->state ? learned_at(t, &want) : 0;
+    const size_t want = t->learned;
     TRY(library_check_bytes(t, learned, err));
     if (learned.size != want)
         return FAIL(err, ERR_CORRUPT, "%s: %zu learned bytes, want %zu", t->name, learned.size, want);
     t->at = STEP_NONE;
     for (size_t w = 0; want && w < t->workers; w++)
         if (t->worker[w].state)
-            memmove((char *)t->worker[w].state + at, learned.data, want);
+            memmove((char *)t->worker[w].state + t->state - want, learned.data, want);
     return OK;
 }
 

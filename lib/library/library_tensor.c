@@ -50,6 +50,21 @@ static bool holds_state(const atomo_tensor *t, size_t worker)
     return worker == t->self || (codec_traits(codec) & DECODES_STATE && !codec_adds(codec));
 }
 
+/* Computes the sizes here, as some take floating-point numbers, and the functions that return them set none of the host's
+ * settings aside. A codec may write other payloads for one worker than for several. */
+static void measure_sizes(atomo_tensor *t)
+{
+    Call call = t->exchange.call;
+    const size_t together = codec_message_bound(&call);
+    t->state = codec_keeps_state(call.self) ? codec_state_size(&call) : 0;
+    call.workers = 1;
+    t->bound = codec_message_bound(&call);
+    t->bound = t->bound > together ? t->bound : together;
+    while (call.self->inner)
+        call.self = call.self->inner;
+    t->learned = t->state && codec_trains(t->codec->codec) ? codec_state_size(&call) : 0;
+}
+
 static Status make_workers(atomo_tensor *t, Error *err)
 {
     t->worker = NEW_ZERO(t->arena, ExchangeWorker, t->workers);
@@ -57,7 +72,6 @@ static Status make_workers(atomo_tensor *t, Error *err)
     t->took = NEW_ZERO(t->arena, uint8_t, t->workers);
     if (!t->worker || !t->sent || !t->took)
         return arena_fail(t->arena, err);
-    t->state = codec_keeps_state(t->codec->codec) ? codec_state_size(&t->exchange.call) : 0;
     for (size_t w = 0; w < t->workers; w++) {
         t->worker[w].index = w;
         if (!t->state || !holds_state(t, w))
@@ -93,6 +107,7 @@ static Status open_tensor(atomo_tensor *t, const atomo_layout *l, Error *err)
                              .senders = average_over_senders(AVERAGE_AUTO, t->codec->codec),
                              .payloads = arena_open(0)};
     t->kept.arena = t->exchange.payloads;
+    measure_sizes(t);
     return make_workers(t, err);
 }
 
@@ -174,7 +189,7 @@ static Call call_of(const atomo_tensor *t, int64_t step, size_t worker)
 size_t atomo_encode_bound(const atomo_tensor *t)
 {
     const size_t rounds = (size_t)codec_rounds(t->codec->codec);
-    return codec_message_bound(&t->exchange.call) + (rounds - 1) * VARINT_MAX;
+    return t->bound + (rounds - 1) * VARINT_MAX;
 }
 
 /* Encodes the payloads of all rounds into `out`, one after another. The size of a payload stands in front of it,
@@ -315,7 +330,7 @@ atomo_status atomo_advance(atomo_tensor *t, int64_t step, const float *x, const 
 size_t atomo_merge_bound(const atomo_tensor *t, size_t count)
 {
     (void)count;
-    return 2 * codec_message_bound(&t->exchange.call) + 4096;
+    return 2 * t->bound + 4096;
 }
 
 /* True if one of the payloads lies in the memory to which their merge would be written. */
