@@ -274,8 +274,8 @@ typedef struct {
     uint64_t seed;
     int threads; /* 0: one for each core */
     int timed;   /* 1: measure encode and decode times, 0: leave them out, which is faster */
-    /* The comparison calls this function from time to time; if it returns 1, the comparison ends with
-     * ATOMO_STOPPED. May be NULL. */
+    /* The comparison calls this function before each repeat, maybe on another thread, with the host's settings; if
+     * it returns 1, the comparison ends with ATOMO_STOPPED. May be NULL. */
     int (*stopped)(void *data);
     void *data;
 } atomo_comparison;

@@ -117,20 +117,28 @@ typedef struct {
     Visit *visit;
 } Job;
 
-static Status check_stopped(Job *j, Error *err)
+/* The thread's comparison, for Comparison.stopped, which has no argument. */
+static _Thread_local Job *running;
+
+static bool host_stops(void)
 {
-    if (!j->want->stopped)
-        return OK;
-    library_call_host(j->visit);
-    const int stopped = j->want->stopped(j->want->data);
-    library_return(j->visit);
-    return stopped ? FAIL(err, ERR_STOPPED, "stopped") : OK;
+    if (!running->want->stopped)
+        return false;
+    library_call_host(running->visit);
+    const int stopped = running->want->stopped(running->want->data);
+    library_return(running->visit);
+    return stopped;
+}
+
+static Status check_stopped(Error *err)
+{
+    return host_stops() ? FAIL(err, ERR_STOPPED, "stopped") : OK;
 }
 
 static Status load(void *data, const Vector *v, float *x, Error *err)
 {
-    Job *j = data;
-    TRY(check_stopped(j, err));
+    const Job *j = data;
+    TRY(check_stopped(err));
     if (j->dump)
         return vector_load(j->dump, v, x, err);
     memcpy(x, j->gradient[v - j->vectors.item]->x, v->shape.n * sizeof *x);
@@ -141,7 +149,7 @@ static Status keep(void *data, const Record *record, Error *err)
 {
     Job *j = data;
     TRY(results_put(&j->results, record, err));
-    return check_stopped(j, err);
+    return check_stopped(err);
 }
 
 static Status open_codecs(Job *j)
@@ -176,7 +184,8 @@ static Status run(Job *j)
                           .untimed = !j->want->timed,
                           .data = j,
                           .load = load,
-                          .record = keep};
+                          .record = keep,
+                          .stopped = host_stops};
     Arena *work = arena_open(0);
     const Status status = compare_run(&c, &failures, work, j->err);
     arena_close(work);
@@ -288,11 +297,14 @@ static Status hold_contest(void *arg, Visit *v)
 {
     const Contest *c = arg;
     Job j = {.want = c->want, .arena = arena_open(0), .err = v->err, .visit = v};
+    Job *const outer = running; /* `stopped` may compare, too */
+    running = &j;
     linalg_borrow();
     Status status = c->path ? take_file(&j, c->path) : take_gradients(&j, c->gradient, c->count);
     if (status == OK)
         status = compare(&j, c->json);
     linalg_return();
+    running = outer;
     if (status != OK) {
         free(*c->json);
         *c->json = NULL;

@@ -37,8 +37,11 @@ static void a_pair_is_measured(void **state)
     refused(atomo_measure(x, y, N, 300, 1, value, countof(value), &err), ATOMO_NUMERIC, &err, "estimate: element 3");
 }
 
+static int asked; /* how often a comparison has asked whether it should stop */
+
 static int stop_at_once(void *data)
 {
+    asked++;
     return *(const int *)data;
 }
 
@@ -68,6 +71,7 @@ static void a_comparison_is_json(void **state)
     check(strstr(json, "\"tensor\": \"conv\"") < strstr(json, "\"tensor\": \"fc\"")); /* ordered by step */
     check(strstr(json, "\"step\": \"*\"")); /* both steps together */
     atomo_free(json);
+    check(asked > 2 * 3 * 3); /* tensors, codecs, repeats */
     stop = 1;
     refused(atomo_compare(&c, g, 2, &json, &err), ATOMO_STOPPED, &err, "stopped");
     check(!json);
