@@ -220,8 +220,9 @@ atomo_status atomo_step_finish(atomo_tensor *tensor, const float *x, atomo_error
 size_t atomo_state_size(const atomo_tensor *tensor);
 atomo_status atomo_state_save(atomo_tensor *tensor, void *out, size_t room, atomo_error *err);
 
-/* Loads a saved state. ATOMO_CORRUPT: the bytes are damaged, or were saved with another codec, shape, name,
- * seed, worker or number of workers. */
+/* Loads a saved state. ATOMO_CORRUPT: the bytes are damaged. ATOMO_USAGE: they were saved with another codec, shape,
+ * name or seed, or by another worker or one of another number of workers; where all workers have the same state, as with
+ * powersgd, any of them takes it. */
 atomo_status atomo_state_load(atomo_tensor *tensor, const void *in, size_t size, atomo_error *err);
 
 /* ---- gradients, and files of gradients ---- */

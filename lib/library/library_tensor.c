@@ -406,12 +406,12 @@ static size_t held_states(const atomo_tensor *t)
     return held;
 }
 
-static uint64_t kind_of_state(const atomo_tensor *t)
+static uint64_t kind_of_state(const atomo_tensor *t, size_t worker)
 {
     const Bytes spec = {(const uint8_t *)t->codec->spec, strlen(t->codec->spec)};
     uint8_t number[8 * (3 + RANK_MAX)];
     Buf numbers = {.data = number, .cap = sizeof number};
-    buf_u64(&numbers, t->self);
+    buf_u64(&numbers, worker);
     buf_u64(&numbers, t->exchange.seed);
     buf_u64(&numbers, t->exchange.tensor);
     for (int i = 0; i < t->shape.rank; i++)
@@ -427,7 +427,7 @@ size_t atomo_state_size(const atomo_tensor *t)
 static void put_head(const atomo_tensor *t, Buf *out)
 {
     buf_copy(out, "atomosta", 8);
-    buf_u64(out, kind_of_state(t));
+    buf_u64(out, kind_of_state(t, t->self));
     buf_u64(out, t->workers);
     buf_u64(out, held_states(t) * t->state);
 }
@@ -452,26 +452,39 @@ atomo_status atomo_state_save(atomo_tensor *t, void *out, size_t room, atomo_err
     return library_call_tensor(save_state, t, &(Order){.out = out, .room = room}, err);
 }
 
+/* Checks a saved state. Sets *shared if it has one state for all workers, as another worker has saved it. */
+static Status check_saved(const atomo_tensor *t, Bytes in, bool *shared, Error *e)
+{
+    if (in.size < STATE_HEAD + STATE_TAIL || memcmp(in.data, "atomosta", 8))
+        return FAIL(e, ERR_CORRUPT, "%s: not a state", t->name);
+    const size_t end = in.size - STATE_TAIL, size = end - STATE_HEAD;
+    if (load_u64(in.data + end) != checksum((Bytes){in.data, end}, 0) || load_u64(in.data + 24) != size)
+        return FAIL(e, ERR_CORRUPT, "%s: the state is damaged: its checksum differs", t->name);
+    const uint64_t kind = load_u64(in.data + 8), workers = load_u64(in.data + 16);
+    size_t worker = 0;
+    while (worker < workers && worker < WORKERS_MAX && kind_of_state(t, worker) != kind)
+        worker++;
+    if (kind_of_state(t, worker) != kind)
+        return FAIL(e, ERR_USAGE, "%s: the state is not that of %s with this shape, name and seed", t->name,
+                    t->codec->spec);
+    *shared = codec_shares_state(t->codec->codec) && size >= t->state;
+    if (*shared || (worker == t->self && workers == t->workers && in.size == atomo_state_size(t)))
+        return OK;
+    FAIL(e, ERR_USAGE, "%s: the state is that of worker %zu of %zu, want worker %zu of %zu", t->name, worker,
+         (size_t)workers, t->self, t->workers);
+    return error_hint(e, "every worker loads the state that it saved");
+}
+
 static Status load_state(atomo_tensor *t, const Order *o, Error *e)
 {
-    const uint8_t *from = o->in.data;
-    const size_t size = o->in.size;
-    uint8_t head[STATE_HEAD];
+    bool shared;
     TRY(library_check_bytes(t, o->in, e));
-    put_head(t, &(Buf){.data = head, .cap = sizeof head});
-    if (size < sizeof head || memcmp(from, head, 8))
-        return FAIL(e, ERR_CORRUPT, "%s: not a state", t->name);
-    if (size != atomo_state_size(t) || memcmp(from, head, sizeof head))
-        return FAIL(e, ERR_CORRUPT,
-                    "%s: the state is not that of %s, worker %zu of %zu, with this shape, name and seed",
-                    t->name, t->codec->spec, t->self, t->workers);
-    if (load_u64(from + size - STATE_TAIL) != checksum((Bytes){from, size - STATE_TAIL}, 0))
-        return FAIL(e, ERR_CORRUPT, "%s: the state is damaged: its checksum differs", t->name);
-    from += STATE_HEAD;
+    TRY(check_saved(t, o->in, &shared, e));
+    const uint8_t *from = o->in.data + STATE_HEAD;
     for (size_t w = 0; w < t->workers; w++)
         if (t->worker[w].state) {
             memcpy(t->worker[w].state, from, t->state);
-            from += t->state;
+            from += shared ? 0 : t->state;
         }
     t->at = STEP_NONE;
     t->lost = false;
