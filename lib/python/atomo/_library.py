@@ -213,6 +213,16 @@ def text_of(name, value):
     return value.encode("utf-8", "surrogateescape")
 
 
+def path_of(value):
+    try:
+        path = os.fsencode(value)
+    except TypeError:
+        raise UsageError("%r: want a path" % (value,)) from None
+    if b"\0" in path:
+        raise UsageError("%r: want a path without zero bytes" % (value,))
+    return path
+
+
 def step_of(value):
     return integer("step", value, -(2**63), 2**63 - 1)
 
