@@ -3,6 +3,8 @@
  * round has taken the payloads of as many workers as the step has senders, and a new tensor that gets the same
  * payloads, and none of the other calls, has the same mean and the same state.
  *
+ * Tensors that the caller has wrongly promised to be finite harm nothing either: only their payloads are undefined.
+ *
  * CALLS=number sets how many calls each codec gets, SEED=number another order. */
 #include "rig/library_rig.h"
 
@@ -33,6 +35,7 @@ typedef struct {
     Text sent, start;          /* of this round; the state before the step */
     int rounds, round, senders, taken;
     bool begun, took[PARTY];
+    unsigned party; /* bits of the workers that an earlier round has taken one by one; 0: none has */
     int64_t step;
     Entry entry[LOG];
     int entries;
@@ -110,6 +113,7 @@ static void forget_step(World *w)
         drop(&w->entry[i].payload);
     drop(&w->sent);
     w->entries = w->round = w->taken = 0;
+    w->party = 0;
     w->begun = false;
     memset(w->took, 0, sizeof w->took);
 }
@@ -232,6 +236,12 @@ static void end_round(World *w)
     const atomo_status status = atomo_step_end_round(w->t, &more, NULL);
     check(status != ATOMO_OK || complete);
     if (status == ATOMO_OK) {
+        unsigned party = 0;
+        for (int v = 0; v < PARTY; v++)
+            party |= (unsigned)w->took[v] << v;
+        /* the same workers in all rounds, this one among them if it has sent */
+        check(!party || ((!w->party || party == w->party) && (!w->sent.data || party & 1)));
+        w->party |= party;
         note(w, END_ROUND, 0, NULL, 0);
         w->round++;
         w->taken = 0;
@@ -422,8 +432,72 @@ static void calls_in_any_order_are_safe(void **state)
     check(finished > specs);
 }
 
+/* ---- tensors that are not finite, unchecked ---- */
+
+/* Fills x with normal numbers, and with wrong ones at places of one kind. */
+static void spoil(float *x, size_t n, int kind, int place)
+{
+    static const float wrong[] = {NAN, INFINITY, -INFINITY, 3.4e38f, -3.4e38f};
+    const Rng rng = rng_open(9, 0, 0, 0, 0);
+    rng_normals(&rng, USE_TEST, 0, n, 1, x);
+    for (size_t i = 0; i < n; i++) {
+        const bool here[] = {true, i == 0, i + 1 == n, i % 7 == 3, i == n / 2, i >= n / 2};
+        if (here[place])
+            x[i] = wrong[(size_t)kind < countof(wrong) ? (size_t)kind : i % countof(wrong)];
+    }
+}
+
+static void pass_through(atomo_tensor *t, const atomo_codec *codec, int64_t step, const float *x, float *y)
+{
+    const size_t room = atomo_encode_bound(t);
+    uint8_t *out = malloc(room);
+    const void *payload;
+    size_t size;
+    int more = 1;
+    if (atomo_codec_traits(codec) & ATOMO_TRAINS)
+        (void)atomo_train(t, step, x, NULL);
+    if (atomo_encode(t, step, x, out, room, &size, NULL) == ATOMO_OK &&
+        atomo_decode(t, step, 0, out, size, y, NULL) == ATOMO_OK)
+        (void)atomo_advance(t, step, x, out, size, NULL);
+    free(out);
+    (void)atomo_step_begin(t, step, 1, y, NULL);
+    while (more && atomo_step_send(t, x, &payload, &size, NULL) == ATOMO_OK &&
+           atomo_step_take(t, 0, payload, size, NULL) == ATOMO_OK)
+        if (atomo_step_end_round(t, &more, NULL) != ATOMO_OK)
+            return;
+    (void)atomo_step_finish(t, x, NULL);
+}
+
+static void unchecked_tensors_are_safe(void **state)
+{
+    enum { LONGEST = 1100 };
+    static const size_t sizes[] = {1, 40, LONGEST};
+    static float x[LONGEST], y[LONGEST];
+    (void)state;
+    for (size_t i = 0; library_spec(i); i++)
+        for (size_t k = 0; k < countof(sizes) && *library_spec(i); k++) {
+            const size_t dim[] = {sizes[k] / (k ? 20 : 1), k ? 20 : 1};
+            const atomo_layout l = {
+                .name = "w", .rank = 2, .dim = dim, .seed = 3, .workers = 1, .threads = 1, .unchecked = 1};
+            atomo_codec *codec;
+            atomo_error err;
+            good(atomo_codec_open(&codec, library_spec(i), &err), &err);
+            for (int kind = 0; kind < 6; kind++)
+                for (int place = 0; place < 6; place++) {
+                    atomo_tensor *t;
+                    good(atomo_tensor_open(&t, codec, &l, &err), &err);
+                    spoil(x, sizes[k], kind, place);
+                    for (int64_t step = 0; step < 2; step++)
+                        pass_through(t, codec, step, x, y);
+                    atomo_tensor_close(t);
+                }
+            atomo_codec_close(codec);
+        }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(calls_in_any_order_are_safe)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(calls_in_any_order_are_safe),
+                                       cmocka_unit_test(unchecked_tensors_are_safe)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

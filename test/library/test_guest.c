@@ -1,4 +1,4 @@
-/* test_host.c -- what a host program may have set for its process or its threads changes no result of the library, and
+/* test_guest.c -- what a host program may have set for its process or its threads changes no result of the library, and
  * the library leaves it as it is. Each setting runs every codec in a child process, and compares the bytes with those
  * of a plain process. docs/library.md has the table. */
 #include "rig/library_rig.h"
