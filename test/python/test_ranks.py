@@ -268,6 +268,20 @@ def complex_means(rank):
     return Run(rank, model=Waves()).wrong() < 1e-5
 
 
+def sparse_gradients(rank):
+    """DDP's sparse gradients are an error on both, by name."""
+
+    class Rows(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.rows = nn.Embedding(50, 8, sparse=True)
+
+        def forward(self, x):
+            return self.rows(x.abs().long())
+
+    return "rows.weight: DDP hands out a sparse gradient" in Run(rank, model=Rows()).says()
+
+
 def other_floats(rank):
     torch.manual_seed(0)
     for dtype, most in ((torch.float64, 1e-5), (torch.bfloat16, 0.02)):
@@ -343,7 +357,7 @@ def one_message_a_step(rank):
     return True
 
 
-RIGHT = (names_that_collide, twice, complex_means, other_floats, overflows, a_late_overflow, starts_late, one_message_a_step)
+RIGHT = (names_that_collide, twice, complex_means, sparse_gradients, other_floats, overflows, a_late_overflow, starts_late, one_message_a_step)
 
 
 def work(rank, meeting, out):

@@ -312,6 +312,8 @@ class _Bucket:
         return memory.as_strided(like.shape, like.stride(), memory.storage_offset() + start)
 
     def open(self, state):
+        if self.whole.layout != torch.strided:
+            raise UsageError("%s: DDP hands out a sparse gradient" % self.parts[0].name, "make its module with sparse=False")
         for part, like in zip(self.parts, self.gradients):
             part.open(state, *(self._cut(memory, part, like) for memory in (self.whole, self.result)))
 
