@@ -91,7 +91,7 @@ PROGRAMS := $(B)/bin/atomo-bench $(if $(TRAIN_OBJ),$(B)/bin/atomo-train)
 
 # The library for other programs (interface: lib/atomo.h). The programs and tests link $(B)/libatomo.a, which exports
 # all functions.
-SONAME   := libatomo.so.0
+SONAME   := libatomo.so.1
 LIBRARY  := $(B)/public/$(SONAME) $(B)/public/libatomo.a
 DOOR_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard lib/library/*.c)))
 
@@ -568,13 +568,14 @@ $(TORTURES): torture-%: $(PROGRAMS) $(LIBRARY)
 # The tests of the Python package, if its modules are installed (Debian: python3-numpy, python3-h5py, python3-pandas,
 # python3-torch). A program without AddressSanitizer cannot load a library that has it, so there are no such tests
 # under SAN=1.
-PYTHON_TESTS := atomo torch digits chunks weights
+PYTHON_TESTS := atomo guest torch ranks digits chunks weights
 AS_PACKAGE = PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=lib/python ATOMO_LIBRARY=$(CURDIR)/$(B)/public/$(SONAME)
 
 .PHONY: python-tests $(PYTHON_TESTS:%=python-%)
 
 # With -v, unittest names each test that it skips.
 VERBOSE_atomo := -v
+VERBOSE_guest := -v
 
 python-tests: $(PYTHON_TESTS:%=python-%)
 

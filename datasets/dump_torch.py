@@ -47,6 +47,20 @@ except ImportError as missing:
         sys.exit("dump_torch.py: " + advice)
     raise ImportError(advice) from None
 try:
+    from atomo.codec import as_floats
+except ImportError:  # this file stands alone
+
+    def as_floats(gradient, name=""):
+        """A dense tensor of PyTorch, or what NumPy understands, of real numbers, as float32."""
+        if hasattr(gradient, "detach"):
+            gradient = gradient.detach().cpu()
+            gradient = (gradient.float() if gradient.is_floating_point() else gradient).numpy()
+        if np.ma.is_masked(gradient) or not np.can_cast(np.asarray(gradient).dtype, np.float32, "same_kind"):
+            raise ValueError("%s: %s: want a dense array of real numbers" % (name, type(gradient).__name__))
+        return np.asarray(gradient, np.float32)
+
+
+try:
     import torch
     from torch import nn
 except ImportError:
@@ -86,22 +100,22 @@ def kinds(model):
     return found
 
 
+def _branches(value):
+    """(name, value) of each branch of a dictionary, or of a list that holds arrays or dictionaries; None: the value is a leaf."""
+    if hasattr(value, "items"):
+        return value.items()
+    if isinstance(value, (list, tuple)) and any(v is None or getattr(v, "shape", ()) or _branches(v) is not None for v in value):
+        return zip(getattr(value, "_fields", range(len(value))), value)
+    return None
+
+
 def flatten(tree, prefix=""):
-    """(name, array) of every leaf of nested dictionaries; None is no leaf."""
-    for name, value in tree.items():
-        if hasattr(value, "items"):
+    """(name, array) of every leaf of nested dictionaries and lists; None is no leaf."""
+    for name, value in _branches(tree) or ():
+        if _branches(value) is not None:
             yield from flatten(value, "%s%s." % (prefix, name))
         elif value is not None:
             yield prefix + str(name), value
-
-
-def as_floats(gradient):
-    """A tensor of PyTorch, or anything that NumPy understands, as float32."""
-    if hasattr(gradient, "detach"):
-        if gradient.is_sparse:
-            gradient = gradient.to_dense()
-        return gradient.detach().to("cpu", torch.float32).numpy()
-    return np.asarray(gradient, dtype=np.float32)
 
 
 class GradientDump:
@@ -158,7 +172,7 @@ class GradientDump:
             self._write_tensor(group, name, gradient)
 
     def _write_tensor(self, group, name, gradient):
-        values = as_floats(gradient)
+        values = as_floats(gradient, name)
         options = {}
         if self.compress and values.size >= 1024:  # chunks take space, so small arrays are not compressed
             rows = max(1, (1 << 18) // max(1, values.size // values.shape[0]))

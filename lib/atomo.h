@@ -12,11 +12,16 @@
  * Errors: functions that can fail return ATOMO_OK or an error code, and describe the failure in `err`, which
  * may be NULL. After a failure the outputs are undefined; a function that opens an object has then opened
  * nothing.
- * Memory: a function keeps no pointer from its caller after it returns, unless its comment says so.
+ * Outputs: a function that writes bytes to `out` takes the bytes that `out` has room for, and writes none
+ * beyond them. Where the room is too small it returns ATOMO_USAGE, and *size and err->text say how many bytes it wants.
+ * Memory: a function keeps no pointer from its caller after it returns, unless its comment says so. The arrays of
+ * one call share no memory, unless its comment says that they may.
  * Threads: an atomo_codec never changes, and any number of threads may use it. Only one thread at a time may
- * use an atomo_tensor or an atomo_dump; different ones share no memory.
- * The library prints nothing, never ends the process, and does not change environment variables or signal
- * handlers. */
+ * use an atomo_tensor or an atomo_dump; a second call that meets one on the same atomo_tensor returns
+ * ATOMO_USAGE. Different ones share no memory. A thread needs 256 KiB of stack.
+ * The host: results depend on nothing that a program sets for its process or thread (docs/library.md has a table:
+ * locale, rounding, traps, signals, fork and more), and a function changes none of it. The library prints nothing,
+ * never ends the process, and does not change environment variables or signal handlers. */
 #ifndef ATOMO_H
 #define ATOMO_H
 
@@ -32,12 +37,12 @@ extern "C" {
 
 /* The version of the interface that this header declares. A change to an existing function increases it; a
  * new function does not. */
-#define ATOMO_INTERFACE 0
+#define ATOMO_INTERFACE 1
 
 /* Returns the interface version of the loaded library; a program compares it with ATOMO_INTERFACE. */
 int atomo_interface(void);
 
-/* Returns the library's version, such as "1.0.0". */
+/* Returns the library's version, such as "2.0.0". */
 const char *atomo_version(void);
 
 typedef enum {
@@ -109,7 +114,7 @@ typedef struct {
     int workers;       /* 1 .. 1048576 */
     int threads;       /* most threads that a call may use; 0: one for each core */
     /* 1: the library does not check that tensors are finite, which saves one pass over the data; the payload
-     * of a tensor with NaN or infinity is then undefined. 0: functions fail for such a tensor with
+     * of a tensor with NaN or infinity is then undefined, or refused. 0: functions fail for such a tensor with
      * ATOMO_NUMERIC. */
     int unchecked;
 } atomo_layout;
@@ -120,15 +125,15 @@ atomo_status atomo_tensor_open(atomo_tensor **tensor, const atomo_codec *codec, 
                                atomo_error *err);
 void atomo_tensor_close(atomo_tensor *tensor); /* `tensor` may be NULL */
 
-/* Returns the most bytes that atomo_encode writes. */
+/* Returns the most bytes that atomo_encode wants. */
 size_t atomo_encode_bound(const atomo_tensor *tensor);
 
-/* Encodes the tensor x, which must be finite, and sets *size to the number of bytes written to `out`. `out`
- * has room for atomo_encode_bound bytes. Does not change the codec's state. A codec of several rounds runs
- * all of them with this worker alone. `out` then holds the payloads of all rounds in order, and a size in
- * LEB128 precedes each payload but the last. */
-atomo_status atomo_encode(atomo_tensor *tensor, int64_t step, const float *x, void *out, size_t *size,
-                          atomo_error *err);
+/* Encodes the tensor x, which must be finite, and sets *size to the number of bytes written to `out`, which has
+ * room for `room` bytes. With atomo_encode_bound bytes the payload always fits, and is made without a copy.
+ * Does not change the codec's state. A codec of several rounds runs all of them with this worker alone. `out`
+ * then holds the payloads of all rounds in order, and a size in LEB128 precedes each payload but the last. */
+atomo_status atomo_encode(atomo_tensor *tensor, int64_t step, const float *x, void *out, size_t room,
+                          size_t *size, atomo_error *err);
 
 /* Decodes what atomo_encode wrote at this step on worker number `worker`; x receives the estimate. A payload
  * from atomo_merge decodes to the sum of the merged payloads' estimates. `in` may hold any bytes: a damaged
@@ -143,11 +148,11 @@ atomo_status atomo_advance(atomo_tensor *tensor, int64_t step, const float *x, c
                            atomo_error *err);
 
 /* Merges `count` payloads of one step without decoding them. The result decodes to the sum of their
- * estimates. The codec must have ATOMO_LINEAR or ATOMO_MERGEABLE, and one round. `out` has room for
- * atomo_merge_bound bytes. */
+ * estimates. The codec must have ATOMO_LINEAR or ATOMO_MERGEABLE, and one round. `out` has room for `room`
+ * bytes, of which atomo_merge_bound are always enough, and may be one of the payloads. */
 size_t atomo_merge_bound(const atomo_tensor *tensor, size_t count);
 atomo_status atomo_merge(atomo_tensor *tensor, int64_t step, const void *const *in, const size_t *in_size,
-                         size_t count, void *out, size_t *size, atomo_error *err);
+                         size_t count, void *out, size_t room, size_t *size, atomo_error *err);
 
 /* ---- one step of several workers ----
  *
@@ -165,7 +170,8 @@ atomo_status atomo_merge(atomo_tensor *tensor, int64_t step, const void *const *
 
 /* For a codec with ATOMO_TRAINS: learns from x, this worker's tensor, the state with which all workers must
  * start the step. Call atomo_train on one worker, before atomo_step_begin. Then send the bytes that
- * atomo_learned returns to all other workers, and pass them to atomo_learn there. */
+ * atomo_learned returns to all other workers, and pass them to atomo_learn there. Both discard a step that was
+ * not finished. */
 atomo_status atomo_train(atomo_tensor *tensor, int64_t step, const float *x, atomo_error *err);
 /* the learned bytes stay valid until the next call with this tensor */
 const void *atomo_learned(atomo_tensor *tensor, size_t *size);
@@ -173,44 +179,50 @@ atomo_status atomo_learn(atomo_tensor *tensor, const void *learned, size_t size,
 
 /* Begins a step in which `senders` workers (1 .. workers) send. Discards an earlier step that was not
  * finished. Until atomo_step_finish the library keeps the pointer `mean` and uses the array as scratch
- * memory; then the array holds the mean of the estimates. The mean of an element is over the senders; for codecs whose
+ * memory; then the array holds the mean of the estimates. It must not be x. The mean of an element is over the senders; for codecs whose
  * papers divide so (chunktopk), over the senders that sent the element. */
 atomo_status atomo_step_begin(atomo_tensor *tensor, int64_t step, int senders, float *mean, atomo_error *err);
 
-/* Encodes x for this round; x is the same in every round of a step. *payload is valid until atomo_step_finish.
- * A worker that does not send in this step skips this call. */
+/* Encodes x for this round, once; x is the same in every round of a step. *payload is the tensor's memory, valid
+ * until atomo_step_finish, or the next atomo_step_begin or atomo_tensor_close if one comes before. A worker that
+ * does not send in this step skips this call. */
 atomo_status atomo_step_send(atomo_tensor *tensor, const float *x, const void **payload, size_t *size,
                              atomo_error *err);
 
-/* Takes the payload that worker number `worker` sent in this round. The caller must keep the payload's bytes
- * until atomo_step_end_round, or until atomo_step_finish for a codec with ATOMO_READS_STATE. */
+/* Takes the payload that worker number `worker` sent in this round; the caller need not keep it. A payload that is
+ * refused does not count: the step is as before, and the right one may be taken. */
 atomo_status atomo_step_take(atomo_tensor *tensor, int worker, const void *payload, size_t size,
                              atomo_error *err);
 
 /* For programs that merge payloads before every worker has them, as an all-reduce does. Both functions need
  * ATOMO_LINEAR or ATOMO_MERGEABLE. atomo_step_merge merges payloads of this round, which may themselves be
- * merged; `out` has room for atomo_merge_bound bytes. atomo_step_take_merged takes one payload, merged from
+ * merged; `out` and `room` are those of atomo_merge. atomo_step_take_merged takes one payload, merged from
  * the payloads of all senders, and replaces all calls of atomo_step_take. */
 atomo_status atomo_step_merge(atomo_tensor *tensor, const void *const *in, const size_t *in_size,
-                              size_t count, void *out, size_t *size, atomo_error *err);
+                              size_t count, void *out, size_t room, size_t *size, atomo_error *err);
 atomo_status atomo_step_take_merged(atomo_tensor *tensor, const void *payload, size_t size, atomo_error *err);
 
-/* Ends the round; *more becomes 1 when another round follows, else 0. */
+/* Ends the round; *more becomes 1 when another round follows, else 0. ATOMO_USAGE: a sender's payload is still to
+ * be taken. After another error, as of payloads that do not merge, the step is over: begin it again. */
 atomo_status atomo_step_end_round(atomo_tensor *tensor, int *more, atomo_error *err);
 
 /* Writes the mean of the senders' estimates to `mean`, and computes the state of the next step. `x` is this
- * worker's tensor, the one passed to atomo_step_send. A worker that did not send must pass its tensor too. */
+ * worker's tensor, the one passed to atomo_step_send. A worker that did not send must pass its tensor too. An
+ * error other than ATOMO_USAGE may leave half of a state: the tensor then takes no call that reads the state, until
+ * atomo_state_load. */
 atomo_status atomo_step_finish(atomo_tensor *tensor, const float *x, atomo_error *err);
 
 /* ---- saving and loading states, for checkpoints ---- */
 
-/* `atomo_state_size` returns the number of bytes that `atomo_state_save` writes. The bytes name the codec and
- * the tensor's layout, so that `atomo_state_load` can check them, and end with a checksum. */
+/* `atomo_state_size` returns the number of bytes that `atomo_state_save` writes to `out`, which has room for
+ * `room` bytes. The bytes name the codec and the tensor's layout, so that `atomo_state_load` can check them,
+ * and end with a checksum. */
 size_t atomo_state_size(const atomo_tensor *tensor);
-void atomo_state_save(const atomo_tensor *tensor, void *out);
+atomo_status atomo_state_save(atomo_tensor *tensor, void *out, size_t room, atomo_error *err);
 
-/* Loads a saved state. ATOMO_CORRUPT: the bytes are damaged, or were saved with another codec, shape, name,
- * seed, worker or number of workers. */
+/* Loads a saved state. ATOMO_CORRUPT: the bytes are damaged. ATOMO_USAGE: they were saved with another codec, shape,
+ * name or seed, or by another worker or one of another number of workers; where all workers have the same state, as with
+ * powersgd, any of them takes it. */
 atomo_status atomo_state_load(atomo_tensor *tensor, const void *in, size_t size, atomo_error *err);
 
 /* ---- gradients, and files of gradients ---- */
@@ -248,10 +260,11 @@ atomo_status atomo_dump_read(atomo_dump *dump, size_t index, float *x, atomo_err
  * each metric. */
 const char *atomo_metric(size_t index);
 
-/* Compares an estimate y with the tensor x (n elements each), and writes one number for each metric to `value`.
- * The number is NaN for a metric that needs more than x and y. `bytes`: the size of the payload. */
+/* Compares an estimate y with the tensor x (n elements each), and writes one number for each metric to `value`,
+ * which has room for `values` numbers; fewer than there are metrics are ATOMO_USAGE. The number is NaN for a
+ * metric that needs more than x and y. `bytes`: the size of the payload. */
 atomo_status atomo_measure(const float *x, const float *y, size_t n, size_t bytes, int threads, double *value,
-                           atomo_error *err);
+                           size_t values, atomo_error *err);
 
 typedef struct {
     /* (specs) specs of codecs, such as "qsgd:bits=4"; "qsgd:bits=2/4" stands for two codecs, with bits=2 and
@@ -262,8 +275,8 @@ typedef struct {
     uint64_t seed;
     int threads; /* 0: one for each core */
     int timed;   /* 1: measure encode and decode times, 0: leave them out, which is faster */
-    /* The comparison calls this function from time to time; if it returns 1, the comparison ends with
-     * ATOMO_STOPPED. May be NULL. */
+    /* The comparison calls this function before each repeat, maybe on another thread, with the host's settings; if
+     * it returns 1, the comparison ends with ATOMO_STOPPED. May be NULL. */
     int (*stopped)(void *data);
     void *data;
 } atomo_comparison;

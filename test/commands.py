@@ -154,7 +154,7 @@ def main(arguments):
     revision = subprocess.run("git describe --always --dirty --abbrev=12", cwd=TOP, shell=True, capture_output=True, text=True)
     env = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "CI")}
     env |= {"PATH": f"{programs}:/usr/bin:{env['PATH']}", "PYTHONPATH": str(TOP / "lib/python"), "PYTHONDONTWRITEBYTECODE": "1",
-            "ATOMO_LIBRARY": str(programs.parent / "public/libatomo.so.0"), "TERM": "dumb", "REVISION": revision.stdout.strip()}
+            "ATOMO_LIBRARY": str(programs.parent / "public/libatomo.so"), "TERM": "dumb", "REVISION": revision.stdout.strip()}
     listed, used = list(rules(env)), []
     count, total = {"passed": 0, "failed": 0, "skip": 0, "long": 0}, 0.0
     with tempfile.TemporaryDirectory(prefix="atomo-commands.") as temporary:

@@ -176,6 +176,12 @@ static void note_entropy(const TrainJob *j)
                 j->train.info->entropy);
 }
 
+static void note_apart(const TrainJob *j)
+{
+    if (net_apart() && !j->common.quiet)
+        fputs("note: srun has started several processes without MPI, and each trains alone: srun --mpi=pmix\n", stderr);
+}
+
 static Status check_idle(const TrainJob *j)
 {
     if (!j->net && (j->bucket_bytes || j->overlap))
@@ -267,6 +273,7 @@ Status train_job_data(TrainJob *j)
     const TrainData from = {j->network, j->dataset, j->data_dir};
     TRY(train_job_load(&j->train, &from, SPLIT_TRAIN, threads, j->net, j->a, j->err));
     TRY(train_job_load(&j->test, &from, SPLIT_TEST, threads, j->net, j->a, j->err));
+    note_apart(j);
     note_entropy(j);
     j->setup.train = &j->train;
     j->setup.test = &j->test;

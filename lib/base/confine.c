@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -84,11 +83,14 @@ void confine_crash(void)
 
 void confine_start(void)
 {
+    sigset_t none;
+    sigemptyset(&none);
+    /* the parent process, not Ctrl-C or a signal to the group, decides when this child process ends, and the parent's
+     * handlers are not for it */
+    for (int s = 1; s < NSIG; s++)
+        signal(s, SIG_IGN);
     confine_crash();
-    signal(SIGINT, SIG_IGN); /* the parent process, not Ctrl-C, decides when this child process ends */
-    signal(SIGTERM, SIG_IGN);
-    signal(SIGHUP, SIG_IGN);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    sigprocmask(SIG_SETMASK, &none, NULL);
     set_limit(0, RLIMIT_FSIZE, 0, true);
     set_limit(0, RLIMIT_NPROC, 0, true);
 }

@@ -22,8 +22,8 @@ bool confine_close(unsigned first, unsigned last);
 /* Returns how many bytes of address space the process uses; 0: unknown. Call this before confine_files. */
 uint64_t confine_space(void);
 
-/* From now on the process is killed if its parent ends. The process writes no core file if it crashes, and it
- * cannot make files longer. */
+/* From now on the process heeds none of its parent's signal handlers, writes no core file if it crashes, and cannot
+ * make files longer. It outlives the thread that made it; it ends by itself, as when its socket has no other end. */
 void confine_start(void);
 
 /* From now on a crash ends the process by its signal, without a handler or a core file. confine_start calls this. */

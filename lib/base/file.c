@@ -80,12 +80,21 @@ static Status too_large(size_t most, Error *err)
     return FAIL(err, ERR_CORRUPT, "is larger than %zu MB", most >> 20);
 }
 
+/* A pipe may have no end, and a device such as /dev/zero has none. */
+static size_t stream_most(const struct stat *now)
+{
+    enum { DEVICE_MOST = 1 << 20, PIPE_MOST = 1 << 30 };
+    return S_ISFIFO(now->st_mode) || S_ISSOCK(now->st_mode) ? PIPE_MOST : DEVICE_MOST;
+}
+
 Status file_read(char **data, size_t *size, int fd, size_t most, Arena *a, Error *err)
 {
     TextBuf all = {.arena = a};
     char piece[1 << 14];
-    struct stat now;
+    struct stat now = {0};
     const bool regular = !fstat(fd, &now) && S_ISREG(now.st_mode);
+    if (!regular && most > stream_most(&now))
+        most = stream_most(&now);
     if (regular) {
         if ((uint64_t)now.st_size > most)
             return too_large(most, err);

@@ -7,7 +7,8 @@
 
 #include <stdio.h>
 
-/* Reads the file's bytes into the arena and appends a NUL. Pipes are read to their end. ERR_IO: the file cannot
+/* Reads the file's bytes into the arena and appends a NUL. Pipes are read to their end, but no more than
+ * 1 GiB, and of devices no more than 1 MiB. ERR_IO: the file cannot
  * be opened or read. ERR_CORRUPT: it has more than `most` bytes. ERR_STOPPED: file_stopped returned true. */
 Status file_load(char **data, size_t *size, const char *path, size_t most, Arena *a, Error *err);
 

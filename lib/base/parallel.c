@@ -102,23 +102,30 @@ static void expect_forks(void)
     pthread_atfork(NULL, NULL, forget_threads);
 }
 
-/* Creates threads until the pool has `wanted` threads or the system refuses to create more. The threads block
- * all signals, so that signals go to the program's other threads. */
+bool parallel_thread(pthread_t *thread, void *(*run)(void *), void *arg)
+{
+    sigset_t all, before;
+    pthread_attr_t a;
+    if (pthread_attr_init(&a))
+        return false;
+    pthread_attr_setstacksize(&a, PARALLEL_STACK);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const bool made = !pthread_create(thread, &a, run, arg);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&a);
+    return made;
+}
+
+/* Creates threads until the pool has `wanted` threads or the system refuses to create more. */
 static void create_threads(int wanted)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    sigset_t all, before;
-    pthread_attr_t detached;
-    if (pool.threads >= wanted || pthread_attr_init(&detached))
+    if (pool.threads >= wanted)
         return;
     pthread_once(&once, expect_forks);
-    pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    for (pthread_t thread; pool.threads < wanted && !pthread_create(&thread, &detached, serve, NULL);)
-        pool.threads++;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&detached);
+    for (pthread_t thread; pool.threads < wanted && parallel_thread(&thread, serve, NULL); pool.threads++)
+        pthread_detach(thread);
 }
 
 static void share_out(Task *t, size_t slots)

@@ -8,6 +8,8 @@
 
 #include "base/base.h"
 
+#include <sys/types.h>
+
 /* Number of elements in a block. Large tensors are cut into blocks, and each block has its own key of random
  * words. */
 enum { BLOCK = 1 << 16 };
@@ -52,6 +54,13 @@ static inline size_t parallel_slots(int threads, size_t pieces)
     const size_t most = threads > 1 ? (size_t)threads : 1;
     return most < pieces ? most : pieces;
 }
+
+/* Bytes of the stacks of all threads that are made here. Codecs keep blocks of floats there. */
+enum { PARALLEL_STACK = 4 << 20 };
+
+/* Creates a thread that blocks all signals, so that they go to the program's other threads. The caller joins or
+ * detaches it. False: the system has no more threads. */
+bool parallel_thread(pthread_t *thread, void *(*run)(void *), void *arg);
 
 /* Returns the number of cores that this process may use. */
 int parallel_cores(void);

@@ -56,6 +56,14 @@ bool codec_learns_sums(const Codec *codec)
     return codec->ops->state_size && codec_rounds(codec) > 1;
 }
 
+bool codec_shares_state(const Codec *codec)
+{
+    for (; codec->inner; codec = codec->inner)
+        if (codec->ops->state_size)
+            return false;
+    return codec_learns_sums(codec) || (codec->ops->state_size && codec->ops->train);
+}
+
 bool codec_trains(const Codec *codec)
 {
     while (codec->inner)

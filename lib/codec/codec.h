@@ -113,6 +113,7 @@ bool codec_keeps_state(const Codec *codec); /* True if the codec or a codec insi
 /* True if the codec or a codec inside it has an empty state on its first step */
 bool codec_starts_cold(const Codec *codec);
 bool codec_trains(const Codec *codec);         /* True if codec_train does something for this codec */
+bool codec_shares_state(const Codec *codec);   /* True if all workers have the same state, as powersgd's */
 const char *codec_caution(const Codec *codec); /* a warning for users of this spec; NULL: none */
 
 /* Returns an upper bound on the bytes that codec_encode appends. */

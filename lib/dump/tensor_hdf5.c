@@ -29,6 +29,7 @@ struct Dump {
     FileKind kind;
     Listing listing;
     pid_t reader;           /* 0: not running */
+    pid_t owner;            /* the process whose child the reader is */
     int socket, memory, fd; /* fd: descriptor of the dump's file */
     uint64_t used;          /* bytes of address space that the reader process uses at its start */
     const float *x;         /* the shared memory */
@@ -49,6 +50,18 @@ static double seconds_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* Ends the reader, and sets `*state` to how it ended. Its number may belong to another process by now, if the host waits
+ * for all children itself, or if this process is a fork of the reader's parent: then there is nothing to end. */
+static void end_reader(Dump *d, int *state)
+{
+    if (d->reader && waitpid(d->reader, state, WNOHANG) == 0) {
+        kill(d->reader, SIGKILL);
+        while (waitpid(d->reader, state, 0) < 0 && errno == EINTR)
+            ;
+    }
+    d->reader = 0;
+}
+
 typedef enum { READER_DIED, READER_SLOW, READER_UNHEARD } Loss;
 
 /* Ends the reader process and sets the error. READER_UNHEARD: the system call that receives the reader's
@@ -56,10 +69,7 @@ typedef enum { READER_DIED, READER_SLOW, READER_UNHEARD } Loss;
 static Status reader_lost(Dump *d, Loss loss, int cause, Error *err)
 {
     int state = 0;
-    kill(d->reader, SIGKILL); /* in case the reader is still alive; a dead reader keeps its exit status */
-    while (waitpid(d->reader, &state, 0) < 0 && errno == EINTR)
-        ;
-    d->reader = 0;
+    end_reader(d, &state);
     const bool hdf5 = d->kind == FILE_HDF5;
     const char *reader = hdf5 ? "the HDF5 library" : "the reader process";
     if (loss == READER_UNHEARD)
@@ -166,6 +176,7 @@ static Status start_reader(Dump *d, Error *err)
         return FAIL(err, ERR_IO, "%s: no socket pair: %s", d->file, strerror(errno));
     d->socket = ends[0];
     d->used = confine_space();
+    d->owner = getpid();
     d->reader = fork();
     if (d->reader == 0)
         reader_run(ends[1], d->memory, d->file, d->kind, d->listing.file_size, d->listing.hints.integers);
@@ -223,11 +234,7 @@ void dump_close(Dump *d)
 {
     if (!d)
         return;
-    if (d->reader) {
-        kill(d->reader, SIGKILL);
-        while (waitpid(d->reader, NULL, 0) < 0 && errno == EINTR)
-            ;
-    }
+    end_reader(d, &(int){0});
     if (d->x)
         munmap((void *)(uintptr_t)d->x, d->room);
     if (d->socket >= 0)
@@ -375,6 +382,8 @@ static Status read_unpacked(Dump *d, const Listed *t, const Target *to, Error *e
     const size_t bytes = t->info.shape.n * sizeof(float);
     uint8_t request[REQUEST_SIZE];
     Bytes answer;
+    if (d->owner != getpid())
+        return FAIL(err, ERR_USAGE, "%s: was opened before this process was forked: open it here", d->file);
     if (!d->x) {
         TRY(share_memory(d, err));
         confine_child_memory(d->reader, d->used, 8 * d->room + ((uint64_t)1 << 30));

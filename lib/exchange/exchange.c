@@ -186,13 +186,14 @@ Status exchange_send(Exchange *x, const ExchangeWorker *w, const float *gradient
 
 Status exchange_take(Exchange *x, const ExchangeWorker *w, Bytes payload)
 {
-    if (x->taken++ == 0)
+    if (x->taken == 0)
         x->receiver = *w;
     if (is_last(x) && x->sum) {
         x->last = payload;
         TRY(run(x, EXCHANGE_ESTIMATE, w, estimate));
         TRY(run(x, EXCHANGE_AVERAGE, w, add_estimate));
     }
+    x->taken++; /* a payload that was refused does not count, so another may be taken in its place */
     if (!merges(x)) {
         if (!x->keep)
             arena_rewind(x->payloads, x->round_start);

@@ -2,7 +2,6 @@
 #include "library/library_parts.h"
 
 #include "compress/spec.h"
-#include "num/linalg.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -29,36 +28,35 @@ const char *atomo_version(void)
     return ATOMO_VERSION;
 }
 
-void library_enter(const Codec *codec)
-{
-    if (!(codec_traits(codec) & EXACT_BYTES))
-        linalg_borrow();
-}
+typedef struct {
+    atomo_codec **out;
+    const char *spec;
+} Opening;
 
-void library_leave(const Codec *codec)
+static Status open_codec(void *arg, Visit *v)
 {
-    if (!(codec_traits(codec) & EXACT_BYTES))
-        linalg_return();
+    const Opening *o = arg;
+    Error *e = v->err;
+    *o->out = NULL;
+    if (!o->spec)
+        return FAIL(e, ERR_USAGE, "no spec: want one such as qsgd:bits=4");
+    atomo_codec *c = calloc(1, sizeof *c);
+    if (!c)
+        return FAIL(e, ERR_MEMORY, "out of memory");
+    c->arena = arena_open(0);
+    Status status = codec_open(&c->codec, o->spec, c->arena, e);
+    if (status == OK && !(c->spec = codec_text(c->codec, c->arena)))
+        status = arena_fail(c->arena, e);
+    if (status == OK)
+        *o->out = c;
+    else
+        atomo_codec_close(c);
+    return status;
 }
 
 atomo_status atomo_codec_open(atomo_codec **out, const char *spec, atomo_error *err)
 {
-    Error own = {0}, *e = error_of(err, &own);
-    *out = NULL;
-    if (!spec)
-        return status_of(FAIL(e, ERR_USAGE, "no spec: want one such as qsgd:bits=4"));
-    atomo_codec *c = calloc(1, sizeof *c);
-    if (!c)
-        return status_of(FAIL(e, ERR_MEMORY, "out of memory"));
-    c->arena = arena_open(0);
-    Status status = codec_open(&c->codec, spec, c->arena, e);
-    if (status == OK && !(c->spec = codec_text(c->codec, c->arena)))
-        status = arena_fail(c->arena, e);
-    if (status == OK)
-        *out = c;
-    else
-        atomo_codec_close(c);
-    return status_of(status);
+    return library_call(open_codec, &(Opening){out, spec}, err);
 }
 
 void atomo_codec_close(atomo_codec *codec)

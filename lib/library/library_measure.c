@@ -59,22 +59,46 @@ static Status measure(const MeasuredVector *s, const float *y, size_t bytes, dou
     return OK;
 }
 
-atomo_status atomo_measure(const float *x, const float *y, size_t n, size_t bytes, int threads, double *value,
-                           atomo_error *err)
+typedef struct {
+    MeasuredVector vector;
+    const float *y;
+    size_t bytes;
+    double *value;
+    size_t values;
+} Pair;
+
+static Status measure_pair(void *arg, Visit *v)
 {
-    Error own = {0}, *e = error_of(err, &own);
+    const Pair *p = arg;
+    MeasuredVector vector = p->vector, *s = &vector;
+    size_t count = 0;
+    s->err = v->err;
+    while (metrics[count].name)
+        count++;
+    if (p->values < count)
+        return FAIL(s->err, ERR_USAGE, "room for %zu numbers: there are %zu metrics", p->values, count);
+    TRY(check_pair(s->x, p->y, s->n, s->err));
+    const double above = s->n ? radix_magnitude_quantile(s->x, s->n, 0.95, s->threads) : NAN;
+    for (int level = 0; level < LEVELS; level++)
+        s->above[level] = above;
+    return measure(s, p->y, p->bytes, p->value);
+}
+
+atomo_status atomo_measure(const float *x, const float *y, size_t n, size_t bytes, int threads, double *value,
+                           size_t values, atomo_error *err)
+{
     Arena *scratch = arena_open(0);
-    MeasuredVector s = {
-        .x = x, .n = n, .threads = threads > 0 ? threads : parallel_cores(), .scratch = scratch, .err = e};
-    Status status = check_pair(x, y, n, e);
-    if (status == OK) {
-        const double above = n ? radix_magnitude_quantile(x, n, 0.95, s.threads) : NAN;
-        for (int level = 0; level < LEVELS; level++)
-            s.above[level] = above;
-        status = measure(&s, y, bytes, value);
-    }
+    Pair p = {.vector = {.x = x,
+                         .n = n,
+                         .threads = threads > 0 ? threads : parallel_cores(),
+                         .scratch = scratch},
+              .y = y,
+              .bytes = bytes,
+              .value = value,
+              .values = values};
+    const atomo_status status = library_call(measure_pair, &p, err);
     arena_close(scratch);
-    return status_of(status);
+    return status;
 }
 
 /* ---- comparisons ---- */
@@ -90,17 +114,31 @@ typedef struct {
     Results results;
     Arena *arena;
     Error *err;
+    Visit *visit;
 } Job;
 
-static Status check_stopped(const Job *j, Error *err)
+/* The thread's comparison, for Comparison.stopped, which has no argument. */
+static _Thread_local Job *running;
+
+static bool host_stops(void)
 {
-    return j->want->stopped && j->want->stopped(j->want->data) ? FAIL(err, ERR_STOPPED, "stopped") : OK;
+    if (!running->want->stopped)
+        return false;
+    library_call_host(running->visit);
+    const int stopped = running->want->stopped(running->want->data);
+    library_return(running->visit);
+    return stopped;
+}
+
+static Status check_stopped(Error *err)
+{
+    return host_stops() ? FAIL(err, ERR_STOPPED, "stopped") : OK;
 }
 
 static Status load(void *data, const Vector *v, float *x, Error *err)
 {
     const Job *j = data;
-    TRY(check_stopped(j, err));
+    TRY(check_stopped(err));
     if (j->dump)
         return vector_load(j->dump, v, x, err);
     memcpy(x, j->gradient[v - j->vectors.item]->x, v->shape.n * sizeof *x);
@@ -111,7 +149,7 @@ static Status keep(void *data, const Record *record, Error *err)
 {
     Job *j = data;
     TRY(results_put(&j->results, record, err));
-    return check_stopped(j, err);
+    return check_stopped(err);
 }
 
 static Status open_codecs(Job *j)
@@ -146,7 +184,8 @@ static Status run(Job *j)
                           .untimed = !j->want->timed,
                           .data = j,
                           .load = load,
-                          .record = keep};
+                          .record = keep,
+                          .stopped = host_stops};
     Arena *work = arena_open(0);
     const Status status = compare_run(&c, &failures, work, j->err);
     arena_close(work);
@@ -181,17 +220,6 @@ static Status compare(Job *j, char **json)
                      (OwnFields){0}, j->arena, j->err));
     TRY(run(j));
     return write_json(j, json);
-}
-
-static atomo_status finish(Job *j, Status status, char **json)
-{
-    if (status != OK) {
-        free(*json);
-        *json = NULL;
-    }
-    dump_close(j->dump);
-    arena_close(j->arena);
-    return status_of(status);
 }
 
 /* ---- comparisons of tensors in memory ---- */
@@ -248,35 +276,55 @@ static Status take_gradients(Job *j, const atomo_gradient *gradient, size_t coun
     return OK;
 }
 
+/* ---- both comparisons ---- */
+
+/* `path` NULL: a comparison of the `count` tensors at `gradient`. */
+typedef struct {
+    const atomo_comparison *want;
+    const atomo_gradient *gradient;
+    size_t count;
+    const char *path;
+    char **json;
+} Contest;
+
+static Status take_file(Job *j, const char *path)
+{
+    TRY(dump_open(&j->dump, path, j->arena, j->err));
+    return groups_make(&j->vectors, j->dump, &(GroupSpec){0}, j->arena, j->err);
+}
+
+static Status hold_contest(void *arg, Visit *v)
+{
+    const Contest *c = arg;
+    Job j = {.want = c->want, .arena = arena_open(0), .err = v->err, .visit = v};
+    Job *const outer = running; /* `stopped` may compare, too */
+    running = &j;
+    linalg_borrow();
+    Status status = c->path ? take_file(&j, c->path) : take_gradients(&j, c->gradient, c->count);
+    if (status == OK)
+        status = compare(&j, c->json);
+    linalg_return();
+    running = outer;
+    if (status != OK) {
+        free(*c->json);
+        *c->json = NULL;
+    }
+    dump_close(j.dump);
+    arena_close(j.arena);
+    return status;
+}
+
 atomo_status atomo_compare(const atomo_comparison *c, const atomo_gradient *gradient, size_t count,
                            char **json, atomo_error *err)
 {
-    Error own = {0};
-    Job j = {.want = c, .arena = arena_open(0), .err = error_of(err, &own)};
     *json = NULL;
-    linalg_borrow();
-    Status status = take_gradients(&j, gradient, count);
-    if (status == OK)
-        status = compare(&j, json);
-    linalg_return();
-    return finish(&j, status, json);
+    return library_call(hold_contest, &(Contest){c, gradient, count, NULL, json}, err);
 }
-
-/* ---- comparisons of a gradient dump ---- */
 
 atomo_status atomo_compare_file(const atomo_comparison *c, const char *path, char **json, atomo_error *err)
 {
-    Error own = {0};
-    Job j = {.want = c, .arena = arena_open(0), .err = error_of(err, &own)};
     *json = NULL;
-    linalg_borrow();
-    Status status = dump_open(&j.dump, path, j.arena, j.err);
-    if (status == OK)
-        status = groups_make(&j.vectors, j.dump, &(GroupSpec){0}, j.arena, j.err);
-    if (status == OK)
-        status = compare(&j, json);
-    linalg_return();
-    return finish(&j, status, json);
+    return library_call(hold_contest, &(Contest){c, NULL, 0, path ? path : "", json}, err);
 }
 
 void atomo_free(void *json)

@@ -5,6 +5,10 @@
 #include "atomo.h"
 #include "exchange/exchange.h"
 
+#include <fenv.h>
+#include <locale.h>
+#include <stdatomic.h>
+
 struct atomo_codec {
     Arena *arena;
     const Codec *codec;
@@ -25,12 +29,16 @@ struct atomo_tensor {
     KeptVector kept; /* of worker `self`, in `exchange.payloads` */
     /* (workers) the payloads of the current step, from which the next states are computed */
     Bytes (*sent)[ROUNDS_MAX];
-    bool *took; /* (workers) true: the worker's payload of this round was taken */
+    uint8_t *took; /* (workers) bit r: the worker's payload of round r was taken */
     size_t self, workers;
     bool unchecked;
-    Error unread; /* where errors go if the caller passes NULL */
+    bool lost; /* the computation of a state failed half-way */
+    uint8_t single; /* bit r: round r took the workers' payloads one by one */
+    atomic_bool busy; /* a call uses the tensor */
     int taken;    /* number of payloads taken in this round */
     size_t state; /* bytes of one worker's state */
+    size_t learned; /* its last bytes, which atomo_train writes */
+    size_t bound; /* most bytes of the payloads of all rounds */
     enum {
         STEP_NONE,  /* no step has begun */
         STEP_ROUND, /* a step is in one of its rounds */
@@ -38,27 +46,57 @@ struct atomo_tensor {
     } at;
 };
 
-/* Returns where to write an error: `err`, or `own` if the caller passes NULL. atomo_error is the public name
- * of Error. */
-static inline Error *error_of(atomo_error *err, Error *own)
-{
-    return err ? (Error *)err : own;
-}
+/* One call of a function of atomo.h: what the host had set for the thread, and where errors go. */
+typedef struct {
+    fenv_t floats;
+    locale_t locale;
+    Error *err;
+} Visit;
 
-static inline atomo_status status_of(Status status)
-{
-    return (atomo_status)status;
-}
+typedef Status LibraryBody(void *arg, Visit *v);
+
+/* Calls the body, maybe on another thread. Errors go to `err`, the public name of Error, which may be NULL. */
+atomo_status library_call(LibraryBody *body, void *arg, atomo_error *err);
+
+/* Before and after a call of the host's own function. */
+void library_call_host(Visit *v);
+void library_return(Visit *v);
+
+/* What the functions on a tensor are called with; each reads its own members. */
+typedef struct {
+    int64_t step;
+    int worker; /* or the number of senders */
+    const float *x;
+    float *y;
+    Bytes in;
+    const void *const *part; /* (parts) payloads to be merged */
+    const size_t *part_size;
+    size_t parts;
+    void *out;
+    size_t room;
+    size_t *size;
+    const void **payload;
+    int *more;
+} Order;
+
+typedef Status TensorBody(atomo_tensor *t, const Order *o, Error *err);
+
+/* Like library_call; OpenBLAS has one thread meanwhile if the codec uses it, and the scratch memory is freed. */
+atomo_status library_call_tensor(TensorBody *body, atomo_tensor *t, const Order *order, atomo_error *err);
 
 /* Refuses x if it contains NaN or infinity, unless the caller has promised that x does not. */
 Status library_check(const atomo_tensor *t, const float *x, Error *err);
 
+/* Refuses a call that reads a state that was lost. */
+Status library_check_state(const atomo_tensor *t, Error *err);
+
+/* Refuses a NULL in place of bytes. */
+Status library_check_bytes(const atomo_tensor *t, Bytes b, Error *err);
+
 /* Sets `*shape`. ERR_USAGE with the reason if the shape is not valid. */
 Status library_shape(Shape *shape, const char *name, int rank, const size_t *dim, Error *err);
 
-/* Called before work that may call OpenBLAS: sets OpenBLAS to one thread if the codec uses it. */
-void library_enter(const Codec *codec);
-/* Undoes `library_enter` after that work. */
-void library_leave(const Codec *codec);
+/* Merges the payloads of call->round. */
+Status library_merge(atomo_tensor *t, const Call *call, const Order *o);
 
 #endif

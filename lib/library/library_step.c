@@ -5,133 +5,175 @@
 
 #include <string.h>
 
-/* Begins a call on the tensor: errors go to `err`, and OpenBLAS has one thread if the codec uses it. */
-static Error *enter(atomo_tensor *t, atomo_error *err)
-{
-    t->exchange.call.err = error_of(err, &t->unread);
-    library_enter(t->codec->codec);
-    return t->exchange.call.err;
-}
-
-/* Ends a call that `enter` began; returns its status. */
-static atomo_status leave(const atomo_tensor *t, Status status)
-{
-    library_leave(t->codec->codec);
-    return status_of(status);
-}
-
 static Status check_at(const atomo_tensor *t, int at, const char *want, Error *err)
 {
     return (int)t->at == at ? OK : FAIL(err, ERR_USAGE, "%s: call %s first", t->name, want);
 }
 
-/* ---- training ---- */
+/* ---- training: the innermost codec's state, the last part of a worker's, learns ---- */
 
-/* Returns the offset of the innermost codec's state in a worker's state, of which it is the last part. Sets
- * `*size` to its bytes. */
-static size_t learned_at(const atomo_tensor *t, size_t *size)
+static Status train(atomo_tensor *t, const Order *o, Error *err)
 {
-    Call inner = exchange_call(&t->exchange, &t->worker[t->self]);
-    while (inner.self->inner)
-        inner.self = inner.self->inner;
-    *size = codec_state_size(&inner);
-    return t->state - *size;
+    TRY(library_check(t, o->x, err));
+    t->at = STEP_NONE;
+    t->exchange.step = o->step;
+    return exchange_train(&t->exchange, &t->worker[t->self], o->x);
 }
 
 atomo_status atomo_train(atomo_tensor *t, int64_t step, const float *x, atomo_error *err)
 {
-    Error *e = enter(t, err);
-    t->exchange.step = step;
-    const Status status = library_check(t, x, e);
-    return leave(t, status == OK ? exchange_train(&t->exchange, &t->worker[t->self], x) : status);
+    return library_call_tensor(train, t, &(Order){.step = step, .x = x}, err);
 }
 
 const void *atomo_learned(atomo_tensor *t, size_t *size)
 {
-    *size = 0;
-    if (!codec_trains(t->codec->codec) || !t->state)
-        return NULL;
-    const size_t at = learned_at(t, size);
-    return (const char *)t->worker[t->self].state + at;
+    *size = t->learned;
+    return t->learned ? (const char *)t->worker[t->self].state + t->state - t->learned : NULL;
+}
+
+static Status learn(atomo_tensor *t, const Order *o, Error *err)
+{
+    const Bytes learned = o->in;
+    const size_t want = t->learned;
+    TRY(library_check_bytes(t, learned, err));
+    if (learned.size != want)
+        return FAIL(err, ERR_CORRUPT, "%s: %zu learned bytes, want %zu", t->name, learned.size, want);
+    t->at = STEP_NONE;
+    for (size_t w = 0; want && w < t->workers; w++)
+        if (t->worker[w].state)
+            memmove((char *)t->worker[w].state + t->state - want, learned.data, want);
+    return OK;
 }
 
 atomo_status atomo_learn(atomo_tensor *t, const void *learned, size_t size, atomo_error *err)
 {
-    Error own = {0}, *e = error_of(err, &own);
-    size_t want = 0;
-    const size_t at = codec_trains(t->codec->codec) && t->state ? learned_at(t, &want) : 0;
-    if (size != want)
-        return status_of(FAIL(e, ERR_CORRUPT, "%s: %zu learned bytes, want %zu", t->name, size, want));
-    for (size_t w = 0; size && w < t->workers; w++)
-        if (t->worker[w].state)
-            memmove((char *)t->worker[w].state + at, learned, size);
-    return ATOMO_OK;
+    return library_call_tensor(learn, t, &(Order){.in = {learned, size}}, err);
 }
 
 /* ---- the functions of one step of several workers ---- */
 
-static void begin_round(atomo_tensor *t)
+static Status begin_step(atomo_tensor *t, const Order *o, Error *err)
 {
+    Exchange *x = &t->exchange;
+    const int senders = o->worker;
+    if (senders < 1 || (size_t)senders > t->workers)
+        return FAIL(err, ERR_USAGE, "senders=%d: want 1 to %zu", senders, t->workers);
+    if (!o->y && t->shape.n)
+        return FAIL(err, ERR_USAGE, "%s: mean is NULL", t->name);
+    TRY(library_check_state(t, err));
+    t->at = STEP_NONE;
+    arena_rewind(x->payloads, (ArenaMark){0});
+    t->kept.vector = NULL;
+    memset(t->sent, 0, t->workers * sizeof *t->sent);
     memset(t->took, 0, t->workers * sizeof *t->took);
     t->taken = 0;
+    t->single = 0;
+    x->step = o->step;
+    x->y = o->y;
+    x->call.workers = senders;
+    TRY(exchange_begin(x));
+    t->at = STEP_ROUND;
+    return OK;
 }
 
 atomo_status atomo_step_begin(atomo_tensor *t, int64_t step, int senders, float *mean, atomo_error *err)
 {
-    Error own = {0}, *e = error_of(err, &own);
-    Exchange *x = &t->exchange;
-    if (senders < 1 || (size_t)senders > t->workers)
-        return status_of(FAIL(e, ERR_USAGE, "senders=%d: want 1 to %zu", senders, t->workers));
-    arena_rewind(x->payloads, (ArenaMark){0});
-    t->kept.vector = NULL;
-    memset(t->sent, 0, t->workers * sizeof *t->sent);
-    begin_round(t);
-    x->step = step;
-    x->y = mean;
-    x->call.workers = senders;
-    x->call.err = e;
-    const Status status = exchange_begin(x);
-    t->at = status == OK ? STEP_ROUND : STEP_NONE;
-    return status_of(status);
+    return library_call_tensor(begin_step, t, &(Order){.step = step, .worker = senders, .y = mean}, err);
+}
+
+/* Refuses x where it lies in `mean`, which is scratch memory until the step's end. */
+static Status check_apart(const atomo_tensor *t, const float *x, Error *err)
+{
+    const uintptr_t at = (uintptr_t)x, mean = (uintptr_t)t->exchange.y, size = t->shape.n * sizeof *x;
+    return size && at < mean + size && mean < at + size
+               ? FAIL(err, ERR_USAGE, "%s: x and mean share memory", t->name)
+               : OK;
+}
+
+static Status send(atomo_tensor *t, const Order *o, Error *err)
+{
+    Bytes sent = {0};
+    TRY(check_at(t, STEP_ROUND, "atomo_step_begin", err));
+    TRY(check_apart(t, o->x, err));
+    TRY(library_check(t, o->x, err));
+    const int round = t->exchange.call.round;
+    if (t->sent[t->self][round].data)
+        return FAIL(err, ERR_USAGE, "%s: the payload of this round was sent already", t->name);
+    if (round && !t->sent[t->self][round - 1].data)
+        return FAIL(err, ERR_USAGE, "%s: the payload of round %d was not sent", t->name, round - 1);
+    TRY(exchange_send(&t->exchange, &t->worker[t->self], o->x, &sent));
+    t->sent[t->self][round] = sent;
+    *o->payload = sent.data;
+    *o->size = sent.size;
+    return OK;
 }
 
 atomo_status atomo_step_send(atomo_tensor *t, const float *x, const void **payload, size_t *size,
                              atomo_error *err)
 {
-    Error *e = enter(t, err);
-    Bytes sent = {NULL, 0};
-    Status status = check_at(t, STEP_ROUND, "atomo_step_begin", e);
-    if (status == OK)
-        status = library_check(t, x, e);
-    if (status == OK)
-        status = exchange_send(&t->exchange, &t->worker[t->self], x, &sent);
-    if (status == OK)
-        t->sent[t->self][t->exchange.call.round] = sent;
-    *payload = sent.data;
-    *size = sent.size;
-    return leave(t, status);
+    *payload = NULL;
+    *size = 0;
+    return library_call_tensor(send, t, &(Order){.x = x, .payload = payload, .size = size}, err);
 }
 
-static Status take(atomo_tensor *t, int worker, Bytes payload, Error *err)
+/* Refuses the payload of a worker that has had its turn, or that took no part in an earlier round. */
+static Status check_turn(const atomo_tensor *t, int worker, Error *err)
 {
+    const unsigned now = 1u << t->exchange.call.round, earlier = t->single & (now - 1);
     TRY(check_at(t, STEP_ROUND, "atomo_step_begin", err));
     if (worker < 0 || (size_t)worker >= t->workers)
         return FAIL(err, ERR_USAGE, "worker=%d: want 0 to %zu", worker, t->workers - 1);
-    if (t->took[worker] || t->taken == t->exchange.call.workers)
+    if (t->took[worker] & now || t->taken == t->exchange.call.workers)
         return FAIL(err, ERR_USAGE, "worker %d: %d payloads were taken in this round already", worker,
                     t->taken);
-    t->took[worker] = true;
-    t->taken++;
-    t->sent[worker][t->exchange.call.round] = payload;
-    if (exchange_take(&t->exchange, &t->worker[worker], payload) != OK)
+    return (t->took[worker] & earlier) == earlier
+               ? OK
+               : FAIL(err, ERR_USAGE, "worker %d: an earlier round took no payload of it", worker);
+}
+
+/* Moves the payload to memory that stays until the step's end, if it is read again after this call: by a merge,
+ * by a later round, or by the worker's next state. */
+static Status hold(atomo_tensor *t, int worker, Bytes *payload)
+{
+    const Exchange *x = &t->exchange;
+    const Bytes own = t->sent[worker][x->call.round];
+    const bool again = x->adds || x->call.round < x->rounds - 1 || t->worker[worker].state;
+    if (!again || (own.data && own.data == payload->data && own.size == payload->size))
+        return OK;
+    uint8_t *copy = NEW(x->payloads, uint8_t, payload->size + 1);
+    TRY(arena_check(copy, x->payloads, x->call.err));
+    if (payload->size)
+        memcpy(copy, payload->data, payload->size);
+    payload->data = copy;
+    return OK;
+}
+
+static Status take(atomo_tensor *t, const Order *o, Error *err)
+{
+    Exchange *x = &t->exchange;
+    const int worker = o->worker;
+    Bytes payload = o->in;
+    TRY(check_turn(t, worker, err));
+    TRY(library_check_bytes(t, payload, err));
+    const ArenaMark mark = arena_mark(x->payloads);
+    Status status = hold(t, worker, &payload);
+    if (status == OK)
+        status = exchange_take(x, &t->worker[worker], payload);
+    if (status != OK) {
+        arena_rewind(x->payloads, mark);
         return error_at(err, "%s: worker %d", t->name, worker);
+    }
+    t->took[worker] |= (uint8_t)(1u << x->call.round);
+    t->single |= (uint8_t)(1u << x->call.round);
+    t->taken++;
+    if (t->worker[worker].state)
+        t->sent[worker][x->call.round] = payload;
     return OK;
 }
 
 atomo_status atomo_step_take(atomo_tensor *t, int worker, const void *payload, size_t size, atomo_error *err)
 {
-    Error *e = enter(t, err);
-    return leave(t, take(t, worker, (Bytes){payload, size}, e));
+    return library_call_tensor(take, t, &(Order){.worker = worker, .in = {payload, size}}, err);
 }
 
 static Status check_merges(const atomo_tensor *t, Error *err)
@@ -141,69 +183,81 @@ static Status check_merges(const atomo_tensor *t, Error *err)
                                        : FAIL(err, ERR_USAGE, "payloads of %s do not merge", t->codec->spec);
 }
 
-static Status merge_round(atomo_tensor *t, const void *const *in, const size_t *in_size, size_t count,
-                          Buf *out, Error *err)
+static Status merge_round(atomo_tensor *t, const Order *o, Error *err)
 {
     TRY(check_merges(t, err));
-    if (!count)
-        return FAIL(err, ERR_USAGE, "no payload to merge");
     const Call call = exchange_call(&t->exchange, &t->worker[t->self]);
-    Bytes *payload = NEW(t->scratch, Bytes, count);
-    if (!payload)
-        return arena_fail(t->scratch, err);
-    for (size_t i = 0; i < count; i++)
-        payload[i] = (Bytes){in[i], in_size[i]};
-    return codec_merge(&call, payload, count, out);
+    return library_merge(t, &call, o);
 }
 
 atomo_status atomo_step_merge(atomo_tensor *t, const void *const *in, const size_t *in_size, size_t count,
-                              void *out, size_t *size, atomo_error *err)
+                              void *out, size_t room, size_t *size, atomo_error *err)
 {
-    Error *e = enter(t, err);
-    const ArenaMark mark = arena_mark(t->scratch);
-    Buf merged = {.data = out, .cap = atomo_merge_bound(t, count)};
-    const Status status = merge_round(t, in, in_size, count, &merged, e);
-    arena_rewind(t->scratch, mark);
-    *size = merged.size;
-    return leave(t, status);
+    const Order o = {.part = in, .part_size = in_size, .parts = count, .out = out, .room = room, .size = size};
+    *size = 0;
+    return library_call_tensor(merge_round, t, &o, err);
 }
 
-static Status take_merged(atomo_tensor *t, Bytes payload, Error *err)
+static Status take_merged(atomo_tensor *t, const Order *o, Error *err)
 {
+    Exchange *x = &t->exchange;
     TRY(check_merges(t, err));
     if (t->taken)
         return FAIL(err, ERR_USAGE, "%d payloads were taken in this round already", t->taken);
-    t->taken = t->exchange.call.workers;
-    return exchange_take(&t->exchange, &t->worker[t->self], payload) == OK ? OK
-                                                                           : error_at(err, "%s", t->name);
+    TRY(library_check_bytes(t, o->in, err));
+    const ArenaMark mark = arena_mark(x->payloads);
+    Bytes copy = o->in;
+    Status status = hold(t, (int)t->self, &copy);
+    if (status == OK)
+        status = exchange_take(x, &t->worker[t->self], copy);
+    if (status != OK) {
+        arena_rewind(x->payloads, mark);
+        return error_at(err, "%s", t->name);
+    }
+    t->taken = x->call.workers;
+    return OK;
 }
 
 atomo_status atomo_step_take_merged(atomo_tensor *t, const void *payload, size_t size, atomo_error *err)
 {
-    Error *e = enter(t, err);
-    return leave(t, take_merged(t, (Bytes){payload, size}, e));
+    return library_call_tensor(take_merged, t, &(Order){.in = {payload, size}}, err);
 }
 
-static Status end_round(atomo_tensor *t, int *more, Error *err)
+/* Refuses a round that lacks a payload: one of the senders', or this worker's in a round after another or among
+ * those that were taken. */
+static Status check_complete(const atomo_tensor *t, Error *err)
 {
-    TRY(check_at(t, STEP_ROUND, "atomo_step_begin", err));
+    const int round = t->exchange.call.round;
+    const Bytes *sent = t->sent[t->self];
     if (t->taken != t->exchange.call.workers)
         return FAIL(err, ERR_USAGE, "%d of %d payloads were taken in this round", t->taken,
                     t->exchange.call.workers);
+    if (sent[0].data && !sent[round].data)
+        return FAIL(err, ERR_USAGE, "%s: this worker has not sent its payload of round %d", t->name, round);
+    if (sent[round].data && t->single >> round & 1 && !(t->took[t->self] >> round & 1))
+        return FAIL(err, ERR_USAGE, "%s: the payload that this worker sent was not taken", t->name);
+    return OK;
+}
+
+/* A round whose payloads do not merge cannot be mended, since any of them may be the bad one: the step is over. */
+static Status end_round(atomo_tensor *t, const Order *o, Error *err)
+{
+    TRY(check_at(t, STEP_ROUND, "atomo_step_begin", err));
+    TRY(check_complete(t, err));
     const int round = t->exchange.call.round;
+    t->at = STEP_NONE;
     if (exchange_end_round(&t->exchange) != OK)
         return error_at(err, "%s", t->name);
-    begin_round(t);
-    *more = t->exchange.call.round > round;
-    t->at = *more ? STEP_ROUND : STEP_OVER;
+    t->taken = 0;
+    *o->more = t->exchange.call.round > round;
+    t->at = *o->more ? STEP_ROUND : STEP_OVER;
     return OK;
 }
 
 atomo_status atomo_step_end_round(atomo_tensor *t, int *more, atomo_error *err)
 {
-    Error *e = enter(t, err);
     *more = 0;
-    return leave(t, end_round(t, more, e));
+    return library_call_tensor(end_round, t, &(Order){.more = more}, err);
 }
 
 /* Computes the next state of worker `self`, whose gradient is x. If decoding needs the states of all
@@ -221,18 +275,22 @@ static Status settle(atomo_tensor *t, const float *x)
     return OK;
 }
 
+static Status finish_step(atomo_tensor *t, const Order *o, Error *err)
+{
+    TRY(check_at(t, STEP_OVER, "atomo_step_end_round", err));
+    if (t->state) { /* else x is not read */
+        TRY(check_apart(t, o->x, err));
+        TRY(library_check(t, o->x, err));
+    }
+    t->at = STEP_NONE;
+    Status status = exchange_receive(&t->exchange);
+    if (status == OK && (status = settle(t, o->x)) != OK)
+        t->lost = true;
+    arena_rewind(t->exchange.payloads, (ArenaMark){0});
+    return status == OK ? OK : error_at(err, "%s", t->name);
+}
+
 atomo_status atomo_step_finish(atomo_tensor *t, const float *x, atomo_error *err)
 {
-    Error *e = enter(t, err);
-    Status status = check_at(t, STEP_OVER, "atomo_step_end_round", e);
-    if (status == OK && !t->sent[t->self][0].data) /* if this worker sent, `atomo_step_send` has checked x */
-        status = library_check(t, x, e);
-    if (status != OK)
-        return leave(t, status);
-    status = exchange_receive(&t->exchange);
-    if (status == OK)
-        status = settle(t, x);
-    t->at = STEP_NONE;
-    arena_rewind(t->exchange.payloads, (ArenaMark){0});
-    return leave(t, status == OK ? OK : error_at(e, "%s", t->name));
+    return library_call_tensor(finish_step, t, &(Order){.x = x}, err);
 }

@@ -25,6 +25,12 @@ bool net_launched(void)
     return getenv("PMIX_RANK") && !(tasks && !strcmp(tasks, "1"));
 }
 
+bool net_apart(void)
+{
+    const char *tasks = getenv("SLURM_STEP_NUM_TASKS"), *task = getenv("SLURM_PROCID");
+    return !net_launched() && tasks && strcmp(tasks, "1") && task && !strcmp(task, "0");
+}
+
 bool net_under_launcher(void)
 {
     return size_told() || getenv("PMIX_RANK");

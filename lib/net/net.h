@@ -60,6 +60,9 @@ Status net_try(Error *err);
 /* Returns true if an MPI launcher has started this process as one of several. */
 bool net_launched(void);
 
+/* Returns true if this process is the first of several that Slurm's srun has started without MPI. */
+bool net_apart(void);
+
 /* Returns true if an MPI launcher has started this process, which then passes on what it prints. */
 bool net_under_launcher(void);
 

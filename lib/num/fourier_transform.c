@@ -17,6 +17,29 @@
 /* FFTW can make and destroy plans on only one thread of the process at a time, so this mutex is global. */
 static pthread_mutex_t planner = PTHREAD_MUTEX_INITIALIZER;
 
+static void hold_planner(void)
+{
+    pthread_mutex_lock(&planner);
+}
+
+static void free_planner(void)
+{
+    pthread_mutex_unlock(&planner);
+}
+
+/* A fork waits until no thread makes plans: the child would find the lock taken, and FFTW's tables half written. */
+static void expect_forks(void)
+{
+    pthread_atfork(hold_planner, free_planner, free_planner);
+}
+
+static void lock_planner(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, expect_forks);
+    hold_planner();
+}
+
 static fftwf_plan plan_odd(ptrdiff_t rows, ptrdiff_t cols, FourierWay way, float *data)
 {
     const ptrdiff_t room = (ptrdiff_t)fourier_room((size_t)cols);
@@ -47,14 +70,14 @@ static void plan_long(FourierLong *l, FourierWay way)
 static void make_plans(Fourier *f, bool down, float *data)
 {
     const size_t rows = f->rows, cols = f->cols, pairs = fourier_room(cols) / 2;
-    pthread_mutex_lock(&planner);
+    lock_planner();
     if (f->is_long)
         plan_long(&f->line, f->way);
     else
         f->along = cols % 2 ? plan_odd((ptrdiff_t)rows, (ptrdiff_t)cols, f->way, data)
                             : plan_complex(cols / 2, 1, rows, pairs, f->way, data);
     f->down = down ? plan_complex(rows, pairs, pairs, 1, f->way, data) : NULL;
-    pthread_mutex_unlock(&planner);
+    free_planner();
 }
 
 Status fourier_open(Fourier *f, size_t rows, size_t cols, FourierSide side, FourierWay way, float *data,
@@ -80,12 +103,12 @@ Status fourier_open(Fourier *f, size_t rows, size_t cols, FourierSide side, Four
 
 void fourier_close(Fourier *f)
 {
-    pthread_mutex_lock(&planner);
+    lock_planner();
     fftwf_destroy_plan(f->along);
     fftwf_destroy_plan(f->down);
     fftwf_destroy_plan(f->line.plans[0]);
     fftwf_destroy_plan(f->line.plans[1]);
-    pthread_mutex_unlock(&planner);
+    free_planner();
     f->along = f->down = f->line.plans[0] = f->line.plans[1] = NULL;
 }
 

@@ -118,12 +118,22 @@ static size_t fill(const KnotsRoom *room, const uint16_t *place, size_t levels, 
     return levels;
 }
 
+/* True if a number is NaN or infinite, for which nothing below holds. Its levels tell. */
+static bool beyond(const KnotsRoom *room, size_t differ)
+{
+    bool bad = false;
+    for (size_t i = 0; i < differ; i++)
+        bad |= !isfinite(radix_float(room->key[i]));
+    return bad;
+}
+
 static size_t fill_all(const KnotsRoom *room, size_t differ, float *level)
 {
     uint16_t place[KNOTS_MOST];
-    for (size_t i = 0; i < differ; i++)
+    const size_t levels = differ < room->count ? differ : room->count;
+    for (size_t i = 0; i < levels; i++)
         place[i] = (uint16_t)i;
-    return fill(room, place, differ, level);
+    return fill(room, place, levels, level);
 }
 
 /* ---- greedy levels ---- */
@@ -192,7 +202,7 @@ size_t knots_greedy(KnotsRoom *room, const float *x, size_t n, float *level)
 {
     uint16_t *end = room->back;
     const size_t differ = sort_different(room, x, n), most = room->count - 1;
-    if (differ <= room->count)
+    if (differ <= room->count || beyond(room, differ))
         return fill_all(room, differ, level);
     measure(room, n, differ);
     find_offsets(room, differ);
@@ -368,7 +378,7 @@ size_t knots_best(KnotsRoom *room, const float *x, size_t n, float *level)
     uint16_t place[KNOTS_MOST];
     Windows w;
     const size_t differ = sort_different(room, x, n), steps = room->count - 1;
-    if (differ <= room->count)
+    if (differ <= room->count || beyond(room, differ))
         return fill_all(room, differ, level);
     measure(room, n, differ);
     windows_open(&w, room, way_in_about(room, differ, steps), steps, differ - 1);

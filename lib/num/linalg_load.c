@@ -140,20 +140,44 @@ static void load_once(void)
     pthread_mutex_unlock(&loading.lock);
 }
 
-void linalg_borrow(void)
+static void hold_lock(void)
 {
     pthread_mutex_lock(&loading.lock);
+}
+
+static void free_lock(void)
+{
+    pthread_mutex_unlock(&loading.lock);
+}
+
+/* The child has none of the threads that have borrowed. */
+static void forget_borrowers(void)
+{
+    loading.borrowers = 0;
+    free_lock();
+}
+
+static void expect_forks(void)
+{
+    pthread_atfork(hold_lock, free_lock, forget_borrowers);
+}
+
+void linalg_borrow(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, expect_forks);
+    hold_lock();
     if (loading.borrowers++ == 0 && loading.loaded)
         use_one_thread();
-    pthread_mutex_unlock(&loading.lock);
+    free_lock();
 }
 
 void linalg_return(void)
 {
-    pthread_mutex_lock(&loading.lock);
-    if (--loading.borrowers == 0 && loading.loaded && loading.threads != 1)
+    hold_lock();
+    if (loading.borrowers && --loading.borrowers == 0 && loading.loaded && loading.threads != 1)
         loading.blas.openblas_set_num_threads(loading.threads);
-    pthread_mutex_unlock(&loading.lock);
+    free_lock();
 }
 
 const Blas *blas_routines(void)

@@ -21,7 +21,7 @@ $ grep -c "version = {$(atomo-bench --version | sed -n '1s/.* //p')}" "$SRC/docs
 = 0
 
 # the quick commands of README.md and docs/*.md run; commands.txt names the others, and why
-? command -v python3 && command -v bash && ! nm -D "$PUBLIC/libatomo.so.0" | grep -q asan
+? command -v python3 && command -v bash && ! nm -D "$PUBLIC/libatomo.so" | grep -q asan
 $ python3 "$SRC/test/commands.py" "$(dirname "$(command -v atomo-bench)")"
 > commands: [3-9][0-9] passed, 0 failed, *
 = 0

@@ -11,7 +11,7 @@ $ loaded() { LD_DEBUG=files "$@" 2>&1 >/dev/null | grep -c 'calling init.*lib\(h
 
 # neither the programs nor the public library are linked to them
 ? command -v readelf
-$ for f in "$(command -v atomo-bench)" "$(command -v atomo-train)" "$PUBLIC/libatomo.so.0"; do readelf -d "$f" | grep -c 'NEEDED.*lib\(hdf5\|matio\|mpi\)'; done | tr '\n' ' '
+$ for f in "$(command -v atomo-bench)" "$(command -v atomo-train)" "$PUBLIC/libatomo.so"; do readelf -d "$f" | grep -c 'NEEDED.*lib\(hdf5\|matio\|mpi\)'; done | tr '\n' ' '
 > 0 0 0 
 2>
 = 0

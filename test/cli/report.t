@@ -355,3 +355,9 @@ $ : >e.csv; for c in 'report e.csv' 'plot pareto e.csv -o p.svg'; do atomo-bench
 > 1
 > e.csv
 = 0
+
+# a device that has no end is refused
+$ atomo-bench report /dev/zero; atomo-bench report - </dev/zero
+2> atomo-bench: report: /dev/zero: is larger than 1 MB
+2> atomo-bench: report: standard input: is larger than 1 MB
+= 1

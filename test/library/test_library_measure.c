@@ -28,16 +28,20 @@ static void a_pair_is_measured(void **state)
         error += (double)(y[i] - x[i]) * (double)(y[i] - x[i]);
         square += (double)x[i] * (double)x[i];
     }
-    good(atomo_measure(x, y, N, 300, 1, value, &err), &err);
+    good(atomo_measure(x, y, N, 300, 1, value, countof(value), &err), &err);
     check(fabs(metric(value, "relative_error") - error / square) < 1e-9);
     check(fabs(metric(value, "bits_per_element") - 300.0 * 8 / N) < 1e-12);
     check(isnan(metric(value, "encode_ms")));
+    refused(atomo_measure(x, y, N, 300, 1, value, 3, &err), ATOMO_USAGE, &err, "room for 3 numbers");
     y[3] = INFINITY;
-    refused(atomo_measure(x, y, N, 300, 1, value, &err), ATOMO_NUMERIC, &err, "estimate: element 3");
+    refused(atomo_measure(x, y, N, 300, 1, value, countof(value), &err), ATOMO_NUMERIC, &err, "estimate: element 3");
 }
+
+static int asked; /* how often a comparison has asked whether it should stop */
 
 static int stop_at_once(void *data)
 {
+    asked++;
     return *(const int *)data;
 }
 
@@ -67,6 +71,7 @@ static void a_comparison_is_json(void **state)
     check(strstr(json, "\"tensor\": \"conv\"") < strstr(json, "\"tensor\": \"fc\"")); /* ordered by step */
     check(strstr(json, "\"step\": \"*\"")); /* both steps together */
     atomo_free(json);
+    check(asked > 2 * 3 * 3); /* tensors, codecs, repeats */
     stop = 1;
     refused(atomo_compare(&c, g, 2, &json, &err), ATOMO_STOPPED, &err, "stopped");
     check(!json);

@@ -146,11 +146,21 @@ def in_pairs(rank, world):
     x = torch.randn(8, 30, generator=torch.Generator().manual_seed(rank))
     mean = torch.autograd.grad(model(x).square().sum(), model.weight)[0]
     dist.all_reduce(mean, group=pair)
-    parallel = DistributedDataParallel(model, process_group=pair)
+    for group in (pair, None):  # without a group the hook takes DDP's own
+        model.zero_grad()
+        parallel = DistributedDataParallel(model, process_group=pair)
+        parallel.register_comm_hook(State("none", model, process_group=group), hook)
+        parallel(x).square().sum().backward()
+        gap = float((model.weight.grad - mean / 2).abs().max() / mean.abs().max())
+        check(gap < 1e-6, world, "the mean of a pair is off by", gap)
+    parallel = DistributedDataParallel(model)
     parallel.register_comm_hook(State("none", model, process_group=pair), hook)
-    parallel(x).square().sum().backward()
-    gap = float((model.weight.grad - mean / 2).abs().max() / mean.abs().max())
-    check(gap < 1e-6, world, "the mean of a pair is off by", gap)
+    try:
+        parallel(x).square().sum().backward()
+        said = ""
+    except (ValueError, RuntimeError) as error:
+        said = str(error)
+    check("ranks differ in process_group: rank 0 has [0, 1], rank 2 has [2, 3]" in said, world, "takes another group than DDP's", said)
 
 
 def gathered(rank, world):
@@ -176,7 +186,7 @@ def fails_together(rank, world):
     for spec, exchange in (("qsgd", "auto"), ("powersgd:rank=2", "gather"), ("randk:ratio=0.2", "reduce"), ("cas", "auto")):
         model = torch.nn.Linear(30, 40)
         parallel = DistributedDataParallel(model)
-        parallel.register_comm_hook(State(spec, model, exchange=exchange, threads=1), hook)
+        parallel.register_comm_hook(State(spec, model, exchange=exchange, threads=1, nonfinite="raise"), hook)
         sick = 0 if spec == "cas" else world - 1  # rank 0 trains for all
         x = torch.full((8, 30), float("nan") if rank == sick else 1.0)
         try:
@@ -304,12 +314,23 @@ class Hook(unittest.TestCase):
                 state.load_state_dict(wrong)
         with self.assertRaisesRegex(ValueError, "qsgd:bits=2 do not merge"):
             State("qsgd:bits=2", exchange="reduce")
-        with self.assertRaisesRegex(ValueError, "seed=-1"):
-            State("qsgd", seed=-1)
+        for wrong, says in (
+            ({"seed": -1}, "seed=-1"),
+            ({"min_elements": -1}, "min_elements=-1: want 0 to"),
+            ({"start": 1.5}, "start=1.5: want an integer"),
+            ({"nonfinite": "ignore"}, "nonfinite='ignore': want skip or raise"),
+            ({"model": "resnet18"}, "model='resnet18': want a module"),
+        ):
+            with self.assertRaisesRegex(atomo.UsageError, says):
+                State("qsgd", **wrong)
+        with self.assertRaisesRegex(atomo.UsageError, "state=None: want an atomo.torch.State"):
+            atomo.torch.hook(None, None)
+        with self.assertWarnsRegex(UserWarning, "sign: moves elements whose gradient is 0"):
+            State("sign")
         reducing = State("randk:ratio=0.2", exchange="reduce")
         with unittest.mock.patch("torch.distributed.get_world_size", return_value=3):
             with self.assertRaisesRegex(ValueError, "3 ranks: want a power of two"):
-                atomo.torch._reduces(reducing, reducing.codec.tensor((3,)))
+                atomo.torch._reduces(reducing, reducing.codec)
         self.assertIn("step=0", repr(state))
 
     def test_two_ranks(self):

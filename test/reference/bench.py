@@ -29,7 +29,7 @@ def start():
 
 def library():
     """Returns the Python package, on the library that is built with the program."""
-    os.environ["ATOMO_LIBRARY"] = os.path.join(os.path.dirname(program), "../public/libatomo.so.0")
+    os.environ["ATOMO_LIBRARY"] = os.path.join(os.path.dirname(program), "../public/libatomo.so")
     sys.path.insert(0, str(ROOT / "lib/python"))
     return importlib.import_module("atomo")
 

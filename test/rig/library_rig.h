@@ -22,6 +22,21 @@ static inline void refused(atomo_status status, atomo_status want, const atomo_e
     check(status == want && strstr(err->text, text));
 }
 
+/* Returns the spec with this index: every compressor with its defaults, then wrappers and other forms of payloads.
+ * Returns "" for a wrapper by itself and for a codec that is not in this build, NULL after the last spec. */
+static inline const char *library_spec(size_t index)
+{
+    static const char *const more[] = {"ef+topk",   "ef21+topk",  "diana+qsgd",   "induced:with=qsgd+topk",
+                                       "zstd+qsgd", "blosc+qsgd", "joint+svd",    "qsgd:bits=12",
+                                       "ef+qsgd",   "ef+svd",     "terngrad:share=on"};
+    size_t count = 0;
+    atomo_codec *codec;
+    for (const char *name; (name = atomo_compressor(count, NULL)); count++)
+        if (count == index)
+            return atomo_codec_open(&codec, name, NULL) == ATOMO_OK ? (atomo_codec_close(codec), name) : "";
+    return index - count < countof(more) ? more[index - count] : NULL;
+}
+
 static inline void draw(float *x, int worker, int64_t step)
 {
     const Rng rng = rng_open(8, 0, worker, step, 0);

@@ -5,7 +5,7 @@ import operator
 import os
 from ctypes import POINTER, byref, c_char, c_char_p, c_double, c_float, c_int, c_int64, c_size_t, c_uint, c_uint64, c_void_p
 
-INTERFACE = 0  # ATOMO_INTERFACE of atomo.h
+INTERFACE = 1  # ATOMO_INTERFACE of atomo.h
 NAME = "libatomo.so.%d" % INTERFACE
 
 
@@ -118,13 +118,13 @@ _FUNCTIONS = {
     "atomo_tensor_open": (c_int, [POINTER(c_void_p), c_void_p, POINTER(Layout), c_void_p]),
     "atomo_tensor_close": (None, [c_void_p]),
     "atomo_encode_bound": (c_size_t, [c_void_p]),
-    "atomo_encode": (c_int, [c_void_p, c_int64, c_void_p, c_void_p, c_void_p, c_void_p]),  # plain addresses: the fastest to pass
+    "atomo_encode": (c_int, [c_void_p, c_int64, c_void_p, c_void_p, c_size_t, c_void_p, c_void_p]),  # plain addresses: the fastest to pass
     "atomo_decode": (c_int, [c_void_p, c_int64, c_int, c_void_p, c_size_t, c_void_p, c_void_p]),
     "atomo_advance": (c_int, [c_void_p, c_int64, c_void_p, c_void_p, c_size_t, c_void_p]),
     "atomo_merge_bound": (c_size_t, [c_void_p, c_size_t]),
     "atomo_merge": (
         c_int,
-        [c_void_p, c_int64, POINTER(c_void_p), POINTER(c_size_t), c_size_t, c_void_p, POINTER(c_size_t), c_void_p],
+        [c_void_p, c_int64, POINTER(c_void_p), POINTER(c_size_t), c_size_t, c_void_p, c_size_t, POINTER(c_size_t), c_void_p],
     ),
     "atomo_train": (c_int, [c_void_p, c_int64, c_void_p, c_void_p]),
     "atomo_learned": (c_void_p, [c_void_p, POINTER(c_size_t)]),
@@ -134,13 +134,13 @@ _FUNCTIONS = {
     "atomo_step_take": (c_int, [c_void_p, c_int, c_void_p, c_size_t, c_void_p]),
     "atomo_step_merge": (
         c_int,
-        [c_void_p, POINTER(c_void_p), POINTER(c_size_t), c_size_t, c_void_p, POINTER(c_size_t), c_void_p],
+        [c_void_p, POINTER(c_void_p), POINTER(c_size_t), c_size_t, c_void_p, c_size_t, POINTER(c_size_t), c_void_p],
     ),
     "atomo_step_take_merged": (c_int, [c_void_p, c_void_p, c_size_t, c_void_p]),
     "atomo_step_end_round": (c_int, [c_void_p, POINTER(c_int), c_void_p]),
     "atomo_step_finish": (c_int, [c_void_p, c_void_p, c_void_p]),
     "atomo_state_size": (c_size_t, [c_void_p]),
-    "atomo_state_save": (None, [c_void_p, c_void_p]),
+    "atomo_state_save": (c_int, [c_void_p, c_void_p, c_size_t, c_void_p]),
     "atomo_state_load": (c_int, [c_void_p, c_void_p, c_size_t, c_void_p]),
     "atomo_dump_open": (c_int, [POINTER(c_void_p), c_char_p, c_void_p]),
     "atomo_dump_close": (None, [c_void_p]),
@@ -148,7 +148,7 @@ _FUNCTIONS = {
     "atomo_dump_gradient": (Gradient, [c_void_p, c_size_t]),
     "atomo_dump_read": (c_int, [c_void_p, c_size_t, c_void_p, c_void_p]),
     "atomo_metric": (c_char_p, [c_size_t]),
-    "atomo_measure": (c_int, [c_void_p, c_void_p, c_size_t, c_size_t, c_int, POINTER(c_double), c_void_p]),
+    "atomo_measure": (c_int, [c_void_p, c_void_p, c_size_t, c_size_t, c_int, POINTER(c_double), c_size_t, c_void_p]),
     "atomo_compare": (c_int, [POINTER(Comparison), POINTER(Gradient), c_size_t, POINTER(c_void_p), c_void_p]),
     "atomo_compare_file": (c_int, [POINTER(Comparison), c_char_p, POINTER(c_void_p), c_void_p]),
     "atomo_free": (None, [c_void_p]),
@@ -211,6 +211,16 @@ def text_of(name, value):
     if "\0" in value:
         raise UsageError("%s=%r: want text without zero bytes" % (name, value))
     return value.encode("utf-8", "surrogateescape")
+
+
+def path_of(value):
+    try:
+        path = os.fsencode(value)
+    except TypeError:
+        raise UsageError("%r: want a path" % (value,)) from None
+    if b"\0" in path:
+        raise UsageError("%r: want a path without zero bytes" % (value,))
+    return path
 
 
 def step_of(value):

@@ -1,5 +1,6 @@
 """Messages between the ranks of a process group: payloads, or the error that kept a rank from making them."""
 
+import contextlib
 import json
 import struct
 
@@ -7,38 +8,54 @@ import numpy as np
 import torch
 import torch.distributed as dist
 
-from ._library import error_of
+from ._library import Error, NumericError, error_of
 
-_HEAD = struct.Struct("<q")  # bytes of the message; of a failure -1 - bytes
+_HEAD = struct.Struct("<qQ")  # bytes of the message; of a failure -1 - bytes. The digest of what all ranks share
+_SIZE = struct.Struct("<q")
+_DIFFERS = -1  # the status of a failure that all ranks see together: their digests differ
 
 
 class Failure:
     """An error of one rank, which travels in the place of payloads, so that all ranks raise it instead of waiting for payloads.
     `cause`: the exception on the rank where it happened; None elsewhere."""
 
-    def __init__(self, error, cause=None):
-        self.error, self.cause = error, cause
+    def __init__(self, status, text, hint="", cause=None):
+        self.status, self.error, self.cause = status, error_of(status, text, hint), cause
 
     @classmethod
     def on(cls, rank, cause):
         text, hint = getattr(cause, "text", repr(cause)), getattr(cause, "hint", "")
-        return cls(error_of(getattr(cause, "status", 0), "rank %d: %s" % (rank, text), hint), cause)
+        return cls(getattr(cause, "status", 0), "rank %d: %s" % (rank, text), hint, cause)
 
     @classmethod
     def of_data(cls, data):
-        return cls(error_of(*json.loads(data.tobytes())))
+        return cls(*json.loads(data.tobytes()))
 
     def data(self):
-        return np.frombuffer(json.dumps([self.error.status, self.error.text, self.error.hint]).encode(), np.uint8)
+        return np.frombuffer(json.dumps([self.status, self.error.text, self.error.hint]).encode(), np.uint8)
+
+    @property
+    def differs(self):
+        return self.status == _DIFFERS
+
+    @property
+    def nonfinite(self):
+        return self.status == NumericError.status
+
+
+def worst(messages):
+    """The failure among messages that all ranks raise; None: there is none. A tensor that is not finite may end no more than a step."""
+    failures = [m for m in messages if isinstance(m, Failure)]
+    return min(failures, key=lambda f: (f.nonfinite, f.differs), default=None)
 
 
 def pack(payloads):
     """One message: payloads one after another, each behind its size."""
-    out = np.empty(sum(_HEAD.size + p.size for p in payloads), np.uint8)
+    out = np.empty(sum(_SIZE.size + p.size for p in payloads), np.uint8)
     at = 0
     for payload in payloads:
-        _HEAD.pack_into(out, at, payload.size)
-        at += _HEAD.size
+        _SIZE.pack_into(out, at, payload.size)
+        at += _SIZE.size
         out[at : at + payload.size] = payload
         at += payload.size
     return out
@@ -48,21 +65,21 @@ def unpack(message, count):
     """The payloads of a message, not copied."""
     payloads, at = [], 0
     for _ in range(count):
-        size = _HEAD.unpack_from(message, at)[0]
-        at += _HEAD.size
+        size = _SIZE.unpack_from(message, at)[0]
+        at += _SIZE.size
         payloads.append(message[at : at + size])
         at += size
     return payloads
 
 
 class _Letter:
-    """A message of this rank as it travels: its size and its first `room` bytes in one call, and the rest of a longer one in another."""
+    """A message of this rank as it travels: its head and its first `room` bytes in one call, and the rest of a longer one in another."""
 
-    def __init__(self, message, room):
+    def __init__(self, message, room, digest):
         failed = isinstance(message, Failure)
         self.data, self.room = message.data() if failed else message, room
         self.first = np.zeros(_HEAD.size + room, np.uint8)
-        _HEAD.pack_into(self.first, 0, -1 - self.data.size if failed else self.data.size)
+        _HEAD.pack_into(self.first, 0, -1 - self.data.size if failed else self.data.size, digest)
         self.first[_HEAD.size : _HEAD.size + self.data.size] = self.data[:room]
 
     def rest(self, size):
@@ -86,14 +103,21 @@ def _message(first, rest):
     return data if _HEAD.unpack_from(first)[0] >= 0 else Failure.of_data(data)
 
 
+def _checked(messages, firsts):
+    """The messages, or the failure that they hold; letters whose digests differ are one too."""
+    differ = len({_HEAD.unpack_from(first)[1] for first in firsts}) > 1
+    return worst([*messages, Failure(_DIFFERS, "")] if differ else messages) or messages
+
+
 class Wire:
-    """Sends messages between the ranks of a group. `sent`: bytes of this rank's messages, counted for each receiver.
+    """Sends messages between the ranks of a group. `sent`: bytes of this rank's messages, counted for each receiver. `digest`: a
+    number that travels with every message; where the ranks' numbers differ, all of them get a failure that `differs`.
 
     How long a message is, its receivers learn from its first bytes. So that one call is enough, those have room for the longest
     message of the same place in the step before, which all receivers know: a place is any name, the same on all ranks."""
 
     def __init__(self, group):
-        self.group, self.sent = group, 0
+        self.group, self.sent, self.digest = group, 0, 0
         self._longest = {}  # by place: the longest message, and the room for the next
 
     @property
@@ -104,9 +128,10 @@ class Wire:
     def ranks(self):
         return dist.get_world_size(self.group)
 
-    def forget(self):
-        """Begins anew, as all ranks must together."""
-        self._longest = {}
+    @property
+    def members(self):
+        """The ranks of the group, as numbers of the whole program."""
+        return [r if self.group is None else dist.get_global_rank(self.group, r) for r in range(self.ranks)]
 
     def _room(self, place):
         return self._longest.get(place, (0, 0))[1]
@@ -122,16 +147,15 @@ class Wire:
         return [part.numpy() for part in everyone]
 
     def gather(self, place, message):
-        """Every rank's message, in the order of the ranks; a failure instead, where one has failed."""
-        letter = _Letter(message, self._room(place))
-        firsts = self._all(letter.first)
-        longest = max(map(_size, firsts))
-        rests = self._all(letter.rest(longest - letter.room)) if longest > letter.room else firsts
+        """Every rank's message, in the order of the ranks; a failure instead, where there is one."""
+        letter = _Letter(message, self._room(place), self.digest)
+        with _travelling():
+            firsts = self._all(letter.first)
+            longest = max(map(_size, firsts))
+            rests = self._all(letter.rest(longest - letter.room)) if longest > letter.room else firsts
         self._learn(place, longest)
         self.sent += letter.data.size * (self.ranks - 1)
-        messages = list(map(_message, firsts, rests))
-        failures = [m for m in messages if isinstance(m, Failure)]
-        return failures[0] if failures else messages
+        return _checked(list(map(_message, firsts, rests)), firsts)
 
     def _send_and_receive(self, partner, data, size):
         theirs = torch.empty(size, dtype=torch.uint8)
@@ -143,13 +167,25 @@ class Wire:
         return theirs.numpy()
 
     def swap(self, place, message, partner):
-        """Sends a message to a rank, and returns that rank's."""
+        """Sends a message to a rank, and returns that rank's, or a failure."""
         if self.group is not None:
             partner = dist.get_global_rank(self.group, partner)
-        letter = _Letter(message, self._room(place))
-        first = self._send_and_receive(partner, letter.first, letter.first.size)
-        mine, theirs = (max(0, size - letter.room) for size in (letter.data.size, _size(first)))
-        rest = self._send_and_receive(partner, letter.rest(mine), theirs)
+        letter = _Letter(message, self._room(place), self.digest)
+        with _travelling():
+            first = self._send_and_receive(partner, letter.first, letter.first.size)
+            mine, theirs = (max(0, size - letter.room) for size in (letter.data.size, _size(first)))
+            rest = self._send_and_receive(partner, letter.rest(mine), theirs)
         self._learn(place, max(letter.data.size, _size(first)))
         self.sent += letter.data.size
-        return _message(first, rest)
+        got = _checked([_message(first, rest)], (letter.first, first))
+        return got if isinstance(got, Failure) else got[0]
+
+
+@contextlib.contextmanager
+def _travelling():
+    """Names what PyTorch says of a message that does not arrive."""
+    try:
+        yield
+    except RuntimeError as error:
+        hint = "a rank has ended, or waits elsewhere: every rank of DDP's group needs this hook, and as many steps as the others"
+        raise Error("no message from the other ranks: %s" % str(error).strip().split("\n")[0], hint) from error

@@ -1,13 +1,15 @@
 """Codecs on NumPy arrays and CPU tensors of PyTorch."""
 
 import ctypes
+import functools
 import mmap
+import re
 import threading
 from ctypes import byref, c_int, c_size_t, c_void_p
 
 import numpy as np
 
-from ._library import ErrorText, Layout, OutOfMemory, UsageError, call, failure, int_of, integer, lib, seed_of, step_of, text_of
+from ._library import ErrorText, Layout, NumericError, OutOfMemory, UsageError, call, failure, int_of, integer, lib, seed_of, step_of, text_of
 
 _TRAITS = {
     "unbiased": 1,
@@ -24,22 +26,69 @@ _TRAITS = {
 _FLOAT, _BYTE = np.dtype(np.float32), np.dtype(np.uint8)
 
 
-def as_floats(array):
-    """The array as contiguous float32; without a copy where it already is. Takes NumPy arrays, tensors of PyTorch, and whatever
-    else NumPy understands."""
-    try:
-        if hasattr(array, "detach"):
-            array = array.detach().cpu()
-            if str(array.dtype) == "torch.bfloat16":  # NumPy has no bfloat16
-                array = array.float()
-            array = array.numpy()
-        values = np.asarray(array)
-        if values.dtype.kind not in "fiub":
-            raise TypeError("its elements are %s" % values.dtype)
+# What has no floats of its own, by an attribute that says so: what it is, and the way out.
+_NOT_DENSE = {
+    "is_nested": ("a nested tensor", "give each of its parts, as unbind() returns them, by a name of its own"),
+    "is_quantized": ("a quantised tensor", "give its dequantize()"),
+    "is_meta": ("a tensor of the device meta, without values", "give it after it was computed"),
+    "to_local": ("a DTensor", "give its full_tensor(), or the to_local() of each rank"),
+    "get_mask": ("a masked tensor", "give its to_tensor(0)"),
+}
+_PARTS = "give its real and its imaginary part by names of their own"
+_WANT = "give an array of NumPy, or a tensor of PyTorch, of real numbers"
+
+
+def _numpy(array):
+    """An array of NumPy with the values of a tensor of PyTorch, or of whatever else NumPy understands."""
+    if hasattr(array, "detach"):
+        array = array.detach().cpu()
+        if "strided" not in str(array.layout):
+            array = array.to_dense()
+        if str(array.dtype).startswith(("torch.bfloat", "torch.float8")):  # NumPy has none of these
+            array = array.float()
+        return array.resolve_neg().numpy()
+    return np.asarray(array.todense() if hasattr(array, "todense") else array)
+
+
+def _as_float32(values):
+    """Rounds to float32; refuses what is no real number, and what float32 cannot hold."""
+    if values.dtype == _FLOAT:
         return np.asarray(values, dtype=np.float32, order="C")
-    except (TypeError, ValueError, RuntimeError) as error:
-        hint = "give an array of NumPy, or a dense tensor of PyTorch, of real numbers"
-        raise UsageError("%s cannot be read as floats: %s" % (type(array).__name__, error), hint) from None
+    if not np.can_cast(values.dtype, np.float32, "same_kind"):
+        raise TypeError("its elements are %s" % values.dtype)
+    if values.dtype.kind in "iu" and values.size and max(int(values.max()), -int(values.min())) > 1 << 24:
+        raise ValueError("it has integers beyond 2^24, which float32 does not hold exactly")
+    try:
+        with np.errstate(over="raise"):
+            return np.asarray(values, dtype=np.float32, order="C")
+    except FloatingPointError:
+        at = np.flatnonzero(np.abs(values) > np.finfo(np.float32).max)[0]
+        raise NumericError("element %d is %g: beyond float32's range" % (at, values.flat[at])) from None
+
+
+def as_floats(array, name=""):
+    """The array as contiguous float32; without a copy where it already is. Takes NumPy arrays, tensors of PyTorch, sparse ones
+    among them, and whatever else NumPy understands. `name`: of the tensor, for errors."""
+    what, name = type(array).__name__, name or "tensor"
+    try:
+        for attribute, (kind, way_out) in _NOT_DENSE.items():
+            if getattr(array, attribute, False):
+                raise UsageError("%s: %s cannot be read as floats" % (name, kind), way_out)
+        if np.ma.is_masked(array):
+            raise UsageError("%s: a masked array cannot be read as floats" % name, "give its filled(0)")
+        if "complex" in str(getattr(array, "dtype", "")):
+            raise UsageError("%s: %s cannot be read as floats: its elements are complex" % (name, what), _PARTS)
+        if isinstance(array, (list, tuple)) and any(getattr(part, "shape", ()) for part in array):
+            raise UsageError("%s: a %s of arrays" % (name, what), "give each array by a name of its own")
+        return _as_float32(_numpy(array))
+    except NumericError as error:
+        raise NumericError("%s: %s" % (name, error.text)) from None
+    except MemoryError:
+        raise OutOfMemory("%s: out of memory" % name) from None
+    except UsageError:
+        raise
+    except Exception as error:  # whatever a foreign array raises
+        raise UsageError("%s: %s cannot be read as floats: %s" % (name, what, error), _WANT) from None
 
 
 def shape_of(shape):
@@ -54,8 +103,7 @@ _NOTHING = ctypes.c_char * 0
 
 
 def _writable(array, dtype):
-    flags = array.flags
-    return array.dtype == dtype and flags.c_contiguous and flags.writeable
+    return isinstance(array, np.ndarray) and array.dtype == dtype and array.flags.c_contiguous and array.flags.writeable
 
 
 def _address(array):
@@ -93,6 +141,25 @@ def _view(data):
     except (TypeError, ValueError, AttributeError) as error:
         hint = "a payload is what encode has returned: bytes, or an array of uint8"
         raise UsageError("%s cannot be read as bytes: %s" % (type(data).__name__, error), hint) from None
+
+
+def _new(shape):
+    """An uninitialised array of floats."""
+    try:
+        return np.empty(shape, np.float32)
+    except (MemoryError, ValueError):  # NumPy has a largest array, too
+        raise OutOfMemory("out of memory: an array of shape %s" % (shape,)) from None
+
+
+def _alone(method):
+    """Lets one thread at a time into a Tensor."""
+
+    @functools.wraps(method)
+    def locked(self, *arguments, **named):
+        with self._lock:
+            return method(self, *arguments, **named)
+
+    return locked
 
 
 class Codec:
@@ -133,6 +200,8 @@ class Codec:
     def caution(self):
         """A warning for users of this spec, or None."""
         text = lib.atomo_codec_caution(self._handle)
+        if not text and re.fullmatch(r"(.*\+)?sign", self.spec):  # harmless where nothing is trained, so the programs are silent
+            return "moves elements whose gradient is 0 by the whole rate, as rows of an embedding that no batch holds"
         return text.decode() if text else None
 
     def tensor(self, shape, tensor="", seed=1, worker=0, workers=1, threads=0, check=True):
@@ -155,9 +224,11 @@ class Codec:
         """The payload of `array`, as bytes. With `state`, a Tensor of this codec, the codec goes on from its state and the state
         moves on; worker, tensor and seed are then the state's. Else it begins with an empty one; worker 0, tensor "", seed 1."""
         if state is None:
-            values = as_floats(array)
+            values = as_floats(array, tensor)
             worker, tensor, seed = (d if v is None else v for v, d in ((worker, 0), (tensor, ""), (seed, 1)))
             return self._stateless(values.shape, tensor, seed, worker).encode(values, step)
+        if not isinstance(state, Tensor):
+            raise UsageError("state=%r: want a Tensor of this codec" % (state,))
         if state.codec.spec != self.spec:
             raise UsageError("the state is of %s, this codec is %s" % (state.codec.spec, self.spec))
         for name, given, own in (("worker", worker, state.worker), ("tensor", tensor, state.name), ("seed", seed, state.seed)):
@@ -177,10 +248,12 @@ class Codec:
 
 
 class Tensor:
-    """A codec on one tensor as one worker sees it, with the codec's state for it. For one thread at a time."""
+    """A codec on one tensor as one worker sees it, with the codec's state for it. Threads that share it wait for each other."""
 
     def __init__(self, codec, shape, tensor="", seed=1, worker=0, workers=1, threads=0, check=True):
-        self.codec = codec
+        if not isinstance(codec, Codec):
+            raise UsageError("codec=%r: want a Codec" % (codec,))
+        self.codec, self._lock = codec, threading.RLock()
         self.shape = shape_of(shape)
         self.name = tensor
         self.worker, self.workers = int_of("worker", worker), int_of("workers", workers)
@@ -211,7 +284,8 @@ class Tensor:
         )
 
     def _values(self, array):
-        values = array if type(array) is np.ndarray and array.dtype is _FLOAT and array.flags.c_contiguous else as_floats(array)
+        plain = type(array) is np.ndarray and array.dtype is _FLOAT and array.flags.c_contiguous
+        values = array if plain else as_floats(array, self.name)
         if values.shape != self.shape:
             raise UsageError("%s: shape %s: want %s" % (self.name or "tensor", values.shape, self.shape))
         return values
@@ -225,6 +299,7 @@ class Tensor:
         """New memory for a payload, the `out` of encode: `bound` bytes (uint8), in large pages where the payload is large."""
         return empty_room(self._bound)
 
+    @_alone
     def encode(self, array, step=0, out=None):
         """The payload of `array`; the state is read and stays. With `out`, an array of at least `bound` bytes (uint8), the payload
         is written there, and the part of it that was used is returned: this saves a copy."""
@@ -235,38 +310,45 @@ class Tensor:
             room = self._out
         elif not _writable(out, _BYTE) or out.ndim != 1 or out.size < self._bound:
             raise UsageError("out: want a writable, contiguous array of at least %d bytes (uint8)" % self._bound)
-        if _encode(self._handle, step_of(step), _address(values), _address(room), *self._results):
+        if _encode(self._handle, step_of(step), _address(values), _address(room), room.size, *self._results):
             raise failure(self._error)
         used = room[: self._size.value]
         return used.tobytes() if out is None else used
 
+    @_alone
     def decode(self, data, step=0, worker=None):
         """The estimate of a payload that `worker` (default: this one) has encoded."""
-        data, out = _view(data), np.empty(self.shape, np.float32)
+        data, out = _view(data), _new(self.shape)
         worker = self.worker if worker is None else int_of("worker", worker)
         call(lib.atomo_decode, self._handle, step_of(step), worker, _address(data), data.size, _address(out))
         return out
 
+    @_alone
     def advance(self, array, data, step=0):
         """Moves the state on: this worker alone has sent `data`, the payload of `array`."""
         values, data = self._values(array), _view(data)
         call(lib.atomo_advance, self._handle, step_of(step), _address(values), _address(data), data.size)
 
     def _merged(self, function, payloads, *first):
-        views = [_view(p) for p in payloads]
+        try:
+            views = [_view(p) for p in payloads]
+        except TypeError:
+            raise UsageError("payloads=%r: want a list of payloads" % (payloads,)) from None
         count = len(views)
         addresses = (c_void_p * max(1, count))(*[v.ctypes.data for v in views])
         sizes = (c_size_t * max(1, count))(*[v.size for v in views])
         out = np.empty(lib.atomo_merge_bound(self._handle, count), np.uint8)
-        call(function, self._handle, *first, addresses, sizes, count, _address(out), byref(self._size))
+        call(function, self._handle, *first, addresses, sizes, count, _address(out), out.size, byref(self._size))
         return out[: self._size.value]
 
+    @_alone
     def merge(self, payloads, step=0):
         """One payload of the sum."""
         return self._merged(lib.atomo_merge, payloads, step_of(step)).tobytes()
 
     # ---- one step of several workers: begin; each round send, take from every worker, end_round; finish ----
 
+    @_alone
     def train(self, array, step=0):
         """For codecs that train, on one worker: what all others `learn` before the step."""
         values = self._values(array)
@@ -274,47 +356,61 @@ class Tensor:
         data = lib.atomo_learned(self._handle, byref(self._size))
         return ctypes.string_at(data, self._size.value) if data else b""
 
+    @_alone
     def learn(self, learned):
-        call(lib.atomo_learn, self._handle, learned, len(learned))
+        learned = _view(learned)
+        call(lib.atomo_learn, self._handle, _address(learned), learned.size)
 
+    @_alone
     def begin(self, step=0, senders=None, mean=None):
         """Begins a step in which `senders` workers (default: all) send. `mean`: an array (float32, contiguous) that finish will fill
         and return, instead of a new one; it must not be the array that is sent."""
         if mean is None:
-            mean = np.empty(self.shape, np.float32)
+            mean = _new(self.shape)
         elif not _writable(mean, _FLOAT) or mean.shape != self.shape:
             raise UsageError("mean: want a writable, contiguous array of float32 of shape %s" % (self.shape,))
         self._mean = mean
         senders = self.workers if senders is None else int_of("senders", senders)
         call(lib.atomo_step_begin, self._handle, step_of(step), senders, _address(self._mean))
 
-    def send(self, array):
-        """This worker's payload of the round: an array of bytes that is good until finish."""
+    @_alone
+    def lend(self, array):
+        """What `send` returns, not copied: it changes at the next begin, and goes with the Tensor."""
         values, data = self._values(array), c_void_p()
         call(lib.atomo_step_send, self._handle, _address(values), byref(data), byref(self._size))
         size = self._size.value
         return np.ctypeslib.as_array(ctypes.cast(data, ctypes.POINTER(ctypes.c_uint8)), (size,)) if size else np.empty(0, np.uint8)
 
+    @_alone
+    def send(self, array):
+        """This worker's payload of the round, as an array of bytes."""
+        return self.lend(array).copy()
+
+    @_alone
     def take(self, worker, data):
-        """Takes a worker's payload, which the caller keeps until finish. All workers take all payloads in the same order."""
+        """Takes a worker's payload. All workers take all payloads in the same order."""
         data = _view(data)
         call(lib.atomo_step_take, self._handle, int_of("worker", worker), _address(data), data.size)
 
+    @_alone
     def merge_round(self, payloads):
         """One payload of the sum of this round's payloads, merged ones among them."""
         return self._merged(lib.atomo_step_merge, payloads)
 
+    @_alone
     def take_merged(self, data):
         """Takes the merge of all senders' payloads, instead of every payload by itself."""
         data = _view(data)
         call(lib.atomo_step_take_merged, self._handle, _address(data), data.size)
 
+    @_alone
     def end_round(self):
         """True where another round follows."""
         more = c_int()
         call(lib.atomo_step_end_round, self._handle, byref(more))
         return bool(more.value)
 
+    @_alone
     def finish(self, array):
         """The mean of all estimates; the state moves on."""
         values = self._values(array)
@@ -324,12 +420,14 @@ class Tensor:
 
     # ---- checkpoints ----
 
+    @_alone
     def state(self):
         """The state as bytes."""
         out = np.empty(lib.atomo_state_size(self._handle), np.uint8)
-        lib.atomo_state_save(self._handle, _address(out))
+        call(lib.atomo_state_save, self._handle, _address(out), out.size)
         return out.tobytes()
 
+    @_alone
     def load_state(self, data):
         data = _view(data)
         call(lib.atomo_state_load, self._handle, _address(data), data.size)

@@ -5,7 +5,7 @@ from ctypes import byref, c_void_p
 
 import numpy as np
 
-from ._library import UsageError, call, lib, step_of
+from ._library import UsageError, call, lib, path_of, step_of
 from .codec import _address, empty_room
 
 _PAGE = 1024  # floats; each array begins with a page
@@ -16,7 +16,7 @@ class _File:
 
     def __init__(self, path):
         self._handle = c_void_p()
-        call(lib.atomo_dump_open, byref(self._handle), os.fsencode(path))
+        call(lib.atomo_dump_open, byref(self._handle), path_of(path))
 
     def __enter__(self):
         return self

@@ -4,6 +4,7 @@ import csv
 import ctypes
 import json
 import os
+import threading
 from ctypes import byref, c_char_p, c_double, c_size_t, c_void_p
 
 from ._library import (
@@ -17,6 +18,7 @@ from ._library import (
     int_of,
     integer,
     lib,
+    path_of,
     seed_of,
     step_of,
     text_of,
@@ -53,7 +55,7 @@ def measure(x, y, size=0, threads=0):
         names.append(name.decode())
     values = (c_double * len(names))()
     size, threads = integer("size", size, 0, 2**63 - 1), int_of("threads", threads)
-    call(lib.atomo_measure, _address(x), _address(y), x.size, size, threads, values)
+    call(lib.atomo_measure, _address(x), _address(y), x.size, size, threads, values, len(names))
     return {name: None if value != value else value for name, value in zip(names, values)}
 
 
@@ -80,10 +82,33 @@ def _gradients(arrays):
 
 def _gradient(name, array, step, worker):
     """A Gradient, and what must live as long as it."""
-    values = as_floats(array)
+    values = as_floats(array, name if isinstance(name, str) else "")
     dims = (c_size_t * max(1, values.ndim))(*values.shape)
     step, worker = step_of(step), integer("worker", worker, -(2**63), 2**63 - 1)
     return Gradient(text_of("tensor", name), values.ndim, dims, values.ctypes.data, step, worker), values, dims
+
+
+def _stoppable(function, want, *arguments):
+    """Calls a function of comparisons in a thread of its own, for Python raises KeyboardInterrupt in the main thread only, and
+    only between its own instructions."""
+    failed, stop = [], threading.Event()
+    want.stopped = STOPPED(lambda _: stop.is_set())
+
+    def work():
+        try:
+            call(function, byref(want), *arguments)
+        except Exception as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        thread.join()
+    finally:  # also where KeyboardInterrupt leaves `join`
+        stop.set()
+        thread.join()
+    if failed:
+        raise failed[0]
 
 
 def compare(source, specs, repeats=10, seed=1, threads=0, timed=True):
@@ -92,17 +117,21 @@ def compare(source, specs, repeats=10, seed=1, threads=0, timed=True):
     source: the path of a gradient dump (HDF5), or arrays by name, {name: array}; for several steps {step: {name: array}}, for
     several workers {step: {worker: {name: array}}}, where steps and workers are integers. Records says what comes back.
     """
-    specs = [specs] if isinstance(specs, str) else list(specs)
+    try:
+        specs = [specs] if isinstance(specs, str) else list(specs)
+    except TypeError:
+        raise UsageError("specs=%r: want a list of specs" % (specs,)) from None
     encoded = (c_char_p * max(1, len(specs)))(*[text_of("spec", s) for s in specs])
     repeats, threads = integer("repeats", repeats, 1, 2**63 - 1), int_of("threads", threads)
     want = Comparison(encoded, len(specs), repeats, seed_of(seed), threads, int(bool(timed)), STOPPED(), None)
     out = c_void_p()
     if isinstance(source, (str, os.PathLike)):
-        call(lib.atomo_compare_file, byref(want), os.fsencode(source), byref(out))
+        _stoppable(lib.atomo_compare_file, want, path_of(source), byref(out))
     else:
-        held = [_gradient(*g) for g in _gradients(source)]  # keeps the arrays alive during the call
+        held = [_gradient(*g) for g in _gradients(source)]
         gradients = (Gradient * max(1, len(held)))(*[h[0] for h in held])
-        call(lib.atomo_compare, byref(want), gradients, len(held), byref(out))
+        gradients.held = held  # even where a second KeyboardInterrupt leaves the thread alone
+        _stoppable(lib.atomo_compare, want, gradients, len(held), byref(out))
     try:
         return _records(json.loads(ctypes.string_at(out)))
     finally:
@@ -150,7 +179,7 @@ def _read_csv(text):
 def read_result(path):
     """The records of a file that atomo-bench or atomo-train wrote with -o FILE.json or FILE.csv."""
     try:
-        with open(path, encoding="utf-8", newline="") as file:
+        with open(path_of(path), encoding="utf-8", newline="") as file:
             text = file.read()
         return _records(json.loads(text)) if text.lstrip().startswith("{") else _read_csv(text)
     except OSError as error:
