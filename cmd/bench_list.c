@@ -2,6 +2,7 @@
 #include "bench_commands.h"
 
 #include "app/codec_doc.h"
+#include "app/notes.h"
 #include "base/outfile.h"
 #include "compress/names.h"
 #include "compress/spec.h"
@@ -83,12 +84,13 @@ static Status show_spec(List *l, const char *spec)
     const Compressor *ops = compressor_find(spec);
     if (ops) /* also finds wrappers; most of their names alone are no valid specs */
         return show(l, ops);
-    if (!strpbrk(spec, ":+/") || literature_has(spec)) {
+    if (!literature_alias(spec) && (!strpbrk(spec, ":+/") || literature_has(spec))) {
         compressor_unknown(l->err, spec);
         return error_at(l->err, "list");
     }
     if (codec_open(&codec, spec, l->a, l->err) != OK)
         return error_at(l->err, "list");
+    notes_specs(&(TextList){&spec, 1});
     if (!codec->inner || codec_alone(codec))
         return show(l, codec->ops);
     if (l->format == FORMAT_TABLE || l->format == FORMAT_MD)

@@ -33,7 +33,8 @@ typedef struct {
 } Eval;
 
 static const Column columns[] = {
-    {"step", true}, {"epoch", true}, {"compressor", true}, {"test_loss", true}, {"test_accuracy", true}};
+    {"step", true},      {"epoch", true},         {"compressor", true},
+    {"test_loss", true}, {"test_accuracy", true}, {"spec", false}};
 
 static Status open_trainer(Eval *e, const char *path)
 {
@@ -60,9 +61,10 @@ static Status write_row(Eval *e, const MeanScore *tested)
     const Value row[] = {
         value_int((int64_t)step),
         value_int(step ? (int64_t)((step - 1) / trainer_epoch_steps(e->trainer)) + 1 : 0),
-        value_text(codec_text(e->setup.codec, e->a)),
+        value_text(codec_typed(e->setup.codec, e->a)),
         value_real(tested->loss),
         value_real(tested->accuracy),
+        value_text(codec_complete(e->setup.codec, e->a)),
     };
     _Static_assert(countof(row) == countof(columns), "a value for each column");
     if (e->follow && !e->common.quiet)

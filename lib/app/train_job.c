@@ -244,7 +244,7 @@ Status train_job_open(TrainJob *j)
     fill_setup(j, link);
     TRY(codec_list(&j->codec, &j->codecs, j->specs.count ? &j->specs : &usual, j->a, j->err));
     if (net_rank(j->net) == 0)
-        notes_twice(&j->specs);
+        notes_specs(&j->specs);
     if (j->weights && access(j->weights, R_OK) != 0) {
         FAIL(j->err, ERR_IO, "%s: cannot be opened: %s", j->weights, strerror(errno));
         return weights_hint(j->err);

@@ -183,7 +183,7 @@ static Status open_stages(Codec **out, const char *spec, Arena *a, Error *err)
 
 Status codec_open(const Codec **out, const char *spec, Arena *a, Error *err)
 {
-    Codec *codec;
+    Codec *codec = NULL;
     const char *alias = NULL, *known = without_alias(spec, &alias, a);
     size_t from, to;
     if (find_alternatives(spec, &from, &to))
@@ -240,6 +240,18 @@ char *codec_text(const Codec *codec, Arena *a)
 char *codec_complete(const Codec *codec, Arena *a)
 {
     return print_spec(codec, KEYS_ALL, a);
+}
+
+bool spec_equal(const char *spec, const char *other)
+{
+    Arena *a = arena_open(0);
+    const Codec *one, *two;
+    Error ignored;
+    const char *text = codec_open(&one, spec, a, &ignored) == OK ? codec_text(one, a) : NULL,
+               *second = codec_open(&two, other, a, &ignored) == OK ? codec_text(two, a) : NULL;
+    const bool equal = text && second && !strcmp(text, second);
+    arena_close(a);
+    return equal;
 }
 
 const char *codec_typed(const Codec *codec, Arena *a)

@@ -21,6 +21,9 @@ char *codec_complete(const Codec *codec, Arena *a);
 /* as it was typed; after a key was set, with the keys that were named, as `codec_text` writes values */
 const char *codec_typed(const Codec *codec, Arena *a);
 
+/* True if both texts are specs, of equal codecs, however they are typed. */
+bool spec_equal(const char *spec, const char *other);
+
 /* Writes the spec as it was typed to `out`, or its beginning, for a message. Returns `out`. */
 enum { SPEC_SHOWN = 80 };
 const char *codec_shown(char out[SPEC_SHOWN], const Codec *codec);

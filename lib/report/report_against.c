@@ -31,6 +31,7 @@ static const Column all_columns[] = {
     {"difference_p_holm", false},
     {"differs", true},
     {"error", false},
+    {"spec", false},
 };
 enum { COLUMNS = countof(all_columns) };
 
@@ -174,6 +175,7 @@ static void fill_identity(const Results *r, size_t place, size_t codec, Value *r
             if (!strcmp(all_columns[i].name, r->columns[k].name))
                 row[i] = from[k];
     *cell(row, "against") = value_text(r->codec[0]);
+    *cell(row, "spec") = value_text(r->spec[codec]);
 }
 
 static void fill_figures(const Contrast *c, const Drawn *reference, double holm, Value *row, Arena *a)

@@ -89,7 +89,7 @@ class State:
             states = dict(states)
         except (KeyError, TypeError, ValueError):
             raise UsageError("not a dictionary of State.state_dict: want spec, step, bytes_sent and states") from None
-        if spec != self.spec:
+        if Codec(spec).complete != self.codec.complete:
             raise UsageError("the checkpoint is of %s, this state of %s" % (spec, self.spec))
         if not self._numbered:
             self._refuse(set(states) - set(self._names.values()))
