@@ -172,7 +172,10 @@ static Status test_all(Eval *e)
     if (access(e->dir, F_OK))
         return FAIL(e->err, ERR_IO, "%s: %s", e->dir, strerror(errno));
     FAIL(e->err, ERR_IO, "%s: no checkpoint there", e->dir);
-    return error_hint(e->err, "%s", several);
+    TextBuf inside = {.arena = e->a};
+    step_folders(&inside, e->dir, 2); /* CODEC/seed-N */
+    const char *folders = inside.size ? text_done(&inside) : NULL;
+    return folders ? error_hint(e->err, "it has folders with checkpoints: %.240s", folders) : error_hint(e->err, "%s", several);
 }
 
 static Status run(void *options, const TextList *arguments)

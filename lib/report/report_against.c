@@ -1,6 +1,7 @@
 /* report_against.c -- pairs the draws of each codec with those of the reference codec, and writes the
  * differences (report_against.h). */
 #include "report/report_against.h"
+#include "report/report_bias.h"
 
 #include "num/stats.h"
 
@@ -149,7 +150,7 @@ static Value difference_words(const Contrast *c, double holm, Arena *a)
     if (!isnan(d->p) && holm >= AGAINST_LEVEL)
         return value_text("not seen");
     if (!isnan(d->p))
-        return value_text(text_format(a, "%s (p = %.1g)", d->difference > 0 ? "larger" : "smaller", holm));
+        return value_text(text_format(a, "%s (%s)", d->difference > 0 ? "larger" : "smaller", p_words(holm, a)));
     if (isnan(d->se))
         return value_text("cannot be seen with one repeat");
     return value_text(d->exact             ? "exact"
