@@ -151,7 +151,8 @@ static void put_literature(TextBuf *out, Format format, Arena *a)
     }
     const ReportSpec spec = {.columns = columns, .column_count = COLUMNS, .format = format};
     const char *table = rows ? report_text(&spec, rows, count, a) : NULL;
-    text_addf(out, "\n%sNames in the literature\n\n%s", format == FORMAT_MD ? "# " : "", table ? table : "");
+    text_addf(out, "\n%sNames in the literature\n\nA name without a difference may stand in a spec.\n\n%s",
+              format == FORMAT_MD ? "# " : "", table ? table : "");
     out->failed |= !table;
 }
 

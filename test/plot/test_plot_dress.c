@@ -76,6 +76,12 @@ static void a_spec_looks_the_same_in_every_order(void **state)
     for (size_t i = 0; i < countof(one); i++)
         for (size_t k = 0; k < countof(one); k++)
             check(strcmp(one[i], other[k]) != 0 || same_look(&x[i], &y[k]));
+    /* a codec that is typed in several ways has one look, also where another codec has its own */
+    static const char *const typed[] = {"topk", "TopK:ratio=0.010", "qsgd", "EF-signSGD", "ef+scaledsign",
+                                        "qsgd:levels=15", "topk ring", "topk:ratio=1e-2 ring", "qsgd:bits=4"};
+    x = plot_looks(typed, countof(typed), a);
+    check(same_look(&x[0], &x[1]) && same_look(&x[3], &x[4]) && same_look(&x[6], &x[7]) && same_look(&x[2], &x[8]));
+    check(!same_look(&x[0], &x[2]) && !same_look(&x[0], &x[6]) && !same_look(&x[2], &x[5]));
     /* sixty ratios share 25 looks */
     enum { MANY = 60 };
     const char *up[MANY], *down[MANY];
