@@ -18,10 +18,10 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -
 # without -c: the codecs of the paper, with entry at the size of svd:rank=3
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 --repeats 2
 > none *
-> qsgd *
+> qsgd:bits=4 *
 > qsgd:bits=8 *
 > terngrad *
-> svd *
+> svd:rank=3 *
 > svd:rank=4 *
 > entry:bits=*
 = 0
