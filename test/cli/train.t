@@ -75,7 +75,7 @@ $ sh $SRC/test/cli/interrupted.sh -c none -c qsgd --seeds 2; atomo-train run --t
 = 0
 
 # --resume refuses a journal of another codec, seed or step than the run's, and of other weights or step sizes, and leaves it as it is
-$ printf 'compressor,lr,chosen\nnone,0.1,true\nqsgd,0.1,true\nsign,0.1,true\n' >lr.csv; cp lr.csv lr2.csv; sh $SRC/test/cli/interrupted.sh --lr-from lr.csv -c none -c qsgd --seeds 2; cp r.csv.journal old; go() { echo "== $*" >&2; atomo-train run --threads 1 --network softmax --dataset mnist -q --eval-freq 4 --train-dir d -o r.csv --resume --lr-from lr.csv "$@"; echo $? >&2; cmp r.csv.journal old; }; go -c qsgd -c sign --seeds 2 --max-steps 20; go -c none -c qsgd --seeds 2 --max-steps 11; go -c none -c qsgd --seeds 2 --weights d/none/seed-1/step_00000004.h5; go -c none -c qsgd --seeds 2 --lr-from lr2.csv; sed 's/"seed": 1}/"seed": 3}/' r.csv.journal >x; cp x r.csv.journal; cp x old; go -c none -c qsgd --seeds 2 --max-steps 20
+$ printf 'compressor,lr,chosen\nnone,0.1,true\nqsgd,0.1,true\nsign,0.1,true\n' >lr.csv; cp lr.csv lr2.csv; sh $SRC/test/cli/interrupted.sh --lr-from lr.csv -c none -c qsgd --seeds 2; cp r.csv.journal old; go() { echo "== $*" >&2; atomo-train run --threads 1 --network softmax --dataset mnist -q --eval-freq 4 --train-dir d -o r.csv --resume --lr-from lr.csv "$@"; echo $? >&2; cmp r.csv.journal old; }; go -c qsgd -c sign --seeds 2 --max-steps 20; go -c none -c qsgd --seeds 2 --max-steps 11; go -c none -c qsgd --seeds 2 --weights d/none/seed-1/step_00000004.h5; go -c none -c qsgd --seeds 2 --lr-from lr2.csv; sed 's/"seed": 1,/"seed": 3,/' r.csv.journal >x; cp x r.csv.journal; cp x old; go -c none -c qsgd --seeds 2 --max-steps 20
 >
 2> == -c qsgd -c sign --seeds 2 --max-steps 20
 2> atomo-train: r.csv.journal: has a record of step 12 of none, seed 1, which this run would not have
@@ -177,9 +177,9 @@ $ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --data
 
 # tune chooses the step size with the least validation loss
 $ sh $SRC/test/cli/tiny.sh; atomo-train tune --threads 1 --network softmax --dataset mnist --max-steps 15 --points 3 --lr-low 0.0001 --lr-high 1e38 -q -f csv
-> compressor,lr,steps,train_loss,validation_loss,validation_accuracy,chosen
-> none,0.0001,15,*,true
-> none,*e+*,,,,false
+> compressor,lr,steps,train_loss,validation_loss,validation_accuracy,chosen,spec
+> none,0.0001,15,*,true,none
+> none,*e+*,,,,false,none
 = 0
 
 # a note is printed if the best step size is at an end of the grid; not if it is within the grid or the only one
@@ -253,7 +253,7 @@ $ atomo-train run --network resnet20 --batch-size 2 --max-steps 1 --test-batch-s
 # a language model trains on a text of its own or on babble, and its checkpoints are tested; threads change no byte
 $ g="--network gpt:layers=1,heads=2,width=16,context=32 --batch-size 4 --workers 2 -c qsgd:bits=4 --max-steps 3 --eval-freq 3"; for t in 1 2; do atomo-train run $g --threads $t --train-dir d$t -f csv -q -o $t.csv; done; cmp d1/step_00000003.h5 d2/step_00000003.h5 && atomo-train eval --train-dir d1 -f csv -q | cut -d, -f 1,3 && awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i } $c["record"] == "summary" { print ($c["test_loss"] > 1.3 && $c["test_loss"] < 2.9) }' 1.csv
 > step,compressor
-> 3,qsgd
+> 3,qsgd:bits=4
 > 1
 = 0
 

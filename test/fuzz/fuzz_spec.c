@@ -1,4 +1,4 @@
-/* fuzz_spec.c -- fuzzes the parser of codec specs. It must refuse the text, or open a codec whose printed spec
+/* fuzz_spec.c -- fuzzes the parser of codec specs. It must refuse the text, or open a codec
  * each of whose printed specs opens an equal codec, and is printed as it was typed. */
 #include "compress/spec.h"
 
