@@ -141,8 +141,7 @@ $ F="$SRC"/datasets/lenet-mnist.h5; for n in atomo topk-ef adacomp; do atomo-ben
 = 2
 
 # also names of newer methods, the beginnings of codecs' names, and a name with a slash; a share over 100 %
-$ F="$SRC"/datasets/lenet-mnist.h5; for n in ternary acpsgd fp8 tern power count '0/1 Adam' a2sgd omnireduce deepreduce zero++ loco gtopk-sgd topk:ratio=101%; do atomo-bench compare "$F" -c "$n"; done
-2> hint: ternary is terngrad here
+$ F="$SRC"/datasets/lenet-mnist.h5; for n in acpsgd fp8 tern power count '0/1 Adam' a2sgd omnireduce deepreduce zero++ loco gtopk-sgd topk:ratio=101%; do atomo-bench compare "$F" -c "$n"; done
 2> hint: try powersgd; ACP-SGD sends one of the two factors in a step and the other in the next
 2> hint: try minmax:bits=8; there are no 8-bit floats here*
 2> atomo-bench: codec tern: no codec is called "tern" (did you mean terngrad[?])
