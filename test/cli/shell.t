@@ -70,7 +70,7 @@ $ atomo-bench inspect $SRC/datasets/gpt-nano-babble.h5 -f csv | awk -F, 'NR == 1
 > $ atomo-bench compare */gpt-nano-babble.h5 -q
 > none * 1.000 *
 > qsgd:bits=1 *
-> svd *
+> svd:rank=3 *
 > next: *
 2> atomo-bench: demo: no gradient of "gpt", want lenet or gpt-nano (did you mean gpt-nano?)
 = 2
@@ -81,7 +81,7 @@ $ atomo-bench inspect $SRC/datasets/gpt-nano-babble.h5 -f csv | awk -F, 'NR == 1
 $ mkdir -p a/b/bin datasets; cp "$(command -v atomo-bench)" a/b/bin; python3 $SRC/test/small.py a/b/bin $SRC/datasets/lenet-mnist.h5 datasets/lenet-mnist.h5; a/b/bin/atomo-bench demo -v -q 2>e; grep -c 'finished: qsgd:bits=1 on' e; sh $SRC/test/cli/stop.sh TERM atomo-bench demo -q >o; code=$?; cat o; exit $code
 > $ atomo-bench compare *lenet-mnist.h5 -v -q
 > $ atomo-bench compare *lenet-mnist.h5 -q
-> qsgd *
+> qsgd:bits=4 *
 > next: *
 > [1-9]*
 2> atomo-bench: *lenet-mnist.h5: stopped *
