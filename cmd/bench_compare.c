@@ -12,8 +12,7 @@
 /* The codecs that `compare` applies if the user gives no -c: the codecs of the ATOMO paper. `set_entry` adds
  * the codec `entry`. */
 static const char *const paper_set[] = {"none", "qsgd:bits=1/2/4/8", "terngrad", "svd:rank=1/2/3/4"};
-/* the name of svd:rank=3 in the results: rank=3 is svd's default, so the name leaves it out */
-static const char sized_by[] = "svd";
+static const char sized_by[] = "svd:rank=3"; /* gives the size of `entry` */
 static const char *const equal_set[] = {"none", "qsgd", "terngrad", "svd", "entry"};
 
 typedef struct {

@@ -63,7 +63,7 @@ static Status write_container(const Options *o, Dump *d, const VectorList *list,
     const bool piped = !strcmp(o->common.output, "-");
     fprintf(piped ? stderr : stdout,
             "%s: %s, %zu tensor%s, %llu -> %llu payload bytes, ratio %.4g; %llu bytes %s\n",
-            piped ? "standard output" : o->common.output, spec, sum.tensors, text_s(sum.tensors),
+            piped ? "standard output" : o->common.output, codec->typed, sum.tensors, text_s(sum.tensors),
             (unsigned long long)sum.raw_bytes, (unsigned long long)sum.payload_bytes,
             (double)sum.raw_bytes / (double)(sum.payload_bytes ? sum.payload_bytes : 1),
             (unsigned long long)size, piped ? "in all" : "on disk");
@@ -89,6 +89,7 @@ static Status run(void *options, const TextList *arguments)
         return FAIL(o->err, ERR_USAGE,
                     "encode: -o -: a terminal cannot show payloads; want a pipe or a file");
     TRY(codec_open(&codec, o->specs.item[0], o->a, o->err));
+    notes_specs(&o->specs);
     TRY(dump_open_as(&d, arguments->item[0], &o->hints, o->a, o->err));
     o->groups.grouping = (Grouping)o->grouping;
     o->groups.min_elements = (size_t)o->min_elements;

@@ -2,6 +2,7 @@
 #include "bench_commands.h"
 
 #include "app/codec_doc.h"
+#include "app/notes.h"
 #include "base/outfile.h"
 #include "compress/names.h"
 #include "compress/spec.h"
@@ -83,12 +84,13 @@ static Status show_spec(List *l, const char *spec)
     const Compressor *ops = compressor_find(spec);
     if (ops) /* also finds wrappers; most of their names alone are no valid specs */
         return show(l, ops);
-    if (!strpbrk(spec, ":+/") || literature_has(spec)) {
+    if (!literature_alias(spec) && (!strpbrk(spec, ":+/") || literature_has(spec))) {
         compressor_unknown(l->err, spec);
         return error_at(l->err, "list");
     }
     if (codec_open(&codec, spec, l->a, l->err) != OK)
         return error_at(l->err, "list");
+    notes_specs(&(TextList){&spec, 1});
     if (!codec->inner || codec_alone(codec))
         return show(l, codec->ops);
     if (l->format == FORMAT_TABLE || l->format == FORMAT_MD)
@@ -149,7 +151,8 @@ static void put_literature(TextBuf *out, Format format, Arena *a)
     }
     const ReportSpec spec = {.columns = columns, .column_count = COLUMNS, .format = format};
     const char *table = rows ? report_text(&spec, rows, count, a) : NULL;
-    text_addf(out, "\n%sNames in the literature\n\n%s", format == FORMAT_MD ? "# " : "", table ? table : "");
+    text_addf(out, "\n%sNames in the literature\n\nA name without a difference may stand in a spec.\n\n%s",
+              format == FORMAT_MD ? "# " : "", table ? table : "");
     out->failed |= !table;
 }
 

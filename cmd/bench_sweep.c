@@ -26,7 +26,7 @@ static Status spread_all(CompareJob *j, const char *rates, const Codec **codec, 
     for (size_t k = 0; k < count; k++) {
         Rate r;
         size_t left_out;
-        const char *spec = codec_text(codec[k], j->a);
+        const char *spec = codec_typed(codec[k], j->a);
         TRY(arena_check(spec, j->a, j->err));
         TRY(rate_spread(set, codec[k], rates, &left_out, j->a, j->err));
         if (left_out && rates && rate_find(&r, codec[k]))

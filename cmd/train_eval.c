@@ -33,7 +33,8 @@ typedef struct {
 } Eval;
 
 static const Column columns[] = {
-    {"step", true}, {"epoch", true}, {"compressor", true}, {"test_loss", true}, {"test_accuracy", true}};
+    {"step", true},      {"epoch", true},         {"compressor", true},
+    {"test_loss", true}, {"test_accuracy", true}, {"spec", false}};
 
 static Status open_trainer(Eval *e, const char *path)
 {
@@ -60,9 +61,10 @@ static Status write_row(Eval *e, const MeanScore *tested)
     const Value row[] = {
         value_int((int64_t)step),
         value_int(step ? (int64_t)((step - 1) / trainer_epoch_steps(e->trainer)) + 1 : 0),
-        value_text(codec_text(e->setup.codec, e->a)),
+        value_text(codec_typed(e->setup.codec, e->a)),
         value_real(tested->loss),
         value_real(tested->accuracy),
+        value_text(codec_complete(e->setup.codec, e->a)),
     };
     _Static_assert(countof(row) == countof(columns), "a value for each column");
     if (e->follow && !e->common.quiet)
@@ -170,7 +172,10 @@ static Status test_all(Eval *e)
     if (access(e->dir, F_OK))
         return FAIL(e->err, ERR_IO, "%s: %s", e->dir, strerror(errno));
     FAIL(e->err, ERR_IO, "%s: no checkpoint there", e->dir);
-    return error_hint(e->err, "%s", several);
+    TextBuf inside = {.arena = e->a};
+    step_folders(&inside, e->dir, 2); /* CODEC/seed-N */
+    const char *folders = inside.size ? text_done(&inside) : NULL;
+    return folders ? error_hint(e->err, "it has folders with checkpoints: %.240s", folders) : error_hint(e->err, "%s", several);
 }
 
 static Status run(void *options, const TextList *arguments)

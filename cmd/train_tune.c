@@ -21,7 +21,7 @@ static const Column columns[] = {
     {"compressor", true},      {"lr", true},
     {"steps", true},           {"train_loss", true},
     {"validation_loss", true}, {"validation_accuracy", true},
-    {"chosen", true},
+    {"chosen", true},          {"spec", false},
 };
 
 /* The result of one learning rate. The losses and the accuracy are NaN if the run diverged. */
@@ -41,7 +41,7 @@ static Status follow(Tune *t, Trainer *trainer, Point *p)
         const Status status = cli_stopped() ? ERR_STOPPED : trainer_step(trainer, &r, j->err);
         if (status == ERR_STOPPED)
             return FAIL(j->err, ERR_STOPPED, "%s: stopped at lr %g, after %zu of %zu steps in all",
-                        codec_text(j->setup.codec, j->a), p->lr, t->done + trainer_step_done(trainer),
+                        codec_typed(j->setup.codec, j->a), p->lr, t->done + trainer_step_done(trainer),
                         j->progress.total);
         TRY(status);
         p->steps = r.step;
@@ -61,7 +61,7 @@ static Status run_point(Tune *t, const Codec *codec, Point *p)
     TRY(trainer_open(&trainer, &j->setup, j->err));
     j->steps = train_job_steps(j, trainer);
     j->progress.total = j->steps * j->codecs * (size_t)t->points;
-    progress_at(&j->progress, "%s, step size %.3g", codec_text(codec, j->a), p->lr);
+    progress_at(&j->progress, "%s, step size %.3g", codec_typed(codec, j->a), p->lr);
     const Status status = follow(t, trainer, p);
     trainer_close(trainer);
     t->done += j->steps;
@@ -99,8 +99,8 @@ static Status run_codec(Tune *t, const Codec *codec)
     TrainJob *j = &t->job;
     const size_t count = (size_t)t->points;
     Point *point = NEW_ZERO(j->a, Point, count);
-    const char *name = codec_text(codec, j->a);
-    TRY(arena_check(point && name, j->a, j->err));
+    const char *name = codec_typed(codec, j->a), *spec = codec_complete(codec, j->a);
+    TRY(arena_check(point && name && spec, j->a, j->err));
     for (size_t i = 0; i < count; i++) {
         point[i].lr = count > 1 ? t->low * pow(t->high / t->low, (double)i / (double)(count - 1)) : t->low;
         TRY(run_point(t, codec, &point[i]));
@@ -116,6 +116,7 @@ static Status run_codec(Tune *t, const Codec *codec)
             value_real(point[i].tested.loss),
             value_real(point[i].tested.accuracy),
             value_bool(i == best),
+            value_text(spec),
         };
         _Static_assert(countof(row) == countof(columns), "a value for each column");
         TRY(report_row(t->report, row, true, j->err));

@@ -70,9 +70,11 @@ typedef struct atomo_codec atomo_codec;
 atomo_status atomo_codec_open(atomo_codec **codec, const char *spec, atomo_error *err);
 void atomo_codec_close(atomo_codec *codec); /* `codec` may be NULL */
 
-/* Returns the codec's spec: its name, and in a fixed order all parameters that differ from their defaults.
- * The text is valid until the codec is closed. */
+/* Returns the codec's spec as it was given to atomo_codec_open. The text is valid until the codec is closed. */
 const char *atomo_codec_spec(const atomo_codec *codec);
+/* Returns the spec with all parameters, in one spelling: equal codecs have equal texts, and the text means the same after
+ * defaults have changed. The text is valid until the codec is closed. */
+const char *atomo_codec_complete(const atomo_codec *codec);
 
 /* The properties of a codec, as bits of atomo_codec_traits. A random number depends only on its address:
  * seed, worker, step, name of the tensor. */

@@ -127,18 +127,25 @@ static int by_time(const void *left, const void *right)
         return ranked(a) ? -1 : 1;
     if (!a->failure != !b->failure)
         return a->failure ? 1 : -1;
+    if ((a->rank == 1) != (b->rank == 1))
+        return a->rank == 1 ? -1 : 1;
     const int order = (a->time.total > b->time.total) - (a->time.total < b->time.total);
     return order ? order : strcmp(a->name, b->name);
 }
 
 Status advise_rank(Candidate *list, size_t count, const AdviseLimits *limits, Arena *a, Error *err)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         list[i].limit = list[i].failure ? NULL : broken_limit(&list[i], limits, a);
+        list[i].rank = 0;
+    }
     qsort(list, count, sizeof *list, by_time);
+    for (size_t i = 0; i < count; i++)
+        list[i].rank = ranked(&list[i]) && equal(&list[i], list);
+    qsort(list, count, sizeof *list, by_time); /* those equal to the first, then the others */
     for (size_t i = 0; i < count; i++) {
         Candidate *c = &list[i];
-        c->rank = !ranked(c) ? 0 : equal(c, list) ? 1 : i + 1;
+        c->rank = !ranked(c) ? 0 : c->rank ? 1 : i + 1;
         c->why = i || !ranked(c) ? reason(c, list, a) : NULL;
         TRY(arena_check(c->why || c->rank == 1, a, err));
     }

@@ -333,6 +333,7 @@ static const Column advise_columns[] = {
     {"decode_ms_se", false},
     {"repeats", false},
     {"seed", false},
+    {"spec", false},
 };
 enum { ADVISE_FIELDS = countof(advise_columns) };
 
@@ -367,6 +368,7 @@ static void put_candidate(Value *row, const AdviseJob *advise, const Candidate *
     const CostJob *cost = &advise->cost;
     put(row, "rank", c->rank ? value_int((int64_t)c->rank) : value_none());
     put(row, "compressor", value_text(c->name));
+    put(row, "spec", value_text(codec_complete(c->codec, cost->job.a)));
     put(row, "feedback", value_text(feedback_names[c->feedback]));
     put(row, "travels", value_text(c->travels));
     put(row, "why", value_text(c->why));

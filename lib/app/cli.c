@@ -94,6 +94,8 @@ static Status set_choice(Parser *p, const Option *o, const char *value)
         }
     out_of_range(p, o, value);
     const char *near = text_nearest(value, text_list_name, o->choices);
+    if (p->command->common && o->target == &p->command->common->format && text_listed("pdf,svg,png,eps", value))
+        return error_hint(p->err, "figures are drawn from results: atomo-bench plot KIND RESULT -o x.%s", value);
     return near ? error_hint(p->err, "did you mean %s?", near) : p->err->status;
 }
 

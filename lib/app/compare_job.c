@@ -130,7 +130,7 @@ Status compare_job_open(CompareJob *j)
         TRY(j->arrange(j));
     progress_open(&j->progress, "solving", "codecs", 0, j->common.quiet);
     note_input(j);
-    notes_twice(&j->specs);
+    notes_specs(&j->specs);
     TRY(open_journal(j));
     return OK;
 }
@@ -232,7 +232,7 @@ Status compare_job_codecs(CompareJob *j, const Codec *const *codec, size_t count
 Status compare_job_set_codec(CompareJob *j, size_t k, const Codec *codec)
 {
     j->codec[k] = codec;
-    j->name[k] = codec_text(codec, j->a);
+    j->name[k] = codec_typed(codec, j->a);
     TRY(arena_check(j->name[k], j->a, j->err));
     if (codec_caution(codec) && !(k && j->codec[k - 1] == codec))
         progress_note(&j->progress, "note: %s: %s", j->name[k], codec_caution(codec));

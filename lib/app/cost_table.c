@@ -2,6 +2,7 @@
  * of --sort. */
 #include "app/cost_job.h"
 
+#include "compress/spec.h"
 #include "report/report_sort.h"
 
 #include <math.h>
@@ -39,6 +40,7 @@ static const Column cost_columns[] = {
     {"seed", false},
     {"speedup16", true},
     {"speedup16_se", false},
+    {"spec", false},
 };
 enum { COST_FIELDS = countof(cost_columns) };
 
@@ -143,6 +145,7 @@ static Status add_row(Sheet *s, const Iteration *it, int asked)
     const char *error = cost_error(c, s->codec);
     Value *row = s->out.row + s->out.rows++ * COST_FIELDS;
     *cell(row, "compressor") = value_text(j->name[s->codec]);
+    *cell(row, "spec") = value_text(codec_complete(j->codec[s->codec], j->a));
     *cell(row, "workers") = value_int((int64_t)s->workers);
     *cell(row, "topology") = value_text(topology_names[it->topology]);
     *cell(row, "link") = value_text(s->link->name);

@@ -28,7 +28,7 @@ static Status unset_rate(CompareJob *j, const Codec **codec)
     if (!rate_find_fine(&r, *codec))
         return OK;
     if (rate_named(&r)) {
-        const char *spec = codec_text(*codec, j->a);
+        const char *spec = codec_typed(*codec, j->a);
         TRY(arena_check(spec, j->a, j->err));
         progress_note(&j->progress, "note: %s: --equal-bits sets %s's %s, whatever the spec says", spec,
                       r.stage->ops->name, r.key->key);
@@ -62,11 +62,11 @@ static Status solve_one(CompareJob *j, Sizer *s, const Codec **codec)
 {
     unsigned tries;
     const char *name = codec_text(*codec, j->a), *before = name ? solved_before(j, name) : NULL;
-    progress_at(&j->progress, "%s", name ? name : "");
+    progress_at(&j->progress, "%s", name ? codec_typed(*codec, j->a) : "");
     if (before)
         return codec_open(codec, before, j->a, j->err);
     TRY(sizer_solve(s, codec, *codec, j->target_bits, &tries, j->a, j->err));
-    const char *as = codec_text(*codec, j->a);
+    const char *as = codec_typed(*codec, j->a);
     TRY(arena_check(name && as, j->a, j->err));
     if (tries == 0)
         return OK;

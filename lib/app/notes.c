@@ -82,7 +82,15 @@ bool notes_cold(const Codec *codec, const char *name, const VectorList *list, Pr
     return one_step;
 }
 
-void notes_twice(const TextList *specs)
+/* Prints which codec a name of the literature stands for. */
+static void note_alias(const Codec *codec, Arena *a)
+{
+    const char *spec = codec->alias ? codec_text(codec, a) : NULL;
+    if (spec)
+        fprintf(stderr, "note: %s is %s here\n", codec->typed, spec);
+}
+
+void notes_specs(const TextList *specs)
 {
     Error ignored;
     Arena *a = arena_open(0);
@@ -96,14 +104,17 @@ void notes_twice(const TextList *specs)
         size_t k = 0;
         while (k < kept && strcmp(name[k], text) != 0)
             k++;
-        name[k] = text;
+        if (k == kept) {
+            note_alias(codec[i], a);
+            codec[kept] = codec[i];
+            name[kept++] = text;
+        }
         times[k]++;
-        kept += k == kept;
     }
     for (size_t k = 0; k < kept; k++)
         if (times[k] == 2)
-            fprintf(stderr, "note: %s is given twice and measured once\n", name[k]);
+            fprintf(stderr, "note: %s is given twice and measured once\n", codec[k]->typed);
         else if (times[k] > 2)
-            fprintf(stderr, "note: %s is given %zu times and measured once\n", name[k], times[k]);
+            fprintf(stderr, "note: %s is given %zu times and measured once\n", codec[k]->typed, times[k]);
     arena_close(a);
 }

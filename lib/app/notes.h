@@ -15,7 +15,8 @@ void notes_dump(const Dump *d, Progress *p);
  * printed. */
 bool notes_cold(const Codec *codec, const char *name, const VectorList *list, Progress *p);
 
-/* Prints a note on each codec that several of the specs name, as equal codecs are measured once. The specs must be valid. */
-void notes_twice(const TextList *specs);
+/* Prints a note on each name of the literature among the specs, and on each codec that several of them name, as equal codecs
+ * are measured once. The specs must be valid. */
+void notes_specs(const TextList *specs);
 
 #endif

@@ -23,11 +23,12 @@ static Status record(void *data, const StepRecord *s, Error *err)
     return train_records_step(&r->records, s, err);
 }
 
-/* Returns DIR, DIR/CODEC, DIR/seed-N or DIR/CODEC/seed-N: several codecs or seeds have a folder each. */
-static char *folder_of(const TrainRun *r, const char *compressor)
+/* Returns DIR, DIR/CODEC, DIR/seed-N or DIR/CODEC/seed-N: several codecs or seeds have a folder each. CODEC is the canonical
+ * spec, so that --resume finds the folder however the codec is typed. */
+static char *folder_of(const TrainRun *r, const Codec *of)
 {
     const TrainJob *j = &r->job;
-    const char *codec = j->codecs == 1 ? "" : text_format(j->a, "/%s", compressor);
+    const char *name = codec_text(of, j->a), *codec = j->codecs == 1 ? "" : text_format(j->a, "/%s", name ? name : "");
     const char *seed =
         j->seeds == 1 ? "" : text_format(j->a, "/seed-%llu", (unsigned long long)j->setup.seed);
     return codec && seed ? text_format(j->a, "%s%s%s", r->dir, codec, seed) : NULL;
@@ -47,7 +48,8 @@ static Status agree(const TrainRun *r, Status status)
 /* ---- opening a run ---- */
 
 typedef struct {
-    const char *codec, *dir; /* dir: the folder of its checkpoints, or NULL */
+    const char *codec, *spec; /* as it was typed, and complete */
+    const char *dir;          /* the folder of its checkpoints, or NULL */
     Trainer *trainer;
     int lock; /* of the folder; -1: none */
 } OneRun;
@@ -60,9 +62,9 @@ static Status run_choose(OneRun *one, TrainRun *r, size_t k, size_t i)
     j->setup.codec = j->codec[k];
     if (r->tuned)
         j->setup.optimizer.lr = r->rate[k];
-    *one = (OneRun){.codec = codec_text(j->codec[k], j->a), .lock = -1};
-    one->dir = one->codec && r->dir ? folder_of(r, one->codec) : NULL;
-    return one->codec && (one->dir || !r->dir) ? OK : arena_fail(j->a, j->err);
+    *one = (OneRun){.codec = codec_typed(j->codec[k], j->a), .spec = codec_complete(j->codec[k], j->a), .lock = -1};
+    one->dir = r->dir ? folder_of(r, j->codec[k]) : NULL;
+    return one->codec && one->spec && (one->dir || !r->dir) ? OK : arena_fail(j->a, j->err);
 }
 
 static void run_close(OneRun *one)
@@ -175,6 +177,7 @@ static Status plan_run(PlannedRun *planned, TrainRun *r, size_t k, size_t i)
     TRY(run_choose(&one, r, k, i));
     TRY(step_files(&step, &count, one.dir, r->job.a, r->job.err));
     *planned = (PlannedRun){.compressor = one.codec,
+                            .spec = one.spec,
                             .seed = (int64_t)r->job.setup.seed,
                             .dir = one.dir,
                             .done = count ? step[count - 1] : 0,
@@ -269,15 +272,16 @@ static Status keep_failure(TrainRun *r, const char *compressor)
     return agree(r, writes(r) ? train_records_summary(&r->records, true) : OK);
 }
 
-static Status train(TrainRun *r, Trainer *t, const char *compressor, const char *dir)
+static Status train(TrainRun *r, const OneRun *one)
 {
+    Trainer *t = one->trainer;
     Status status = OK;
-    train_records_begin(&r->records, r->run, compressor, (int64_t)r->job.setup.seed);
-    if (dir && writes(r))
-        status = begin_or_resume(r, t, dir);
+    train_records_begin(&r->records, r->run, one->codec, one->spec, (int64_t)r->job.setup.seed);
+    if (one->dir && writes(r))
+        status = begin_or_resume(r, t, one->dir);
     TRY(agree(r, status));
     trainer_spread(t);
-    TRY(follow_course(r, t, dir));
+    TRY(follow_course(r, t, one->dir));
     return agree(r, writes(r) ? test_again(r, t) : OK);
 }
 
@@ -291,7 +295,7 @@ static Status train_in(TrainRun *r, OneRun *one)
                       j->setup.network, trainer_parameters(one->trainer),
                       1e-6 * (double)trainer_bytes(one->trainer));
     j->progress.total = j->steps * j->codecs * (size_t)j->seeds;
-    return train(r, one->trainer, one->codec, one->dir);
+    return train(r, one);
 }
 
 Status train_codec(TrainRun *r, size_t k, size_t i)

@@ -250,7 +250,9 @@ Status train_job_open(TrainJob *j)
     fill_setup(j, link);
     TRY(codec_list(&j->codec, &j->codecs, j->specs.count ? &j->specs : &usual, j->a, j->err));
     if (net_rank(j->net) == 0)
-        notes_twice(&j->specs);
+        notes_specs(&j->specs);
+    if (net_rank(j->net) == 0 && j->lr == 0)
+        fprintf(stderr, "note: --lr 0: no step changes the weights, so nothing is learned\n");
     if (j->weights && access(j->weights, R_OK) != 0) {
         FAIL(j->err, ERR_IO, "%s: cannot be opened: %s", j->weights, strerror(errno));
         return weights_hint(j->err);

@@ -22,15 +22,15 @@ static Status check_columns(const Csv *t, const char *path, Error *err)
     return OK;
 }
 
-static Status find(double *lr, const Csv *t, const char *path, const char *compressor, Error *err)
+static Status find(double *lr, const Csv *t, const char *path, const char *spec, Error *err)
 {
     for (size_t row = 0; row < t->rows; row++) {
-        if (strcmp(csv_cell(t, row, "compressor"), compressor) || strcmp(csv_cell(t, row, "chosen"), "true"))
+        if (strcmp(csv_cell(t, row, "chosen"), "true") || !spec_equal(csv_cell(t, row, "compressor"), spec))
             continue;
         *lr = csv_real(t, row, "lr");
         return isfinite(*lr) && *lr >= 0 ? OK : no_result(path, "a chosen lr is no step size", err);
     }
-    FAIL(err, ERR_USAGE, "--lr-from %s: no step size was chosen for %s", path, compressor);
+    FAIL(err, ERR_USAGE, "--lr-from %s: no step size was chosen for %s", path, spec);
     return error_hint(err,
                       "name the same -c SPEC to atomo-train tune; none is chosen where every run diverged");
 }
@@ -43,7 +43,7 @@ Status train_rates_load(double **rate, const char *path, const Codec *const *cod
     TRY(check_columns(&tuned.table, path, err));
     *rate = NEW(a, double, codecs);
     for (size_t k = 0; k < codecs; k++) {
-        const char *name = codec_text(codec[k], a);
+        const char *name = codec_typed(codec[k], a);
         TRY(arena_check(*rate && name, a, err));
         TRY(find(*rate + k, &tuned.table, path, name, err));
     }

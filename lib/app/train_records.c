@@ -167,9 +167,10 @@ static double step_ms(const TrainRecords *r, const StepRecord *s, double seconds
 /* Sets the columns that are equal in all records of a run. */
 static void set_run(const TrainRecords *r, Value *row)
 {
-    row[r->columns - 1] = value_int(r->seed);
+    row[r->columns - 1] = value_text(r->spec);
+    row[r->columns - 2] = value_int(r->seed);
     if (r->job->net)
-        row[r->columns - 2] = value_int(r->job->workers);
+        row[r->columns - 3] = value_int(r->job->workers);
 }
 
 /* ---- opening ---- */
@@ -211,6 +212,7 @@ Status train_records_open(TrainRecords *r, const char *rates, bool checkpoints)
     if (j->net) /* figures of measured iterations need it, and a CSV has no meta data */
         r->column[r->columns++] = (Column){"workers", false};
     r->column[r->columns++] = (Column){"seed", j->seeds > 1};
+    r->column[r->columns++] = (Column){"spec", false};
     TRY(open_journal(r, rates, checkpoints));
     r->occupied = j->common.resume && is_occupied(j->common.output);
     train_job_facts(j, facts);
@@ -222,10 +224,11 @@ Status train_records_open(TrainRecords *r, const char *rates, bool checkpoints)
     return cli_report_open(&r->report, &j->common, &spec, j->a, j->err);
 }
 
-void train_records_begin(TrainRecords *r, size_t run, const char *compressor, int64_t seed)
+void train_records_begin(TrainRecords *r, size_t run, const char *compressor, const char *spec, int64_t seed)
 {
     r->run = run;
     r->compressor = compressor;
+    r->spec = spec;
     r->seed = seed;
     r->last = (StepRecord){.train = {NAN, NAN}, .test = {NAN, NAN}, .lr = NAN};
     r->sim = r->wall = r->bytes = 0;
@@ -353,9 +356,9 @@ static Status replay_row(TrainRecords *r, Value *row, Trainer *tested)
 
 static bool is_of(const Json *record, const PlannedRun *run)
 {
-    const Json *name = json_member(record, "compressor"), *seed = json_member(record, "seed");
-    return name && name->type == JSON_TEXT && !strcmp(name->text, run->compressor) && seed &&
-           seed->is_whole && seed->whole == run->seed;
+    const Json *spec = json_member(record, "spec"), *seed = json_member(record, "seed");
+    return spec && spec->type == JSON_TEXT && !strcmp(spec->text, run->spec) && seed && seed->is_whole &&
+           seed->whole == run->seed;
 }
 
 static size_t positive(const Json *record, const char *field)

@@ -9,7 +9,7 @@
 #include "report/report_journal.h"
 
 enum { TARGETS_MOST = 16, TARGET_COLUMNS = 3, STEP_COLUMNS = 17, RANK_COLUMNS = 22 };
-enum { RECORD_COLUMNS_MOST = STEP_COLUMNS + RANK_COLUMNS + TARGET_COLUMNS * TARGETS_MOST + 2 };
+enum { RECORD_COLUMNS_MOST = STEP_COLUMNS + RANK_COLUMNS + TARGET_COLUMNS * TARGETS_MOST + 3 };
 
 /* A target test accuracy. `step`, `seconds` and `bytes` are valid if the current run has `reached` the
  * target. */
@@ -30,7 +30,7 @@ typedef struct {
 
 /* A run of a command: the training with one codec and one seed. */
 typedef struct {
-    const char *compressor;
+    const char *compressor, *spec; /* as typed, and complete */
     int64_t seed;
     const char *dir; /* the folder of its checkpoints */
     size_t done;     /* step of the newest checkpoint; 0: none */
@@ -41,7 +41,7 @@ typedef struct {
     TrainJob *job;
     Column column[RECORD_COLUMNS_MOST];
     /* the first `step_columns` are about a step; then come those of the targets, on several ranks `workers`, then
-     * `seed` */
+     * `seed` and `spec` */
     size_t columns, step_columns;
     TrainTarget target[TARGETS_MOST];
     size_t targets;
@@ -54,7 +54,7 @@ typedef struct {
 
     /* about the current run */
     size_t run; /* its number */
-    const char *compressor;
+    const char *compressor, *spec;
     int64_t seed;
     StepRecord last;
     double sim, wall,
@@ -75,9 +75,9 @@ Status train_records_open(TrainRecords *r, const char *rates, bool checkpoints);
  * of them would have, or if the result in the file of -o would be replaced by one without the records of earlier steps. */
 Status train_records_plan(TrainRecords *r, const PlannedRun *run, size_t count);
 
-/* Begins run number `run`, of the codec with the spec `compressor` and this seed. All records until the next call belong
- * to this run. */
-void train_records_begin(TrainRecords *r, size_t run, const char *compressor, int64_t seed);
+/* Begins run number `run`, of the codec that was typed as `compressor`, with the complete spec `spec`, and of this seed. All
+ * records until the next call belong to this run. */
+void train_records_begin(TrainRecords *r, size_t run, const char *compressor, const char *spec, int64_t seed);
 
 /* For a resumed run: writes the journal's records of steps 1 to `step`, as if these steps had just run. `tested`: a trainer
  * that has done these steps; if the record of step `step` has no test, the network is tested now. If `tested` is NULL,

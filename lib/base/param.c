@@ -267,13 +267,3 @@ bool param_is_default(const Param *p, const void *params)
         return false;
     return !strcmp(value, param_value(&alone, &field, untouched));
 }
-
-char *param_text(const Param *schema, const void *params, Arena *a)
-{
-    char *text = text_copy(a, ""), value[32];
-    for (const Param *p = schema; p && p->key && text; p++)
-        if (!param_is_default(p, params))
-            text =
-                text_format(a, "%s%c%s=%s", text, *text ? ',' : ':', p->key, param_value(p, params, value));
-    return text;
-}

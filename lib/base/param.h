@@ -74,10 +74,6 @@ Status param_parse(const Param *schema, void *params, const char *owner, const c
 Status param_set(const Param *schema, void *params, const char *owner, const char *key, const char *value,
                  Error *err);
 
-/* Returns ":key=value,..." with the keys whose values differ from the defaults, in schema order. Returns
- * "" if all keys have their default values. */
-char *param_text(const Param *schema, const void *params, Arena *a);
-
 /* param_value returns a key's value as text (NULL: unset). param_range returns a key's range or choices for
  * messages: "1 to 16", "l2|linf". */
 const char *param_value(const Param *p, const void *params, char out[32]);

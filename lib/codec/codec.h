@@ -63,6 +63,9 @@ typedef struct Codec {
      * type PARAM_SPEC */
     const struct Codec *other;
     uint64_t named; /* bit i is set if the spec names the key ops->params[i] */
+    /* the whole spec as it was typed; NULL in a codec inside a wrapper, and after a key was set (rate_set) */
+    const char *typed;
+    const char *alias; /* the name of the literature in `typed` (Literature.title); NULL: none */
 } Codec;
 
 enum { ROUNDS_MAX = 8 };

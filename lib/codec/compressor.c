@@ -25,7 +25,8 @@ Status payload_bad(const Call *c, const char *format, ...)
     va_start(args, format);
     vsnprintf(why, sizeof why, format, args);
     va_end(args);
-    return FAIL(c->err, ERR_CORRUPT, "%s payload: %s", c->self->ops->name, why);
+    FAIL(c->err, ERR_CORRUPT, "%s payload: %s", c->self->ops->name, why);
+    return error_hint(c->err, "the payload is damaged, or of another shape or spec");
 }
 
 Status payload_kind(const Call *c, unsigned kind, unsigned want)

@@ -7,10 +7,23 @@
 #include <math.h>
 #include <stdlib.h>
 
+static char lower(char c)
+{
+    return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c); /* tolower depends on the locale */
+}
+
+/* True if `name`, in any case, is a codec's name, which has no capitals. */
+static bool is_name(const char *codec, const char *name)
+{
+    while (*codec && *codec == lower(*name))
+        codec++, name++;
+    return !*codec && !*name;
+}
+
 const Compressor *compressor_find(const char *name)
 {
     for (size_t i = 0; compressors[i]; i++)
-        if (!strcmp(compressors[i]->name, name))
+        if (is_name(compressors[i]->name, name))
             return compressors[i];
     return NULL;
 }
@@ -30,7 +43,7 @@ static const char *plain(char out[NAME_ROOM], const char *name)
     size_t used = 0;
     for (; *name && used + 1 < NAME_ROOM; name++)
         if (isalnum((unsigned char)*name))
-            out[used++] = (char)tolower((unsigned char)*name);
+            out[used++] = lower(*name);
     out[used] = 0;
     return out;
 }
@@ -63,13 +76,16 @@ bool literature_has(const char *name)
     return literature_find(name);
 }
 
+const Literature *literature_alias(const char *name)
+{
+    const Literature *row = compressor_find(name) ? NULL : literature_find(name);
+    return row && !row->note ? row : NULL;
+}
+
 static Status hint_literature(Error *err, const char *name)
 {
     const Literature *row = literature_find(name);
-    if (!row)
-        return OK;
-    return row->note ? error_hint(err, "try %s; %s", row->spec, row->note)
-                     : error_hint(err, "%s is %s here", row->title, row->spec);
+    return row && row->note ? error_hint(err, "try %s; %s", row->spec, row->note) : OK;
 }
 
 const char *compressor_left_out(const char *spec)

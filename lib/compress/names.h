@@ -1,15 +1,16 @@
 /* names.h -- finds compressors by name, and gives hints for names and keys that only papers or other programs
  * use.
  *
- * Names of the literature ("signSGD", "deep gradient compression") are not names of codecs. An error about a
- * name of the literature hints at the spec of the method, or of a similar codec. */
+ * Names of the literature ("signSGD", "deep gradient compression") are not names of codecs. Where a codec is the method, a
+ * spec may have the name instead (spec.h); where it is only similar, an error about the name hints at it. */
 #ifndef ATOMO_NAMES_H
 #define ATOMO_NAMES_H
 
 #include "codec/compressor.h"
 
 extern const Compressor *const compressors[];        /* all compressors (all.c); ends in NULL */
-const Compressor *compressor_find(const char *name); /* returns NULL if there is no such compressor */
+/* returns the compressor of this name, written in any case; NULL: there is none */
+const Compressor *compressor_find(const char *name);
 
 /* Returns the codec at the beginning of `spec` if this build lacks it, because it was built without the codec's
  * library libCODEC; else NULL. */
@@ -25,6 +26,8 @@ typedef struct {
 
 extern const Literature literature[];  /* ends in {0} */
 bool literature_has(const char *name); /* true if `name` is a title, compared as described above */
+/* Returns the row of `name` if the codec of its spec is the method; NULL: `name` is a codec's, or there is no such row. */
+const Literature *literature_alias(const char *name);
 
 /* Fails with ERR_USAGE: no codec is called `name`. If a correct spec can be guessed from `name`, a hint shows
  * the spec. */

@@ -88,6 +88,10 @@ Status rate_set(const Codec **out, const Codec *codec, const Rate *r, double val
     TRY(arena_check(first && params, a, err));
     memcpy(params, r->stage->params, ops->params_size);
     stage->params = params;
+    first->typed = first->alias = NULL;
+    for (const Param *p = ops->params; p->key; p++)
+        if (stands_for(p, r->key))
+            stage->named &= ~(UINT64_C(1) << (p - ops->params));
     stage->named |= UINT64_C(1) << (r->key - ops->params);
     const bool whole = r->key->type == PARAM_INT && value == floor(value) && fabs(value) < 1e15;
     if (whole)
@@ -173,7 +177,7 @@ Status rate_spread(CodecSet *set, const Codec *codec, const char *values, size_t
     if (set->count == before && !values)
         return add(set, codec, err);
     if (set->count == before)
-        return FAIL(err, ERR_USAGE, "--rates: none is a %s of %s: want %s", r.key->key, codec_text(codec, a),
+        return FAIL(err, ERR_USAGE, "--rates: none is a %s of %s: want %s", r.key->key, codec_typed(codec, a),
                     param_range(r.key, range));
     return OK;
 }

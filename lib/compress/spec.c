@@ -124,14 +124,31 @@ static Status refuse_alternatives(const char *spec, size_t from, size_t to, Erro
                       spec + to);
 }
 
-Status codec_open(const Codec **out, const char *spec, Arena *a, Error *err)
+/* Returns `spec` with the first name of the literature that is another name of a codec replaced by the codec's spec, and
+ * sets *alias to the name; `spec` itself if there is none. */
+static const char *without_alias(const char *spec, const char **alias, Arena *a)
 {
-    const Codec *first = NULL;
-    Codec *outer = NULL;
+    for (const char *stage = spec, *end;; stage = end + 1) {
+        end = stage_end(stage);
+        const size_t whole = (size_t)(end - stage), colon = strcspn(stage, ":"), length = colon < whole ? colon : whole;
+        const char *name = text_slice(a, stage, length), *keys = stage + length;
+        const Literature *row = name ? literature_alias(name) : NULL;
+        if (row) {
+            /* keys that were typed replace those of the row */
+            const char *own = *keys == ':' ? strrchr(row->spec, ':') : NULL;
+            *alias = row->title;
+            return text_format(a, "%.*s%.*s%s", (int)(stage - spec), spec,
+                               (int)(own ? (size_t)(own - row->spec) : strlen(row->spec)), row->spec, keys);
+        }
+        if (!*end)
+            return spec;
+    }
+}
+
+static Status open_stages(Codec **out, const char *spec, Arena *a, Error *err)
+{
+    Codec *first = NULL, *outer = NULL;
     int stages = 0;
-    size_t from, to;
-    if (find_alternatives(spec, &from, &to))
-        return refuse_alternatives(spec, from, to, err);
     for (const char *stage = spec, *end;; stage = end + 1) {
         if (stages++ == STAGES_MAX)
             return FAIL(err, ERR_USAGE, "codec %s: more than %d stages", spec, STAGES_MAX);
@@ -164,24 +181,82 @@ Status codec_open(const Codec **out, const char *spec, Arena *a, Error *err)
     return OK;
 }
 
+Status codec_open(const Codec **out, const char *spec, Arena *a, Error *err)
+{
+    Codec *codec = NULL;
+    const char *alias = NULL, *known = without_alias(spec, &alias, a);
+    size_t from, to;
+    if (find_alternatives(spec, &from, &to))
+        return refuse_alternatives(spec, from, to, err);
+    TRY(arena_check(known, a, err));
+    TRY(open_stages(&codec, known, a, err));
+    codec->typed = text_copy(a, spec);
+    codec->alias = alias;
+    *out = codec;
+    return arena_check(codec->typed, a, err);
+}
+
 bool codec_alone(const Codec *codec)
 {
     return codec->other && codec->ops->alone[0];
 }
 
+/* ---- printing specs ---- */
+
+/* Which keys a spec is printed with: those not at their defaults, all that are set, or those that the spec names. */
+typedef enum { KEYS_CHANGED, KEYS_ALL, KEYS_NAMED } Keys;
+
+static bool shows(const Codec *codec, const Param *p, Keys keys)
+{
+    return keys == KEYS_CHANGED ? !param_is_default(p, codec->params)
+           : keys == KEYS_NAMED ? codec->named >> (p - codec->ops->params) & 1
+                                : true;
+}
+
+static char *print_spec(const Codec *codec, Keys keys, Arena *a)
+{
+    TextBuf text = {.arena = a};
+    char value[32];
+    for (; codec; codec = codec_alone(codec) ? NULL : codec->inner) {
+        char before = ':';
+        text_addf(&text, "%s%s", text.size ? "+" : "", codec->ops->name);
+        for (const Param *p = codec->ops->params; p && p->key; p++) {
+            const char *is = !shows(codec, p, keys)    ? NULL
+                             : p->type == PARAM_SPEC ? print_spec(codec->other, keys, a)
+                                                     : param_value(p, codec->params, value);
+            if (is)
+                text_addf(&text, "%c%s=%s", before, p->key, is);
+            before = is ? ',' : before;
+        }
+    }
+    return text_done(&text);
+}
+
 char *codec_text(const Codec *codec, Arena *a)
 {
-    char *text = NULL;
-    for (; codec; codec = codec->inner) {
-        const char *keys = param_text(codec->ops->params, codec->params, a);
-        if (!keys)
-            return NULL;
-        text = text ? text_format(a, "%s+%s%s", text, codec->ops->name, keys)
-                    : text_format(a, "%s%s", codec->ops->name, keys);
-        if (!text || codec_alone(codec))
-            break;
-    }
-    return text;
+    return print_spec(codec, KEYS_CHANGED, a);
+}
+
+char *codec_complete(const Codec *codec, Arena *a)
+{
+    return print_spec(codec, KEYS_ALL, a);
+}
+
+bool spec_equal(const char *spec, const char *other)
+{
+    Arena *a = arena_open(0);
+    const Codec *one, *two;
+    Error ignored;
+    const char *text = codec_open(&one, spec, a, &ignored) == OK ? codec_text(one, a) : NULL,
+               *second = codec_open(&two, other, a, &ignored) == OK ? codec_text(two, a) : NULL;
+    const bool equal = text && second && !strcmp(text, second);
+    arena_close(a);
+    return equal;
+}
+
+const char *codec_typed(const Codec *codec, Arena *a)
+{
+    return codec->typed ? codec->typed : print_spec(codec, KEYS_NAMED, a);
 }
 
 char *codec_family(const Codec *codec, Arena *a)
@@ -264,7 +339,7 @@ Status codec_list(const Codec ***out, size_t *count, const TextList *specs, Aren
 const char *codec_shown(char out[SPEC_SHOWN], const Codec *codec)
 {
     Arena *a = arena_open(0);
-    const char *whole = codec_text(codec, a);
+    const char *whole = codec_typed(codec, a);
     snprintf(out, SPEC_SHOWN, "%s", whole ? whole : codec->ops->name);
     arena_close(a);
     return out;

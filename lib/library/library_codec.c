@@ -45,8 +45,12 @@ static Status open_codec(void *arg, Visit *v)
         return FAIL(e, ERR_MEMORY, "out of memory");
     c->arena = arena_open(0);
     Status status = codec_open(&c->codec, o->spec, c->arena, e);
-    if (status == OK && !(c->spec = codec_text(c->codec, c->arena)))
-        status = arena_fail(c->arena, e);
+    if (status == OK) {
+        c->spec = codec_typed(c->codec, c->arena);
+        c->complete = codec_complete(c->codec, c->arena);
+        c->canonical = codec_text(c->codec, c->arena);
+        status = arena_check(c->spec && c->complete && c->canonical, c->arena, e);
+    }
     if (status == OK)
         *o->out = c;
     else
@@ -69,6 +73,11 @@ void atomo_codec_close(atomo_codec *codec)
 const char *atomo_codec_spec(const atomo_codec *codec)
 {
     return codec->spec;
+}
+
+const char *atomo_codec_complete(const atomo_codec *codec)
+{
+    return codec->complete;
 }
 
 unsigned atomo_codec_traits(const atomo_codec *codec)

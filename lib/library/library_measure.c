@@ -109,7 +109,7 @@ typedef struct {
     Dump *dump;
     VectorList vectors;
     const Codec **codec;
-    const char **spec; /* canonical */
+    const char **spec; /* as they were typed */
     size_t codecs;
     Results results;
     Arena *arena;
@@ -164,7 +164,7 @@ static Status open_codecs(Job *j)
     TRY(codec_list(&j->codec, &j->codecs, &specs, j->arena, j->err));
     j->spec = NEW(j->arena, const char *, j->codecs);
     for (size_t i = 0; j->spec && i < j->codecs; i++)
-        if (!(j->spec[i] = codec_text(j->codec[i], j->arena)))
+        if (!(j->spec[i] = codec_typed(j->codec[i], j->arena)))
             return arena_fail(j->arena, j->err);
     return j->spec ? OK : arena_fail(j->arena, j->err);
 }

@@ -12,7 +12,7 @@
 struct atomo_codec {
     Arena *arena;
     const Codec *codec;
-    const char *spec; /* canonical */
+    const char *spec, *complete, *canonical; /* as it was typed; compress/spec.h */
 };
 
 struct atomo_tensor {

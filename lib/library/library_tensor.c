@@ -408,7 +408,7 @@ static size_t held_states(const atomo_tensor *t)
 
 static uint64_t kind_of_state(const atomo_tensor *t, size_t worker)
 {
-    const Bytes spec = {(const uint8_t *)t->codec->spec, strlen(t->codec->spec)};
+    const Bytes spec = {(const uint8_t *)t->codec->canonical, strlen(t->codec->canonical)};
     uint8_t number[8 * (3 + RANK_MAX)];
     Buf numbers = {.data = number, .cap = sizeof number};
     buf_u64(&numbers, worker);

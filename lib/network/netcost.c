@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 const char *const topology_names[] = {"ps", "allgather", "ring", "tree", NULL};
@@ -59,7 +60,8 @@ static Status find_preset(Link *out, const char *name, Error *err)
     char all[200];
     FAIL(err, ERR_USAGE, "link \"%.60s\": no such preset", name);
     if (*name >= '0' && *name <= '9')
-        return error_hint(err, "--link alpha=50us,beta=10Gbit, with latency and bandwidth, or a preset: %s",
+        return error_hint(err, "a link has a latency, too: --link alpha=50us,beta=%.30s, or a preset: %s",
+                          name[strcspn(name, " ,=/")] ? "10Gbit" : name,
                           text_names(all, sizeof all, link_name, NULL));
     return error_hint(
         err,
@@ -77,6 +79,7 @@ typedef struct {
 static const Unit times[] = {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}, {0}};
 static const Unit rates[] = {
     {"bit", BITS(1.0)}, {"kbit", BITS(1e3)}, {"Mbit", BITS(1e6)}, {"Gbit", BITS(1e9)}, {"Tbit", BITS(1e12)},
+    {"b", BITS(1.0)},   {"kb", BITS(1e3)},   {"Mb", BITS(1e6)},   {"Gb", BITS(1e9)},   {"Tb", BITS(1e12)},
     {"B", 1},           {"kB", 1e3},         {"MB", 1e6},         {"GB", 1e9},         {0}};
 
 static const struct {
@@ -87,12 +90,13 @@ static const struct {
 } keys[] = {
     {"alpha", times, 0, 1e3, "a time from 0 to 1000 s, in s, ms, us or ns"},
     {"beta", rates, 1, 1e15,
-     "1 to 1e15 bytes a second, in kbit, Mbit, Gbit, or kB, MB, GB (\"bps\" could be either)"},
+     "1 to 1e15 bytes a second, in kbit, Mbit, Gbit (kbps, Mbps, Gbps), or kB, MB, GB"},
 };
 
+/* Reads "10Gbit", "10Gbps" and "10Gbit/s" alike. */
 static bool read_unit(const char *text, const Unit *units, double *out)
 {
-    char number[32];
+    char number[32], unit[8];
     size_t length = strlen(text);
     while (length && !strchr("0123456789.", text[length - 1]))
         length--;
@@ -100,8 +104,11 @@ static bool read_unit(const char *text, const Unit *units, double *out)
         return false;
     memcpy(number, text, length);
     number[length] = 0;
+    snprintf(unit, sizeof unit, "%s", text + length);
+    if (text_ends(unit, "ps") || text_ends(unit, "/s"))
+        unit[strlen(unit) - 2] = 0;
     for (const Unit *u = units; u->name; u++)
-        if (!strcmp(u->name, text + length) && text_to_real(number, out)) {
+        if (!strcmp(u->name, unit) && text_to_real(number, out)) {
             *out *= u->worth;
             return true;
         }

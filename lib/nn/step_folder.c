@@ -49,6 +49,28 @@ static int by_number(const struct dirent **x, const struct dirent **y)
     return (a > b) - (a < b);
 }
 
+static int is_shown(const struct dirent *e)
+{
+    return e->d_name[0] != '.';
+}
+
+void step_folders(TextBuf *out, const char *dir, int depth)
+{
+    struct dirent **found = NULL;
+    const int count = scandir(dir, &found, is_shown, alphasort);
+    bool has = false;
+    for (int i = 0; i < count; i++) {
+        if (is_step(found[i]) && !has)
+            text_addf(out, "%s%s", out->size ? ", " : "", dir);
+        has = has || is_step(found[i]);
+        const char *inner = depth && found[i]->d_type == DT_DIR ? text_format(out->arena, "%s/%s", dir, found[i]->d_name) : NULL;
+        if (inner)
+            step_folders(out, inner, depth - 1);
+        free(found[i]);
+    }
+    free(found);
+}
+
 Status step_files(size_t **step, size_t *count, const char *dir, Arena *a, Error *err)
 {
     struct dirent **found = NULL;

@@ -5,7 +5,7 @@
 #ifndef ATOMO_STEP_FOLDER_H
 #define ATOMO_STEP_FOLDER_H
 
-#include "base/arena.h"
+#include "base/text.h"
 
 /* returns the path of a step's file; NULL: out of memory */
 char *step_file(const char *dir, size_t step, Arena *a);
@@ -15,6 +15,9 @@ bool step_of_path(const char *path, size_t *step);
 
 /* ERR_CORRUPT: something else than a file, such as a folder, has the name. OK if nothing has it. */
 Status step_file_check(const char *path, Error *err);
+
+/* Appends the folders with steps among `dir` and the folders in it, down to `depth` levels, with commas between them. */
+void step_folders(TextBuf *out, const char *dir, int depth);
 
 /* Lists the steps that have a file in the folder, ascending; the list is empty if there is no folder. Fails for a
  * folder that cannot be listed. */

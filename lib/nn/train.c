@@ -525,7 +525,7 @@ size_t setup_attrs(const TrainSetup *s, Attr out[SETUP_MOST], Arena *a)
     const Attr all[] = {
         attr_text("dataset", s->train->info->name),
         attr_whole("images", s->train->count),
-        attr_text("compressor", codec_text(s->codec, a)),
+        attr_text("compressor", codec_typed(s->codec, a)),
         attr_text("group", grouping_names[s->grouping]),
         attr_whole("min_elements", s->min_elements),
         attr_text("average",
@@ -558,6 +558,8 @@ static bool same(const Attr *a, const Attr *b)
 {
     if (a->type != b->type)
         return false;
+    if (a->type == ATTR_TEXT && !strcmp(b->name, "compressor"))
+        return spec_equal(a->text, b->text);
     return a->type == ATTR_TEXT  ? !strcmp(a->text, b->text)
            : a->type == ATTR_INT ? a->whole == b->whole
                                  : a->real == b->real;

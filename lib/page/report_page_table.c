@@ -66,7 +66,7 @@ static PageColumn *columns_of(const PageTable *t, const Column *names, RowRank r
         c->own = name + before;
         if (!c->before)
             return NULL;
-        c->rare = t->usual && !text_listed(t->usual, name);
+        c->rare = t->usual ? !text_listed(t->usual, name) : !strcmp(name, "spec");
         c->beside = report_beside(names, t->rows->columns, i);
         look_at(c, t, i, rank);
         if (c->field && c->shown)

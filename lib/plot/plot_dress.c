@@ -1,8 +1,7 @@
 /* plot_dress.c -- adds to the data of a figure the look (colour, mark, dash) and the label of each line.
  *
- * The label of a line is the first of these that applies: the text of --label; the spec with its default rate written
- * out, if another line has another rate of this codec ("qsgd" becomes "qsgd:bits=4" between "qsgd:bits=2" and
- * "qsgd:bits=8"); the whole spec if the line has a single point; the line's name. */
+ * The label of a line is the first of these that applies: the text of --label; the whole spec, as it was typed, if the line
+ * has a single point; the line's name. */
 #include "plot/plot_look.h"
 #include "plot/plot_names.h"
 
@@ -77,50 +76,11 @@ char *plot_series(const char *spec, const char **rate, Arena *a)
 
 typedef struct {
     /* without the escapes of `plot_name` */
-    const char *name, *series;
+    const char *name;
     const char *label;
     size_t rows;
     const char *shown; /* the label as plot_name writes it */
 } Line;
-
-/* Returns the spec with the default rate written out; NULL: it states its rate, or has none. */
-static const char *with_rate(const char *spec, Arena *a)
-{
-    Error err;
-    const Codec *codec;
-    char value[32];
-    if (codec_open(&codec, spec, a, &err) != OK)
-        return NULL;
-    const Codec *last = last_stage(codec);
-    const Param *key = rate_key(last);
-    const char *text =
-        key && param_is_default(key, last->params) ? param_value(key, last->params, value) : NULL;
-    const char *stage = strrchr(spec, '+');
-    if (key && strstr(stage ? stage : spec, text_format(a, "%s=", key->key)))
-        return NULL;
-    return text ? text_format(a, "%s%c%s=%s", spec, strchr(stage ? stage : spec, ':') ? ',' : ':', key->key,
-                              text)
-                : NULL;
-}
-
-static void label_lines(Line *line, size_t count, Arena *a)
-{
-    for (size_t i = 0; i < count; i++) {
-        size_t k = 0;
-        while (k < count && (k == i || strcmp(line[i].series, line[k].series) != 0))
-            k++;
-        const char *full = k < count ? with_rate(line[i].name, a) : NULL;
-        if (full)
-            line[i].label = full;
-    }
-}
-
-static const char *canonical(const char *spec, Arena *a)
-{
-    Error err;
-    const Codec *codec;
-    return codec_open(&codec, spec, a, &err) == OK ? codec_text(codec, a) : spec;
-}
 
 /* Returns the name of the line that has all rates of a spec at the start of "SPEC=TEXT", and sets *text to its TEXT; NULL:
  * no line has. */
@@ -156,12 +116,11 @@ static const char *in_apostrophes(const char *text, Arena *a)
 static Status apply(const char *said, Line *line, size_t count, Arena *a, Error *err)
 {
     for (const char *equals = strchr(said, '='); equals; equals = strchr(equals + 1, '=')) {
-        const char *spec = text_slice(a, said, (size_t)(equals - said)),
-                   *full = spec ? canonical(spec, a) : NULL;
-        TRY(arena_check(full, a, err));
+        const char *spec = text_slice(a, said, (size_t)(equals - said));
+        TRY(arena_check(spec, a, err));
         for (size_t i = 0; i < count; i++)
             if (equals[1] && (!strcmp(line[i].name, spec) || !strcmp(line[i].label, spec) ||
-                              !strcmp(canonical(line[i].name, a), full))) {
+                              spec_equal(line[i].name, spec))) {
                 line[i].label = equals + 1;
                 return OK;
             }
@@ -249,7 +208,7 @@ static Status find_lines(const PlotKind *kind, const Value *rows, size_t count, 
     TRY(arena_check(line, a, err));
     TRY(names_open(names, count, a, err));
     for (size_t i = 0; i < count; i++) {
-        const char *ignored, *text = name_of_row(rows + i * columns, named);
+        const char *text = name_of_row(rows + i * columns, named);
         if (!text)
             continue;
         const size_t lines = names->count, k = names_number(names, text);
@@ -261,8 +220,7 @@ static Status find_lines(const PlotKind *kind, const Value *rows, size_t count, 
             const char *name = plot_plain(text, a),
                        *spec = plot_plain(rows[i * columns + columns - 1].text, a);
             TRY(arena_check(name && spec, a, err));
-            line[k] = (Line){.name = name, .series = plot_series(name, &ignored, a), .label = spec};
-            TRY(arena_check(line[k].series, a, err));
+            line[k] = (Line){.name = name, .label = spec};
         }
         if (++line[k].rows > 1)
             line[k].label = line[k].name;
@@ -279,7 +237,6 @@ Status plot_dress(const PlotKind *kind, const TextList *labels, const char *draw
     Names known;
     TRY(find_lines(kind, *rows, count, &line, &known, a, err));
     const size_t lines = known.count;
-    label_lines(line, lines, a);
     for (size_t i = 0; labels && i < labels->count; i++)
         TRY(apply(labels->item[i], line, lines, a, err));
     const char **names = NEW(a, const char *, lines + 1);

@@ -133,19 +133,29 @@ static unsigned mixed(unsigned char channel, double share)
     return (unsigned)lround(channel + (to - channel) * fabs(share));
 }
 
-/* Opens the spec at the start of a line's name; cost's figures put a topology or a link behind it, as in
- * "qsgd ring". Sets *variant to the hash of the rest; 0: there is none. Returns NULL, and leaves *variant unset, if
- * the name is no spec. */
+/* Opens the spec that a line's name is or begins with; cost's figures put a topology or a link behind it, as in
+ * "qsgd ring". Sets *variant to the hash of the rest; 0: there is none. Returns NULL if the name begins with no
+ * spec. */
 static const Codec *codec_of(const char *name, size_t *variant, Arena *a)
 {
     Error err;
     const Codec *codec;
     const size_t length = strcspn(name, " ");
-    const char *spec = name[length] ? text_slice(a, name, length) : name;
-    if (!spec || codec_open(&codec, spec, a, &err) != OK)
-        return NULL;
-    *variant = name[length] ? hash(0, name + length) : 0;
-    return codec;
+    const char *spec = text_slice(a, name, length);
+    *variant = 0;
+    if (codec_open(&codec, name, a, &err) == OK)
+        return codec;
+    *variant = hash(0, name + length);
+    return name[length] && spec && codec_open(&codec, spec, a, &err) == OK ? codec : NULL;
+}
+
+/* Returns the line's name with its codec as the canonical spec, so that a codec has one look however it is typed. */
+static const char *canonical(const char *name, Arena *a)
+{
+    size_t variant;
+    const Codec *codec = codec_of(name, &variant, a);
+    const char *text = codec ? codec_text(codec, a) : NULL;
+    return text ? text_format(a, "%s%s", text, variant ? name + strcspn(name, " ") : "") : name;
 }
 
 Look plot_look(const char *spec, size_t further, Arena *a)
@@ -215,10 +225,13 @@ static bool add(LookList *l, const char *spec, const Look *look, Arena *a)
 
 const Look *plot_look_in(const LookList *l, const char *spec)
 {
-    for (size_t i = 0; i < l->count; i++)
-        if (!strcmp(l->spec[i], spec))
-            return &l->look[i];
-    return NULL;
+    Arena *a = arena_open(0);
+    const char *name = canonical(spec, a);
+    size_t i = 0;
+    while (i < l->count && (!name || strcmp(l->spec[i], name) != 0))
+        i++;
+    arena_close(a);
+    return i < l->count ? &l->look[i] : NULL;
 }
 
 static bool add_free(LookList *l, const char *spec, Arena *a)
@@ -239,7 +252,9 @@ bool plot_looks_add(LookList *l, const char *const *spec, size_t count, Arena *a
     const char **sorted = NEW(a, const char *, count);
     if (!sorted || !count)
         return sorted;
-    memcpy(sorted, spec, count * sizeof *sorted);
+    for (size_t i = 0; i < count; i++)
+        if (!(sorted[i] = canonical(spec[i], a)))
+            return false;
     qsort(sorted, count, sizeof *sorted, by_name);
     for (size_t i = 0; i < count; i++) {
         const Look own = plot_look(sorted[i], 0, a);

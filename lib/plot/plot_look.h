@@ -37,16 +37,16 @@ static inline size_t dress_columns(const char *draws)
  * looks with its hue and mark, which the looks with its hue and the next mark follow. A text that is not a spec also has a fixed look. */
 Look plot_look(const char *spec, size_t further, Arena *a);
 
-/* The looks given so far. Starts as {0}. */
+/* The looks given so far, by canonical spec. Starts as {0}. */
 typedef struct {
     char **spec;
     Look *look;
     size_t count, room;
 } LookList;
 
-/* Adds the specs that the list lacks. The order within a call does not matter. First each spec has its own
+/* Adds the codecs of these specs that the list lacks. The order within a call does not matter. First each spec has its own
  * look if that is free, or the first by name of those that share one; then the others take the next free looks.
- * Different specs get different looks, as long as at most 150 have the same hue. Returns false if out of memory. */
+ * Different codecs get different looks, as long as at most 150 have the same hue. Returns false if out of memory. */
 bool plot_looks_add(LookList *list, const char *const *spec, size_t count, Arena *a);
 
 /* Returns a spec's look; NULL: the list does not have the spec. The pointer is valid until the list grows. */

@@ -1,6 +1,7 @@
 /* report_against.c -- pairs the draws of each codec with those of the reference codec, and writes the
  * differences (report_against.h). */
 #include "report/report_against.h"
+#include "report/report_bias.h"
 
 #include "num/stats.h"
 
@@ -31,6 +32,7 @@ static const Column all_columns[] = {
     {"difference_p_holm", false},
     {"differs", true},
     {"error", false},
+    {"spec", false},
 };
 enum { COLUMNS = countof(all_columns) };
 
@@ -148,7 +150,7 @@ static Value difference_words(const Contrast *c, double holm, Arena *a)
     if (!isnan(d->p) && holm >= AGAINST_LEVEL)
         return value_text("not seen");
     if (!isnan(d->p))
-        return value_text(text_format(a, "%s (p = %.1g)", d->difference > 0 ? "larger" : "smaller", holm));
+        return value_text(text_format(a, "%s (%s)", d->difference > 0 ? "larger" : "smaller", p_words(holm, a)));
     if (isnan(d->se))
         return value_text("cannot be seen with one repeat");
     return value_text(d->exact             ? "exact"
@@ -174,6 +176,7 @@ static void fill_identity(const Results *r, size_t place, size_t codec, Value *r
             if (!strcmp(all_columns[i].name, r->columns[k].name))
                 row[i] = from[k];
     *cell(row, "against") = value_text(r->codec[0]);
+    *cell(row, "spec") = value_text(r->spec[codec]);
 }
 
 static void fill_figures(const Contrast *c, const Drawn *reference, double holm, Value *row, Arena *a)

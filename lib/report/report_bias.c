@@ -46,13 +46,18 @@ static double one_digit(double v)
     return round(v / unit) * unit;
 }
 
+const char *p_words(double p, Arena *a)
+{
+    return p < 1e-300 ? "p < 1e-300" : text_format(a, "p = %.1g", p);
+}
+
 Value bias_words(const BiasRow *row, size_t repeats, Arena *a)
 {
     const bool random = row->variance != 0 || row->expected > 0;
     if (repeats < BIAS_REPEATS && random && !isnan(row->mse))
         return value_text(text_format(a, "needs %d repeats", BIAS_REPEATS));
     if (row->holm < BIAS_LEVEL)
-        return value_text(text_format(a, "biased (p = %.1g)", row->holm));
+        return value_text(text_format(a, "biased (%s)", p_words(row->holm, a)));
     if (row->detectable < BIAS_UNSEEN)
         return value_text(
             text_format(a, "none seen (about %g %% would show)", one_digit(100 * row->detectable)));

@@ -35,6 +35,9 @@ typedef struct {
  * codecs on the same vectors, each measured in `repeats` repeats. Both are NaN in fewer than BIAS_REPEATS. */
 Status bias_judge(BiasRow *row, size_t rows, size_t repeats, Arena *a, Error *err);
 
+/* Returns "p = 3e-05", or "p < 1e-300" where p is 0 only because a double holds no smaller one. NULL: out of memory. */
+const char *p_words(double p, Arena *a);
+
 /* Returns the verdict in words, such as "none seen (about 10 % would show)" or "needs 5 repeats"; VALUE_NONE if nothing was
  * tested and the variance is not 0. */
 Value bias_words(const BiasRow *row, size_t repeats, Arena *a);

@@ -29,7 +29,10 @@ enum { IDENTITY = countof(identity), VERDICTS = countof(results_verdicts) - 1 };
 
 /* A line of the journal begins with these columns, before those of the results. SUMS holds the record's sums
  * over repeats (`Tally`) as text. */
-enum { PLACE, SUMS, LINE };
+enum { PLACE, SUMS, SPEC, LINE };
+
+/* The last columns of the results. */
+enum { LAST_SEED, LAST_SPEC, LAST };
 
 static size_t count_metrics(void)
 {
@@ -79,6 +82,28 @@ static void map_places(Results *r)
     assert(place == r->places);
 }
 
+/* Looks up what depends on the spec alone, of each codec that has a name by now. */
+static Status look_up(Results *r, Error *err)
+{
+    for (size_t k = 0; k < r->codecs; k++) {
+        const Codec *opened;
+        Error ignored;
+        if (!r->codec[k] || r->spec[k])
+            continue;
+        const bool known = codec_open(&opened, r->codec[k], r->a, &ignored) == OK;
+        r->travels[k] = known ? codec_travels(opened) : NULL;
+        r->spec[k] = known ? codec_complete(opened, r->a) : r->codec[k];
+        TRY(arena_check(r->spec[k], r->a, err));
+    }
+    return OK;
+}
+
+/* True if the journal's record or stored row with the complete spec `spec` is of this codec, however it was typed. */
+static bool is_of(const Results *r, size_t codec, const char *spec)
+{
+    return r->spec[codec] && !strcmp(r->spec[codec], spec);
+}
+
 Status results_open(Results *r, const VectorList *vectors, const char *const *codec, size_t codecs,
                     size_t repeats, uint64_t seed, OwnFields own, Arena *a, Error *err)
 {
@@ -89,7 +114,7 @@ Status results_open(Results *r, const VectorList *vectors, const char *const *co
                    .places = places,
                    .repeats = repeats,
                    .seed = seed,
-                   .column_count = IDENTITY + metric_count + VERDICTS + STEPS_FIELDS + 1 + own.count + 1,
+                   .column_count = IDENTITY + metric_count + VERDICTS + STEPS_FIELDS + 1 + own.count + LAST,
                    .compressor = report_column(identity, "compressor"),
                    .steps = IDENTITY + metric_count,
                    .verdict = IDENTITY + metric_count + STEPS_FIELDS,
@@ -102,10 +127,12 @@ Status results_open(Results *r, const VectorList *vectors, const char *const *co
     r->sums = NEW_ZERO(a, const char *, places *codecs);
     r->first = NEW(a, const Vector *, places);
     r->level = NEW(a, RecordLevel, places);
+    r->spec = NEW_ZERO(a, const char *, codecs);
     r->travels = NEW_ZERO(a, const char *, codecs);
-    TRY(arena_check(columns && r->travels && r->rows && r->have && r->sums && r->first && r->level, a, err));
+    TRY(arena_check(columns && r->spec && r->travels && r->rows && r->have && r->sums && r->first && r->level, a, err));
     columns[PLACE].name = "place";
     columns[SUMS].name = "sums";
+    columns[SPEC].name = "spec";
     r->columns = columns += LINE;
     memcpy(columns, identity, sizeof identity);
     for (size_t m = 0; m < metric_count; m++)
@@ -115,19 +142,10 @@ Status results_open(Results *r, const VectorList *vectors, const char *const *co
     columns[r->error] = (Column){"error", true};
     for (size_t i = 0; i < own.count; i++)
         columns[r->error + 1 + i] = own.column[i];
-    columns[r->column_count - 1] = (Column){"seed", false};
+    columns[r->column_count - LAST + LAST_SEED] = (Column){"seed", false};
+    columns[r->column_count - LAST + LAST_SPEC] = (Column){"spec", false};
     map_places(r);
-    return OK;
-}
-
-/* Returns how the codec's payloads travel; NULL: unknown. */
-static const char *travels(const Results *r, size_t codec)
-{
-    const Codec *opened;
-    Error ignored;
-    if (!r->travels[codec] && codec_open(&opened, r->codec[codec], r->a, &ignored) == OK)
-        r->travels[codec] = codec_travels(opened);
-    return r->travels[codec];
+    return look_up(r, err);
 }
 
 static void put_identity(const Results *r, size_t place, size_t codec, Value *row)
@@ -143,8 +161,9 @@ static void put_identity(const Results *r, size_t place, size_t codec, Value *ro
     if (single)
         *cell(r, row, "n") = value_int((int64_t)v->shape.n);
     *cell(r, row, "compressor") = value_text(r->codec[codec]);
+    *cell(r, row, "spec") = value_text(r->spec[codec]);
     *cell(r, row, "repeats") = value_int((int64_t)r->repeats);
-    *cell(r, row, "travels") = value_text(travels(r, codec));
+    *cell(r, row, "travels") = value_text(r->travels[codec]);
     *cell(r, row, "seed") = value_int((int64_t)r->seed);
 }
 
@@ -234,6 +253,7 @@ char *results_line(const Results *r, const Record *record, Arena *a)
         return NULL;
     row[PLACE] = value_int((int64_t)record->place);
     row[SUMS] = value_text(sums);
+    row[SPEC] = value_text(r->spec[record->codec]);
     fill_row(r, record, row + LINE);
     return report_json_row(r->columns - LINE, LINE + r->error + 1, row, a);
 }
@@ -241,16 +261,16 @@ char *results_line(const Results *r, const Record *record, Arena *a)
 /* Copies a record of the journal to its row; ignores records of codecs that this run does not have. */
 static Status resume_record(Results *r, const Json *record, const bool *done, Error *err)
 {
-    const Json *place = json_member(record, "place"), *name = json_member(record, "compressor"),
+    const Json *place = json_member(record, "place"), *spec = json_member(record, "spec"),
                *sums = json_member(record, "sums");
     if (json_member(record, "solve")) /* the line is a rate that --equal-bits found, not a record */
         return OK;
-    if (!place || !name || !sums || place->type != JSON_NUMBER || !place->is_whole ||
-        name->type != JSON_TEXT || sums->type != JSON_TEXT || place->whole < 0 ||
+    if (!place || !spec || !sums || place->type != JSON_NUMBER || !place->is_whole ||
+        spec->type != JSON_TEXT || sums->type != JSON_TEXT || place->whole < 0 ||
         (uint64_t)place->whole >= r->places)
         return FAIL(err, ERR_CORRUPT, "its place or compressor is none of this comparison");
     for (size_t k = 0; k < r->codecs; k++)
-        if (!done[k] && r->codec[k] && !strcmp(r->codec[k], name->text)) {
+        if (!done[k] && is_of(r, k, spec->text)) {
             const size_t at = (size_t)place->whole;
             TRY(journal_row(record, r->columns, r->error + 1, row_at(r, at, k), r->a, err));
             put_identity(r, at, k, row_at(r, at, k));
@@ -267,14 +287,15 @@ static Status keep_records(const Results *r, const Journal *j, Error *err)
         if (!r->codec[k]) /* this codec is chosen later, and may have records */
             return OK;
     for (size_t i = 0; i < j->old_count; i++) {
-        const Json *name = json_member(j->old[i], "compressor");
-        bool ours = !name || json_member(j->old[i], "solve");
+        const Json *spec = json_member(j->old[i], "spec");
+        bool ours = !spec || json_member(j->old[i], "solve");
         for (size_t k = 0; k < r->codecs && !ours; k++)
-            ours = !strcmp(r->codec[k], name->text);
+            ours = is_of(r, k, spec->text);
         if (!ours) {
-            FAIL(err, ERR_USAGE, "%s: has records of %s, which this run does not compare", j->path,
-                 name->text);
-            return error_hint(err, "add -c %s, or remove %s to begin afresh", name->text, j->path);
+            const Json *name = json_member(j->old[i], "compressor");
+            const char *shown = name && name->type == JSON_TEXT ? name->text : spec->text;
+            FAIL(err, ERR_USAGE, "%s: has records of %s, which this run does not compare", j->path, shown);
+            return error_hint(err, "add -c %s, or remove %s to begin afresh", shown, j->path);
         }
     }
     return OK;
@@ -282,6 +303,7 @@ static Status keep_records(const Results *r, const Journal *j, Error *err)
 
 Status results_resume(Results *r, const Journal *j, bool *done, Error *err)
 {
+    TRY(look_up(r, err));
     for (size_t i = 0; i < j->old_count; i++)
         if (resume_record(r, j->old[i], done, err) != OK)
             return error_at(err, "%s: line %zu", j->path, i + 2);
@@ -317,7 +339,7 @@ bool results_cover_place(const Results *r, size_t place, const Csv *t, size_t ro
     Value *mine = NEW_ZERO(r->a, Value, r->column_count);
     for (size_t k = 0; mine && k < r->codecs; k++) {
         size_t at = row;
-        while (r->codec[k] && at < row + r->codecs && strcmp(csv_cell(t, at, "compressor"), r->codec[k]) != 0)
+        while (r->codec[k] && at < row + r->codecs && !is_of(r, k, csv_cell(t, at, "spec")))
             at++;
         if (at == row + r->codecs)
             return false;

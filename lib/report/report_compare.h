@@ -11,11 +11,11 @@
 
 typedef struct {
     const VectorList *vectors;
-    const char *const *codec; /* canonical specs */
+    const char *const *codec; /* specs as they were typed */
     size_t codecs, places;
     size_t repeats;
     uint64_t seed;
-    /* identity, metrics, fields over steps, fields about bias, error, the command's own fields, seed */
+    /* identity, metrics, fields over steps, fields about bias, error, the command's own fields, seed, spec */
     const Column *columns;
     /* indices of columns. `steps`: the first field over all steps; `verdict`: the first field about bias.
      * `leading`: see `OwnFields`. */
@@ -25,8 +25,10 @@ typedef struct {
     const char **sums; /* [places][codecs]: the record's tally as text if it is from a journal, else NULL */
     const Vector **first; /* for each record: the first of its vectors */
     RecordLevel *level;   /* for each record: one vector, one step and worker, or all */
-    const char *
-        *travels; /* [codecs]: the field `travels`; NULL: not looked up yet, or no codec has this spec */
+    /* [codecs]: the complete spec, which identifies a codec, or what stands in `codec` if that is no spec; NULL: the codec has
+     * no name yet */
+    const char **spec;
+    const char **travels; /* [codecs]: the field `travels`; NULL if `spec` is, or if there is no such codec */
     Arena *a;
 } Results;
 
@@ -54,7 +56,7 @@ extern const Column results_verdicts[]; /* the fields set by results_judge; ends
 char *results_line(const Results *r, const Record *record,
                    Arena *a); /* for the journal; NULL: out of memory */
 
-/* Fills the rows whose records are in the journal. Sets done[codec] if all records of the codec are there.
+/* Takes up codecs that have names since `results_open`, and fills the rows whose records are in the journal. Sets done[codec] if all records of the codec are there.
  * Ignores codecs that are already done or have no name yet. ERR_USAGE: all codecs have names, and the journal has
  * records of another codec. */
 Status results_resume(Results *r, const Journal *j, bool *done, Error *err);

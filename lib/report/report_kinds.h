@@ -17,7 +17,7 @@ typedef struct {
     const char *marks;                         /* comma-separated columns that identify the kind */
     const char *heading;                       /* "Comparisons" */
     const char *says;                          /* a sentence about the rows of this kind */
-    const char *usual;                         /* columns shown by default; NULL: all */
+    const char *usual;                         /* columns shown by default; NULL: all, in tables without `spec` */
     const char *figures;                       /* kinds of figures that show the result; NULL: none */
     void (*rank)(const Csv *t, RowRank *rank); /* sets rank[row] for each row */
 } ResultKind;

@@ -3,6 +3,8 @@
 #include "report/fields.h"
 #include "report/report_sort.h"
 
+#include "compress/spec.h"
+
 #include <string.h>
 
 /* A column to show (`at`); where its cell is empty, the cell of the column `instead` is shown. */
@@ -54,19 +56,32 @@ static Status find_column(const Pick *p, const char *option, const char *name, s
 
 /* ---- rows ---- */
 
+/* True if the cell has the value; a spec also if it is an equal codec's. *last: a spec that is not, to spare a second look. */
+static bool has_value(const char *cell, const char *value, bool spec, const char **last)
+{
+    if (stored_same(cell, value))
+        return true;
+    if (!spec || (*last && !strcmp(*last, cell)))
+        return false;
+    const bool equal = spec_equal(cell, value);
+    *last = equal ? *last : cell;
+    return equal;
+}
+
 static Status keep_where(Pick *p, const char *condition)
 {
     const char *equals = strchr(condition, '=');
     const bool unlike = equals && equals > condition && equals[-1] == '!';
     const char *name =
         equals ? text_slice(p->a, condition, (size_t)(equals - condition) - unlike) : condition;
+    const char *last = NULL;
     size_t column, kept = 0;
     TRY(arena_check(name, p->a, p->err));
     if (!equals)
         return FAIL(p->err, ERR_USAGE, "--where %s: want FIELD=VALUE or FIELD!=VALUE", condition);
     TRY(find_column(p, "--where", name, &column));
     for (size_t i = 0; i < p->rows; i++)
-        if (stored_same(cell_at(p->t, p->row[i], column), equals + 1) != unlike)
+        if (has_value(cell_at(p->t, p->row[i], column), equals + 1, !strcmp(name, "compressor"), &last) != unlike)
             p->row[kept++] = p->row[i];
     p->rows = kept;
     return kept ? OK : FAIL(p->err, ERR_USAGE, "--where %s: no row is left", condition);
@@ -175,10 +190,11 @@ static Status choose_columns(Pick *p, const Query *q, const ResultKind *kind)
     TRY(arena_check(p->column, p->a, p->err));
     if (q->columns)
         TRY(name_columns(p, q->columns));
-    for (size_t i = 0; i < p->t->columns && !q->columns; i++)
-        if (has_values(p, i) &&
-            (usual ? text_listed(usual, p->t->name[i]) : !(q->people && is_beside(p, i, false))))
+    for (size_t i = 0; i < p->t->columns && !q->columns; i++) {
+        const bool second = q->people && (is_beside(p, i, false) || !strcmp(p->t->name[i], "spec"));
+        if (has_values(p, i) && (usual ? text_listed(usual, p->t->name[i]) : !second))
             p->column[p->columns++] = (Source){i, i};
+    }
     p->shown = p->columns;
     if (q->people)
         add_beside(p);

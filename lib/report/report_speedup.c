@@ -3,6 +3,7 @@
 #include "report/report_speedup.h"
 
 #include "base/text.h"
+#include "compress/spec.h"
 #include "num/stats.h"
 
 #include <math.h>
@@ -145,8 +146,12 @@ Status speedup_rows(Csv *out, const Csv *run, const char *baseline, Arena *a, Er
     TRY(arena_check(name_columns(out, run, seeds, a), a, err));
     if (out->columns == 1 || !csv_has(run, "record"))
         return no_run("it has no times to target accuracies", err);
-    if (first_of(&s, baseline) == s.count)
+    size_t base = first_of(&s, baseline);
+    for (size_t i = 0; base == s.count && i < s.count; i++)
+        base = spec_equal(text_of(&s, i, "compressor"), baseline) ? i : base;
+    if (base == s.count)
         return FAIL(err, ERR_CORRUPT, "it has no run of %s to compare with", baseline);
+    baseline = text_of(&s, base, "compressor");
     for (size_t i = 0; i < s.count; i++)
         if ((!seeds || first_of(&s, text_of(&s, i, "compressor")) == i) &&
             !put_row(out, &s, i, baseline, seeds, a))

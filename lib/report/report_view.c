@@ -15,7 +15,7 @@ static const char usual[] = "bytes,ratio,bits_per_element,encode_ms,decode_ms,"
                             "wasserstein_mean,bias";
 
 /* The fields that are always written, whatever --metrics lists. */
-static const char fixed[] = "step,worker,tensor,kind,shape,n,compressor,repeats,seed,error";
+static const char fixed[] = "step,worker,tensor,kind,shape,n,compressor,spec,repeats,seed,error";
 
 /* ---- checking names from the command line ---- */
 

@@ -48,6 +48,22 @@ static void codecs_are_ranked_by_time_and_overlapping_intervals_are_equal(void *
     check(!strcmp(verdict, "a: 1.82 times as fast as bf16; equal: b"));
 }
 
+static void those_equal_to_the_first_stand_before_faster_ones_that_are_not(void **state)
+{
+    (void)state;
+    Candidate list[] = {candidate("bf16", 9, 0.1), candidate("wide", 1.5, 3), candidate("exact", 1.4, 0.01),
+                        candidate("a", 1, 0.1)};
+    static const struct {
+        const char *name;
+        size_t rank;
+    } want[] = {{"a", 1}, {"wide", 1}, {"exact", 3}, {"bf16", 4}};
+    for (int again = 0; again < 2; again++) { /* ranks of before do not matter */
+        check_ok(advise_rank(list, countof(list), &no_limits, arena, &err), &err);
+        for (size_t i = 0; i < countof(list); i++)
+            check(!strcmp(list[i].name, want[i].name) && list[i].rank == want[i].rank);
+    }
+}
+
 static void bf16_is_the_answer_unless_a_codec_is_faster_for_certain(void **state)
 {
     (void)state;
@@ -222,7 +238,8 @@ int main(void)
 {
     arena = arena_open(0);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(codecs_are_ranked_by_time_and_overlapping_intervals_are_equal),
+    cmocka_unit_test(codecs_are_ranked_by_time_and_overlapping_intervals_are_equal),
+    cmocka_unit_test(those_equal_to_the_first_stand_before_faster_ones_that_are_not),
         cmocka_unit_test(bf16_is_the_answer_unless_a_codec_is_faster_for_certain),
         cmocka_unit_test(rough_times_are_said_to_be_rough),
         cmocka_unit_test(the_interval_of_the_first_alone_is_not_rough),

@@ -91,6 +91,17 @@ static void a_key_too_long_is_refused(void **state)
     assert_int_equal(parse(&p, keys), ERR_USAGE);
 }
 
+/* Returns the keys that differ from their defaults, as ":key=value,..." */
+static const char *changed(const Param *keys, const void *params, Arena *a)
+{
+    TextBuf text = {.arena = a};
+    char value[32];
+    for (const Param *p = keys; p->key; p++)
+        if (!param_is_default(p, params))
+            text_addf(&text, "%c%s=%s", text.size ? ',' : ':', p->key, param_value(p, params, value));
+    return text.size ? text_done(&text) : "";
+}
+
 static void the_canonical_text_has_what_differs_in_schema_order(void **state)
 {
     (void)state;
@@ -111,10 +122,10 @@ static void the_canonical_text_has_what_differs_in_schema_order(void **state)
     for (size_t i = 0; i < countof(pairs); i++) {
         Params p, again;
         check_ok(parse(&p, pairs[i][0]), &err);
-        const char *text = param_text(schema, &p, a);
+        const char *text = changed(schema, &p, a);
         assert_string_equal(text, pairs[i][1]);
         check_ok(parse(&again, *text ? text + 1 : text), &err);
-        assert_string_equal(param_text(schema, &again, a), text);
+        assert_string_equal(changed(schema, &again, a), text);
     }
     arena_close(a);
 }
@@ -149,7 +160,7 @@ static void texts_are_kept_as_they_are_up_to_their_room(void **state)
     check(!p.list[0] && !param_value(&keys[1], &p, value) && param_is_default(&keys[1], &p));
     check_ok(param_parse(keys, &p, "codec", "list=1:2:3", &err), &err);
     assert_string_equal(p.list, "1:2:3");
-    assert_string_equal(param_text(keys, &p, a), ":list=1:2:3");
+    assert_string_equal(changed(keys, &p, a), ":list=1:2:3");
     assert_string_equal(param_range(&keys[1], out), "a:b:...");
     check(param_parse(keys, &p, "codec", "list=1:2:34", &err) == ERR_USAGE);
     assert_string_equal(err.text, "codec: list=1:2:34: want a:b:..., at most 5 characters");

@@ -61,7 +61,7 @@ $ atomo-bench synth -o g.h5 --shape 200x100 -q; atomo-bench advise g.h5 -c topk:
 > bf16,no
 > ef+topk:ratio=0.1,in the spec
 > none,no
-> qsgd,no
+> qsgd:bits=4,no
 > topk:ratio=0.1,needed
 = 0
 

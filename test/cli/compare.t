@@ -18,10 +18,10 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -
 # without -c: the codecs of the paper, with entry at the size of svd:rank=3
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 --repeats 2
 > none *
-> qsgd *
+> qsgd:bits=4 *
 > qsgd:bits=8 *
 > terngrad *
-> svd *
+> svd:rank=3 *
 > svd:rank=4 *
 > entry:bits=*
 = 0
@@ -52,7 +52,7 @@ $ atomo-bench synth -o g.h5 --shape 6x5 --shape 10 --steps 2 --workers 2 -q; ato
 
 # the names of the result fields
 $ atomo-bench synth -o g.h5 --shape 6x5 -q; atomo-bench compare g.h5 -c none -f csv | head -n 1
-> step,worker,tensor,kind,shape,n,compressor,repeats,travels,raw_bytes,bytes,bytes_min,bytes_max,ratio,ratio16,bits_per_element,encode_ms,encode_ms_min,decode_ms,decode_ms_min,encode_gbps,decode_gbps,mse,variance,second_moment,variance_expected,bias_ratio,bias_z,gain,gain_z,relative_error,mean_error_4,mean_error_16,rel_l2,rel_l1,elem_error,elem_error_big,elem_error_small,elem_error_pos,elem_error_neg,wasserstein,cosine,sign_agreement,max_abs_error,density,entropy_bits,coding_efficiency,raw_fallbacks,residual_norm,peak_scratch_bytes,bytes_se,bits_per_element_se,encode_ms_se,decode_ms_se,mse_se,relative_error_se,relative_error_expected,cosine_se,bias_p,gain_se,gain_p,gain_l1,gain_l1_se,gain_l1_p,bytes_expected,bits_per_element_expected,bytes_expected_se,bits_per_element_expected_se,ratio_expected,ratio_expected_se,ratio_se,ratio16_expected,second_moment_expected,second_moment_se,variance_se,rel_l2_se,rel_l1_se,elem_error_se,elem_error_big_se,elem_error_small_se,elem_error_pos_se,elem_error_neg_se,wasserstein_mean,wasserstein_mean_se,entropy_bits_se,coding_efficiency_se,sign_agreement_se,density_se,bits_per_element_steps,bits_per_element_steps_se,encode_ms_steps,encode_ms_steps_se,decode_ms_steps,decode_ms_steps_se,relative_error_steps,relative_error_steps_se,wasserstein_steps,wasserstein_steps_se,cosine_steps,cosine_steps_se,bias_p_holm,bias_detectable,bias,error,seed
+> step,worker,tensor,kind,shape,n,compressor,repeats,travels,raw_bytes,bytes,bytes_min,bytes_max,ratio,ratio16,bits_per_element,encode_ms,encode_ms_min,decode_ms,decode_ms_min,encode_gbps,decode_gbps,mse,variance,second_moment,variance_expected,bias_ratio,bias_z,gain,gain_z,relative_error,mean_error_4,mean_error_16,rel_l2,rel_l1,elem_error,elem_error_big,elem_error_small,elem_error_pos,elem_error_neg,wasserstein,cosine,sign_agreement,max_abs_error,density,entropy_bits,coding_efficiency,raw_fallbacks,residual_norm,peak_scratch_bytes,bytes_se,bits_per_element_se,encode_ms_se,decode_ms_se,mse_se,relative_error_se,relative_error_expected,cosine_se,bias_p,gain_se,gain_p,gain_l1,gain_l1_se,gain_l1_p,bytes_expected,bits_per_element_expected,bytes_expected_se,bits_per_element_expected_se,ratio_expected,ratio_expected_se,ratio_se,ratio16_expected,second_moment_expected,second_moment_se,variance_se,rel_l2_se,rel_l1_se,elem_error_se,elem_error_big_se,elem_error_small_se,elem_error_pos_se,elem_error_neg_se,wasserstein_mean,wasserstein_mean_se,entropy_bits_se,coding_efficiency_se,sign_agreement_se,density_se,bits_per_element_steps,bits_per_element_steps_se,encode_ms_steps,encode_ms_steps_se,decode_ms_steps,decode_ms_steps_se,relative_error_steps,relative_error_steps_se,wasserstein_steps,wasserstein_steps_se,cosine_steps,cosine_steps_se,bias_p_holm,bias_detectable,bias,error,seed,spec
 = 0
 
 # JSON is valid for a strict parser; missing values are null
@@ -63,7 +63,7 @@ $ atomo-bench synth -o g.h5 --shape 6x5 -q; atomo-bench compare g.h5 -c none -f 
 
 # --metrics and --sort
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c qsgd:bits=1/4/2 -f csv --metrics mse,bytes --sort bytes:desc --repeats 1 | cut -d, -f 7,9- | tail -n 3 | cut -d, -f 1 | tr '\n' ' '
-> qsgd qsgd:bits=2 qsgd:bits=1 
+> qsgd:bits=4 qsgd:bits=2 qsgd:bits=1 
 = 0
 
 # an unknown metric is refused, and the nearest is named
@@ -94,13 +94,13 @@ $ atomo-bench synth -o g.h5 --shape 6x5 --shape 64x32 -q; atomo-bench compare g.
 
 # with too little memory to sort all elements together, the pooled order statistics are missing
 $ atomo-bench synth -o g.h5 --shape 6x5 --shape 64x32 -q; atomo-bench compare g.h5 -c terngrad --memory 1K -f csv --metrics wasserstein | tail -n 1
-> 1,,[*],,,2078,terngrad,10,,,1
+> 1,,[*],,,2078,terngrad,10,,,1,"terngrad:*"
 2> note: wasserstein and percentile classes over several tensors are left out: 2078 elements take 24936 bytes, more than --memory allows
 = 0
 
 # ... the note does not speak of a distance that was not asked for
 $ atomo-bench synth -o g.h5 --shape 6x5 --shape 64x32 -q; atomo-bench compare g.h5 -c terngrad --memory 1K -f csv --metrics elem_error_big | tail -n 1
-> 1,,[*],,,2078,terngrad,10,,,1
+> 1,,[*],,,2078,terngrad,10,,,1,"terngrad:*"
 2> note: percentile classes over several tensors are left out: 2078 elements take 8312 bytes, more than --memory allows
 = 0
 
@@ -227,8 +227,8 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -
 = 0
 
 # csv and json have the mean, its standard error and the exact value in separate fields
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c qsgd:bits=2 -f csv --metrics relative_error,relative_error_se,relative_error_expected | sed -n '1p; s/.*,[0-9][0-9.e-]*,[0-9][0-9.e-]*,[0-9][0-9.e-]*,,1$/three numbers/p'
-> step,worker,tensor,kind,shape,n,compressor,repeats,relative_error,relative_error_se,relative_error_expected,error,seed
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c qsgd:bits=2 -f csv --metrics relative_error,relative_error_se,relative_error_expected | sed -n '1p; s/.*,[0-9][0-9.e-]*,[0-9][0-9.e-]*,[0-9][0-9.e-]*,,1,"qsgd:.*/three numbers/p'
+> step,worker,tensor,kind,shape,n,compressor,repeats,relative_error,relative_error_se,relative_error_expected,error,seed,spec
 > three numbers
 = 0
 
@@ -272,10 +272,10 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 --against
 
 # --against: codecs that are not random have exact differences; a record for each tensor, and one for all
 $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 -q; atomo-bench compare g.h5 --against none -c fp16 --metrics bytes -f csv | cut -d, -f 3-7,8,10,12,14-
-> tensor,compressor,against,repeats,metric,result,result_against,difference,interval,difference_low,difference_high,difference_p,difference_p_holm,differs,error
-> layer0.weight,fp16,none,10,bytes,*,*,-*,,,,,,exact,
-> layer1.weight,fp16,none,10,bytes,*,*,-*,,,,,,exact,
-> [*],fp16,none,10,bytes,*,*,-*,,,,,,exact,
+> tensor,compressor,against,repeats,metric,result,result_against,difference,interval,difference_low,difference_high,difference_p,difference_p_holm,differs,error,spec
+> layer0.weight,fp16,none,10,bytes,*,*,-*,,,,,,exact,,fp16:*
+> layer1.weight,fp16,none,10,bytes,*,*,-*,,,,,,exact,,fp16:*
+> [*],fp16,none,10,bytes,*,*,-*,,,,,,exact,,fp16:*
 = 0
 
 # --against: one draw shows no spread; the reports and the page read the result

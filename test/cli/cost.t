@@ -151,7 +151,7 @@ $ atomo-bench cost g.h5 --link ,
 = 2
 
 $ atomo-bench cost g.h5 --link alpha=1ms,beta=10gbps
-2> atomo-bench: link alpha=1ms,beta=10gbps: beta=10gbps: want 1 to 1e15 bytes a second, in *("bps" could be either)
+2> atomo-bench: link alpha=1ms,beta=10gbps: beta=10gbps: want 1 to 1e15 bytes a second, in *(kbps, Mbps, Gbps)*
 = 2
 
 $ atomo-bench cost g.h5 --sort total

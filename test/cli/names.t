@@ -65,3 +65,56 @@ $ atomo-bench encode $SRC/datasets/lenet-mnist.h5 -c ef+qsgd:bits=2/4,bucket=64 
 2> atomo-bench: codec ef+qsgd:bits=2/4,bucket=64: 2/4 are alternatives, and one codec is wanted here
 2> hint: write ef+qsgd:bits=2,bucket=64
 = 2
+
+# specs are shown as they were typed, in every format, and found there; the complete spec stands beside them
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; set -- compare g.h5 -c TopK:ratio=0.010 -c qsgd:bits=4/2 -c topk --repeats 1 --metrics bytes -q; atomo-bench "$@" 2>&1 | cut -c 1-17; for f in csv json md latex; do atomo-bench "$@" -o r.$f -f $f 2>/dev/null; grep -c 'TopK:ratio=0.010\|qsgd:bits=[24]' r.$f; done; atomo-bench report r.csv --where compressor=TopK:ratio=0.010 --columns compressor,spec -f csv | tail -1; atomo-bench report r.json --where spec=topk:ratio=0.01 --columns compressor -f csv | tail -1; atomo-bench report r.csv --where compressor=topk --where compressor!=qsgd --columns compressor -f csv | tail -1
+> note: TopK:ratio=
+> compressor*
+> TopK:ratio=0.010 
+> qsgd:bits=4      
+> qsgd:bits=2      
+> 6
+> 7
+> 3
+> 4
+> TopK:ratio=0.010,topk:ratio=0.01
+> TopK:ratio=0.010
+> TopK:ratio=0.010
+= 0
+
+# names of the literature are taken where a codec is the method, and noted
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c EF-signSGD -c 'gradient dropping:ratio=0.1' --repeats 1 --metrics bytes -f csv -q | tail -2; atomo-bench list signSGD -q | head -1; atomo-bench encode g.h5 -c ternary -o g.atomo -q; atomo-bench compare g.h5 -c signum
+2> note: EF-signSGD is ef+scaledsign here
+2> note: gradient dropping:ratio=0.1 is ef+topk:ratio=0.1 here
+> 1,,[*],,,2048,EF-signSGD,1,*,,1,ef:decay=1+scaledsign*
+> 1,,[*],,,2048,gradient dropping:ratio=0.1,1,*,,1,ef:decay=1+topk:ratio=0.1
+2> note: signSGD is sign here
+> sign
+2> note: ternary is terngrad here
+> g.atomo: ternary, 1 tensor*
+2> hint: try sign; Signum sends the signs of a momentum, sign those of the gradient
+= 2
+
+# a spec that is typed in another way continues a run, finds its step size, and is its codec in --against and --label
+$ atomo-train run --network softmax --dataset digits --max-steps 2 --eval-freq 2 -c none -c TopK:ratio=0.010 --train-dir t -q; ls t; atomo-train run --network softmax --dataset digits --max-steps 4 --eval-freq 2 -c none -c topk --train-dir t -q --resume -f csv -o r.csv 2>&1 | grep -c '2 of the first 2 steps'; atomo-train eval --train-dir t; atomo-train eval --train-dir t/topk -q -f csv | cut -d, -f 1,3; printf 'compressor,lr,chosen\ntopk,0.125,true\n' >lr.csv; atomo-train run --network softmax --dataset digits --max-steps 1 -c topk:ratio=1e-2 --lr-from lr.csv -q -f csv | cut -d, -f 2,17
+> none
+> topk
+> 2
+2> atomo-train: t: no checkpoint there
+2> hint: it has folders with checkpoints: t/none, t/topk
+> step,compressor
+> 2,TopK:ratio=0.010
+> 4,TopK:ratio=0.010
+> compressor,lr
+> topk:ratio=1e-2,0.125
+> topk:ratio=1e-2,0.125
+= 0
+
+# figures have other formats than results, and no step size is noted
+$ atomo-bench compare g.h5 --format pdf; atomo-train run --network softmax --dataset digits --max-steps 1 --lr 0 -q >t; atomo-bench cost g.h5 --link 10Gbps
+2> *want table|csv|json|md|latex
+2> hint: figures are drawn from results: atomo-bench plot KIND RESULT -o x.pdf
+2> note: --lr 0: no step changes the weights, so nothing is learned
+2> atomo-bench: link "10Gbps": no such preset
+2> hint: a link has a latency, too: --link alpha=50us,beta=10Gbps, or a preset: *
+= 2

@@ -70,7 +70,7 @@ $ atomo-bench inspect $SRC/datasets/gpt-nano-babble.h5 -f csv | awk -F, 'NR == 1
 > $ atomo-bench compare */gpt-nano-babble.h5 -q
 > none * 1.000 *
 > qsgd:bits=1 *
-> svd *
+> svd:rank=3 *
 > next: *
 2> atomo-bench: demo: no gradient of "gpt", want lenet or gpt-nano (did you mean gpt-nano?)
 = 2

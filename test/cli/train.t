@@ -13,7 +13,7 @@ $ atomo-train run --network softmax --max-steps 20 --eval-freq 10 --threads 2 --
 $ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 4 --eval-freq 2 --link wan100m -f json -q | python3 -c 'import json, sys; d = json.load(sys.stdin); r = d["results"]; print(d["schema"], d["meta"]["network"], d["meta"]["link"], d["meta"]["batch_size"]); print([(x["record"], x["step"], x["test_accuracy"] is None, x["bytes_up"]) for x in r]); print(" ".join(r[0])); print(abs(r[0]["comm_ms"] - 40 - 2 * 31400 / 12.5e6 * 1e3) < 1e-9)'
 > atomo-run/1 softmax wan100m 128
 > [[]('step', 1, True, 31400), ('step', 2, False, 31400), ('step', 3, True, 31400), ('step', 4, False, 31400), ('summary', 4, False, 125600)]
-> record compressor step epoch loss train_accuracy test_loss test_accuracy bytes_up bytes_down compute_ms encode_ms comm_ms decode_ms sim_seconds wall_seconds lr seed
+> record compressor step epoch loss train_accuracy test_loss test_accuracy bytes_up bytes_down compute_ms encode_ms comm_ms decode_ms sim_seconds wall_seconds lr seed spec
 > True
 = 0
 
@@ -96,9 +96,9 @@ $ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --data
 
 # tune chooses the step size with the least validation loss
 $ sh $SRC/test/cli/tiny.sh; atomo-train tune --threads 1 --network softmax --dataset mnist --max-steps 15 --points 3 --lr-low 0.0001 --lr-high 1e38 -q -f csv
-> compressor,lr,steps,train_loss,validation_loss,validation_accuracy,chosen
-> none,0.0001,15,*,true
-> none,*e+*,,,,false
+> compressor,lr,steps,train_loss,validation_loss,validation_accuracy,chosen,spec
+> none,0.0001,15,*,true,none
+> none,*e+*,,,,false,none
 = 0
 
 # a note is printed if the best step size is at an end of the grid; not if it is within the grid or the only one
@@ -172,7 +172,7 @@ $ atomo-train run --network resnet20 --batch-size 2 --max-steps 1 --test-batch-s
 # a language model trains on a text of its own or on babble, and its checkpoints are tested; threads change no byte
 $ g="--network gpt:layers=1,heads=2,width=16,context=32 --batch-size 4 --workers 2 -c qsgd:bits=4 --max-steps 3 --eval-freq 3"; for t in 1 2; do atomo-train run $g --threads $t --train-dir d$t -f csv -q -o $t.csv; done; cmp d1/step_00000003.h5 d2/step_00000003.h5 && atomo-train eval --train-dir d1 -f csv -q | cut -d, -f 1,3 && awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i } $c["record"] == "summary" { print ($c["test_loss"] > 1.3 && $c["test_loss"] < 2.9) }' 1.csv
 > step,compressor
-> 3,qsgd
+> 3,qsgd:bits=4
 > 1
 = 0
 
@@ -395,7 +395,7 @@ $ for o in '--dump-freq 5' --dump-workers; do atomo-train run --network fc --max
 = 0
 
 # of several seeds a speed-up is the mean over pairs of runs with one seed, with its standard error
-$ printf 'record,compressor,step,sim_seconds,sim_seconds_to_0.9,seed\nsummary,none,9,9,8,1\nsummary,bf16,9,9,4,1\nsummary,none,9,9,9,2\nsummary,bf16,9,9,3,2\nsummary,sign,9,9,4,1\nsummary,sign,9,9,,2\n' >r.csv; atomo-bench report r.csv --speedup -f csv; atomo-bench report r.csv --speedup --baseline bf16 -f csv | tail -n 3
+$ printf 'record,compressor,step,sim_seconds,sim_seconds_to_0.9,seed\nsummary,none,9,9,8,1\nsummary,bf16,9,9,4,1\nsummary,none,9,9,9,2\nsummary,bf16,9,9,3,2\nsummary,sign,9,9,4,1\nsummary,sign,9,9,,2\n' >r.csv; atomo-bench report r.csv --speedup -f csv; atomo-bench report r.csv --speedup --baseline BF16:rounding=nearest -f csv | tail -n 3
 > compressor,speedup_to_0.9,speedup_to_0.9_se,seeds
 > none,1,0,2
 > bf16,2.5,0.5,2

@@ -4,9 +4,9 @@ $ atomo-bench compare $SRC/datasets/lenet-mnist.h5 -c zstd
 2> hint: write zstd+none, or another codec after the +
 = 2
 
-# a key whose value is a spec takes the rest of its stage; the spec is printed in canonical form
+# a key whose value is a spec takes the rest of its stage; the spec is printed as it was typed, and complete
 $ atomo-bench synth --shape 500 -o a.h5 --quiet; atomo-bench compare a.h5 -f csv --repeats 2 -c induced:with=qsgd:bucket=64,bits=2+topk:ratio=0.1
-> *"induced:with=qsgd:bits=2,bucket=64+topk:ratio=0.1",*
+> *"induced:with=qsgd:bucket=64,bits=2+topk:ratio=0.1",*,"induced:with=qsgd:bits=2,bucket=64,norm=l2,code=elias+topk:ratio=0.1"
 = 0
 
 # error messages say which codec is concerned
@@ -16,8 +16,8 @@ $ atomo-bench compare $SRC/datasets/lenet-mnist.h5 -c induced:with=qsgt+topk
 
 # what remains after subtracting a learned shift is reported as residual, also inside zstd or blosc
 $ atomo-bench synth --shape 500 --steps 2 -o a.h5 --quiet; atomo-bench compare a.h5 -f csv --repeats 2 --metrics residual_norm,error -c zstd+ef21+topk:ratio=0.5 -c topk
-> 2,*,zstd+ef21+topk:ratio=0.5,2,0.[0-9]*,,1
-> 2,*,topk,2,,,1
+> 2,*,zstd+ef21+topk:ratio=0.5,2,0.[0-9]*,,1,zstd:*
+> 2,*,topk,2,,,1,topk:ratio=0.01
 = 0
 
 # decoders learn the same shift as the encoder

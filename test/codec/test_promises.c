@@ -6,6 +6,8 @@
 #include "codec/wrapper.h"
 #include "compress/spec.h"
 
+#include <ctype.h>
+
 static void sources_are_pinned(void **state)
 {
     (void)state;
@@ -194,6 +196,59 @@ static void canonical_specs_open_to_themselves(void **state)
     }
 }
 
+static void complete_specs_open_to_the_same_codec_and_print_themselves(void **state)
+{
+    Error err;
+    const Codec *codec, *again;
+    (void)state;
+    for (size_t k = 0; k < spec_count; k++) {
+        check_ok(codec_open(&codec, specs[k], forever, &err), &err);
+        const char *text = codec_complete(codec, forever);
+        for (const Codec *c = codec; c; c = codec_alone(c) ? NULL : c->inner)
+            for (const Param *p = c->ops->params; p && p->key; p++)
+                check(!p->fallback || p->group || strstr(text, text_format(forever, "%s=", p->key)));
+        check_ok(codec_open(&again, text, forever, &err), &err);
+        assert_string_equal(codec_complete(again, forever), text);
+        assert_string_equal(codec_text(again, forever), codec_text(codec, forever));
+    }
+}
+
+/* Returns the spec with the names before its first key in capitals. */
+static const char *in_capitals(const char *spec)
+{
+    char *text = text_copy(forever, spec);
+    for (char *at = text; *at && *at != ':'; at++)
+        *at = (char)toupper((unsigned char)*at);
+    return text;
+}
+
+static void keeps_the_first_spelling(const char *first, const char *second)
+{
+    Error err;
+    const Codec **codec;
+    const char *both[] = {first, second};
+    size_t count;
+    check_ok(codec_list(&codec, &count, &(TextList){both, 2}, forever, &err), &err);
+    assert_int_equal(count, 1);
+    assert_string_equal(codec_typed(codec[0], forever), first);
+}
+
+static void specs_are_kept_as_typed_and_equal_ones_are_one(void **state)
+{
+    Error err;
+    const Codec *codec;
+    (void)state;
+    for (size_t k = 0; k < spec_count; k++) {
+        const char *spec = specs[k], *other = in_capitals(spec), *in_ef = text_format(forever, "ef+%s", spec);
+        keeps_the_first_spelling(spec, other);
+        keeps_the_first_spelling(other, spec);
+        check_ok(codec_open(&codec, spec, forever, &err), &err);
+        keeps_the_first_spelling(codec_complete(codec, forever), spec);
+        if (codec_open(&codec, in_ef, forever, &err) == OK) /* else the codec does not go into a wrapper */
+            keeps_the_first_spelling(text_format(forever, "EF:decay=1.0+%s", other), in_ef);
+    }
+}
+
 /* Workers with equal gradients send equal payloads if all random numbers are shared. If not, two workers' payloads
  * differ on some vector: `differed`. This is checked for codecs with their defaults; other parameters can leave
  * nothing to draw, such as svd:rank=100. */
@@ -288,6 +343,8 @@ int main(void)
         cmocka_unit_test(payloads_keep_all_promises),
         cmocka_unit_test(threads_do_not_change_a_byte),
         cmocka_unit_test(canonical_specs_open_to_themselves),
+        cmocka_unit_test(complete_specs_open_to_the_same_codec_and_print_themselves),
+        cmocka_unit_test(specs_are_kept_as_typed_and_equal_ones_are_one),
         cmocka_unit_test(workers_send_the_same_exactly_if_they_share_all_draws),
     };
     cmocka_set_test_filter(getenv("TEST"));

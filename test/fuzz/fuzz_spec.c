@@ -1,5 +1,5 @@
-/* fuzz_spec.c -- fuzzes the parser of codec specs. It must refuse the text, or open a codec whose printed spec
- * opens a codec that prints the same text. */
+/* fuzz_spec.c -- fuzzes the parser of codec specs. It must refuse the text, or open a codec
+ * each of whose printed specs opens an equal codec, and is printed as it was typed. */
 #include "compress/spec.h"
 
 #include <stdio.h>
@@ -11,11 +11,14 @@ static void must_print_back(const Codec *codec, Arena *a)
 {
     Error err;
     const Codec *again;
-    const char *text = codec_text(codec, a);
-    if (codec_open(&again, text, a, &err) != OK || strcmp(codec_text(again, a), text) != 0) {
-        fprintf(stderr, "does not print back: %s\n", text);
-        abort();
-    }
+    const char *canonical = codec_text(codec, a);
+    const char *const text[] = {canonical, codec_complete(codec, a), codec_typed(codec, a)};
+    for (size_t i = 0; i < countof(text); i++)
+        if (codec_open(&again, text[i], a, &err) != OK || strcmp(codec_text(again, a), canonical) != 0 ||
+            strcmp(codec_typed(again, a), text[i]) != 0) {
+            fprintf(stderr, "does not print back: %s\n", text[i]);
+            abort();
+        }
 }
 
 /* Returns the text to parse. If the first byte is odd, each further byte selects a word from the list `words`:

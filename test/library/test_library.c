@@ -70,6 +70,7 @@ static void equals_codec(Rig *rig, const Source *source, const float *x)
     char *spec = codec_text(rig->codec, forever);
     good(atomo_codec_open(&codec, spec, &err), &err);
     CHECK_HERE(!strcmp(atomo_codec_spec(codec), spec));
+    CHECK_HERE(!strcmp(atomo_codec_complete(codec), codec_complete(rig->codec, forever)));
     good(atomo_tensor_open(&tensor, codec, &layout, &err), &err);
     Call call = {.self = rig->codec,
                  .shape = &shape,

@@ -49,10 +49,13 @@ static void links_of_ones_own_are_read(void **state)
         double alpha, beta;
     } good[] = {{"alpha=50us,beta=10Gbit", 50e-6, 1.25e9}, {"beta=1.5MB,alpha=2ms", 2e-3, 1.5e6},
                 {"alpha=0s,beta=8kbit", 0, 1000},          {"alpha=7ns,beta=1e3B", 7e-9, 1e3},
-                {"alpha=1s,beta=2Tbit", 1, 2.5e11},        {"alpha=1us,beta=16bit", 1e-6, 2}};
+                {"alpha=1s,beta=2Tbit", 1, 2.5e11},        {"alpha=1us,beta=16bit", 1e-6, 2},
+                {"alpha=1s,beta=10Gbps", 1, 1.25e9},       {"alpha=1s,beta=10Gb/s", 1, 1.25e9},
+                {"alpha=1s,beta=8Mbit/s", 1, 1e6},         {"alpha=1s,beta=2GBps", 1, 2e9}};
     static const struct {
         const char *text, *why;
-    } bad[] = {{"alpha=50us,beta=10gbps", "\"bps\" could be either"},
+    } bad[] = {{"alpha=50us,beta=10gbps", "kbps, Mbps, Gbps"},
+               {"alpha=50ps,beta=10Gbps", "in s, ms, us or ns"},
                {"alpha=50,beta=10Gbit", "in s, ms, us or ns"},
                {"alpha=50us,beta=10", "kbit, Mbit, Gbit"},
                {"alpha=50us,beta=0bit", "1 to 1e15"},

@@ -76,6 +76,12 @@ static void a_spec_looks_the_same_in_every_order(void **state)
     for (size_t i = 0; i < countof(one); i++)
         for (size_t k = 0; k < countof(one); k++)
             check(strcmp(one[i], other[k]) != 0 || same_look(&x[i], &y[k]));
+    /* a codec that is typed in several ways has one look, also where another codec has its own */
+    static const char *const typed[] = {"topk", "TopK:ratio=0.010", "qsgd", "EF-signSGD", "ef+scaledsign",
+                                        "qsgd:levels=15", "topk ring", "topk:ratio=1e-2 ring", "qsgd:bits=4"};
+    x = plot_looks(typed, countof(typed), a);
+    check(same_look(&x[0], &x[1]) && same_look(&x[3], &x[4]) && same_look(&x[6], &x[7]) && same_look(&x[2], &x[8]));
+    check(!same_look(&x[0], &x[2]) && !same_look(&x[0], &x[6]) && !same_look(&x[2], &x[5]));
     /* sixty ratios share 25 looks */
     enum { MANY = 60 };
     const char *up[MANY], *down[MANY];
@@ -131,7 +137,7 @@ static Status draw_with(const char *label, const char *width)
                          .figure = "f.svg",
                          .width = width,
                          .labels = {&label, label ? 1 : 0}};
-    write_file("data.csv", HEAD "qsgd:bits=2,4,1,1,3\nqsgd,4,1,1,3\nqsgd:bits=8,4,1,1,3\nsvd:rank=1,4,1,1,3\n"
+    write_file("data.csv", HEAD "qsgd:bits=2,4,1,1,3\nQSGD,4,1,1,3\nqsgd:bits=8,4,1,1,3\nsvd:rank=1,4,1,1,3\n"
                                 "\"qsgd:bits=2,bucket=64\",4,1,1,3\ntopk,4,1,1,3\n");
     return plot_draw(&job, a, &err);
 }
@@ -143,8 +149,7 @@ static void labels_are_what_was_typed(void **state)
         return;
     check_ok(draw_with(NULL, NULL), &err);
     const char *f = contents("f.svg");
-    /* beside other rates, the label states the default rate bits=4 too */
-    check_has(f, "<text>qsgd:bits=4</text>");
+    check_has(f, "<text>QSGD</text>");
     check_has(f, "<text>qsgd:bits=2</text>");
     check_has(f, "<text>qsgd:bits=2,bucket=64</text>");
     check_has(f, "<text>topk</text>");
@@ -157,6 +162,8 @@ static void a_label_replaces_the_spec_and_must_have_one(void **state)
         check_ok(draw_with("svd:rank=1=SVD, s = 1", NULL), &err);
         check_has(contents("f.svg"), "<text>SVD, s = 1</text>");
         check(!strstr(contents("f.svg"), "svd:rank"));
+        check_ok(draw_with("qsgd:bits=4=four bits", NULL), &err); /* however the codec was typed */
+        check_has(contents("f.svg"), "<text>four bits</text>");
     }
     assert_int_equal(draw_with("svd:rank=2=SVD", NULL), ERR_USAGE);
     check(strstr(err.text, "SPEC=TEXT") && strstr(err.hint, "qsgd:bits=2"));

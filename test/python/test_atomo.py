@@ -148,6 +148,18 @@ class Payloads(unittest.TestCase):
         self.assertIn("unbiased", codec.traits)
         self.assertIn("qsgd", atomo.compressors())
 
+    def test_specs_are_shown_as_typed(self):
+        typed = ["TopK:ratio=0.010", "topk:ratio=0.01", "qsgd:bits=4/2"]
+        codec = atomo.Codec(typed[0])
+        self.assertEqual((codec.spec, repr(codec)), (typed[0], "Codec('TopK:ratio=0.010')"))
+        self.assertEqual(codec.complete, atomo.Codec("topk").complete)
+        self.assertEqual(atomo.Codec(codec.complete).complete, codec.complete)
+        records = atomo.compare({"w": normal(100)}, typed, repeats=1, timed=False).level("tensor")
+        self.assertEqual([r["compressor"] for r in records], [typed[0], "qsgd:bits=4", "qsgd:bits=2"])
+        self.assertEqual([r["spec"] for r in records], [atomo.Codec(r["compressor"]).complete for r in records])
+        state = codec.tensor((100,))
+        self.assertEqual(atomo.Codec("topk").encode(normal(100), state=state), codec.encode(normal(100)))
+
     def test_threads(self):
         codec, x = atomo.Codec("svd:rank=2"), normal(60, 50)
         want, wrong = codec.encode(x), []

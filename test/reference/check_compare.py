@@ -43,7 +43,7 @@ RANDOM = ["qsgd", "qsgd:bits=1", "qsgd:levels=5,bucket=100,norm=linf,code=fixed"
           "ef+entry:ratio=0.05", "ef:decay=0.5+terngrad:clip=2.5"]
 FIXED = ["none", "fp16", "bf16", "ef+fp16", "entry:ratio=1", "svd:rank=65536"]
 CERTAIN = ["none", "fp16", "bf16", "ef+fp16"]
-IDENTITY = ("step", "worker", "tensor", "kind", "shape", "n", "compressor", "repeats", "error")
+IDENTITY = ("step", "worker", "tensor", "kind", "shape", "n", "compressor", "repeats", "error", "spec")
 SPREADS = ("bytes", "bits_per_element", "ratio", "mse", "second_moment", "relative_error", "rel_l1", "elem_error",
            "elem_error_big", "elem_error_small", "elem_error_pos", "elem_error_neg", "wasserstein_mean", "cosine",
            "sign_agreement", "density", "gain", "gain_l1", "bytes_expected", "bits_per_element_expected", "ratio_expected")

@@ -239,6 +239,7 @@ static void verdicts_say_what_would_have_shown(void **state)
 {
     (void)state;
     check_words((BiasRow){.holm = 2.4e-5, .detectable = 0.1}, "biased (p = 2e-05)");
+    check_words((BiasRow){.holm = 0, .detectable = 0.1}, "biased (p < 1e-300)");
     check_words((BiasRow){.holm = 0.3, .detectable = 0.1234}, "none seen (about 10 % would show)");
     check_words((BiasRow){.holm = 0.3, .detectable = 0.52}, "cannot be seen with so few repeats");
     check_words((BiasRow){.holm = NAN, .detectable = NAN, .mse = 2}, "all of the error");

@@ -1,8 +1,11 @@
 /* test_fields.c -- the table of all fields of results is complete, has no field twice, and is the table in
  * docs/metrics.md. */
 #include "rig/check.h"
+#include "base/file.h"
 #include "measure/metrics.h"
 #include "report/fields.h"
+#include "report/report_compare.h"
+#include "report/report_steps.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -92,11 +95,56 @@ static void the_page_has_the_table(void **state)
     arena_close(a);
 }
 
+/* The endings of fields, which docs/method.md explains as NAME_ENDING. */
+static const char *const endings[] = {"_se",  "_expected", "_p",    "_steps", "_min",
+                                      "_max", "_big",      "_small", "_pos",   "_neg"};
+
+/* True if `page` has the field's name in backticks, or explains its ending and has the rest of the name. */
+static bool is_explained(const char *page, const char *name, Arena *a)
+{
+    if (strstr(page, text_format(a, "`%s`", name)))
+        return true;
+    for (size_t i = 0; i < countof(endings); i++) {
+        const size_t length = strlen(name), end = strlen(endings[i]);
+        if (length > end && !strcmp(name + length - end, endings[i]) &&
+            strstr(page, text_format(a, "`NAME%s`", endings[i])) &&
+            is_explained(page, text_slice(a, name, length - end), a))
+            return true;
+    }
+    return false;
+}
+
+static void check_explained(const char *page, const char *name, Arena *a)
+{
+    if (!is_explained(page, name, a))
+        print_error("docs/method.md does not explain %s\n", name);
+    check(is_explained(page, name, a));
+}
+
+static void the_method_explains_every_field_of_a_comparison(void **state)
+{
+    (void)state;
+    Arena *a = arena_open(0);
+    Error err;
+    char *page;
+    size_t size;
+    check_ok(file_load(&page, &size, "docs/method.md", 1 << 20, a, &err), &err);
+    page = text_slice(a, page, size);
+    for (const Metric *m = metrics; m->name; m++)
+        check_explained(page, m->name, a);
+    for (const Column *c = results_verdicts; c->name; c++)
+        check_explained(page, c->name, a);
+    for (const Column *c = steps_columns; c->name; c++)
+        check_explained(page, c->name, a);
+    arena_close(a);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_metric_is_a_field),
     cmocka_unit_test(every_field_is_found_under_its_name),
     cmocka_unit_test(headings_have_units_and_numbers),
     cmocka_unit_test(the_page_has_the_table),
+    cmocka_unit_test(the_method_explains_every_field_of_a_comparison),
 };
 
 CHECK_MAIN(tests)

@@ -111,6 +111,7 @@ _FUNCTIONS = {
     "atomo_codec_open": (c_int, [POINTER(c_void_p), c_char_p, c_void_p]),
     "atomo_codec_close": (None, [c_void_p]),
     "atomo_codec_spec": (c_char_p, [c_void_p]),
+    "atomo_codec_complete": (c_char_p, [c_void_p]),
     "atomo_codec_traits": (c_uint, [c_void_p]),
     "atomo_codec_rounds": (c_int, [c_void_p]),
     "atomo_codec_caution": (c_char_p, [c_void_p]),

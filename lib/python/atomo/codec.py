@@ -182,8 +182,13 @@ class Codec:
 
     @property
     def spec(self):
-        """The spec in its canonical form."""
+        """The spec as it was typed."""
         return lib.atomo_codec_spec(self._handle).decode()
+
+    @property
+    def complete(self):
+        """The spec with all parameters, in one spelling: the field `spec` of results. Equal codecs have equal ones."""
+        return lib.atomo_codec_complete(self._handle).decode()
 
     @property
     def traits(self):
@@ -229,7 +234,7 @@ class Codec:
             return self._stateless(values.shape, tensor, seed, worker).encode(values, step)
         if not isinstance(state, Tensor):
             raise UsageError("state=%r: want a Tensor of this codec" % (state,))
-        if state.codec.spec != self.spec:
+        if state.codec.complete != self.complete:
             raise UsageError("the state is of %s, this codec is %s" % (state.codec.spec, self.spec))
         for name, given, own in (("worker", worker, state.worker), ("tensor", tensor, state.name), ("seed", seed, state.seed)):
             if given is not None and given != own:

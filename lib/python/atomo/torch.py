@@ -130,7 +130,7 @@ class State:
             states, history = dict(states), saved.get("history", 0)
         except (AttributeError, KeyError, TypeError, ValueError):
             raise UsageError("not a dictionary of State.state_dict: want spec, step, bytes_sent and states") from None
-        if spec != self.spec:
+        if Codec(spec).complete != self.codec.complete:
             raise UsageError("the checkpoint is of %s, this state of %s" % (spec, self.spec))
         if not self._numbered:
             self._refuse(set(states) - set(self._names.values()))
