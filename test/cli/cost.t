@@ -1,5 +1,5 @@
 # a row for each number of workers and codec; none and fp16 are always included, once
-$ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 2 -q; atomo-bench cost g.h5 -c sign -c topk -c none --workers 2,4 --compute-ms 3 -q
+$ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 2 -q; atomo-bench cost g.h5 -c scaledsign -c topk -c none --workers 2,4 --compute-ms 3 -q
 > compressor *workers *topology *link *compute ms *encode ms *comm ms *decode ms *total ms *break-even GB/s *pays *speed-up *alpha ms *beta GB/s *over 16 bit
 > none * 2 *ring *lan10g * 3.000 * - *- * 1.000 * 0.05000 * 1.250 *
 > fp16 * 4 *tree *lan10g *
@@ -181,7 +181,7 @@ $ atomo-train run --link alpha=1s
 
 # its figures are drawn from CSV, from JSON, and by the gnuplot scripts
 ? command -v gnuplot
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c qsgd -c sign --workers 2,4 --compute-ms 1 -q -o c.csv; atomo-bench cost g.h5 -c qsgd -c sign --workers 2,4 --compute-ms 1 --topology ps,allgather -q -o c.json; for k in iteration-time runtime break-even; do atomo-bench plot $k c.csv -o $k.svg && grep -o '<text>qsgd' $k.svg; atomo-bench plot $k c.json -o j.tex && grep -c 'qsgd allgather' j.tex; gnuplot -d -c "$SRC"/plots/$k.gp c.csv f.svg && gnuplot -d -c "$SRC"/plots/$k.gp $k.plot.csv p.svg && grep -c '<text>qsgd' f.svg p.svg; atomo-bench plot $k c.csv -o f.pdf && head -c 5 f.pdf; echo; done | sort | uniq -c
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c qsgd -c scaledsign --workers 2,4 --compute-ms 1 -q -o c.csv; atomo-bench cost g.h5 -c qsgd -c scaledsign --workers 2,4 --compute-ms 1 --topology ps,allgather -q -o c.json; for k in iteration-time runtime break-even; do atomo-bench plot $k c.csv -o $k.svg && grep -o '<text>qsgd' $k.svg; atomo-bench plot $k c.json -o j.tex && grep -c 'qsgd allgather' j.tex; gnuplot -d -c "$SRC"/plots/$k.gp c.csv f.svg && gnuplot -d -c "$SRC"/plots/$k.gp $k.plot.csv p.svg && grep -c '<text>qsgd' f.svg p.svg; atomo-bench plot $k c.csv -o f.pdf && head -c 5 f.pdf; echo; done | sort | uniq -c
 > *3 <text>qsgd
 > *3 1
 > *3 f.svg:1

@@ -1,7 +1,7 @@
 # the payloads of both rounds count: 64 x 48 at rank 2 takes 2 (64 + 48) floats and two kind bytes, three times as much with three iterations
 $ atomo-bench synth -o g.h5 --shape 64x48 --steps 3 -q; atomo-bench compare g.h5 -c powersgd -c powersgd:iters=3 -f csv --metrics bytes,bytes_max
 > step,worker,tensor,*
-> 1,,layer0.weight,*,powersgd,10,898,898,,1
+> 1,,layer0.weight,*,powersgd,10,898,898,,1,*
 > [*],[*],[*],*,powersgd,10,898,898,*
 > [*],[*],[*],*,powersgd:iters=3,10,2694,2694,*
 = 0

@@ -99,5 +99,5 @@ $ atomo-bench synth -o g.h5 --shape 10 -q >/dev/null; for c in compare sweep mer
 > merge none 3 times and measured once,qsgd:bits=4 twice and measured once,
 > cost none 3 times and measured once,qsgd:bits=4 twice and measured once,
 2> note: none is given twice and measured once
-- note: sign*
+- note: sign is*
 = 1
