@@ -1,9 +1,9 @@
 # a row for each number of workers and codec; none and fp16 are always included, once
-$ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 2 -q; atomo-bench cost g.h5 -c scaledsign -c topk -c none --workers 2,4 --compute-ms 3 -q
+$ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 2 -q; atomo-bench cost g.h5 -c intsgd -c topk -c none --workers 2,4 --compute-ms 3 -q
 > compressor *workers *topology *link *compute ms *encode ms *comm ms *decode ms *total ms *break-even GB/s *pays *speed-up *alpha ms *beta GB/s *over 16 bit
 > none * 2 *ring *lan10g * 3.000 * - *- * 1.000 * 0.05000 * 1.250 *
 > fp16 * 4 *tree *lan10g *
-> sign * 2 *ring *lan10g *
+> intsgd * 2 *ring *lan10g *
 > topk * 4 *allgather *lan10g *
 2>
 = 0
