@@ -196,9 +196,9 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -
 # if a codec fails on a tensor, only this record is lost
 ? /usr/bin/python3 -c 'import h5py'
 $ /usr/bin/python3 -c 'import h5py, numpy; f = h5py.File("g.h5", "w"); f["a"] = numpy.ones(10, "f4"); f["b"] = numpy.full(4000, 3e38, "f4")'; atomo-bench compare g.h5 -c qsgd:bucket=0 -f csv --metrics bytes
-> ,,a,*,qsgd:bucket=0,10,1*,,1
-> ,,b,*,qsgd:bucket=0,10,,*beyond float32,1
-> ,,[*],*,10,qsgd:bucket=0,10,1*,"without 1 of 2 tensors, which failed",1
+> ,,a,*,qsgd:bucket=0,10,1*,,1,*
+> ,,b,*,qsgd:bucket=0,10,,*beyond float32,1,*
+> ,,[*],*,10,qsgd:bucket=0,10,1*,"without 1 of 2 tensors, which failed",1,*
 2> atomo-bench: g.h5: qsgd:bucket=0 on b: *beyond float32
 = 1
 
@@ -206,7 +206,7 @@ $ /usr/bin/python3 -c 'import h5py, numpy; f = h5py.File("g.h5", "w"); f["a"] = 
 ? /usr/bin/python3 -c 'import h5py'
 $ /usr/bin/python3 -c 'import h5py, numpy; f = h5py.File("g.h5", "w"); f["a"] = numpy.ones(10, "f4"); f["b"] = numpy.array([1, numpy.nan], "f4")'; atomo-bench compare g.h5 -c none; atomo-bench compare g.h5 -c none --skip-nonfinite -f csv --metrics bytes
 2> atomo-bench: g.h5: b: 1 of 2 *
-> ,,[*],,,10,none,10,40,,1
+> ,,[*],,,10,none,10,40,,1,none
 2> note: g.h5: 1 tensor with NaN or Inf is left out
 = 0
 
