@@ -163,8 +163,6 @@ class Memory(unittest.TestCase):
             copy[:] = b"\xa5" * len(copy)
         else:
             copy.fill(1e30)
-        del copy
-        gc.collect()
         return got
 
     def test_no_call_keeps_what_it_was_given(self):
@@ -211,7 +209,7 @@ class Threads(unittest.TestCase):
         self.assertEqual(wrong, [])
 
     def test_ctrl_c_stops_a_comparison(self):
-        """It would take years: only a stop ends it. The signal comes when the comparison first asks whether to stop."""
+        """It would take an hour: only a stop ends it. The signal comes when the comparison first asks whether to stop."""
         asked, stopped = threading.Event(), atomo.results.STOPPED
 
         def asking(*function):
@@ -225,7 +223,7 @@ class Threads(unittest.TestCase):
 
         with unittest.mock.patch("atomo.results.STOPPED", asking):
             with self.assertRaises(KeyboardInterrupt):
-                atomo.compare({"fc": X}, "qsgd", repeats=1 << 40, timed=False)
+                atomo.compare({"fc": np.ones((1000, 300), np.float32)}, "qsgd", repeats=1 << 22, timed=False)
         self.assertTrue(asked.is_set())
 
 
