@@ -757,6 +757,15 @@ $(B)/certify/level.md: $(B)/test/certify/bias_level
 	$(SAY) "DRAW $@"
 	$(Q)$< >$@; echo $$? >$@.code
 
+# ---- how often intervals hold: tables of docs/intervals.md ----
+
+.PHONY: intervals
+INTERVALS := conv1.weight conv2.bias fc2.bias
+
+intervals: $(B)/test/certify/interval_level
+	@code=0; for t in $(INTERVALS); do printf '\n`%s`:\n\n' $$t; \
+	    $< datasets/lenet-mnist.h5 '*1000' $$t 300 || code=1; done; exit $$code
+
 rng-quality: $(B)/test/bench/rng_stream
 	$< | dieharder -a -g 200
 	$< addresses | dieharder -a -g 200
@@ -919,6 +928,7 @@ help:
 	@echo "make rank-kills   kill ranks of a training run at random moments; nothing may hang or be lost  (RANK_KILLS=100)"
 	@echo "make coverage  lines and branches of lib/ that the tests run, for each room; fail below 95 and 85 %"
 	@echo "make mutants   plant faults in what makes numbers; the tests must see each  (WORD=metrics.c: some)"
+	@echo "make intervals how often the 95 % intervals of results hold the true value: docs/intervals.md"
 	@echo "make certify   bias and variance of every codec that promises them, and the tests' own level: docs/certificate.md"
 	@echo "make huge      a vector of over 2^31 elements through encode, decode and inspect: 20 GB of memory  (HUGE_DIR=DIR)"
 	@echo "make verify-reference   hold payloads, metrics and promises against Python, numpy, scipy and h5py"

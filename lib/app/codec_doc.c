@@ -165,7 +165,10 @@ CodecSight codec_doc_sight(const CodecDoc *doc, size_t side)
 static double least_bias(CodecSight s, size_t repeats)
 {
     const double r = (double)repeats;
-    return bias_least(sqrt(s.gain / r), sqrt(s.gain_l1 / r), repeats, DOC_LEVEL);
+    const double gain = sqrt(s.gain / r), gain_l1 = sqrt(s.gain_l1 / r);
+    const double along = bias_detectable(gain_l1, r - 1, DOC_LEVEL);
+    /* eden, for example, makes the gain 1 in every draw, which cannot show a bias */
+    return gain < 1e-3 * gain_l1 ? along : fmin(bias_detectable(gain, r - 1, DOC_LEVEL), along);
 }
 
 /* ---- table of a codec's keys ---- */

@@ -158,13 +158,14 @@ static double value_of(const Tally *t, const char *metric)
     return metric_value(metric_find(metric), t);
 }
 
-/* A closed form is exact; it replaces the mean over repeats. */
+/* A closed form replaces the mean over repeats. */
 static CostErrors errors_of(const Tally *t)
 {
     const double exact = value_of(t, "relative_error_expected"), measured = value_of(t, "relative_error");
     const bool known = !isnan(exact);
     return (CostErrors){.relative = known ? exact : measured,
-                        .relative_se = known ? 0 : value_of(t, "relative_error_se"),
+                        .relative_se =
+                            value_of(t, known ? "relative_error_expected_se" : "relative_error_se"),
                         .variance = t->unbiased ? (known ? exact : measured)
                                                 : value_of(t, "variance") / t->gradient[G_SQUARES],
                         .scratch = t->scratch};

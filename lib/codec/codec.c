@@ -118,12 +118,15 @@ static Status send_drawn(const Call *c, Buf *out, size_t start, const Streams *b
     out->size = start;
     /* the codec's own payload is not sent, so the entropy of its streams is removed. `excess` (the bits by
      * which this draw is longer than the mean draw) stays, because its mean over all draws must be 0. */
-    if (c->streams) {
-        const double excess = c->streams->excess;
+    const Streams own = c->streams ? *c->streams : (Streams){0};
+    if (c->streams)
         *c->streams = *before;
-        c->streams->excess = excess;
+    TRY(raw_put(c, drawn, out));
+    if (c->streams) {
+        c->streams->excess = own.excess;
+        c->streams->mean_known = own.mean_known;
     }
-    return raw_put(c, drawn, out);
+    return OK;
 }
 
 Status codec_encode(const Call *c, const float *x, Buf *out)

@@ -52,6 +52,8 @@ enum {
     LEAVES_OUT = 1 << 10,
     /* the codec's paper takes this mean; only with LEAVES_OUT */
     SENDERS_MEAN = 1 << 11,
+    /* the payloads of a vector have the same size in every draw */
+    FIXED_SIZE = 1 << 12,
 };
 
 /* A parsed spec. `inner`: the codec inside a wrapper; NULL for other codecs. */

@@ -14,7 +14,7 @@ Status raw_put(const Call *c, const float *x, Buf *out)
     buf_floats(out, x, c->shape->n);
     streams_floats(c->streams, c->shape->n);
     if (c->streams)
-        c->streams->raw = true;
+        c->streams->raw = c->streams->mean_known = true;
     return OK;
 }
 

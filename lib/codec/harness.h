@@ -12,6 +12,8 @@ struct Streams {
     /* encode's estimate of the bits by which this payload exceeds the mean payload over random draws; the mean
      * of `excess` is 0 */
     double excess;
+    /* true: `excess` is exact, so that this payload without it has the expected size, as raw floats that no draw chooses */
+    bool mean_known;
     bool reported; /* true: encode reported at least one stream */
     bool raw;      /* true: the payload is raw floats */
 };
@@ -32,7 +34,10 @@ typedef enum { ELEMENTWISE, ATOMWISE, ROTATED, DEPENDENT } ErrorLaw;
  * |g|^4. */
 typedef struct {
     double squares, weighted; /* sum v^2, sum v lambda^2 */
+    /* sum of the fourth cumulants, v^2 (1 / (p (1 - p)) - 6) for an atom that is kept with probability p; 0: unknown */
+    double fourths;
     double none;              /* probability that a draw keeps no atom, and decodes to zeros */
+    bool elements;            /* the atoms are the elements */
 } AtomMoments;
 
 /* Returns which errors of the codec on x are independent. Fills `m` only if the result is ATOMWISE. */

@@ -130,8 +130,8 @@ typedef struct Sizer Sizer;
 Status sizer_open(Sizer **out, const Comparison *c, Arena *a, Error *err);
 void sizer_close(Sizer *s); /* NULL is allowed */
 
-/* Computes the bits per element over all vectors, as a comparison with the same number of repeats would.
- * Decodes only to compute states. Vectors on which the codec fails are left out; NaN: the codec fails on
+/* Computes the expected bits per element over all vectors: bits_per_element_expected of a comparison with the same number
+ * of repeats. Decodes only to compute states. Vectors on which the codec fails are left out; NaN: the codec fails on
  * all. */
 Status sizer_bits(Sizer *s, const Codec *codec, size_t repeats, double *bits, Error *err);
 

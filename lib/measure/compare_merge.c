@@ -282,6 +282,7 @@ static void conclude(Merger *m, Tally *tally)
     tally->bytes /= payloads;
     tally->size = tally->bytes;
     tally->size_spread = tally->sizes;
+    tally->size_third = tally->sizes_third;
     tally->entropy /= payloads;
     tally->raw /= payloads;
     tally->merged /= draws;
@@ -293,15 +294,15 @@ static void conclude(Merger *m, Tally *tally)
     tally->merge_spread = m->x.adds ? stats_median_variance(b->merge, repeats) : NAN;
     m->x.repeat = 0;
     const Call call = exchange_call(&m->x, &first);
-    const bool shared =
-        /* without shared draws, no closed forms for the mean estimate are known */
-        codec_traits(m->t->codec) & SHARED_DRAWS;
-    tally->unbiased = codec_traits(m->t->codec) & UNBIASED;
+    const unsigned traits = codec_traits(m->t->codec);
+    const bool shared = traits & SHARED_DRAWS; /* without them, no closed forms for the mean estimate are known */
+    tally->unbiased = traits & UNBIASED;
+    tally->fixed_size = tally->size_known = !(traits & RANDOM) || traits & FIXED_SIZE;
     tally->own_draws = NAN;
-    if (!m->errors) {
+    if (!m->errors || traits & GIVEN_DRAWS) /* a closed form for the draws of one repeat is not exact */
         tally->expected = NAN;
+    if (!m->errors)
         return;
-    }
     if (shared)
         tally->expected = codec_variance(&call, b->x);
     trial_moments(&call, b->x, shared, tally);

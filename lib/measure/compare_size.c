@@ -1,8 +1,9 @@
-/* compare_size.c -- computes the bits per element of a codec's payloads, and the rate that gives a wanted
+/* compare_size.c -- computes the expected bits per element of a codec's payloads, and the rate that gives a wanted
  * number of bits.
  *
- * The payloads are those of compare.c, byte for byte. Times and errors are not measured. Only codecs with a
- * state are decoded, in repeat 0 only, because the next state follows from the estimate. */
+ * The payloads are those of compare.c, byte for byte, and so is the result: the metric bits_per_element_expected. Times
+ * and errors are not measured. Only codecs with a state are decoded, in repeat 0 only, because the next state follows
+ * from the estimate. */
 #include "measure/compare_parts.h"
 
 #include "compress/rate.h"
@@ -46,7 +47,8 @@ void sizer_close(Sizer *s)
 
 /* ---- the payload size of one vector ---- */
 
-/* Encodes all repeats from the same state. Repeat 0 comes last, because its payload gives the next state. */
+/* Encodes all repeats from the same state. Repeat 0 comes last, because its payload gives the next state. The bytes that
+ * a repeat's random draw adds to the mean payload (Streams.excess) do not count. */
 static Status send_repeats(Sizer *s, Call *call, const Vector *v, void *state, size_t repeats, double *bytes)
 {
     Message message;
@@ -59,14 +61,17 @@ static Status send_repeats(Sizer *s, Call *call, const Vector *v, void *state, s
     for (size_t r = repeats; r-- > 0;) {
         if (comparison_stopped(s->c))
             return FAIL(call->err, ERR_STOPPED, "stopped");
+        Streams streams = {0};
         trial_address(call, s->c, v, r);
         payload.size = 0;
+        call->streams = &streams;
         /* y is needed only for decoding, so the codec gets its memory as scratch */
         arena_lend(s->scratch, s->y, lendable(v->shape.n));
         const Status status = codec_send(call, s->x, &payload, &message);
         arena_unlend(s->scratch);
+        call->streams = NULL;
         TRY(status);
-        *bytes += (double)payload.size / (double)repeats;
+        *bytes += ((double)payload.size - streams.excess / 8) / (double)repeats;
     }
     if (!state)
         return OK;
@@ -167,8 +172,10 @@ static Status size_at(void *data, double rate, double *bits, Error *err)
     return status;
 }
 
-/* The first search of `sizer_solve` computes at most ROUGH_TRIES sizes, and stops within the relative
+/* The search aims closer than SIZE_TOLERANCE, so that a mean over few repeats that is taken as reached is near the
+ * expected size. The first search of `sizer_solve` computes at most ROUGH_TRIES sizes, and stops within the relative
  * tolerance ROUGH. */
+#define AIM (SIZE_TOLERANCE / 4)
 enum { ROUGH_TRIES = 5 };
 #define ROUGH 0.03
 
@@ -183,7 +190,7 @@ Status sizer_solve(Sizer *s, const Codec **out, const Codec *codec, double bits,
     if (!rate_find_fine(&t.rate, codec))
         return OK;
     Solve problem = {.target = bits,
-                     .tolerance = SIZE_TOLERANCE,
+                     .tolerance = AIM,
                      .whole = t.rate.key->type == PARAM_INT,
                      .of = size_at,
                      .data = &t};
@@ -196,12 +203,8 @@ Status sizer_solve(Sizer *s, const Codec **out, const Codec *codec, double bits,
         TRY(solve_search(&problem, &found, err));
         *tries += found.tries;
         t.repeats = s->c->repeats;
-        /* with few atoms (terms from which the codec draws), payloads of one repeat overestimate how fast
-         * bits grow with the rate */
-        if (fabs(found.slope) > 1.5)
-            found.slope = copysign(1.5, found.slope);
         problem.most = 0;
-        problem.tolerance = SIZE_TOLERANCE;
+        problem.tolerance = AIM;
     }
     if (isnan(found.at))
         return OK;

@@ -99,12 +99,20 @@ void sizes_add(Sizes *s, double bytes, double entropy)
     moments_add(&s->both, bytes + entropy);
 }
 
+static double third_moment(const Moments *m)
+{
+    const double variance = moments_variance(m);
+    return moments_skewness(m) * variance * sqrt(variance);
+}
+
 void sizes_spread(const Sizes *s, Tally *tally)
 {
     if (s->bytes.n < 2)
         return;
     tally->sizes = moments_variance(&s->bytes);
+    tally->sizes_third = third_moment(&s->bytes);
     tally->entropies = moments_variance(&s->entropy);
+    tally->entropies_third = third_moment(&s->entropy);
     tally->entropy_sizes = (moments_variance(&s->both) - tally->sizes - tally->entropies) / 2;
 }
 
@@ -116,6 +124,7 @@ static void note_size(Run *run, size_t r, Tally *tally)
         tally->early += (double)run->message.round[i].size;
     sizes_add(&run->sizes, bytes, streams_bound(streams, bytes));
     moments_add(&run->expected, bytes - streams->excess / 8);
+    tally->size_known = tally->size_known && (tally->fixed_size || streams->mean_known);
     tally->bytes += bytes;
     if (r < tally->decoded)
         tally->sent[r] = bytes;
@@ -179,35 +188,47 @@ static Status settle(Run *run, Tally *tally)
 
 void trial_moments(const Call *call, const float *x, bool known, Tally *tally)
 {
-    AtomMoments m = {NAN, NAN, 0};
+    AtomMoments m = {.squares = NAN, .weighted = NAN};
     const double times = (double)tally->repeats - 1;
-    if (isnan(tally->expected) && tally->raw == 1 && tally->largest == 0)
+    if (isnan(tally->expected) && tally->raw == 1 && tally->largest == 0 && tally->size_known)
         tally->expected = 0;
-    const ErrorLaw law = tally->decoded < 2 ? ELEMENTWISE : codec_moments(call, x, &m);
+    if (tally->expected == 0) /* nothing is left to a draw */
+        tally->fixed_size = tally->size_known = true;
+    if (tally->decoded < 2)
+        return;
+    const ErrorLaw law = codec_moments(call, x, &m);
+    /* a codec without a closed form may have no hook `moments` and dependent errors */
+    const bool elements = law == ELEMENTWISE && known && tally->unbiased && !isnan(tally->expected) &&
+                          !(codec_traits(call->self) & GIVEN_DRAWS);
+    tally->along_known = elements || (law == ATOMWISE && known && m.weighted > 0);
+    tally->signs_known = elements || (law == ATOMWISE && known && m.elements && !isnan(tally->expected));
     tally->none = known && law == ATOMWISE ? m.none : 0;
     if (law == ROTATED)
         tally->spread[S_M2_WEIGHTED] = NAN;
     if (law == ELEMENTWISE || law == ROTATED)
         return;
     if (!known)
-        m = (AtomMoments){NAN, NAN, 0};
+        m = (AtomMoments){.squares = NAN, .weighted = NAN};
+    tally->fourths = m.fourths;
     tally->squares = m.squares;
+    tally->weighted_squares = 0;
     tally->weighted = m.weighted > 0 ? m.weighted : 0;
     tally->spread[S_M2_SQUARES] = times * times * m.squares;
     tally->spread[S_M2_WEIGHTED] = times * m.weighted;
 }
 
-/* Returns the codec's closed-form variance, or its mean over the repeats if it depends on random draws
- * (GIVEN_DRAWS). */
-static double expected_variance(Run *run)
+/* Computes the codec's closed-form variance. If it depends on random draws (GIVEN_DRAWS), this is a mean over the
+ * repeats. */
+static void expected_variance(Run *run, Tally *tally)
 {
-    const size_t repeats = codec_traits(run->t->codec) & GIVEN_DRAWS ? run->t->c->repeats : 1;
-    double sum = 0;
-    for (size_t r = repeats; r-- > 0;) {
+    const bool given = codec_traits(run->t->codec) & GIVEN_DRAWS;
+    Moments m = {0};
+    for (size_t r = given ? run->t->c->repeats : 1; r-- > 0;) {
         set_address(run, r);
-        sum += codec_variance(&run->call, run->b->x);
+        moments_add(&m, codec_variance(&run->call, run->b->x));
     }
-    return sum / (double)repeats;
+    tally->expected = m.mean;
+    tally->expected_spread = !given || isnan(m.mean) ? 0 : m.n > 1 ? moments_variance(&m) : NAN;
 }
 
 static double own_draws(const Codec *codec)
@@ -229,8 +250,10 @@ static void know_errors(Run *run, Tally *tally, void (*compute)(Run *run, Tally 
 
 static void expect(Run *run, Tally *tally)
 {
-    tally->expected = expected_variance(run);
-    tally->unbiased = codec_traits(run->t->codec) & UNBIASED;
+    const unsigned traits = codec_traits(run->t->codec);
+    expected_variance(run, tally);
+    tally->unbiased = traits & UNBIASED;
+    tally->fixed_size = !(traits & RANDOM) || traits & FIXED_SIZE;
     tally->own_draws = own_draws(run->t->codec);
     if (run->t->c->costs_only && tally->unbiased && !isnan(tally->expected))
         tally_one_draw(tally);
@@ -319,6 +342,7 @@ static Status measure(Run *run, Tally *tally)
     sizes_spread(&run->sizes, tally);
     tally->size = run->expected.mean;
     tally->size_spread = draws > 1 ? moments_variance(&run->expected) : 0;
+    tally->size_third = draws > 1 ? third_moment(&run->expected) : 0;
     tally->bytes /= draws;
     tally->early /= draws;
     tally->entropy /= draws;

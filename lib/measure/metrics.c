@@ -89,11 +89,16 @@ static double bits_expected(const Tally *t)
 {
     return ratio(8 * t->size, t->n);
 }
-/* Returns the standard error of the expected bytes; 0 if it is so small that it comes from rounding. */
+/* Returns the standard error of a mean size that has this variance and third central moment over repeats; 0 if no draw changes
+ * it. Equal sizes of all repeats may be chance, so they show no error. */
+static double size_se(const Tally *t, double spread, double third, bool known)
+{
+    const double n = (double)t->repeats, skewness = third / (spread * sqrt(spread));
+    return known ? 0 : errors_known(t) && spread > 0 ? sqrt(spread / n) * skew_factor(skewness, n) / t->cells : NAN;
+}
 static double bytes_expected_se(const Tally *t)
 {
-    const double se = errors_known(t) ? sqrt(t->size_spread / (double)t->repeats) : NAN;
-    return se <= 1e-12 * t->size ? 0 : se / t->cells;
+    return size_se(t, t->size_spread, t->size_third, t->size_known);
 }
 static double bits_expected_se(const Tally *t)
 {
@@ -105,7 +110,7 @@ static double ratio_expected(const Tally *t)
 }
 static double bytes_se(const Tally *t)
 {
-    return errors_known(t) ? sqrt(t->sizes / (double)t->repeats) / t->cells : NAN;
+    return size_se(t, t->sizes, t->sizes_third, t->fixed_size);
 }
 static double bits_se(const Tally *t)
 {
@@ -119,9 +124,17 @@ static double ratio_se(const Tally *t)
 {
     return compression(t) * ratio(bytes_se(t) * t->cells, t->bytes);
 }
+static double ratio16_se(const Tally *t)
+{
+    return ratio_se(t) / 2;
+}
 static double ratio_expected_se(const Tally *t)
 {
     return ratio_expected(t) * ratio(bytes_expected_se(t), bytes_expected(t));
+}
+static double ratio16_expected_se(const Tally *t)
+{
+    return ratio_expected_se(t) / 2;
 }
 static double encode_ms_se(const Tally *t)
 {
@@ -149,6 +162,15 @@ static double second_moment(const Tally *t)
 static double second_moment_expected(const Tally *t)
 {
     return t->unbiased || t->expected == 0 ? t->expected + norm2(t) : NAN;
+}
+/* Returns the standard error of the closed-form variance; 0 unless that is a mean over random draws. */
+static double expected_se(const Tally *t)
+{
+    return isnan(t->expected) ? NAN : sqrt(t->expected_spread / (double)t->repeats);
+}
+static double second_moment_expected_se(const Tally *t)
+{
+    return isnan(second_moment_expected(t)) ? NAN : expected_se(t);
 }
 static double second_moment_of(const Tally *t, size_t r)
 {
@@ -211,38 +233,66 @@ static double relative_error_expected(const Tally *t)
 {
     return ratio(t->expected, norm2(t));
 }
-
-/* Returns the relative error of the mean of P workers' estimates of the same gradient: the error less the part
- * (1 - 1/P) of the variance, if each worker draws its own random numbers. */
-static double error_of_mean(const Tally *t, double workers)
+static double relative_error_expected_se(const Tally *t)
 {
-    const double error = t->unbiased && !isnan(t->expected) ? t->expected : mse(t),
-                 spread = t->unbiased ? error : variance(t);
-    const double kept = error - t->own_draws * (1 - 1 / workers) * spread;
-    return kept < 0 ? 0 : ratio(kept, norm2(t));
-}
-static double error_of_mean_4(const Tally *t)
-{
-    return error_of_mean(t, 4);
-}
-static double error_of_mean_16(const Tally *t)
-{
-    return error_of_mean(t, 16);
+    return ratio(expected_se(t), norm2(t));
 }
 
 static double mse_se(const Tally *t)
 {
     return values_se(t, mse_of);
 }
+static double variance_se(const Tally *t)
+{
+    return spread_se(t, mse_se(t));
+}
+
+/* Returns the part of the variance that is left out of the error of the mean of P workers' estimates of the same
+ * gradient: (1 - 1/P), if each worker draws its own random numbers. */
+static double averaged(const Tally *t, double workers)
+{
+    return t->own_draws * (1 - 1 / workers);
+}
+static bool error_expected(const Tally *t)
+{
+    return t->unbiased && !isnan(t->expected);
+}
+
+/* Returns the relative error of the mean of P workers' estimates. */
+static double error_of_mean(const Tally *t, double workers)
+{
+    const double error = error_expected(t) ? t->expected : mse(t), spread = t->unbiased ? error : variance(t);
+    const double kept = error - averaged(t, workers) * spread;
+    return kept < 0 ? 0 : ratio(kept, norm2(t));
+}
+static double error_of_mean_se(const Tally *t, double workers)
+{
+    const double left = 1 - averaged(t, workers);
+    const double se = error_expected(t)                                ? left * expected_se(t)
+                      : t->unbiased || left == 1 || t->decoded == 1 ? left * mse_se(t)
+                                                                    : hypot(left * variance_se(t), bias2_se(t));
+    return ratio(se, norm2(t));
+}
+static double error_of_mean_4(const Tally *t)
+{
+    return error_of_mean(t, 4);
+}
+static double error_of_mean_4_se(const Tally *t)
+{
+    return error_of_mean_se(t, 4);
+}
+static double error_of_mean_16(const Tally *t)
+{
+    return error_of_mean(t, 16);
+}
+static double error_of_mean_16_se(const Tally *t)
+{
+    return error_of_mean_se(t, 16);
+}
+
 static double relative_error_se(const Tally *t)
 {
     return ratio(mse_se(t), norm2(t));
-}
-/* Approximates the standard error of the metric `variance`, the mean of |h - E h|^2 for the estimate h, by
- * the standard error of the mean of |h - g|^2, scaled by R / (R - 1). Without bias E h = g. */
-static double variance_se(const Tally *t)
-{
-    return t->decoded == 1 ? mse_se(t) : mse_se(t) * (double)t->repeats / freedom(t);
 }
 static double rel_l2(const Tally *t)
 {
@@ -261,6 +311,14 @@ static double rel_l1_of(const Tally *t, size_t r)
     return ratio(t->error[r][E_ERRORS], t->gradient[G_MAGNITUDES]);
 }
 
+/* An element near 0 that is kept in one draw of hundreds makes a large part of the mean, and R draws do not show it. In small
+ * classes of elements such rare jumps decide, so there is no standard error. Large elements are seldom left out. */
+enum { CLASS_LEAST = 256, BIG_LEAST = 16 };
+static double class_se(const Tally *t, double elements, double least, double (*value)(const Tally *t, size_t r))
+{
+    return elements < least && errors_known(t) && values_se(t, value) != 0 ? NAN : values_se(t, value);
+}
+
 static double elem_total(const Tally *t)
 {
     return mean_sum(t, E_UNDER) + mean_sum(t, E_OVER);
@@ -275,6 +333,11 @@ static double elem_error_of(const Tally *t, size_t r)
     return ratio(t->error[r][E_UNDER] + t->error[r][E_OVER], t->gradient[G_NONZERO]);
 }
 
+static double elem_error_se(const Tally *t)
+{
+    return class_se(t, t->gradient[G_NONZERO], CLASS_LEAST, elem_error_of);
+}
+
 static double elem_error_big(const Tally *t)
 {
     const int own = (int)t->level;
@@ -285,6 +348,11 @@ static double elem_error_big_of(const Tally *t, size_t r)
 {
     const int own = (int)t->level;
     return t->percentile_known ? ratio(t->error[r][E_ABOVE + own], t->gradient[G_ABOVE + own]) : NAN;
+}
+
+static double elem_error_big_se(const Tally *t)
+{
+    return class_se(t, t->gradient[G_ABOVE + (int)t->level], BIG_LEAST, elem_error_big_of);
 }
 
 static double elem_error_small(const Tally *t)
@@ -302,6 +370,11 @@ static double elem_error_small_of(const Tally *t, size_t r)
     return t->percentile_known ? ratio(rest, t->gradient[G_NONZERO] - t->gradient[G_ABOVE + own]) : NAN;
 }
 
+static double elem_error_small_se(const Tally *t)
+{
+    return class_se(t, t->gradient[G_NONZERO], CLASS_LEAST, elem_error_small_of);
+}
+
 static double elem_error_pos(const Tally *t)
 {
     return mean_of_class(t, E_UNDER, E_UNDERS);
@@ -317,6 +390,15 @@ static double elem_error_pos_of(const Tally *t, size_t r)
 static double elem_error_neg_of(const Tally *t, size_t r)
 {
     return ratio(t->error[r][E_OVER], t->error[r][E_OVERS]);
+}
+
+static double elem_error_pos_se(const Tally *t)
+{
+    return class_se(t, t->gradient[G_NONZERO], CLASS_LEAST, elem_error_pos_of);
+}
+static double elem_error_neg_se(const Tally *t)
+{
+    return class_se(t, t->gradient[G_NONZERO], CLASS_LEAST, elem_error_neg_of);
 }
 
 /* ---- distances and sums that the tally holds ---- */
@@ -381,15 +463,17 @@ static double coding_efficiency(const Tally *t)
 }
 static double entropy_se(const Tally *t)
 {
-    return isnan(t->entropy) || !errors_known(t) ? NAN : sqrt(t->entropies / (double)t->repeats) / t->cells;
+    return isnan(t->entropy) ? NAN
+                             : size_se(t, t->entropies, t->entropies_third, never_varies(t));
 }
 /* Returns the standard error of entropy / bytes by the delta method, with the covariance of the two over
- * repeats. */
+ * repeats, and the skewness of the entropy. */
 static double efficiency_se(const Tally *t)
 {
     const double share = ratio(t->entropy, t->bytes);
     const double spread = fmax(t->entropies - 2 * share * t->entropy_sizes + share * share * t->sizes, 0);
-    return isnan(share) || !errors_known(t) ? NAN : ratio(sqrt(spread / (double)t->repeats), 8 * t->bytes);
+    const double third = t->entropies > 0 ? t->entropies_third * pow(spread / t->entropies, 1.5) : 0;
+        return isnan(share) ? NAN : ratio(size_se(t, spread, third, never_varies(t)) * t->cells, 8 * t->bytes);
 }
 static double residual_norm(const Tally *t)
 {
@@ -468,17 +552,26 @@ const Metric metrics[] = {
     {"variance_se", FORM_REAL, .of = variance_se},
     {"rel_l2_se", FORM_REAL, .of = rel_l2_se},
     {"rel_l1_se", FORM_REAL, .each = rel_l1_of},
-    {"elem_error_se", FORM_REAL, .each = elem_error_of},
-    {"elem_error_big_se", FORM_REAL, .each = elem_error_big_of},
-    {"elem_error_small_se", FORM_REAL, .each = elem_error_small_of},
-    {"elem_error_pos_se", FORM_REAL, .each = elem_error_pos_of},
-    {"elem_error_neg_se", FORM_REAL, .each = elem_error_neg_of},
+    {"elem_error_se", FORM_REAL, .of = elem_error_se},
+    {"elem_error_big_se", FORM_REAL, .of = elem_error_big_se},
+    {"elem_error_small_se", FORM_REAL, .of = elem_error_small_se},
+    {"elem_error_pos_se", FORM_REAL, .of = elem_error_pos_se},
+    {"elem_error_neg_se", FORM_REAL, .of = elem_error_neg_se},
     {"wasserstein_mean", FORM_REAL, .of = wasserstein_mean, .draw = distance_of},
     {"wasserstein_mean_se", FORM_REAL, .of = wasserstein_mean_se},
     {"entropy_bits_se", FORM_REAL, .of = entropy_se},
     {"coding_efficiency_se", FORM_REAL, .of = efficiency_se},
     {"sign_agreement_se", FORM_REAL, .each = sign_agreement_of},
     {"density_se", FORM_REAL, .each = density_of},
+    {"gain_freedom", FORM_REAL, .of = gain_freedom},
+    {"gain_l1_freedom", FORM_REAL, .of = gain_l1_freedom},
+    {"ratio16_se", FORM_REAL, .of = ratio16_se},
+    {"ratio16_expected_se", FORM_REAL, .of = ratio16_expected_se},
+    {"variance_expected_se", FORM_REAL, .of = expected_se},
+    {"relative_error_expected_se", FORM_REAL, .of = relative_error_expected_se},
+    {"second_moment_expected_se", FORM_REAL, .of = second_moment_expected_se},
+    {"mean_error_4_se", FORM_REAL, .of = error_of_mean_4_se},
+    {"mean_error_16_se", FORM_REAL, .of = error_of_mean_16_se},
     {0},
 };
 

@@ -25,6 +25,8 @@ typedef struct {
     size_t repeats;          /* number of repeats; R in formulas */
     size_t decoded;          /* repeats that are decoded: R, or 1 if the codec is not random */
     double (*error)[E_SUMS]; /* for each decoded repeat: sums over its estimate */
+    /* For each decoded repeat: by how much it makes spread[S_M2] grow */
+    double *grown;
     /* For each decoded repeat: `sent` is the bytes of its payload (0 in merges), `distance` its Wasserstein
      * distance W1 (NaN: not measured). `tally_text` writes neither array. */
     double *sent, *distance;
@@ -39,14 +41,21 @@ typedef struct {
     double entropies, entropy_sizes;
     double raw;      /* number of tensors sent as raw floats, mean over repeats */
     double expected; /* variance from codec_variance; NaN: unknown */
+    /* variance of `expected` over repeats, if the codec has GIVEN_DRAWS, else 0; NaN: one repeat does not show it */
+    double expected_spread;
     double size,
         /* `size` and `size_spread`: mean and variance over repeats of the payload's bytes minus an excess,
          * which the repeat's random draw causes (harness.h) */
         size_spread;
     double squares;  /* sum of v^2 over the variances v of elements or atoms (harness.h); NaN: unknown */
+    double fourths;  /* sum of the fourth cumulants of atoms (harness.h); 0: unknown */
     double weighted; /* closed-form variance of <estimate, g>; 0: unknown */
+    /* sum of (v g^2)^2 over those elements g whose variances v are measured, not known */
+    double weighted_squares;
     double none;     /* probability that an estimate is all zeros, as far as the codec knows it */
     double sizes;    /* variance of the payload's bytes over repeats */
+    /* third central moments over repeats, like the variances size_spread, sizes and entropies */
+    double size_third, sizes_third, entropies_third;
     double encode_spread, decode_spread; /* variances of the medians `encode` and `decode`, seconds^2 */
     double residual2;                    /* squared norm of the residual; NaN: none */
     double scratch;                      /* peak bytes of working memory */
@@ -69,6 +78,10 @@ typedef struct {
      * this mean deviates from g. */
     double spread[S_SUMS];
     bool unbiased;         /* the codec promises that the estimate's mean is g */
+    bool along_known;      /* spread[S_M2_WEIGHTED] / (R - 1) is the variance of <estimate, g> */
+    bool signs_known;      /* the errors of elements are independent, and `expected` is known */
+    bool fixed_size;       /* no draw changes the payload's size */
+    bool size_known;       /* `size` is the expected size, whatever the repeats have drawn */
     bool spread_known;     /* false: the codec is random and there is only one repeat */
     bool percentile_known; /* true: the 95th percentile of |g| for the tally's RecordLevel is known */
 } Tally;

@@ -15,15 +15,20 @@ Status tally_open(Tally *t, RecordLevel level, size_t repeats, bool random, Aren
                  .cells = 1,
                  .own_draws = 1,
                  .unbiased = true,
+                 .along_known = true,
+                 .signs_known = true,
+                 .fixed_size = true,
+                 .size_known = true,
                  .none = 1,
                  .residual2 = NAN,
                  .wasserstein = NAN,
                  .spread_known = !random || repeats > 1,
                  .percentile_known = true};
     t->error = arena_zeroed(a, t->decoded, sizeof *t->error);
+    t->grown = NEW_ZERO(a, double, t->decoded);
     t->sent = NEW_ZERO(a, double, t->decoded);
     t->distance = NEW(a, double, t->decoded);
-    TRY(arena_check(t->error && t->sent && t->distance, a, err));
+    TRY(arena_check(t->error && t->grown && t->sent && t->distance, a, err));
     for (size_t r = 0; r < t->decoded; r++)
         t->distance[r] = NAN;
     return OK;
@@ -112,6 +117,8 @@ static Status run_pass(Pass *p, void (*block)(void *, size_t), size_t n, double 
             repeats->largest = fmax(repeats->largest, p->part[b][LARGEST]);
         for (size_t i = 0; repeats && s->half && !s->steps && i < S_STEPS; i++)
             repeats->spread[i] += p->part[b][STEPS + i];
+        if (repeats && s->half && !s->steps)
+            repeats->grown[p->repeat] += p->part[b][STEPS + S_M2];
     }
     arena_rewind(s->scratch, mark);
     return OK;
@@ -140,9 +147,11 @@ void tally_window(const MeasuredVector *s, size_t r, const float *y)
 /* Adds the sums of all blocks in all repeats, in the order in which a single window would add them. */
 static void add_steps(Tally *t, const MeasuredVector *s)
 {
-    for (size_t at = 0; at < t->decoded * blocks_of(s->n); at++)
+    for (size_t at = 0; at < t->decoded * blocks_of(s->n); at++) {
         for (size_t i = 0; i < S_STEPS; i++)
             t->spread[i] += s->steps[at][i];
+        t->grown[at / blocks_of(s->n)] += s->steps[at][S_M2];
+    }
 }
 
 Status tally_spread(Tally *t, const MeasuredVector *s)
@@ -158,6 +167,7 @@ Status tally_spread(Tally *t, const MeasuredVector *s)
         /* Let m2 be R - 1 times an element's empirical variance over R repeats; S_M2_SQUARES sums m2^2. For
          * normally distributed estimates of variance v, the mean of m2^2 is (R - 1)(R + 1) v^2. */
         t->squares = t->spread[S_M2_SQUARES] / ((r - 1) * (r + 1));
+        t->weighted_squares = t->spread[S_M2_WEIGHTED_SQUARES] / ((r - 1) * (r + 1));
         return OK;
     }
     assert(t->decoded == 1);
@@ -189,6 +199,9 @@ static void add_sizes(Tally *total, const Tally *part)
     total->sizes += part->sizes;
     total->size += part->size;
     total->size_spread += part->size_spread;
+    total->size_third += part->size_third;
+    total->sizes_third += part->sizes_third;
+    total->entropies_third += part->entropies_third;
     total->entropy += part->entropy;
     total->entropies += part->entropies;
     total->entropy_sizes += part->entropy_sizes;
@@ -208,10 +221,17 @@ void tally_append(Tally *total, const Tally *part)
     assert(part->decoded == total->decoded || part->decoded == 1);
     add_sizes(total, part);
     total->expected += part->expected;
+    total->expected_spread += part->expected_spread;
     total->own_draws *= part->own_draws;
     total->unbiased = total->unbiased && part->unbiased;
+    total->along_known = total->along_known && part->along_known;
+    total->signs_known = total->signs_known && part->signs_known;
+    total->fixed_size = total->fixed_size && part->fixed_size;
+    total->size_known = total->size_known && part->size_known;
     total->squares += part->squares;
+    total->fourths += part->fourths;
     total->weighted += part->weighted;
+    total->weighted_squares += part->weighted_squares;
     total->none *= part->none;
     add_known(&total->residual2, part->residual2);
     total->largest = fmax(total->largest, part->largest);
@@ -220,6 +240,7 @@ void tally_append(Tally *total, const Tally *part)
     for (size_t r = 0; r < total->decoded; r++) {
         const size_t from = part->decoded == 1 ? 0 : r;
         total->sent[r] += part->sent[from];
+        total->grown[r] += part->decoded == 1 ? 0 : part->grown[r];
         for (size_t i = 0; i < E_SUMS; i++)
             total->error[r][i] += part->error[from][i];
     }

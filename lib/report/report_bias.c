@@ -6,10 +6,10 @@
 
 #include <math.h>
 
-/* Returns the standard error of gain (0) or gain_l1 (1); NaN if this gain was not tested. */
-static double se_if_tested(const BiasRow *row, size_t gain)
+/* Returns the least bias that the test of gain (0) or gain_l1 (1) finds; NaN if this gain was not tested. */
+static double least_found(const BiasRow *row, size_t gain, double level)
 {
-    return isnan(row->p[1 + gain]) ? NAN : row->se[gain];
+    return isnan(row->p[1 + gain]) ? NAN : bias_detectable(row->se[gain], row->freedom[gain], level);
 }
 
 Status bias_judge(BiasRow *row, size_t rows, size_t repeats, Arena *a, Error *err)
@@ -32,8 +32,8 @@ Status bias_judge(BiasRow *row, size_t rows, size_t repeats, Arena *a, Error *er
             if (!isnan(row[k].p[i]))
                 row[k].holm = fmin(row[k].holm, stats_holm(sorted, tests, row[k].p[i]));
         if (!isnan(row[k].holm))
-            row[k].detectable = bias_least(se_if_tested(&row[k], 0), se_if_tested(&row[k], 1), repeats,
-                                           BIAS_LEVEL / (double)tests);
+            row[k].detectable = fmin(least_found(&row[k], 0, BIAS_LEVEL / (double)tests),
+                                     least_found(&row[k], 1, BIAS_LEVEL / (double)tests));
     }
     arena_rewind(a, mark);
     return OK;

@@ -21,7 +21,7 @@ enum { BIAS_TESTS = 3 }; /* the p-values bias_p, gain_p, gain_l1_p (fields.c) */
 /* The test results of a codec for one vector, or for several vectors measured as one. NaN: no result. */
 typedef struct {
     double p[BIAS_TESTS];
-    double se[2]; /* standard errors of `gain` and `gain_l1` (fields.c) */
+    double se[2], freedom[2]; /* gain_se and gain_l1_se, gain_freedom and gain_l1_freedom (fields.c) */
     double mse, variance;
     double expected; /* the codec's closed-form variance; NaN: unknown */
     /* set by bias_judge: the smallest p-value of this row, adjusted by Holm's method; NaN: nothing was

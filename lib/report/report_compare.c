@@ -229,6 +229,8 @@ Status results_judge(Results *r, Error *err)
                 .p = {results_number(r, place, k, "bias_p"), results_number(r, place, k, "gain_p"),
                       results_number(r, place, k, "gain_l1_p")},
                 .se = {results_number(r, place, k, "gain_se"), results_number(r, place, k, "gain_l1_se")},
+                .freedom = {results_number(r, place, k, "gain_freedom"),
+                            results_number(r, place, k, "gain_l1_freedom")},
                 .mse = results_number(r, place, k, "mse"),
                 .variance = results_number(r, place, k, "variance"),
                 .expected = results_number(r, place, k, "variance_expected")};
@@ -429,22 +431,17 @@ static Known size_of(const Results *r, size_t place, size_t codec)
     return (Known){size, unseen ? size : field_margin(r, place, codec, "bits_per_element_expected_se")};
 }
 
-/* With the trait GIVEN_DRAWS, relative_error_expected is a mean over the repeats, so it has a margin. It
- * varies less than the measured error, so the margin of the measured error suffices. */
-static Known error_of(const Results *r, size_t place, size_t codec, const Codec *c)
+static Known error_of(const Results *r, size_t place, size_t codec)
 {
     const double exact = results_number(r, place, codec, "relative_error_expected");
-    Known k = {exact, 0};
-    if (isnan(exact))
-        k.value = results_number(r, place, codec, "relative_error");
-    if (isnan(exact) || codec_traits(c) & GIVEN_DRAWS)
-        k.margin = field_margin(r, place, codec, "relative_error_se");
-    return k;
+    return isnan(exact) ? (Known){results_number(r, place, codec, "relative_error"),
+                                  field_margin(r, place, codec, "relative_error_se")}
+                        : (Known){exact, field_margin(r, place, codec, "relative_error_expected_se")};
 }
 
 static ParetoPoint point_of(const Results *r, size_t place, size_t codec, const Codec *c)
 {
-    const Known size = size_of(r, place, codec), error = error_of(r, place, codec, c);
+    const Known size = size_of(r, place, codec), error = error_of(r, place, codec);
     return (ParetoPoint){.size = size.value,
                          .error = error.value,
                          .kind = is_unbiased(c),
@@ -490,7 +487,7 @@ const OwnFields target_fields = {.column = target_columns, .count = countof(targ
 void target_fill(Results *r, double bits)
 {
     for (size_t k = 0; k < r->codecs; k++) {
-        const double whole = results_number(r, r->places - 1, k, "bits_per_element");
+        const double whole = results_number(r, r->places - 1, k, "bits_per_element_expected");
         /* `reached` is false if `whole` is NaN */
         const bool reached = fabs(whole / bits - 1) <= SIZE_TOLERANCE && !results_failed(r, r->places - 1, k);
         for (size_t place = 0; place < r->places; place++)

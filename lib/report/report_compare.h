@@ -110,8 +110,8 @@ bool results_cover_place(const Results *r, size_t place, const Csv *t, size_t ro
 extern const OwnFields sweep_fields;
 Status sweep_fill(Results *r, const Results *front, const Codec *const *codec, Error *err);
 
-/* The fields that `compare --equal-bits` adds: target_bits, and `reached`, whether the bits per element over
- * all selected tensors are within SIZE_TOLERANCE of target_bits. */
+/* The fields that `compare --equal-bits` adds: target_bits, and `reached`, whether the expected bits per element
+ * over all selected tensors are within SIZE_TOLERANCE of target_bits. */
 extern const OwnFields target_fields;
 void target_fill(Results *r, double bits);
 

@@ -72,7 +72,8 @@ static const char *cell_text(const char *column, const Value *v, Arena *a)
     return text_done(&out);
 }
 
-/* ---- means over draws: the exact value if it is known, else the mean with its standard error ---- */
+/* ---- means over draws: the expected value if the codec knows more of it than the draws, else the mean; with its standard
+ * error, or "exact" ---- */
 
 /* Returns the index of the first column c for which is(name of `column`, name of c) is true; `count`: none. */
 static size_t find_beside(const Column *columns, size_t count, size_t column,
@@ -119,25 +120,23 @@ Shown report_shown(const Column *columns, size_t count, const Value *row, size_t
                    Arena *a)
 {
     const char *name = columns[column].name;
-    const double off = number_at(row, beside->exact_se, count), se = number_at(row, beside->se, count);
-    const bool certain = beside->exact_se == count || off == 0;
-    const double exact = certain ? number_at(row, beside->exact, count) : NAN;
-    Shown s = {.number = value_number(&row[column]), .se = NAN, .type = row[column].type};
-    if (!isnan(exact) && !isnan(s.number) && se != 0) {
-        const Value known = value_real(exact);
+    const double exact = number_at(row, beside->exact, count);
+    Shown s = {.number = value_number(&row[column]), .se = number_at(row, beside->se, count), .type = row[column].type};
+    const bool better = !isnan(exact) && !isnan(s.number) && s.se != 0;
+    const Value best = better ? value_real(exact) : row[column];
+    if (better) {
         s.number = exact;
-        s.cell = cell_text(name, &known, a);
-        if (s.cell && exact != 0)
-            s.cell = text_format(a, "%s exact", s.cell);
-    } else if (se > 0 && !isnan(s.number)) {
-        s.se = se;
-        s.cell = uncertain_cell(name, s.number, se, a);
-    } else {
-        s.cell = cell_text(name, &row[column], a);
-        s.rough = isnan(se) && beside->se < count && isfinite(s.number) && s.number != 0;
-        if (s.cell && s.rough)
-            s.cell = text_format(a, "~%s", s.cell);
+        s.se = beside->exact_se == count ? 0 : number_at(row, beside->exact_se, count);
     }
+    s.rough = isnan(s.se) && (better || beside->se < count) && isfinite(s.number) && s.number != 0;
+    if (s.se > 0 && !isnan(s.number)) {
+        s.cell = uncertain_cell(name, s.number, s.se, a);
+        return s;
+    }
+    s.cell = cell_text(name, &best, a);
+    if (s.cell && (s.rough || (better && s.se == 0 && exact != 0)))
+        s.cell = text_format(a, s.rough ? "~%s" : "%s exact", s.cell);
+    s.se = NAN;
     return s;
 }
 

@@ -62,6 +62,7 @@ enum {
     S_M2_WEIGHTED, /* m2 x^2 */
     S_STEPS,
     S_M2_SQUARES = S_STEPS,
+    S_M2_WEIGHTED_SQUARES, /* (m2 x^2)^2 */
     S_BIAS,     /* mean^2 */
     S_BIAS_DOT, /* mean x */
     S_SUMS,

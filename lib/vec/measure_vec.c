@@ -188,7 +188,9 @@ INLINE void spread_row(const float *x, const float *half, const float *root, Vec
     for (int v = 0; v < DPARTS; v++) {
         const int at = v * DLANES;
         const VecD a = load_d(x + at), b = 2 * load_d(half + at), r = load_d(root + at), m2 = r * r;
+        const VecD weighted = m2 * (a * a);
         acc[S_M2_SQUARES][v] += m2 * m2;
+        acc[S_M2_WEIGHTED_SQUARES][v] += weighted * weighted;
         acc[S_BIAS][v] += b * b;
         acc[S_BIAS_DOT][v] += b * a;
     }

@@ -169,6 +169,22 @@ static void codecs_that_break_a_limit_or_fail_have_no_rank_and_a_reason(void **s
     }
 }
 
+/* Two draws of screening leave a wide interval, sixty a narrow one. */
+static void an_error_is_held_to_the_limit_with_its_interval(void **state)
+{
+    (void)state;
+    Candidate list[] = {candidate("screened", 1, 0), candidate("drawn", 1, 0), candidate("exact", 1, 0)};
+    const AdviseLimits limits = {.error = 0.5, .bytes = INFINITY, .scratch = INFINITY};
+    for (size_t i = 0; i < countof(list); i++) {
+        list[i].error = 0.52;
+        list[i].error_se = i == 2 ? 0 : 0.006;
+        list[i].repeats = i == 0 ? 2 : 60;
+    }
+    check_ok(advise_rank(list, countof(list), &limits, arena, &err), &err);
+    check(named(list, countof(list), "screened")->rank == 1);
+    check(!named(list, countof(list), "drawn")->rank && !named(list, countof(list), "exact")->rank);
+}
+
 static void a_codec_that_was_only_screened_is_not_ranked(void **state)
 {
     (void)state;
@@ -247,7 +263,8 @@ int main(void)
         cmocka_unit_test(without_an_interval_nothing_is_faster_for_certain),
         cmocka_unit_test(intervals_have_the_degrees_of_freedom_of_the_repeats),
         cmocka_unit_test(codecs_that_break_a_limit_or_fail_have_no_rank_and_a_reason),
-        cmocka_unit_test(a_codec_that_was_only_screened_is_not_ranked),
+        cmocka_unit_test(an_error_is_held_to_the_limit_with_its_interval),
+    cmocka_unit_test(a_codec_that_was_only_screened_is_not_ranked),
         cmocka_unit_test(the_slow_part_of_a_reason_is_the_one_with_the_largest_excess),
         cmocka_unit_test(the_table_has_the_first_three_bf16_and_one_codec_of_each_other_family),
         cmocka_unit_test(no_codec_within_the_limits_is_said),

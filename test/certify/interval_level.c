@@ -1,53 +1,61 @@
-/* interval_level.c -- counts how often the 95 % intervals of `compare` contain the true value: a table of
- * docs/intervals.md.
+/* interval_level.c -- counts how often the 95 % intervals of `compare` contain the true value: tables of docs/intervals.md.
  *
  *     interval_level DUMP STEP TENSOR EXPERIMENTS
  *
- * Experiments count from 1. Experiment e compares one layer in ten repeats with seed e. The interval of the field
- * NAME is NAME +- t NAME_se for Student's t with 9 degrees of freedom. If `gain_se` is the same in all experiments,
- * it is a closed form, and the interval of `gain` has 1.96 instead of t. The true value is the codec's closed form;
- * without one, the mean over all experiments. An interval also counts as right if the measured value differs from
- * the true value by at most 1e-5 times the true value. */
+ * Experiments count from 1. Experiment e compares one tensor in ten repeats with seed e. Every field NAME with a field NAME_se
+ * has the interval NAME +- t NAME_se for Student's t with 9 degrees of freedom; those of `gain` and `gain_l1` have the degrees
+ * of freedom of gain_freedom and gain_l1_freedom, or the normal distribution where these are null. The true value is
+ * the codec's closed form; without one, the mean over all experiments. An interval also counts as right if the measured value
+ * differs from the true value by at most 1e-5 times the true value.
+ *
+ * The exit status is 1 if a share is below LEAST. Shares above MOST are listed. */
 #include "compress/spec.h"
 #include "measure/compare.h"
 #include "rig/check.h"
 
-enum { REPEATS = 10, EXPERIMENTS_MAX = 100000 };
+enum { REPEATS = 10, EXPERIMENTS_MAX = 100000, FIELDS_MAX = 80 };
+#define LEAST 88.0
+#define MOST  99.0
 
-static const char *const specs[] = {"qsgd", "svd:rank=1", "entry:ratio=0.01", "eden", "countsketch", "topk"};
+static const char *const specs[] = {"qsgd",        "qsgd:bits=1", "svd:rank=1", "entry:ratio=0.01", "eden",        "rotated:bits=1",
+                                    "countsketch", "randk",       "powersgd",   "ef+qsgd:bits=1",   "zstd+terngrad"};
 enum { CODECS = countof(specs) };
 
-/* `exact`: the field of the closed form; NULL: there is none */
-static const struct {
-    const char *name, *exact;
-} fields[] = {{"bytes", NULL},
-              {"bytes_expected", NULL},
-              {"mse", "variance_expected"},
-              {"variance", "variance_expected"},
-              {"second_moment", "second_moment_expected"},
-              {"relative_error", "relative_error_expected"},
-              {"rel_l1", NULL},
-              {"elem_error", NULL},
-              {"elem_error_big", NULL},
-              {"elem_error_small", NULL},
-              {"elem_error_pos", NULL},
-              {"elem_error_neg", NULL},
-              {"wasserstein_mean", NULL},
-              {"cosine", NULL},
-              {"sign_agreement", NULL},
-              {"density", NULL},
-              {"gain", NULL},
-              {"gain_l1", NULL}};
-enum { FIELDS = countof(fields) };
+typedef struct {
+    const Metric *mean, *se, *exact, *freedom; /* exact, freedom: NULL: there is none */
+} IntervalField;
+
+static IntervalField fields[FIELDS_MAX];
+static size_t field_count;
+
+static const Metric *beside(const Metric *m, const char *ending)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s%s", m->name, ending);
+    return metric_find(name);
+}
+
+static void find_fields(void)
+{
+    for (const Metric *m = metrics; m->name; m++) {
+        const Metric *se = beside(m, "_se");
+        if (!se || m->form == FORM_TIME)
+            continue;
+        check(field_count < FIELDS_MAX);
+        const bool spread = !strcmp(m->name, "mse") || !strcmp(m->name, "variance");
+        fields[field_count++] =
+            (IntervalField){m, se, spread ? metric_find("variance_expected") : beside(m, "_expected"), beside(m, "_freedom")};
+    }
+}
 
 typedef struct {
-    double mean, se, exact; /* exact: NaN if the codec has no closed form */
+    double mean, se, exact, freedom; /* NaN: none */
 } Interval;
 
 typedef struct {
     Dump *dump;
     size_t experiment;
-    Interval (*found)[CODECS][FIELDS]; /* one for each experiment */
+    Interval (*found)[CODECS][FIELDS_MAX]; /* one for each experiment */
 } Experiments;
 
 static Status load(void *data, const Vector *v, float *x, Error *err)
@@ -55,21 +63,23 @@ static Status load(void *data, const Vector *v, float *x, Error *err)
     return vector_load(((Experiments *)data)->dump, v, x, err);
 }
 
-static double value(const Record *r, const char *metric)
+static double value(const Metric *m, const Record *r)
 {
-    return metric_value(metric_find(metric), &r->tally);
+    return m ? metric_value(m, &r->tally) : NAN;
 }
 
+/* The closed form of `variance` is that of an unbiased codec, and one given random draws is no true value. */
 static Status keep(void *data, const Record *r, Error *err)
 {
     const Experiments *e = data;
-    char se[40];
-    for (size_t i = 0; i < FIELDS; i++) {
-        if (r->error)
-            return FAIL(err, ERR_USAGE, "%s: %s", specs[r->codec], r->error);
-        snprintf(se, sizeof se, "%s_se", fields[i].name);
-        e->found[e->experiment][r->codec][i] = (Interval){value(r, fields[i].name), value(r, se),
-                                                          fields[i].exact ? value(r, fields[i].exact) : NAN};
+    if (r->error)
+        return FAIL(err, ERR_USAGE, "%s: %s", specs[r->codec], r->error);
+    for (size_t i = 0; i < field_count; i++) {
+        const IntervalField *f = &fields[i];
+        const Metric *unsure = f->exact ? beside(f->exact, "_se") : NULL;
+        const bool exact = f->exact && unsure && value(unsure, r) == 0 && (r->tally.unbiased || strcmp(f->mean->name, "variance") != 0);
+        e->found[e->experiment][r->codec][i] = (Interval){value(f->mean, r), value(f->se, r), exact ? value(f->exact, r) : NAN,
+                                                          f->freedom ? value(f->freedom, r) : REPEATS - 1};
     }
     return OK;
 }
@@ -86,44 +96,50 @@ static double truth_of(const Experiments *e, size_t count, size_t k, size_t i)
     return isnan(exact) && m.n ? m.mean : exact;
 }
 
-/* Prints the share of intervals that hold, in percent; a dash if at least half of the standard errors are
- * below 1e-5 of the true value. */
-static void put_share(const Experiments *e, size_t count, size_t k, size_t i)
+/* Returns the share of intervals that hold, in percent; NaN if half of the experiments or more show none, or one below 1e-5 of
+ * the true value. */
+static double share_of(const Experiments *e, size_t count, size_t k, size_t i)
 {
     const double truth = truth_of(e, count, k, i);
-    size_t hits = 0, all = 0, same = 0, narrow = 0;
-    for (size_t s = 0; s < count; s++)
-        same += fabs(e->found[s][k][i].se - e->found[0][k][i].se) <= 1e-9 * e->found[0][k][i].se;
-    const bool closed = same == count && !strcmp(fields[i].name, "gain");
-    const double quantile = closed ? 1.959963984540054 : t_quantile(0.05, REPEATS - 1);
+    size_t hits = 0, shown = 0, narrow = 0;
     for (size_t s = 0; s < count; s++) {
         const Interval *v = &e->found[s][k][i];
         if (isnan(v->mean) || isnan(v->se))
             continue;
-        all++;
+        const double quantile = isnan(v->freedom) ? 1.959963984540054 : t_quantile(0.05, v->freedom);
+        shown++;
         hits += fabs(v->mean - truth) <= fmax(quantile * v->se, 1e-5 * fabs(truth));
         narrow += v->se <= 1e-5 * fabs(truth);
     }
-    if (2 * narrow >= all)
-        printf(" – |");
-    else
-        printf(" %.1f |", 100. * (double)hits / (double)all);
+    return 2 * (shown - narrow) <= count ? NAN : 100. * (double)hits / (double)shown;
 }
 
-static void put_table(const Experiments *e, size_t count)
+static bool put_table(const Experiments *e, size_t count)
 {
+    TextBuf above = {.arena = arena_open(0)};
+    bool right = true;
     printf("| |");
     for (size_t k = 0; k < CODECS; k++)
         printf(" `%s` |", specs[k]);
     printf("\n|---|");
     for (size_t k = 0; k < CODECS; k++)
         printf("---:|");
-    for (size_t i = 0; i < FIELDS; i++) {
-        printf("\n| `%s` |", fields[i].name);
-        for (size_t k = 0; k < CODECS; k++)
-            put_share(e, count, k, i);
+    for (size_t i = 0; i < field_count; i++) {
+        printf("\n| `%s` |", fields[i].mean->name);
+        for (size_t k = 0; k < CODECS; k++) {
+            const double share = share_of(e, count, k, i);
+            if (isnan(share))
+                printf(" – |");
+            else
+                printf(" %.1f |", share);
+            right = right && !(share < LEAST);
+            if (share > MOST)
+                text_addf(&above, "%s `%s` of `%s`", above.size ? "," : "", fields[i].mean->name, specs[k]);
+        }
     }
-    printf("\n");
+    printf("\n\nAbove %g %%:%s.\n", MOST, above.size ? text_done(&above) : " none");
+    arena_close(above.arena);
+    return right;
 }
 
 static Status experiments_run(Experiments *e, size_t count, char **argv, Arena *a, Error *err)
@@ -167,15 +183,15 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: interval_level DUMP STEP TENSOR EXPERIMENTS (1 to %d)\n", EXPERIMENTS_MAX);
         return 2;
     }
+    find_fields();
     Arena *a = arena_open(0);
     Error err = {0};
     Experiments e = {.found = arena_zeroed(a, (size_t)count, sizeof *e.found)};
     const Status status = e.found ? experiments_run(&e, (size_t)count, argv, a, &err) : ERR_MEMORY;
-    if (status == OK)
-        put_table(&e, (size_t)count);
-    else
+    const bool right = status == OK && put_table(&e, (size_t)count);
+    if (status != OK)
         fprintf(stderr, "interval_level: %s\n", err.text);
     dump_close(e.dump);
     arena_close(a);
-    return status != OK;
+    return !right;
 }

@@ -27,7 +27,7 @@ static Status keep(void *data, const Record *r, Error *err)
     World *w = data;
     (void)err;
     if (r->place + 1 == compare_places(&w->list))
-        w->bits = metric_value(metric_find("bits_per_element"), &r->tally);
+        w->bits = metric_value(metric_find("bits_per_element_expected"), &r->tally);
     return OK;
 }
 

@@ -83,12 +83,31 @@ static void bias_p_is_the_tail_of_f(void **state)
     check_rel(bias_p(&t), 0.018677005281967134, 1e-9); /* scipy.stats.f.sf */
 }
 
+/* A factor 1 + b divides b by 1 + b in units of the measured standard error, which it multiplies. */
 static void what_would_show_adds_both_quantiles(void **state)
 {
     (void)state;
     /* Student's t with nine degrees of freedom: two tails of 1 % together begin at 3.2498, one tail of 10 %
      * at 1.3830. */
-    check_rel(bias_detectable(0.1, R, 0.01), 0.1 * (3.249836 + 1.383029), 1e-6);
+    const double b = 0.1 * (3.249836 + 1.383029);
+    check_rel(bias_detectable(0.1, R - 1, 0.01), b / (1 - b), 1e-6);
+    check(isnan(bias_detectable(0.3, R - 1, 0.01)) && isnan(bias_detectable(0.1, 5, 0.01)));
+    /* Known standard error: a tail of 0.5 % of chi-squared with 800 degrees of freedom begins at 2.669655 standard
+     * deviations (scipy.stats.chi2), one of 10 % of the normal distribution at 1.281552. */
+    check_rel(bias_detectable(0.1, NAN, 0.01), 0.1 * (2.669655 + 1.281552) / (1 - 0.1281552), 1e-5);
+}
+
+/* Three estimates of two elements: the gradient is (1, 0), the errors are (0, 0), (2, 0) and (1, 3). */
+static void pairs_of_repeats_show_how_the_variance_varies(void **state)
+{
+    (void)state;
+    /* the growths of the sum of squared deviations: 1/2 |e2 - e1|^2, 2/3 |e3 - (e1 + e2) / 2|^2 */
+    double sums[3][E_SUMS] = {{[E_SQUARES] = 0}, {[E_SQUARES] = 4}, {[E_SQUARES] = 10}}, grown[3] = {0, 2, 6};
+    const Tally t = {.repeats = 3, .decoded = 3, .cells = 1, .n = 2, .spread_known = true, .unbiased = true,
+                     .expected = NAN, .squares = NAN, .error = sums, .grown = grown, .gradient[G_SQUARES] = 1};
+    /* <e2, e1> = 0 and <e3, e1 + e2> = 2 estimate tr C^2 as (0 + 4 / 2) / 2 = 1 */
+    check_rel(bias2_se(&t), sqrt(2 * 1 / 6.), 1e-12);
+    check_rel(spread_se(&t, 5), sqrt(25 + 2 * 1 / 6.), 1e-12);
 }
 
 int main(void)
@@ -99,6 +118,7 @@ int main(void)
         cmocka_unit_test(draws_of_zeros_count_as_often_as_the_codec_knows),
         cmocka_unit_test(bias_p_is_the_tail_of_f),
         cmocka_unit_test(what_would_show_adds_both_quantiles),
+        cmocka_unit_test(pairs_of_repeats_show_how_the_variance_varies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 
 #include "num/stats.h"
 
-enum { EXPERIMENTS = 5000, REPEATS = 10 };
+enum { EXPERIMENTS = 5000, REPEATS = 10, ELEMENTS = 1000 };
 
 typedef double Draw(const Rng *g, uint64_t at);
 
@@ -28,7 +28,8 @@ static void draw_repeats(Tally *t, Draw *draw, uint64_t experiment)
     t->distances = (Moments){0};
     for (size_t r = 0; r < REPEATS; r++) {
         const double v = draw(&g, experiment * REPEATS + r);
-        t->error[r][E_SQUARES] = t->error[r][E_NORM] = t->error[r][E_ERRORS] = t->error[r][E_UNDER] = v;
+        t->error[r][E_SQUARES] = t->error[r][E_NORM] = t->error[r][E_ERRORS] = v;
+        t->error[r][E_UNDER] = ELEMENTS * v;
         moments_add(&t->distances, v);
     }
 }
@@ -49,7 +50,7 @@ static void check_shares(Draw *draw, double expected, double tolerance)
                .n = 1,
                .spread_known = true,
                .expected = NAN,
-               .gradient = {[G_SQUARES] = 1, [G_MAGNITUDES] = 1, [G_NONZERO] = 1},
+               .gradient = {[G_SQUARES] = 1, [G_MAGNITUDES] = 1, [G_NONZERO] = ELEMENTS},
                .error = error};
     for (size_t i = 0; i < countof(names); i++) {
         snprintf(se, sizeof se, "%s_se", names[i]);

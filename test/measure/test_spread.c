@@ -47,6 +47,7 @@ static void sums_in_double(const float *x, size_t n, const double *mean, const d
         sum[S_M2] += m2[i];
         sum[S_M2_WEIGHTED] += m2[i] * (double)x[i] * (double)x[i];
         sum[S_M2_SQUARES] += m2[i] * m2[i];
+        sum[S_M2_WEIGHTED_SQUARES] += pow(m2[i] * (double)x[i] * (double)x[i], 2);
         sum[S_BIAS] += mean[i] * mean[i];
         sum[S_BIAS_DOT] += mean[i] * (double)x[i];
     }
@@ -80,6 +81,7 @@ static void check_spread(Bench *b, Draw *draw, size_t repeats)
     check_rel(value(&t, "bias_ratio"), value(&exact, "bias_ratio"), 1e-6);
     check_rel(value(&t, "gain"), value(&exact, "gain"), 1e-7);
     check_rel(t.spread[S_M2_SQUARES], exact.spread[S_M2_SQUARES], 1e-6);
+    check_rel(t.spread[S_M2_WEIGHTED_SQUARES], exact.spread[S_M2_WEIGHTED_SQUARES], 1e-6);
     /* bias_z and gain_z are differences that may be near 0, so tolerances are relative to the terms of these
      * differences */
     check(fabs(value(&t, "bias_z") - value(&exact, "bias_z")) <=

@@ -6,7 +6,7 @@
 #include "measure/compare.h"
 #include "rig/check.h"
 
-enum { LAYER_CODECS = 8 };
+enum { LAYER_CODECS = 12 };
 
 typedef struct {
     Arena *a;

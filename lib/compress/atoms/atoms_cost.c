@@ -59,6 +59,7 @@ static void spread_block(void *data, size_t block)
         const double lambda = fabs((double)x[i]), v = lambda <= job->tau ? lambda * (job->tau - lambda) : 0;
         sum.variance += v;
         sum.moments.squares += v * v;
+        sum.moments.fourths += v * job->tau * job->tau - 6 * v * v;
         sum.moments.weighted += v * lambda * lambda;
         sum.moments.none *= lambda < job->tau ? 1 - lambda / job->tau : lambda == 0;
     }
@@ -76,6 +77,7 @@ double atoms_spread(const Call *c, float tau, const float *x, size_t n, AtomMome
     for (size_t b = 0; b < blocks_of(n); b++) {
         sum += job.block[b].variance;
         m->squares += job.block[b].moments.squares;
+        m->fourths += job.block[b].moments.fourths;
         m->weighted += job.block[b].moments.weighted;
         m->none *= job.block[b].moments.none;
     }

@@ -199,7 +199,8 @@ ErrorLaw basis_moments(const Call *c, const float *x, AtomMoments *m)
     const float *coef;
     if (open_coder(c, x, &coder) != OK || coder.plan.draw == DRAW_SYSTEMATIC)
         return DEPENDENT;
-    if (!basis_of(c)->forward)
-        return ELEMENTWISE;
-    return coefficients(c, x, &coef) == OK ? atoms_law(c, &coder, coef, c->shape->n, m) : DEPENDENT;
+    const ErrorLaw law =
+        coefficients(c, x, &coef) == OK ? atoms_law(c, &coder, coef, c->shape->n, m) : DEPENDENT;
+    m->elements = !basis_of(c)->forward;
+    return law;
 }

@@ -275,6 +275,7 @@ static double spread(const FourierDraw *d, AtomMoments *m)
             continue;
         sum += v;
         m->squares += v * v;
+        m->fourths += v * (double)d->draw.tau * (double)d->draw.tau - 6 * v * v;
         m->weighted += v * size2;
     }
     return sum;

@@ -77,8 +77,10 @@ static Status encode(const Call *c, const float *x, Buf *out)
     double most = 0;
     TRY(arena_check(kept, c->scratch, c->err));
     const size_t start = out->size, count = svd_draw(c, &plan, kept);
-    if (c->streams)
+    if (c->streams) {
         streams_excess(c->streams, svd_excess(c, &plan, count));
+        c->streams->mean_known = ((const Svd *)c->self->params)->vectors != VECTORS_QSGD;
+    }
     TRY(svd_put(c, &plan, kept, count, out));
     for (size_t i = 0; i < count; i++)
         most += plan.s.lambda[kept[i]] / plan.p[kept[i]];
@@ -127,12 +129,13 @@ static double variance(const Call *c, const float *x)
 /* Adds one atom lambda u v' to the moments of the error. Let q = 1/p, let x be the Kronecker product, and let D
  * and D' be the covariances of the rounding errors of u and v. In units of lambda^2, the atom's error has the
  * covariance uu' x ((q - 1) vv' + q D') + q D x (vv' + D'). The trace of this covariance's square is added to
- * `squares`. lambda^2 times the variance of the estimate along the atom is added to `weighted`. */
+ * `squares`. Only the coin counts in `fourths`. lambda^2 times the variance of the estimate along the atom is added to `weighted`. */
 static void add_atom(double lambda2, double p, const VectorNoise *u, const VectorNoise *v, AtomMoments *m)
 {
     const double q = 1 / p, coin = (1 - p) / p, along = u->along + v->along + u->along * v->along;
     const double rounding = u->squares + v->squares + u->squares * v->squares +
                             2 * (u->along * v->along + u->squares * v->along + u->along * v->squares);
+    m->fourths += lambda2 * lambda2 * coin * (q * q - 6 * coin);
     m->squares += lambda2 * lambda2 * (coin * coin + 2 * coin * q * along + q * q * rounding);
     m->weighted += lambda2 * lambda2 * (coin + q * along);
 }

@@ -253,7 +253,7 @@ const Compressor compressor_intsgd = {
     .paper = "Mishchenko, Wang, Kovalev, Richtarik: IntSGD: Adaptive Floatless Compression of Stochastic\n"
              "Gradients, ICLR 2022",
     .params = schema,
-    .promises = UNBIASED | RANDOM | EXACT_BYTES,
+    .promises = UNBIASED | RANDOM | EXACT_BYTES | FIXED_SIZE,
     .family = &family,
     SUMS_HOOKS,
     .encode = encode,

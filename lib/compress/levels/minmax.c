@@ -153,7 +153,7 @@ const Compressor compressor_minmax = {
         "Deep Learning, Middleware 2022",
     .params = schema,
     .params_size = sizeof(Minmax),
-    .promises = EXACT_BYTES,
+    .promises = EXACT_BYTES | FIXED_SIZE,
     .traits = traits,
     .family = &law,
     BUCKET_HOOKS,

@@ -205,6 +205,11 @@ static double variance(const Call *c, const float *x)
     return sum;
 }
 
+static unsigned traits(const Codec *codec)
+{
+    return ((const Natural *)codec->params)->code == CODE_FIXED ? FIXED_SIZE : 0u;
+}
+
 const Compressor compressor_natural = {
     .name = "natural",
     .brief = "each element one of the two powers of two round it",
@@ -226,6 +231,7 @@ const Compressor compressor_natural = {
     .params = schema,
     .params_size = sizeof(Natural),
     .promises = UNBIASED | RANDOM | EXACT_BYTES,
+    .traits = traits,
     .bound = bound,
     .encode = encode,
     .decode = decode,

@@ -92,6 +92,11 @@ static const BucketLaw law = {
     .variance = bucket_variance,
 };
 
+static unsigned traits(const Codec *codec)
+{
+    return ((const Nuqsgd *)codec->params)->code == CODE_FIXED ? FIXED_SIZE : 0u;
+}
+
 const Compressor compressor_nuqsgd = {
     .name = "nuqsgd",
     .brief = "a norm for each bucket, levels that double",
@@ -116,6 +121,7 @@ const Compressor compressor_nuqsgd = {
     .params = schema,
     .params_size = sizeof(Nuqsgd),
     .promises = UNBIASED | RANDOM | EXACT_BYTES,
+    .traits = traits,
     .family = &law,
     BUCKET_HOOKS,
 };

@@ -95,6 +95,11 @@ static const BucketLaw law = {
     .variance = bucket_variance,
 };
 
+static unsigned traits(const Codec *codec)
+{
+    return ((const Qsgd *)codec->params)->code == CODE_FIXED ? FIXED_SIZE : 0u;
+}
+
 const Compressor compressor_qsgd = {
     .name = "qsgd",
     .brief = "a norm for each bucket, stochastically rounded levels",
@@ -121,6 +126,7 @@ const Compressor compressor_qsgd = {
     .params = schema,
     .params_size = sizeof(Qsgd),
     .promises = UNBIASED | RANDOM | EXACT_BYTES,
+    .traits = traits,
     .family = &law,
     BUCKET_HOOKS,
 };

@@ -38,7 +38,8 @@ static const Terngrad *params_of(const Codec *codec)
 
 static unsigned traits(const Codec *codec)
 {
-    return params_of(codec)->clip == 0 ? UNBIASED : 0u;
+    const bool fixed = params_of(codec)->code == TRIT || params_of(codec)->code == TWO_BIT;
+    return (params_of(codec)->clip == 0 ? UNBIASED : 0u) | (fixed ? FIXED_SIZE : 0u);
 }
 
 static int rounds(const Codec *codec)

@@ -227,7 +227,7 @@ const Compressor compressor_thc = {
         "Li, Ben Basat, Vargaftik, Lao, Xu, Mitzenmacher, Yu: THC: Accelerating Distributed Deep Learning\n"
         "Using Tensor Homomorphic Compression, NSDI 2024",
     .params = schema,
-    .promises = RANDOM | EXACT_BYTES | PART_SHARED,
+    .promises = RANDOM | EXACT_BYTES | PART_SHARED | FIXED_SIZE,
     .family = &family,
     SUMS_HOOKS,
     .encode = encode,

@@ -169,7 +169,7 @@ const Compressor compressor_lowrank = {
              "Distributed Optimization, NeurIPS 2019 (its unbiased variant of rank r)",
     .params = schema,
     .params_size = sizeof(Lowrank),
-    .promises = UNBIASED | LINEAR | MERGEABLE | RANDOM | EXACT_BYTES | SHARED_DRAWS,
+    .promises = UNBIASED | LINEAR | MERGEABLE | RANDOM | EXACT_BYTES | SHARED_DRAWS | FIXED_SIZE,
     .bound = bound,
     .encode = encode,
     .decode = decode,

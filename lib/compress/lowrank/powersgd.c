@@ -235,7 +235,7 @@ const Compressor compressor_powersgd = {
              "Distributed Optimization, NeurIPS 2019",
     .params = schema,
     .params_size = sizeof(Powersgd),
-    .promises = LINEAR | MERGEABLE | RANDOM | EXACT_BYTES | SHARED_DRAWS,
+    .promises = LINEAR | MERGEABLE | RANDOM | EXACT_BYTES | SHARED_DRAWS | FIXED_SIZE,
     .rounds = rounds,
     .bound = bound,
     .encode = encode,

@@ -178,7 +178,7 @@ const Compressor compressor_rotated = {
     .paper = "Suresh, Yu, Kumar, McMahan: Distributed Mean Estimation with Limited Communication, ICML 2017",
     .params = schema,
     .params_size = sizeof(Rotated),
-    .promises = UNBIASED | RANDOM | EXACT_BYTES | GIVEN_DRAWS,
+    .promises = UNBIASED | RANDOM | EXACT_BYTES | GIVEN_DRAWS | FIXED_SIZE,
     .family = &family,
     ROTATED_HOOKS,
     .variance = blocks_variance,

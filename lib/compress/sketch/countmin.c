@@ -40,7 +40,7 @@ const Compressor compressor_countmin = {
              "Applications, Journal of Algorithms 2005",
     .params = schema,
     .params_size = sizeof(SketchParams),
-    .promises = MERGEABLE | RANDOM | EXACT_BYTES | SHARED_DRAWS,
+    .promises = MERGEABLE | RANDOM | EXACT_BYTES | SHARED_DRAWS | FIXED_SIZE,
     .family = kinds,
     .bound = sketch_bound,
     .encode = sketch_encode,

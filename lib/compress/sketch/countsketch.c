@@ -32,7 +32,7 @@ const Compressor compressor_countsketch = {
              "Communication-Efficient Federated Learning with Sketching, ICML 2020",
     .params = schema,
     .params_size = sizeof(SketchParams),
-    .promises = MERGEABLE | RANDOM | EXACT_BYTES | SHARED_DRAWS,
+    .promises = MERGEABLE | RANDOM | EXACT_BYTES | SHARED_DRAWS | FIXED_SIZE,
     .family = kinds,
     .bound = sketch_bound,
     .encode = sketch_encode,

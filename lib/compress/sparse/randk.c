@@ -220,6 +220,7 @@ static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
     const double spread = n * p.fourths - squared;
     m->squares = w * w * (n * (n - 2) * p.fourths + squared) / (rest * rest);
     m->weighted = spread > 1e-6 * squared ? w * spread / rest : 0;
+    m->fourths = p.fourths * w * ((w + 1) * (w + 1) - 6 * w);
     m->none = 0;
     return ATOMWISE;
 }
@@ -244,7 +245,7 @@ const Compressor compressor_randk = {
         "with Memory, NeurIPS 2018",
     .params = schema,
     .params_size = sizeof(Randk),
-    .promises = UNBIASED | RANDOM | EXACT_BYTES,
+    .promises = UNBIASED | RANDOM | EXACT_BYTES | FIXED_SIZE,
     .traits = traits,
     .bound = bound,
     .encode = encode,

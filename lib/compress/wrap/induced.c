@@ -87,8 +87,10 @@ static Status encode(const Call *c, const float *x, Buf *out)
     buf_varint(out, first.size);
     buf_copy(out, first.data, first.size);
     TRY(codec_encode(&with, rest, out));
-    if (c->streams)
+    if (c->streams) {
         c->streams->raw = raw; /* if C or Q sends raw floats, the whole payload still is not raw floats */
+        c->streams->mean_known = false;
+    }
     if (!sum_is_safe(y, n, c->threads) && decode(c, (Bytes){out->data + start, out->size - start}, y) != OK)
         return FAIL(c->err, ERR_NUMERIC, "induced: the estimate is beyond float32");
     return OK;

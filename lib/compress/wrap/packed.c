@@ -7,7 +7,7 @@ enum { STORED, PACKED_FORM };
 
 unsigned packed_traits(const Codec *codec)
 {
-    return codec_traits(codec->inner) & ~(unsigned)(LINEAR | MERGEABLE);
+    return codec_traits(codec->inner) & ~(unsigned)(LINEAR | MERGEABLE | FIXED_SIZE);
 }
 
 static const Packer *packer_of(const Call *c)
@@ -34,6 +34,8 @@ Status packed_encode(const Call *c, const float *x, Buf *out)
         return codec_encode(&inner, x, out);
     buf_u8(out, STORED);
     TRY(codec_encode(&inner, x, out));
+    if (c->streams)
+        c->streams->mean_known = false; /* how far a payload packs depends on the draw */
     const Bytes plain = {out->data + start + 1, out->size - start - 1};
     if (plain.size < 2)
         return OK;

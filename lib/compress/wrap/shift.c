@@ -351,6 +351,7 @@ static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
     const ErrorLaw law = codec_moments(&inner, t, m);
     if (law == ATOMWISE && (c->state || a < 1)) {
         m->squares *= a * a * a * a;
+        m->fourths *= a * a * a * a;
         m->weighted = NAN;
         m->none = 0;
     }
