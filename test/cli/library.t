@@ -34,5 +34,5 @@ $ make -s -C "$SRC" install DESTDIR="$PWD/root" prefix=/usr >log 2>&1; export PK
 # the installed package of Python finds the library of its prefix
 ? /usr/bin/python3 -c 'import numpy' && ! nm -D "$PUBLIC/libatomo.so" | grep -q asan
 $ make -s -C "$SRC" install DESTDIR="$PWD/root" prefix=/usr >log 2>&1; unset ATOMO_LIBRARY; PYTHONPATH="$PWD/root/usr/lib/python3/dist-packages" /usr/bin/python3 -c 'import atomo; print(atomo.Codec("qsgd:bits=4"), atomo.__file__)'
-> Codec('qsgd') */root/usr/lib/python3/dist-packages/atomo/__init__.py
+> Codec('qsgd:bits=4') */root/usr/lib/python3/dist-packages/atomo/__init__.py
 = 0

@@ -2,7 +2,8 @@
 #
 # Small data, ten repeats. Tables of measured times are left out, and the Pareto front, which compare.t draws with two
 # seeds. So is cas: the seed draws the sample from which it learns its clusters, and its standard errors are those of
-# draws with the same clusters.
+# draws with the same clusters. qsgd:code=rans at three bits is left out too: its size is known only from draws, and the number
+# of levels next to three bits is 41 by some and 42 by others.
 set -e
 for seed in 1 2; do
     sed -e '/^compute:/,/^tune-1:/{/^tune-1:/!d}' -e '/^passes:/,/^$/d' -e '/^figure-1:/,/^$/d' -e '/^@pareto:/,/^$/d' -e '/^@verify:/,/^$/d' -e '/^@gradients/,/^$/d' -e '/^million:/,$d' -e '/^    figure /d' \
@@ -22,6 +23,6 @@ for seed in 1 2; do
 done
 for file in tables1/*; do
     name=$(basename $file)
-    sed -i /^cas/d tables[12]/$name
+    sed -i -e /^cas/d -e '/^qsgd:levels=4.*code=rans/d' tables[12]/$name
     echo "$name: $(python3 "$SRC"/test/cli/seeds.py tables[12]/$name 2>&1)"
 done
