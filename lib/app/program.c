@@ -390,7 +390,7 @@ int cli_main(const char *program, const char *brief, const char *first_steps, co
         return 1;
     if (take_stack(&err) != OK)
         return cli_report(program, &err);
-    linalg_choose_kernels(linalg_trial);
+    linalg_choose_kernels();
     cli_catch_stop();
     file_stopped = cli_stopped;
     outfile_naming = stop_unguard;

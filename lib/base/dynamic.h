@@ -21,9 +21,6 @@ typedef struct {
     /* true: libraries that are loaded later find its symbols, and functions of the same names in the program or in
      * preloaded libraries, as profilers of MPI have, take the place of its own */
     bool global;
-    /* Uses the library's functions after it has been loaded, as a file with damaged code may load all the same; NULL: no
-     * trial. Only library_try calls it, in a child process. */
-    Status (*trial)(Error *err);
 } SharedLibrary;
 
 enum { HDF5_ROOM = 32 << 20 }; /* `room` of libraries that load libhdf5: dump/tensor_hdf5_load.c */
@@ -32,14 +29,9 @@ enum { HDF5_ROOM = 32 << 20 }; /* `room` of libraries that load libhdf5: dump/te
  * of the symbols cannot be found, or less than `room` is left, with the status of library_refuse. */
 Status library_load(const SharedLibrary *l, void **handle, Error *err);
 
-/* Loads the library in a child process, which runs its trial and ends. Fails as library_load and the trial do, and also if the
- * child takes a minute, crashes or ends too early. OK too if there can be no child process. */
-Status library_try(const SharedLibrary *l, Error *err);
-
-/* Set the error of a library that cannot be loaded, or does not work in its trial, and the reason that `format` gives. The
- * status is ERR_MEMORY if address space is limited or the reason names a lack of memory, else ERR_IO. */
+/* Sets the error of a library that cannot be loaded, for the reason that `format` gives. The status is ERR_MEMORY if
+ * address space is limited or the reason names a lack of memory, else ERR_IO. */
 Status library_refuse(const SharedLibrary *l, Error *err, const char *format, ...) PRINTF(3);
-Status library_unusable(const SharedLibrary *l, Error *err, const char *format, ...) PRINTF(3);
 
 /* Returns the limit of the process's address space or data in bytes, the smaller one; UINT64_MAX: no limit. */
 uint64_t address_space_limit(void);

@@ -43,19 +43,14 @@ static hid_t creation_list(hid_t class)
     return list;
 }
 
-/* Creates the file; in memory alone if the writer has no name for it. */
 static Status create(DumpWriter *w, Error *err)
 {
-    enum { GROWTH = 1 << 16 };
-    const bool in_memory = !w->out.temporary;
-    const char *name = in_memory ? "memory" : w->out.temporary;
     const hid_t access = h5.Pcreate(h5.P_FILE_ACCESS), creation = creation_list(h5.P_FILE_CREATE);
     w->group_creation = creation_list(h5.P_GROUP_CREATE);
     w->dataset_creation = creation_list(h5.P_DATASET_CREATE);
     if (access >= 0 && creation >= 0 && w->group_creation >= 0 && w->dataset_creation >= 0 &&
-        h5.Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110) >= 0 &&
-        (!in_memory || h5.Pset_fapl_core(access, GROWTH, false) >= 0))
-        w->file = h5.Fcreate(name, H5F_ACC_TRUNC, creation, access);
+        h5.Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110) >= 0)
+        w->file = h5.Fcreate(w->out.temporary, H5F_ACC_TRUNC, creation, access);
     const Status status = w->file >= 0 ? OK : cannot_write(w, "it", err);
     h5.Pclose(access);
     h5.Pclose(creation);
@@ -80,8 +75,23 @@ static Status open_writer(DumpWriter *w, const char *path, Error *err)
     return create(w, err);
 }
 
-Status writer_create(DumpWriter **out, const char *path, hid_t *file, Error *err)
+static Status check_ending(const char *path, Error *err)
 {
+    static const char *const others[] = {".npz", ".npy", ".safetensors", ".pt", ".pth"};
+    const char *dot = strrchr(path, '.');
+    for (size_t i = 0; dot && i < countof(others); i++)
+        if (!strcmp(dot, others[i])) {
+            FAIL(err, ERR_USAGE, "%s: a dump is written as HDF5; want a name that ends in .h5", path);
+            return error_hint(err, "atomo-bench convert FILE.h5 OUT.npz (or .safetensors) writes it anew");
+        }
+    return OK;
+}
+
+Status dump_create(DumpWriter **out, const char *path, Error *err)
+{
+    TRY(check_ending(path, err));
+    if (hdf5_ready(err) != OK)
+        return error_at(err, "%s", path);
     Arena *a = arena_open(0);
     DumpWriter *w = NEW_ZERO(a, DumpWriter, 1);
     Status status = w ? OK : arena_fail(a, err);
@@ -91,9 +101,7 @@ Status writer_create(DumpWriter **out, const char *path, hid_t *file, Error *err
     }
     w->arena = a;
     w->file = w->group_creation = w->dataset_creation = H5I_INVALID_HID;
-    w->out.path = "memory";
-    status = path ? open_writer(w, path, err) : create(w, err);
-    *file = w->file;
+    status = open_writer(w, path, err);
     if (status == OK)
         *out = w;
     else

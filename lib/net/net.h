@@ -54,7 +54,7 @@ struct Net {
 /* Returns name and version of the MPI library that this program was built with; "none": built without MPI. */
 const char *net_library(void);
 
-/* Loads that library in a child process. Fails if it cannot be loaded; OK if the program was built without MPI. */
+/* Loads that library. Fails if it cannot be loaded; OK if the program was built without MPI. */
 Status net_try(Error *err);
 
 /* Returns true if an MPI launcher has started this process as one of several. */

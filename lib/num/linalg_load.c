@@ -16,15 +16,11 @@
 
 static struct {
     pthread_once_t once;
-    /* true: the process is a program of atomo, so `load_once` may start a child process and set the environment
-     * variable OPENBLAS_CORETYPE */
-    bool may_choose;
-    Status (*trial)(Error *err); /* as given to linalg_choose_kernels */
+    bool may_choose; /* true: the process is a program of atomo, which may set OPENBLAS_CORETYPE */
     pthread_mutex_t lock;
     int borrowers; /* calls of linalg_borrow whose linalg_return is still to come */
     int threads;   /* the number of OpenBLAS's threads before the first pending linalg_borrow */
     bool loaded;
-    bool in_child; /* true: this is the child process that tries the library */
     Blas blas;
     Error err; /* why OpenBLAS could not be loaded */
 } loading = {.once = PTHREAD_ONCE_INIT, .lock = PTHREAD_MUTEX_INITIALIZER};
@@ -33,15 +29,12 @@ static struct {
 static const LibrarySymbol symbols[] = {BLAS_ROUTINES(SYMBOL)};
 #undef SYMBOL
 
-static Status run_trial(Error *err);
-
 static const SharedLibrary library = {
     .title = "OpenBLAS",
     .file = OPENBLAS_FILE,
     .package = OPENBLAS_PACKAGE,
     .symbol = symbols,
     .count = countof(symbols),
-    .trial = run_trial,
 };
 
 static bool is_among(const char *name, const char *const *names)
@@ -115,24 +108,9 @@ static bool load(void)
     return status == OK && reserve_buffers(&loading.blas);
 }
 
-static Status run_trial(Error *err)
-{
-    Error cause;
-    if (!load()) {
-        *err = loading.err;
-        return err->status;
-    }
-    loading.in_child = true;
-    use_one_thread();
-    return loading.trial(&cause) == OK ? OK
-                                       : library_unusable(&library, err, "%s: %s", library.file, cause.text);
-}
-
 static void load_once(void)
 {
-    /* A program tries the library in a child process first. libatomo must not: its caller may have threads that hold
-     * the loader's lock when the child is made. */
-    const bool loaded = (!loading.may_choose || library_try(&library, &loading.err) == OK) && load();
+    const bool loaded = load();
     pthread_mutex_lock(&loading.lock);
     loading.loaded = loaded;
     if (loaded)
@@ -158,8 +136,6 @@ void linalg_return(void)
 
 const Blas *blas_routines(void)
 {
-    if (loading.in_child)
-        return &loading.blas;
     pthread_once(&loading.once, load_once);
     return loading.loaded ? &loading.blas : NULL;
 }
@@ -172,11 +148,9 @@ Status linalg_ready(Error *err)
     return err->status;
 }
 
-void linalg_choose_kernels(Status (*trial)(Error *err))
+void linalg_choose_kernels(void)
 {
-    assert(trial);
     loading.may_choose = true;
-    loading.trial = trial;
     setenv("OPENBLAS_NUM_THREADS", "1", 0);
 }
 

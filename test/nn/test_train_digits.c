@@ -113,7 +113,7 @@ static void lenet_learns_digits_as_well_through_a_compressor_for_far_fewer_bytes
 
 int main(void)
 {
-    linalg_choose_kernels(linalg_trial); /* as the programs do */
+    linalg_choose_kernels(); /* as the programs do */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lenet_learns_digits_as_well_through_a_compressor_for_far_fewer_bytes),
     };
