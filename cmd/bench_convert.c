@@ -28,10 +28,9 @@ static Status check_memory(const Options *o, const Dump *d)
     const uint64_t need = sizeof(float) * (uint64_t)largest->shape.n;
     if (o->common.verbose)
         memory_note("%.200s: memory for the largest tensor %.4g MB", largest->path, 1e-6 * (double)need);
-    if (memory_check(need, largest->path, largest->shape.n, o->err) == OK)
-        return OK;
-    error_at(o->err, "%s", dump_file(d));
-    return error_hint(o->err, "close programs or raise the limit");
+    return memory_check(need, largest->path, largest->shape.n, o->err) == OK
+               ? OK
+               : error_at(o->err, "%s", dump_file(d));
 }
 
 static Status convert(const Options *o, Dump *d, const char *path)

@@ -47,10 +47,7 @@ static Status check_memory(const Options *o, const char *path, const ArchiveSize
         memory_note(
             "%s: memory for the largest tensor and its payload %.4g MB; the codec's scratch comes on top",
             size->name, 1e-6 * (double)need);
-    if (memory_check(need, size->name, (size_t)size->elements, o->err) == OK)
-        return OK;
-    error_at(o->err, "%s", path);
-    return error_hint(o->err, "close programs or raise the limit");
+    return memory_check(need, size->name, (size_t)size->elements, o->err) == OK ? OK : error_at(o->err, "%s", path);
 }
 
 /* Names a --memory that suffices. Of all codecs, diana+fourier takes the most memory for decoding: six times the vector

@@ -473,13 +473,11 @@ static Status say_stopped(CompareJob *j)
     return ERR_STOPPED;
 }
 
-/* After a failure to read or write, as on a full disk, the journal has the finished records. A limit of the process is named
- * first, as --resume under it would fail again. */
+/* After a failure to read or write, as on a full disk, the journal has the finished records. */
 static Status say_resumable(CompareJob *j, Status status)
 {
     if (status != ERR_IO || !journal_has_records(&j->journal))
         return status;
-    host_limit_hint(j->err);
     const char *cause = text_copy(j->a, j->err->hint);
     if (cause)
         error_hint(j->err, "%s%sthe same command with --resume continues from %s", cause,

@@ -14,7 +14,6 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -66,16 +65,6 @@ static void look_at_memory(Look *l)
     add(l, "memory", text ? text_format(l->a, "%.1f GB available", free_bytes / GB) : NULL,
         text && free_bytes < GB ? "large tensors may not fit: close programs, or pass --memory to compare"
                                 : NULL);
-}
-
-static void look_at_limit(Look *l, const char *what, unsigned which, double least, const char *advice)
-{
-    struct rlimit limit;
-    if (getrlimit(which, &limit) != 0)
-        return;
-    const bool free_of_it = limit.rlim_cur == RLIM_INFINITY;
-    add(l, what, free_of_it ? "none" : text_format(l->a, "%.2f GB", (double)limit.rlim_cur / GB),
-        !free_of_it && (double)limit.rlim_cur < least ? advice : NULL);
 }
 
 static void look_at_clock(Look *l)
@@ -189,11 +178,6 @@ size_t doctor_look(Finding *findings, bool (*stopped)(void), Arena *a)
     look_at_cpu(&l);
     look_at_cores(&l);
     look_at_memory(&l);
-    look_at_limit(&l, "address space limit", RLIMIT_AS, 4 * GB,
-                  "large tensors and OpenBLAS may not fit: ulimit -v unlimited");
-    look_at_limit(&l, "data limit", RLIMIT_DATA, 4 * GB,
-                  "large tensors and OpenBLAS may not fit: ulimit -d unlimited");
-    look_at_limit(&l, "file size limit", RLIMIT_FSIZE, GB, "results may not fit: ulimit -f unlimited");
     look_at_blas(&l);
     look_at_files(&l);
     look_at_gnuplot(&l);

@@ -91,7 +91,6 @@ static const SharedLibrary library = {
     .package = MATIO_PACKAGE,
     .symbol = symbols,
     .count = countof(symbols),
-    .room = HDF5_ROOM,
 };
 
 Status svhn_library(char version[SVHN_VERSION], Error *err)

@@ -28,14 +28,12 @@ static const LibrarySymbol symbols[] = {HDF5_FUNCTIONS(FUNCTION)
 #undef FUNCTION
 #undef VARIABLE
 
-/* Debian 12's libhdf5 and the libraries that it needs take 22 MB, and GnuTLS, one of them, crashes when it gets less. */
 static const SharedLibrary library = {
     .title = "the HDF5 library",
     .file = HDF5_FILE,
     .package = HDF5_PACKAGE,
     .symbol = symbols,
     .count = countof(symbols),
-    .room = HDF5_ROOM,
 };
 
 static struct {

@@ -124,7 +124,7 @@ void linalg_multiply(const Product *p, int threads);
 /* ---- loading OpenBLAS ---- */
 
 /* Loads OpenBLAS unless it is loaded. If this fails, the error text gives the reason; the status is
- * ERR_MEMORY if the address space is limited, else ERR_IO. The functions above that return a Status load it
+ * ERR_MEMORY if a limit on memory does not leave its buffers, else ERR_IO. The functions above that return a Status load it
  * where they need it; before `linalg_multiply` the caller must call `linalg_ready`. */
 Status linalg_ready(Error *err);
 

@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 
 static struct {
     pthread_once_t once;
@@ -60,30 +62,38 @@ static const char *better_core(const char *core)
     }
 }
 
-/* Makes OpenBLAS allocate the buffers of all threads now if address space is limited, since later it would
- * wait for ever for a buffer that does not fit. Returns false if the buffers do not fit; the program then
- * does not use OpenBLAS. */
-static bool reserve_buffers(const Blas *blas)
+static bool is_limited(void)
 {
-    enum { BUFFER = 130 << 20, SPARE = 32 << 20 };
-    const size_t cores = (size_t)parallel_cores(), room = cores * BUFFER + SPARE;
-    void *buffer[64];
-    size_t held = 0;
-    const uint64_t limit = address_space_limit();
-    if (limit == UINT64_MAX)
-        return true;
-    if (!address_space_left(room)) {
-        library_refuse(
-            &library, &loading.err,
-            "on %zu cores it may need %zu MB of address space, more than the limit of %llu MB leaves", cores,
-            room / 1000000, (unsigned long long)limit / 1000000);
+    struct rlimit space, data;
+    return !getrlimit(RLIMIT_AS, &space) && !getrlimit(RLIMIT_DATA, &data) &&
+           (space.rlim_cur != RLIM_INFINITY || data.rlim_cur != RLIM_INFINITY);
+}
+
+enum { BUFFER = 130 << 20, SPARE = 96 << 20, BUFFERS_MOST = 64 };
+
+/* OpenBLAS waits for ever for a buffer that does not fit under a limit on memory (ulimit -v, -d), also while it is loaded.
+ * So it is refused where the limit does not leave the buffers of all threads. */
+static bool fits(void)
+{
+    const size_t room = (size_t)parallel_cores() * BUFFER + SPARE;
+    void *probe = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (probe == MAP_FAILED) {
+        FAIL(&loading.err, ERR_MEMORY, "out of memory: OpenBLAS asked for %zu bytes", room);
         return false;
     }
-    while (held < cores && held < countof(buffer))
+    munmap(probe, room);
+    return true;
+}
+
+/* Makes OpenBLAS allocate these buffers now, before others take the memory. */
+static void take_buffers(const Blas *blas)
+{
+    void *buffer[BUFFERS_MOST];
+    int held = 0;
+    while (held < parallel_cores() && held < BUFFERS_MOST)
         buffer[held++] = blas->blas_memory_alloc(0);
     while (held > 0)
         blas->blas_memory_free(buffer[--held]);
-    return true;
 }
 
 static void use_one_thread(void)
@@ -97,6 +107,9 @@ static void use_one_thread(void)
 static bool load(void)
 {
     void *handle;
+    const bool limited = is_limited();
+    if (limited && !fits())
+        return false;
     Status status = library_load(&library, &handle, &loading.err);
     const char *better = status == OK ? better_core(loading.blas.openblas_get_corename()) : NULL;
     if (better && loading.may_choose && !getenv("OPENBLAS_CORETYPE") &&
@@ -105,7 +118,9 @@ static bool load(void)
         dlclose(handle);
         status = library_load(&library, &handle, &loading.err);
     }
-    return status == OK && reserve_buffers(&loading.blas);
+    if (status == OK && limited)
+        take_buffers(&loading.blas);
+    return status == OK;
 }
 
 static void load_once(void)

@@ -74,10 +74,10 @@ $ atomo-bench synth -o g.h5 --shape 2000x2000 -q; for c in 'verify g.h5 -o r.csv
 2> *r.**
 = 2
 
-# where a file cannot be written, a hint names the limit and the journal from which --resume continues, and it does
+# where a file cannot be written, a hint names the journal from which --resume continues, and it does
 $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 3 -q; set -- compare g.h5 -c qsgd -c topk -c none --repeats 2 --metrics bytes -f csv -q -o r.csv; (ulimit -f 16; atomo-bench "$@"); echo $?; atomo-bench "$@" --resume && wc -l <r.csv; ls
 2> atomo-bench: r.csv.journal: cannot write: File too large
-2> hint: a limit is set, as by ulimit -f *; a higher one may help; then the same command with --resume continues from r.csv.journal
+2> hint: the same command with --resume continues from r.csv.journal
 > 1
 > 31
 > g.h5
