@@ -4,14 +4,12 @@
 
 #include "app/cli_complete.h"
 #include "app/cli_man.h"
-#include "app/cli_other.h"
 #include "app/cli_output.h"
 #include "app/cli_rows.h"
 #include "base/outfile.h"
 #include "base/parallel.h"
 #include "compress/spec.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -47,33 +45,12 @@ static Status out_of_range(Parser *p, const Option *o, const char *value)
                 cli_range(o, range));
 }
 
-/* Fails for a value that is no number. For a number with a unit, the hint has the value without a unit: 0.8 for
- * "80%", and 20 for "0.02s" if the option's name ends in -ms. */
-static Status no_number(Parser *p, const Option *o, const char *value)
-{
-    static const struct {
-        const char *unit, *ending; /* for options whose names end in `ending`; "": for all */
-        double worth;
-    } units[] = {{"%", "", 0.01},     {"s", "-ms", 1e3},   {"us", "-ms", 1e-3},
-                 {"min", "-ms", 6e4}, {"sec", "-ms", 1e3}, {"", "", 1}};
-    char *unit, text[32];
-    const double real = strtod(value, &unit);
-    out_of_range(p, o, value);
-    if (unit == value || !(*unit == '%' || isalpha((unsigned char)*unit)))
-        return p->err->status;
-    size_t u = 0;
-    while (*units[u].unit && !(!strcmp(unit, units[u].unit) && ends_in(o->name, units[u].ending)))
-        u++;
-    return error_hint(p->err, "--%s %s, a number without a unit", o->name,
-                      text_double(text, real * units[u].worth));
-}
-
 static Status set_number(Parser *p, const Option *o, const char *value)
 {
     double real = 0;
     int64_t whole = 0;
     if (!(o->type == CLI_INT ? text_to_int(value, &whole) : text_to_real(value, &real)))
-        return no_number(p, o, value);
+        return out_of_range(p, o, value);
     if (o->type == CLI_INT)
         real = (double)whole;
     if ((o->low != 0 || o->high != 0) && (real < o->low || real > o->high))
@@ -168,8 +145,6 @@ static Status unknown(Parser *p, const char *dashes, const char *name)
         return error_hint(p->err, "--%s %s", chooses->name, name);
     }
     FAIL(p->err, ERR_USAGE, "%s: unknown option %s%s", c->command, dashes, name);
-    if (dashes[1] && cli_other_hint(p->rows, name, p->err) != OK)
-        return p->err->status;
     if (!strcmp(name, "version") || !strcmp(name, "V"))
         return error_hint(p->err, "%s --version", c->program);
     if (c->arguments_min > 1 && (!strcmp(name, "output") || !strcmp(name, "o")))

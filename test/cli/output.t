@@ -58,20 +58,12 @@ $ COLUMNS=40 TERM=xterm script -qc 'atomo-bench list --color never' /dev/null | 
 2>
 = 0
 
-# options of other programs lead to the option or the spec that does the same; an option is no value of the one before it
-$ for a in 'compare g.h5 --bits 4' 'compare g.h5 --bucket_size 128' 'compare g.h5 --topk' 'inspect g.h5 --steps 3' 'compare g.h5 -c qsgd 4' 'cost g.h5 --nodes 4'; do atomo-bench $a; done; atomo-train run --model lenet; atomo-train run --steps 9; atomo-train run --lr -c qsgd; atomo-train run --max-steps 1 --target-accuracy 90%; atomo-bench compare g.h5 --against --step 1; atomo-bench compare g.h5 -o -q; echo a,b >X.pt; atomo-bench inspect X.pt; printf 'a\001' >X.npz; atomo-bench inspect X.npz; ls; atomo-bench train; atomo-train compare g.h5; atomo-bench inspect "$SRC"/datasets/lenet-mnist.h5 --kind dense; true
+# an option is no value of the one before it; a command of the other program, a file of text and an array that is none are named
+$ atomo-bench compare g.h5 -c qsgd 4; atomo-train run --lr -c qsgd; atomo-bench compare g.h5 --against --step 1; atomo-bench compare g.h5 -o -q; echo a,b >X.pt; atomo-bench inspect X.pt; printf 'a\001' >X.npz; atomo-bench inspect X.npz; ls; atomo-bench train; atomo-train compare g.h5; atomo-bench inspect "$SRC"/datasets/lenet-mnist.h5 --kind dense; true
 > X.npz
 > X.pt
-2> hint: it is part of a codec's spec, such as -c qsgd:bits=4
-2> hint: it is part of a codec's spec, such as -c qsgd:bucket=512
-2> hint: topk is a codec: -c topk
-2> hint: --step GLOB
 2> hint: keys follow a colon, as in -c qsgd:bits=4
-2> hint: --workers LIST
-2> hint: --network NAME
-2> hint: --max-steps N
 2> atomo-train: run: --lr: the value is missing: want X
-2> hint: 0.9, a share of the images
 2> atomo-bench: compare: --against: the value is missing: want SPEC
 2> atomo-bench: compare: -o: the value is missing: want FILE
 2> hint: it is text; report and plot read results, which are CSV or JSON
