@@ -1,7 +1,6 @@
 /* bench_convert.c -- convert IN OUT: writes a dump anew as HDF5, safetensors or .npz. */
 #include "bench_commands.h"
 
-#include "app/cli_output.h"
 #include "app/memory.h"
 #include "app/notes.h"
 #include "app/stop.h"
@@ -65,7 +64,7 @@ static Status run(void *options, const TextList *arguments)
     TRY(convert_check(to, o->err));
     if (outfile_same(from, to, o->a))
         return FAIL(o->err, ERR_USAGE, "convert: %s is the input; want another file", to);
-    TRY(cli_keep_dump(o->command, "", to, o->a, o->err));
+    TRY(cli_keep(o->command, "", to, o->err));
     TRY(outfile_check(to, o->a, o->err));
     TRY(dump_open_as(&d, from, &o->hints, o->a, o->err));
     Status status = check_memory(o, d);

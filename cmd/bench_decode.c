@@ -192,7 +192,7 @@ int bench_decode(int argc, char **argv)
             "written.\n",
         .options = options,
         .common = &o.common,
-        .takes = TAKES_THREADS | TAKES_OUTPUT,
+        .takes = TAKES_THREADS | TAKES_OUTPUT | TAKES_KEEPS,
         .arguments_min = 1,
         .arguments_max = 1,
     };

@@ -127,7 +127,7 @@ int bench_encode(int argc, char **argv)
             "state carries it from step to step, in the order of the file.\n",
         .options = options,
         .common = &o.common,
-        .takes = TAKES_SEED | TAKES_THREADS | TAKES_OUTPUT,
+        .takes = TAKES_SEED | TAKES_THREADS | TAKES_OUTPUT | TAKES_KEEPS,
         .arguments_min = 1,
         .arguments_max = 1,
     };

@@ -99,7 +99,7 @@ int bench_synth(int argc, char **argv)
         .details = details,
         .options = options,
         .common = &o.common,
-        .takes = TAKES_SEED | TAKES_THREADS | TAKES_OUTPUT,
+        .takes = TAKES_SEED | TAKES_THREADS | TAKES_OUTPUT | TAKES_KEEPS,
     };
     return cli_run(&command, argc, argv, run, &o, o.a, &err);
 }

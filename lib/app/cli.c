@@ -4,11 +4,12 @@
 
 #include "app/cli_complete.h"
 #include "app/cli_man.h"
-#include "app/cli_output.h"
 #include "app/cli_rows.h"
+#include "base/file.h"
 #include "base/outfile.h"
 #include "base/parallel.h"
 #include "compress/spec.h"
+#include "dump/file_kind.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -268,17 +269,45 @@ static Status count_arguments(Parser *p, const TextList *arguments)
     return error_hint(p->err, "%s %s --help shows how it is called", c->program, c->command);
 }
 
+/* True if `input` is the file `output`, or the folder of this file, which holds tensors. */
+static bool is_input(const char *input, const char *output, Arena *a)
+{
+    const char *slash = strrchr(output, '/');
+    const char *folder = slash ? text_slice(a, output, (size_t)(slash - output) + 1) : ".";
+    return file_same(input, output) ||
+           (folder && file_same(input, folder) && file_kind_at(output) != FILE_UNKNOWN);
+}
+
+/* Refuses a file of -o that an argument or another option names, too. */
 static Status keep_inputs(Parser *p, const TextList *arguments)
 {
-    struct stat in, out;
+    const char *command = p->command->command;
     const char *output = p->command->common ? p->command->common->output : NULL;
-    if (!output || stat(output, &out) != 0 || !S_ISREG(out.st_mode))
+    struct stat now;
+    if (!output || stat(output, &now) || !S_ISREG(now.st_mode))
         return OK;
     for (size_t i = 0; i < arguments->count; i++)
-        if (stat(arguments->item[i], &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
-            return FAIL(p->err, ERR_USAGE, "%s: -o %s: is what is read, want another file",
-                        p->command->command, output);
+        if (is_input(arguments->item[i], output, p->a))
+            return FAIL(p->err, ERR_USAGE, "%s: -o %s: is what is read, want another file", command, output);
+    for (size_t i = 0; p->rows[i].name; i++) {
+        const Option *o = &p->rows[i];
+        const char *const *text = o->type == CLI_TEXT ? o->target : NULL;
+        if (text && *text && *text != output && file_same(*text, output))
+            return FAIL(p->err, ERR_USAGE, "%s: -o %s: is the file of --%s, want another file", command, output,
+                        o->name);
+    }
     return OK;
+}
+
+Status cli_keep(const Command *command, const char *option, const char *path, Error *err)
+{
+    struct stat now;
+    if (command->common->force || command->common->resume || outfile_is_stdout(path) || stat(path, &now) ||
+        !S_ISREG(now.st_mode))
+        return OK;
+    FAIL(err, ERR_USAGE, "%s: %s%s%s: is there already, want another file", command->command, option,
+         *option ? " " : "", path);
+    return error_hint(err, "--force replaces it");
 }
 
 static Status check_output(Parser *p)
@@ -288,7 +317,8 @@ static Status check_output(Parser *p)
         return OK;
     if (!*output)
         return FAIL(p->err, ERR_USAGE, "%s: -o \"\": want the name of a file", p->command->command);
-    TRY(cli_keep_other(p->command, p->a, p->err));
+    if (p->command->takes & TAKES_KEEPS)
+        TRY(cli_keep(p->command, "-o", output, p->err));
     return outfile_check(output, p->a, p->err);
 }
 

@@ -74,7 +74,7 @@ typedef struct {
     bool quiet, verbose;
     int color;          /* 0 auto, 1 always, 2 never */
     const char *output; /* -o FILE; "-": stdout; NULL: the command's default, for most commands stdout */
-    bool force;         /* --force: any file may be replaced */
+    bool force;         /* --force: a file that exists may be replaced (cli_keep) */
     bool resume;
     int argc; /* the command line, as cli_parse was given it */
     char **argv;
@@ -88,7 +88,8 @@ enum {
     TAKES_FORMAT = 4,
     TAKES_OUTPUT = 8,
     TAKES_RESUME = 16,
-    TAKES_FORCE = 32
+    TAKES_FORCE = 32,
+    TAKES_KEEPS = 64 /* no option: without --force, -o keeps a file that exists, as it may hold data */
 };
 
 typedef struct {
@@ -121,6 +122,10 @@ Status cli_parse(const Command *command, int argc, char **argv, TextList *argume
  * was printed. Then closes the arena, and prints the error of parsing or of `run`. */
 int cli_run(const Command *command, int argc, char **argv,
             Status (*run)(void *options, const TextList *arguments), void *options, Arena *a, Error *err);
+
+/* Refuses a file that exists, for a command that writes data: ERR_USAGE, unless --force or --resume is given. `option` names
+ * the file's option in the error; "": an argument. */
+Status cli_keep(const Command *command, const char *option, const char *path, Error *err);
 
 /* Returns true if the command line has the option --NAME, whatever its value. */
 bool cli_given(const Common *common, const char *name);

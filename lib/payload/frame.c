@@ -286,11 +286,6 @@ static Status read_block(FrameReader *r, char *type, Reader *body, Arena *a, Err
     return OK;
 }
 
-bool frame_begins(const void *data, size_t size)
-{
-    return size >= FRAME_MAGIC && !memcmp(data, frame_magic, FRAME_MAGIC);
-}
-
 static Status read_header(FrameReader *r, Arena *a, Error *err)
 {
     uint8_t head[FRAME_HEAD];
@@ -299,7 +294,7 @@ static Status read_header(FrameReader *r, Arena *a, Error *err)
     if (r->size < sizeof head)
         return bad(r, err, "not a payload container");
     TRY(read_bytes(r, head, sizeof head, err));
-    if (!frame_begins(head, sizeof head))
+    if (memcmp(head, frame_magic, FRAME_MAGIC) != 0)
         return bad(r, err, "not a payload container");
     if (load_u32(head + FRAME_MAGIC) != FRAME_VERSION)
         return FAIL(err, ERR_CORRUPT, "%s: at byte %d: container version %u, this program reads %d", r->name,
