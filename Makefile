@@ -434,14 +434,6 @@ $(B)/rest.so: test/net/rest.c
 
 run-net/test_ranks cli-ranks rank-kills: $(B)/rest.so
 
-# A disk that writes 8 MB in 0.4 seconds.
-$(B)/slow_disk.so: test/cli/slow_disk.c
-	@mkdir -p $(@D)
-	$(SAY) CC $<
-	$(Q)$(CC) -shared -fPIC -O1 -D_GNU_SOURCE -Wall -Wextra -o $@ $<
-
-torture-output: $(B)/slow_disk.so
-
 # Two made-up hosts and a link between them, and training on them against the predictions of `cost`.
 $(B)/two_hosts: test/net/two_hosts.c
 	@mkdir -p $(@D)

@@ -3,7 +3,6 @@
 
 #include "app/memory.h"
 #include "app/notes.h"
-#include "app/stop.h"
 #include "base/outfile.h"
 #include "dump/convert.h"
 
@@ -38,9 +37,7 @@ static Status convert(const Options *o, Dump *d, const char *path)
     ConvertSum sum;
     progress_open(&progress, "converting", "tensors", dump_count(d), o->common.quiet);
     const ConvertJob job = {progress_tick, &progress};
-    cli_guard("convert: stopped; no file was written");
     const Status status = convert_dump(d, path, &job, &sum, o->a, o->err);
-    stop_unguard();
     progress_close(&progress);
     TRY(status);
     printf("%s: %zu tensor%s, %llu bytes of float32\n", path, sum.tensors, text_s(sum.tensors),

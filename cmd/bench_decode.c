@@ -4,7 +4,6 @@
 #include "payload/archive.h"
 #include "app/memory.h"
 #include "app/progress.h"
-#include "app/stop.h"
 #include "base/host.h"
 #include "compress/spec.h"
 
@@ -99,9 +98,7 @@ static Status write_dump(const Options *o, FrameReader *from, const Codec *codec
     ArchiveSum sum;
     DumpWriter *to;
     ArchiveSize size;
-    cli_guard("decode: stopped; no file was written");
     Status status = check_size(o, from, codec, &size);
-    stop_unguard();
     TRY(status);
     TRY(dump_create(&to, o->common.output, o->err));
     dump_sign(to, "atomo-bench decode");
@@ -112,8 +109,9 @@ static Status write_dump(const Options *o, FrameReader *from, const Codec *codec
                             .output_max = size.bytes + !size.bytes,
                             .tick = progress_tick,
                             .tick_data = &progress};
-    cli_guard("decode: stopped; no file was written");
     status = archive_decode(from, &job, to, &sum, o->a, o->err);
+    if (status == ERR_STOPPED)
+        error_at(o->err, "decode");
     progress_close(&progress);
     if (status == ERR_MEMORY) {
         if (strncmp(o->err->text, frame_name(from), strlen(frame_name(from))) != 0)
@@ -121,7 +119,6 @@ static Status write_dump(const Options *o, FrameReader *from, const Codec *codec
         hint_memory(o, codec, &size);
     }
     status = dump_finish(to, status, o->err);
-    stop_unguard();
     TRY(status);
     printf("%s: %s, %zu tensor%s, %llu payload bytes -> %llu\n", o->common.output, frame_spec(from),
            sum.tensors, text_s(sum.tensors), (unsigned long long)sum.payload_bytes,

@@ -2,7 +2,6 @@
 #include "bench_commands.h"
 
 #include "app/memory.h"
-#include "app/stop.h"
 #include "payload/archive.h"
 #include "app/notes.h"
 #include "compress/spec.h"
@@ -50,15 +49,15 @@ static Status write_container(const Options *o, Dump *d, const VectorList *list,
                             .threads = (int)o->common.threads,
                             .tick = progress_tick,
                             .tick_data = &progress};
-    cli_guard("encode: stopped; no file was written");
     Status status = archive_encode(d, list, &job, to, &sum, o->a, o->err);
+    if (status == ERR_STOPPED)
+        error_at(o->err, "encode");
     progress_close(&progress);
     const uint64_t size = frame_bytes(to);
     if (status == OK)
         status = frame_commit(to, o->err);
     else
         frame_abandon(to);
-    stop_unguard();
     TRY(status);
     const bool piped = !strcmp(o->common.output, "-");
     fprintf(piped ? stderr : stdout,

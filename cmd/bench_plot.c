@@ -1,7 +1,6 @@
 /* bench_plot.c -- plot KIND DATA -o FIGURE: draws results through gnuplot. */
 #include "bench_commands.h"
 
-#include "app/stop.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "plot/plot.h"
@@ -56,9 +55,7 @@ static Status run(void *options, const TextList *arguments)
                          .note = o->note,
                          .labels = o->labels,
                          .stopped = cli_stopped};
-    cli_guard("plot: stopped");
     const Status status = plot_draw(&job, o->a, o->err);
-    stop_unguard();
     return status == OK ? OK : error_at(o->err, "plot");
 }
 

@@ -2,7 +2,6 @@
  * result as a table. */
 #include "bench_commands.h"
 
-#include "app/stop.h"
 #include "page/report_page.h"
 #include "report/fields.h"
 #include "report/report_query.h"
@@ -52,9 +51,7 @@ static Status write_page(ReportOptions *o, const char *folder, const char *path)
                            .stopped = cli_stopped,
                            .data = o,
                            .note = note};
-    cli_guard("report: stopped");
     const Status status = page_write(&spec, o->a, o->err);
-    stop_unguard();
     return status;
 }
 

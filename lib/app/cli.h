@@ -156,8 +156,8 @@ Status cli_report_open(Report **out, const Common *common, const ReportSpec *spe
 void cli_help(const Command *command, FILE *to, Arena *a);
 
 /* Makes cli_stopped return true after SIGINT, SIGTERM or SIGHUP; without this call they kill the process.
- * After the signal, the command finishes or removes its output file and exits with code 130. A second
- * signal, 0.3 s later or more, kills the process. A signal that the caller has set to be ignored stays ignored, as shells do for SIGINT in
+ * The command ends after the piece of work that it is in, finishes or removes its output file and exits with code 130. A
+ * second signal, 0.3 s later or more, removes the unfinished output files and kills the process. A signal that the caller has set to be ignored stays ignored, as shells do for SIGINT in
  * commands that they start with "&". Called by cli_main. */
 void cli_catch_stop(void);
 /* True after SIGINT, SIGTERM or SIGHUP was caught. */
@@ -179,9 +179,5 @@ int cli_main(const char *program, const char *brief, const char *first_steps, co
 /* Prints "PROGRAM: text" and the hint of `err` to stderr. Returns the program's exit code: 2 for ERR_USAGE, 130
  * for ERR_STOPPED, 141 if the reader of stdout is gone, else 1. */
 int cli_report(const char *program, const Error *err);
-
-/* Begins a part that stop_guard guards, in a command of atomo-bench that has nothing to finish: after a stop, reports
- * `line`, as "encode: stopped". stop_unguard ends it. */
-void cli_guard(const char *line);
 
 #endif

@@ -2,7 +2,6 @@
 #include "app/cli.h"
 #include "app/cli_complete.h"
 #include "app/cli_man.h"
-#include "app/stop.h"
 #include "base/file.h"
 #include "base/outfile.h"
 #include "num/linalg.h"
@@ -43,18 +42,6 @@ int cli_report(const char *program, const Error *err)
     if (*err->hint)
         fprintf(stderr, "hint: %s\n", err->hint);
     return codes[err->status];
-}
-
-static int report_line(void *line)
-{
-    Error err;
-    FAIL(&err, ERR_STOPPED, "%s", (const char *)line);
-    return cli_report("atomo-bench", &err);
-}
-
-void cli_guard(const char *line)
-{
-    stop_guard(report_line, (void *)(uintptr_t)line);
 }
 
 int cli_run(const Command *command, int argc, char **argv,
@@ -122,8 +109,8 @@ static void note_stop(int number)
     if (!stop_came) {
         first = seconds_now();
         stop_came = true;
-        stop_wake();
     } else if (seconds_now() - first > ONE_SIGNAL) {
+        outfile_abandon_all();
         signal(number, SIG_DFL);
         raise(number);
     }
@@ -342,7 +329,7 @@ int cli_main(const char *program, const char *brief, const char *first_steps, co
     linalg_choose_kernels();
     cli_catch_stop();
     file_stopped = cli_stopped;
-    outfile_naming = stop_unguard;
+    atexit(outfile_abandon_all);
     /* with SIGPIPE and SIGXFSZ ignored, writing to a closed pipe or beyond the file size limit fails with an
      * error */
     signal(SIGPIPE, SIG_IGN);

@@ -116,11 +116,6 @@ Status dump_commit(DumpWriter *w, Error *err)
         status = FAIL(err, ERR_IO, "%s: not finished, as writing failed", w->out.path);
     else if (h5.Fflush(w->file, H5F_SCOPE_GLOBAL) < 0)
         status = cannot_write(w, "it", err);
-    /* closing the file may write it to the disk at once */
-    if (status == OK)
-        outfile_sync(&w->out);
-    else
-        outfile_empty(&w->out);
     if (!close_file(w) && status == OK)
         status = cannot_write(w, "it", err);
     if (status == OK)
@@ -134,7 +129,6 @@ void dump_abandon(DumpWriter *w)
 {
     if (!w)
         return;
-    outfile_empty(&w->out);
     close_file(w);
     outfile_abandon(&w->out);
     arena_close(w->arena);
@@ -223,58 +217,6 @@ static hid_t make_dataset(DumpWriter *w, const char *path, const Shape *shape)
     return dataset;
 }
 
-/* Part of a tensor: `rows` indices of one axis from start[axis] on, at one index of each axis before it. */
-typedef struct {
-    hsize_t start[RANK_MAX], count[RANK_MAX];
-    hsize_t n; /* elements */
-} Slab;
-
-/* Returns the largest part that begins with element `first` and has at most `most` elements. */
-static Slab slab_at(const Shape *shape, size_t first, size_t most)
-{
-    Slab slab = {.n = 1};
-    size_t row = shape->n, at = first;
-    int axis = -1;
-    do
-        row /= shape->dim[++axis]; /* elements of one index of the axis */
-    while (row > most);
-    for (int i = shape->rank - 1; i >= 0; at /= shape->dim[i--]) {
-        slab.start[i] = at % shape->dim[i];
-        slab.count[i] = i > axis ? shape->dim[i] : 1;
-        slab.n *= slab.count[i];
-    }
-    const hsize_t left = shape->dim[axis] - slab.start[axis], rows = most / row;
-    slab.count[axis] = rows < left ? rows : left;
-    slab.n *= slab.count[axis];
-    return slab;
-}
-
-static bool write_slab(hid_t dataset, const Slab *slab, const float *x)
-{
-    const hid_t file = h5.Dget_space(dataset), memory = h5.Screate_simple(1, &slab->n, NULL);
-    const bool done = file >= 0 && memory >= 0 &&
-                      h5.Sselect_hyperslab(file, H5S_SELECT_SET, slab->start, NULL, slab->count, NULL) >= 0 &&
-                      h5.Dwrite(dataset, h5.T_NATIVE_FLOAT, memory, file, H5P_DEFAULT, x) >= 0;
-    h5.Sclose(file);
-    h5.Sclose(memory);
-    return done;
-}
-
-/* Writes the elements in pieces: while a thread writes, no other can remove the file, as a stop does. */
-static bool write_elements(hid_t dataset, const Shape *shape, const float *x)
-{
-    const size_t most = FILE_PIECE / sizeof *x;
-    if (shape->n <= most)
-        return !shape->n || h5.Dwrite(dataset, h5.T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, x) >= 0;
-    for (size_t done = 0; done < shape->n;) {
-        const Slab slab = slab_at(shape, done, most);
-        if (!write_slab(dataset, &slab, x + done))
-            return false;
-        done += slab.n;
-    }
-    return true;
-}
-
 Status dump_write(DumpWriter *w, const char *path, const Shape *shape, const float *x, const AttrList *attrs,
                   Error *err)
 {
@@ -285,7 +227,7 @@ Status dump_write(DumpWriter *w, const char *path, const Shape *shape, const flo
     if (dataset < 0)
         return cannot_write(w, path, err);
     Status status = OK;
-    if (!write_elements(dataset, shape, x))
+    if (shape->n && h5.Dwrite(dataset, h5.T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, x) < 0)
         status = cannot_write(w, path, err);
     if (status == OK)
         status = write_attrs(w, dataset, path, attrs, err);
