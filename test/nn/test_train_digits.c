@@ -17,7 +17,7 @@ static Dataset draw(DataSplit split, size_t count)
 {
     Error err;
     Dataset d;
-    check_ok(dataset_load(&d, "digits", NULL, split, 1, NULL, arena, &err), &err);
+    check_ok(dataset_load(&d, "digits", NULL, split, 1, arena, &err), &err);
     d.count = count;
     return d;
 }
