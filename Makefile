@@ -446,14 +446,6 @@ $(B)/rest.so: test/net/rest.c
 
 run-net/test_ranks cli-ranks rank-kills: $(B)/rest.so
 
-# A disk that writes 8 MB in 0.4 seconds.
-$(B)/slow_disk.so: test/cli/slow_disk.c
-	@mkdir -p $(@D)
-	$(SAY) CC $<
-	$(Q)$(CC) -shared -fPIC -O1 -D_GNU_SOURCE -Wall -Wextra -o $@ $<
-
-torture-output: $(B)/slow_disk.so
-
 # Two made-up hosts and a link between them, and training on them against the predictions of `cost`.
 $(B)/two_hosts: test/net/two_hosts.c
 	@mkdir -p $(@D)
@@ -469,12 +461,6 @@ RANK_KILLS ?= 100
 .PHONY: rank-kills
 rank-kills: $(PROGRAMS)
 	@$(PYTHON) test/net/kills.py $(B)/bin $(RANK_KILLS)
-
-# Limits on memory, files, processes, stack and file size, in small steps; `cli-tests` tries a few values of each
-# limit.
-.PHONY: limits
-limits: $(PROGRAMS)
-	@sh test/limits.sh $(B)/bin all
 
 # Kills commands with SIGKILL at random moments, KILLS times in all, and resumes them.
 KILLS ?= 500
@@ -559,7 +545,6 @@ TORTURES := $(patsubst test/torture/%.t,torture-%,$(sort $(wildcard test/torture
 
 torture: $(TORTURES)
 	@TORTURE=1 $(MAKE) --no-print-directory run-net/test_ranks
-	@sh test/limits.sh $(B)/bin
 	@sh test/kills.sh $(B)/bin 20
 
 $(TORTURES): torture-%: $(PROGRAMS) $(LIBRARY)
@@ -920,7 +905,6 @@ help:
 	@echo "make fuzz-codecs   the same for the decoder of one codec after the other  (CODECS=\"svd qsgd\")"
 	@echo "make faults    every command with one of its own allocations or system calls failing  (POINTS=0: each call)"
 	@echo "make torture   signals, times and limits: what make check leaves out, as a busy machine can spoil it"
-	@echo "make limits    run the programs under limits on memory, files, processes and stack, in small steps"
 	@echo "make kills     kill commands at random moments, resume them, compare with undisturbed runs  (KILLS=500)"
 	@echo "make stops     stop commands on a vector of 2.4 GB with SIGTERM; each must end within a second  (STOPS=10)"
 	@echo "make predict   train on two made-up hosts, and compare the time of an iteration with the prediction of cost: docs/cluster.md"

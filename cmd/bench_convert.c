@@ -1,10 +1,8 @@
 /* bench_convert.c -- convert IN OUT: writes a dump anew as HDF5, safetensors or .npz. */
 #include "bench_commands.h"
 
-#include "app/cli_output.h"
 #include "app/memory.h"
 #include "app/notes.h"
-#include "app/stop.h"
 #include "base/outfile.h"
 #include "dump/convert.h"
 
@@ -28,10 +26,9 @@ static Status check_memory(const Options *o, const Dump *d)
     const uint64_t need = sizeof(float) * (uint64_t)largest->shape.n;
     if (o->common.verbose)
         memory_note("%.200s: memory for the largest tensor %.4g MB", largest->path, 1e-6 * (double)need);
-    if (memory_check(need, largest->path, largest->shape.n, o->err) == OK)
-        return OK;
-    error_at(o->err, "%s", dump_file(d));
-    return error_hint(o->err, "close programs or raise the limit");
+    return memory_check(need, largest->path, largest->shape.n, o->err) == OK
+               ? OK
+               : error_at(o->err, "%s", dump_file(d));
 }
 
 static Status convert(const Options *o, Dump *d, const char *path)
@@ -40,9 +37,7 @@ static Status convert(const Options *o, Dump *d, const char *path)
     ConvertSum sum;
     progress_open(&progress, "converting", "tensors", dump_count(d), o->common.quiet);
     const ConvertJob job = {progress_tick, &progress};
-    cli_guard("convert: stopped; no file was written");
     const Status status = convert_dump(d, path, &job, &sum, o->a, o->err);
-    stop_unguard();
     progress_close(&progress);
     TRY(status);
     printf("%s: %zu tensor%s, %llu bytes of float32\n", path, sum.tensors, text_s(sum.tensors),
@@ -66,7 +61,7 @@ static Status run(void *options, const TextList *arguments)
     TRY(convert_check(to, o->err));
     if (outfile_same(from, to, o->a))
         return FAIL(o->err, ERR_USAGE, "convert: %s is the input; want another file", to);
-    TRY(cli_keep_dump(o->command, "", to, o->a, o->err));
+    TRY(cli_keep(o->command, "", to, o->err));
     TRY(outfile_check(to, o->a, o->err));
     TRY(dump_open_as(&d, from, &o->hints, o->a, o->err));
     Status status = check_memory(o, d);

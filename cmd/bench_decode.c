@@ -4,7 +4,6 @@
 #include "payload/archive.h"
 #include "app/memory.h"
 #include "app/progress.h"
-#include "app/stop.h"
 #include "base/host.h"
 #include "compress/spec.h"
 
@@ -47,10 +46,7 @@ static Status check_memory(const Options *o, const char *path, const ArchiveSize
         memory_note(
             "%s: memory for the largest tensor and its payload %.4g MB; the codec's scratch comes on top",
             size->name, 1e-6 * (double)need);
-    if (memory_check(need, size->name, (size_t)size->elements, o->err) == OK)
-        return OK;
-    error_at(o->err, "%s", path);
-    return error_hint(o->err, "close programs or raise the limit");
+    return memory_check(need, size->name, (size_t)size->elements, o->err) == OK ? OK : error_at(o->err, "%s", path);
 }
 
 /* Names a --memory that suffices. Of all codecs, diana+fourier takes the most memory for decoding: six times the vector
@@ -102,9 +98,7 @@ static Status write_dump(const Options *o, FrameReader *from, const Codec *codec
     ArchiveSum sum;
     DumpWriter *to;
     ArchiveSize size;
-    cli_guard("decode: stopped; no file was written");
     Status status = check_size(o, from, codec, &size);
-    stop_unguard();
     TRY(status);
     TRY(dump_create(&to, o->common.output, o->err));
     dump_sign(to, "atomo-bench decode");
@@ -115,8 +109,9 @@ static Status write_dump(const Options *o, FrameReader *from, const Codec *codec
                             .output_max = size.bytes + !size.bytes,
                             .tick = progress_tick,
                             .tick_data = &progress};
-    cli_guard("decode: stopped; no file was written");
     status = archive_decode(from, &job, to, &sum, o->a, o->err);
+    if (status == ERR_STOPPED)
+        error_at(o->err, "decode");
     progress_close(&progress);
     if (status == ERR_MEMORY) {
         if (strncmp(o->err->text, frame_name(from), strlen(frame_name(from))) != 0)
@@ -124,7 +119,6 @@ static Status write_dump(const Options *o, FrameReader *from, const Codec *codec
         hint_memory(o, codec, &size);
     }
     status = dump_finish(to, status, o->err);
-    stop_unguard();
     TRY(status);
     printf("%s: %s, %zu tensor%s, %llu payload bytes -> %llu\n", o->common.output, frame_spec(from),
            sum.tensors, text_s(sum.tensors), (unsigned long long)sum.payload_bytes,
@@ -195,7 +189,7 @@ int bench_decode(int argc, char **argv)
             "written.\n",
         .options = options,
         .common = &o.common,
-        .takes = TAKES_THREADS | TAKES_OUTPUT,
+        .takes = TAKES_THREADS | TAKES_OUTPUT | TAKES_KEEPS,
         .arguments_min = 1,
         .arguments_max = 1,
     };

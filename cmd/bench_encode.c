@@ -2,7 +2,6 @@
 #include "bench_commands.h"
 
 #include "app/memory.h"
-#include "app/stop.h"
 #include "payload/archive.h"
 #include "app/notes.h"
 #include "compress/spec.h"
@@ -50,15 +49,15 @@ static Status write_container(const Options *o, Dump *d, const VectorList *list,
                             .threads = (int)o->common.threads,
                             .tick = progress_tick,
                             .tick_data = &progress};
-    cli_guard("encode: stopped; no file was written");
     Status status = archive_encode(d, list, &job, to, &sum, o->a, o->err);
+    if (status == ERR_STOPPED)
+        error_at(o->err, "encode");
     progress_close(&progress);
     const uint64_t size = frame_bytes(to);
     if (status == OK)
         status = frame_commit(to, o->err);
     else
         frame_abandon(to);
-    stop_unguard();
     TRY(status);
     const bool piped = !strcmp(o->common.output, "-");
     fprintf(piped ? stderr : stdout,
@@ -128,7 +127,7 @@ int bench_encode(int argc, char **argv)
             "state carries it from step to step, in the order of the file.\n",
         .options = options,
         .common = &o.common,
-        .takes = TAKES_SEED | TAKES_THREADS | TAKES_OUTPUT,
+        .takes = TAKES_SEED | TAKES_THREADS | TAKES_OUTPUT | TAKES_KEEPS,
         .arguments_min = 1,
         .arguments_max = 1,
     };

@@ -4,7 +4,6 @@
 #include "app/inspect.h"
 #include "app/memory.h"
 #include "app/notes.h"
-#include "app/stop.h"
 
 typedef struct {
     Common common;
@@ -93,9 +92,7 @@ static Status inspect(const Options *o, Dump *d, const char *path)
                              .column_count = view->count - (repeats(d, index, count) ? 0 : view->cell)};
     TRY(cli_report_open(&report, &o->common, &spec, o->forever, o->err));
     Error lost = {.status = OK};
-    cli_guard(stopped_line);
     const Status written = write_all(o, d, index, count, report, view, &lost);
-    stop_unguard();
     /* A file without spectra does not replace an older one where another start may compute them. */
     const bool keeps = o->common.output && (lost.status == ERR_MEMORY || lost.status == ERR_IO);
     const Status finished = report_finish(report, written == OK && keeps ? lost.status : written, o->err);

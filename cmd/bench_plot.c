@@ -1,9 +1,11 @@
 /* bench_plot.c -- plot KIND DATA -o FIGURE: draws results through gnuplot. */
-#include "base/text.h"
 #include "bench_commands.h"
 
-#include "app/stop.h"
+#include "base/file.h"
+#include "base/text.h"
 #include "plot/plot.h"
+
+#include <string.h>
 
 typedef struct {
     Common common;
@@ -19,6 +21,19 @@ static const char *kind_name(const void *data, size_t i)
     return plot_kinds[i] ? plot_kinds[i]->name : NULL;
 }
 
+/* Refuses a figure whose file of numbers would replace its own data. */
+static Status keep_data(const Options *o, const TextList *arguments)
+{
+    const char *figure = o->common.output;
+    const size_t length = strlen(figure);
+    const char *numbers = length > 4 ? text_format(o->a, "%.*s.plot.csv", (int)length - 4, figure) : NULL;
+    for (size_t i = 1; numbers && i < arguments->count; i++)
+        if (file_same(arguments->item[i], numbers))
+            return FAIL(o->err, ERR_USAGE, "plot: -o %s: its numbers would replace %s, want another file", figure,
+                        arguments->item[i]);
+    return OK;
+}
+
 static Status run(void *options, const TextList *arguments)
 {
     const Options *o = options;
@@ -31,6 +46,7 @@ static Status run(void *options, const TextList *arguments)
         FAIL(o->err, ERR_USAGE, "plot: the figure's name is missing");
         return error_hint(o->err, "add -o FIGURE.pdf (or .svg, .png, .tex)");
     }
+    TRY(keep_data(o, arguments));
     const PlotJob job = {.kind = arguments->item[0],
                          .data = {arguments->item + 1, arguments->count - 1},
                          .figure = o->common.output,
@@ -39,9 +55,7 @@ static Status run(void *options, const TextList *arguments)
                          .note = o->note,
                          .labels = o->labels,
                          .stopped = cli_stopped};
-    cli_guard("plot: stopped");
     const Status status = plot_draw(&job, o->a, o->err);
-    stop_unguard();
     return status == OK ? OK : error_at(o->err, "plot");
 }
 

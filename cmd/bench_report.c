@@ -2,8 +2,6 @@
  * result as a table. */
 #include "bench_commands.h"
 
-#include "app/cli_output.h"
-#include "app/stop.h"
 #include "page/report_page.h"
 #include "report/fields.h"
 #include "report/report_query.h"
@@ -18,7 +16,6 @@ typedef struct {
     Query query;
     const char *title, *baseline, *note;
     bool speedup;
-    const Command *command;
     Arena *a;
     Error *err;
 } ReportOptions;
@@ -54,9 +51,7 @@ static Status write_page(ReportOptions *o, const char *folder, const char *path)
                            .stopped = cli_stopped,
                            .data = o,
                            .note = note};
-    cli_guard("report: stopped");
     const Status status = page_write(&spec, o->a, o->err);
-    stop_unguard();
     return status;
 }
 
@@ -178,7 +173,6 @@ static Status run(void *options, const TextList *arguments)
     if (folder && !html) {
         html = text_format(o->a, "%s/report.html", path);
         TRY(arena_check(html, o->a, o->err));
-        TRY(cli_keep_default(o->command, html, o->a, o->err));
     }
     const Status status = folder ? write_page(o, path, html) : write_table(o, path);
     return status == OK ? OK : error_at(o->err, "report");
@@ -236,6 +230,5 @@ int bench_report(int argc, char **argv)
         .arguments_min = 1,
         .arguments_max = 1,
     };
-    o.command = &command;
     return cli_run(&command, argc, argv, run, &o, o.a, &err);
 }

@@ -1,7 +1,6 @@
 /* bench_synth.c -- synth -o FILE.h5: writes a synthetic gradient dump. */
 #include "bench_commands.h"
 
-#include "app/stop.h"
 #include "dump/synth.h"
 
 typedef struct {
@@ -48,9 +47,7 @@ static Status run(void *options, const TextList *arguments)
         return FAIL(o->err, ERR_USAGE, "synth: no output file; want -o FILE.h5");
     TRY(dump_create(&to, o->common.output, o->err));
     dump_sign(to, "atomo-bench synth");
-    cli_guard("synth: stopped; no file was written");
     const Status status = dump_finish(to, synth_dump(&synth, &layout, to, o->a, o->err), o->err);
-    stop_unguard();
     TRY(status);
     const size_t made = layout.shapes * (size_t)(layout.steps * layout.workers);
     printf("%s: %zu %s tensor%s\n", o->common.output, made, law_names[o->law], text_s(made));
@@ -99,7 +96,7 @@ int bench_synth(int argc, char **argv)
         .details = details,
         .options = options,
         .common = &o.common,
-        .takes = TAKES_SEED | TAKES_THREADS | TAKES_OUTPUT,
+        .takes = TAKES_SEED | TAKES_THREADS | TAKES_OUTPUT | TAKES_KEEPS,
     };
     return cli_run(&command, argc, argv, run, &o, o.a, &err);
 }

@@ -42,7 +42,7 @@ static Status open_trainer(Eval *e, const char *path)
     TrainSetup *s = &e->setup;
     TRY(checkpoint_setup(s, &e->dataset, &images, path, e->a, e->err));
     const TrainData from = {s->network, e->dataset, e->data_dir};
-    TRY(train_job_load(&e->test, &from, SPLIT_TEST, (int)e->common.threads, NULL, e->a, e->err));
+    TRY(train_job_load(&e->test, &from, SPLIT_TEST, NULL, e->a, e->err));
     e->train = e->test; /* testing needs no training images: the trainer reads only the data set's kind and
                          * number of images */
     e->train.split = SPLIT_TRAIN;

@@ -1,6 +1,5 @@
 /* train_run.c -- run: trains with each codec, once for each seed. All runs of one seed start from the same weights
  * and use the same batches. */
-#include "app/cli_output.h"
 #include "train_commands.h"
 
 #include "app/rank_check.h"
@@ -67,7 +66,7 @@ static Status keep_apart(const TrainRun *r)
     TRY(train_job_keep(r->dir, "-o", output, j->a, j->err));
     TRY(train_job_keep(r->dir, "--dump-gradients", r->dump, j->a, j->err));
     if (r->dump && net_rank(j->net) == 0) {
-        TRY(cli_keep_dump(r->command, "--dump-gradients", r->dump, j->a, j->err));
+        TRY(cli_keep(r->command, "--dump-gradients", r->dump, j->err));
         TRY(outfile_check(r->dump, j->a, j->err));
     }
     return output && r->dump && outfile_same(output, r->dump, j->a)

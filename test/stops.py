@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""stops.py -- how soon commands on a large vector end after SIGTERM: python3 test/stops.py BIN_DIRECTORY [STOPS]
+"""stops.py -- how soon commands on a large vector end after two SIGTERM: python3 test/stops.py BIN_DIRECTORY [STOPS]
 
-Each command runs to its end, or 15 seconds, and is then stopped STOPS times (10) at random moments of that time. It must
-end within a second with exit status 130 and one line (and perhaps hints), or with its whole result if it was just done;
-an output that was there must be as it was, and no temporary file may be left. STOPS_SEED=N chooses other moments.
+Each command runs to its end, or 15 seconds, and is then stopped STOPS times (10) at random moments of that time. After the
+first signal it may end with exit status 130 and one line (and perhaps hints), or with its whole result if it was just done.
+A second signal, half a second later, must end it within a second. An output that was there must be as it was, and no
+temporary file may be left. STOPS_SEED=N chooses other moments.
 Needs 6 GB of memory, and 8 GB in the temporary folder. Runs alone: other load delays the commands.
 """
 import os
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -59,16 +61,22 @@ def stop(command, moment):
         return None, "" if child.returncode == 0 else f"status {child.returncode}: {said}"
     except subprocess.TimeoutExpired:
         child.terminate()
-    sent = time.monotonic()
-    said = child.communicate()[1]
-    took = time.monotonic() - sent
+    try:
+        said = child.communicate(timeout=0.5)[1]
+        took = 0
+    except subprocess.TimeoutExpired:
+        child.terminate()
+        sent = time.monotonic()
+        said = child.communicate()[1]
+        took = time.monotonic() - sent
     lines = [line for line in said.splitlines() if not line.startswith(("hint: ", "note: "))]
     left = [f for f in os.listdir(".") if f.endswith(".tmp")]
     with open(out, "rb") as f:
         unchanged = f.read(7) == b"before"
     written = "the output is whole" in said and os.path.getsize(out) == whole.get(command, os.path.getsize(out))
     wrong = [] if took < 1 else [f"{took:.2f} s"]
-    wrong += [] if child.returncode == 130 and len(lines) == 1 else [f"status {child.returncode}: {said}"]
+    told = child.returncode == 130 and len(lines) == 1
+    wrong += [] if told or (took and child.returncode == -signal.SIGTERM) else [f"status {child.returncode}: {said}"]
     wrong += [f"left {name}" for name in left]
     wrong += [] if unchanged or written else [f"{out} is neither as it was nor whole"]
     return took, "; ".join(wrong)

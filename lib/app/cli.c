@@ -4,14 +4,13 @@
 
 #include "app/cli_complete.h"
 #include "app/cli_man.h"
-#include "app/cli_other.h"
-#include "app/cli_output.h"
 #include "app/cli_rows.h"
+#include "base/file.h"
 #include "base/outfile.h"
 #include "base/parallel.h"
 #include "compress/spec.h"
+#include "dump/file_kind.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -47,33 +46,12 @@ static Status out_of_range(Parser *p, const Option *o, const char *value)
                 cli_range(o, range));
 }
 
-/* Fails for a value that is no number. For a number with a unit, the hint has the value without a unit: 0.8 for
- * "80%", and 20 for "0.02s" if the option's name ends in -ms. */
-static Status no_number(Parser *p, const Option *o, const char *value)
-{
-    static const struct {
-        const char *unit, *ending; /* for options whose names end in `ending`; "": for all */
-        double worth;
-    } units[] = {{"%", "", 0.01},     {"s", "-ms", 1e3},   {"us", "-ms", 1e-3},
-                 {"min", "-ms", 6e4}, {"sec", "-ms", 1e3}, {"", "", 1}};
-    char *unit, text[32];
-    const double real = strtod(value, &unit);
-    out_of_range(p, o, value);
-    if (unit == value || !(*unit == '%' || isalpha((unsigned char)*unit)))
-        return p->err->status;
-    size_t u = 0;
-    while (*units[u].unit && !(!strcmp(unit, units[u].unit) && ends_in(o->name, units[u].ending)))
-        u++;
-    return error_hint(p->err, "--%s %s, a number without a unit", o->name,
-                      text_double(text, real * units[u].worth));
-}
-
 static Status set_number(Parser *p, const Option *o, const char *value)
 {
     double real = 0;
     int64_t whole = 0;
     if (!(o->type == CLI_INT ? text_to_int(value, &whole) : text_to_real(value, &real)))
-        return no_number(p, o, value);
+        return out_of_range(p, o, value);
     if (o->type == CLI_INT)
         real = (double)whole;
     if ((o->low != 0 || o->high != 0) && (real < o->low || real > o->high))
@@ -170,8 +148,6 @@ static Status unknown(Parser *p, const char *dashes, const char *name)
         return error_hint(p->err, "--%s %s", chooses->name, name);
     }
     FAIL(p->err, ERR_USAGE, "%s: unknown option %s%s", c->command, dashes, name);
-    if (dashes[1] && cli_other_hint(p->rows, name, p->err) != OK)
-        return p->err->status;
     if (!strcmp(name, "version") || !strcmp(name, "V"))
         return error_hint(p->err, "%s --version", c->program);
     if (c->arguments_min > 1 && (!strcmp(name, "output") || !strcmp(name, "o")))
@@ -295,17 +271,45 @@ static Status count_arguments(Parser *p, const TextList *arguments)
     return error_hint(p->err, "%s %s --help shows how it is called", c->program, c->command);
 }
 
+/* True if `input` is the file `output`, or the folder of this file, which holds tensors. */
+static bool is_input(const char *input, const char *output, Arena *a)
+{
+    const char *slash = strrchr(output, '/');
+    const char *folder = slash ? text_slice(a, output, (size_t)(slash - output) + 1) : ".";
+    return file_same(input, output) ||
+           (folder && file_same(input, folder) && file_kind_at(output) != FILE_UNKNOWN);
+}
+
+/* Refuses a file of -o that an argument or another option names, too. */
 static Status keep_inputs(Parser *p, const TextList *arguments)
 {
-    struct stat in, out;
+    const char *command = p->command->command;
     const char *output = p->command->common ? p->command->common->output : NULL;
-    if (!output || stat(output, &out) != 0 || !S_ISREG(out.st_mode))
+    struct stat now;
+    if (!output || stat(output, &now) || !S_ISREG(now.st_mode))
         return OK;
     for (size_t i = 0; i < arguments->count; i++)
-        if (stat(arguments->item[i], &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
-            return FAIL(p->err, ERR_USAGE, "%s: -o %s: is what is read, want another file",
-                        p->command->command, output);
+        if (is_input(arguments->item[i], output, p->a))
+            return FAIL(p->err, ERR_USAGE, "%s: -o %s: is what is read, want another file", command, output);
+    for (size_t i = 0; p->rows[i].name; i++) {
+        const Option *o = &p->rows[i];
+        const char *const *text = o->type == CLI_TEXT ? o->target : NULL;
+        if (text && *text && *text != output && file_same(*text, output))
+            return FAIL(p->err, ERR_USAGE, "%s: -o %s: is the file of --%s, want another file", command, output,
+                        o->name);
+    }
     return OK;
+}
+
+Status cli_keep(const Command *command, const char *option, const char *path, Error *err)
+{
+    struct stat now;
+    if (command->common->force || command->common->resume || outfile_is_stdout(path) || stat(path, &now) ||
+        !S_ISREG(now.st_mode))
+        return OK;
+    FAIL(err, ERR_USAGE, "%s: %s%s%s: is there already, want another file", command->command, option,
+         *option ? " " : "", path);
+    return error_hint(err, "--force replaces it");
 }
 
 static Status check_output(Parser *p)
@@ -315,7 +319,8 @@ static Status check_output(Parser *p)
         return OK;
     if (!*output)
         return FAIL(p->err, ERR_USAGE, "%s: -o \"\": want the name of a file", p->command->command);
-    TRY(cli_keep_other(p->command, p->a, p->err));
+    if (p->command->takes & TAKES_KEEPS)
+        TRY(cli_keep(p->command, "-o", output, p->err));
     return outfile_check(output, p->a, p->err);
 }
 

@@ -74,7 +74,7 @@ typedef struct {
     bool quiet, verbose;
     int color;          /* 0 auto, 1 always, 2 never */
     const char *output; /* -o FILE; "-": stdout; NULL: the command's default, for most commands stdout */
-    bool force;         /* --force: any file may be replaced */
+    bool force;         /* --force: a file that exists may be replaced (cli_keep) */
     bool resume;
     int argc; /* the command line, as cli_parse was given it */
     char **argv;
@@ -88,7 +88,8 @@ enum {
     TAKES_FORMAT = 4,
     TAKES_OUTPUT = 8,
     TAKES_RESUME = 16,
-    TAKES_FORCE = 32
+    TAKES_FORCE = 32,
+    TAKES_KEEPS = 64 /* no option: without --force, -o keeps a file that exists, as it may hold data */
 };
 
 typedef struct {
@@ -122,6 +123,10 @@ Status cli_parse(const Command *command, int argc, char **argv, TextList *argume
 int cli_run(const Command *command, int argc, char **argv,
             Status (*run)(void *options, const TextList *arguments), void *options, Arena *a, Error *err);
 
+/* Refuses a file that exists, for a command that writes data: ERR_USAGE, unless --force or --resume is given. `option` names
+ * the file's option in the error; "": an argument. */
+Status cli_keep(const Command *command, const char *option, const char *path, Error *err);
+
 /* Returns true if the command line has the option --NAME, whatever its value. */
 bool cli_given(const Common *common, const char *name);
 
@@ -151,8 +156,8 @@ Status cli_report_open(Report **out, const Common *common, const ReportSpec *spe
 void cli_help(const Command *command, FILE *to, Arena *a);
 
 /* Makes cli_stopped return true after SIGINT, SIGTERM or SIGHUP; without this call they kill the process.
- * After the signal, the command finishes or removes its output file and exits with code 130. A second
- * signal, 0.3 s later or more, kills the process. A signal that the caller has set to be ignored stays ignored, as shells do for SIGINT in
+ * The command ends after the piece of work that it is in, finishes or removes its output file and exits with code 130. A
+ * second signal, 0.3 s later or more, removes the unfinished output files and kills the process. A signal that the caller has set to be ignored stays ignored, as shells do for SIGINT in
  * commands that they start with "&". Called by cli_main. */
 void cli_catch_stop(void);
 /* True after SIGINT, SIGTERM or SIGHUP was caught. */
@@ -174,9 +179,5 @@ int cli_main(const char *program, const char *brief, const char *first_steps, co
 /* Prints "PROGRAM: text" and the hint of `err` to stderr. Returns the program's exit code: 2 for ERR_USAGE, 130
  * for ERR_STOPPED, 141 if the reader of stdout is gone, else 1. */
 int cli_report(const char *program, const Error *err);
-
-/* Begins a part that stop_guard guards, in a command of atomo-bench that has nothing to finish: after a stop, reports
- * `line`, as "encode: stopped". stop_unguard ends it. */
-void cli_guard(const char *line);
 
 #endif

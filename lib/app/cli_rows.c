@@ -30,8 +30,7 @@ static size_t common_rows(Common *c, unsigned takes, Option *out)
                                      : "write FILE, completely or not at all")},
         {TAKES_OUTPUT | TAKES_FORCE,
          OPTION(0, "force", NULL, &c->force,
-                takes & TAKES_OUTPUT ? "let -o replace a file that is no older result of this command"
-                                     : "replace a file that is no older result of this command")},
+                "replace a file of gradients, payloads or records of a run; tables, figures and pages need it not")},
         {TAKES_RESUME, OPTION(0, "resume", NULL, &c->resume, "continue an interrupted run")},
         {EVERYONE, OPTION('q', "quiet", NULL, &c->quiet, "no progress bar")},
         {EVERYONE,

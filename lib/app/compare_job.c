@@ -3,7 +3,6 @@
 
 #include "app/memory.h"
 #include "app/notes.h"
-#include "app/stop.h"
 #include "base/host.h"
 #include "measure/timing.h"
 #include "compress/spec.h"
@@ -251,8 +250,9 @@ Status compare_job_load(void *data, const Vector *v, float *x, Error *err)
     return vector_load(j->dump, v, x, err);
 }
 
-static Status keep_held(CompareJob *j, const Record *record, Error *err)
+static Status keep(void *data, const Record *record, Error *err)
 {
+    CompareJob *j = data;
     const ArenaMark mark = arena_mark(j->a);
     if (j->common.verbose)
         progress_note(&j->progress, "note: finished: %s on %s", j->name[record->codec],
@@ -272,22 +272,12 @@ static Status keep_held(CompareJob *j, const Record *record, Error *err)
     return OK;
 }
 
-static Status keep(void *data, const Record *record, Error *err)
-{
-    stop_hold();
-    const Status status = keep_held(data, record, err);
-    stop_release();
-    return status;
-}
-
 static void step(void *data, size_t records)
 {
-    stop_hold();
     CompareJob *j = data;
     const size_t done = j->counts_known ? j->resumed + j->measured : records;
     j->progress.old = j->resumed;
     progress_step(&j->progress, done < j->progress.total ? done : j->progress.total);
-    stop_release();
 }
 
 static bool known(void *data, size_t codec, size_t place, Tally *tally, bool *failed)
@@ -349,24 +339,6 @@ Comparison compare_job_merge(CompareJob *j, size_t workers)
     return c;
 }
 
-/* Finishes a stopped comparison while the main thread is still in a long call. Uses its own Error, because that call
- * may still write to the job's. */
-static int finish_stopped(void *data)
-{
-    CompareJob *j = data;
-    Error err = {0};
-    j->err = &err;
-    FAIL(&err, ERR_STOPPED, "stopped");
-    compare_job_finish(j, ERR_STOPPED);
-    journal_close(&j->journal);
-    return cli_report("atomo-bench", &err);
-}
-
-void compare_job_guard(CompareJob *j)
-{
-    stop_guard(finish_stopped, j);
-}
-
 void compare_job_name(const CompareJob *j, Status status)
 {
     if (status == ERR_MEMORY && strncmp(j->err->text, j->file, strlen(j->file)) != 0)
@@ -380,10 +352,8 @@ Status compare_job_compare(CompareJob *j, const Comparison *c)
     j->counts_known = c->known;
     if (!c->known || !j->measured)
         j->resumed = c->known ? results_finished(&j->results) : 0;
-    compare_job_guard(j);
     const Status status = compare_run(c, &failures, work, j->err);
     compare_job_name(j, status);
-    stop_unguard();
     arena_close(work);
     return status;
 }
@@ -473,13 +443,11 @@ static Status say_stopped(CompareJob *j)
     return ERR_STOPPED;
 }
 
-/* After a failure to read or write, as on a full disk, the journal has the finished records. A limit of the process is named
- * first, as --resume under it would fail again. */
+/* After a failure to read or write, as on a full disk, the journal has the finished records. */
 static Status say_resumable(CompareJob *j, Status status)
 {
     if (status != ERR_IO || !journal_has_records(&j->journal))
         return status;
-    host_limit_hint(j->err);
     const char *cause = text_copy(j->a, j->err->hint);
     if (cause)
         error_hint(j->err, "%s%sthe same command with --resume continues from %s", cause,

@@ -105,9 +105,6 @@ void compare_job_name(const CompareJob *j, Status status);
 Comparison compare_job_comparison(CompareJob *j);
 Status compare_job_compare(CompareJob *j, const Comparison *c);
 
-/* Begins the part in which a stop signal ends the command within a second (stop.h); stop_unguard ends it. */
-void compare_job_guard(CompareJob *j);
-
 /* Writes all results if `status` is OK. After a signal, writes the finished results only without -o, after
  * compare_job_codecs, and if `sums_up` is false. Returns the command's status: `status`, a write error, or
  * ERR_NUMERIC if a codec failed on a tensor. */

@@ -14,7 +14,6 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -68,16 +67,6 @@ static void look_at_memory(Look *l)
                                 : NULL);
 }
 
-static void look_at_limit(Look *l, const char *what, unsigned which, double least, const char *advice)
-{
-    struct rlimit limit;
-    if (getrlimit(which, &limit) != 0)
-        return;
-    const bool free_of_it = limit.rlim_cur == RLIM_INFINITY;
-    add(l, what, free_of_it ? "none" : text_format(l->a, "%.2f GB", (double)limit.rlim_cur / GB),
-        !free_of_it && (double)limit.rlim_cur < least ? advice : NULL);
-}
-
 static void look_at_clock(Look *l)
 {
     const double step = clock_resolution();
@@ -116,33 +105,26 @@ static void look_at_blas(Look *l)
     add(l, "lapack", text_format(l->a, "%d.%d.%d", blas.lapack[0], blas.lapack[1], blas.lapack[2]), NULL);
 }
 
-static void look_at_hdf5(Look *l)
+/* Adds the version of a library that is loaded when it is needed, or why it was not loaded. */
+static void add_loaded(Look *l, const char *what, Status loaded, const char *version, const Error *err)
 {
-    Error err;
-    const char *version;
-    if (hdf5_library(&version, &err) == OK)
-        add(l, "hdf5", text_copy(l->a, version), NULL);
+    if (loaded == OK)
+        add(l, what, text_copy(l->a, version), NULL);
     else
-        add(l, "hdf5", text_copy(l->a, err.text), text_copy(l->a, err.hint));
+        add(l, what, text_copy(l->a, err->text), text_copy(l->a, err->hint));
 }
 
-static void look_at_matio(Look *l)
+static void look_at_loaded(Look *l)
 {
     Error err;
-    char version[SVHN_VERSION];
-    if (svhn_library(version, &err) == OK)
-        add(l, "matio", text_copy(l->a, version), NULL);
-    else
-        add(l, "matio", text_copy(l->a, err.text), text_copy(l->a, err.hint));
-}
-
-static void look_at_mpi(Look *l)
-{
-    Error err;
-    if (net_try(&err) == OK)
-        add(l, "mpi", net_library(), NULL);
-    else
-        add(l, "mpi", text_copy(l->a, err.text), text_copy(l->a, err.hint));
+    const char *hdf5;
+    char matio[SVHN_VERSION];
+    Status loaded = hdf5_library(&hdf5, &err);
+    add_loaded(l, "hdf5", loaded, hdf5, &err);
+    loaded = svhn_library(matio, &err);
+    add_loaded(l, "matio", loaded, matio, &err);
+    loaded = net_try(&err);
+    add_loaded(l, "mpi", loaded, net_library(), &err);
 }
 
 static void look_at_files(Look *l)
@@ -151,17 +133,15 @@ static void look_at_files(Look *l)
     add(l, "reader process",
         filtered ? "system calls are filtered (seccomp)" : "system calls are not filtered",
         filtered ? NULL : "read no files from untrusted sources here: this kernel has no seccomp filters");
-    look_at_hdf5(l);
+    look_at_loaded(l);
     const char *plugins = getenv("HDF5_PLUGIN_PATH");
     if (plugins)
         add(l, "HDF5_PLUGIN_PATH", plugins, "filters that need a plug-in are refused all the same: unset it");
-    look_at_matio(l);
     add(l, "fftw", library_fftw(l->a), NULL);
     add(l, "zstd", library_zstd(l->a), NULL);
     add(l, "blosc", library_blosc(l->a), NULL);
     add(l, "zfp", library_zfp(l->a), NULL);
     add(l, "fpzip", library_fpzip(l->a), NULL);
-    look_at_mpi(l);
 }
 
 static bool has_word(const char *list, const char *name)
@@ -198,11 +178,6 @@ size_t doctor_look(Finding *findings, bool (*stopped)(void), Arena *a)
     look_at_cpu(&l);
     look_at_cores(&l);
     look_at_memory(&l);
-    look_at_limit(&l, "address space limit", RLIMIT_AS, 4 * GB,
-                  "large tensors and OpenBLAS may not fit: ulimit -v unlimited");
-    look_at_limit(&l, "data limit", RLIMIT_DATA, 4 * GB,
-                  "large tensors and OpenBLAS may not fit: ulimit -d unlimited");
-    look_at_limit(&l, "file size limit", RLIMIT_FSIZE, GB, "results may not fit: ulimit -f unlimited");
     look_at_blas(&l);
     look_at_files(&l);
     look_at_gnuplot(&l);

@@ -1,7 +1,6 @@
 /* equal_bits.c -- implements --equal-bits of compare: finds the rate at which each codec sends a given number
  * of bits per element. */
 #include "app/compare_job.h"
-#include "app/stop.h"
 
 #include "compress/rate.h"
 #include "compress/spec.h"
@@ -13,9 +12,7 @@
 static Status load(void *data, const Vector *v, float *x, Error *err)
 {
     CompareJob *j = data;
-    stop_hold();
     progress_step(&j->progress, j->progress.done);
-    stop_release();
     return compare_job_load(data, v, x, err);
 }
 
@@ -81,9 +78,7 @@ static Status solve_all(CompareJob *j, Sizer *s, const Codec **codec, size_t cou
     progress_open(&j->progress, "solving", "codecs", count, j->common.quiet);
     for (size_t k = 0; k < count; k++) {
         TRY(solve_one(j, s, &codec[k]));
-        stop_hold();
         progress_step(&j->progress, k + 1);
-        stop_release();
     }
     return OK;
 }
@@ -103,10 +98,8 @@ Status compare_job_equal_bits(CompareJob *j, const Codec **codec, size_t *count)
     TRY(codec_unique(codec, count, j->a, j->err));
     Arena *work = arena_open(0);
     Status status = sizer_open(&s, &c, work, j->err);
-    compare_job_guard(j);
     if (status == OK)
         status = solve_all(j, s, codec, *count);
-    stop_unguard();
     compare_job_name(j, status);
     sizer_close(s);
     arena_close(work);

@@ -9,13 +9,11 @@
 
 Status memory_check(uint64_t need, const char *tensor, size_t elements, Error *err)
 {
-    const HostRoom room = host_room();
-    if (need <= room.bytes)
+    const uint64_t most = host_memory();
+    if (need <= most)
         return OK;
-    FAIL(err, ERR_MEMORY,
-         "%.200s: its %zu elements take %.4g GB of memory, want at most the %.4g GB that %s has free", tensor,
-         elements, 1e-9 * (double)need, 1e-9 * (double)room.bytes, room.by);
-    return error_hint(err, "-t GLOB selects smaller tensors; close programs or raise the limit");
+    return FAIL(err, ERR_MEMORY, "%.200s: its %zu elements take %.4g GB of memory, want at most the %.4g GB of this machine",
+                tensor, elements, 1e-9 * (double)need, 1e-9 * (double)most);
 }
 
 void memory_note(const char *format, ...)

@@ -4,8 +4,8 @@
 
 #include "base/base.h"
 
-/* Returns ERR_MEMORY if this process cannot take `need` more bytes (host_room). The message names the tensor with
- * `elements` elements and the limit. */
+/* Returns ERR_MEMORY if `need` bytes are more than host_memory. The message names the tensor with `elements`
+ * elements. */
 Status memory_check(uint64_t need, const char *tensor, size_t elements, Error *err);
 
 /* Prints a note about memory on stderr. */

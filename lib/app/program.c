@@ -2,10 +2,7 @@
 #include "app/cli.h"
 #include "app/cli_complete.h"
 #include "app/cli_man.h"
-#include "app/stop.h"
-#include "base/dynamic.h"
 #include "base/file.h"
-#include "base/host.h"
 #include "base/outfile.h"
 #include "num/linalg.h"
 #include "report/report.h"
@@ -18,7 +15,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -35,12 +31,10 @@ static bool reader_gone(void)
     return poll(&out, 1, 0) == 1 && (out.revents & POLLERR) && !isatty(STDOUT_FILENO);
 }
 
-int cli_report(const char *program, const Error *error)
+int cli_report(const char *program, const Error *err)
 {
-    Error hinted = *error, *err = &hinted;
     static const int codes[] = {[OK] = 0,          [ERR_USAGE] = 2,  [ERR_IO] = 1,       [ERR_CORRUPT] = 1,
                                 [ERR_NUMERIC] = 1, [ERR_MEMORY] = 1, [ERR_STOPPED] = 130};
-    host_limit_hint(err);
     fflush(stdout); /* finished results must come before the error message */
     if (err->status == ERR_IO && strstr(err->text, standard_output) && reader_gone())
         return READER_GONE; /* finish ends the program; nobody misses the output */
@@ -48,18 +42,6 @@ int cli_report(const char *program, const Error *error)
     if (*err->hint)
         fprintf(stderr, "hint: %s\n", err->hint);
     return codes[err->status];
-}
-
-static int report_line(void *line)
-{
-    Error err;
-    FAIL(&err, ERR_STOPPED, "%s", (const char *)line);
-    return cli_report("atomo-bench", &err);
-}
-
-void cli_guard(const char *line)
-{
-    stop_guard(report_line, (void *)(uintptr_t)line);
 }
 
 int cli_run(const Command *command, int argc, char **argv,
@@ -127,8 +109,8 @@ static void note_stop(int number)
     if (!stop_came) {
         first = seconds_now();
         stop_came = true;
-        stop_wake();
     } else if (seconds_now() - first > ONE_SIGNAL) {
+        outfile_abandon_all();
         signal(number, SIG_DFL);
         raise(number);
     }
@@ -339,61 +321,15 @@ static void man(const char *program, const char *brief, const Subcommand *table,
     arena_close(a);
 }
 
-/* Raises the stack size limit where it is too small for the libraries that we call; returns false where the
- * limit cannot be raised. */
-static bool stack_suffices(const char *program)
-{
-    enum { LEAST = 1 << 20, USUAL = 8 << 20 };
-    struct rlimit stack;
-    if (getrlimit(RLIMIT_STACK, &stack) || stack.rlim_cur == RLIM_INFINITY || stack.rlim_cur >= LEAST)
-        return true;
-    const rlim_t was = stack.rlim_cur;
-    stack.rlim_cur = stack.rlim_max < USUAL ? stack.rlim_max : USUAL;
-    if (stack.rlim_cur >= LEAST && !setrlimit(RLIMIT_STACK, &stack))
-        return true;
-    /* fprintf to stderr, which has no buffer, takes 8 KiB of the stack */
-    char line[256];
-    const int length =
-        snprintf(line, sizeof line, "%s: the limit on the stack is %llu KiB, want 1024 (ulimit -s)\n",
-                 program, (unsigned long long)was / 1024);
-    const ssize_t written = write(STDERR_FILENO, line, (size_t)length);
-    (void)written;
-    return false;
-}
-
-enum { STACK = 3 << 18 }; /* bytes that the largest calls take, with room to spare */
-
-__attribute__((noinline)) static void touch_stack(void)
-{
-    volatile char room[STACK];
-    for (size_t i = sizeof room; i > 0; i -= i < 4096 ? i : 4096)
-        room[i - 1] = 0; /* from the highest address down, as a stack grows */
-}
-
-/* Where address space is limited, the system kills a process whose stack cannot grow. So it grows now. */
-static Status take_stack(Error *err)
-{
-    if (!address_space_left(STACK))
-        return FAIL(err, ERR_MEMORY, "out of memory: %d bytes were asked for", STACK);
-    if (address_space_limit() < UINT64_MAX)
-        touch_stack();
-    return OK;
-}
-
 int cli_main(const char *program, const char *brief, const char *first_steps, const Subcommand *table,
              int argc, char **argv)
 {
     fill_standard_streams();
     widen_stdout();
-    Error err;
-    if (!stack_suffices(program))
-        return 1;
-    if (take_stack(&err) != OK)
-        return cli_report(program, &err);
-    linalg_choose_kernels(linalg_trial);
+    linalg_choose_kernels();
     cli_catch_stop();
     file_stopped = cli_stopped;
-    outfile_naming = stop_unguard;
+    atexit(outfile_abandon_all);
     /* with SIGPIPE and SIGXFSZ ignored, writing to a closed pipe or beyond the file size limit fails with an
      * error */
     signal(SIGPIPE, SIG_IGN);

@@ -149,13 +149,11 @@ static const Option *all_options(TrainJob *j, const Option *own)
     return join_options(j, own, shared, sizeof shared);
 }
 
-Status train_job_load(Dataset *out, const TrainData *from, DataSplit split, int threads, Net *net, Arena *a,
-                      Error *err)
+Status train_job_load(Dataset *out, const TrainData *from, DataSplit split, Net *net, Arena *a, Error *err)
 {
     size_t context = 0;
     TRY(net_agree(net, network_context(&context, from->network, err), err));
-    TRY(dataset_load_once(out, net, from->dataset, from->dir, split, DATA_SEED, threads, cli_stopped, a,
-                          err));
+    TRY(net_agree(net, dataset_load(out, from->dataset, from->dir, split, DATA_SEED, a, err), err));
     return net_agree(net, dataset_window(out, context, a, err), err);
 }
 
@@ -271,10 +269,9 @@ Status train_job_open(TrainJob *j)
 
 Status train_job_data(TrainJob *j)
 {
-    const int threads = (int)j->common.threads;
     const TrainData from = {j->network, j->dataset, j->data_dir};
-    TRY(train_job_load(&j->train, &from, SPLIT_TRAIN, threads, j->net, j->a, j->err));
-    TRY(train_job_load(&j->test, &from, SPLIT_TEST, threads, j->net, j->a, j->err));
+    TRY(train_job_load(&j->train, &from, SPLIT_TRAIN, j->net, j->a, j->err));
+    TRY(train_job_load(&j->test, &from, SPLIT_TEST, j->net, j->a, j->err));
     note_apart(j);
     note_entropy(j);
     j->setup.train = &j->train;

@@ -68,8 +68,7 @@ typedef struct {
 /* Loads the training or test images; once on each machine if `net` has several ranks there, which then all call
  * it. A text is cut into windows for the network. Data that the program draws
  * do not depend on --seed. */
-Status train_job_load(Dataset *out, const TrainData *from, DataSplit split, int threads, Net *net, Arena *a,
-                      Error *err);
+Status train_job_load(Dataset *out, const TrainData *from, DataSplit split, Net *net, Arena *a, Error *err);
 
 /* Returns the number of images per testing pass: `wanted`, or the default if it is 0. */
 size_t train_job_pass(int64_t wanted, const DatasetInfo *info);

@@ -61,19 +61,14 @@ static const char *const forms[TARGET_FIELDS] = {
 Status train_records_targets(TrainRecords *r, const char *list)
 {
     for (const char *at = list, *next; at && *at; at = next ? next + 1 : NULL) {
-        char item[32], *unit;
+        char item[32];
         double accuracy;
         next = strchr(at, ',');
         snprintf(item, sizeof item, "%.*s", next ? (int)(next - at < 31 ? next - at : 31) : 31, at);
-        if (!text_to_real(item, &accuracy) || !(accuracy > 0 && accuracy <= 1)) {
-            FAIL(r->job->err, ERR_USAGE,
-                 "--target-accuracy %.60s: \"%s\": want numbers above 0 and up to 1 with commas between them",
-                 list, item);
-            const double percent = strtod(item, &unit);
-            return percent > 1 && percent <= 100 && (!*unit || !strcmp(unit, "%"))
-                       ? error_hint(r->job->err, "%g, a share of the images", percent / 100)
-                       : ERR_USAGE;
-        }
+        if (!text_to_real(item, &accuracy) || !(accuracy > 0 && accuracy <= 1))
+            return FAIL(r->job->err, ERR_USAGE,
+                        "--target-accuracy %.60s: \"%s\": want numbers above 0 and up to 1 with commas between them",
+                        list, item);
         if (r->targets == TARGETS_MOST)
             return FAIL(r->job->err, ERR_USAGE, "--target-accuracy: more than %d numbers", TARGETS_MOST);
         r->target[r->targets++].accuracy = accuracy;

@@ -2,7 +2,6 @@
 #include "app/verify_job.h"
 
 #include "app/notes.h"
-#include "app/stop.h"
 #include "report/report_verify.h"
 
 #include <sys/stat.h>
@@ -24,10 +23,7 @@ static Status check_vector(const VerifyJob *o, Dump *d, const Vector *v, VerifyR
             return FAIL(o->err, ERR_STOPPED, "%s: stopped at %s", dump_file(d), v->name);
         if (statement_check(statement_at(i), &s, &verdict) != OK)
             return error_at(o->err, "%s: %s: %s", dump_file(d), v->name, statement_at(i)->name);
-        stop_hold();
-        const Status put = verify_report_put(to, i, v, &verdict, o->err);
-        stop_release();
-        TRY(put);
+        TRY(verify_report_put(to, i, v, &verdict, o->err));
     }
     return OK;
 }
@@ -88,34 +84,13 @@ static void note_result(const VerifyJob *o, Dump *d, const VectorList *list, con
                 path, r->all.checked - r->all.failed, r->all.checked, r->all.absent, text_s(r->all.absent));
 }
 
-/* The data for finish_stopped, which another thread calls (stop.h). */
-typedef struct {
-    const VerifyJob *job;
-    VerifyReport *report;
-    const char *path;
-} Stopped;
-
-static int finish_stopped(void *data)
-{
-    const Stopped *s = data;
-    Error err, ignored;
-    /* with -o the report is no file yet, and none is made */
-    if (!s->job->common.output && verify_report_close(s->report, &ignored) != OK)
-        return cli_report("atomo-bench", &ignored);
-    FAIL(&err, ERR_STOPPED, "%s: stopped", s->path);
-    return cli_report("atomo-bench", &err);
-}
-
 static Status verify(const VerifyJob *o, Dump *d, const char *path)
 {
     VectorList list;
     VerifyReport report;
-    Stopped stopped_job = {o, &report, path};
     TRY(groups_make(&list, d, &o->groups, o->forever, o->err));
     TRY(open_report(o, path, &list, &report));
-    stop_guard(finish_stopped, &stopped_job);
     const Status status = check_all(o, d, &list, &report);
-    stop_unguard();
     if (status != OK && (status != ERR_STOPPED || o->common.output)) {
         report_abandon(report.report);
         return status;

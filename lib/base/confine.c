@@ -73,7 +73,8 @@ uint64_t confine_space(void)
     return size > 0 ? strtoull(text, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 }
 
-void confine_crash(void)
+/* From now on a crash ends the process by its signal, without a handler or a core file. */
+static void confine_crash(void)
 {
     static const int plain[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGXCPU, SIGALRM};
     for (size_t i = 0; i < countof(plain); i++)

@@ -26,9 +26,6 @@ uint64_t confine_space(void);
  * make files longer. It outlives the thread that made it; it ends by itself, as when its socket has no other end. */
 void confine_start(void);
 
-/* From now on a crash ends the process by its signal, without a handler or a core file. confine_start calls this. */
-void confine_crash(void);
-
 /* Limits address space to `used` + `more` bytes, where `used` is the result of confine_space; no limit if
  * `used` is 0. */
 void confine_memory(uint64_t used, uint64_t more);

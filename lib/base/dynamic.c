@@ -1,83 +1,20 @@
 /* dynamic.c -- loads shared libraries by dlopen. */
 #include "base/dynamic.h"
 
-#include "base/confine.h"
-
 #include <dlfcn.h>
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-static uint64_t limit_of(unsigned which)
-{
-    struct rlimit limit;
-    return getrlimit(which, &limit) || limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
-}
-
-/* The limit on data, too, counts memory that a process maps for itself. */
-uint64_t address_space_limit(void)
-{
-    const uint64_t space = limit_of(RLIMIT_AS), data = limit_of(RLIMIT_DATA);
-    return space < data ? space : data;
-}
-
-/* True if the failure may be for want of memory. A limit on address space makes libraries fail for reasons of any text. */
-static bool lacks_memory(const char *reason)
-{
-    static const char *const names[] = {"out of memory", "Cannot allocate memory",
-                                        "memory allocation failed"};
-    for (size_t i = 0; i < countof(names); i++)
-        if (strstr(reason, names[i]))
-            return true;
-    return address_space_limit() != UINT64_MAX;
-}
-
-static Status hint_for(const SharedLibrary *l, const char *reason, Error *err)
-{
-    if (strstr(reason, "Too many open files"))
-        return error_hint(err, "raise the limit on open files (ulimit -n)");
-    if (strstr(reason, "No such file"))
-        return error_hint(err, "install %s", l->package);
-    if (address_space_limit() != UINT64_MAX)
-        return error_hint(err, "lift the limit on %s unlimited), or install %s again",
-                          limit_of(RLIMIT_DATA) < limit_of(RLIMIT_AS) ? "data (ulimit -d"
-                                                                      : "address space (ulimit -v",
-                          l->package);
-    if (lacks_memory(reason))
-        return error_hint(err, "free some memory, and run the command again");
-    return error_hint(err, "install %s again: the file is damaged or of another version", l->package);
-}
-
-__attribute__((format(printf, 4, 0))) static Status refuse(const SharedLibrary *l, const char *verb,
-                                                           Error *err, const char *format, va_list args)
-{
-    char reason[sizeof err->text];
-    vsnprintf(reason, sizeof reason, format, args);
-    FAIL(err, lacks_memory(reason) ? ERR_MEMORY : ERR_IO, "%s cannot be %s: %s", l->title, verb, reason);
-    return hint_for(l, reason, err);
-}
 
 Status library_refuse(const SharedLibrary *l, Error *err, const char *format, ...)
 {
+    char reason[sizeof err->text];
     va_list args;
     va_start(args, format);
-    const Status status = refuse(l, "loaded", err, format, args);
+    vsnprintf(reason, sizeof reason, format, args);
     va_end(args);
-    return status;
-}
-
-Status library_unusable(const SharedLibrary *l, Error *err, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    const Status status = refuse(l, "used", err, format, args);
-    va_end(args);
-    return status;
+    FAIL(err, ERR_IO, "%s cannot be loaded: %s", l->title, reason);
+    return error_hint(err, "install %s", l->package);
 }
 
 /* C has no cast from a data pointer to a function pointer, but POSIX gives both the same representation, so the
@@ -93,24 +30,8 @@ static bool find_symbols(const SharedLibrary *l, void *handle)
     return true;
 }
 
-bool address_space_left(size_t bytes)
-{
-    if (address_space_limit() == UINT64_MAX)
-        return true;
-    void *probe =
-        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (probe == MAP_FAILED)
-        return false;
-    munmap(probe, bytes);
-    return true;
-}
-
 Status library_load(const SharedLibrary *l, void **handle, Error *err)
 {
-    if (l->room && !address_space_left(l->room))
-        return library_refuse(l, err,
-                              "it may need %zu MB of address space, more than the limit of %llu MB leaves",
-                              l->room / 1000000, (unsigned long long)address_space_limit() / 1000000);
     /* lazy: most functions of a large library are never called, and need not be looked up */
     void *opened = dlopen(l->file, RTLD_LAZY | (l->global ? RTLD_GLOBAL : RTLD_LOCAL));
     if (opened && find_symbols(l, opened)) {
@@ -121,71 +42,5 @@ Status library_load(const SharedLibrary *l, void **handle, Error *err)
     const Status status = library_refuse(l, err, "%s", reason ? reason : "unknown");
     if (opened)
         dlclose(opened);
-    return status;
-}
-
-/* ---- loading in a child process ---- */
-
-enum { PATIENCE = 60 }; /* seconds */
-
-/* Memory that the child shares with its parent. The child's exit code would not do: a library may end its process with any. */
-typedef struct {
-    enum { STARTED, LOADS, WORKS, DONE } stage; /* how far the child has come */
-    Error err;                                  /* the result at stage DONE */
-} Trial;
-
-static _Noreturn void child_run(const SharedLibrary *l, Trial *trial)
-{
-    void *handle;
-    confine_keep(NULL, 0);
-    confine_crash();
-    alarm(PATIENCE);
-    trial->stage = LOADS;
-    const Status loaded = library_load(l, &handle, &trial->err);
-    trial->stage = WORKS;
-    if (loaded == OK && l->trial)
-        (void)l->trial(&trial->err);
-    trial->stage = DONE;
-    _exit(0);
-}
-
-/* Sets the error of a child that has ended before its trial was done. If the caller ignores SIGCHLD, `state` is 0. */
-static Status child_lost(const SharedLibrary *l, const Trial *trial, int state, Error *err)
-{
-    const bool loads = trial->stage == LOADS;
-    __typeof__(library_refuse) *refused = loads ? library_refuse : library_unusable;
-    const char *when = loads ? "when it is loaded" : "in a small trial";
-    if (WIFSIGNALED(state) && WTERMSIG(state) == SIGALRM)
-        return refused(l, err, "%s is not %s after %d seconds", l->file,
-                       loads ? "loaded" : "done with a small trial", PATIENCE);
-    if (WIFSIGNALED(state))
-        return refused(l, err, "%s crashes %s (signal %d)", l->file, when, WTERMSIG(state));
-    return refused(l, err, "%s ends the process %s (exit %d)", l->file, when, WEXITSTATUS(state));
-}
-
-static Status child_wait(const SharedLibrary *l, pid_t child, const Trial *trial, Error *err)
-{
-    int state = 0;
-    while (waitpid(child, &state, 0) < 0 && errno == EINTR)
-        ;
-    if (trial->stage == STARTED)
-        return OK; /* no child process could try the library (CONFINE_NO_FILES) */
-    if (trial->stage != DONE)
-        return child_lost(l, trial, state, err);
-    if (trial->err.status != OK)
-        *err = trial->err;
-    return trial->err.status;
-}
-
-Status library_try(const SharedLibrary *l, Error *err)
-{
-    Trial *trial = mmap(NULL, sizeof *trial, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (trial == MAP_FAILED)
-        return OK;
-    const pid_t child = fork();
-    if (child == 0)
-        child_run(l, trial);
-    const Status status = child > 0 ? child_wait(l, child, trial, err) : OK;
-    munmap(trial, sizeof *trial);
     return status;
 }

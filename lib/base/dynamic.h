@@ -15,36 +15,16 @@ typedef struct {
     const char *package; /* the Debian package to install where it is missing; both come from loaded.sh */
     const LibrarySymbol *symbol;
     size_t count;
-    /* bytes of address space that must be left if it is limited; 0: any. With less, some libraries crash at their start
-     * instead of failing. */
-    size_t room;
     /* true: libraries that are loaded later find its symbols, and functions of the same names in the program or in
      * preloaded libraries, as profilers of MPI have, take the place of its own */
     bool global;
-    /* Uses the library's functions after it has been loaded, as a file with damaged code may load all the same; NULL: no
-     * trial. Only library_try calls it, in a child process. */
-    Status (*trial)(Error *err);
 } SharedLibrary;
 
-enum { HDF5_ROOM = 32 << 20 }; /* `room` of libraries that load libhdf5: dump/tensor_hdf5_load.c */
-
 /* Loads the library and sets the pointers of all its symbols. `*handle` is for dlclose. Fails if the library or one
- * of the symbols cannot be found, or less than `room` is left, with the status of library_refuse. */
+ * of the symbols cannot be found. */
 Status library_load(const SharedLibrary *l, void **handle, Error *err);
 
-/* Loads the library in a child process, which runs its trial and ends. Fails as library_load and the trial do, and also if the
- * child takes a minute, crashes or ends too early. OK too if there can be no child process. */
-Status library_try(const SharedLibrary *l, Error *err);
-
-/* Set the error of a library that cannot be loaded, or does not work in its trial, and the reason that `format` gives. The
- * status is ERR_MEMORY if address space is limited or the reason names a lack of memory, else ERR_IO. */
+/* Sets the error of a library that cannot be loaded, for the reason that `format` gives; returns ERR_IO. */
 Status library_refuse(const SharedLibrary *l, Error *err, const char *format, ...) PRINTF(3);
-Status library_unusable(const SharedLibrary *l, Error *err, const char *format, ...) PRINTF(3);
-
-/* Returns the limit of the process's address space or data in bytes, the smaller one; UINT64_MAX: no limit. */
-uint64_t address_space_limit(void);
-
-/* Returns true if address space is not limited, or so many bytes of it are left. */
-bool address_space_left(size_t bytes);
 
 #endif

@@ -54,27 +54,6 @@ int file_open_pipe(const char *path, int flags)
     }
 }
 
-static size_t piece_of(size_t left)
-{
-    return left < FILE_PIECE ? left : FILE_PIECE;
-}
-
-size_t file_get(void *to, size_t size, FILE *from)
-{
-    size_t got = 0;
-    for (size_t last = 1; got < size && last; got += last)
-        last = fread((char *)to + got, 1, piece_of(size - got), from);
-    return got;
-}
-
-size_t file_put(const void *data, size_t size, FILE *to)
-{
-    size_t put = 0;
-    for (size_t last = 1; put < size && last; put += last)
-        last = fwrite((const char *)data + put, 1, piece_of(size - put), to);
-    return put;
-}
-
 static Status too_large(size_t most, Error *err)
 {
     return FAIL(err, ERR_CORRUPT, "is larger than %zu MB", most >> 20);

@@ -1,4 +1,4 @@
-/* file.h -- reads a whole file into memory, and reads and writes in pieces. Error messages do not name the file; callers
+/* file.h -- reads a whole file into memory. Error messages do not name the file; callers
  * add its path (error_at). */
 #ifndef ATOMO_FILE_H
 #define ATOMO_FILE_H
@@ -22,12 +22,6 @@ int file_open_pipe(const char *path, int flags);
 /* Asked while a pipe has no other end or no bytes, and between pieces of a file: true ends the wait or the reading, which
  * fails with ERR_STOPPED. NULL: nothing ends it. It belongs to the process, as the handlers of its signals do; the programs set it. */
 extern bool (*file_stopped)(void);
-
-/* fread and fwrite, a piece at a time: a stop signal is handled between two system calls, and one call for a large tensor
- * may take seconds. dump/tensor_hdf5_write.c has HDF5 write pieces of this size, too. */
-enum { FILE_PIECE = 8 << 20 };
-size_t file_get(void *to, size_t size, FILE *from);
-size_t file_put(const void *data, size_t size, FILE *to);
 
 /* Returns true if both paths lead to the same file or folder, which exists. */
 bool file_same(const char *path, const char *other);

@@ -1,11 +1,11 @@
-/* host.c -- finds out the machine's CPU, system and limits, and the versions of libraries. */
+/* host.c -- finds out the machine's CPU, system and memory, and the versions of libraries. */
 #include "base/host.h"
 #include "base/text.h"
 
-#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -29,67 +29,30 @@ char *host_value(const char *path, const char *key, const char *separator, Arena
     return found;
 }
 
-uint64_t host_memory(void)
+uint64_t host_memory_under(const char *root)
 {
     const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-    return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : (uint64_t)2 << 30;
-}
-
-typedef struct {
-    unsigned which; /* RLIMIT_... */
-    char letter;    /* the letter that the shell command ulimit uses for this limit, as in "ulimit -v" */
-    uint64_t unit;  /* bytes per unit in which ulimit gives this limit; 1: ulimit gives a plain count */
-    uint64_t small; /* a limit below this number of ulimit's units is a likely reason for failures */
-    int cause;      /* errno of a call that fails for it */
-} Limit;
-
-static const Limit limits[] = {{RLIMIT_AS, 'v', 1024, UINT64_MAX, ENOMEM},
-                               {RLIMIT_DATA, 'd', 1024, UINT64_MAX, ENOMEM},
-                               {RLIMIT_NOFILE, 'n', 1, 64, EMFILE},
-                               {RLIMIT_NPROC, 'u', 1, 256, EAGAIN},
-                               {RLIMIT_FSIZE, 'f', 1024, UINT64_MAX, EFBIG}};
-
-static uint64_t limit_now(const Limit *l)
-{
-    struct rlimit is;
-    return getrlimit(l->which, &is) || is.rlim_cur == RLIM_INFINITY ? UINT64_MAX : is.rlim_cur / l->unit;
-}
-
-/* Returns true if the error text names one of the programs and libraries below. Their own messages seldom say
- * which resource ran out. */
-static bool is_foreign(const char *text)
-{
-    static const char *const names[] = {"HDF5 library", "libmatio", "gnuplot", "OpenBLAS"};
-    for (size_t i = 0; i < countof(names); i++)
-        if (strstr(text, names[i]))
-            return true;
-    return false;
-}
-
-/* Returns true if the error text names the system's error of the limit. For memory, its status does, too. */
-static bool is_named(const Limit *l, const Error *err)
-{
-    return strstr(err->text, strerror(l->cause)) || (l->cause == ENOMEM && err->status == ERR_MEMORY);
-}
-
-void host_limit_hint(Error *err)
-{
-    char text[128] = "", more[sizeof err->hint];
-    if (strstr(err->hint, "ulimit"))
-        return;
-    for (const Limit *l = limits; l < limits + countof(limits); l++) {
-        const uint64_t now = limit_now(l);
-        const size_t used = strlen(text);
-        /* another hint says more than a guess, and more about memory, which many things take */
-        const bool meant = *err->hint ? l->cause != ENOMEM && is_named(l, err)
-                                      : is_named(l, err) || (is_foreign(err->text) && now < l->small);
-        if (now != UINT64_MAX && meant)
-            snprintf(text + used, sizeof text - used, " -%c %llu", l->letter, (unsigned long long)now);
+    uint64_t least = pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : (uint64_t)2 << 30;
+    char path[PATH_MAX];
+    Arena *a = arena_open(0);
+    snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
+    char *group = host_value(path, "0:", ":", a); /* "/outer/inner" */
+    for (char *slash = group; slash; *slash = 0) { /* from the group to the outermost one */
+        snprintf(path, sizeof path, "%s/sys/fs/cgroup%s/memory.max", root, group);
+        const char *limit = host_value(path, "", "", a);
+        const uint64_t bytes = limit ? strtoull(limit, NULL, 10) : 0; /* 0 for "max" */
+        least = bytes && bytes < least ? bytes : least;
+        slash = strrchr(group, '/');
+        if (!slash)
+            break;
     }
-    memcpy(more, err->hint, sizeof more);
-    if (*text)
-        error_hint(err, "a limit is set, as by ulimit%s; a higher one may help%s%.*s", text,
-                   *more ? "; " : "", (int)sizeof more - 1, more);
+    arena_close(a);
+    return least;
+}
+
+uint64_t host_memory(void)
+{
+    return host_memory_under("");
 }
 
 char *host_cpu(Arena *a)

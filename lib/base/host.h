@@ -8,23 +8,11 @@
  * quotes. Returns NULL if no line has this form. */
 char *host_value(const char *path, const char *key, const char *separator, Arena *a);
 
-uint64_t host_memory(void); /* returns the bytes of this machine's memory; 2 GiB if unknown */
-
-/* How many more bytes of memory this process can take (UINT64_MAX: unknown), and the name of the limit that
- * decides. It is the smallest of three: the bytes left under the limit on address space, the bytes left under
- * the memory limits of the control groups, and the machine's available memory plus free swap space. */
-typedef struct {
-    uint64_t bytes;
-    const char *by;
-} HostRoom;
-HostRoom host_room(void);
+/* Returns the bytes of memory that this process can have at most: the least of this machine's memory and the limits
+ * (memory.max) of its control group and of the groups that contain it; 2 GiB if unknown. */
+uint64_t host_memory(void);
 /* Returns the same from the files in `root`/proc and `root`/sys; tests pass a folder of their own. */
-HostRoom host_room_under(const char *root);
-
-/* Adds a hint to an error about too little memory or too many open files, processes or bytes in a file. The
- * hint names the limits (ulimit -v, -d, -n, -u and -f) that are set and may be the reason; a hint that the error has follows
- * it. Does nothing if no limit is set, if the hint names one, or if it is about memory and has a hint. */
-void host_limit_hint(Error *err);
+uint64_t host_memory_under(const char *root);
 
 char *host_cpu(Arena *a); /* returns the CPU's model; NULL: unknown */
 char *host_os(Arena *a);  /* returns distribution, kernel and architecture; NULL: unknown */

@@ -4,8 +4,6 @@
 #include "base/text.h"
 
 #include <ctype.h>
-#include <math.h>
-#include <stdlib.h>
 
 static char lower(char c)
 {
@@ -223,52 +221,6 @@ static Status hint_key(Error *err, const Compressor *ops, const char *key, const
     return err->status;
 }
 
-/* Hint for a number out of range: the end of the range that it is beyond, unless that end is out of range, too. */
-static Status hint_end(Error *err, const Compressor *ops, const Param *p, double real)
-{
-    char text[32];
-    const bool over = real > p->high;
-    return !over && p->above
-               ? err->status
-               : error_hint(err, "%s:%s=%s is the %s", ops->name, p->key,
-                            text_double(text, over ? p->high : p->low), over ? "most" : "least");
-}
-
-/* Hint for "1%" and "4bit": a number with a unit, as the value of the key `p`. */
-static Status hint_unit(Error *err, const Compressor *ops, const Param *p, const char *value)
-{
-    char text[32];
-    char *unit;
-    if (!isdigit((unsigned char)*value) && *value != '.')
-        return err->status;
-    const double real = strtod(value, &unit);
-    unit += strspn(unit, " ");
-    const bool percent = !strcmp(unit, "%");
-    const bool numeric = p->type == PARAM_REAL || (p->type == PARAM_INT && real == floor(real));
-    if (!numeric || !(percent || isalpha((unsigned char)*unit)))
-        return err->status;
-    const double stated = percent ? real / 100 : real;
-    if (stated < p->low || stated > p->high || (p->above && stated <= p->low))
-        return hint_end(err, ops, p, stated);
-    return error_hint(err, "%s:%s=%s, %s", ops->name, p->key, text_double(text, stated),
-                      percent ? "a share" : "without a unit");
-}
-
-/* Hint for numbers behind "KEY=VALUE,": a decimal comma after 0, else alternatives. */
-static Status hint_comma(Error *err, const Compressor *ops, const char *key, const char *value,
-                         const char *numbers)
-{
-    char list[NAME_ROOM];
-    size_t length = strspn(numbers, "0123456789.,");
-    length -= numbers[length - 1] == ',';
-    snprintf(list, sizeof list, "%.*s", (int)length, numbers);
-    if (!strcmp(value, "0") && !strchr(list, ','))
-        return error_hint(err, "%s:%s=0.%s, with a point", ops->name, key, list);
-    for (char *comma = list; (comma = strchr(comma, ','));)
-        *comma = '/';
-    return error_hint(err, "%s:%s=%s/%s gives alternatives", ops->name, key, value, list);
-}
-
 /* Hint for a key without a value: "topk:0.01", "ef:topk", "qsgd:bits=4,terngrad". */
 static Status hint_bare(Error *err, const Compressor *ops, const char *item)
 {
@@ -280,28 +232,21 @@ static Status hint_bare(Error *err, const Compressor *ops, const char *item)
     if (!rate)
         return err->status;
     double real;
-    error_hint(err, "%s:%s=%s", ops->name, rate->key, text_to_real(item, &real) ? item : "VALUE");
-    return hint_unit(err, ops, rate, item);
+    return error_hint(err, "%s:%s=%s", ops->name, rate->key, text_to_real(item, &real) ? item : "VALUE");
 }
 
 Status compressor_wrong_keys(Error *err, const Compressor *ops, const char *keys)
 {
-    char items[2][NAME_ROOM], *value = NULL;
-    size_t count = 0;
     for (size_t length; *keys; keys += length + (keys[length] == ',')) {
-        char *item = items[count++ % 2], *before = items[count % 2], *value_before = value;
+        char item[NAME_ROOM];
         length = strcspn(keys, ",");
-        snprintf(item, sizeof items[0], "%.*s", (int)length, keys);
-        value = strchr(item, '=');
-        if (!value && value_before && length && strspn(item, "0123456789.") == length)
-            return hint_comma(err, ops, before, value_before, keys);
+        snprintf(item, sizeof item, "%.*s", (int)length, keys);
+        char *value = strchr(item, '=');
         if (!value)
             return hint_bare(err, ops, item);
         *value++ = 0;
-        const Param *p = param_find(ops->params, item);
-        if (!p)
+        if (!param_find(ops->params, item))
             return hint_key(err, ops, item, value);
-        hint_unit(err, ops, p, value);
     }
     return err->status;
 }

@@ -13,7 +13,6 @@
 
 #include "base/arena.h"
 #include "base/rng.h"
-#include "net/net.h"
 
 /* Augmentation: the image is padded by 4 pixels on each side, cropped at random to its original size, and
  * flipped with probability 1/2. */
@@ -36,7 +35,7 @@ typedef struct {
     float mean[3], deviation[3]; /* mean and standard deviation of pixels / 255 for each channel */
     Crop crop;                   /* how training images are augmented */
     const char *licence, *source;
-    /* Fills the members of `d`; the caller has set info, split and stopped. May replace info by a copy whose sizes it
+    /* Fills the members of `d`; the caller has set info and split. May replace info by a copy whose sizes it
      * read from the data. Memory comes from `a`. */
     Status (*load)(Dataset *d, const char *dir, uint64_t seed, Arena *a, Error *err);
 } DatasetInfo;
@@ -46,7 +45,7 @@ const char *dataset_name(const void *data, size_t i);
 /* returns NULL when there is no such data set; the error then suggests the most similar name */
 const DatasetInfo *dataset_find(const char *name, Error *err);
 
-/* Loads libmatio, which reads SVHN's files, first in a child process. Returns its version. */
+/* Loads libmatio, which reads SVHN's files. Returns its version. */
 enum { SVHN_VERSION = 40 };
 Status svhn_library(char version[SVHN_VERSION], Error *err);
 
@@ -57,7 +56,6 @@ struct Dataset {
     const uint8_t *pixels;  /* (count, channels, rows, columns) pixels of the images; (tokens) of a text */
     const uint32_t *labels; /* (count), below info->classes; NULL for a text */
     size_t tokens;          /* number of tokens of a text; 0: images */
-    bool (*stopped)(void);  /* that of dataset_load */
     /* instead of pixels, for data that are no bytes: (count, channels, rows, columns), normalised */
     const float *values;
     /* draws images on first use (digits.h); NULL: `pixels` is complete */
@@ -69,19 +67,9 @@ enum { IMAGES_MOST = 1 << 30, DATA_SIDE_MOST = 4096 }; /* of images that are byt
 /* Loads the data set `name`: one of the table, or the user's own file if `name` is a path FILE.h5; `dir` must then be NULL.
  * `digits`, `colour-digits` and `babble` are drawn from the seed; other sets are read from the directory `dir`
  * (NULL: datasets/NAME) and ignore the seed. Checks sizes, magic numbers and labels. An error names the file, the
- * expected content and the command that downloads the file. Memory for pixels and labels comes from `a`.
- * `stopped` is kept for dataset_complete; may be NULL. */
-Status dataset_load(Dataset *out, const char *name, const char *dir, DataSplit split, uint64_t seed,
-                    bool (*stopped)(void), Arena *a, Error *err);
-
-/* Draws all images that are not drawn yet. ERR_STOPPED: d->stopped returned true. */
-Status dataset_complete(const Dataset *d, int threads, Error *err);
-
-/* As dataset_load, for the ranks of one run (net.h), which all call it. The first rank of each machine loads the
- * data set. The others use its memory if MPI shares memory and they want the same data set from the same folder;
- * else they load it, too. All images are drawn. An error is an error on all ranks. */
-Status dataset_load_once(Dataset *out, Net *net, const char *name, const char *dir, DataSplit split,
-                         uint64_t seed, int threads, bool (*stopped)(void), Arena *a, Error *err);
+ * expected content and the command that downloads the file. Memory for pixels and labels comes from `a`. */
+Status dataset_load(Dataset *out, const char *name, const char *dir, DataSplit split, uint64_t seed, Arena *a,
+                    Error *err);
 
 /* Cuts a text into windows of `context` tokens, and sets d->count. Before this call a text cannot be used. A
  * training window starts up to context - 1 tokens later, drawn for each epoch. ERR_USAGE: the text is too

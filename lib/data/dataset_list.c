@@ -117,14 +117,14 @@ const DatasetInfo *dataset_find(const char *name, Error *err)
     return NULL;
 }
 
-Status dataset_load(Dataset *out, const char *name, const char *dir, DataSplit split, uint64_t seed,
-                    bool (*stopped)(void), Arena *a, Error *err)
+Status dataset_load(Dataset *out, const char *name, const char *dir, DataSplit split, uint64_t seed, Arena *a,
+                    Error *err)
 {
     if (is_file(name) && dir) {
         FAIL(err, ERR_USAGE, "--data-dir %s: the data set is the file %s", dir, name);
         return error_hint(err, "--dataset DIR/FILE.h5");
     }
-    Dataset d = {.info = dataset_find(name, err), .split = split, .stopped = stopped};
+    Dataset d = {.info = dataset_find(name, err), .split = split};
     if (!d.info)
         return ERR_USAGE;
     if (is_file(name))

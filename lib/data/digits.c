@@ -286,27 +286,6 @@ const uint8_t *drawn_image(const DrawnImages *d, const uint8_t *image, uint8_t r
     return mine ? image : room;
 }
 
-enum { PIECE_IMAGES = 250 };
-
-static void draw_piece(void *data, size_t piece)
-{
-    const Dataset *d = data;
-    uint8_t room[COLOUR_PIXELS];
-    if (d->stopped && d->stopped())
-        return;
-    for (size_t i = piece * PIECE_IMAGES; i < d->count && i < (piece + 1) * PIECE_IMAGES; i++)
-        drawn_image(d->drawn, d->pixels + i * d->drawn->size, room);
-}
-
-Status dataset_complete(const Dataset *d, int threads, Error *err)
-{
-    Dataset all = *d;
-    if (!d->drawn)
-        return OK;
-    parallel_for(threads, (d->count + PIECE_IMAGES - 1) / PIECE_IMAGES, draw_piece, &all);
-    return d->stopped && d->stopped() ? FAIL(err, ERR_STOPPED, "stopped") : OK;
-}
-
 static Status open_drawn(Dataset *d, uint64_t seed, size_t count, size_t size, Arena *a, Error *err)
 {
     DrawnImages *drawn = NEW(a, DrawnImages, 1);

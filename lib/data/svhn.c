@@ -91,31 +91,12 @@ static const SharedLibrary library = {
     .package = MATIO_PACKAGE,
     .symbol = symbols,
     .count = countof(symbols),
-    .room = HDF5_ROOM,
 };
-static const SharedLibrary hdf5 = {
-    .title = "the HDF5 library, which libmatio needs,",
-    .file = HDF5_FILE,
-    .package = HDF5_PACKAGE,
-    .room = HDF5_ROOM,
-};
-
-/* Fails if libmatio or the HDF5 library cannot be loaded, and names the one that is to blame. */
-static Status try_libraries(Error *err)
-{
-    Error cause;
-    if (library_try(&library, err) == OK)
-        return OK;
-    if (library_try(&hdf5, &cause) != OK)
-        *err = cause;
-    return err->status;
-}
 
 Status svhn_library(char version[SVHN_VERSION], Error *err)
 {
     void *handle;
     int number[3];
-    TRY(try_libraries(err));
     TRY(library_load(&library, &handle, err));
     matio.Mat_GetLibraryVersion(&number[0], &number[1], &number[2]);
     snprintf(version, SVHN_VERSION, "%d.%d.%d", number[0], number[1], number[2]);
@@ -324,12 +305,7 @@ static Status unpack(const Shared *s, Error *err)
         child_run(s);
     if (child < 0)
         return FAIL(err, ERR_IO, "no process to read it in: %s", strerror(errno));
-    if (child_wait(s, child, err) == OK)
-        return OK;
-    Error cause;
-    if (try_libraries(&cause) != OK) /* fails without the file */
-        *err = cause;
-    return err->status;
+    return child_wait(s, child, err);
 }
 
 static void unshare(Shared *s)

@@ -183,8 +183,8 @@ Status dump_finish(DumpWriter *w, Status written, Error *err);
 /* Returns the version of HDF5 whose headers this build used, such as "1.10.8". Does not load the library. */
 const char *hdf5_version(void);
 
-/* Loads the HDF5 library, in a child process first, and sets *version to the library's version. Calls none of its
- * functions. Fails if the library cannot be loaded, crashes, or is not of the series of this build, such as 1.10. */
+/* Loads the HDF5 library unless it has been loaded, and sets *version to the library's version. Calls none of its
+ * functions. Fails if the library cannot be loaded, or is not of the series of this build, such as 1.10. */
 Status hdf5_library(const char **version, Error *err);
 
 #endif

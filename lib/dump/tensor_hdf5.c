@@ -78,8 +78,6 @@ static Status reader_lost(Dump *d, Loss loss, int cause, Error *err)
         FAIL(err, ERR_CORRUPT, "%s: %s took too long over this file", d->file, reader);
     else if (WIFEXITED(state) && WEXITSTATUS(state) == CONFINE_NO_FILES)
         FAIL(err, ERR_IO, "%s: no reader process: %s", d->file, strerror(EMFILE));
-    else if (hdf5 && hdf5_try(err) != OK)
-        error_at(err, "%s", d->file); /* the library crashes, whatever the file */
     else if (WIFSIGNALED(state))
         FAIL(err, ERR_CORRUPT, "%s: %s failed on this file (signal %d)", d->file, reader, WTERMSIG(state));
     else

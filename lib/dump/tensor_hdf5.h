@@ -30,15 +30,14 @@ enum { SHARED_KEEP = 1 << 26 };
     X(Dclose) X(Dcreate2) X(Dget_create_plist) X(Dget_offset) X(Dget_space) X(Dget_storage_size)             \
     X(Dget_type) X(Dopen2) X(Dread) X(Dwrite) X(Eset_auto2) X(Ewalk2) X(Fclose) X(Fcreate) X(Fflush)         \
     X(Fget_create_plist) X(Fopen) X(Gclose) X(Gcreate2) X(Gget_create_plist) X(Gopen2) X(Lexists)            \
-    X(Literate) X(Oclose) X(Oget_info2) X(Oopen) X(Oset_comment) X(PLset_loading_state) X(Pclose) X(Pcreate) \
-    X(Pget_attr_creation_order) X(Pget_external_count) X(Pget_filter2) X(Pget_layout)                        \
+    X(Literate) X(Oclose) X(Oget_info2) X(Oopen) X(Oset_comment) X(PLset_loading_state) X(Pclose)            \
+    X(Pcreate) X(Pget_attr_creation_order) X(Pget_external_count) X(Pget_filter2) X(Pget_layout)             \
     X(Pget_link_creation_order) X(Pget_nfilters) X(Pget_userblock) X(Pset_attr_creation_order)               \
-    X(Pset_fapl_core) X(Pset_fill_time) X(Pset_libver_bounds) X(Pset_link_creation_order)                    \
-    X(Pset_obj_track_times) X(Sclose) X(Screate) X(Screate_simple) X(Sget_simple_extent_dims)                \
-    X(Sget_simple_extent_ndims) X(Sget_simple_extent_npoints) X(Sget_simple_extent_type)                     \
-    X(Sselect_hyperslab) X(Tclose) X(Tconvert) X(Tcopy) X(Tequal) X(Tget_class) X(Tget_native_type)          \
-    X(Tget_order) X(Tget_size) X(Tget_strpad) X(Tget_super) X(Tis_variable_str) X(Tset_cset) X(Tset_size)    \
-    X(Zfilter_avail) X(dont_atexit) X(free_memory) X(open)
+    X(Pset_fill_time) X(Pset_libver_bounds) X(Pset_link_creation_order) X(Pset_obj_track_times) X(Sclose)    \
+    X(Screate) X(Screate_simple) X(Sget_simple_extent_dims) X(Sget_simple_extent_ndims)                      \
+    X(Sget_simple_extent_npoints) X(Sget_simple_extent_type) X(Tclose) X(Tconvert) X(Tcopy) X(Tequal)        \
+    X(Tget_class) X(Tget_native_type) X(Tget_order) X(Tget_size) X(Tget_strpad) X(Tget_super)                \
+    X(Tis_variable_str) X(Tset_cset) X(Tset_size) X(Zfilter_avail) X(dont_atexit) X(free_memory) X(open)
 /* clang-format on */
 
 /* Its variables: the types and classes whose macros in hdf5.h, such as H5T_NATIVE_FLOAT, read them. */
@@ -61,26 +60,11 @@ typedef struct {
 #undef VARIABLE
 } Hdf5;
 
-/* The file, package and symbols of the HDF5 library, for library_try and for messages. It has no trial. */
-extern const SharedLibrary hdf5_shared_library;
-
 /* h5.Dread is HDF5's H5Dread. Usable after hdf5_ready. */
 extern Hdf5 h5;
 
-/* Loads the HDF5 library unless it has been loaded, and calls none of its functions. Returns its version. */
-Status hdf5_find(const char **version, Error *err);
-
-/* Loads and starts the HDF5 library unless it has been started. Fails if it cannot be loaded, or is of another
- * series than the headers of this build. A damaged library crashes the process: where that must not happen, call
- * hdf5_library first. */
+/* Loads and starts the HDF5 library unless it has been started. Fails if hdf5_library fails. */
 Status hdf5_ready(Error *err);
-
-/* Loads the HDF5 library in a child process, which writes a small dump to memory and reads it back, the first time that this
- * process calls it. Fails if that fails or crashes. */
-Status hdf5_try(Error *err);
-
-/* As dump_create, for a library that has been loaded. If `path` is NULL, the dump is in memory alone. *file is its HDF5 handle. */
-Status writer_create(DumpWriter **out, const char *path, hid_t *file, Error *err);
 
 /* Returns why the HDF5 library's last call failed: the system's error if there is one, else the library's
  * innermost message. */
@@ -112,9 +96,6 @@ typedef struct {
 /* Lists all groups and datasets: sends messages 'G', 'T', 'S' and 'Z' (tensor_stream.h) and stores the
  * tensors in `s->found`. */
 Status walk_file(Source *s, Error *err);
-
-/* Reads the elements of a tensor that walk_file has found, as floats. */
-Status found_read(const Source *s, const Found *f, float *x, Error *err);
 
 /* Appends to `out` the attributes of an object that hold one number or one text; leaves out all other
  * attributes. */

@@ -28,14 +28,12 @@ static const LibrarySymbol symbols[] = {HDF5_FUNCTIONS(FUNCTION)
 #undef FUNCTION
 #undef VARIABLE
 
-/* Debian 12's libhdf5 and the libraries that it needs take 22 MB, and GnuTLS, one of them, crashes when it gets less. */
-const SharedLibrary hdf5_shared_library = {
+static const SharedLibrary library = {
     .title = "the HDF5 library",
     .file = HDF5_FILE,
     .package = HDF5_PACKAGE,
     .symbol = symbols,
     .count = countof(symbols),
-    .room = HDF5_ROOM,
 };
 
 static struct {
@@ -70,11 +68,11 @@ static void find(void)
 {
     void *handle;
     const char *built = hdf5_version();
-    if (library_load(&hdf5_shared_library, &handle, &loading.err) == OK &&
+    if (library_load(&library, &handle, &loading.err) == OK &&
         strncmp(number_in(at.version), built, series(built))) {
         const int length = (int)series(built) - 1;
-        library_refuse(&hdf5_shared_library, &loading.err,
-                       "%s is version %s, and this program is built for %.*s", hdf5_shared_library.file,
+        library_refuse(&library, &loading.err,
+                       "%s is version %s, and this program is built for %.*s", library.file,
                        number_in(at.version), length, built);
         error_hint(&loading.err, "install HDF5 %.*s, or build atomo anew", length, built);
     }
@@ -87,7 +85,7 @@ static void start(void)
     h5.dont_atexit();
     h5.Eset_auto2(H5E_DEFAULT, NULL, NULL);
     if (h5.open() < 0) /* gives the variables their values */
-        library_refuse(&hdf5_shared_library, &loading.err, "it does not start");
+        library_refuse(&library, &loading.err, "it does not start");
 #define VARIABLE(name, symbol) h5.name = *at.name;
     HDF5_VARIABLES(VARIABLE)
 #undef VARIABLE
@@ -100,7 +98,7 @@ static Status outcome(Error *err)
     return loading.err.status;
 }
 
-Status hdf5_find(const char **version, Error *err)
+Status hdf5_library(const char **version, Error *err)
 {
     pthread_once(&loading.found, find);
     *version = loading.err.status == OK ? number_in(at.version) : NULL;
@@ -110,7 +108,7 @@ Status hdf5_find(const char **version, Error *err)
 Status hdf5_ready(Error *err)
 {
     const char *version;
-    TRY(hdf5_find(&version, err));
+    TRY(hdf5_library(&version, err));
     pthread_once(&loading.started, start);
     return outcome(err);
 }

@@ -54,7 +54,8 @@ static void widen_bfloat16(float *x, size_t n)
     }
 }
 
-Status found_read(const Source *s, const Found *f, float *x, Error *err)
+/* Reads the elements of a tensor that walk_file has found, as floats. */
+static Status found_read(const Source *s, const Found *f, float *x, Error *err)
 {
     char reason[HDF5_REASON];
     const hid_t dataset = h5.Dopen2(s->id, f->path, H5P_DEFAULT);

@@ -43,19 +43,14 @@ static hid_t creation_list(hid_t class)
     return list;
 }
 
-/* Creates the file; in memory alone if the writer has no name for it. */
 static Status create(DumpWriter *w, Error *err)
 {
-    enum { GROWTH = 1 << 16 };
-    const bool in_memory = !w->out.temporary;
-    const char *name = in_memory ? "memory" : w->out.temporary;
     const hid_t access = h5.Pcreate(h5.P_FILE_ACCESS), creation = creation_list(h5.P_FILE_CREATE);
     w->group_creation = creation_list(h5.P_GROUP_CREATE);
     w->dataset_creation = creation_list(h5.P_DATASET_CREATE);
     if (access >= 0 && creation >= 0 && w->group_creation >= 0 && w->dataset_creation >= 0 &&
-        h5.Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110) >= 0 &&
-        (!in_memory || h5.Pset_fapl_core(access, GROWTH, false) >= 0))
-        w->file = h5.Fcreate(name, H5F_ACC_TRUNC, creation, access);
+        h5.Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110) >= 0)
+        w->file = h5.Fcreate(w->out.temporary, H5F_ACC_TRUNC, creation, access);
     const Status status = w->file >= 0 ? OK : cannot_write(w, "it", err);
     h5.Pclose(access);
     h5.Pclose(creation);
@@ -80,8 +75,23 @@ static Status open_writer(DumpWriter *w, const char *path, Error *err)
     return create(w, err);
 }
 
-Status writer_create(DumpWriter **out, const char *path, hid_t *file, Error *err)
+static Status check_ending(const char *path, Error *err)
 {
+    static const char *const others[] = {".npz", ".npy", ".safetensors", ".pt", ".pth"};
+    const char *dot = strrchr(path, '.');
+    for (size_t i = 0; dot && i < countof(others); i++)
+        if (!strcmp(dot, others[i])) {
+            FAIL(err, ERR_USAGE, "%s: a dump is written as HDF5; want a name that ends in .h5", path);
+            return error_hint(err, "atomo-bench convert FILE.h5 OUT.npz (or .safetensors) writes it anew");
+        }
+    return OK;
+}
+
+Status dump_create(DumpWriter **out, const char *path, Error *err)
+{
+    TRY(check_ending(path, err));
+    if (hdf5_ready(err) != OK)
+        return error_at(err, "%s", path);
     Arena *a = arena_open(0);
     DumpWriter *w = NEW_ZERO(a, DumpWriter, 1);
     Status status = w ? OK : arena_fail(a, err);
@@ -91,9 +101,7 @@ Status writer_create(DumpWriter **out, const char *path, hid_t *file, Error *err
     }
     w->arena = a;
     w->file = w->group_creation = w->dataset_creation = H5I_INVALID_HID;
-    w->out.path = "memory";
-    status = path ? open_writer(w, path, err) : create(w, err);
-    *file = w->file;
+    status = open_writer(w, path, err);
     if (status == OK)
         *out = w;
     else
@@ -108,11 +116,6 @@ Status dump_commit(DumpWriter *w, Error *err)
         status = FAIL(err, ERR_IO, "%s: not finished, as writing failed", w->out.path);
     else if (h5.Fflush(w->file, H5F_SCOPE_GLOBAL) < 0)
         status = cannot_write(w, "it", err);
-    /* closing the file may write it to the disk at once */
-    if (status == OK)
-        outfile_sync(&w->out);
-    else
-        outfile_empty(&w->out);
     if (!close_file(w) && status == OK)
         status = cannot_write(w, "it", err);
     if (status == OK)
@@ -126,7 +129,6 @@ void dump_abandon(DumpWriter *w)
 {
     if (!w)
         return;
-    outfile_empty(&w->out);
     close_file(w);
     outfile_abandon(&w->out);
     arena_close(w->arena);
@@ -215,58 +217,6 @@ static hid_t make_dataset(DumpWriter *w, const char *path, const Shape *shape)
     return dataset;
 }
 
-/* Part of a tensor: `rows` indices of one axis from start[axis] on, at one index of each axis before it. */
-typedef struct {
-    hsize_t start[RANK_MAX], count[RANK_MAX];
-    hsize_t n; /* elements */
-} Slab;
-
-/* Returns the largest part that begins with element `first` and has at most `most` elements. */
-static Slab slab_at(const Shape *shape, size_t first, size_t most)
-{
-    Slab slab = {.n = 1};
-    size_t row = shape->n, at = first;
-    int axis = -1;
-    do
-        row /= shape->dim[++axis]; /* elements of one index of the axis */
-    while (row > most);
-    for (int i = shape->rank - 1; i >= 0; at /= shape->dim[i--]) {
-        slab.start[i] = at % shape->dim[i];
-        slab.count[i] = i > axis ? shape->dim[i] : 1;
-        slab.n *= slab.count[i];
-    }
-    const hsize_t left = shape->dim[axis] - slab.start[axis], rows = most / row;
-    slab.count[axis] = rows < left ? rows : left;
-    slab.n *= slab.count[axis];
-    return slab;
-}
-
-static bool write_slab(hid_t dataset, const Slab *slab, const float *x)
-{
-    const hid_t file = h5.Dget_space(dataset), memory = h5.Screate_simple(1, &slab->n, NULL);
-    const bool done = file >= 0 && memory >= 0 &&
-                      h5.Sselect_hyperslab(file, H5S_SELECT_SET, slab->start, NULL, slab->count, NULL) >= 0 &&
-                      h5.Dwrite(dataset, h5.T_NATIVE_FLOAT, memory, file, H5P_DEFAULT, x) >= 0;
-    h5.Sclose(file);
-    h5.Sclose(memory);
-    return done;
-}
-
-/* Writes the elements in pieces: while a thread writes, no other can remove the file, as a stop does. */
-static bool write_elements(hid_t dataset, const Shape *shape, const float *x)
-{
-    const size_t most = FILE_PIECE / sizeof *x;
-    if (shape->n <= most)
-        return !shape->n || h5.Dwrite(dataset, h5.T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, x) >= 0;
-    for (size_t done = 0; done < shape->n;) {
-        const Slab slab = slab_at(shape, done, most);
-        if (!write_slab(dataset, &slab, x + done))
-            return false;
-        done += slab.n;
-    }
-    return true;
-}
-
 Status dump_write(DumpWriter *w, const char *path, const Shape *shape, const float *x, const AttrList *attrs,
                   Error *err)
 {
@@ -277,7 +227,7 @@ Status dump_write(DumpWriter *w, const char *path, const Shape *shape, const flo
     if (dataset < 0)
         return cannot_write(w, path, err);
     Status status = OK;
-    if (!write_elements(dataset, shape, x))
+    if (shape->n && h5.Dwrite(dataset, h5.T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, x) < 0)
         status = cannot_write(w, path, err);
     if (status == OK)
         status = write_attrs(w, dataset, path, attrs, err);

@@ -69,16 +69,6 @@ void net_move(Net *n, int from, int to, void *data, size_t size)
         n->move(n, from, to, data, size);
 }
 
-void *net_share(Net *n, size_t size)
-{
-    return n->share(n, size);
-}
-
-void net_meet(Net *n)
-{
-    n->meet(n);
-}
-
 void net_tell(Net *n, int to, uint64_t word)
 {
     n->tell(n, to, word);

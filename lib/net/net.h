@@ -3,8 +3,7 @@
  * match.
  *
  * The functions that exchange data cannot fail: if a connection breaks, MPI ends all ranks. `Net *` NULL
- * means that there is one rank only; the functions then exchange nothing (net_share and net_meet must not be
- * called). A program that only holds a `Net *` does not need MPI, because the functions of MPI are called
+ * means that there is one rank only; the functions then exchange nothing. A program that only holds a `Net *` does not need MPI, because the functions of MPI are called
  * through pointers. */
 #ifndef ATOMO_NET_H
 #define ATOMO_NET_H
@@ -22,8 +21,7 @@ typedef enum {
 typedef struct Net Net;
 struct Net {
     int rank, ranks;
-    int neighbours;  /* number of ranks on this machine, this rank included */
-    bool first_here; /* true: the first rank of this machine */
+    int neighbours; /* number of ranks on this machine, this rank included */
     /* Bytes of this rank. A byte counts once for its sender, however often MPI copies it on its way. */
     uint64_t sent, received;
     double seconds;  /* time spent in net_gather, net_scatter, net_broadcast, net_move and net_hear */
@@ -39,8 +37,6 @@ struct Net {
     void (*scatter)(Net *n, const uint8_t *out, const size_t *out_size, uint8_t *in, const size_t *in_size);
     void (*broadcast)(Net *n, int root, uint8_t *data, size_t size);
     void (*move)(Net *n, int from, int to, uint8_t *data, size_t size);
-    void *(*share)(Net *n, size_t size);
-    void (*meet)(Net *n);
     void (*tell)(Net *n, int to, uint64_t word);
     uint64_t (*hear)(Net *n, int from);
     bool (*told)(Net *n);
@@ -54,7 +50,7 @@ struct Net {
 /* Returns name and version of the MPI library that this program was built with; "none": built without MPI. */
 const char *net_library(void);
 
-/* Loads that library in a child process. Fails if it cannot be loaded; OK if the program was built without MPI. */
+/* Loads that library. Fails if it cannot be loaded; OK if the program was built without MPI. */
 Status net_try(Error *err);
 
 /* Returns true if an MPI launcher has started this process as one of several. */
@@ -102,15 +98,6 @@ void net_broadcast(Net *n, int root, void *data, size_t size); /* rank `root` se
 
 /* Sends from one rank to another; does nothing on other ranks, or if from == to. */
 void net_move(Net *n, int from, int to, void *data, size_t size);
-
-/* Returns memory of `size` bytes that the ranks of this machine share; only the size that the machine's first rank
- * gives counts. Lasts until net_close. NULL on all ranks of the machine: there is no such memory, or too little.
- * Must not be called with n NULL. */
-void *net_share(Net *n, size_t size);
-
-/* Waits until all ranks of this machine have called it. They then see what each wrote to shared memory
- * before. Must not be called with n NULL. */
-void net_meet(Net *n);
 
 /* Words are single numbers, by which a rank tells rank 0 that it is done, and rank 0 answers. Only with several ranks.
  * net_tell does not wait for the receiver. net_hear waits for a word: on rank 0 the first one of any rank, elsewhere one of

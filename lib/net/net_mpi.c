@@ -9,14 +9,10 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/statvfs.h>
 #include <time.h>
 
 /* MPI counts bytes with an int, so a message of more than CHUNK bytes is sent in pieces. */
 enum { CHUNK = 1 << 30, TAG = 1, WORD_TAG = 2 };
-
-/* A run shares two blocks of memory: training and test data. SPARE: bytes of shared memory left to MPI itself. */
-enum { WINDOWS = 2, SPARE = 16 << 20 };
 
 /* A Net with the data that its MPI functions need. */
 typedef struct {
@@ -25,9 +21,6 @@ typedef struct {
     /* (ranks) the word that was told to each rank last, and its request: it may still be on its way */
     uint64_t *word;
     MPI_Request *telling;
-    MPI_Comm here; /* the ranks of this machine */
-    MPI_Win window[WINDOWS];
-    int windows;
 } MpiNet;
 
 static int least(size_t left)
@@ -247,50 +240,6 @@ static bool told(Net *n)
     return there;
 }
 
-/* ---- memory that the ranks of a machine share ---- */
-
-/* MPI's shared memory is a file in /dev/shm, which is small in many containers. */
-static bool fits(size_t size)
-{
-    struct statvfs room;
-    return statvfs("/dev/shm", &room) == 0 && size / room.f_frsize < room.f_bavail;
-}
-
-/* Returns true if `here` is true on all ranks of this machine. */
-static bool all_here(const MpiNet *m, bool here)
-{
-    int all = here;
-    mpi.Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, m->here);
-    return all;
-}
-
-/* The room is checked first, since Open MPI 4 waits for ever where it runs out of room on one rank. */
-static void *share(Net *n, size_t size)
-{
-    MpiNet *m = (MpiNet *)n;
-    void *own, *first;
-    MPI_Aint bytes;
-    int unit;
-    if (m->windows == WINDOWS || !all_here(m, !n->first_here || fits(size + SPARE)))
-        return NULL;
-    MPI_Win *window = &m->window[m->windows];
-    const int status =
-        mpi.Win_allocate_shared(n->first_here ? (MPI_Aint)size : 0, 1, MPI_INFO_NULL, m->here, &own, window);
-    if (!all_here(m, status == MPI_SUCCESS))
-        return NULL;
-    m->windows++;
-    mpi.Win_fence(0, *window);
-    mpi.Win_shared_query(*window, 0, &bytes, &unit, &first);
-    return first;
-}
-
-static void meet(Net *n)
-{
-    MpiNet *m = (MpiNet *)n;
-    for (int i = 0; i < m->windows; i++)
-        mpi.Win_fence(0, m->window[i]);
-}
-
 static void end(Net *n, int code)
 {
     MpiNet *m = (MpiNet *)n;
@@ -299,24 +248,20 @@ static void end(Net *n, int code)
         mpi.Abort(MPI_COMM_WORLD, code);
     for (int r = 0; r < n->ranks; r++)
         mpi.Wait(&m->telling[r], MPI_STATUS_IGNORE);
-    for (int i = 0; i < m->windows; i++)
-        mpi.Win_free(&m->window[i]);
-    mpi.Comm_free(&m->here);
     mpi.Finalize();
 }
 
 /* ---- opening ---- */
 
-/* Finds the ranks of this machine. An error in their communicator does not end the program, so that net_share
- * can return NULL. */
-static void find_neighbours(MpiNet *m)
+/* Returns the number of ranks on this machine. */
+static int count_neighbours(void)
 {
-    int rank;
-    mpi.Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &m->here);
-    mpi.Comm_set_errhandler(m->here, MPI_ERRORS_RETURN);
-    mpi.Comm_size(m->here, &m->net.neighbours);
-    mpi.Comm_rank(m->here, &rank);
-    m->net.first_here = rank == 0;
+    MPI_Comm here;
+    int count;
+    mpi.Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
+    mpi.Comm_size(here, &count);
+    mpi.Comm_free(&here);
+    return count;
 }
 
 static Status refuse_launcher(Error *err)
@@ -341,7 +286,7 @@ Status net_open(Net **out, Arena *a, Error *err)
     mpi.Comm_size(MPI_COMM_WORLD, &n->ranks);
     if (n->ranks == 1)
         return refuse_launcher(err);
-    find_neighbours(m);
+    n->neighbours = count_neighbours();
     n->gather = gather;
     n->scatter = scatter;
     n->broadcast = broadcast;
@@ -349,8 +294,6 @@ Status net_open(Net **out, Arena *a, Error *err)
     n->tell = tell;
     n->hear = hear;
     n->told = told;
-    n->share = share;
-    n->meet = meet;
     n->end = end;
     m->count = NEW(a, int, (size_t)n->ranks);
     m->offset = NEW(a, int, (size_t)n->ranks);

@@ -8,18 +8,16 @@
 
 /* clang-format off */
 #define MPI_FUNCTIONS(X)                                                                                     \
-    X(Abort) X(Allgatherv) X(Allreduce) X(Bcast) X(Comm_free) X(Comm_rank) X(Comm_set_errhandler)            \
-    X(Comm_size) X(Comm_split_type) X(Finalize) X(Gatherv) X(Iallgatherv) X(Ibcast) X(Igatherv)              \
-    X(Init_thread) X(Iprobe) X(Irecv) X(Isend) X(Recv) X(Testall) X(Wait) X(Waitall) X(Win_allocate_shared)  \
-    X(Win_fence) X(Win_free) X(Win_shared_query) X(Wtime)
+    X(Abort) X(Allgatherv) X(Bcast) X(Comm_free) X(Comm_rank) X(Comm_size) X(Comm_split_type) X(Finalize)    \
+    X(Gatherv) X(Iallgatherv) X(Ibcast) X(Igatherv) X(Init_thread) X(Iprobe) X(Irecv) X(Isend) X(Recv)       \
+    X(Testall) X(Wait) X(Waitall) X(Wtime)
 
 /* Constants of Open MPI, such as MPI_BYTE, are addresses of its variables; those of MPICH are numbers. */
 #ifdef OMPI_PREDEFINED_GLOBAL
 #undef OMPI_PREDEFINED_GLOBAL
 #define OMPI_PREDEFINED_GLOBAL(type, variable) mpi.variable
 #define MPI_VARIABLES(X)                                                                                     \
-    X(MPI_Comm, ompi_mpi_comm_world) X(MPI_Datatype, ompi_mpi_byte) X(MPI_Datatype, ompi_mpi_int)            \
-    X(MPI_Errhandler, ompi_mpi_errors_return) X(MPI_Info, ompi_mpi_info_null) X(MPI_Op, ompi_mpi_op_min)     \
+    X(MPI_Comm, ompi_mpi_comm_world) X(MPI_Datatype, ompi_mpi_byte) X(MPI_Info, ompi_mpi_info_null)          \
     X(MPI_Request, ompi_request_null)
 #else
 #define MPI_VARIABLES(X)

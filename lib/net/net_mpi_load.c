@@ -29,13 +29,12 @@ Status mpi_ready(Error *err)
     static void *handle;
     if (handle)
         return OK;
-    TRY(library_try(&library, err));
     return library_load(&library, &handle, err);
 }
 
 Status net_try(Error *err)
 {
-    return library_try(&library, err);
+    return mpi_ready(err);
 }
 
 #endif

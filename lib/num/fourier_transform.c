@@ -90,11 +90,7 @@ Status fourier_open(Fourier *f, size_t rows, size_t cols, FourierSide side, Four
     if (f->is_long)
         TRY(arena_check(fourier_long_open(&f->line, cols / 2, way == FOURIER_BACK, spare, threads, scratch),
                         scratch, err));
-    /* FFTW ends the process where it gets no memory for tables and, in each transform, for buffers. It takes the
-     * most for prime lengths: up to 36 bytes an element. */
-    const size_t lengths = f->is_long ? f->line.sides[0] + f->line.sides[1] : rows + cols;
-    if (address_space_left((1 << 20) + 40 * lengths))
-        make_plans(f, down, data);
+    make_plans(f, down, data);
     if ((f->is_long ? f->line.plans[0] && f->line.plans[1] : f->along != NULL) && (f->down || !down))
         return OK;
     fourier_close(f);

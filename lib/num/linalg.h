@@ -124,20 +124,16 @@ void linalg_multiply(const Product *p, int threads);
 /* ---- loading OpenBLAS ---- */
 
 /* Loads OpenBLAS unless it is loaded. If this fails, the error text gives the reason; the status is
- * ERR_MEMORY if the address space is limited, else ERR_IO. The functions above that return a Status load it
+ * ERR_MEMORY if a limit on memory does not leave its buffers, else ERR_IO. The functions above that return a Status load it
  * where they need it; before `linalg_multiply` the caller must call `linalg_ready`. */
 Status linalg_ready(Error *err);
 
 /* OpenBLAS picks its kernels by CPU model, and picks the slowest for an unknown model. After this call,
  * `linalg_ready` sets the environment variable OPENBLAS_CORETYPE if other kernels suit this CPU better,
  * unless the user has set it. This call also sets OPENBLAS_NUM_THREADS to 1, unless the user has set it, so
- * that OpenBLAS creates no threads. A child process then loads OpenBLAS first and calls `trial` (not NULL), so that
- * damaged code crashes only the child. Programs call this function before they create threads. The library
+ * that OpenBLAS creates no threads. Programs call this function before they create threads. The library
  * libatomo does not, since it must not change the environment. */
-void linalg_choose_kernels(Status (*trial)(Error *err));
-
-/* Decomposes small matrices. Fails if a routine of OpenBLAS fails or gives a wrong result. */
-Status linalg_trial(Error *err);
+void linalg_choose_kernels(void);
 
 /* For a library inside a program that may use OpenBLAS too. Between `linalg_borrow` and `linalg_return`
  * OpenBLAS runs on one thread. Several threads may borrow at the same time; the last call of `linalg_return`

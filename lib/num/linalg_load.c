@@ -13,18 +13,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 
 static struct {
     pthread_once_t once;
-    /* true: the process is a program of atomo, so `load_once` may start a child process and set the environment
-     * variable OPENBLAS_CORETYPE */
-    bool may_choose;
-    Status (*trial)(Error *err); /* as given to linalg_choose_kernels */
+    bool may_choose; /* true: the process is a program of atomo, which may set OPENBLAS_CORETYPE */
     pthread_mutex_t lock;
     int borrowers; /* calls of linalg_borrow whose linalg_return is still to come */
     int threads;   /* the number of OpenBLAS's threads before the first pending linalg_borrow */
     bool loaded;
-    bool in_child; /* true: this is the child process that tries the library */
     Blas blas;
     Error err; /* why OpenBLAS could not be loaded */
 } loading = {.once = PTHREAD_ONCE_INIT, .lock = PTHREAD_MUTEX_INITIALIZER};
@@ -33,15 +31,12 @@ static struct {
 static const LibrarySymbol symbols[] = {BLAS_ROUTINES(SYMBOL)};
 #undef SYMBOL
 
-static Status run_trial(Error *err);
-
 static const SharedLibrary library = {
     .title = "OpenBLAS",
     .file = OPENBLAS_FILE,
     .package = OPENBLAS_PACKAGE,
     .symbol = symbols,
     .count = countof(symbols),
-    .trial = run_trial,
 };
 
 static bool is_among(const char *name, const char *const *names)
@@ -67,30 +62,38 @@ static const char *better_core(const char *core)
     }
 }
 
-/* Makes OpenBLAS allocate the buffers of all threads now if address space is limited, since later it would
- * wait for ever for a buffer that does not fit. Returns false if the buffers do not fit; the program then
- * does not use OpenBLAS. */
-static bool reserve_buffers(const Blas *blas)
+static bool is_limited(void)
 {
-    enum { BUFFER = 130 << 20, SPARE = 32 << 20 };
-    const size_t cores = (size_t)parallel_cores(), room = cores * BUFFER + SPARE;
-    void *buffer[64];
-    size_t held = 0;
-    const uint64_t limit = address_space_limit();
-    if (limit == UINT64_MAX)
-        return true;
-    if (!address_space_left(room)) {
-        library_refuse(
-            &library, &loading.err,
-            "on %zu cores it may need %zu MB of address space, more than the limit of %llu MB leaves", cores,
-            room / 1000000, (unsigned long long)limit / 1000000);
+    struct rlimit space, data;
+    return !getrlimit(RLIMIT_AS, &space) && !getrlimit(RLIMIT_DATA, &data) &&
+           (space.rlim_cur != RLIM_INFINITY || data.rlim_cur != RLIM_INFINITY);
+}
+
+enum { BUFFER = 130 << 20, SPARE = 96 << 20, BUFFERS_MOST = 64 };
+
+/* OpenBLAS waits for ever for a buffer that does not fit under a limit on memory (ulimit -v, -d), also while it is loaded.
+ * So it is refused where the limit does not leave the buffers of all threads. */
+static bool fits(void)
+{
+    const size_t room = (size_t)parallel_cores() * BUFFER + SPARE;
+    void *probe = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (probe == MAP_FAILED) {
+        FAIL(&loading.err, ERR_MEMORY, "out of memory: OpenBLAS asked for %zu bytes", room);
         return false;
     }
-    while (held < cores && held < countof(buffer))
+    munmap(probe, room);
+    return true;
+}
+
+/* Makes OpenBLAS allocate these buffers now, before others take the memory. */
+static void take_buffers(const Blas *blas)
+{
+    void *buffer[BUFFERS_MOST];
+    int held = 0;
+    while (held < parallel_cores() && held < BUFFERS_MOST)
         buffer[held++] = blas->blas_memory_alloc(0);
     while (held > 0)
         blas->blas_memory_free(buffer[--held]);
-    return true;
 }
 
 static void use_one_thread(void)
@@ -104,6 +107,9 @@ static void use_one_thread(void)
 static bool load(void)
 {
     void *handle;
+    const bool limited = is_limited();
+    if (limited && !fits())
+        return false;
     Status status = library_load(&library, &handle, &loading.err);
     const char *better = status == OK ? better_core(loading.blas.openblas_get_corename()) : NULL;
     if (better && loading.may_choose && !getenv("OPENBLAS_CORETYPE") &&
@@ -112,27 +118,14 @@ static bool load(void)
         dlclose(handle);
         status = library_load(&library, &handle, &loading.err);
     }
-    return status == OK && reserve_buffers(&loading.blas);
-}
-
-static Status run_trial(Error *err)
-{
-    Error cause;
-    if (!load()) {
-        *err = loading.err;
-        return err->status;
-    }
-    loading.in_child = true;
-    use_one_thread();
-    return loading.trial(&cause) == OK ? OK
-                                       : library_unusable(&library, err, "%s: %s", library.file, cause.text);
+    if (status == OK && limited)
+        take_buffers(&loading.blas);
+    return status == OK;
 }
 
 static void load_once(void)
 {
-    /* A program tries the library in a child process first. libatomo must not: its caller may have threads that hold
-     * the loader's lock when the child is made. */
-    const bool loaded = (!loading.may_choose || library_try(&library, &loading.err) == OK) && load();
+    const bool loaded = load();
     pthread_mutex_lock(&loading.lock);
     loading.loaded = loaded;
     if (loaded)
@@ -182,8 +175,6 @@ void linalg_return(void)
 
 const Blas *blas_routines(void)
 {
-    if (loading.in_child)
-        return &loading.blas;
     pthread_once(&loading.once, load_once);
     return loading.loaded ? &loading.blas : NULL;
 }
@@ -196,11 +187,9 @@ Status linalg_ready(Error *err)
     return err->status;
 }
 
-void linalg_choose_kernels(Status (*trial)(Error *err))
+void linalg_choose_kernels(void)
 {
-    assert(trial);
     loading.may_choose = true;
-    loading.trial = trial;
     setenv("OPENBLAS_NUM_THREADS", "1", 0);
 }
 

@@ -13,7 +13,6 @@
 #include "payload/frame.h"
 
 #include "base/checksum.h"
-#include "base/file.h"
 #include "base/outfile.h"
 #include "dump/tensor_wire.h"
 
@@ -84,7 +83,7 @@ static Status block_pieces(FrameWriter *w, const Bytes *piece, size_t count, Err
     uint8_t tail[BLOCK_TAIL];
     for (size_t i = 0; i < count; i++) {
         checksum_add(&sum, piece[i]);
-        if (piece[i].size && file_put(piece[i].data, piece[i].size, w->out.to) != piece[i].size)
+        if (piece[i].size && fwrite(piece[i].data, 1, piece[i].size, w->out.to) != piece[i].size)
             return cannot_write(w, err);
         w->at += piece[i].size;
     }
@@ -257,7 +256,7 @@ static Status malformed(const FrameReader *r, const Arena *a, Error *err, const 
 
 static Status read_bytes(FrameReader *r, void *to, size_t size, Error *err)
 {
-    if (file_get(to, size, r->from) != size)
+    if (fread(to, 1, size, r->from) != size)
         return FAIL(err, ferror(r->from) ? ERR_IO : ERR_CORRUPT, "%s: at byte %llu: cannot be read: %s",
                     r->name, (unsigned long long)r->at, ferror(r->from) ? strerror(errno) : "the file ends");
     r->at += size;
@@ -286,11 +285,6 @@ static Status read_block(FrameReader *r, char *type, Reader *body, Arena *a, Err
     return OK;
 }
 
-bool frame_begins(const void *data, size_t size)
-{
-    return size >= FRAME_MAGIC && !memcmp(data, frame_magic, FRAME_MAGIC);
-}
-
 static Status read_header(FrameReader *r, Arena *a, Error *err)
 {
     uint8_t head[FRAME_HEAD];
@@ -299,7 +293,7 @@ static Status read_header(FrameReader *r, Arena *a, Error *err)
     if (r->size < sizeof head)
         return bad(r, err, "not a payload container");
     TRY(read_bytes(r, head, sizeof head, err));
-    if (!frame_begins(head, sizeof head))
+    if (memcmp(head, frame_magic, FRAME_MAGIC) != 0)
         return bad(r, err, "not a payload container");
     if (load_u32(head + FRAME_MAGIC) != FRAME_VERSION)
         return FAIL(err, ERR_CORRUPT, "%s: at byte %d: container version %u, this program reads %d", r->name,

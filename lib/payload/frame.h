@@ -61,9 +61,6 @@ void frame_abandon(FrameWriter *w);              /* NULL is allowed */
 
 /* ---- reading ---- */
 
-/* Returns true if a file that begins with these bytes is a container. */
-bool frame_begins(const void *data, size_t size);
-
 typedef struct FrameReader FrameReader;
 
 Status frame_open(FrameReader **out, const char *path, Arena *a, Error *err);

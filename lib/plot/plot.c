@@ -2,6 +2,7 @@
 #include "plot/plot_look.h"
 #include "base/outfile.h"
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -117,7 +118,8 @@ static Status open_beside(OutFile *beside, const char *figure, const char *data,
     TRY(arena_check(path, a, err));
     TRY(outfile_open(beside, path, a, err));
     outfile_bytes(beside, data, strlen(data));
-    outfile_sync(beside);
+    if (fflush(beside->to) && !beside->failed)
+        beside->failed = errno;
     return OK;
 }
 

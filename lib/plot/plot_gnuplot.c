@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -151,21 +150,8 @@ static void room_close(Room *room)
         ;
 }
 
-/* Where gnuplot may open too few files, it says that the data lack columns, or draws a .png with another font: up to 7 where
- * it was tried. */
-static Status check_open_files(Error *err)
-{
-    enum { ENOUGH = 16 };
-    struct rlimit files;
-    if (getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur >= ENOUGH)
-        return OK;
-    return FAIL(err, ERR_IO, "gnuplot: the limit on open files is %llu, want %d",
-                (unsigned long long)files.rlim_cur, ENOUGH);
-}
-
 static Status room_open(Room *room)
 {
-    TRY(check_open_files(room->err));
     const char *base = getenv("TMPDIR");
     room->path = text_format(room->a, "%s/atomo-plot.XXXXXX", base && *base ? base : "/tmp");
     room->lease = -1;

@@ -4,7 +4,6 @@
 
 #include "base/file.h"
 #include "base/outfile.h"
-#include "base/outfile_leftover.h"
 #include "measure/timing.h"
 #include "report/report_stored.h"
 

@@ -88,7 +88,7 @@ $ atomo-bench synth --shape 1000003 -q -o g.h5 >/dev/null; atomo-bench encode g.
 = 0
 
 # the hint of a refusal names a --memory that suffices, also for the codecs that take the most, and for states of many tensors
-$ atomo-bench synth --shape 199999 -q -o g.h5 >/dev/null; cp g.h5 s.h5; go() { atomo-bench encode $1.h5 -c $2 -q -o $1.atomo --force >/dev/null; for m in 0 $3; do atomo-bench decode $1.atomo -q -o b.h5 --memory $m 2>err; echo "$? $(sed -n '1s/.*: //p' err)"; enough=$(sed -n 's/^hint: --memory \([0-9]*M\) suffices.*/\1/p' err); rm -f b.h5; atomo-bench decode $1.atomo -q -o b.h5 --memory "${enough:-none}" && echo "$2 decoded"; done; }; for c in diana+fourier dct chunktopk ef21+dct zstd+threshold; do go g $c 900000; done; atomo-bench synth $(for i in $(seq 300); do echo --shape $((3000 + i)); done) -q -o s.h5 --force >/dev/null; go s ef21+topk 50000
+$ atomo-bench synth --shape 199999 -q -o g.h5 >/dev/null; cp g.h5 s.h5; go() { atomo-bench encode $1.h5 -c $2 -q -o $1.atomo --force >/dev/null; for m in 0 $3; do atomo-bench decode $1.atomo -q -o b.h5 --force --memory $m 2>err; echo "$? $(sed -n '1s/.*: //p' err)"; enough=$(sed -n 's/^hint: --memory \([0-9]*M\) suffices.*/\1/p' err); rm -f b.h5; atomo-bench decode $1.atomo -q -o b.h5 --force --memory "${enough:-none}" && echo "$2 decoded"; done; }; for c in diana+fourier dct chunktopk ef21+dct zstd+threshold; do go g $c 900000; done; atomo-bench synth $(for i in $(seq 300); do echo --shape $((3000 + i)); done) -q -o s.h5 --force >/dev/null; go s ef21+topk 50000
 > diana+fourier decoded
 > dct decoded
 > chunktopk decoded

@@ -6,7 +6,7 @@ $ F="$SRC"/datasets/lenet-mnist.h5; for o in a.h5 a.safetensors a.npz; do atomo-
 = 0
 
 # the file format of a dump does not change the payloads, and the payloads can be decoded
-$ F="$SRC"/datasets/lenet-mnist.h5; atomo-bench convert -q "$F" a.safetensors >a; atomo-bench convert -q "$F" a.npz >a; for f in "$F" a.safetensors a.npz; do atomo-bench encode -q $f -c qsgd -o $(basename $f).atomo >a || exit; atomo-bench decode -q $(basename $f).atomo -o d.h5 >a || exit; atomo-bench convert -q d.h5 $(basename $f).d.npz >a 2>&1; done; cmp lenet-mnist.h5.atomo a.safetensors.atomo && cmp lenet-mnist.h5.d.npz a.npz.d.npz && echo equal
+$ F="$SRC"/datasets/lenet-mnist.h5; atomo-bench convert -q "$F" a.safetensors >a; atomo-bench convert -q "$F" a.npz >a; for f in "$F" a.safetensors a.npz; do atomo-bench encode -q $f -c qsgd -o $(basename $f).atomo >a || exit; atomo-bench decode -q $(basename $f).atomo -o d.h5 --force >a || exit; atomo-bench convert -q d.h5 $(basename $f).d.npz >a 2>&1; done; cmp lenet-mnist.h5.atomo a.safetensors.atomo && cmp lenet-mnist.h5.d.npz a.npz.d.npz && echo equal
 > equal
 2>
 = 0

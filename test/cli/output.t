@@ -58,20 +58,12 @@ $ COLUMNS=40 TERM=xterm script -qc 'atomo-bench list --color never' /dev/null | 
 2>
 = 0
 
-# options of other programs lead to the option or the spec that does the same; an option is no value of the one before it
-$ for a in 'compare g.h5 --bits 4' 'compare g.h5 --bucket_size 128' 'compare g.h5 --topk' 'inspect g.h5 --steps 3' 'compare g.h5 -c qsgd 4' 'cost g.h5 --nodes 4'; do atomo-bench $a; done; atomo-train run --model lenet; atomo-train run --steps 9; atomo-train run --lr -c qsgd; atomo-train run --max-steps 1 --target-accuracy 90%; atomo-bench compare g.h5 --against --step 1; atomo-bench compare g.h5 -o -q; echo a,b >X.pt; atomo-bench inspect X.pt; printf 'a\001' >X.npz; atomo-bench inspect X.npz; ls; atomo-bench train; atomo-train compare g.h5; atomo-bench inspect "$SRC"/datasets/lenet-mnist.h5 --kind dense; true
+# an option is no value of the one before it; a command of the other program, a file of text and an array that is none are named
+$ atomo-bench compare g.h5 -c qsgd 4; atomo-train run --lr -c qsgd; atomo-bench compare g.h5 --against --step 1; atomo-bench compare g.h5 -o -q; echo a,b >X.pt; atomo-bench inspect X.pt; printf 'a\001' >X.npz; atomo-bench inspect X.npz; ls; atomo-bench train; atomo-train compare g.h5; atomo-bench inspect "$SRC"/datasets/lenet-mnist.h5 --kind dense; true
 > X.npz
 > X.pt
-2> hint: it is part of a codec's spec, such as -c qsgd:bits=4
-2> hint: it is part of a codec's spec, such as -c qsgd:bucket=512
-2> hint: topk is a codec: -c topk
-2> hint: --step GLOB
 2> hint: keys follow a colon, as in -c qsgd:bits=4
-2> hint: --workers LIST
-2> hint: --network NAME
-2> hint: --max-steps N
 2> atomo-train: run: --lr: the value is missing: want X
-2> hint: 0.9, a share of the images
 2> atomo-bench: compare: --against: the value is missing: want SPEC
 2> atomo-bench: compare: -o: the value is missing: want FILE
 2> hint: it is text; report and plot read results, which are CSV or JSON
@@ -202,69 +194,46 @@ $ atomo-bench list -o x.jsn; ls; atomo-bench list -o x.jsn -f json && head -n 1 
 2> atomo-bench: compare: -o a.b/x.CSV: no format*
 = 2
 
-# an output file that is no older result of the command stays: without a terminal the command refuses
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; cp g.h5 real.h5; for f in notes.md mine.json m.tex m.txt; do echo 'my own' >$f; atomo-bench compare g.h5 -c none -q -o $f; done; printf 'step,loss\n1,2\n' >data.csv; atomo-bench compare g.h5 -c none -q -o data.csv; atomo-bench report data.csv --all -o m.txt; atomo-bench encode g.h5 -c none -o real.h5; echo $?; cat notes.md mine.json m.tex m.txt | grep -c '^my own$'; cat data.csv; cmp real.h5 g.h5 && echo kept; ls
+# results, figures and pages replace a file; gradients and payloads keep one that is there unless --force is given
+? gnuplot --version
+$ sh $SRC/test/cli/tiny.sh; echo before >before; for f in r.csv f.svg f.plot.csv p.html list.md x.h5 x.atomo x.npz; do cp before $f; done; mkdir d; atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -c qsgd -q -o r.csv && cp r.csv d && atomo-bench plot pareto r.csv -o f.svg && atomo-bench report d -q -o p.html && atomo-bench list -o list.md; atomo-bench encode g.h5 -c none -q -o g.atomo; set -- 'synth --shape 4 -o x.h5' 'encode g.h5 -c none -o x.atomo' 'decode g.atomo -o x.h5' 'convert g.h5 x.npz' 'convert g.h5 x.h5'; for c; do atomo-bench $c -q; echo $?; done; atomo-train run --network softmax --dataset mnist --max-steps 1 --dump-freq 1 --dump-gradients x.h5 -q; echo $?; for f in *; do [ -d $f ] || cmp -s $f before && echo $f; done; for c; do atomo-bench $c -q --force >/dev/null || echo $c; done; atomo-train run --network softmax --dataset mnist --max-steps 1 --dump-freq 1 --dump-gradients x.h5 -q --force >/dev/null; for f in x.*; do cmp -s $f before && echo $f; done; cp before .before; rm before; atomo-bench inspect x.h5 -f csv | wc -l
 > 2
-> 4
-> 1,2
-> kept
-- *.journal
-2> atomo-bench: compare: -o notes.md: is there, and is no older result of compare; want another file
-2> atomo-bench: compare: -o mine.json: is there*
-2> atomo-bench: compare: -o m.tex: is there*
-2> atomo-bench: compare: -o m.txt: is there*
-2> atomo-bench: compare: -o data.csv: is there*
-2> atomo-bench: report: -o m.txt: is there*
-2> atomo-bench: encode: -o real.h5: is there*
+> before
+> x.atomo
+> x.h5
+> x.npz
+> 3
+- 0
+- r.csv
+- f.*
+- p.html
+- list.md
+2> atomo-bench: synth: -o x.h5: is there already, want another file
+2> atomo-bench: encode: -o x.atomo: is there already, *
+2> atomo-bench: decode: -o x.h5: is there already, *
+2> atomo-bench: convert: x.npz: is there already, *
+2> atomo-bench: convert: x.h5: is there already, *
+2> atomo-train: run: --dump-gradients x.h5: is there already, *
 2> hint: --force replaces it
 = 0
 
-# a result of another command stays too: hours of comparing are not lost to a listing
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; for e in csv json; do atomo-bench compare g.h5 -c none -q -o r.$e; cp r.$e was; atomo-bench inspect g.h5 -o r.$e; atomo-bench list -o r.$e; cp r.$e in.$e; atomo-bench report in.$e -o r.$e; cmp r.$e was && echo kept $e; done; atomo-bench encode g.h5 -c none -o g.atomo -q >/dev/null; atomo-bench decode g.atomo -o g.h5
-> kept csv
-> kept json
-2> atomo-bench: inspect: -o r.csv: is there, and is no older result of inspect*
-2> atomo-bench: list: -o r.json: is there*
-2> atomo-bench: report: -o r.json: is there*
-2> atomo-bench: decode: -o g.h5: is there*
-= 2
-
-# an older result of the same command is replaced, as CSV, (not of verify and doctor) as JSON and, of every second one, in one of the other formats, and so are an empty file and, with --force, any file
-$ sh $SRC/test/cli/tiny.sh; atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench convert g.h5 g.npz -q; atomo-bench synth -o s.h5 --shape 7 -q; atomo-train run --network softmax --dataset mnist --max-steps 1 --train-dir d -q >/dev/null; n=0; k=0; for e in csv json table; do for c in 'atomo-bench compare g.npz -c none -c qsgd --repeats 3 --metrics bytes,mse' 'atomo-bench inspect g.npz' 'atomo-bench inspect g.npz --spectrum' 'atomo-bench inspect g.npz --histogram' 'atomo-bench verify s.h5' 'atomo-bench cost g.npz -c none --repeats 1' 'atomo-bench merge g.npz -c none --workers 2' 'atomo-bench sweep g.npz -c qsgd --repeats 1' 'atomo-bench list' 'atomo-bench list qsgd' 'atomo-bench doctor' 'atomo-train run --network softmax --dataset mnist --max-steps 1' 'atomo-train eval --train-dir d' 'atomo-train tune --network softmax --dataset mnist --points 2 --max-steps 1' 'atomo-bench compare g.npz -c none -c qsgd --against none --repeats 3'; do case $e:$c in csv:*) ;; *verify* | *doctor*) continue ;; table:*) n=$((n + 1)); [ $((n % 2)) = 1 ] || continue; set -- md tex txt; shift $((n / 2 % 3)); e=$1 ;; esac; rm -f r.$e; k=$((k + 1)); for i in 1 2; do $c -q -o r.$e >/dev/null 2>err || { grep -v '^note: ' err | sed "s/^/$c: /"; }; done; [ $n = 0 ] || e=table; done; done; echo $k results; : >r.csv; atomo-bench compare g.npz -c none -q -o r.csv || echo empty; echo mine >r.csv; atomo-bench compare g.npz -c none -q -o r.csv --force && head -n 1 r.csv
-- *r.*
-- atomo-*
-- *empty*
-> 35 results
-> step,worker,*
-= 0
-
-# dumps, payloads, pages, tables of report and figures are replaced by the command that wrote them
-? gnuplot --version
-$ for i in 1 2; do atomo-bench synth -o g.h5 --shape 64x32 -q && atomo-bench encode g.h5 -c qsgd -o g.atomo -q && atomo-bench decode g.atomo -o h.h5 -q; mkdir -p d; atomo-bench compare g.h5 -c none -c qsgd -q -o d/r.json && atomo-bench report d -o p.html && for e in csv json md tex txt; do atomo-bench report d/r.json -o t.$e || echo $e; done; atomo-bench plot pareto d/r.json -o f.svg; echo $?; done | grep -c '^0$'; rm f.plot.csv; atomo-bench plot pareto d/r.json -o f.svg
+# an input is never written to: of an argument, of another option, of a folder, of the numbers of a figure; --force changes nothing
+$ mkdir d; atomo-bench synth -o d/a.h5 --shape 8x4 -q; cp d/a.h5 was; atomo-bench compare d/a.h5 -c none -c qsgd -q -o r.csv; cp r.csv f.plot.csv; for c in 'compare d/a.h5 -f csv -o d/a.h5' 'compare d/a.h5 -f csv -o ./d/../d/a.h5' 'inspect d -f csv -o d/a.h5' 'convert d/a.h5 d/a.h5' 'cost d/a.h5 -c none --compute-from r.csv -o r.csv' 'plot pareto f.plot.csv -o f.svg'; do atomo-bench $c --force -q; echo $?; done; cmp d/a.h5 was && cmp r.csv f.plot.csv && ls
 > 2
-2> atomo-bench: plot: -o f.svg: is there, and is no older result of plot*
-= 2
-
-# report replaces its own CSV, also of results whose columns it shows all; such a CSV is read as any other; report of another command's result stays refused
-$ sh $SRC/test/cli/tiny.sh; atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-train run --network softmax --dataset mnist --max-steps 2 -q -o run.csv; atomo-bench cost g.h5 -c none -q --repeats 1 -o cost.csv; for r in run cost; do for i in 1 2; do atomo-bench report $r.csv --all -o own.csv || echo refused; done; atomo-bench report own.csv -f csv >a; atomo-bench report $r.csv --all -f csv >b; atomo-bench report b -f csv | cmp - a && echo same; rm own.csv; done; cp cost.csv c2.csv; atomo-bench report run.csv -o c2.csv; echo $?; for i in 1 2; do atomo-bench report run.csv --columns compressor,step -o own.csv || echo refused; done; head -1 own.csv; atomo-bench cost g.h5 -c none -q --repeats 1 -o own.csv
-> same
-> 2
-> "compressor",step
-- refused
-2> atomo-bench: report: -o c2.csv: is there*
-2> atomo-bench: cost: -o own.csv: is there*
-= 2
-
-# on a terminal the command asks, and only yes replaces the file
-? script -qc true /dev/null # needs a terminal of script's
-$ echo mine >r.csv; echo n | script -qc 'atomo-bench list -o r.csv' /dev/null; cat r.csv; echo y | script -qc 'atomo-bench list -o r.csv' /dev/null; head -n 1 r.csv
-> r.csv is no result of list. Replace it? [[]y/N[]] *
-> mine
-> *codec,flags,*
+> f.plot.csv
+- 0
+- 1
+- f.svg
+2> atomo-bench: compare: -o d/a.h5: is what is read, want another file
+2> atomo-bench: compare: -o ./d/../d/a.h5: is what is read, want another file
+2> atomo-bench: inspect: -o d/a.h5: is what is read, want another file
+2> atomo-bench: convert: d/a.h5 is the input; want another file
+2> atomo-bench: cost: -o r.csv: is the file of --compute-from, want another file
+2> atomo-bench: plot: -o f.svg: its numbers would replace f.plot.csv, want another file
 = 0
 
 # -o - is standard output: of results, pages, figures and payloads, but not of HDF5
-$ mkdir d; atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -q -f csv -o d/r.csv; atomo-bench compare g.h5 -c none -q -o - | head -n 1; atomo-bench report d/r.csv -o - | head -n 1; atomo-bench report d -o - | grep -c '</html>'; atomo-bench encode g.h5 -c none -o a.atomo -q >/dev/null; atomo-bench encode g.h5 -c none -o - -q | cmp - a.atomo && echo same; (echo before; atomo-bench encode g.h5 -c none -o -) >b 2>err; head -n 1 b; cat err; atomo-bench decode - -o h.h5 -q <a.atomo; cat a.atomo | atomo-bench decode - -o h.h5 -q; atomo-bench decode - -o - <a.atomo; echo $?; cat h.h5 | atomo-bench decode - -o i.h5; ls -A
+$ mkdir d; atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -q -f csv -o d/r.csv; atomo-bench compare g.h5 -c none -q -o - | head -n 1; atomo-bench report d/r.csv -o - | head -n 1; atomo-bench report d -o - | grep -c '</html>'; atomo-bench encode g.h5 -c none -o a.atomo -q >/dev/null; atomo-bench encode g.h5 -c none -o - -q | cmp - a.atomo && echo same; (echo before; atomo-bench encode g.h5 -c none -o -) >b 2>err; head -n 1 b; cat err; atomo-bench decode - -o h.h5 -q <a.atomo; cat a.atomo | atomo-bench decode - -o h.h5 -q --force; atomo-bench decode - -o - <a.atomo; echo $?; cat h.h5 | atomo-bench decode - -o i.h5; ls -A
 > compressor *
 > 1
 > same
@@ -295,38 +264,6 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; echo mine >log; for o in /dev/stdo
 > mine
 > *10
 - *journal*
-= 0
-
-# synth replaces an older dump of its own, also one of several steps
-$ for n in 1 2 5 8; do atomo-bench synth -o g.h5 --steps $n >out && atomo-bench synth -o g.h5 --steps 2 >out || exit; done; atomo-bench decode nowhere.atomo -o g.h5
-2> atomo-bench: decode: -o g.h5: is there, and is no older result of decode; want another file
-= 2
-
-# convert replaces what it has written, of every kind; another file only with --force
-$ atomo-bench synth -o g.h5 --steps 3 >out; for e in h5 npz safetensors; do for again in 1 2; do atomo-bench convert g.h5 c.$e -q >out || exit; done; done; cp g.h5 foreign.h5; cp g.h5 foreign.npz; echo text >foreign.safetensors; for e in h5 npz safetensors; do cp foreign.$e before; atomo-bench convert c.npz foreign.$e; echo $?; cmp before foreign.$e; atomo-bench convert -q --force c.npz foreign.$e; done
-> 2
-> foreign.h5: 12 tensors, *
-> foreign.npz: 12 tensors, *
-> foreign.safetensors: 12 tensors, *
-- *differ*
-2> atomo-bench: convert: foreign.h5: is there, and is no older result of convert; want another file
-2> hint: --force replaces it
-= 0
-
-# a file of another command is not replaced by convert, and -o does not replace what convert has written
-$ atomo-bench synth -o g.h5 --shape 4 >out; atomo-bench convert g.h5 c.npz -q >out; atomo-bench compare g.h5 -c qsgd -q -o r.csv; atomo-bench compare g.h5 -c qsgd -q -f csv -o c.npz; cp r.csv r.npz; atomo-bench convert g.h5 r.npz; cmp r.csv r.npz && echo kept
-> kept
-2> atomo-bench: compare: -o c.npz: is there, *
-2> atomo-bench: convert: r.npz: is there, *
-= 0
-
-# gradients of a run replace those of an older run, and no other file
-$ sh $SRC/test/cli/tiny.sh; for again in 1 2; do atomo-train run --network softmax --dataset mnist --max-steps 2 --dump-freq 1 --dump-gradients d.h5 -q >out || exit; done; atomo-bench synth -o g.h5 --shape 4 >out; cp g.h5 before; atomo-train run --network softmax --dataset mnist --max-steps 2 --dump-freq 1 --dump-gradients g.h5 -q; echo $?; cmp g.h5 before; atomo-train run --network softmax --dataset mnist --max-steps 1 -q -f csv -o d.h5; echo $?; atomo-train run --network softmax --dataset mnist --max-steps 1 --dump-freq 1 --dump-gradients g.h5 -q --force >out; atomo-bench inspect d.h5 -f csv | wc -l
-> 2
-> 5
-- *differ*
-2> atomo-train: run: --dump-gradients g.h5: is there, and is no older result of run; want another file
-2> atomo-train: run: -o d.h5: is there, *
 = 0
 
 # help and the pages of codecs fold too: only commands to copy, and single words, are longer than the terminal

@@ -176,15 +176,10 @@ $ printf 'compressor,bits_per_element,relative_error\nqsgd,1,2\nsvd,2,1\n' >p.cs
 
 # a long name has a row of the key for itself, uncut, and the numbers of a figure do not replace another file; gradients are no result
 ? command -v gnuplot
-$ printf 'compressor,bits_per_element,relative_error\n' >p.csv; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13; do echo "countsketch$i,$i,$i" >>p.csv; done; printf 'type,step,sim_seconds,test_accuracy,compressor\n' >c.csv; for c in $(cut -d, -f1 p.csv | tail -n +2) 'ef:decay=0.95+svd:method=randomized;vectors=qsgd'; do printf 'eval,1,1,0.5,%s\neval,2,2,0.6,%s\n' "$c" "$c"; done >>c.csv; atomo-bench plot pareto p.csv --width 3.25in -o p.svg; grep -c '>countsketch[0-9]*<' p.svg; atomo-bench plot convergence c.csv --width 3.25in -o c.svg; grep -o '>ef:.*qsgd<\|>countsketch1<' c.svg; echo my,data >k.plot.csv; atomo-bench plot pareto p.csv -o k.svg; echo $?; cat k.plot.csv; ls k.svg; atomo-bench plot spectrum $SRC/datasets/lenet-mnist.h5 -o l.svg
+$ printf 'compressor,bits_per_element,relative_error\n' >p.csv; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13; do echo "countsketch$i,$i,$i" >>p.csv; done; printf 'type,step,sim_seconds,test_accuracy,compressor\n' >c.csv; for c in $(cut -d, -f1 p.csv | tail -n +2) 'ef:decay=0.95+svd:method=randomized;vectors=qsgd'; do printf 'eval,1,1,0.5,%s\neval,2,2,0.6,%s\n' "$c" "$c"; done >>c.csv; atomo-bench plot pareto p.csv --width 3.25in -o p.svg; grep -c '>countsketch[0-9]*<' p.svg; atomo-bench plot convergence c.csv --width 3.25in -o c.svg; grep -o '>ef:.*qsgd<\|>countsketch1<' c.svg; atomo-bench plot spectrum $SRC/datasets/lenet-mnist.h5 -o l.svg
 > 13
 > >countsketch1<
 > >ef:decay=0.95+svd:method=randomized;vectors=qsgd<
-> 2
-> my,data
-2> atomo-bench: plot: k.plot.csv: is there, and is no older result of plot; want another file
-2> hint: --force replaces it
-2> ls: *k.svg*
 2> atomo-bench: plot: *lenet-mnist.h5: an HDF5 file, not a result
 2> hint: atomo-bench inspect --spectrum *lenet-mnist.h5 -o result.csv, then plot spectrum result.csv
 = 2

@@ -28,7 +28,7 @@ $ /usr/bin/python3 -c 'import h5py, numpy as np; r = np.random.default_rng(1); f
 = 0
 
 # PyTorch's kernels raise no doubt
-$ for s in 64x3x7x7 512x512x3x3 20x1x5x5 256x64x1x1 768x3x16x16; do atomo-bench synth -o g.h5 --shape $s >out && atomo-bench inspect g.h5 >out || exit; done
+$ for s in 64x3x7x7 512x512x3x3 20x1x5x5 256x64x1x1 768x3x16x16; do atomo-bench synth -o g.h5 --shape $s --force >out && atomo-bench inspect g.h5 >out || exit; done
 2>
 = 0
 

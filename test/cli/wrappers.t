@@ -21,7 +21,7 @@ $ atomo-bench synth --shape 500 --steps 2 -o a.h5 --quiet; atomo-bench compare a
 = 0
 
 # decoders learn the same shift as the encoder
-$ atomo-bench synth --shape 500 --steps 3 -o a.h5 --quiet; for c in ef21+none diana+bf16; do atomo-bench encode a.h5 -c $c -o a.atomo --quiet && atomo-bench decode a.atomo -o b.h5 --quiet && atomo-bench compare b.h5 -f csv --repeats 1 --metrics rel_l2 -c none; done
+$ atomo-bench synth --shape 500 --steps 3 -o a.h5 --quiet; for c in ef21+none diana+bf16; do atomo-bench encode a.h5 -c $c -o a.atomo --quiet --force && atomo-bench decode a.atomo -o b.h5 --quiet --force && atomo-bench compare b.h5 -f csv --repeats 1 --metrics rel_l2 -c none; done
 > 3,*
 2>
 = 0

@@ -72,7 +72,7 @@ static void put_good(void)
 static Status load(const char *name, DataSplit split, Dataset *d, Arena *a)
 {
     err = (Error){0};
-    return dataset_load(d, name, dir, split, 1, NULL, a, &err);
+    return dataset_load(d, name, dir, split, 1, a, &err);
 }
 
 /* Checks that loading fails with `status`, that the message contains `file` and `what`, and that the hint
@@ -254,7 +254,7 @@ static void real_file(const char *name, const char *from, DataSplit split, size_
     if (access(from, R_OK)) {
         print_message("%s is not there: not read\n", from);
     } else {
-        check_ok(dataset_load(&d, name, from, split, 1, NULL, a, &err), &err);
+        check_ok(dataset_load(&d, name, from, split, 1, a, &err), &err);
         check(d.count == count);
     }
     arena_close(a);

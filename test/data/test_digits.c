@@ -1,6 +1,7 @@
 /* test_digits.c -- tests the synthetic images of digits. Their bytes must be the same on every machine. A
  * linear model must recognise most of them, but not all. */
 #include "rig/check.h"
+#include "rig/draw_all.h"
 #include "base/checksum.h"
 #include "data/digits.h"
 
@@ -16,17 +17,16 @@ static Dataset load(const char *name, DataSplit split, uint64_t seed, Arena *a)
 {
     Error err;
     Dataset d;
-    check_ok(dataset_load(&d, name, NULL, split, seed, NULL, a, &err), &err);
+    check_ok(dataset_load(&d, name, NULL, split, seed, a, &err), &err);
     return d;
 }
 
 static Sheet draw(uint64_t seed, DataSplit split, size_t count, int threads)
 {
     Sheet s = {.a = arena_open(0)};
-    Error err;
     Dataset d = load("digits", split, seed, s.a);
     d.count = count;
-    check_ok(dataset_complete(&d, threads, &err), &err);
+    draw_all(&d, threads);
     s.pixels = d.pixels;
     s.labels = NEW(s.a, uint8_t, count);
     for (size_t i = 0; i < count; i++)
@@ -99,10 +99,9 @@ static void colour_digits_are_the_grey_ones_in_two_levels_for_each_channel(void 
     (void)state;
     enum { N = 600, PLANE = COLOUR_SIDE * COLOUR_SIDE };
     Sheet s = draw(3, SPLIT_TEST, N, 1);
-    Error err;
     Dataset alone = load("colour-digits", SPLIT_TEST, 3, s.a), team = load("colour-digits", SPLIT_TEST, 3, s.a);
-    check_ok(dataset_complete(&alone, 1, &err), &err);
-    check_ok(dataset_complete(&team, 3, &err), &err);
+    draw_all(&alone, 1);
+    draw_all(&team, 3);
     const uint8_t *one = alone.pixels;
     assert_memory_equal(one, team.pixels, N * COLOUR_PIXELS);
     size_t grounds[2] = {0};
@@ -134,9 +133,8 @@ static void colour_digits_are_loaded_with_their_mean_and_deviation(void **state)
 {
     (void)state;
     Arena *a = arena_open(0);
-    Error err;
     Dataset d = load("colour-digits", SPLIT_TRAIN, 1, a);
-    check_ok(dataset_complete(&d, 2, &err), &err);
+    draw_all(&d, 2);
     check(d.count == COLOUR_TRAIN && d.info->channels == 3);
     for (size_t channel = 0; channel < 3; channel++) {
         double sum = 0, squares = 0;
@@ -216,13 +214,12 @@ static void batches_draw_the_images_that_they_need(void **state)
     enum { N = 400, LAST = 50 };
     static const char *const names[] = {"digits", "colour-digits"};
     Arena *a = arena_open(0);
-    Error err;
     for (size_t k = 0; k < countof(names); k++) {
         Dataset fresh = load(names[k], SPLIT_TEST, 4, a), ready = load(names[k], SPLIT_TEST, 4, a);
         const size_t pixels = ready.info->channels * ready.info->rows * ready.info->columns;
         float *x[2] = {NEW(a, float, N *pixels), NEW(a, float, N *pixels)};
         uint32_t *labels[2] = {NEW(a, uint32_t, N), NEW(a, uint32_t, N)}, index[N];
-        check_ok(dataset_complete(&ready, 2, &err), &err);
+        draw_all(&ready, 2);
         for (uint32_t round = 0; round < 3; round++) {
             for (uint32_t i = 0; i < N; i++)
                 index[i] = round == 0 ? i / 40 : (i * 7 + round) % LAST;
@@ -238,35 +235,6 @@ static void batches_draw_the_images_that_they_need(void **state)
     arena_close(a);
 }
 
-static size_t asked;
-static bool stop_at_the_fourth_question(void)
-{
-    return ++asked >= 4;
-}
-
-static void drawing_ends_when_it_is_stopped(void **state)
-{
-    (void)state;
-    Arena *a = arena_open(0);
-    Error err;
-    Dataset d = load("digits", SPLIT_TRAIN, 1, a);
-    memset((uint8_t *)d.pixels, 0, d.count * DIGIT_PIXELS);
-    size_t drawn = 0;
-    asked = 0;
-    d.stopped = stop_at_the_fourth_question;
-    assert_int_equal(dataset_complete(&d, 1, &err), ERR_STOPPED);
-    /* a question before each of 240 pieces, and one behind the last */
-    check(asked == 241);
-    for (size_t i = 0; i < d.count; i++)
-        for (size_t j = 0; j < DIGIT_PIXELS; j++)
-            if (d.pixels[i * DIGIT_PIXELS + j]) {
-                drawn++;
-                break;
-            }
-    check(drawn == 750);
-    arena_close(a);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -277,7 +245,6 @@ int main(void)
         cmocka_unit_test(colour_digits_are_loaded_with_their_mean_and_deviation),
         cmocka_unit_test(every_digit_comes_as_often),
         cmocka_unit_test(batches_draw_the_images_that_they_need),
-        cmocka_unit_test(drawing_ends_when_it_is_stopped),
         cmocka_unit_test(a_linear_model_reads_most_digits_and_not_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;

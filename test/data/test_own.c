@@ -40,7 +40,7 @@ static void make(const char *path, hid_t type, hid_t label_type)
 static Dataset load(const char *path, DataSplit split)
 {
     Dataset d;
-    check_ok(dataset_load(&d, path, NULL, split, 1, NULL, arena, &err), &err);
+    check_ok(dataset_load(&d, path, NULL, split, 1, arena, &err), &err);
     return d;
 }
 
@@ -138,7 +138,7 @@ static void a_file_may_say_what_is_to_test(void **state)
 static void check_refused(const char *says)
 {
     Dataset d;
-    const Status status = dataset_load(&d, "bad.h5", NULL, SPLIT_TRAIN, 1, NULL, arena, &err);
+    const Status status = dataset_load(&d, "bad.h5", NULL, SPLIT_TRAIN, 1, arena, &err);
     if (status == OK || !strstr(err.text, says) || strncmp(err.text, "bad.h5", 6))
         print_error("status %d: %s\nwant %s\n", (int)status, err.text, says);
     check(status == ERR_CORRUPT && strstr(err.text, says) && !strncmp(err.text, "bad.h5", 6));
@@ -188,11 +188,11 @@ static void damaged_files_and_folders_are_refused(void **state)
     Dataset d;
     FILE *file = fopen("bad.h5", "w");
     check(file && fprintf(file, "no HDF5 file") > 0 && !fclose(file));
-    check(dataset_load(&d, "bad.h5", NULL, SPLIT_TRAIN, 1, NULL, arena, &err) != OK);
+    check(dataset_load(&d, "bad.h5", NULL, SPLIT_TRAIN, 1, arena, &err) != OK);
     check(strstr(err.text, "bad.h5"));
-    check(dataset_load(&d, "none.h5", NULL, SPLIT_TRAIN, 1, NULL, arena, &err) != OK &&
+    check(dataset_load(&d, "none.h5", NULL, SPLIT_TRAIN, 1, arena, &err) != OK &&
           strstr(err.text, "none.h5"));
-    check(dataset_load(&d, "bad.h5", "folder", SPLIT_TRAIN, 1, NULL, arena, &err) == ERR_USAGE);
+    check(dataset_load(&d, "bad.h5", "folder", SPLIT_TRAIN, 1, arena, &err) == ERR_USAGE);
     check(strstr(err.text, "--data-dir folder"));
 }
 

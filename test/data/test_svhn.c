@@ -99,7 +99,7 @@ static void make(File *f, Variable x, Variable y, bool packed)
 static Status load(Dataset *d, Arena *a)
 {
     err = (Error){0};
-    return dataset_load(d, "svhn", scratch_dir, SPLIT_TEST, 1, NULL, a, &err);
+    return dataset_load(d, "svhn", scratch_dir, SPLIT_TEST, 1, a, &err);
 }
 
 static Status load_bytes(const void *data, size_t size, Dataset *d, Arena *a)

@@ -37,7 +37,7 @@ static void write_text(const World *w, const char *text, size_t size)
 
 static Status load(World *w, const char *from, DataSplit split, size_t context)
 {
-    TRY(dataset_load(&w->d, "text", from, split, 1, NULL, w->a, &w->err));
+    TRY(dataset_load(&w->d, "text", from, split, 1, w->a, &w->err));
     return dataset_window(&w->d, context, w->a, &w->err);
 }
 
@@ -92,7 +92,7 @@ static void a_text_that_is_too_short_or_missing_is_refused(void **state)
     assert_int_equal(load(&w, w.dir, SPLIT_TRAIN, 0), ERR_USAGE);
     write_text(&w, "", 0);
     assert_int_equal(load(&w, w.dir, SPLIT_TRAIN, 1), ERR_USAGE);
-    check_ok(dataset_load(&w.d, "digits", NULL, SPLIT_TEST, 1, NULL, w.a, &w.err), &w.err);
+    check_ok(dataset_load(&w.d, "digits", NULL, SPLIT_TEST, 1, w.a, &w.err), &w.err);
     assert_int_equal(dataset_window(&w.d, 4, w.a, &w.err), ERR_USAGE);
     check_ok(dataset_window(&w.d, 0, w.a, &w.err), &w.err);
     world_close(&w);

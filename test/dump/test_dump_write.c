@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 static Error err;
@@ -132,33 +131,6 @@ static void nothing_shows_before_commit_nor_after_abandon(void **state)
     assert_int_equal(scratch_files(false), 1);
 }
 
-/* ext4 would write the bytes to the disk when the file is closed, though it is removed. */
-static void an_abandoned_dump_is_emptied_before_it_is_closed(void **state)
-{
-    (void)state;
-    enum { SIZE = 1 << 20 };
-    const Shape shape = {.rank = 1, .dim = {SIZE}, .n = SIZE};
-    float *x = calloc(SIZE, sizeof *x);
-    struct stat now;
-    struct dirent *entry;
-    DumpWriter *w;
-    int fd = -1;
-    scratch_files(true);
-    check_ok(dump_create(&w, in_scratch("new.h5"), &err), &err);
-    check_ok(dump_write(w, "large", &shape, x, NULL, &err), &err);
-    DIR *dir = opendir(scratch_dir);
-    while (fd < 0 && (entry = readdir(dir)))
-        if (strstr(entry->d_name, ".tmp"))
-            fd = open(in_scratch(entry->d_name), O_RDONLY | O_CLOEXEC);
-    closedir(dir);
-    check(!fstat(fd, &now) && 512 * (size_t)now.st_blocks >= SIZE * sizeof *x);
-    dump_abandon(w);
-    check(!fstat(fd, &now) && 512 * (size_t)now.st_blocks < SIZE && !now.st_nlink);
-    close(fd);
-    free(x);
-    assert_int_equal(scratch_files(false), 0);
-}
-
 static void places_that_cannot_be_written_are_refused(void **state)
 {
     (void)state;
@@ -208,54 +180,6 @@ static void a_name_used_twice_is_an_error(void **state)
     assert_int_equal(scratch_files(false), 0);
 }
 
-/* HDF5's calls of either name come here, and the longest counts. */
-static size_t longest;
-
-static ssize_t noted_write(int fd, const void *data, size_t size, off_t at)
-{
-    longest = size > longest ? size : longest;
-    return syscall(SYS_pwrite64, fd, data, size, at);
-}
-
-__attribute__((visibility("default"))) ssize_t pwrite(int fd, const void *data, size_t size, off_t at)
-{
-    return noted_write(fd, data, size, at);
-}
-
-__attribute__((visibility("default"))) ssize_t pwrite64(int fd, const void *data, size_t size, off_t at)
-{
-    return noted_write(fd, data, size, at);
-}
-
-/* A stop waits for a write that has begun. */
-static void large_tensors_of_any_shape_are_written_in_pieces(void **state)
-{
-    (void)state;
-    static const size_t dims[][4] = {
-        {1, 1, 1, 5000001}, {2200000, 2, 1, 1}, {3, 2, 1100000, 1}, {7, 3, 5, 60000}};
-    Arena *a = arena_open(0);
-    for (size_t i = 0; i < countof(dims); i++) {
-        Shape shape;
-        DumpWriter *w;
-        Dump *d;
-        check(shape_make(&shape, 4, dims[i]));
-        float *x = NEW(a, float, shape.n), *y = NEW(a, float, shape.n);
-        check(x && y);
-        for (size_t k = 0; k < shape.n; k++)
-            x[k] = (float)(k % 16000057);
-        longest = 0;
-        check_ok(dump_create(&w, in_scratch("large.h5"), &err), &err);
-        check_ok(dump_write(w, "x", &shape, x, NULL, &err), &err);
-        check_ok(dump_commit(w, &err), &err);
-        check(longest > (4 << 20) - 1 && longest <= 8 << 20);
-        check_ok(dump_open(&d, in_scratch("large.h5"), a, &err), &err);
-        check_ok(dump_read(d, 0, y, &err), &err);
-        dump_close(d);
-        assert_memory_equal(x, y, shape.n * sizeof *x);
-    }
-    arena_close(a);
-}
-
 static void the_metadata_carry_checksums(void **state)
 {
     (void)state;
@@ -286,11 +210,9 @@ int main(void)
         cmocka_unit_test(what_is_written_reads_back_in_order_with_attributes),
         cmocka_unit_test(same_calls_write_the_same_bytes),
         cmocka_unit_test(nothing_shows_before_commit_nor_after_abandon),
-        cmocka_unit_test(an_abandoned_dump_is_emptied_before_it_is_closed),
         cmocka_unit_test(places_that_cannot_be_written_are_refused),
         cmocka_unit_test(a_read_only_dump_is_replaced_and_stays_read_only),
         cmocka_unit_test(a_name_used_twice_is_an_error),
-        cmocka_unit_test(large_tensors_of_any_shape_are_written_in_pieces),
         cmocka_unit_test(the_metadata_carry_checksums),
     };
     return cmocka_run_group_tests(tests, scratch_open, scratch_close) ? 1 : 0;

@@ -452,50 +452,6 @@ static void overlap_hides_messages(void)
     check(hides);
 }
 
-static Dataset load_text(const char *dir)
-{
-    Dataset d, own;
-    check_ok(dataset_load_once(&d, net, "text", dir, SPLIT_TRAIN, 1, 1, NULL, arena, &err), &err);
-    check_ok(dataset_load(&own, "text", dir, SPLIT_TRAIN, 1, NULL, arena, &err), &err);
-    check(d.tokens == own.tokens && d.info->classes == own.info->classes && !d.labels);
-    check(!memcmp(d.pixels, own.pixels, own.tokens));
-    return d;
-}
-
-/* Rank 0 changes its first token; the ranks that see it have no copy of their own. */
-static void check_shared(const Dataset *d, bool shared)
-{
-    const uint8_t before = d->pixels[0];
-    net_meet(net);
-    if (net->rank == 0)
-        ((uint8_t *)d->pixels)[0] ^= 1;
-    net_meet(net);
-    check((d->pixels[0] == (before ^ 1)) == (shared || net->rank == 0));
-}
-
-static void neighbours_share_data(void)
-{
-    static const char text[] = "to be or not to be, that is the question";
-    char file[220], other[220], none[220];
-    snprintf(file, sizeof file, "%s/input.txt", folder);
-    snprintf(other, sizeof other, "%s/.", folder);
-    snprintf(none, sizeof none, "%s/no-such-folder", folder);
-    if (net->rank == 0)
-        file_save(file, text, strlen(text));
-    net_any(net, false); /* all wait for the file */
-    Dataset d = load_text(folder);
-    check_shared(&d, true);
-    /* rank 1 names another folder, so it loads the data set itself */
-    d = load_text(net->rank == 1 ? other : folder);
-    check_shared(&d, net->rank != 1);
-    /* there is no third block of shared memory */
-    d = load_text(folder);
-    check_shared(&d, false);
-    check(dataset_load_once(&d, net, "text", none, SPLIT_TRAIN, 1, 1, NULL, arena, &err) == ERR_IO);
-    check(strstr(err.text, none));
-    net_continue(net);
-}
-
 /* `stopped` is called before and after each layer of the forward and the backward pass, and between a layer's pieces. From
  * call number `calls` on it stops the pass, or at this call it `spoils` a weight. -1: neither. */
 static int calls = -1;
@@ -659,7 +615,6 @@ static int run_rank(const char *dir)
         fail_in_all_flights();
     if (net->ranks == 2 && getenv("TORTURE"))
         overlap_hides_messages();
-    neighbours_share_data();
     return net_close(net, 0);
 }
 

@@ -17,7 +17,7 @@ static Dataset draw(DataSplit split, size_t count)
 {
     Error err;
     Dataset d;
-    check_ok(dataset_load(&d, "digits", NULL, split, 1, NULL, arena, &err), &err);
+    check_ok(dataset_load(&d, "digits", NULL, split, 1, arena, &err), &err);
     d.count = count;
     return d;
 }
@@ -113,7 +113,7 @@ static void lenet_learns_digits_as_well_through_a_compressor_for_far_fewer_bytes
 
 int main(void)
 {
-    linalg_choose_kernels(linalg_trial); /* as the programs do */
+    linalg_choose_kernels(); /* as the programs do */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lenet_learns_digits_as_well_through_a_compressor_for_far_fewer_bytes),
     };

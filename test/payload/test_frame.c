@@ -2,7 +2,6 @@
  * cut, altered or forged, it must be refused with the offset of the damage, and without large allocations. */
 #include "base/checksum.h"
 #include "payload/frame.h"
-#include "rig/calls.h"
 #include "rig/scratch_dir.h"
 #include "dump/tensor_wire.h"
 
@@ -131,36 +130,6 @@ static void what_is_put_is_taken(void **state)
     check(item.record.raw && !item.record.joined && frame_shape(&item.record).dim[1] == 4);
     check_ok(frame_next(r, &item, a, &err), &err);
     check(item.type == FRAME_END);
-    frame_close(r);
-    arena_close(a);
-}
-
-/* A signal is handled between two calls, so a call for gigabytes would delay a stop. */
-static void a_large_payload_is_written_and_read_in_pieces(void **state)
-{
-    (void)state;
-    enum { SIZE = 30000001, CALLS = 3 }; /* looking at the counts reads twice itself */
-    Arena *a = arena_open(0);
-    FrameWriter *w;
-    FrameReader *r;
-    FrameItem item;
-    FrameMember member = {.path = "x"};
-    uint8_t *data = NEW(a, uint8_t, SIZE);
-    check(data && shape_make(&member.shape, 1, (size_t[]){SIZE}));
-    for (size_t i = 0; i < SIZE; i++)
-        data[i] = (uint8_t)(i % 251);
-    const FrameRecord record = {
-        .name = "x", .member = &member, .members = 1, .rounds = 1, .round = {{data, SIZE}}};
-    const long before = calls_made().writes;
-    check_ok(frame_create(&w, in_scratch("large.atomo"), "qsgd", 1, a, &err), &err);
-    check_ok(frame_put(w, &record, &err), &err);
-    check_ok(frame_commit(w, &err), &err);
-    check(before < 0 || calls_made().writes - before > CALLS);
-    check_ok(frame_open(&r, in_scratch("large.atomo"), a, &err), &err);
-    const long opened = calls_made().reads;
-    check_ok(frame_next(r, &item, a, &err), &err);
-    check(opened < 0 || calls_made().reads - opened > 2 * CALLS);
-    check(item.record.round[0].size == SIZE && !memcmp(item.record.round[0].data, data, SIZE));
     frame_close(r);
     arena_close(a);
 }
@@ -310,7 +279,6 @@ int main(void)
         cmocka_unit_test(the_checksum_of_pieces_is_that_of_the_whole),
         cmocka_unit_test(the_checksum_of_floats_is_that_of_their_bytes),
         cmocka_unit_test(what_is_put_is_taken),
-        cmocka_unit_test(a_large_payload_is_written_and_read_in_pieces),
         cmocka_unit_test(every_cut_is_seen_and_located),
         cmocka_unit_test(every_flipped_bit_is_seen),
         cmocka_unit_test(forgeries_with_right_checksums_are_refused),

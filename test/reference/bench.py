@@ -35,7 +35,8 @@ def library():
 
 
 def run(*words):
-    done = subprocess.run([program, *map(str, words)], capture_output=True, text=True)
+    force = ["--force"] if words[0] in ("synth", "encode", "decode", "convert") else []
+    done = subprocess.run([program, *map(str, words), *force], capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(f"{' '.join(map(str, words))}: exit {done.returncode}: {done.stderr.strip()}")
     return done.stdout

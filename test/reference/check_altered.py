@@ -96,7 +96,7 @@ def alter_payload(record_body, record, rng):
 
 def by_program(data):
     """Returns the arrays that the program decodes, or None, and what it says."""
-    done = subprocess.run([bench.program, "decode", "bad.atomo", "-o", "bad.h5", "--quiet"], capture_output=True)
+    done = subprocess.run([bench.program, "decode", "bad.atomo", "-o", "bad.h5", "--quiet", "--force"], capture_output=True)
     said = done.stderr.decode(errors="replace").strip()
     if not check(done.returncode in (0, 1), f"exit {done.returncode}: {said}"):
         return None, said
@@ -140,7 +140,7 @@ def check_checksums(good, count, rng):
         for bad in (good[:at], flipped) if at < 12 else (good[:at] if at % 2 else flipped,):
             with open("bad.atomo", "wb") as file:
                 file.write(bad)
-            done = subprocess.run([bench.program, "decode", "bad.atomo", "-o", "bad.h5"], capture_output=True)
+            done = subprocess.run([bench.program, "decode", "bad.atomo", "-o", "bad.h5", "--force"], capture_output=True)
             check(done.returncode == 1 and b"bad.atomo" in done.stderr, f"altered at {at}: exit {done.returncode}")
             try:
                 container.read("bad.atomo")

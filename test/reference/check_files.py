@@ -69,7 +69,7 @@ def main(program):
         os.chdir(folder)
 
         def convert(source, target):
-            subprocess.run([program, "convert", "-q", source, target], check=True, stdout=subprocess.DEVNULL)
+            subprocess.run([program, "convert", "-q", "--force", source, target], check=True, stdout=subprocess.DEVNULL)
 
         def round_trip(source, wanted):
             convert(source, "a.npz")

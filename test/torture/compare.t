@@ -42,42 +42,10 @@ $ atomo-bench synth -o g.h5 --shape 10 --shape 2000x640 -q; atomo-bench compare 
 2> hint: run the command with --repeats 1000, or remove *.journal to begin afresh
 = 2
 
-# a stop is obeyed within a second, in the middle of a call that takes seconds: finished records are printed, and with -o --resume goes on
-$ atomo-bench synth -o g.h5 --shape 10 --shape 2000x2000 -q; for o in '' '-o r.csv'; do : >err; timeout --foreground -s KILL 300 atomo-bench compare g.h5 -t layer* -c sign -c svd:method=gesdd --repeats 1 --metrics bytes -f csv -v $o >out 2>err & until grep -q 'finished: svd.* on layer0' err || ! kill -0 $!; do sleep 0.05; done; p=$(cat /proc/$!/task/$!/children); sh $SRC/test/cli/busy.sh $p $(awk '{print $14 + $15 + 30}' /proc/${p% }/stat); kill -TERM $!; wait $!; echo $?; grep -c , out; tail -n 2 err; done; ls r.csv* out
-> 130
-> 5
-> 130
-> 0
-> *stopped with 4 of 6 records finished
-> hint: *--resume continues from r.csv.journal
-> out
-> r.csv.journal
-= 0
-
-# so are decode and convert, with a signal at any time, and no temporary file is left
-? python3 -c ''
-$ python3 $SRC/test/cli/bomb.py p.atomo dct 67108859 1; printf '\122\0\0\0\0\0\0\0{"w":{"dtype":"F32","shape":[100000000],"data_offsets":[0,400000000]}}            ' >h.safetensors; truncate -s 400000090 h.safetensors; for c in 'decode p.atomo -o x.h5 --max-output 1G' 'convert h.safetensors x.h5' 'convert h.safetensors x.npz'; do rm -f pid; timeout --foreground -s KILL 300 sh -c 'echo $$ >pid; exec atomo-bench "$@"' sh $c -q 2>err & until [ -s pid ]; do sleep 0.01; done; sh $SRC/test/cli/catches.sh $(cat pid); kill -TERM $!; wait $!; echo $?; tail -n 1 err; done; ls -A; rm h.safetensors
-> 130
-> atomo-bench: *stopped*; no file was written
-> atomo-bench: convert: stopped; no file was written
-- x.*
-- *.tmp
-= 0
-
-# so are verify, inspect and encode, which write nothing to -o
-$ atomo-bench synth -o g.h5 --shape 2000x2000 -q; for c in 'verify g.h5 -o r.csv' 'inspect g.h5 -o r.csv' 'encode g.h5 -c svd:method=gesdd -o r.atomo'; do rm -f pid; timeout --foreground -s KILL 300 sh -c 'echo $$ >pid; exec atomo-bench "$@"' sh $c -q 2>err & until [ -s pid ]; do sleep 0.01; done; sh $SRC/test/cli/catches.sh $(cat pid); sh $SRC/test/cli/busy.sh $(cat pid) 30; kill -TERM $!; wait $!; echo $?; tail -n 1 err; done; ls r.*
-> 130
-> atomo-bench: g.h5: stopped*
-> atomo-bench: inspect: stopped
-> atomo-bench: encode: stopped*
-- 137
-2> *r.**
-= 2
-
-# where a file cannot be written, a hint names the limit and the journal from which --resume continues, and it does
+# where a file cannot be written, a hint names the journal from which --resume continues, and it does
 $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 3 -q; set -- compare g.h5 -c qsgd -c topk -c none --repeats 2 --metrics bytes -f csv -q -o r.csv; (ulimit -f 16; atomo-bench "$@"); echo $?; atomo-bench "$@" --resume && wc -l <r.csv; ls
 2> atomo-bench: r.csv.journal: cannot write: File too large
-2> hint: a limit is set, as by ulimit -f *; a higher one may help; then the same command with --resume continues from r.csv.journal
+2> hint: the same command with --resume continues from r.csv.journal
 > 1
 > 31
 > g.h5
@@ -88,4 +56,14 @@ $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 3 -q; set -- compar
 $ atomo-bench synth -o g.h5 --shape 64x32 --shape 100x30 --shape 10 --steps 3 --workers 2 -q; set -- atomo-bench compare g.h5 -q --repeats 40 -c qsgd -c ef+terngrad -c powersgd:rank=2 -c joint:bits=1+entry --metrics bytes,mse,variance,wasserstein,residual_norm,cosine,bias_p; "$@" -o whole.csv 2>err; for i in $(seq 50); do timeout -s KILL 0.$(od -An -N1 -tu1 /dev/urandom | awk '{printf "%02d", 5 + $1 % 12}') "$@" -o r.csv --resume; done 2>err; "$@" -o r.csv --resume 2>err; cmp whole.csv r.csv && echo same; ls
 > same
 - *.journal
+= 0
+
+# a second signal ends a command at once, in the middle of a call that takes seconds; it leaves neither a temporary file nor half an output
+$ atomo-bench synth -o g.h5 --shape 3000x3000 -q; cp g.h5 was; echo before >r.csv; for c in 'compare g.h5 -c svd:method=gesdd --repeats 9 --metrics bytes -o r.csv' 'verify g.h5 -o r.csv' 'encode g.h5 -c svd:method=gesdd -o r.atomo' 'synth --shape 20000x20000 --steps 9 -o g.h5 --force'; do rm -f pid r.csv.journal; sh -c 'echo $$ >pid; exec atomo-bench "$@"' sh $c -q 2>err & until [ -s pid ]; do sleep 0.01; done; sh $SRC/test/cli/catches.sh $(cat pid); sleep 0.3; kill -TERM $!; sleep 0.6; kill -TERM $! 2>/dev/null; wait $!; echo "code $?"; done; cat r.csv; cmp g.h5 was && echo same; ls -A
+> before
+> same
+- code [02]
+- code 137
+- r.atomo
+- *.tmp
 = 0

