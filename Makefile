@@ -926,4 +926,4 @@ help:
 	@echo "make docs      regenerate docs/compressors.md and the figures of docs/atomo.md"
 	@echo "make format lint depcheck tsan rng-quality install uninstall clean deps deps-mpi"
 
--include $(shell find build -path 'build/de*' -prune -o -name '*.d' -print 2>/dev/null)
+-include $(shell find build \( -path build/deb -o -path build/desks \) -prune -o -name '*.d' -print 2>/dev/null)

@@ -63,7 +63,7 @@ void step_folders(TextBuf *out, const char *dir, int depth)
         if (is_step(found[i]) && !has)
             text_addf(out, "%s%s", out->size ? ", " : "", dir);
         has = has || is_step(found[i]);
-        const char *inner = depth && found[i]->d_type == DT_DIR ? text_format(out->arena, "%s/%s", dir, found[i]->d_name) : NULL;
+        const char *inner = depth ? text_format(out->arena, "%s/%s", dir, found[i]->d_name) : NULL;
         if (inner)
             step_folders(out, inner, depth - 1);
         free(found[i]);

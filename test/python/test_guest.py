@@ -170,6 +170,18 @@ class Memory(unittest.TestCase):
             with self.subTest(spec):
                 self.assertEqual(self.step(spec, self.fleeting), self.step(spec, self.lasting))
 
+    def test_a_refused_begin_leaves_the_open_step(self):
+        x = np.arange(1 << 18, dtype=np.float32)
+        t = atomo.Codec("none").tensor(x.shape)
+        t.begin(1)
+        with self.assertRaises(atomo.Error):
+            t.begin(2, senders=99)
+        reused = [np.full(x.shape, 7, np.float32) for _ in range(8)]  # takes the memory of an array that was freed
+        t.take(0, t.send(x))
+        t.end_round()
+        np.testing.assert_array_equal(t.finish(x), x)
+        self.assertTrue(all((r == 7).all() for r in reused))
+
     def test_what_send_returns_is_the_callers(self):
         for spec in ("none", "qsgd", "powersgd:rank=2"):
             tensor = atomo.Codec(spec).tensor(X.shape, "fc")

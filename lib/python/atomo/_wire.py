@@ -118,6 +118,7 @@ class Wire:
 
     def __init__(self, group):
         self.group, self.sent, self.digest = group, 0, 0
+        self._members = None  # of a group: (group, its ranks)
         self._longest = {}  # by place: the longest message, and the room for the next
 
     @property
@@ -131,7 +132,9 @@ class Wire:
     @property
     def members(self):
         """The ranks of the group, as numbers of the whole program."""
-        return [r if self.group is None else dist.get_global_rank(self.group, r) for r in range(self.ranks)]
+        if self._members is None or self._members[0] is not self.group:
+            self._members = self.group, [r if self.group is None else dist.get_global_rank(self.group, r) for r in range(self.ranks)]
+        return self._members[1]
 
     def _room(self, place):
         return self._longest.get(place, (0, 0))[1]

@@ -205,7 +205,7 @@ class Codec:
     def caution(self):
         """A warning for users of this spec, or None."""
         text = lib.atomo_codec_caution(self._handle)
-        if not text and re.fullmatch(r"(.*\+)?sign", self.spec):  # harmless where nothing is trained, so the programs are silent
+        if not text and re.fullmatch(r"(.*\+)?sign", self.complete):  # harmless where nothing is trained, so the programs are silent
             return "moves elements whose gradient is 0 by the whole rate, as rows of an embedding that no batch holds"
         return text.decode() if text else None
 
@@ -374,9 +374,9 @@ class Tensor:
             mean = _new(self.shape)
         elif not _writable(mean, _FLOAT) or mean.shape != self.shape:
             raise UsageError("mean: want a writable, contiguous array of float32 of shape %s" % (self.shape,))
-        self._mean = mean
         senders = self.workers if senders is None else int_of("senders", senders)
-        call(lib.atomo_step_begin, self._handle, step_of(step), senders, _address(self._mean))
+        call(lib.atomo_step_begin, self._handle, step_of(step), senders, _address(mean))
+        self._mean = mean  # the library writes to it until the step ends; a refused begin leaves the step that was open
 
     @_alone
     def lend(self, array):

@@ -135,7 +135,8 @@ class State:
         if not self._numbered:
             self._refuse(set(states) - set(self._names.values()))
         self.step, self.wire.sent = (integer(n, v, 0, 2**63 - 1) for n, v in (("step", step), ("bytes_sent", sent)))
-        self._loaded, self._tensors, self._history = states, {}, history
+        self._loaded, self._tensors, self._history = states, {}, integer("history", history, 0, 2**32 - 1)
+        self._failure, self._open, self._skips = None, [], False
 
     def _refuse(self, names):
         if names:
@@ -245,7 +246,7 @@ class State:
         self.step += 1
         self._skips = self._names_grow = False
         if self._numbered:  # load_state_dict stored the states by number, as it had no names
-            self._refuse(set(self._loaded) - set(self._names.values()))
+            self._do(self._refuse, set(self._loaded) - set(self._names.values()))
 
     def _lose_step(self):
         self._open, self._skips = [], False
@@ -294,8 +295,8 @@ class _Bucket:
         """What all ranks must share: travels as a digest with every message, and is told where digests differ."""
         for part in self.parts:
             part.name = state._name(part.parameter)
-        names = ("spec", "seed", "min_elements", "exchange", "nonfinite", "start", "step")
-        self.facts = {name: getattr(state, name) for name in names}
+        names = ("seed", "min_elements", "exchange", "nonfinite", "start", "step")
+        self.facts = {"spec": state.codec.complete, **{name: getattr(state, name) for name in names}}
         self.facts["version"], self.facts["process_group"] = lib.atomo_version().decode(), state.wire.members
         self.facts["parameters"] = [
             "%s %s %s" % (part.name, part.parameter.dtype, "x".join(map(str, part.parameter.shape))) for part in self.parts
@@ -370,16 +371,17 @@ def _greet(state, bucket):
 
 
 def _train(state, bucket):
-    """Rank 0 learns what all begin the step with, for codecs that train."""
+    """Rank 0 learns what all begin the step with, for codecs that train. Before `start` its message is empty: the kinds of
+    messages do not depend on the step."""
     training = [part for part in bucket.parts if "trains" in state._traits[part.codec]]
-    if not training or state._plain:
+    if not training:
         return 0
-    wire = state.wire
+    wire, learns = state.wire, [] if state._plain else training
     learned = state._message(
-        lambda: [np.frombuffer(p.tensor.train(p.value, state.step + 1), np.uint8) for p in training if wire.rank == 0]
+        lambda: [np.frombuffer(p.tensor.train(p.value, state.step + 1), np.uint8) for p in learns if wire.rank == 0]
     )
     everyone = state._arrived(wire.gather((bucket.index, 0), learned), wire, bucket)
-    state._do(lambda: [p.tensor.learn(data) for p, data in zip(training, unpack(everyone[0], len(training)))])
+    state._do(lambda: [p.tensor.learn(data) for p, data in zip(learns, unpack(everyone[0], len(learns)))])
     return 1
 
 
