@@ -195,7 +195,7 @@ def other_size(rank, state):
 
 
 DIFFERENCES = {
-    "a parameter of the codec": (arguments({"spec": "qsgd:bits=2"}, {"spec": "qsgd:bits=4"}), "differ in spec: rank 0 has qsgd:bits=2, rank 1 has qsgd"),
+    "a parameter of the codec": (arguments({"spec": "qsgd:bits=2"}, {"spec": "qsgd:bits=4"}), "differ in spec: rank 0 has qsgd:bits=2,.* rank 1 has qsgd:bits=4,"),
     "another codec": (arguments({"spec": "qsgd"}, {"spec": "powersgd:rank=2"}), "differ in spec"),
     "a codec that trains": (arguments({"spec": "cas"}, {"spec": "qsgd"}), "differ in spec"),
     "the seed": (arguments({"spec": "eden:bits=4", "seed": 1}, {"spec": "eden:bits=4", "seed": 2}), "differ in seed: rank 0 has 1, rank 1 has 2"),
@@ -214,6 +214,7 @@ DIFFERENCES = {
     "a step more": (later(one_step_more), "differ in step: rank 0 has 2, rank 1 has 3"),
     "a seed that changes": (later(seeded), "differ in seed"),
     "min_elements that changes": (later(other_size), "differ in min_elements"),
+    "a codec typed in two ways": (arguments({"spec": "qsgd"}, {"spec": "QSGD:bits=4"}), "nothing"),
     "threads": (right(**{"0": {"threads": 1}, "1": {"threads": 2}}), "right"),
     "the checkpoint of rank 0 on both, with residuals": (everyones_checkpoint("ef+topk:ratio=0.2"), "rank 1: .*worker 0"),
     "the checkpoint of rank 0 on both, without any": (everyones_checkpoint("powersgd:rank=2"), "nothing"),
