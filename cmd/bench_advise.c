@@ -56,7 +56,7 @@ int bench_advise(int argc, char **argv)
         OPTION(0, "overlap", NULL, &c->overlap, "send each layer while the next ones are computed"),
         OPTION(0, "unbiased", NULL, &j.limits.unbiased, "only unbiased codecs"),
         OPTION(0, "allreduce", NULL, &j.limits.undecoded, "only codecs whose payloads add without decoding"),
-        OPTION(0, "max-error", "E", &j.limits.error, "most relative error of the mean", .low = 0,
+        OPTION(0, "max-error", "E", &j.limits.error, "most relative error of the mean, less its 95 % interval", .low = 0,
                .high = 1e9),
         OPTION(0, "max-bytes", "BYTES", &j.most_bytes, "most bytes that a worker sends in a step"),
         OPTION(0, "memory", "BYTES", &j.most_memory, "most working memory of a codec"),

@@ -473,7 +473,7 @@ static double efficiency_se(const Tally *t)
     const double share = ratio(t->entropy, t->bytes);
     const double spread = fmax(t->entropies - 2 * share * t->entropy_sizes + share * share * t->sizes, 0);
     const double third = t->entropies > 0 ? t->entropies_third * pow(spread / t->entropies, 1.5) : 0;
-        return isnan(share) ? NAN : ratio(size_se(t, spread, third, never_varies(t)) * t->cells, 8 * t->bytes);
+    return isnan(share) ? NAN : ratio(size_se(t, spread, third, never_varies(t)) * t->cells, 8 * t->bytes);
 }
 static double residual_norm(const Tally *t)
 {
