@@ -166,15 +166,19 @@ def in_pairs(rank, world):
 def gathered(rank, world):
     """Every rank gets the bytes of all, of different lengths, and has sent its own to each of the others; lengths change from step to
     step, so that messages are longer and shorter than their room."""
-    from atomo._wire import Wire
+    from atomo._wire import Wire, pack, unpack
+
+    def bytes_of(message):
+        return list(unpack(message, 1)[0])
 
     wire, lengths = Wire(None), (10, 10, 400, 5)
     for least in lengths:
-        parts = wire.gather("place", np.full(least + rank, rank, np.uint8))
-        check([list(part) for part in parts] == [[r] * (least + r) for r in range(world)], world, "gathers", parts)
-        other = wire.swap("pair", np.full(least + rank, rank, np.uint8), rank ^ 1)
-        check(list(other) == [rank ^ 1] * (least + (rank ^ 1)), world, "swaps", other)
-    check(wire.sent == sum(least + rank for least in lengths) * world, world, "has sent", wire.sent)
+        own = pack([np.full(least + rank, rank, np.uint8)])
+        parts = [bytes_of(part) for part in wire.gather("place", own)]
+        check(parts == [[r] * (least + r) for r in range(world)], world, "gathers", parts)
+        other = bytes_of(wire.swap("pair", own, rank ^ 1))
+        check(other == [rank ^ 1] * (least + (rank ^ 1)), world, "swaps", other)
+    check(wire.sent == sum(8 + least + rank for least in lengths) * world, world, "has sent", wire.sent)
 
 
 def fails_together(rank, world):

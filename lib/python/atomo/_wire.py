@@ -50,9 +50,10 @@ def worst(messages):
 
 
 def pack(payloads):
-    """One message: payloads one after another, each behind its size."""
-    out = np.empty(sum(_SIZE.size + p.size for p in payloads), np.uint8)
-    at = 0
+    """One message: room for its head, then payloads one after another, each behind its size. The wire sends it without a copy."""
+    out = np.empty(_HEAD.size + sum(_SIZE.size + p.size for p in payloads), np.uint8)
+    _HEAD.pack_into(out, 0, 0, 0)
+    at = _HEAD.size
     for payload in payloads:
         _SIZE.pack_into(out, at, payload.size)
         at += _SIZE.size
@@ -63,7 +64,7 @@ def pack(payloads):
 
 def unpack(message, count):
     """The payloads of a message, not copied."""
-    payloads, at = [], 0
+    payloads, at = [], _HEAD.size
     for _ in range(count):
         size = _SIZE.unpack_from(message, at)[0]
         at += _SIZE.size
@@ -72,35 +73,33 @@ def unpack(message, count):
     return payloads
 
 
-class _Letter:
-    """A message of this rank as it travels: its head and its first `room` bytes in one call, and the rest of a longer one in another."""
+def _stamped(message, digest):
+    """The bytes of a message or of a failure, with their head."""
+    failed = isinstance(message, Failure)
+    data = pack([message.data()]) if failed else message
+    size = data.size - _HEAD.size
+    _HEAD.pack_into(data, 0, -1 - size if failed else size, digest)
+    return data
 
-    def __init__(self, message, room, digest):
-        failed = isinstance(message, Failure)
-        self.data, self.room = message.data() if failed else message, room
-        self.first = np.zeros(_HEAD.size + room, np.uint8)
-        _HEAD.pack_into(self.first, 0, -1 - self.data.size if failed else self.data.size, digest)
-        self.first[_HEAD.size : _HEAD.size + self.data.size] = self.data[:room]
 
-    def rest(self, size):
-        """The bytes behind the first ones, filled up to `size`."""
-        rest = np.zeros(size, np.uint8)
-        rest[: max(0, self.data.size - self.room)] = self.data[self.room :]
-        return rest
+def _between(data, start, end):
+    """These bytes, with zeros behind the last: a longer message travels in two calls, and a short one is filled up."""
+    part = data[start:end]
+    return part if part.size == end - start else np.concatenate((part, np.zeros(end - start - part.size, np.uint8)))
 
 
 def _size(first):
-    head = _HEAD.unpack_from(first)[0]
-    return head if head >= 0 else -1 - head
+    size = _HEAD.unpack_from(first)[0]
+    return _HEAD.size + (size if size >= 0 else -1 - size)
 
 
 def _message(first, rest):
-    """The message of another rank's letter."""
+    """The message of which another rank sent these bytes."""
     size = _size(first)
-    data = first[_HEAD.size : _HEAD.size + size]
+    data = first[:size]
     if data.size < size:
         data = np.concatenate((data, rest[: size - data.size]))
-    return data if _HEAD.unpack_from(first)[0] >= 0 else Failure.of_data(data)
+    return data if _HEAD.unpack_from(first)[0] >= 0 else Failure.of_data(unpack(data, 1)[0])
 
 
 def _checked(messages, firsts):
@@ -137,7 +136,7 @@ class Wire:
         return self._members[1]
 
     def _room(self, place):
-        return self._longest.get(place, (0, 0))[1]
+        return self._longest.get(place, (0, _HEAD.size))[1]
 
     def _learn(self, place, longest):
         """Messages that change their length get some more room."""
@@ -151,13 +150,13 @@ class Wire:
 
     def gather(self, place, message):
         """Every rank's message, in the order of the ranks; a failure instead, where there is one."""
-        letter = _Letter(message, self._room(place), self.digest)
+        data, room = _stamped(message, self.digest), self._room(place)
         with _travelling():
-            firsts = self._all(letter.first)
+            firsts = self._all(_between(data, 0, room))
             longest = max(map(_size, firsts))
-            rests = self._all(letter.rest(longest - letter.room)) if longest > letter.room else firsts
+            rests = self._all(_between(data, room, longest)) if longest > room else firsts
         self._learn(place, longest)
-        self.sent += letter.data.size * (self.ranks - 1)
+        self.sent += (data.size - _HEAD.size) * (self.ranks - 1)
         return _checked(list(map(_message, firsts, rests)), firsts)
 
     def _send_and_receive(self, partner, data, size):
@@ -173,14 +172,13 @@ class Wire:
         """Sends a message to a rank, and returns that rank's, or a failure."""
         if self.group is not None:
             partner = dist.get_global_rank(self.group, partner)
-        letter = _Letter(message, self._room(place), self.digest)
+        data, room = _stamped(message, self.digest), self._room(place)
         with _travelling():
-            first = self._send_and_receive(partner, letter.first, letter.first.size)
-            mine, theirs = (max(0, size - letter.room) for size in (letter.data.size, _size(first)))
-            rest = self._send_and_receive(partner, letter.rest(mine), theirs)
-        self._learn(place, max(letter.data.size, _size(first)))
-        self.sent += letter.data.size
-        got = _checked([_message(first, rest)], (letter.first, first))
+            first = self._send_and_receive(partner, _between(data, 0, room), room)
+            rest = self._send_and_receive(partner, data[room:], max(0, _size(first) - room))
+        self._learn(place, max(data.size, _size(first)))
+        self.sent += data.size - _HEAD.size
+        got = _checked([_message(first, rest)], (data, first))
         return got if isinstance(got, Failure) else got[0]
 
 

@@ -274,6 +274,10 @@ class _Part:
         self.tensor = state._tensor(self)
         self.late = state._keeps(self.tensor.codec)
 
+    def send(self):
+        self.sent = self.tensor.lend(self.value)
+        return self.sent
+
     def finish(self):
         self.tensor.finish(self.value)
         if self.view.data_ptr() != self.mean.ctypes.data:
@@ -330,8 +334,8 @@ _ADVICE = {
 def _difference(wire, facts):
     """What the ranks differ in, by name: a failure, the same on all ranks."""
     wire.digest = 0
-    everyone = wire.gather("facts", np.frombuffer(json.dumps(facts).encode(), np.uint8))
-    everyone = [json.loads(told.tobytes()) for told in everyone]
+    everyone = wire.gather("facts", pack([np.frombuffer(json.dumps(facts).encode(), np.uint8)]))
+    everyone = [json.loads(unpack(told, 1)[0].tobytes()) for told in everyone]
     found, first = {}, everyone[0]
     for rank, other in enumerate(everyone):
         for name in first:
@@ -364,7 +368,7 @@ def _greet(state, bucket):
     state._do(bucket.describe, state)
     wire = Wire(groups[0]) if groups and not far else state.wire
     wire.digest = state.wire.digest
-    state._arrived(wire.gather("greeting", state._failure or np.empty(0, np.uint8)), wire, bucket)
+    state._arrived(wire.gather("greeting", state._failure or pack([])), wire, bucket)
     if groups and state.wire.members not in [Wire(group).members for group in groups]:
         raise UsageError("process_group: its ranks are %s, those of DDP's group are %s" % (state.wire.members, Wire(groups[0]).members))
     state._greeted = True
@@ -431,7 +435,8 @@ def _take_all(state, bucket, parts, message, place):
     everyone = state._arrived(state.wire.gather(place, message), state.wire, bucket)
     for rank, data in enumerate(everyone):
         state._remember(data)
-        state._do(lambda: [part.tensor.take(rank, p) for part, p in zip(parts, unpack(data, len(parts)))])
+        own = rank == state.wire.rank  # the tensor keeps its own payload, and copies others
+        state._do(lambda: [part.tensor.take(rank, part.sent if own else p) for part, p in zip(parts, unpack(data, len(parts)))])
 
 
 def _exchange(state, bucket):
@@ -447,7 +452,7 @@ def _exchange(state, bucket):
     for turn in range(max(rounds[part.codec] for part in bucket.parts)):
         left = [part for part in bucket.parts if rounds[part.codec] > turn]
         for take, some in _ways(state, left):
-            message = state._message(lambda: [part.tensor.lend(part.value) for part in some])
+            message = state._message(lambda: [part.send() for part in some])
             take(state, bucket, some, message, (bucket.index, sent))
             sent += 1
         state._do(lambda: [part.tensor.end_round() for part in left])
