@@ -25,7 +25,7 @@ furnish() { # argument: suite
     rm -rf "$root" && mkdir -p "$root" || return 1
     debootstrap --variant=minbase "$1" "$root" >"$desks/$1.log" 2>&1 || return 1
     rm -f "$root/dev/ptmx" && ln -s pts/ptmx "$root/dev/ptmx" && mkdir -p "$root/dev/shm" "$root/dev/pts"
-    cp "$top/Makefile" "$root/root/"
+    (cd "$top" && tar cf - Makefile test/*.mk docs/packaging/*.mk) | tar xf - -C "$root/root"
     there "$root" 0 none C 'cd /root; apt-get -q update; apt-get -qy install --no-install-recommends make locales
         make deps; localedef -i de_DE -f UTF-8 de_DE.UTF-8; useradd -m guest -u 1000' >>"$desks/$1.log" 2>&1 && touch "$root/furnished"
 }

@@ -1,7 +1,7 @@
 /* fuzz_checkpoint.c -- fuzzes the loading of checkpoints. A checkpoint of a small network is saved and read once. For each
  * input, what the reader process would report of the file is modified: attributes, paths, shapes, elements, and failures.
  * Loading must fail with a reason, or restore the weights bit for bit. The linker puts the functions __wrap_dump_... of this
- * file in the place of those that read HDF5 (Makefile); test_dump_hostile.c damages the files themselves.
+ * file in the place of those that read HDF5 (test/check.mk); test_dump_hostile.c damages the files themselves.
  *
  * Input: edits of seven bytes: what to modify, which one, position, and a value of four bytes. */
 #include "compress/spec.h"
