@@ -99,6 +99,7 @@ const Literature literature[] = {
     {"ALQ", "zipml", "ALQ fits levels to a distribution, zipml to the elements of a bucket"},
     {"AMQ", "nuqsgd", "AMQ fits the ratio of its levels to the gradients, nuqsgd's levels halve"},
     {"LPC-SVRG", "minmax", "LPC-SVRG clips the gradient to the range of its levels"},
+    {"fpzip", "zfp", "fpzip went in 2.0, and zfp stands for the compressors of scientific data"},
     {"INCEPTIONN", "fp16", "INCEPTIONN drops bits of a float by its size"},
     {"8-bit", "minmax:bits=8", "minmax has uniform levels"},
     {"int8", "minmax:bits=8", "minmax has uniform levels"},

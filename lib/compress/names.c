@@ -88,13 +88,8 @@ static Status hint_literature(Error *err, const char *name)
 
 const char *compressor_left_out(const char *spec)
 {
-    static const char *const optional[] = {"zfp", "fpzip"}; /* SCIENCE in the Makefile */
-    const size_t length = strcspn(spec, ":+");
-    for (size_t i = 0; i < countof(optional); i++)
-        if (strlen(optional[i]) == length && !strncmp(spec, optional[i], length) &&
-            !compressor_find(optional[i]))
-            return optional[i];
-    return NULL;
+    /* SCIENCE in the Makefile */
+    return strcspn(spec, ":+") == 3 && !strncmp(spec, "zfp", 3) && !compressor_find("zfp") ? "zfp" : NULL;
 }
 
 static Status hint_library(Error *err, const char *name)

@@ -41,7 +41,7 @@ static const struct {
 } families[] = {
     {NONE, " none fp16 bf16 ef ef21 diana induced zstd blosc "},
     {ATOMS, " svd entry hadamard fourier dct wavelet lq gspar joint "},
-    {LEVELS, " qsgd terngrad nuqsgd natural minmax zipml - - - - intsgd - - - thc zfp - fpzip "},
+    {LEVELS, " qsgd terngrad nuqsgd natural minmax zipml - - - - intsgd - - - thc zfp - - "},
     {SIGNS, " sign scaledsign onebit "},
     {SPARSE, " topk randk threshold dgc gaussiank sidco stc adaq strom chunktopk "},
     {LOWRANK, " powersgd lowrank "},

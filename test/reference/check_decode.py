@@ -69,7 +69,6 @@ SPECS = [
     "chunktopk", "chunktopk:k=3,chunk=8", "chunktopk:transform=dct,chunk=16", "chunktopk:values=bf16,k=5", "chunktopk:values=2bit,k=7,chunk=16",
     "ef:decay=0.999+chunktopk:transform=dct", "ef:decay=0.95+chunktopk:k=64,values=2bit",
     "zfp", "zfp:rate=0.15", "zfp:rate=3.3,view=matrix", "zfp:rate=20,view=vector", "zfp:accuracy=0.01", "zfp:accuracy=1e-6,view=matrix", "ef+zfp:rate=2",
-    "fpzip", "fpzip:precision=2", "fpzip:precision=8,view=matrix", "fpzip:precision=9,view=matrix", "fpzip:precision=25", "fpzip:precision=32,view=matrix",
     "stc", "stc:ratio=0.3", "stc:ratio=1", "adaq", "adaq:ratio=0.3", "adaq:ratio=1", "ef+stc", "ef+adaq",
     "thc", "thc:bits=2,share=off", "thc:bits=8", "ef+thc",
     "intsgd", "intsgd:share=off", "intsgd:bits=2", "intsgd:bits=13,share=off", "ef+intsgd:bits=3",
@@ -87,7 +86,7 @@ RARE = ["qsgd:bits=7,norm=linf,bucket=0,code=rans", "qsgd:bits=16,bucket=0,code=
 LONG_SPECS = ["qsgd:levels=1,bucket=0,code=elias-dense", "qsgd:levels=1,bucket=0,code=elias-sparse", "qsgd:levels=5,bucket=100", "minmax:bits=1,bucket=0",
               "nuqsgd:bits=1,bucket=0", "nuqsgd:bits=6,bucket=100", "zipml:levels=3,bucket=100"]
 SLICED = ["countsketch:rows=2,cols=20000", "countmin:rows=1,cols=20000", "cas:clusters=1,buckets=50000", "sketchml:quantiles=4,groups=1,cols=0.12"]
-# of specs that differ in numbers or in error feedback alone, only the first one codes these; zfp and fpzip have no blocks so long
+# of specs that differ in numbers or in error feedback alone, only the first one codes these; zfp has no blocks so long
 LONG = ("length_65536", "two_blocks")
 TRANSFORMED = ("wavelet", "hadamard", "dct", "chunktopk", "fourier", "rotated", "thc", "drive", "eden", "powersgd", "lowrank")
 
@@ -222,7 +221,7 @@ def in_library(codec, arrays, seed):
 def check_specs():
     """Codes all arrays with each spec that is the first of its kind, and with the others every third one of short.h5."""
     dumps = {"odd.h5": bench.tensors("odd.h5"), "short.h5": bench.tensors("short.h5")}
-    kinds, seed = {"zfp", "fpzip"}, 2**63 - 1
+    kinds, seed = {"zfp"}, 2**63 - 1
     for i, spec in enumerate(SPECS):
         kind = re.sub(r"^ef(:[^+]*)?\+|\w+=[0-9.:e-]+(?=[,+]|$)|[:,]", "", spec)
         known, dump = kind in kinds, "short.h5" if kind in kinds or spec.split(":")[0] in kinds else "odd.h5"

@@ -666,7 +666,7 @@ def must_be_raw(name, keys, n, shape):
     if name == "cas":
         return clusters.is_raw(n, keys)
     if name in science.DEFAULTS:
-        return science.is_raw(name, shape, n, keys)
+        return science.is_raw(shape, n, keys)
     return {"qsgd": qsgd_is_raw, "terngrad": terngrad_is_raw}[name](n, keys) if name in ("qsgd", "terngrad") else None
 
 

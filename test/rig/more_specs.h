@@ -179,12 +179,6 @@ static const MoreSpec more_specs[] = {
     {"zfp:accuracy=1e4", NOT_STORED},
     {"ef+zfp:rate=4", NOT_STORED},
 #endif
-#ifdef ATOMO_FPZIP
-    {"fpzip:precision=2", STORED},
-    {"fpzip:precision=8", NOT_STORED},
-    {"fpzip:precision=9,view=matrix", STORED},
-    {"fpzip:precision=32", STORED},
-#endif
     {"cas:min=20,clusters=3", STORED},
     {"cas:min=20,clusters=12,index=fixed,percentile=50", STORED},
     {"cas:min=20,buckets=40,index=bitmap,sample=500", STORED},
