@@ -87,7 +87,7 @@ const Literature literature[] = {
     {"CGX", "minmax", "CGX is a library that exchanges minmax's integers of each bucket"},
     {"QUIC-FL", "rotated", "QUIC-FL sends the largest rotated elements exactly"},
     {"SDP4Bit", "rotated", "SDP4Bit rotates blocks, and sends 8 bits within a machine"},
-    {"Huffman", "qsgd:code=huffman", "huffman is a code of the levels of a quantizer"},
+    {"Huffman", "qsgd:code=rans", "rans is a code of the levels of a quantizer, in fewer bits than Huffman's"},
     {"Elias", "qsgd", "elias is the code of qsgd's levels"},
     {"gzip", "zstd+none", "zstd+ compresses the payload of any codec without loss"},
     {"deflate", "zstd+none", "zstd+ compresses the payload of any codec without loss"},

@@ -103,8 +103,7 @@ static bool take_symbols(const void *data, size_t block, const void *code)
 
 static Symbols symbols_of(const NaturalJob *job)
 {
-    return (Symbols){.coder = CODER_RANS,
-                     .n = job->c->shape->n,
+    return (Symbols){.n = job->c->shape->n,
                      .width = SYMBOL_BITS,
                      .threads = job->c->threads,
                      .data = job,
