@@ -117,6 +117,7 @@ const Compressor compressor_nuqsgd = {
     .paper =
         "Ramezani-Kebrya, Faghri, Markov, Aksenov, Alistarh, Roy: NUQSGD: Provably Communication-Efficient\n"
         "Data-Parallel SGD via Nonuniform Quantization, JMLR 22, 2021",
+    .look = {HUE_LEVELS, 5, 1},
     .params = schema,
     .params_size = sizeof(Nuqsgd),
     .promises = UNBIASED | RANDOM | EXACT_BYTES,

@@ -121,6 +121,7 @@ const Compressor compressor_qsgd = {
         "Raw where the worst case of spec and shape would not be smaller.",
     .paper = "Alistarh, Grubic, Li, Tomioka, Vojnovic: QSGD: Communication-Efficient SGD via Gradient\n"
              "Quantization and Encoding, NIPS 2017",
+    .look = {HUE_LEVELS, 4, 0},
     .params = schema,
     .params_size = sizeof(Qsgd),
     .promises = UNBIASED | RANDOM | EXACT_BYTES,

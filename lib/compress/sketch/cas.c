@@ -473,6 +473,7 @@ const Compressor compressor_cas = {
              "Quantization, IEEE CLUSTER 2021; Fu, Li, Zhang, Chen: Clustering-preserving Network Flow "
              "Sketching,\n"
              "INFOCOM 2020",
+    .look = {HUE_SKETCH, 4, 4},
     .params = schema,
     .params_size = sizeof(Cas),
     .promises = MERGEABLE | RANDOM | EXACT_BYTES | SHARED_DRAWS,
