@@ -17,7 +17,7 @@ REVISION := $(or $(REVISION),$(shell git describe --always --dirty --abbrev=12 2
 # The Debian packages that `make deps` installs: to build, to test, and to draw figures.
 DEB_BUILD := gcc make pkg-config libhdf5-dev libfftw3-dev libzstd-dev libblosc-dev \
              libmatio-dev zlib1g-dev libseccomp-dev libdnnl-dev libopenblas0-pthread libcmocka-dev gnuplot-nox \
-             libzfp-dev libfpzip-dev python3
+             libzfp-dev python3
 DEB_MPI   := libopenmpi-dev openmpi-bin
 
 have_cc    := $(shell $(CC) --version >/dev/null 2>&1 && echo yes)
@@ -37,10 +37,10 @@ MPI        ?= $(firstword $(foreach p,ompi-c mpi-c mpich,$(shell pkg-config --ex
 MPI        := $(MPI)
 MPI_CFLAGS := $(if $(MPI),-DATOMO_MPI $(patsubst -I%,-isystem %,$(shell pkg-config --cflags $(MPI))))
 MPI_LIBS   := $(if $(MPI),$(shell pkg-config --libs $(MPI)))
-# The codecs zfp and fpzip are in the build if the headers of their libraries are found; `make SCIENCE=` builds without.
-SCIENCE    ?= $(foreach l,zfp fpzip,$(if $(shell printf '\043include <%s.h>\n' $l | $(CC) -E - >/dev/null 2>&1 && echo yes),$l))
+# The codec zfp is in the build if the header of its library is found; `make SCIENCE=` builds without.
+SCIENCE    ?= $(if $(shell printf '\043include <zfp.h>\n' | $(CC) -E - >/dev/null 2>&1 && echo yes),zfp)
 SCIENCE := $(SCIENCE)
-SCIENCE_FLAGS := $(if $(filter zfp,$(SCIENCE)),-DATOMO_ZFP) $(if $(filter fpzip,$(SCIENCE)),-DATOMO_FPZIP)
+SCIENCE_FLAGS := $(if $(filter zfp,$(SCIENCE)),-DATOMO_ZFP)
 PKG_CFLAGS := $(if $(have_pkgs),$(shell pkg-config --cflags $(PKGS)))
 # The programs load these libraries, and MPI, only where they need them (lib/base/dynamic.h).
 LOADED     := hdf5-serial matio
@@ -79,7 +79,7 @@ ALL_FLAGS := $(filter-out -W%,$(COMPILER) $(FLAGS) $(CFLAGS) $(CPPFLAGS) $(forea
 
 VEC_SRC  := $(sort $(wildcard lib/vec/*_vec.c))
 NN_SRC   := $(sort $(wildcard lib/nn/vec/*_vec.c))
-NO_SRC   := $(foreach l,$(filter-out $(SCIENCE),zfp fpzip),lib/compress/science/$l.c)
+NO_SRC   := $(if $(SCIENCE),,lib/compress/science/zfp.c)
 LIB_SRC  := $(sort $(filter-out %_vec.c $(NO_SRC),$(shell find lib -name '*.c')))
 PLOT_SRC := build/plot_scripts.c
 PAGE_SRC := build/page_parts.c
@@ -216,7 +216,7 @@ $(B)/mpi: FORCE
 	@mkdir -p $(@D)
 	@echo '$(MPI)' | cmp -s - $@ || echo '$(MPI)' >$@
 
-# These files know which of the codecs zfp and fpzip are in the build.
+# These files know if the codec zfp is in the build.
 SCIENCE_OBJ := $(addprefix $(B)/,lib/compress/all.o lib/compress/names.o lib/base/host.o adding/all.o)
 $(SCIENCE_OBJ): FLAGS += $(SCIENCE_FLAGS)
 $(SCIENCE_OBJ): $(B)/science
@@ -235,7 +235,7 @@ $(B)/revision: FORCE
 # uses, not for package names.
 deps:
 	@missing=; for p in $(PKGS) cmocka; do pkg-config --exists $$p 2>/dev/null || missing="$$missing $$p"; done; \
-	for h in $(HEADERS) zfp.h fpzip.h; do echo "#include <$$h>" | $(CC) -E - >/dev/null 2>&1 || missing="$$missing $$h"; done; \
+	for h in $(HEADERS) zfp.h; do echo "#include <$$h>" | $(CC) -E - >/dev/null 2>&1 || missing="$$missing $$h"; done; \
 	[ "$$($(CC) -print-file-name=libopenblas.so.0 2>/dev/null)" != libopenblas.so.0 ] || missing="$$missing libopenblas.so.0"; \
 	for c in $(CC) gnuplot python3; do command -v $$c >/dev/null 2>&1 || missing="$$missing $$c"; done; \
 	[ -z "$$missing" ] && exit 0; \

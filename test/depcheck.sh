@@ -35,7 +35,6 @@ BEGIN {
     only["zlib.h"] = "lib/data/files|lib/dump/extent"
     only["zstd.h"] = only["zstd_errors.h"] = "lib/compress/wrap/zstd"
     only["zfp.h"] = "lib/compress/science/zfp"
-    only["fpzip.h"] = "lib/compress/science/fpzip"
     only["blosc.h"] = "lib/compress/wrap/blosc"
     for (i = 1; i < ARGC; i++)
         known[ARGV[i]]

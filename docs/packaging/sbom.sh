@@ -12,7 +12,6 @@ fftw3f|FFTW|GPL-2.0-or-later
 libzstd|Zstandard|BSD-3-Clause OR GPL-2.0-only
 blosc|Blosc|BSD-3-Clause
 zfp|zfp|BSD-3-Clause
-fpzip|fpzip|BSD-3-Clause
 matio|MatIO|BSD-2-Clause
 zlib|zlib|Zlib
 libseccomp|libseccomp|LGPL-2.1-only
@@ -27,7 +26,7 @@ version_of() {
     case $1 in
     dnnl) echo '#include <dnnl_version.h>
 DNNL_VERSION_MAJOR DNNL_VERSION_MINOR DNNL_VERSION_PATCH' | ${CC:-cc} -E -P - | tail -n 1 | tr ' ' . ;;
-    openblas | zfp | fpzip) "$bench" --version | sed -n "s/^$1 *//p" ;;
+    openblas | zfp) "$bench" --version | sed -n "s/^$1 *//p" ;;
     gomp) ;; # comes with the compiler and names no version
     *) pkg-config --modversion "$1" ;;
     esac

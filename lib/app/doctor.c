@@ -141,7 +141,6 @@ static void look_at_files(Look *l)
     add(l, "zstd", library_zstd(l->a), NULL);
     add(l, "blosc", library_blosc(l->a), NULL);
     add(l, "zfp", library_zfp(l->a), NULL);
-    add(l, "fpzip", library_fpzip(l->a), NULL);
 }
 
 static bool has_word(const char *list, const char *name)

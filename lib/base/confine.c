@@ -21,7 +21,8 @@ static void set_limit(pid_t who, unsigned which, uint64_t most, bool hard)
     prlimit(who, which, &limit, NULL);
 }
 
-bool confine_close(unsigned first, unsigned last)
+/* Closes all descriptors from `first` to `last`. Returns false if the operating system cannot (Linux before 5.9). */
+static bool confine_close(unsigned first, unsigned last)
 {
     return !syscall(SYS_close_range, first, last, 0); /* musl has no function of its own for it */
 }

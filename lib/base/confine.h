@@ -15,10 +15,6 @@ enum { CONFINE_FD = 3, CONFINE_NO_FILES = 3 /* exit code if confine_keep fails *
  * for example because the limit on open files is too low for the new numbers. */
 void confine_keep(const int *fd, size_t count);
 
-/* Closes all descriptors from `first` to `last`, for any process. Returns false if the operating system cannot (Linux
- * before 5.9). */
-bool confine_close(unsigned first, unsigned last);
-
 /* Returns how many bytes of address space the process uses; 0: unknown. Call this before confine_files. */
 uint64_t confine_space(void);
 

@@ -82,11 +82,6 @@ extern const char *const zfp_version_string;
 #else
 static const char *const zfp_version_string = "none";
 #endif
-#ifdef ATOMO_FPZIP
-extern const char *const fpzip_version_string;
-#else
-static const char *const fpzip_version_string = "none";
-#endif
 
 /* `fftwf_version` is a text such as "fftw-3.3.10-sse2-avx". */
 char *library_fftw(Arena *a)
@@ -116,9 +111,4 @@ static char *number_in(Arena *a, const char *version)
 char *library_zfp(Arena *a)
 {
     return number_in(a, zfp_version_string);
-}
-
-char *library_fpzip(Arena *a)
-{
-    return number_in(a, fpzip_version_string);
 }

@@ -24,6 +24,5 @@ char *library_zstd(Arena *a);
 char *library_blosc(Arena *a);
 /* "none" if the library is not in this build */
 char *library_zfp(Arena *a);
-char *library_fpzip(Arena *a);
 
 #endif

@@ -17,6 +17,22 @@
 
 enum { PART_SPEC = 64 }; /* bytes that a spec may take, its terminating 0 included */
 
+/* How a codec is drawn in figures. A family of codecs has one hue, with a contrast to white of 4.5:1 or more; its codecs
+ * differ by mark and dashes. Families whose hues are near in grey share no pair of mark and dashes. */
+typedef struct {
+    const char *colour; /* "#0072b2", or a hue below */
+    int mark, dash;     /* 0 to 5, 0 to 4; plots/look.gp has their shapes */
+} CodecLook;
+
+#define HUE_NONE "#000000"
+#define HUE_ATOMS "#0072b2"
+#define HUE_LEVELS "#c14a00"
+#define HUE_SIGNS "#962a74"
+#define HUE_SPARSE "#00704d"
+#define HUE_LOWRANK "#7a4f00"
+#define HUE_ROTATIONS "#5a3ec8"
+#define HUE_SKETCH "#6e1440"
+
 /* A member that is left out is zero: the codec does not have that promise or hook. */
 struct Compressor {
     const char *name, *brief, *formula, *paper; /* formula: lines of plain text, printed by `list NAME` */
@@ -27,6 +43,7 @@ struct Compressor {
     const char *example;  /* commands that run as they are, one a line; they write g.h5. A test runs them. */
     const Param *params;  /* the parameters; ends in {0}; NULL: none */
     size_t params_size;
+    CodecLook look; /* a spec is drawn as its last codec, so wrappers need none */
     /* a struct for hooks that several codecs share, which describes this codec: for example, a BucketLaw for
      * levels/buckets.c */
     const void *family;

@@ -145,14 +145,6 @@ uint64_t huffman_bits(const Huffman *h, const uint64_t *count)
     return bits;
 }
 
-unsigned huffman_longest(const Huffman *h)
-{
-    unsigned l = HUFFMAN_LONGEST;
-    while (l > 0 && !h->count[l])
-        l--;
-    return l;
-}
-
 /* ---- writing and reading the table of code lengths ---- */
 
 static bool has_code(const Huffman *h, uint32_t s)
@@ -208,26 +200,6 @@ bool huffman_table_get(Huffman *h, BitReader *r)
 }
 
 /* ---- streams ---- */
-
-void huffman_put(const Huffman *h, const uint16_t *symbol, size_t n, BitWriter *w)
-{
-    BitWriter local = *w;
-    size_t i = 0;
-    if (h->present < 2)
-        return;
-    for (; i + 2 <= n; i += 2) {
-        const unsigned a = h->length[symbol[i]], b = h->length[symbol[i + 1]];
-        if (a + b <= BITS_MAX - 8) {
-            bits_put(&local, (uint64_t)h->code[symbol[i]] << b | h->code[symbol[i + 1]], a + b);
-        } else {
-            bits_put(&local, h->code[symbol[i]], a);
-            bits_put(&local, h->code[symbol[i + 1]], b);
-        }
-    }
-    if (i < n)
-        bits_put(&local, h->code[symbol[i]], h->length[symbol[i]]);
-    *w = local;
-}
 
 /* Decodes the first symbol in `bits`, the next 64 bits of the stream, and sets *length to the length of its
  * code word. The code must have two symbols or more. */

@@ -50,8 +50,6 @@ bool huffman_build(Huffman *h, const uint64_t *count);
 uint64_t huffman_table_bits(const Huffman *h);
 uint64_t huffman_bits(const Huffman *h, const uint64_t *count);
 
-unsigned huffman_longest(const Huffman *h); /* Returns the length of the longest code in bits. */
-
 void huffman_table_put(const Huffman *h, BitWriter *w);
 /* Reads a table of code lengths. Returns false if a symbol is beyond the alphabet, or if the code lengths form
  * no complete prefix code. */
@@ -61,11 +59,10 @@ bool huffman_table_get(Huffman *h, BitReader *r);
  * false when there is not enough memory. */
 bool huffman_ready(Huffman *h);
 
-/* Write and read n symbols, each of which has a code. huffman_get may write up to HUFFMAN_SLACK symbols behind
- * the n symbols, so `symbol` needs room for them. It returns false when the stream ends too soon, or when n > 0
+/* Reads n symbols, written as their code words one after the other. May write up to HUFFMAN_SLACK symbols behind
+ * the n symbols, so `symbol` needs room for them. Returns false when the stream ends too soon, or when n > 0
  * and no symbol has a code. */
 enum { HUFFMAN_SLACK = 4 };
-void huffman_put(const Huffman *h, const uint16_t *symbol, size_t n, BitWriter *w);
 bool huffman_get(const Huffman *h, BitReader *r, size_t n, uint16_t *symbol);
 
 #endif

@@ -11,10 +11,6 @@ enum { SPARSE = 4 };
 /* The sparse form is tried if the estimate sparse_bits, plus 1/GAIN_PART of it and HEAD_BITS bits, is below
  * the bits of the dense form. */
 enum { GAIN_PART = 128, HEAD_BITS = 192 };
-/* A gap is the number of most frequent codes between two other codes. A gap of LONG_GAP or more is sent as
- * several symbols, which are added up: the symbol LONG_GAP means that the next symbol belongs to the same
- * gap. */
-enum { GAP_WIDTH = 16, LONG_GAP = (1 << GAP_WIDTH) - 1 };
 
 /* Returns the greatest number of codes that may differ from the most frequent code: with more, the sparse form
  * is not tried. */
@@ -23,18 +19,12 @@ static size_t others_most(size_t n)
     return n / 4;
 }
 
-static int gap_width(size_t n)
-{
-    return n > LONG_GAP ? GAP_WIDTH : (int)log2_floor(n) + 1;
-}
-
-/* An array that the sparse form sends as symbols: the gaps, or the codes that differ from the most frequent
- * code. */
+/* The codes that differ from the most frequent code, which the sparse form sends as symbols. */
 typedef struct {
     uint32_t *code; /* (n) */
     size_t n;
     int width;
-    uint32_t never; /* a code that must not occur in the array; UINT32_MAX: every code may occur */
+    uint32_t never; /* a code that must not occur in the array */
 } Words;
 
 static void make_words(const void *data, size_t block, void *code)
@@ -63,8 +53,7 @@ static bool take_words(const void *data, size_t block, const void *code)
 
 static Symbols symbols_of(const Symbols *s, const Words *w)
 {
-    return (Symbols){.coder = s->coder,
-                     .n = w->n,
+    return (Symbols){.n = w->n,
                      .width = w->width,
                      .threads = s->threads,
                      .data = w,
@@ -72,13 +61,12 @@ static Symbols symbols_of(const Symbols *s, const Words *w)
                      .take = take_words};
 }
 
-/* The codes that differ from the common (most frequent) code, in order, and their positions. rANS sends the
- * positions as an index set (indices.h). Huffman sends them as gaps, which take fewer bits when positions are
- * clustered. */
+/* The codes that differ from the common (most frequent) code, in order, and their positions, which are sent as an
+ * index set (indices.h). */
 typedef struct {
     const Symbols *s;
     uint32_t common;
-    Words gap, other;
+    Words other;
     /* writing: */
     const DensePlan *plan;
     size_t *before; /* (blocks + 1) number of codes that differ from the common code before each block */
@@ -209,32 +197,6 @@ static Status put_words(const Symbols *s, const Words *w, Buf *out, Arena *scrat
     return OK;
 }
 
-static Status put_gaps(Others *o, Buf *out, Arena *scratch, double *entropy)
-{
-    const size_t n = o->s->n;
-    Buf gaps;
-    size_t next = 0;
-    o->gap = (Words){.code = NEW(scratch, uint32_t, o->other.n + n / LONG_GAP), .width = gap_width(n)};
-    if (!o->gap.code)
-        return ERR_MEMORY;
-    for (size_t i = 0; i < o->other.n; i++) {
-        size_t gap = o->index[i] - next;
-        next = o->index[i] + 1;
-        for (; gap >= LONG_GAP; gap -= LONG_GAP)
-            o->gap.code[o->gap.n++] = LONG_GAP;
-        o->gap.code[o->gap.n++] = (uint32_t)gap;
-    }
-    TRY(put_words(o->s, &o->gap, &gaps, scratch, entropy));
-    *out = (Buf){.cap = 2 * VARINT_MAX + gaps.size};
-    out->data = NEW(scratch, uint8_t, out->cap);
-    if (!out->data)
-        return ERR_MEMORY;
-    buf_varint(out, o->gap.n);
-    buf_varint(out, gaps.size);
-    buf_copy(out, gaps.data, gaps.size);
-    return OK;
-}
-
 /* Returns log2 of the binomial coefficient n over k. */
 static double log2_sets(double n, double k)
 {
@@ -261,8 +223,7 @@ static Status write_sparse(Others *o, Buf *out, Arena *scratch, double *entropy)
     TRY(find_others(o, scratch));
     if (o->other.n == 0)
         return OK;
-    TRY(symbols_coder(o->s)->is_rans ? put_set(o, &positions, scratch, entropy)
-                                     : put_gaps(o, &positions, scratch, entropy));
+    TRY(put_set(o, &positions, scratch, entropy));
     TRY(put_words(o->s, &o->other, &others, scratch, entropy));
     out->cap = 1 + VARINT_MAX + positions.size + others.size;
     out->data = NEW(scratch, uint8_t, out->cap);
@@ -304,49 +265,6 @@ static Status get_words(const Symbols *s, const Words *w, Bytes in, Arena *scrat
 {
     const Symbols words = symbols_of(s, w);
     return w->code ? symbols_get_dense(&words, in, scratch, err, why) : arena_fail(scratch, err);
-}
-
-/* Computes from the gaps the positions of the codes that are not the most frequent code. Returns false if a
- * position is n or more, if there are more than n/4 positions, or if the last gap is LONG_GAP: a gap of that
- * value is only a part, and the next gap is added to it. */
-static bool find_positions(const Others *o, Places *places)
-{
-    const size_t n = o->s->n;
-    size_t next = 0, block = 0, others = 0;
-    bool goes_on = false;
-    places->before[0] = 0;
-    for (size_t i = 0; i < o->gap.n; i++) {
-        const uint32_t gap = o->gap.code[i];
-        if (gap >= n - next)
-            return false;
-        next += gap;
-        goes_on = gap == LONG_GAP;
-        if (goes_on)
-            continue;
-        while (block < next / BLOCK)
-            places->before[++block] = others;
-        places->at[others++] = (uint16_t)(next++ % BLOCK);
-    }
-    while (block < blocks_of(n))
-        places->before[++block] = others;
-    places->count = others;
-    return !goes_on && others <= others_most(n);
-}
-
-static Status get_gaps(Others *o, Reader *r, Arena *scratch, Error *err, const char **why)
-{
-    const size_t n = o->s->n;
-    const uint64_t count = take_varint(r), size = take_varint(r);
-    const Bytes in = {take_bytes(r, size), size};
-    if (r->bad || count == 0 || count > others_most(n) + n / LONG_GAP)
-        return ERR_CORRUPT;
-    o->gap = (Words){NEW(scratch, uint32_t, count), count, gap_width(n), UINT32_MAX};
-    o->places.at = NEW(scratch, uint16_t, count);
-    o->places.before = NEW(scratch, size_t, blocks_of(n) + 1);
-    TRY(arena_check(o->places.at && o->places.before, scratch, err));
-    TRY(get_words(o->s, &o->gap, in, scratch, err, why));
-    *why = "gaps between symbols that do not add up";
-    return find_positions(o, &o->places) ? OK : ERR_CORRUPT;
 }
 
 static Status get_set(Others *o, Reader *r, Arena *scratch, Error *err, const char **why)
@@ -394,7 +312,7 @@ static Status get_sparse(const Symbols *s, Bytes in, Arena *scratch, Error *err,
     if (r.bad || common >> s->width)
         return ERR_CORRUPT;
     o.common = (uint32_t)common;
-    TRY(symbols_coder(s)->is_rans ? get_set(&o, &r, scratch, err, why) : get_gaps(&o, &r, scratch, err, why));
+    TRY(get_set(&o, &r, scratch, err, why));
     const size_t count = o.places.count;
     o.other = (Words){NEW(scratch, uint32_t, count), count, s->width, o.common};
     o.bad = NEW(scratch, bool, blocks);

@@ -1,9 +1,9 @@
-/* symbols.h -- entropy-codes an array of codes with Huffman (huffman.h) or rANS (rans.h), block by block.
+/* symbols.h -- entropy-codes an array of codes with rANS (rans.h), block by block.
  *
  * In memory, codes are bytes if width <= 8, else 32-bit words. Blocks have 2^16 codes. A code is split into a
  * symbol, which is entropy-coded, and low bits, which are sent unchanged.
  *
- *     form:8 = kind + 4 lanes + 16 shift         lanes 0, 1, 2: 1, 4, 16 rANS lanes; Huffman: 0
+ *     form:8 = kind + 4 lanes + 16 shift         lanes 0, 1, 2: 1, 4, 16 rANS lanes
  *     kind 0   bit planes of all codes, `width` wide (planes.h); lanes and shift are 0
  *     kind 1   table  { length:32 } x blocks  { low stream } x blocks
  *     kind 2          { length:32 } x blocks  { table low stream } x blocks
@@ -13,7 +13,7 @@
  * planes. A table ends on a whole byte, padded with zeros. The lengths, in bytes, say how much each block
  * takes; they are sent only if n > 2^16.
  *
- * Kind 3 is for rANS and codes of 9 bits or more, since a table has at most 256 symbols. The magnitude of a
+ * Kind 3 is for codes of 9 bits or more, since a table has at most 256 symbols. The magnitude of a
  * code is the code without its highest bit. A class holds all magnitudes with the same position of the highest
  * set bit and the same `lead` bits below it. The symbol is 2 class + the code's highest bit, and `low` is
  * length:32 followed by the remaining bits of all magnitudes.
@@ -22,11 +22,7 @@
  * sends only the positions and values of the other codes, and is used if it is shorter.
  *
  *     sparse     form:8 = 4  common:varint  positions  { symbols of the other codes, in a form above }
- *     positions  rANS: an index set (indices.h)
- *                Huffman: gaps:varint  size:varint  { gaps as symbols, size bytes }
- *
- * A gap is the number of common codes between two other codes; it has 16 bits, or fewer if n needs fewer. A gap
- * of 65535 is only a part, and the next gap is added to it.
+ *     positions  an index set (indices.h)
  *
  * The writer estimates the sizes of several forms, and takes the form with the least estimate. */
 #ifndef ATOMO_SYMBOLS_H
@@ -36,11 +32,9 @@
 #include "base/bytes.h"
 #include "base/parallel.h"
 
-typedef enum { CODER_HUFFMAN, CODER_RANS } SymbolCoder;
 enum { SYMBOLS_WIDTH = 17 }; /* at most */
 
 typedef struct {
-    SymbolCoder coder;
     size_t n;
     int width, threads;
     const void *data;

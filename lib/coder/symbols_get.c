@@ -8,7 +8,6 @@ typedef struct {
 
 typedef struct {
     const Symbols *s;
-    const Coder *coder;
     Form form;
     Table *table;     /* one table for all blocks, or one for each block */
     Bytes *body;      /* (blocks) the bytes of each block: low bits and stream */
@@ -36,10 +35,9 @@ static bool form_get(Job *job, unsigned byte)
         job->form.kind = job->form.shift & CLASS_OWN_TABLES ? KIND_OWN_TABLES : KIND_ONE_TABLE;
         job->form.shift &= CLASS_LEAD_MOST;
     }
-    const bool good = job->form.classes ? symbols_wide(s) && job->coder->is_rans
+    const bool good = job->form.classes ? symbols_wide(s)
                                         : job->form.shift >= shift_least(s) && job->form.shift < s->width;
-    return good && lanes <= (job->coder->is_rans ? 2 : 0) &&
-           (job->form.kind == KIND_ONE_TABLE || blocks_of(s->n) > 1);
+    return good && lanes <= 2 && (job->form.kind == KIND_ONE_TABLE || blocks_of(s->n) > 1);
 }
 
 static bool find_bodies(Job *job, Bytes in)
@@ -78,20 +76,17 @@ static Status get_tables(Job *job, Bytes in, Arena *scratch, const char **why)
     job->class = job->form.classes ? class_table(job, scratch) : NULL;
     if (job->form.classes && !job->class)
         return ERR_MEMORY;
-    for (size_t t = 0; t < tables(job); t++)
-        if (!job->coder->open(&job->table[t], alphabet, scratch))
-            return ERR_MEMORY;
     *why = "a damaged table of symbols";
-    if (!own && !table_get(s, alphabet, &job->table[0], &in))
+    if (!own && !table_get(alphabet, &job->table[0], &in))
         return ERR_CORRUPT;
     *why = "streams of symbols that are not as long as said";
     if (!find_bodies(job, in))
         return ERR_CORRUPT;
     *why = "a damaged table of symbols";
     for (size_t t = 0; t < tables(job); t++) {
-        if (own && !table_get(s, alphabet, &job->table[t], &job->body[t]))
+        if (own && !table_get(alphabet, &job->table[t], &job->body[t]))
             return ERR_CORRUPT;
-        if (!job->coder->ready(&job->table[t], s->n, scratch))
+        if (!table_ready(&job->table[t], scratch))
             return ERR_MEMORY;
     }
     return OK;
@@ -119,13 +114,13 @@ static bool open_body(const Job *job, size_t b, Body *body)
         return false;
     body->low = (Bytes){data, low};
     body->open = bits_reader(body->low);
-    return job->coder->stream_open(&body->stream, &job->table[tables(job) > 1 ? b : 0],
-                                   form_lanes(&job->form), (Bytes){r.at, reader_left(&r)});
+    return symbols_stream_open(&body->stream, &job->table[tables(job) > 1 ? b : 0], form_lanes(&job->form),
+                       (Bytes){r.at, reader_left(&r)});
 }
 
 static bool end_body(const Job *job, const Body *body)
 {
-    return job->coder->stream_end(&body->stream) && (!job->form.classes || bits_finish(&body->open));
+    return symbols_stream_end(&body->stream) && (!job->form.classes || bits_finish(&body->open));
 }
 
 /* Takes the class's open bits from the upper end of `bits`, and returns the code. */
@@ -174,10 +169,10 @@ static void join_shift(const Job *job, const uint16_t *symbol, size_t n, size_t 
 
 static bool get_symbols(const Job *job, Body *body, size_t n, void *code)
 {
-    uint16_t symbol[STRETCH + HUFFMAN_SLACK];
+    uint16_t symbol[STRETCH];
     for (size_t i = 0, some; i < n; i += some) {
         some = n - i < STRETCH ? n - i : STRETCH;
-        if (!job->coder->stream_get(&body->stream, some, symbol))
+        if (!symbols_stream_get(&body->stream, some, symbol))
             return false;
         if (job->form.classes)
             join_classes(job->class, symbol, some, &body->open, (uint32_t *)code + i);
@@ -200,8 +195,8 @@ static bool get_low_planes(const Job *job, const Body *body, size_t n, void *cod
 
 static bool get_codes(const Job *job, Body *body, size_t n, void *code)
 {
-    if (form_bytes(job->s, &job->form) && job->coder->stream_bytes)
-        return job->coder->stream_bytes(&body->stream, n, code);
+    if (form_bytes(job->s, &job->form))
+        return symbols_stream_bytes(&body->stream, n, code);
     return (job->form.classes || get_low_planes(job, body, n, code)) && get_symbols(job, body, n, code);
 }
 
@@ -234,7 +229,7 @@ static void get_several(const Job *job, size_t first)
         symbol[k] = code[k];
     }
     if (open)
-        job->coder->several_bytes(stream, BLOCK, symbol, good);
+        several_bytes(stream, BLOCK, symbol, good);
     for (size_t k = 0; k < RANS_SEVERAL; k++)
         job->why[first + k] = take(job, good[k] && end_body(job, &body[k]), first + k, code[k]);
 }
@@ -267,7 +262,7 @@ static void get_planes(void *data, size_t block)
 Status symbols_get_dense(const Symbols *s, Bytes in, Arena *scratch, Error *err, const char **why)
 {
     const size_t blocks = blocks_of(s->n);
-    Job job = {.s = s, .coder = symbols_coder(s)};
+    Job job = {.s = s};
     job.body = NEW(scratch, Bytes, blocks);
     job.why = NEW(scratch, const char *, blocks);
     TRY(arena_check(job.body && job.why, scratch, err));

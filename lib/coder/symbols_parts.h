@@ -4,7 +4,6 @@
 #define ATOMO_SYMBOLS_PARTS_H
 
 #include "coder/elias.h"
-#include "coder/huffman.h"
 #include "coder/planes.h"
 #include "coder/rans.h"
 #include "coder/symbols.h"
@@ -78,13 +77,11 @@ static inline uint32_t form_alphabet(const Symbols *s, const Form *f)
     return f->classes ? class_alphabet(s, f->shift) : UINT32_C(1) << (s->width - f->shift);
 }
 
-/* ---- the interface Coder, for Huffman and rANS (symbols_coders.c) ---- */
+/* ---- tables and streams of rANS (symbols_coders.c); in payloads they take whole bytes ---- */
 
 typedef struct {
     Rans rans;
-    RansReader *reader; /* the look-up table of rANS, filled by the coder's function `ready` */
-    Huffman huffman;    /* Huffman codes and their memory, opened only if the coder is Huffman */
-    bool starved;       /* memory ran out while a table was built */
+    RansReader *reader; /* the look-up table, which table_ready fills */
 } Table;
 
 /* The state of reading a stream of symbols in pieces. */
@@ -92,57 +89,49 @@ typedef struct {
     const Table *table;
     RansLanes lanes;
     Reader words;
-    BitReader bits;
 } Stream;
 
 enum {
     STRETCH = 4096
 }; /* symbols read at a time: they fit the first-level cache, and are a multiple of the rANS lanes */
 
-/* The functions of a coder: of Huffman or of rANS. In payloads, tables and streams take whole bytes. */
-typedef struct {
-    /* rANS interleaves 1, 4 or 16 coder states (lanes), and may send wide codes as classes of magnitudes */
-    bool is_rans;
-    bool (*open)(Table *t, uint32_t alphabet, Arena *scratch);
-    /* Builds the best table for symbols with these counts. Returns the bits of all counted symbols, or
-     * UINT64_MAX if there are too many different symbols, or if memory runs out. */
-    uint64_t (*build)(Table *t, uint32_t alphabet, const uint64_t *count);
-    uint64_t (*table_bits)(const Table *t);
-    void (*table_put)(const Table *t, BitWriter *w);
-    bool (*table_get)(Table *t, uint32_t alphabet, BitReader *r);
-    size_t (*stream_most)(const Table *t, size_t n);
-    /* Writes a stream so that it ends at `end`; returns its bytes. */
-    size_t (*stream_put)(const Table *t, unsigned lanes, const uint16_t *symbol, size_t n, uint8_t *end);
-    /* bytes_put does what stream_put does, for symbols that are bytes; several_put does what bytes_put does,
-     * for RANS_SEVERAL streams with one lane each. NULL: this coder has only stream_put. */
-    size_t (*bytes_put)(const Table *t, unsigned lanes, const uint8_t *symbol, size_t n, uint8_t *end);
-    void (*several_put)(const Table *const t[RANS_SEVERAL], const uint8_t *const symbol[RANS_SEVERAL],
-                        size_t n, uint8_t *const end[RANS_SEVERAL], size_t size[RANS_SEVERAL]);
-    bool (*ready)(Table *t, size_t n, Arena *scratch); /* makes the reader's look-up table */
-    bool (*stream_open)(Stream *s, const Table *t, unsigned lanes, Bytes in);
-    /* Reads the next n symbols, and may overwrite HUFFMAN_SLACK further elements behind these n elements. */
-    bool (*stream_get)(Stream *s, size_t n, uint16_t *symbol);
-    /* Reads the next n symbols into bytes; NULL: this coder has only stream_get. */
-    bool (*stream_bytes)(Stream *s, size_t n, uint8_t *symbol);
-    /* Does what stream_bytes does, for RANS_SEVERAL streams with one lane each; good[k] is the result of
-     * stream k. */
-    void (*several_bytes)(Stream *const s[RANS_SEVERAL], size_t n, uint8_t *const symbol[RANS_SEVERAL],
-                          bool good[RANS_SEVERAL]);
-    bool (*stream_end)(const Stream *s);
-} Coder;
+/* Builds the best table in t for symbols with these counts; returns the table's bits plus the bits of all counted
+ * symbols, or UINT64_MAX if there are too many different symbols. */
+uint64_t table_cost(uint32_t alphabet, const uint64_t *count, Table *t);
+size_t table_size(const Table *t);
+void table_put(const Table *t, uint8_t *to);
+/* Reads a table and its padding from the start of `in`, and removes them from `in`; false for a damaged
+ * table. */
+bool table_get(uint32_t alphabet, Table *t, Bytes *in);
+/* Makes the reader's look-up table; returns false if memory runs out. */
+bool table_ready(Table *t, Arena *scratch);
 
-const Coder *symbols_coder(const Symbols *s);
+/* Writes a stream so that it ends at `end`; returns its bytes. */
+size_t symbols_stream_put(const Table *t, unsigned lanes, const uint16_t *symbol, size_t n, uint8_t *end);
+/* bytes_put does what symbols_stream_put does, for symbols that are bytes; several_put does what bytes_put does,
+ * for RANS_SEVERAL streams with one lane each. */
+size_t bytes_put(const Table *t, unsigned lanes, const uint8_t *symbol, size_t n, uint8_t *end);
+void several_put(const Table *const t[RANS_SEVERAL], const uint8_t *const symbol[RANS_SEVERAL], size_t n,
+                 uint8_t *const end[RANS_SEVERAL], size_t size[RANS_SEVERAL]);
 
-/* Blocks are written and read in groups. A group has one block, or RANS_SEVERAL blocks if the coder has
- * several_put, the streams have one lane, and the codes themselves are the symbols. The last group may have
- * fewer blocks. */
+bool symbols_stream_open(Stream *s, const Table *t, unsigned lanes, Bytes in);
+bool symbols_stream_get(Stream *s, size_t n, uint16_t *symbol);  /* reads the next n <= STRETCH symbols */
+bool symbols_stream_bytes(Stream *s, size_t n, uint8_t *symbol); /* reads the next n symbols into bytes */
+/* Does what symbols_stream_bytes does, for RANS_SEVERAL streams with one lane each; good[k] is the result of
+ * stream k. */
+void several_bytes(Stream *const s[RANS_SEVERAL], size_t n, uint8_t *const symbol[RANS_SEVERAL],
+                   bool good[RANS_SEVERAL]);
+bool symbols_stream_end(const Stream *s);
+
+/* Blocks are written and read in groups. A group has one block, or RANS_SEVERAL blocks if the streams have one
+ * lane, and the codes themselves are the symbols. The last group may have fewer blocks. */
 typedef struct {
     size_t first, end; /* the blocks of the group */
     bool several;      /* true: the group has RANS_SEVERAL whole blocks, and several_put writes them */
 } Blocks;
 static inline size_t group_size(const Symbols *s, const Form *f)
 {
-    return symbols_coder(s)->several_put && form_bytes(s, f) && form_lanes(f) == 1 ? RANS_SEVERAL : 1;
+    return form_bytes(s, f) && form_lanes(f) == 1 ? RANS_SEVERAL : 1;
 }
 static inline size_t block_groups(const Symbols *s, const Form *f)
 {
@@ -155,15 +144,6 @@ static inline Blocks blocks_in(const Symbols *s, const Form *f, size_t group)
     const bool several = size > 1 && end <= s->n / BLOCK;
     return (Blocks){first, end < blocks_of(s->n) ? end : blocks_of(s->n), several};
 }
-
-/* Builds a table in t for symbols with these counts; returns the table's bits plus the bits of all counted
- * symbols, or UINT64_MAX when no table could be built. */
-uint64_t table_cost(const Symbols *s, uint32_t alphabet, const uint64_t *count, Table *t);
-size_t table_size(const Symbols *s, const Table *t);
-void table_put(const Symbols *s, const Table *t, uint8_t *to);
-/* Reads a table and its padding from the start of `in`, and removes them from `in`; false for a damaged
- * table. */
-bool table_get(const Symbols *s, uint32_t alphabet, Table *t, Bytes *in);
 
 /* ---- dense forms: kinds 0 to 3 of symbols.h, all forms but the sparse one ---- */
 

@@ -125,7 +125,7 @@ static Status count_codes(DensePlan *p, Arena *scratch)
     const Symbols *s = p->s;
     const size_t blocks = blocks_of(s->n);
     p->cells = (size_t)1 << (s->width - shift_least(s));
-    p->finest = symbols_coder(s)->is_rans && symbols_wide(s) ? class_alphabet(s, CLASS_LEAD_MOST) : 0;
+    p->finest = symbols_wide(s) ? class_alphabet(s, CLASS_LEAD_MOST) : 0;
     p->code = NEW(scratch, uint8_t, symbols_wide(s) ? 0 : s->n);
     p->count = NEW(scratch, uint32_t, blocks * p->cells);
     p->total = NEW_ZERO(scratch, uint64_t, p->cells);
@@ -160,10 +160,8 @@ enum { LENGTH_BITS = 32, STATE_BITS = 24, PADDING_BITS = 7, SLACK = 64 };
 static uint64_t choose_lanes(const DensePlan *p, uint64_t symbols, Form *f)
 {
     const uint64_t blocks = blocks_of(p->s->n), each = blocks ? symbols / 8 / blocks : 0;
-    const bool rans = symbols_coder(p->s)->is_rans;
-    f->lanes_log4 = !rans ? 0 : each >= LANES_16_FROM ? 2 : each >= LANES_4_FROM ? 1 : 0;
-    return (rans ? STATE_BITS * form_lanes(f) : 0) + (blocks > 1 ? LENGTH_BITS : 0) +
-           (f->classes ? LENGTH_BITS : 0);
+    f->lanes_log4 = each >= LANES_16_FROM ? 2 : each >= LANES_4_FROM ? 1 : 0;
+    return STATE_BITS * form_lanes(f) + (blocks > 1 ? LENGTH_BITS : 0) + (f->classes ? LENGTH_BITS : 0);
 }
 
 /* The state of a search for the shortest form. The search tries growing shifts (number of low bits outside the
@@ -178,7 +176,7 @@ typedef struct {
 static bool try_form(DensePlan *p, Form form, Search *family)
 {
     const uint64_t low = symbols_counts(p, &form, ALL_BLOCKS, p->spare),
-                   symbols = table_cost(p->s, form_alphabet(p->s, &form), p->spare, &p->trial);
+                   symbols = table_cost(form_alphabet(p->s, &form), p->spare, &p->trial);
     if (symbols == UINT64_MAX)
         return family->best == UINT64_MAX;
     const uint64_t bits = symbols + low + blocks_of(p->s->n) * choose_lanes(p, symbols, &form);
@@ -207,13 +205,11 @@ static void choose_symbols(DensePlan *p)
 static void choose_tables(DensePlan *p)
 {
     const size_t blocks = blocks_of(p->s->n);
-    const bool rans = symbols_coder(p->s)->is_rans;
     const Form *f = &p->form;
-    uint64_t own = blocks * (PADDING_BITS + LENGTH_BITS * (uint64_t)(f->classes ? 2 : 1) +
-                             (rans ? STATE_BITS * form_lanes(f) : 0));
+    uint64_t own = blocks * (PADDING_BITS + LENGTH_BITS * (uint64_t)(f->classes ? 2 : 1) + STATE_BITS * form_lanes(f));
     for (size_t b = 0; b < blocks && own < p->bits; b++) {
         const uint64_t low = symbols_counts(p, f, b, p->spare),
-                       cost = table_cost(p->s, form_alphabet(p->s, f), p->spare, &p->trial);
+                       cost = table_cost(form_alphabet(p->s, f), p->spare, &p->trial);
         own = cost == UINT64_MAX ? cost : own + cost + low;
     }
     if (blocks == 1 || own >= p->bits)
@@ -226,17 +222,14 @@ Status symbols_plan(DensePlan *p, const Symbols *s, Arena *scratch)
 {
     *p = (DensePlan){.s = s, .bits = UINT64_MAX};
     TRY(count_codes(p, scratch));
-    if (!symbols_coder(s)->open(&p->trial, (uint32_t)p->cells, scratch))
-        return ERR_MEMORY;
-    p->trial.starved = false;
     choose_symbols(p);
     /* Bit planes are chosen if the form's estimated size exceeds their exact size by SLACK bytes or more.
      * Otherwise the form is written, and its exact size is then compared with the size of bit planes. */
     if (p->bits / 8 >= symbols_most(s->n, s->width) + SLACK)
         p->form = (Form){.kind = KIND_PLANES};
-    else if (!p->trial.starved)
+    else
         choose_tables(p);
-    return p->trial.starved ? ERR_MEMORY : OK;
+    return OK;
 }
 
 static Status make_tables(DensePlan *p, Arena *scratch)
@@ -247,10 +240,8 @@ static Status make_tables(DensePlan *p, Arena *scratch)
     if (!p->table)
         return ERR_MEMORY;
     for (size_t t = 0; t < tables_of(p); t++) {
-        if (!symbols_coder(s)->open(&p->table[t], alphabet, scratch))
-            return ERR_MEMORY;
         symbols_counts(p, &p->form, tables_of(p) > 1 ? t : ALL_BLOCKS, p->spare);
-        if (table_cost(s, alphabet, p->spare, &p->table[t]) == UINT64_MAX)
+        if (table_cost(alphabet, p->spare, &p->table[t]) == UINT64_MAX)
             return ERR_MEMORY;
     }
     return OK;
@@ -320,7 +311,7 @@ static uint8_t *put_body(const DensePlan *p, size_t block, uint8_t *end)
     uint8_t *start = p->room + block * p->room_size;
     uint16_t symbol[BLOCK];
     const size_t low = split_block(p, block, symbol, start);
-    end -= symbols_coder(s)->stream_put(table_of(p, block), form_lanes(&p->form), symbol, n, end) + low;
+    end -= symbols_stream_put(table_of(p, block), form_lanes(&p->form), symbol, n, end) + low;
     memmove(end, start, low);
     return end;
 }
@@ -330,8 +321,8 @@ static void end_block(DensePlan *p, size_t block, uint8_t *at)
 {
     const Table *table = table_of(p, block);
     if (p->form.kind == KIND_OWN_TABLES) {
-        at -= table_size(p->s, table);
-        table_put(p->s, table, at);
+        at -= table_size(table);
+        table_put(table, at);
     }
     p->size[block] = (size_t)(room_end(p, block) - at);
 }
@@ -342,9 +333,9 @@ static void put_block(DensePlan *p, size_t block)
 {
     const Symbols *s = p->s;
     uint8_t *end = room_end(p, block);
-    if (symbols_coder(s)->bytes_put && form_bytes(s, &p->form))
-        end -= symbols_coder(s)->bytes_put(table_of(p, block), form_lanes(&p->form), p->code + block * BLOCK,
-                                           block_size(s->n, block), end);
+    if (form_bytes(s, &p->form))
+        end -= bytes_put(table_of(p, block), form_lanes(&p->form), p->code + block * BLOCK, block_size(s->n, block),
+                         end);
     else
         end = put_body(p, block, end);
     end_block(p, block, end);
@@ -362,7 +353,7 @@ static void put_several(DensePlan *p, size_t first)
         symbol[k] = p->code + (first + k) * BLOCK;
         end[k] = room_end(p, first + k);
     }
-    symbols_coder(p->s)->several_put(table, symbol, BLOCK, end, size);
+    several_put(table, symbol, BLOCK, end, size);
     for (size_t k = 0; k < RANS_SEVERAL; k++)
         end_block(p, first + k, end[k] - size[k]);
 }
@@ -383,13 +374,10 @@ static size_t room_most(const DensePlan *p, size_t n)
 {
     const Symbols *s = p->s;
     const size_t low = p->form.classes ? 4 + planes_size(n, s->width) + 8 : planes_size(n, p->form.shift);
-    size_t most = 0;
-    for (size_t t = 0; t < tables_of(p); t++) {
-        const size_t own = p->form.kind == KIND_OWN_TABLES ? table_size(s, &p->table[t]) : 0,
-                     size = own + symbols_coder(s)->stream_most(&p->table[t], n);
-        most = size > most ? size : most;
-    }
-    return most + 2 * low;
+    size_t table = 0;
+    for (size_t t = 0; t < tables_of(p) && p->form.kind == KIND_OWN_TABLES; t++)
+        table = table_size(&p->table[t]) > table ? table_size(&p->table[t]) : table;
+    return table + rans_most(n, RANS_LANES) + 2 * low;
 }
 
 /* Writes each block into the block's part of p->room. Sets *total to the payload bytes of all blocks and
@@ -403,7 +391,7 @@ static Status write_blocks(DensePlan *p, Arena *scratch, size_t *total)
     if (!p->room)
         return ERR_MEMORY;
     parallel_for(p->s->threads, block_groups(p->s, &p->form), put_blocks, p);
-    *total = 1 + (p->form.kind == KIND_ONE_TABLE ? table_size(p->s, &p->table[0]) : 0) +
+    *total = 1 + (p->form.kind == KIND_ONE_TABLE ? table_size(&p->table[0]) : 0) +
              (blocks > 1 ? 4 * blocks : 0);
     for (size_t b = 0; b < blocks; b++)
         *total += p->size[b];
@@ -418,7 +406,7 @@ static void join_blocks(const DensePlan *p, Buf *out)
                    kind = f->classes ? KIND_CLASSES : (unsigned)f->kind;
     buf_u8(out, (uint8_t)(kind | f->lanes_log4 << 2 | ((unsigned)f->shift | own) << 4));
     if (f->kind == KIND_ONE_TABLE)
-        table_put(p->s, &p->table[0], buf_room(out, table_size(p->s, &p->table[0])));
+        table_put(&p->table[0], buf_room(out, table_size(&p->table[0])));
     for (size_t b = 0; b < blocks && blocks > 1; b++)
         buf_u32(out, (uint32_t)p->size[b]);
     for (size_t b = 0; b < blocks; b++)

@@ -1,16 +1,11 @@
 /* all.c -- the list of all compressors, one line for each, in the order in which `list` shows them. */
 #include "compress/spec.h"
 
-/* Codecs of libraries that a build may lack. */
+/* The codec of a library that a build may lack. */
 #ifdef ATOMO_ZFP
 #define ZFP(X) X(zfp)
 #else
 #define ZFP(X)
-#endif
-#ifdef ATOMO_FPZIP
-#define FPZIP(X) X(fpzip)
-#else
-#define FPZIP(X)
 #endif
 
 /* clang-format off */
@@ -58,7 +53,6 @@
     X(sketchml)    \
     X(cas)         \
     ZFP(X)         \
-    FPZIP(X)       \
     X(ef)          \
     X(ef21)        \
     X(diana)       \

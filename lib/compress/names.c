@@ -88,13 +88,8 @@ static Status hint_literature(Error *err, const char *name)
 
 const char *compressor_left_out(const char *spec)
 {
-    static const char *const optional[] = {"zfp", "fpzip"}; /* SCIENCE in the Makefile */
-    const size_t length = strcspn(spec, ":+");
-    for (size_t i = 0; i < countof(optional); i++)
-        if (strlen(optional[i]) == length && !strncmp(spec, optional[i], length) &&
-            !compressor_find(optional[i]))
-            return optional[i];
-    return NULL;
+    /* SCIENCE in the Makefile */
+    return strcspn(spec, ":+") == 3 && !strncmp(spec, "zfp", 3) && !compressor_find("zfp") ? "zfp" : NULL;
 }
 
 static Status hint_library(Error *err, const char *name)
@@ -221,6 +216,24 @@ static Status hint_key(Error *err, const Compressor *ops, const char *key, const
     return err->status;
 }
 
+/* Values that went with version 2.0, and what is smaller. */
+static const struct {
+    const char *codec, *item, *instead;
+} gone[] = {
+    {"qsgd", "code=huffman", "code=rans"},
+    {"nuqsgd", "code=huffman", "code=rans"},
+    {"cas", "index=fixed", "index=huffman"},
+    {"cas", "index=bitmap", "index=huffman"},
+};
+
+static const char *instead_of(const Compressor *ops, const char *item)
+{
+    for (size_t i = 0; i < countof(gone); i++)
+        if (!strcmp(gone[i].codec, ops->name) && !strcmp(gone[i].item, item))
+            return gone[i].instead;
+    return NULL;
+}
+
 /* Hint for a key without a value: "topk:0.01", "ef:topk", "qsgd:bits=4,terngrad". */
 static Status hint_bare(Error *err, const Compressor *ops, const char *item)
 {
@@ -241,6 +254,9 @@ Status compressor_wrong_keys(Error *err, const Compressor *ops, const char *keys
         char item[NAME_ROOM];
         length = strcspn(keys, ",");
         snprintf(item, sizeof item, "%.*s", (int)length, keys);
+        const char *instead = instead_of(ops, item);
+        if (instead)
+            return error_hint(err, "%s went in 2.0; write %s:%s", item, ops->name, instead);
         char *value = strchr(item, '=');
         if (!value)
             return hint_bare(err, ops, item);

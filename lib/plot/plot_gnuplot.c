@@ -2,7 +2,6 @@
  * Checks the figure's file, because gnuplot reports success even on a full disk. */
 #include "plot/plot.h"
 
-#include "base/confine.h"
 #include "base/file.h"
 
 #include <dirent.h>
@@ -22,11 +21,7 @@ enum { PATIENCE = 60, FIGURE_MAX = 64 << 20 }; /* seconds, bytes */
 extern char **environ;
 
 typedef struct {
-    char *path; /* path of the private directory */
-    /* end of a pipe, which gnuplot inherits; the guardian process removes the directory when this process and
-     * gnuplot have closed it */
-    int lease;
-    pid_t guard; /* the guardian's process number; 0: there is none */
+    char *path; /* path of the private directory; a process that is killed (SIGKILL) leaves it behind */
     PlotStopped stopped;
     Arena *a;
     Error *err;
@@ -34,136 +29,23 @@ typedef struct {
 
 /* ---- the private directory ---- */
 
-static void remove_open_directory(DIR *dir, const char *path)
-{
-    rewinddir(dir);
-    for (struct dirent *entry; (entry = readdir(dir));)
-        unlinkat(dirfd(dir), entry->d_name, 0);
-    closedir(dir);
-    rmdir(path);
-}
-
-static void remove_directory(const char *path)
-{
-    DIR *dir = opendir(path);
-    if (dir)
-        remove_open_directory(dir, path);
-    else
-        rmdir(path);
-}
-
-static bool take(int fd, void *to, size_t size)
-{
-    for (size_t got = 0; got < size;) {
-        const ssize_t part = read(fd, (char *)to + got, size - got);
-        if (part == 0 || (part < 0 && errno != EINTR))
-            return false;
-        got += part > 0 ? (size_t)part : 0;
-    }
-    return true;
-}
-
-static bool give(int fd, const void *from, size_t size)
-{
-    for (size_t done = 0; done < size;) {
-        const ssize_t part = write(fd, (const char *)from + done, size - done);
-        if (part < 0 && errno != EINTR)
-            return false;
-        done += part > 0 ? (size_t)part : 0;
-    }
-    return true;
-}
-
-/* Closes all descriptors but 0, the end of the pipe, and the directory's, and waits for the end of what the pipe brings. */
-static void wait_for_end(DIR *dir)
-{
-    const unsigned kept = (unsigned)dirfd(dir);
-    char byte;
-    if (kept > 1)
-        confine_close(1, kept - 1);
-    confine_close(kept + 1, ~0u);
-    while (read(0, &byte, 1) < 0 && errno == EINTR)
-        ;
-}
-
-/* Runs in the guardian process: makes the directory and tells its path. Then waits until this program and gnuplot have
- * closed the other end of the pipe, also by ending or being killed, and removes the directory. */
-_Noreturn static void guard(char *path, int pipe_end, int tell)
-{
-    setsid(); /* signals to the program's process group do not reach the guardian */
-    const bool made = mkdtemp(path) != NULL;
-    DIR *dir = made ? opendir(path) : NULL; /* opened now: later there may be no memory for it */
-    const int failed = dir ? 0 : errno;
-    if (made && !dir)
-        rmdir(path);
-    const bool told = give(tell, &failed, sizeof failed) && give(tell, path, strlen(path));
-    if (failed)
-        _exit(1);
-    dup2(pipe_end, 0);
-    if (told)
-        wait_for_end(dir);
-    remove_open_directory(dir, path);
-    _exit(told ? 0 : 1);
-}
-
-/* Starts the guardian, a process that makes the directory and removes it after this program ends: were it made here, a
- * kill before the guardian runs would leave it. Returns the errno of making the directory. If the guardian cannot be
- * started, makes the directory, which then remains if the program is killed. */
-static int room_guard(Room *room)
-{
-    int lease[2], told[2], failed = EIO;
-    if (pipe2(lease, O_CLOEXEC))
-        return mkdtemp(room->path) ? 0 : errno;
-    if (pipe2(told, O_CLOEXEC)) {
-        close(lease[0]);
-        close(lease[1]);
-        return mkdtemp(room->path) ? 0 : errno;
-    }
-    const pid_t child = fork();
-    if (child == 0) {
-        close(lease[1]);
-        guard(room->path, lease[0], told[1]);
-    }
-    close(lease[0]);
-    close(told[1]);
-    if (child < 0) {
-        failed = mkdtemp(room->path) ? 0 : errno;
-        close(lease[1]);
-    } else {
-        room->guard = child;
-        room->lease = lease[1];
-        if (!take(told[0], &failed, sizeof failed) || !take(told[0], room->path, strlen(room->path)))
-            failed = failed ? failed : EIO;
-    }
-    close(told[0]);
-    return failed;
-}
-
-static void room_close(Room *room)
-{
-    if (!room->guard) {
-        remove_directory(room->path);
-        return;
-    }
-    close(room->lease);
-    while (waitpid(room->guard, NULL, 0) < 0 && errno == EINTR)
-        ;
-}
-
 static Status room_open(Room *room)
 {
     const char *base = getenv("TMPDIR");
     room->path = text_format(room->a, "%s/atomo-plot.XXXXXX", base && *base ? base : "/tmp");
-    room->lease = -1;
-    room->guard = 0;
     TRY(arena_check(room->path, room->a, room->err));
-    const int failed = room_guard(room);
-    if (!failed)
-        return OK;
-    FAIL(room->err, ERR_IO, "%s: cannot make a directory: %s", room->path, strerror(failed));
-    if (room->guard)
-        room_close(room);
-    return ERR_IO;
+    return mkdtemp(room->path) ? OK
+                               : FAIL(room->err, ERR_IO, "%s: cannot make a directory: %s", room->path, strerror(errno));
+}
+
+static void room_close(Room *room)
+{
+    DIR *dir = opendir(room->path);
+    for (struct dirent *entry; dir && (entry = readdir(dir));)
+        unlinkat(dirfd(dir), entry->d_name, 0);
+    if (dir)
+        closedir(dir);
+    rmdir(room->path);
 }
 
 static char *in_room(const Room *room, const char *name)
@@ -227,10 +109,6 @@ static int spawn(const Room *room, char *const *arguments, char **environment, p
         failed = posix_spawn_file_actions_addopen(&to_do, 1, "said.txt", O_WRONLY | O_CREAT | O_TRUNC, 0600);
     if (!failed)
         failed = posix_spawn_file_actions_adddup2(&to_do, 1, 2);
-    if (!failed && room->lease >= 0)
-        failed =
-            /* gnuplot keeps this end of the pipe open, so the guardian process waits for gnuplot too */
-            posix_spawn_file_actions_adddup2(&to_do, room->lease, room->lease);
     if (!failed)
         failed = posix_spawnp(child, "gnuplot", &to_do, NULL, arguments, environment);
     posix_spawn_file_actions_destroy(&to_do);

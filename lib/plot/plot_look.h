@@ -4,12 +4,10 @@
 #define ATOMO_PLOT_LOOK_H
 
 #include "base/csv.h"
+#include "codec/compressor.h"
 #include "plot/plot.h"
 
-typedef struct {
-    char colour[8]; /* "#0072b2" */
-    int mark, dash; /* 0 to 5, 0 to 4; plots/look.gp has their shapes */
-} Look;
+typedef CodecLook Look;
 
 /* Returns `spec` without its rate, the name of a series of points: "ef:decay=0.9+qsgd" for
  * "ef:decay=0.9+qsgd:bits=2". Sets *rate to the value of the rate, or to "none" if the codec has no rate. A
@@ -33,9 +31,8 @@ static inline size_t dress_columns(const char *draws)
     return *draws ? DRESS_COLUMNS : DRESS_COLUMNS - 1;
 }
 
-/* Returns the look of a spec; if `further` > 0, the look that is `further` entries later in the list of all
- * looks with its hue and mark, which the looks with its hue and the next mark follow. A text that is not a spec also has a fixed look. */
-Look plot_look(const char *spec, size_t further, Arena *a);
+/* Returns the look of a spec's last codec. A text that is not a spec has a fixed look, too. */
+Look plot_look(const char *spec, Arena *a);
 
 /* The looks given so far, by canonical spec. Starts as {0}. */
 typedef struct {
@@ -44,9 +41,8 @@ typedef struct {
     size_t count, room;
 } LookList;
 
-/* Adds the codecs of these specs that the list lacks. The order within a call does not matter. First each spec has its own
- * look if that is free, or the first by name of those that share one; then the others take the next free looks.
- * Different codecs get different looks, as long as at most 150 have the same hue. Returns false if out of memory. */
+/* Adds the codecs of these specs that the list lacks. The order within a call does not matter. Different
+ * lines get different looks, as long as at most 30 have the same hue. Returns false if out of memory. */
 bool plot_looks_add(LookList *list, const char *const *spec, size_t count, Arena *a);
 
 /* Returns a spec's look; NULL: the list does not have the spec. The pointer is valid until the list grows. */

@@ -1,7 +1,7 @@
 """make_wheel.py VERSION LIBRARY FOLDER -- writes FOLDER/atomo-VERSION-py3-none-linux_MACHINE.whl, with the library inside.
 
-The wheel has the tag of the machine, not that of manylinux: it needs the system's HDF5, FFTW, zstd and Blosc, and zfp and
-fpzip if the library has them. The same input gives the same bytes.
+The wheel has the tag of the machine, not that of manylinux: it needs the system's HDF5, FFTW, zstd and Blosc, and zfp
+if the library has it. The same input gives the same bytes.
 """
 
 import base64

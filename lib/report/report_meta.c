@@ -44,7 +44,6 @@ static void add_about(Fact *facts, size_t *count, bool with_blas, Arena *a)
     add(facts, count, "zstd", library_zstd(a));
     add(facts, count, "blosc", library_blosc(a));
     add(facts, count, "zfp", library_zfp(a));
-    add(facts, count, "fpzip", library_fpzip(a));
     add(facts, count, "mpi", net_library());
 }
 

@@ -12,7 +12,6 @@ $ atomo-bench doctor
 > zstd *
 > blosc *
 > zfp *
-> fpzip *
 > mpi *
 > gnuplot *
 > clock *

@@ -14,15 +14,15 @@ $ for w in co 'compare --form' 'compare -f j' 'cost --link lan1g,wan' 'plot hist
 = 0
 
 # within a spec: names, keys, values, alternatives, stages, and a spec inside a spec
-$ for w in svd ter qsgd:bu ef+topk:ra qsgd:norm=l qsgd:norm=l2,code=huff qsgd/terng qsgd:code=fixed/huf e induced:with=qsgd:buck induced:with=qsgd:norm=li; do atomo-bench --complete compare g.h5 -c $w | tr '\n' ' '; echo; done
+$ for w in svd ter qsgd:bu ef+topk:ra qsgd:norm=l qsgd:norm=l2,code=ra qsgd/terng qsgd:code=fixed/ra e induced:with=qsgd:buck induced:with=qsgd:norm=li; do atomo-bench --complete compare g.h5 -c $w | tr '\n' ' '; echo; done
 > svd svd: 
 > terngrad terngrad: 
 > qsgd:bucket= 
 > ef+topk:ratio= 
 > qsgd:norm=l2 qsgd:norm=linf 
-> qsgd:norm=l2,code=huffman 
+> qsgd:norm=l2,code=rans 
 > qsgd/terngrad qsgd/terngrad: 
-> qsgd:code=fixed/huffman 
+> qsgd:code=fixed/rans 
 > entry entry: eden *ef+ *ef21+ 
 > induced:with=qsgd:bucket= 
 > induced:with=qsgd:norm=linf 

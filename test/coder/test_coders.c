@@ -4,7 +4,6 @@
 
 #include "rig/coder_rig.h"
 #include "coder/golomb.h"
-#include "coder/huffman.h"
 #include "coder/levels.h"
 #include "coder/planes.h"
 #include "coder/rans.h"

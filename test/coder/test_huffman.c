@@ -3,7 +3,7 @@
 #include "rig/check.h"
 
 #include "coder/elias.h"
-#include "coder/huffman.h"
+#include "rig/coder_rig.h"
 #include "base/rng.h"
 
 static Arena *arena;

@@ -16,32 +16,30 @@ static void fill_codes(size_t n, uint8_t most, double slope)
 static void the_shortest_form_is_taken(void **state)
 {
     (void)state;
-    for (int coder = 0; coder < 2; coder++) {
-        Carrier c = {.byte = codes, .n = N};
-        fill_codes(N, 31, 0.5);
-        Buf b = both_ways((SymbolCoder)coder, 5, &c);
-        /* all blocks have the same distribution, so they share one table */
-        assert_int_equal(kind_of(b), KIND_ONE);
-        const size_t alike = b.size;
-        for (size_t i = 0; i < N; i++)
-            /* each block gets other symbols, so a common table costs more than one table per block */
-            codes[i] ^= (uint8_t)(7 * (i / BLOCK));
-        b = both_ways((SymbolCoder)coder, 5, &c);
-        assert_int_equal(kind_of(b), KIND_OWN);
-        check(b.size < alike + 200);
-        for (size_t i = 0; i < N; i++)
-            codes[i] = (uint8_t)(rng_u64(&rng, USE_TEST, i) & 31);
-        b = both_ways((SymbolCoder)coder, 5, &c);
-        /* no table saves bits of uniform codes */
-        assert_int_equal(kind_of(b), KIND_PLANES);
-        c.n = 5;
-        b = both_ways((SymbolCoder)coder, 5, &c);
-        assert_int_equal(kind_of(b), KIND_PLANES);
-        c.n = N;
-        memset(codes, 9, N);
-        b = both_ways((SymbolCoder)coder, 5, &c);
-        check(kind_of(b) == KIND_ONE && b.size < 25);
-    }
+    Carrier c = {.byte = codes, .n = N};
+    fill_codes(N, 31, 0.5);
+    Buf b = both_ways(5, &c);
+    /* all blocks have the same distribution, so they share one table */
+    assert_int_equal(kind_of(b), KIND_ONE);
+    const size_t alike = b.size;
+    for (size_t i = 0; i < N; i++)
+        /* each block gets other symbols, so a common table costs more than one table per block */
+        codes[i] ^= (uint8_t)(7 * (i / BLOCK));
+    b = both_ways(5, &c);
+    assert_int_equal(kind_of(b), KIND_OWN);
+    check(b.size < alike + 200);
+    for (size_t i = 0; i < N; i++)
+        codes[i] = (uint8_t)(rng_u64(&rng, USE_TEST, i) & 31);
+    b = both_ways(5, &c);
+    /* no table saves bits of uniform codes */
+    assert_int_equal(kind_of(b), KIND_PLANES);
+    c.n = 5;
+    b = both_ways(5, &c);
+    assert_int_equal(kind_of(b), KIND_PLANES);
+    c.n = N;
+    memset(codes, 9, N);
+    b = both_ways(5, &c);
+    check(kind_of(b) == KIND_ONE && b.size < 25);
 }
 
 static void every_width_and_size_comes_back(void **state)
@@ -51,32 +49,30 @@ static void every_width_and_size_comes_back(void **state)
     static uint32_t word[140000];
     static uint8_t byte[140000];
     for (size_t i = 0; i < countof(ns); i++)
-        for (int width = 1; width <= SYMBOLS_WIDTH; width += width < 9 ? 1 : 4)
-            for (int coder = 0; coder < 2; coder++) {
-                const ArenaMark mark = arena_mark(arena);
-                const double scale = (1u << width) / (width % 2 ? 40.0 : 6.0);
-                for (size_t k = 0; k < ns[i]; k++) {
-                    const double v = fabs(rng_normal(&rng, USE_TEST, k)) * scale;
-                    word[k] = (uint32_t)v & ((1u << width) - 1);
-                    byte[k] = (uint8_t)word[k];
-                }
-                Carrier c = {.byte = byte, .word = width > 8 ? word : NULL, .n = ns[i]};
-                const Buf b = both_ways((SymbolCoder)coder, width, &c);
-                check(b.size <= symbols_most(ns[i], width));
-                arena_rewind(arena, mark);
+        for (int width = 1; width <= SYMBOLS_WIDTH; width += width < 9 ? 1 : 4) {
+            const ArenaMark mark = arena_mark(arena);
+            const double scale = (1u << width) / (width % 2 ? 40.0 : 6.0);
+            for (size_t k = 0; k < ns[i]; k++) {
+                const double v = fabs(rng_normal(&rng, USE_TEST, k)) * scale;
+                word[k] = (uint32_t)v & ((1u << width) - 1);
+                byte[k] = (uint8_t)word[k];
             }
+            Carrier c = {.byte = byte, .word = width > 8 ? word : NULL, .n = ns[i]};
+            const Buf b = both_ways(width, &c);
+            check(b.size <= symbols_most(ns[i], width));
+            arena_rewind(arena, mark);
+        }
 }
 
 static void an_empty_list_comes_back(void **state)
 {
     (void)state;
     static const uint32_t word[1];
-    for (int width = 1; width <= SYMBOLS_WIDTH; width++)
-        for (int coder = 0; coder < 2; coder++) {
-            Carrier c = {.byte = codes, .word = width > 8 ? word : NULL};
-            const Buf b = both_ways((SymbolCoder)coder, width, &c);
-            check(b.size == symbols_most(0, width) && kind_of(b) == KIND_PLANES);
-        }
+    for (int width = 1; width <= SYMBOLS_WIDTH; width++) {
+        Carrier c = {.byte = codes, .word = width > 8 ? word : NULL};
+        const Buf b = both_ways(width, &c);
+        check(b.size == symbols_most(0, width) && kind_of(b) == KIND_PLANES);
+    }
 }
 
 static void forms_that_no_writer_writes_are_refused(void **state)
@@ -84,21 +80,18 @@ static void forms_that_no_writer_writes_are_refused(void **state)
     (void)state;
     Carrier c = {.byte = codes, .n = 1000};
     fill_codes(1000, 15, 0.7);
-    for (int coder = 0; coder < 2; coder++) {
-        const Buf b = both_ways((SymbolCoder)coder, 4, &c);
-        const Symbols s = {.coder = (SymbolCoder)coder,
-                           .n = 1000,
-                           .width = 4,
-                           .threads = 1,
-                           .data = &c,
-                           .make = make,
-                           .take = take};
-        for (unsigned form = 0; form < 256; form++) {
-            const uint8_t was = b.data[0];
-            b.data[0] = (uint8_t)form;
-            check(comes_back(&s, &c, buf_bytes(&b)) == (form == was));
-            b.data[0] = was;
-        }
+    const Buf b = both_ways(4, &c);
+    const Symbols s = {.n = 1000,
+                       .width = 4,
+                       .threads = 1,
+                       .data = &c,
+                       .make = make,
+                       .take = take};
+    for (unsigned form = 0; form < 256; form++) {
+        const uint8_t was = b.data[0];
+        b.data[0] = (uint8_t)form;
+        check(comes_back(&s, &c, buf_bytes(&b)) == (form == was));
+        b.data[0] = was;
     }
 }
 
@@ -119,7 +112,7 @@ static void codes_spread_over_decades_go_by_classes(void **state)
             open += log2(v);
         }
         Carrier c = {.word = word, .n = N};
-        const Buf b = both_ways(CODER_RANS, width, &c);
+        const Buf b = both_ways(width, &c);
         const double most = open + N * (1 + log2(log(top)) - log2(M_LN2) + 0.6);
         check(width < 11 || (b.data[0] & 3) == 3);
         check(8 * (double)b.size < most);
@@ -135,9 +128,9 @@ static void damaged_open_bits_are_refused(void **state)
     for (size_t i = 0; i < countof(word); i++)
         word[i] = (uint32_t)exp2(16 * rng_unit(&rng, USE_TEST, i)) & 0xffff;
     Carrier c = {.word = word, .n = countof(word)};
-    const Buf b = both_ways(CODER_RANS, 17, &c);
+    const Buf b = both_ways(17, &c);
     const Symbols s = {
-        .coder = CODER_RANS, .n = c.n, .width = 17, .threads = 1, .data = &c, .make = make, .take = take};
+        .n = c.n, .width = 17, .threads = 1, .data = &c, .make = make, .take = take};
     assert_int_equal(b.data[0] & 3, 3);
     for (unsigned form = 0; form < 256; form++) {
         const uint8_t was = b.data[0];
@@ -153,12 +146,11 @@ static void damaged_open_bits_are_refused(void **state)
     }
 }
 
-static double bound_of(SymbolCoder coder, int width, Carrier *c, Buf *out)
+static double bound_of(int width, Carrier *c, Buf *out)
 {
     Error err;
     double bits = -1;
-    const Symbols s = {.coder = coder,
-                       .n = c->n,
+    const Symbols s = {.n = c->n,
                        .width = width,
                        .threads = 2,
                        .data = c,
@@ -191,34 +183,32 @@ static void the_bound_is_that_of_the_streams_that_are_sent(void **state)
     (void)state;
     static uint32_t word[N];
     Buf b;
-    for (int coder = 0; coder < 2; coder++) {
-        const ArenaMark mark = arena_mark(arena);
-        Carrier c = {.byte = codes, .n = N};
-        fill_codes(N, 31, 0.5);
-        for (size_t i = 0; i < N; i++)
-            word[i] = codes[i];
-        check_rel(bound_of((SymbolCoder)coder, 5, &c, &b), order_0(word, 0, N, 0), 1e-12);
-        assert_int_equal(kind_of(b), KIND_ONE);
-        for (size_t i = 0; i < N; i++)
-            word[i] = codes[i] ^= (uint8_t)(7 * (i / BLOCK));
-        double own = 0;
-        for (size_t from = 0; from < N; from += BLOCK)
-            own += order_0(word, from, from + BLOCK < N ? from + BLOCK : N, 0);
-        check_rel(bound_of((SymbolCoder)coder, 5, &c, &b), own, 1e-12);
-        assert_int_equal(kind_of(b), KIND_OWN);
-        for (size_t i = 0; i < N; i++)
-            codes[i] = (uint8_t)(rng_u64(&rng, USE_TEST, i) & 31);
-        check(bound_of((SymbolCoder)coder, 5, &c, &b) == 5.0 * N);
-        c.word = word;
-        for (size_t i = 0; i < N; i++) /* 13 bits, of which the low 8 are uniformly random */
-            word[i] = (uint32_t)(31 * pow(rng_unit(&rng, USE_DATA, i), 4)) << 8 |
-                      (rng_u64(&rng, USE_TEST, i) & 255);
-        const double bits = bound_of((SymbolCoder)coder, 13, &c, &b);
-        if (kind_of(b) == KIND_ONE)
-            check_rel(bits, order_0(word, 0, N, b.data[0] >> 4) + (b.data[0] >> 4) * (double)N, 1e-12);
-        check(bits > 0.99 * 8 * (double)b.size && bits < 8 * (double)b.size);
-        arena_rewind(arena, mark);
-    }
+    const ArenaMark mark = arena_mark(arena);
+    Carrier c = {.byte = codes, .n = N};
+    fill_codes(N, 31, 0.5);
+    for (size_t i = 0; i < N; i++)
+        word[i] = codes[i];
+    check_rel(bound_of(5, &c, &b), order_0(word, 0, N, 0), 1e-12);
+    assert_int_equal(kind_of(b), KIND_ONE);
+    for (size_t i = 0; i < N; i++)
+        word[i] = codes[i] ^= (uint8_t)(7 * (i / BLOCK));
+    double own = 0;
+    for (size_t from = 0; from < N; from += BLOCK)
+        own += order_0(word, from, from + BLOCK < N ? from + BLOCK : N, 0);
+    check_rel(bound_of(5, &c, &b), own, 1e-12);
+    assert_int_equal(kind_of(b), KIND_OWN);
+    for (size_t i = 0; i < N; i++)
+        codes[i] = (uint8_t)(rng_u64(&rng, USE_TEST, i) & 31);
+    check(bound_of(5, &c, &b) == 5.0 * N);
+    c.word = word;
+    for (size_t i = 0; i < N; i++) /* 13 bits, of which the low 8 are uniformly random */
+        word[i] = (uint32_t)(31 * pow(rng_unit(&rng, USE_DATA, i), 4)) << 8 |
+                  (rng_u64(&rng, USE_TEST, i) & 255);
+    const double bits = bound_of(13, &c, &b);
+    if (kind_of(b) == KIND_ONE)
+        check_rel(bits, order_0(word, 0, N, b.data[0] >> 4) + (b.data[0] >> 4) * (double)N, 1e-12);
+    check(bits > 0.99 * 8 * (double)b.size && bits < 8 * (double)b.size);
+    arena_rewind(arena, mark);
 }
 
 static const struct CMUnitTest tests[] = {

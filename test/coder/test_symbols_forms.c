@@ -19,16 +19,10 @@ static Carrier zeros(size_t n, int width)
 
 /* ---- bytes made by hand, with every form byte ---- */
 
-/* Tables whose only symbol is 0, where gamma(n) is the Elias gamma code of n. The Huffman table is gamma(2),
- * gamma(1). The rANS table has 4 bits for the precision 12, 4 bits for the number 0 of low bits of a weight,
+/* Tables whose only symbol is 0, where gamma(n) is the Elias gamma code of n: 4 bits for the precision 12, 4 bits for the number 0 of low bits of a weight,
  * and then gamma(2), gamma(1), gamma(1). */
-static const uint8_t only_table[][2] = {[CODER_HUFFMAN] = {0x50}, [CODER_RANS] = {0xc0, 0x58}};
-static const uint8_t bad_table[][2] = {[CODER_HUFFMAN] = {0x00}, [CODER_RANS] = {0x30, 0x58}};
-
-static size_t table_bytes(const Symbols *s)
-{
-    return s->coder == CODER_RANS ? 2 : 1;
-}
+enum { TABLE_BYTES = 2 };
+static const uint8_t only_table[TABLE_BYTES] = {0xc0, 0x58}, bad_table[TABLE_BYTES] = {0x30, 0x58};
 
 typedef struct {
     unsigned kind, lanes, shift, form;
@@ -57,7 +51,7 @@ static Bytes zeros_in(const Symbols *s, unsigned form, const uint8_t *table)
 {
     static uint8_t data[N * 3];
     const Shape f = shape_of(form);
-    const size_t bodies = blocks_of(s->n), size = table_bytes(s);
+    const size_t bodies = blocks_of(s->n), size = TABLE_BYTES;
     Buf b = {.data = data, .cap = sizeof data};
     buf_u8(&b, (uint8_t)form);
     if (f.kind == KIND_PLANES) {
@@ -79,13 +73,13 @@ static Bytes zeros_in(const Symbols *s, unsigned form, const uint8_t *table)
 static bool is_a_form(const Symbols *s, unsigned form)
 {
     const Shape f = shape_of(form);
-    const bool rans = s->coder == CODER_RANS, blocks = s->n > BLOCK;
+    const bool blocks = s->n > BLOCK;
     const int left = s->width - (int)f.shift;
     if (f.kind == KIND_PLANES)
         return form == 0;
-    if (f.kind == KIND_CLASSES ? !rans || s->width <= 8 : left < 1 || left > 16)
+    if (f.kind == KIND_CLASSES ? s->width <= 8 : left < 1 || left > 16)
         return false;
-    if (f.lanes > (rans ? 2 : 0))
+    if (f.lanes > 2)
         return false;
     return blocks || !f.own;
 }
@@ -94,14 +88,13 @@ static void every_form_of_the_page_is_read_and_no_other(void **state)
 {
     (void)state;
     static const int widths[] = {1, 8, 9, 17};
-    for (size_t k = 0; k < 4 * countof(widths); k++) {
+    for (size_t k = 0; k < 2 * countof(widths); k++) {
         const ArenaMark mark = arena_mark(arena);
-        const int width = widths[k / 4];
+        const int width = widths[k / 2];
         Carrier c = zeros(k % 2 ? 1000 : TWO_BLOCKS, width);
-        const SymbolCoder coder = k / 2 % 2 ? CODER_RANS : CODER_HUFFMAN;
-        const Symbols s = symbols_of(coder, width, &c);
+        const Symbols s = symbols_of(width, &c);
         for (unsigned form = 0; form < 256; form++)
-            check(comes_back(&s, &c, zeros_in(&s, form, only_table[coder])) == is_a_form(&s, form));
+            check(comes_back(&s, &c, zeros_in(&s, form, only_table)) == is_a_form(&s, form));
         arena_rewind(arena, mark);
     }
 }
@@ -118,22 +111,20 @@ static void what_is_damaged_is_said(void **state)
     (void)state;
     static const unsigned forms[] = {KIND_ONE, KIND_OWN, KIND_CLASSES, KIND_CLASSES | CLASS_OWN << 4};
     Carrier c = zeros(TWO_BLOCKS, 9);
-    for (int coder = 0; coder < 2; coder++) {
-        const Symbols s = symbols_of((SymbolCoder)coder, 9, &c);
-        for (size_t k = 0; k < (coder == CODER_RANS ? 4 : 2); k++) {
-            const Bytes in = zeros_in(&s, forms[k], only_table[coder]);
-            uint8_t *length = (uint8_t *)in.data + 1 + (shape_of(forms[k]).own ? 0 : table_bytes(&s));
-            length[0]++;
-            check(strstr(why_refused(&s, in), "not as long as said"));
-            length[0]--;
-            store_u32(length, UINT32_MAX);
-            check(strstr(why_refused(&s, in), "not as long as said"));
-            check(strstr(why_refused(&s, zeros_in(&s, forms[k], bad_table[coder])), "a damaged table"));
-        }
-        check(strstr(why_refused(&s, zeros_in(&s, 4, NULL)), "head of sparse symbols"));
-        check(strstr(why_refused(&s, zeros_in(&s, 8, NULL)), "form"));
-        check(strstr(why_refused(&s, (Bytes){zeros_in(&s, 0, NULL).data, 1000}), "planes of another length"));
+    const Symbols s = symbols_of(9, &c);
+    for (size_t k = 0; k < countof(forms); k++) {
+        const Bytes in = zeros_in(&s, forms[k], only_table);
+        uint8_t *length = (uint8_t *)in.data + 1 + (shape_of(forms[k]).own ? 0 : TABLE_BYTES);
+        length[0]++;
+        check(strstr(why_refused(&s, in), "not as long as said"));
+        length[0]--;
+        store_u32(length, UINT32_MAX);
+        check(strstr(why_refused(&s, in), "not as long as said"));
+        check(strstr(why_refused(&s, zeros_in(&s, forms[k], bad_table)), "a damaged table"));
     }
+    check(strstr(why_refused(&s, zeros_in(&s, 4, NULL)), "head of sparse symbols"));
+    check(strstr(why_refused(&s, zeros_in(&s, 8, NULL)), "form"));
+    check(strstr(why_refused(&s, (Bytes){zeros_in(&s, 0, NULL).data, 1000}), "planes of another length"));
 }
 
 /* Reading one code too many may leave the final rANS states unchanged, yet the bytes must be refused. */
@@ -149,11 +140,11 @@ static void one_code_more_than_was_written_is_refused(void **state)
             word[i] = (uint32_t)(k == 1 ? v / 32 : v);
             byte[i] = (uint8_t)word[i];
         }
-        const Buf b = both_ways(CODER_RANS, widths[k], &c);
+        const Buf b = both_ways(widths[k], &c);
         check(kind_of(b) == (k == 2 ? KIND_CLASSES : KIND_ONE) && (k == 2 || b.data[0] >> 4 == 0));
         c.n++;
         c.byte_back = NULL;
-        const Symbols s = symbols_of(CODER_RANS, widths[k], &c);
+        const Symbols s = symbols_of(widths[k], &c);
         check(get_copy(&s, buf_bytes(&b), &why) == ERR_CORRUPT);
     }
 }
@@ -173,7 +164,7 @@ static void blocks_of_different_decades_have_classes_with_tables_of_their_own(vo
     (void)state;
     Carrier c = {.word = word, .n = N};
     fill_decades();
-    const Buf b = both_ways(CODER_RANS, 17, &c);
+    const Buf b = both_ways(17, &c);
     check(kind_of(b) == KIND_CLASSES && b.data[0] >> 4 & CLASS_OWN);
 }
 
@@ -186,7 +177,7 @@ static void a_class_that_one_code_alone_has_comes_back(void **state)
         for (size_t i = 0; i < c.n; i++)
             word[i] = (uint32_t)exp2(13 * rng_unit(&rng, USE_TEST, i));
         word[places[p]] = 0x1ffff;
-        assert_int_equal(kind_of(both_ways(CODER_RANS, 17, &c)), KIND_CLASSES);
+        assert_int_equal(kind_of(both_ways(17, &c)), KIND_CLASSES);
     }
 }
 
@@ -201,7 +192,7 @@ static void the_bound_of_classes_counts_their_open_bits(void **state)
     Carrier c = {.word = word, .n = 60000};
     for (size_t i = 0; i < c.n; i++)
         word[i] = (uint32_t)exp2(16 * rng_unit(&rng, USE_TEST, i)) | (uint32_t)(i % 3 == 0) << 16;
-    Symbols s = symbols_of(CODER_RANS, 17, &c);
+    Symbols s = symbols_of(17, &c);
     s.entropy = &said;
     Buf out = {.cap = symbols_most(c.n, 17)};
     out.data = NEW(arena, uint8_t, out.cap);
@@ -222,10 +213,10 @@ static void the_bound_of_classes_counts_their_open_bits(void **state)
 
 /* ---- memory ---- */
 
-static void check_memory(SymbolCoder coder, unsigned kind, Carrier *c)
+static void check_memory(unsigned kind, Carrier *c)
 {
-    const Buf b = both_ways(coder, 6, c);
-    const Symbols s = symbols_of(coder, 6, c);
+    const Buf b = both_ways(6, c);
+    const Symbols s = symbols_of(6, c);
     size_t some = 0, all = 0;
     assert_int_equal(kind_of(b), kind);
     for (size_t limit = 1; all < 3; limit += 1 + limit / 8) {
@@ -243,15 +234,13 @@ static void check_memory(SymbolCoder coder, unsigned kind, Carrier *c)
 static void too_little_memory_is_said(void **state)
 {
     (void)state;
-    for (int coder = 0; coder < 2; coder++) {
-        Carrier c = {.byte = byte, .n = N};
-        for (size_t i = 0; i < N; i++)
-            byte[i] = (uint8_t)(rng_u32(&rng, USE_TEST, i) >> 29 ^ 7 * (uint32_t)(i / BLOCK));
-        check_memory((SymbolCoder)coder, KIND_OWN, &c);
-        for (size_t i = 0; i < N; i++)
-            byte[i] = (uint8_t)(rng_u32(&rng, USE_TEST, i) >> 26);
-        check_memory((SymbolCoder)coder, KIND_PLANES, &c);
-    }
+    Carrier c = {.byte = byte, .n = N};
+    for (size_t i = 0; i < N; i++)
+        byte[i] = (uint8_t)(rng_u32(&rng, USE_TEST, i) >> 29 ^ 7 * (uint32_t)(i / BLOCK));
+    check_memory(KIND_OWN, &c);
+    for (size_t i = 0; i < N; i++)
+        byte[i] = (uint8_t)(rng_u32(&rng, USE_TEST, i) >> 26);
+    check_memory(KIND_PLANES, &c);
 }
 
 /* Few bits a code: one rANS lane, and several blocks are coded in turn. Reads each block's stream alone, as the page of
@@ -265,14 +254,14 @@ static void check_one_lane(size_t blocks, bool own)
         few[i] = u < 9 ? 1 : u < (own ? 10 + i / BLOCK % 3 * 9 : 14) ? 2 : 0;
     }
     Carrier c = {.byte = few, .n = n};
-    const Buf b = both_ways(CODER_RANS, 2, &c);
+    const Buf b = both_ways(2, &c);
     check(b.data[0] == (own ? KIND_OWN : KIND_ONE));
     BitReader bits = bits_reader((Bytes){b.data + 1, b.size - 1});
     static Rans table;
     static RansReader reader;
     check(own || rans_table_get(&table, 4, &bits));
     const uint8_t *length = b.data + 1 + (bits.at + 7) / 8, *at = length + 4 * (blocks + 1);
-    const Symbols s = symbols_of(CODER_RANS, 2, &c);
+    const Symbols s = symbols_of(2, &c);
     for (size_t k = 0; k <= blocks; k++) {
         const size_t size = load_u32(length + 4 * k);
         Reader in = reader_open((Bytes){at, size});

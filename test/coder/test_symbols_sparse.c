@@ -12,9 +12,9 @@ static bool is_sparse(const Buf *b)
 {
     return b->data[0] == SPARSE;
 }
-static bool sparse_both_ways(SymbolCoder coder, int width, Carrier *c)
+static bool sparse_both_ways(int width, Carrier *c)
 {
-    const Buf b = both_ways(coder, width, c);
+    const Buf b = both_ways(width, c);
     return is_sparse(&b);
 }
 
@@ -54,21 +54,17 @@ static void rare_codes_take_their_entropy_and_come_back(void **state)
 {
     (void)state;
     static const struct {
-        SymbolCoder coder;
         int width;
         uint32_t common;
         size_t every;
         double scale;
-    } cases[] = {{CODER_RANS, 8, 0, 150, 16},       {CODER_RANS, 8, 200, 150, 4},
-                 {CODER_RANS, 12, 77, 300, 300},    {CODER_RANS, 17, 0, 300, 20000},
-                 {CODER_RANS, 17, 98304, 300, 900}, {CODER_RANS, 5, 9, 700, 8},
-                 {CODER_HUFFMAN, 2, 3, 30, 2},      {CODER_HUFFMAN, 8, 0, 10, 16},
-                 {CODER_HUFFMAN, 11, 5, 100, 100},  {CODER_HUFFMAN, 17, 0, 300, 3000}};
+    } cases[] = {{8, 0, 150, 16},     {8, 200, 150, 4},     {12, 77, 300, 300},
+                 {17, 0, 300, 20000}, {17, 98304, 300, 900}, {5, 9, 700, 8}};
     for (size_t k = 0; k < countof(cases); k++) {
         const ArenaMark mark = arena_mark(arena);
         const int width = cases[k].width;
         Carrier c = rare(width, cases[k].common, cases[k].every, cases[k].scale, N);
-        const Buf b = both_ways(cases[k].coder, width, &c);
+        const Buf b = both_ways(width, &c);
         check(8 * (double)b.size < 1.02 * law + 300);
         arena_rewind(arena, mark);
     }
@@ -79,18 +75,16 @@ static void what_is_written_stays(void **state)
 {
     (void)state;
     static const struct {
-        SymbolCoder coder;
         int width;
         uint32_t common;
         size_t bytes;
         uint64_t hash;
-    } cases[] = {{CODER_RANS, 8, 0, 2567, 0x9eb6b02223430882},
-                 {CODER_HUFFMAN, 12, 5, 2921, 0x668ab8d56be94fd4},
-                 {CODER_RANS, 17, 98304, 3218, 0x40824cd6f84212ca}};
+    } cases[] = {{8, 0, 2567, 0x9eb6b02223430882},
+                 {17, 98304, 3218, 0x40824cd6f84212ca}};
     for (size_t k = 0; k < countof(cases); k++) {
         const ArenaMark mark = arena_mark(arena);
         Carrier c = rare(cases[k].width, cases[k].common, 150, 4 << cases[k].width / 2, N);
-        const Buf b = both_ways(cases[k].coder, cases[k].width, &c);
+        const Buf b = both_ways(cases[k].width, &c);
         const uint64_t hash = hash_bytes(b.data, b.size);
         if (hash != cases[k].hash)
             print_error("width %d: %zu bytes, %#llx\n", cases[k].width, b.size, (unsigned long long)hash);
@@ -100,24 +94,22 @@ static void what_is_written_stays(void **state)
     }
 }
 
-static void gaps_may_be_longer_than_a_block(void **state)
+static void rare_codes_may_lie_blocks_apart(void **state)
 {
     (void)state;
     Carrier c = rare(17, 0, 50000, 2000, LARGE);
     memset(&word[100], 0, 3 * BLOCK * sizeof *word);
-    check(sparse_both_ways(CODER_RANS, 17, &c));
-    check(sparse_both_ways(CODER_HUFFMAN, 17, &c));
+    check(sparse_both_ways(17, &c));
 }
 
 static void symbols_that_suit_a_table_have_one(void **state)
 {
     (void)state;
     Carrier c = rare(2, 0, 10, 0.2, N);
-    check(!sparse_both_ways(CODER_RANS, 2, &c));
+    check(!sparse_both_ways(2, &c));
     /* a third of the codes differ from the common code: too many for the sparse form */
     c = rare(8, 0, 3, 16, N);
-    check(!sparse_both_ways(CODER_RANS, 8, &c));
-    check(!sparse_both_ways(CODER_HUFFMAN, 8, &c));
+    check(!sparse_both_ways(8, &c));
 }
 
 /* The reported entropy is that of the positions plus that of the rare codes. At random positions, this sum must
@@ -130,7 +122,7 @@ static void the_bound_is_that_of_positions_and_others(void **state)
         Error err;
         double bits = -1;
         Carrier c = rare(width, 1, 200, 1.5, N);
-        Symbols s = symbols_of(CODER_HUFFMAN, width, &c);
+        Symbols s = symbols_of(width, &c);
         Buf b = {.cap = symbols_most(N, width)};
         b.data = NEW(arena, uint8_t, b.cap);
         s.entropy = &bits;
@@ -145,7 +137,7 @@ static void the_bound_is_that_of_positions_and_others(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(rare_codes_take_their_entropy_and_come_back),
     cmocka_unit_test(what_is_written_stays),
-    cmocka_unit_test(gaps_may_be_longer_than_a_block),
+    cmocka_unit_test(rare_codes_may_lie_blocks_apart),
     cmocka_unit_test(symbols_that_suit_a_table_have_one),
     cmocka_unit_test(the_bound_is_that_of_positions_and_others),
 };

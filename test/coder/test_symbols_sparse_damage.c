@@ -2,45 +2,37 @@
  * form stores the positions and values of the codes that differ from the common code, the most frequent one. */
 #include "rig/symbols_rig.h"
 
+#include "coder/indices.h"
+
 enum { SPARSE = 4, SMALL = 2 * BLOCK + 1000, WIDTH = 5, COMMON = 3 };
 
 static uint8_t byte[SMALL];
 
 typedef struct {
     uint64_t common;
-    const uint32_t *gap;
+    const size_t *place;
     const uint8_t *other;
-    size_t gaps, others;
+    size_t places, others;
 } Parts;
 
-/* Three codes are not COMMON, at positions 5, 6 and LONG_GAP + 107. A gap is the number of COMMON codes in
- * front of a rare code. To a gap of LONG_GAP, the next gap is added. */
-enum { LONG_GAP = 65535 };
-static const uint32_t good_gaps[] = {5, 0, LONG_GAP, 100};
+/* Three codes are not COMMON. */
+enum { FAR = BLOCK + 100 };
+static const size_t good_places[] = {5, 6, FAR};
 static const uint8_t good_others[] = {1, 31, 4};
-static const Parts good = {.common = COMMON, .gap = good_gaps, .other = good_others, .gaps = 4, .others = 3};
-
-static void put(int width, Carrier c, Buf *b)
-{
-    Error err;
-    const Symbols s = symbols_of(CODER_HUFFMAN, width, &c);
-    b->data = NEW(arena, uint8_t, b->cap = symbols_most(c.n, width));
-    check_ok(symbols_put(&s, b, arena, &err), &err);
-}
+static const Parts good = {.common = COMMON, .place = good_places, .other = good_others, .places = 3, .others = 3};
 
 static Buf assemble(const Parts *p)
 {
-    Buf gaps = {0}, others = {0};
-    put(16, (Carrier){.word = (uint32_t *)p->gap, .n = p->gaps}, &gaps);
-    put(WIDTH, (Carrier){.byte = (uint8_t *)p->other, .n = p->others}, &others);
-    Buf b = {.cap = 1 + 3 * VARINT_MAX + gaps.size + others.size};
+    Error err;
+    Carrier c = {.byte = (uint8_t *)p->other, .n = p->others};
+    const Symbols s = symbols_of(WIDTH, &c);
+    const Indices set = indices_list(p->place, p->places);
+    Buf b = {.cap = 1 + VARINT_MAX + indices_bound(SMALL) + symbols_most(c.n, WIDTH)};
     b.data = NEW(arena, uint8_t, b.cap + 1);
     buf_u8(&b, SPARSE);
     buf_varint(&b, p->common);
-    buf_varint(&b, p->gaps);
-    buf_varint(&b, gaps.size);
-    buf_copy(&b, gaps.data, gaps.size);
-    buf_copy(&b, others.data, others.size);
+    indices_put(&set, SMALL, 1, arena, &b);
+    check_ok(symbols_put(&s, &b, arena, &err), &err);
     return b;
 }
 
@@ -48,7 +40,7 @@ static Buf assemble(const Parts *p)
 static bool reads(Bytes in)
 {
     Carrier c = {.byte = byte, .n = SMALL};
-    const Symbols s = symbols_of(CODER_HUFFMAN, WIDTH, &c);
+    const Symbols s = symbols_of(WIDTH, &c);
     return comes_back(&s, &c, in);
 }
 static bool parts_read(Parts p)
@@ -65,7 +57,7 @@ static void fill_good(void)
     memset(byte, COMMON, sizeof byte);
     byte[5] = 1;
     byte[6] = 31;
-    byte[LONG_GAP + 107] = 4;
+    byte[FAR] = 4;
 }
 
 static void damaged_heads_are_refused(void **state)
@@ -83,29 +75,10 @@ static void damaged_heads_are_refused(void **state)
         p.others = others;
         check(parts_read(p) == (others == 3));
     }
-    for (size_t gaps = 0; gaps <= 4;
-         /* with 3 gaps, the last gap is LONG_GAP, which needs another gap behind it */
-         gaps++) {
+    for (size_t places = 0; places <= 3; places++) {
         p = good;
-        p.gaps = gaps;
-        p.others = gaps < 3 ? gaps : gaps - 1;
-        check(parts_read(p) == (gaps == 4));
-    }
-}
-
-static void a_gap_ends_within_the_codes(void **state)
-{
-    (void)state;
-    for (uint32_t last = SMALL - 2 * LONG_GAP - 8; last < SMALL - 2 * LONG_GAP - 4; last++) {
-        const uint32_t gaps[] = {5, 0, LONG_GAP, LONG_GAP, last}, place = 2 * LONG_GAP + 7 + last;
-        Parts p = good;
-        p.gap = gaps;
-        p.gaps = countof(gaps);
-        fill_good();
-        byte[LONG_GAP + 107] = COMMON;
-        if (place < SMALL)
-            byte[place] = 4;
-        check(parts_read(p) == (place < SMALL));
+        p.places = p.others = places;
+        check(parts_read(p) == (places == 3));
     }
 }
 
@@ -134,19 +107,21 @@ static void a_common_code_among_the_others_is_refused(void **state)
 static void the_others_are_not_sparse_themselves(void **state)
 {
     (void)state;
-    static uint32_t gaps[SMALL / 8];
+    static size_t places[SMALL / 8];
     static uint8_t others[SMALL / 8];
-    for (size_t i = 0; i < countof(others); i++)
+    for (size_t i = 0; i < countof(others); i++) {
+        places[i] = i;
         others[i] = i % 1000 ? 1 : 2;
+    }
     const Parts p = {
-        .common = COMMON, .gap = gaps, .other = others, .gaps = countof(gaps), .others = countof(others)};
+        .common = COMMON, .place = places, .other = others, .places = countof(places), .others = countof(others)};
     memset(byte, COMMON, SMALL);
     memcpy(byte, others, sizeof others);
     const Buf b = assemble(&p);
     Reader r = reader_open((Bytes){b.data + 1, b.size - 1});
+    Places ignored;
     take_varint(&r);
-    take_varint(&r);
-    take_bytes(&r, take_varint(&r));
+    check(indices_get(&r, SMALL, arena, &ignored));
     check(reads(buf_bytes(&b)) == (*r.at != SPARSE));
 }
 
@@ -171,12 +146,14 @@ static void every_prefix_and_flipped_bit_is_refused(void **state)
 static void more_others_than_a_quarter_are_refused(void **state)
 {
     (void)state;
-    static uint32_t gaps[SMALL / 4 + 2];
+    static size_t places[SMALL / 4 + 2];
     static uint8_t ones[SMALL / 4 + 2];
     memset(ones, 1, sizeof ones);
-    Parts p = {.common = COMMON, .gap = gaps, .other = ones};
+    for (size_t i = 0; i < countof(places); i++)
+        places[i] = i;
+    Parts p = {.common = COMMON, .place = places, .other = ones};
     for (size_t over = 0; over <= 2; over++) {
-        p.gaps = p.others = SMALL / 4 + over;
+        p.places = p.others = SMALL / 4 + over;
         memset(byte, COMMON, SMALL);
         memset(byte, 1, p.others);
         check(parts_read(p) == (over == 0));
@@ -185,7 +162,6 @@ static void more_others_than_a_quarter_are_refused(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(damaged_heads_are_refused),
-    cmocka_unit_test(a_gap_ends_within_the_codes),
     cmocka_unit_test(another_form_reads_nothing_else),
     cmocka_unit_test(a_common_code_among_the_others_is_refused),
     cmocka_unit_test(the_others_are_not_sparse_themselves),

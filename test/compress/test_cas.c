@@ -84,8 +84,8 @@ static void elements_decode_to_the_mean_of_their_bucket(void **state)
     (void)state;
     static const char *const specs[] = {"cas",
                                         "cas:clusters=1",
-                                        "cas:clusters=5,index=fixed",
-                                        "cas:index=bitmap,buckets=1500",
+                                        "cas:clusters=5",
+                                        "cas:buckets=1500",
                                         "cas:allocate=density,percentile=80",
                                         "cas:allocate=entropy-centre,bins=50",
                                         "cas:bits=2.7",
@@ -235,7 +235,7 @@ static void bits_are_what_was_asked_for(void **state)
     for (size_t k = 0; k < countof(bits); k++)
         for (int normal = 0; normal < 2; normal++) {
             char spec[64];
-            snprintf(spec, sizeof spec, "cas:bits=%g%s", bits[k], k % 2 ? ",index=fixed" : "");
+            snprintf(spec, sizeof spec, "cas:bits=%g", bits[k]);
             Try *t = try_open(spec, 65536);
             if (normal)
                 try_normal(t, 3);
@@ -300,27 +300,7 @@ static void index_is_within_a_tenth_of_its_entropy(void **state)
     }
 }
 
-/* ---- the three ways to code cluster numbers (bit planes, bitmaps, Huffman), and edge cases ---- */
-
-static void every_index_decodes_to_the_same(void **state)
-{
-    (void)state;
-    for (int k = 1; k <= 16; k++) {
-        char spec[3][64];
-        static const char *const form[] = {"huffman", "fixed", "bitmap"};
-        Try *t[3];
-        for (int f = 0; f < 3; f++) {
-            snprintf(spec[f], sizeof spec[f], "cas:clusters=%d,index=%s,min=0", k, form[f]);
-            t[f] = open_normal(spec[f], k > 10 ? 2001 : 65536 * 2 + 77);
-            try_both(t[f]);
-            check(f == 0 || t[f]->y[0] != 0);
-            if (k < 14) /* for 14 clusters or more, bitmaps would be longer than the floats */
-                check(!memcmp(t[0]->y, t[f]->y, t[0]->shape.n * sizeof(float)));
-        }
-        for (int f = 0; f < 3; f++)
-            try_close(t[f]);
-    }
-}
+/* ---- edge cases ---- */
 
 static void short_tensors_travel_as_floats(void **state)
 {
@@ -347,8 +327,7 @@ static void short_tensors_travel_as_floats(void **state)
 static void other_lengths_flips_and_threads(void **state)
 {
     (void)state;
-    static const char *const specs[] = {"cas", "cas:clusters=3,index=fixed", "cas:index=bitmap",
-                                        "cas:clusters=20"};
+    static const char *const specs[] = {"cas", "cas:clusters=3", "cas:clusters=20"};
     for (size_t s = 0; s < countof(specs); s++) {
         Try *t = open_normal(specs[s], 3001);
         try_both(t);
@@ -398,7 +377,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_fine_rate_reaches_one_two_and_three_bits),
     cmocka_unit_test(more_bits_leave_less_error),
     cmocka_unit_test(index_is_within_a_tenth_of_its_entropy),
-    cmocka_unit_test(every_index_decodes_to_the_same),
     cmocka_unit_test(short_tensors_travel_as_floats),
     cmocka_unit_test(other_lengths_flips_and_threads),
     cmocka_unit_test(specs_that_cannot_be_are_refused),

@@ -92,7 +92,7 @@ static void merged_sums_are_kept_bucket_by_bucket(void **state)
 {
     (void)state;
     static double sum[N], count[N], want[N];
-    static const char *const specs[] = {"cas", "cas:index=fixed,clusters=3", "cas:index=bitmap"};
+    static const char *const specs[] = {"cas", "cas:clusters=3"};
     for (size_t s = 0; s < countof(specs); s++) {
         Team m;
         team_open(&m, specs[s], N);

@@ -121,12 +121,12 @@ static void codes_of_very_unlike_lengths_come_back(void **state)
     const Rng rng = rng_open(10, 0, 0, 0, 0);
     Error err;
     for (uint32_t clusters = 2; clusters <= 20; clusters += 3) {
-        const ClusterIndex index = {INDEX_HUFFMAN, MANY, clusters, 1, a, &err};
+        const ClusterIndex index = {MANY, clusters, 1, a, &err};
         for (size_t i = 0; i < MANY; i++) {
             const int rare = __builtin_ctz(rng_u32(&rng, USE_TEST, i) | 1u << 31);
             code[i] = (uint8_t)(i < RARE || rare >= (int)clusters ? clusters - 1 : (uint32_t)rare);
         }
-        Buf out = {.cap = cluster_index_most(INDEX_HUFFMAN, MANY, clusters)};
+        Buf out = {.cap = cluster_index_most(MANY, clusters)};
         out.data = NEW(a, uint8_t, out.cap);
         check(cluster_index_put(&index, code, &out) == OK);
         Reader r = reader_open(buf_bytes(&out));

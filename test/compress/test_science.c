@@ -1,6 +1,5 @@
-/* test_science.c -- the codecs zfp and fpzip: against libzfp's function for whole arrays, against what an accuracy and
- * a precision promise, and with streams that no encoder writes. */
-#include "compress/science/fpzip_walk.h"
+/* test_science.c -- the codec zfp: against libzfp's function for whole arrays, against what an accuracy
+ * promises, and with streams that no encoder writes. */
 #include "compress/spec.h"
 #include "rig/codec_rig.h"
 #include "rig/sources.h"
@@ -73,27 +72,6 @@ static void small_elements_keep_their_signs_or_become_zeros(void **state)
         }
 }
 
-static void fpzip_cuts_the_low_bits(void **state)
-{
-    (void)state;
-    float x[N];
-    for (unsigned precision = there("fpzip") ? 2 : 33; precision <= 32; precision++)
-        for (int view = 0; view < 2; view++) {
-            Rig rig;
-            char spec[64];
-            snprintf(spec, sizeof spec, "fpzip:precision=%u,view=%s", precision, view ? "matrix" : "vector");
-            rig_open(&rig, spec, matrix());
-            normal_fill(x, N, precision);
-            check_ok(rig_encode(&rig, x, 0), &rig.err);
-            check_ok(rig_decode(&rig), &rig.err);
-            check(rig.payload.data[0] == 1);
-            for (size_t i = 0; i < N; i++)
-                check(float_bits(rig.decoded[i]) ==
-                      (float_bits(x[i]) & (uint32_t)(UINT64_MAX << (32 - precision))));
-            rig_close(&rig);
-        }
-}
-
 static uint64_t rest = 1; /* a generator of damage */
 
 static size_t below(size_t n)
@@ -119,13 +97,12 @@ static void damage_is_refused_or_decodes_to_finite_numbers(void **state)
 {
     (void)state;
     static const char *const specs[] = {
-        "zfp",   "zfp:accuracy=0.01", "zfp:accuracy=1e-9,view=vector", "zfp:rate=20,view=matrix",
-        "fpzip", "fpzip:precision=3", "fpzip:precision=9,view=matrix", "fpzip:precision=32"};
+        "zfp", "zfp:accuracy=0.01", "zfp:accuracy=1e-9,view=vector", "zfp:rate=20,view=matrix"};
     float x[N];
     size_t refused = 0, taken = 0;
     normal_fill(x, N, 0);
     for (size_t k = 0; k < countof(specs); k++) {
-        if (!there(k < 4 ? "zfp" : "fpzip"))
+        if (!there("zfp"))
             continue;
         for (size_t t = 0; t < 1500; t++) {
             Rig rig;
@@ -147,25 +124,7 @@ static void damage_is_refused_or_decodes_to_finite_numbers(void **state)
             rig_close(&rig);
         }
     }
-    check((!compressor_find("zfp") && !compressor_find("fpzip")) || (refused > 100 && taken > 100));
-}
-
-/* The walk accepts a stream that ends with its last element, and no other number of elements. */
-static void the_walk_counts_the_floats_of_a_stream(void **state)
-{
-    (void)state;
-    float x[N];
-    Rig rig;
-    if (!there("fpzip"))
-        return;
-    rig_open(&rig, "fpzip:precision=13", shape_vector(N));
-    normal_fill(x, N, 0);
-    check_ok(rig_encode(&rig, x, 0), &rig.err);
-    const Bytes stream = {rig.payload.data + 1, rig.payload.size - 1};
-    check(fpzip_walk(stream, N, 13));
-    check(!fpzip_walk(stream, N - 10, 13) && !fpzip_walk(stream, N + 10, 13) && !fpzip_walk(stream, N, 14));
-    check(!fpzip_walk((Bytes){stream.data, stream.size - 1}, N, 13));
-    rig_close(&rig);
+    check(!compressor_find("zfp") || (refused > 100 && taken > 100));
 }
 
 #ifdef ATOMO_ZFP
@@ -212,9 +171,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_accuracy_bounds_every_error),
         cmocka_unit_test(small_elements_keep_their_signs_or_become_zeros),
-        cmocka_unit_test(fpzip_cuts_the_low_bits),
         cmocka_unit_test(damage_is_refused_or_decodes_to_finite_numbers),
-        cmocka_unit_test(the_walk_counts_the_floats_of_a_stream),
 #ifdef ATOMO_ZFP
         cmocka_unit_test(a_matrix_is_coded_as_libzfp_codes_an_array),
 #endif

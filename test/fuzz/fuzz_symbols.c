@@ -1,7 +1,6 @@
 /* fuzz_symbols.c -- fuzzes the decoders of Huffman and rANS tables and streams. They must refuse the bytes, or
  * decode symbols that the encoder, with the same table, turns into the same bytes again. The format is unique:
  * different bytes never encode the same symbols. */
-#include "coder/huffman.h"
 #include "rig/coder_rig.h"
 #include "coder/symbols.h"
 
@@ -78,8 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const uint32_t alphabet = alphabets[data[0] % countof(alphabets)];
     read_huffman(in, alphabet, data[1] & 1, a);
     read_rans(in, alphabet, 1u << 2 * (data[1] / 2 % 3));
-    Symbols s = {.coder = data[2] & 1 ? CODER_RANS : CODER_HUFFMAN,
-                 .n = ns[data[2] / 2 % countof(ns)],
+    Symbols s = {.n = ns[data[2] / 2 % countof(ns)],
                  .width = 1 + data[3] % SYMBOLS_WIDTH,
                  .threads = 1,
                  .take = take};

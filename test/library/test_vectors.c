@@ -22,7 +22,7 @@ static const char name[] = "layer.weight";
 /* specs besides the compressors' own names */
 static const char *const more[] = {
     "ef+topk",        "ef21+topk",        "diana+qsgd",         "induced:with=qsgd+topk", "zstd+qsgd",
-    "blosc+qsgd",     "qsgd:bits=2",      "qsgd:code=huffman",  "qsgd:code=rans",         "qsgd:code=fixed",
+    "blosc+qsgd",     "qsgd:bits=2",      "qsgd:code=rans",     "qsgd:code=fixed",
     "topk:ratio=0.3", "svd:vectors=qsgd", "terngrad:code=rans", "entry:ratio=0.3"};
 
 /* Returns the spec with this index: first the compressors' names, then the specs in `more`. Returns "" for a

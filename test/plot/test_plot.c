@@ -257,7 +257,7 @@ static void several_files_are_one(void **state)
     (void)state;
     static const char *const files[] = {"data.csv", "more.csv"};
     const PlotJob job = {.kind = "pareto", .data = {(const char **)files, 2}, .figure = "f.svg"};
-    const Look first = plot_look("a", 0, a), other = plot_look("b", 0, a);
+    const Look first = plot_look("a", a), other = plot_look("b", a);
     write_file("data.csv", "compressor,bits_per_element,relative_error\na,1,4\n");
     write_file("more.csv", "unbiased,relative_error,compressor,bits_per_element\nfalse,1,b,2\n");
     if (!no_gnuplot()) {

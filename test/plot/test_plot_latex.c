@@ -125,7 +125,7 @@ static void a_line_of_the_key_has_its_codecs_colour(void **state)
             unsigned r, g, b;
             double tx = -1, ty = -1, x, y;
             size_t strokes = 0;
-            check(sscanf(plot_look(codecs[k], 0, a).colour, "#%2x%2x%2x", &r, &g, &b) == 3);
+            check(sscanf(plot_look(codecs[k], a).colour, "#%2x%2x%2x", &r, &g, &b) == 3);
             const char *want =
                            text_format(a, "\\color[rgb]{%.2f,%.2f,%.2f}", r / 255.0, g / 255.0, b / 255.0),
                        *text = strstr(f, text_format(a, "[l]{%s}}", codecs[k])), *colour = "";
@@ -159,8 +159,8 @@ static void dots_stand_apart_however_many_points_a_line_has(void **state)
     TextBuf data = {.arena = a};
     text_add(&data, "compressor,step,test_accuracy,sim_seconds\n");
     for (int k = 1; k <= 600; k++)
-        text_addf(&data, "dgc,%d,%g,%d\n", k, 0.2 + k * 0.001, k);
-    check(plot_look("dgc", 0, a).dash % 2 == 1); /* dotted in LaTeX pictures */
+        text_addf(&data, "gaussiank,%d,%g,%d\n", k, 0.2 + k * 0.001, k);
+    check(plot_look("gaussiank", a).dash % 2 == 1); /* dotted in LaTeX pictures */
     char *const figures[] = {
         text_copy(a, drawn("convergence", text_done(&data), "f.tex")),
         text_copy(a,
@@ -208,7 +208,7 @@ static void lines_are_seen_through_bands(void **state)
     /* a band must have a fifth of its line's colour and four fifths of white */
     for (size_t i = 0; i < countof(names); i++) {
         unsigned r, g, b;
-        check(sscanf(plot_look(names[i], 0, a).colour, "#%2x%2x%2x", &r, &g, &b) == 3);
+        check(sscanf(plot_look(names[i], a).colour, "#%2x%2x%2x", &r, &g, &b) == 3);
         check_has(f, text_format(a, "\\color[rgb]{%.2f,%.2f,%.2f}\n", (int)(204 + 0.2 * r) / 255.0,
                                  (int)(204 + 0.2 * g) / 255.0, (int)(204 + 0.2 * b) / 255.0));
     }

@@ -33,7 +33,7 @@ SPECS = [
     "natural",
     "thc:bits=3", "thc:bits=2,share=off",
     "intsgd", "intsgd:bits=3,share=off",
-    "natural:code=rans", "qsgd:bits=2,bucket=16,code=rans", "qsgd:bits=2,bucket=16,code=huffman", "terngrad:code=rans",
+    "natural:code=rans", "qsgd:bits=2,bucket=16,code=rans", "terngrad:code=rans",
     "zipml:levels=5,bucket=30",
     "minmax", "minmax:bits=3,bucket=16,rounding=stochastic","rotated", "drive", "eden:bits=1.3", "eden:bits=0.2", "strom", "strom:tau=1",
     "powersgd:rank=1", "lowrank:rank=1",

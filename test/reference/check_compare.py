@@ -31,11 +31,11 @@ RANDOM = ["qsgd", "qsgd:bits=1", "qsgd:levels=5,bucket=100,norm=linf,code=fixed"
           "hadamard:ratio=0.05", "dct:ratio=0.05", "fourier:ratio=0.05", "fourier:ratio=0.1,dims=2", "fp16:rounding=stochastic","svd:vectors=bf16",
           "svd:rank=2,vectors=qsgd,reshape=square", "svd:vectors=qsgd,vbits=3",
           "fp16:rounding=stochastic", "bf16:rounding=stochastic",
-          "nuqsgd", "nuqsgd:bits=2,bucket=100", "nuqsgd:code=elias", "nuqsgd:code=huffman,bits=3", "nuqsgd:code=rans",
+          "nuqsgd", "nuqsgd:bits=2,bucket=100", "nuqsgd:code=elias", "nuqsgd:code=rans",
           "natural",
           "thc", "thc:bits=7,share=off",
           "intsgd", "intsgd:bits=3,share=off",
-          "natural:code=rans", "qsgd:bits=3,code=rans", "qsgd:bits=9,code=huffman", "terngrad:code=rans",
+          "natural:code=rans", "qsgd:bits=3,code=rans", "terngrad:code=rans",
           "zipml", "zipml:levels=7,bucket=100",
           "minmax:rounding=stochastic", "minmax:bits=2,bucket=100,rounding=stochastic",
           "lowrank:rank=3", "powersgd", "ef+powersgd:rank=1,iters=2",
@@ -223,7 +223,7 @@ def main():
                                 "constant": np.full((20, 20), -0.125, np.float32)})
     rng = np.random.default_rng(11)
     bench.write_dump("rare.h5", {"g": np.where(rng.random(200000) < 0.005, rng.laplace(size=200000), 0).astype(np.float32)})
-    one("rare.h5", ["qsgd:bits=7,norm=linf,bucket=0,code=rans", "qsgd:bits=2,code=huffman"], 1)
+    one("rare.h5", ["qsgd:bits=7,norm=linf,bucket=0,code=rans", "qsgd:bits=2,code=rans"], 1)
     one(str(small), RANDOM, 1, "-t", "*conv*", "-t", "*bias*")
     one("synth.h5", RANDOM + FIXED, 1, "--seed", "7")
     one("synth.h5", FIXED, 3)

@@ -4,7 +4,7 @@ import struct
 
 import numpy as np
 
-from codes import F32, Bits, Bytes, floats, planes
+from codes import F32, Bits, Bytes, floats
 from container import need
 from draws import ATOM, BLOCK, key_of, slice_of
 
@@ -16,8 +16,7 @@ def clusters_of(keys):
     """Returns the largest number of clusters of one sign."""
     if "bits" not in keys:
         return int(keys["clusters"])
-    cost = {"huffman": lambda k: np.log2(2 * k) - 0.5, "fixed": lambda k: np.ceil(np.log2(2 * k)), "bitmap": lambda k: 2 * k}
-    return max(k for k in range(1, 129) if k == 1 or cost[keys["index"]](k) <= float(keys["bits"]))
+    return max(k for k in range(1, 129) if k == 1 or np.log2(2 * k) - 0.5 <= float(keys["bits"]))
 
 
 def buckets_of(n, keys):
@@ -36,18 +35,14 @@ def width_of(clusters):
     return max(1, (clusters - 1).bit_length())
 
 
-def index_most(n, clusters, form):
+def index_most(n, clusters):
     width = width_of(clusters)
-    if form == "bitmap":
-        return clusters * ((n + 7) // 8)
-    if form == "fixed":
-        return 8 * width * (n // 64) + (n % 64 + 7) // 8 * width
     return (17 + 28 * clusters) // 8 + 1 + n // 8 * width + n % 8 * width // 8 + 1 + 5 * ((n + BLOCK - 1) // BLOCK)
 
 
 def is_raw(n, keys):
     most = 2 * clusters_of(keys)
-    return n < int(keys["min"]) or 3 + 8 * most + 4 * buckets_of(n, keys) + index_most(n, most, keys["index"]) >= 4 * n + 1
+    return n < int(keys["min"]) or 3 + 8 * most + 4 * buckets_of(n, keys) + index_most(n, most) >= 4 * n + 1
 
 
 # ---- the cluster of each element ----
@@ -93,7 +88,7 @@ def huffman_stream(data, count, codes):
     return found
 
 
-def huffman_index(data, n, clusters):
+def index_of(data, n, clusters):
     bits = Bits(data[:2000])
     codes = huffman_table(bits, clusters)
     used = (bits.at + 7) // 8
@@ -103,19 +98,6 @@ def huffman_index(data, n, clusters):
     parts = [huffman_stream(source.take(length), min(BLOCK, n - b * BLOCK), codes) for b, length in enumerate(lengths)]
     source.end()
     return np.concatenate(parts)
-
-
-def index_of(data, n, clusters, form):
-    if form == "huffman":
-        return huffman_index(data, n, clusters)
-    if form == "fixed":
-        found = planes(data, n, width_of(clusters)).astype(int)
-        need((found < clusters).all(), "a cluster that there is not")
-        return found
-    need(len(data) == clusters * ((n + 7) // 8), "length of the bitmap")
-    bits = np.unpackbits(np.frombuffer(data, np.uint8).reshape(clusters, -1), axis=1, bitorder="little")
-    need(not bits[:, n:].any() and (bits[:, :n].sum(0) == 1).all(), "a bitmap in which each element is in one cluster")
-    return bits[:, :n].argmax(0)
 
 
 # ---- the bucket of each element ----
@@ -156,7 +138,7 @@ def check_sums(total, count, minus):
 
 
 def slots(data, n, size, keys, address):
-    cluster = index_of(data, n, len(size), keys["index"])
+    cluster = index_of(data, n, len(size))
     first = np.concatenate([[0], np.cumsum(size)[:-1]])
     blocks = range(-(-n // BLOCK))
     edges = np.array([[slice_of(b, n, int(cols)) for cols in size] for b in blocks]).reshape(-1, len(size), 2)

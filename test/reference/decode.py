@@ -360,8 +360,8 @@ def norms_and_levels(data, n, keys):
     rest = source.take(len(data) - source.at)
     if keys["code"] == "fixed":
         levels = codes_to_levels(planes(rest, n, bits + 1), bits)
-    elif keys["code"] in symbols.CODERS:
-        levels = codes_to_levels(symbols.read(rest, n, bits + 1, keys["code"]), bits)
+    elif keys["code"] == "rans":
+        levels = codes_to_levels(symbols.read(rest, n, bits + 1), bits)
     else:
         levels = elias_levels(rest, n, bucket, s, keys["code"])
     need(not (np.abs(levels) > s).any(), "a level above s")
@@ -384,8 +384,8 @@ def qsgd(data, n, keys):
 def qsgd_is_raw(n, keys):
     s = int(keys["levels"]) if "levels" in keys else 2**int(keys["bits"]) - 1
     bucket = int(keys["bucket"]) or max(n, 1)
-    codes = plane_bytes(n, s.bit_length() + 1) + (keys["code"] in symbols.CODERS) \
-        if keys["code"] in ("fixed", *symbols.CODERS) else most_bytes(n, bucket, s, keys["code"])
+    codes = plane_bytes(n, s.bit_length() + 1) + (keys["code"] == "rans") \
+        if keys["code"] in ("fixed", "rans") else most_bytes(n, bucket, s, keys["code"])
     return 1 + 4 * ((n + bucket - 1) // bucket) + codes >= 4 * n + 1
 
 
@@ -393,7 +393,7 @@ def ternary_codes(data, n, code):
     if code == "elias":
         return elias_levels(data, n, max(n, 1), 1, "elias")
     if code == "rans":
-        return codes_to_levels(symbols.read(data, n, 2, code), 1)
+        return codes_to_levels(symbols.read(data, n, 2), 1)
     codes = trits(data, n) if code == "trit" else planes(data, n, 2)
     return codes_to_levels(codes, 1)
 
@@ -533,7 +533,7 @@ def vote(last, shape):
 def natural_codes(data, n, keys):
     """Reads exponents and signs."""
     if keys["code"] == "rans":
-        codes = symbols.read(data, n, 9, "rans").astype(int)
+        codes = symbols.read(data, n, 9).astype(int)
         return codes & 255, codes >> 8
     need(len(data) >= n, "length")
     return np.frombuffer(data[:n], np.uint8).astype(int), planes(data[n:], n, 1)
@@ -563,7 +563,7 @@ def zipml_parts(data, n, keys):
     """Reads the levels, an array (buckets, levels), and the codes."""
     count, (_, buckets) = int(keys["levels"]), bucket_heads(n, keys)
     levels = floats(data[:4 * count * buckets], count * buckets).reshape(buckets, count)
-    return levels, symbols.read(data[4 * count * buckets:], n, (count - 1).bit_length(), "rans").astype(int)
+    return levels, symbols.read(data[4 * count * buckets:], n, (count - 1).bit_length()).astype(int)
 
 
 def zipml_is_raw(n, keys):
@@ -666,7 +666,7 @@ def must_be_raw(name, keys, n, shape):
     if name == "cas":
         return clusters.is_raw(n, keys)
     if name in science.DEFAULTS:
-        return science.is_raw(name, shape, n, keys)
+        return science.is_raw(shape, n, keys)
     return {"qsgd": qsgd_is_raw, "terngrad": terngrad_is_raw}[name](n, keys) if name in ("qsgd", "terngrad") else None
 
 

@@ -1,5 +1,4 @@
-"""science.py -- the payloads of zfp and fpzip by docs/FORMAT.md, without their libraries."""
-import bisect
+"""science.py -- the payloads of zfp by docs/FORMAT.md, without its library."""
 import itertools
 import math
 
@@ -8,7 +7,7 @@ import numpy as np
 from codes import F32
 from container import need, refuse
 
-DEFAULTS = {"zfp": {"rate": "8", "view": "cube"}, "fpzip": {"precision": "16", "view": "vector"}}
+DEFAULTS = {"zfp": {"rate": "8", "view": "cube"}}
 
 
 # ---- zfp: blocks of integers, coded plane by plane ----
@@ -104,8 +103,8 @@ def blocks_of(shape, n, keys):
     return dims, matrix, across, count, most
 
 
-def is_raw(name, shape, n, keys):
-    if name == "fpzip" or "accuracy" in keys:
+def is_raw(shape, n, keys):
+    if "accuracy" in keys:
         return True if n == 0 else None
     count, most = blocks_of(shape, n, keys)[3:]
     return -(-count * most // 8) >= 4 * n
@@ -139,120 +138,3 @@ def zfp(data, shape, n, keys):
         result = values.reshape(-1, across, 4, 4).transpose(0, 2, 1, 3).reshape(-1, across * 4)[:matrix[0], :matrix[1]]
     need(np.isfinite(result).all(), "a value that is not finite")
     return result.reshape(-1)
-
-
-# ---- fpzip: differences to a prediction, coded by a range coder with adaptive frequencies ----
-
-MOST = 1 << 32
-
-
-class Frequencies:
-    def __init__(self, count):
-        self.next = [65536 // count + (s < 65536 % count) for s in range(count)]
-        self.period, self.more = count >> 4 | 2, 0
-        self.update()
-
-    def update(self):
-        if self.more:
-            self.left, self.more, self.step = self.more, 0, self.step + 1
-            return
-        self.period = min(2 * self.period, 1024)
-        self.below = [0] + list(itertools.accumulate(self.next))
-        self.next = [f >> 1 | 1 for f in self.next]
-        self.step, self.more = divmod(65536 - sum(self.next), self.period)
-        self.left = self.period - self.more
-
-    def add(self, symbol):
-        if not self.left:
-            self.update()
-        self.left -= 1
-        self.next[symbol] += self.step
-
-
-class RangeDecoder:
-    def __init__(self, data):
-        self.data, self.at, self.low, self.range, self.code = data, 0, 0, MOST - 1, 0
-        self.read(4)
-
-    def read(self, count):
-        for _ in range(count):
-            need(self.at < len(self.data), "the end of the stream")
-            self.code = (self.code << 8 | self.data[self.at]) % MOST
-            self.low = (self.low << 8) % MOST
-            self.at += 1
-
-    def part(self, bits):
-        self.range >>= bits
-        need(self.range > 0, "a range")
-        found = (self.code - self.low) % MOST // self.range
-        need(found >> bits == 0, "a code in no interval")
-        return found
-
-    def narrow(self, start, width):
-        self.low = (self.low + self.range * start) % MOST
-        self.range *= width
-        while (self.low ^ (self.low + self.range) % MOST) >> 24 == 0:
-            self.read(1)
-            self.range = (self.range << 8) % MOST
-        if self.range >> 16 == 0:
-            self.read(2)
-            self.range = -self.low % MOST
-
-    def number(self, bits):
-        if bits > 16:
-            return self.number(16) + (self.number(bits - 16) << 16)
-        found = self.part(bits)
-        self.narrow(found, 1)
-        return found
-
-    def symbol(self, frequencies):
-        at, below = self.part(16), frequencies.below
-        found = bisect.bisect_right(below, at) - 1
-        self.narrow(below[found], below[found + 1] - below[found])
-        frequencies.add(found)
-        return found
-
-
-def rank(bits, precision):
-    """Returns the place of a float, given by its bits, among floats of this precision, the largest first."""
-    place_of = (~bits & 0xffffffff) >> 32 - precision
-    return place_of ^ ((1 << precision - 1) - 1 if place_of >> precision - 1 else 0)
-
-
-def unrank(place_of, precision):
-    place_of ^= (1 << precision - 1) - 1 if place_of >> precision - 1 & 1 else 0
-    return (~place_of << 32 - precision) & 0xffffffff
-
-
-def predicted(known, i, columns):
-    """Returns the prediction of element i from those before it: rows of `columns`, or a vector where that is 0."""
-    if not columns:
-        return known[i - 1] + F32(0) if i else F32(0)
-    left = known[i - 1] if i % columns else F32(0)
-    above = known[i - columns] if i >= columns else F32(0)
-    corner = known[i - columns - 1] if i % columns and i >= columns else F32(0)
-    return left + above + F32(0) - corner + F32(0)
-
-
-def fpzip(data, shape, n, keys):
-    precision, columns = int(keys["precision"]), math.prod(shape[1:]) if keys["view"] == "matrix" else 0
-    wide = precision > 8
-    frequencies = Frequencies(2 * precision + 1 if wide else 2 ** (precision + 1) - 1)
-    coder, known = RangeDecoder(data), np.zeros(n, F32)
-    words = known.view(np.uint32)
-    with np.errstate(over="ignore", invalid="ignore"):
-        for i in range(n):
-            guess = int(np.asarray(predicted(known, i, columns), F32).view(np.uint32))
-            symbol = coder.symbol(frequencies)
-            if not wide:
-                words[i] = unrank(rank(guess, precision) + symbol - (2 ** precision - 1), precision)
-                continue
-            size = abs(symbol - precision) - 1
-            if size < 0:
-                words[i] = guess >> 32 - precision << 32 - precision
-                continue
-            step = (1 << size) + coder.number(size)
-            words[i] = unrank(rank(guess, precision) + (step if symbol > precision else -step), precision)
-    need(coder.at == len(data), "bytes left over")
-    need(np.isfinite(known).all(), "a value that is not finite")
-    return known

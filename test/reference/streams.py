@@ -80,13 +80,13 @@ def order0_bound(spec, shape, rounds):
     if name in ("sign", "scaledsign", "onebit"):
         return 8.0 * (len(data) - 1 - (n + 7) // 8) + n
     if name == "natural" and keys["code"] == "rans":
-        return symbols.bound(data[1:], n, 9, "rans")
+        return symbols.bound(data[1:], n, 9)
     if name == "natural":
         exponents = decode.natural_codes(data[1:], n, keys)[0]
         return order0(exponents) + np.count_nonzero(exponents)
     if name == "zipml":
         levels = decode.zipml_parts(data[1:], n, keys)[0]
-        return 32.0 * levels.size + symbols.bound(data[1 + 4 * levels.size:], n, (int(keys["levels"]) - 1).bit_length(), "rans")
+        return 32.0 * levels.size + symbols.bound(data[1 + 4 * levels.size:], n, (int(keys["levels"]) - 1).bit_length())
     if name == "minmax":
         buckets = decode.bucket_heads(n, keys)[1]
         return 64.0 * buckets + order0(planes(data[1 + 8 * buckets:], n, int(keys["bits"])))
@@ -113,7 +113,7 @@ def order0_bound(spec, shape, rounds):
         return 64.0 * len(found) + order0(np.concatenate([block[4] for block in found]))
     if name in ("drive", "eden"):
         return rotated(data[1:], n, rotations.bits_of(name, keys))
-    if keys["code"] in symbols.CODERS:
+    if keys["code"] == "rans":
         return levels_bound(name, keys, n, rounds)
     levels, scales = levels_of(name, keys, n, rounds)
     return 32.0 * scales + order0(np.abs(levels)) + np.count_nonzero(levels)
@@ -122,11 +122,11 @@ def order0_bound(spec, shape, rounds):
 def levels_bound(name, keys, n, rounds):
     """Returns the entropy of floats and symbols of qsgd and terngrad."""
     if name == "terngrad":
-        return 32.0 + symbols.bound(rounds[1][1:] if keys["share"] == "on" else rounds[0][5:], n, 2, "rans")
+        return 32.0 + symbols.bound(rounds[1][1:] if keys["share"] == "on" else rounds[0][5:], n, 2)
     bucket = int(keys["bucket"]) or n
     s = int(keys["levels"]) if "levels" in keys else 2**int(keys["bits"]) - 1
     scales = -(-n // bucket)
-    return 32.0 * scales + symbols.bound(rounds[0][1 + 4 * scales:], n, s.bit_length() + 1, keys["code"])
+    return 32.0 * scales + symbols.bound(rounds[0][1 + 4 * scales:], n, s.bit_length() + 1)
 
 
 def rotated(data, n, bits):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""symbols.py -- decodes Huffman and rANS symbols one by one, as docs/FORMAT.md defines them."""
+"""symbols.py -- decodes rANS symbols one by one, as docs/FORMAT.md defines them."""
 import math
 import struct
 from fractions import Fraction
@@ -9,9 +9,7 @@ import numpy as np
 import codes
 from container import need, refuse
 
-CODERS = ("huffman", "rans")
 BLOCK = 65536
-LONG_GAP = 65535
 
 
 def present_symbols(bits, alphabet, each):
@@ -23,42 +21,6 @@ def present_symbols(bits, alphabet, each):
         need(symbol < alphabet, "a symbol beyond the alphabet")
         found[symbol], following = each(k, count), symbol + 1
     return found
-
-
-def huffman_table(bits, alphabet):
-    """Returns {codeword as text: symbol}."""
-    last = [8]
-
-    def length(_, count):
-        if count > 1:
-            last[0] = bits.step(last[0])
-            need(1 <= last[0] <= 32, "a length beyond 32 bits, or none")
-        return last[0] if count > 1 else 0
-    lengths = present_symbols(bits, alphabet, length)
-    need(len(lengths) < 2 or sum(2**(32 - l) for l in lengths.values()) == 2**32, "codes that are not complete")
-    code = before = 0
-    table = {}
-    for l, symbol in sorted((l, symbol) for symbol, l in lengths.items()):
-        code <<= l - before
-        table[f"{code:0{l}b}" if l else ""] = symbol
-        code, before = code + 1, l
-    return table
-
-
-def huffman_stream(table, data, n, _lanes):
-    bits, out = codes.Bits(data), []
-    need(n == 0 or table, "symbols out of no table")
-    shortest = min(map(len, table), default=0)
-    while len(out) < n:
-        end = bits.at + shortest
-        while bits.text[bits.at:end] not in table:
-            end += 1
-            need(end <= len(bits.text), "bits end")
-        need(end <= len(bits.text), "bits end")
-        out.append(table[bits.text[bits.at:end]])
-        bits.at = end
-    bits.end()
-    return out
 
 
 def shares(weights, precision):
@@ -151,25 +113,15 @@ def order0(found):
     return float(-(counts * np.log2(counts / max(counts.sum(), 1))).sum())
 
 
-def read(data, n, width, coder):
+def read(data, n, width):
     """Reads n codes of `width` bits."""
-    return read_bound(data, n, width, coder)[0]
+    return read_bound(data, n, width)[0]
 
 
-def bound(data, n, width, coder):
+def bound(data, n, width):
     """Returns the entropy in bits of what is sent: order-0 for symbols that share a table, one bit for each other
     bit."""
-    return read_bound(data, n, width, coder)[1]
-
-
-def gap_places(source, n):
-    """Reads positions coded as gaps, and returns their entropy too."""
-    count, size = source.varint(), source.varint()
-    need(0 < count <= n // 4 + n // LONG_GAP, "number of gaps")
-    gaps, bound_ = dense(source.take(size), count, min(n.bit_length(), 16), "huffman")
-    ended = gaps < LONG_GAP
-    need(ended[-1], "a last gap that goes on")
-    return (np.cumsum(gaps.astype(np.int64) + ended) - 1)[ended], bound_
+    return read_bound(data, n, width)[1]
 
 
 def set_places(source, n):
@@ -181,26 +133,26 @@ def set_places(source, n):
     return places, min(8.0 * (source.at - start), sets)
 
 
-def sparse(data, n, width, coder):
+def sparse(data, n, width):
     """Reads the sparse form: the common code everywhere except at the positions of other codes."""
     source = codes.Bytes(data)
     source.byte()
     common = source.varint()
     need(common < 1 << width, "a common code that is too wide")
-    places, positions_bound = (gap_places if coder == "huffman" else set_places)(source, n)
+    places, positions_bound = set_places(source, n)
     need(0 < len(places) <= n // 4 and places[-1] < n, "positions beyond the codes, or too many")
-    others, other_bound = dense(data[source.at:], len(places), width, coder)
+    others, other_bound = dense(data[source.at:], len(places), width)
     need((others != common).all(), "a common code among the others")
     out = np.full(n, common, np.uint32)
     out[places] = others
     return out, positions_bound + other_bound
 
 
-def read_bound(data, n, width, coder):
-    return sparse(data, n, width, coder) if data[:1] == b"\x04" else dense(data, n, width, coder)
+def read_bound(data, n, width):
+    return sparse(data, n, width) if data[:1] == b"\x04" else dense(data, n, width)
 
 
-def dense(data, n, width, coder):
+def dense(data, n, width):
     source = codes.Bytes(data)
     form = source.byte()
     kind, lanes, shift = form & 3, 4**(form >> 2 & 3), form >> 4
@@ -209,20 +161,18 @@ def dense(data, n, width, coder):
     each, lead = BLOCK, None
     alphabet = 1 << max(width - shift, 0)
     if kind == 3:
-        need(coder == "rans" and width > 8, "classes")
+        need(width > 8, "classes")
         kind, lead = 1 + (shift >> 3), shift & 7
         alphabet = 2 * class_of(2**(width - 1) - 1, lead) + 2
     else:
         need(max(width - 16, 0) <= shift < width, "form of symbols")
     need(kind in (1, 2) and (kind == 1 or n > BLOCK), "kind of symbols")
-    need(lanes == 1 or coder == "rans", "lanes")
     need(lanes < 64, "lanes")
     blocks = -(-n // each)
-    get_table, get_stream = {"huffman": (huffman_table, huffman_stream), "rans": (rans_table, rans_stream)}[coder]
 
     def table_off(bytes_):
         bits = codes.Bits(bytes_[:1 << 18])
-        return get_table(bits, alphabet), bytes_[bits.whole_byte():]
+        return rans_table(bits, alphabet), bytes_[bits.whole_byte():]
     rest = data[1:]
     if kind == 1:
         table, rest = table_off(rest)
@@ -239,7 +189,7 @@ def dense(data, n, width, coder):
         need(lead is None or len(body) >= 4, "length of the low bits")
         low = plane_bytes(some, shift) if lead is None else 4 + struct.unpack("<I", body[:4])[0]
         need(len(body) >= low, "low bits")
-        symbols = np.array(get_stream(table, body[low:], some, lanes), np.uint32)
+        symbols = np.array(rans_stream(table, body[low:], some, lanes), np.uint32)
         found.append(symbols)
         if kind == 2:
             total, found = total + order0(found), []

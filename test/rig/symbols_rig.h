@@ -63,14 +63,13 @@ static inline bool take(const void *data, size_t block, const void *code)
 
 /* Returns the argument of symbols_put and symbols_get for the codes of c. Codes that are read back are stored
  * in `byte_back` or `word_back` of c. */
-static inline Symbols symbols_of(SymbolCoder coder, int width, Carrier *c)
+static inline Symbols symbols_of(int width, Carrier *c)
 {
     if (!c->byte_back) {
         c->byte_back = NEW(arena, uint8_t, c->n);
         c->word_back = NEW(arena, uint32_t, c->n);
     }
-    return (Symbols){
-        .coder = coder, .n = c->n, .width = width, .threads = 1, .data = c, .make = make, .take = take};
+    return (Symbols){.n = c->n, .width = width, .threads = 1, .data = c, .make = make, .take = take};
 }
 
 /* Decodes a copy of `in` that ends at a protected page, so that a read past its end crashes. */
@@ -94,11 +93,11 @@ static inline bool comes_back(const Symbols *s, const Carrier *c, Bytes in)
 
 /* Encodes the codes and decodes them again. Checks that truncated and extended bytes are refused, and that one
  * thread and three write the same bytes. Returns the bytes. */
-static inline Buf both_ways(SymbolCoder coder, int width, Carrier *c)
+static inline Buf both_ways(int width, Carrier *c)
 {
     Error err;
     c->byte_back = NULL;
-    Symbols s = symbols_of(coder, width, c);
+    Symbols s = symbols_of(width, c);
     Buf out = {.cap = symbols_most(c->n, width)}, again = out;
     out.data = NEW(arena, uint8_t, out.cap + 1);
     again.data = NEW(arena, uint8_t, out.cap);

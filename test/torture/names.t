@@ -1,11 +1,3 @@
-# a killed program leaves no temporary folder of gnuplot
-? command -v gnuplot
-$ mkdir t bin; printf '#!/bin/sh\n: >started\nexec sleep 5\n' >bin/gnuplot; chmod 755 bin/gnuplot; printf 'compressor,bits_per_element,relative_error\nnone,32,0\nsvd,2,0.5\n' >r.csv; PATH=$PWD/bin:$PATH TMPDIR=$PWD/t atomo-bench plot pareto r.csv -o f.svg & pid=$!; until ls t/*/started >/dev/null 2>&1 || ! kill -0 $pid; do sleep 0.05; done; kill -KILL $pid; wait $pid; for i in $(seq 200); do [ -z "$(ls t)" ] && break; sleep 0.1; done; ls -A t; ls
-> r.csv
-- atomo-plot*
-- f.svg
-= 0
-
 # a result or a journal that is too large for the memory is refused before it is read
 ? ! nm -D "$(command -v atomo-bench)" | grep -q asan && truncate -s 1T big && rm big
 $ atomo-bench synth --shape 30 -q -o g.h5; truncate -s 1T big.csv; truncate -s 1T r.csv.journal; ulimit -v 1000000; for c in 'report big.csv' 'plot pareto big.csv -o x.svg' 'compare g.h5 -c none -q -o r.csv'; do timeout -s KILL 60 atomo-bench $c; echo $?; done; ls

@@ -50,6 +50,7 @@ const Compressor compressor_dct = {
     .formula = "y = DCT-II of g, orthonormal; keep y_k with p_k = min(1, |y_k| / tau), sum p = ratio n\n"
                "decode y_k / p_k and transform back; variance tau T1 - T2 over |y_k| <= tau, as for entry",
     .paper = "Wang et al., ATOMO, NeurIPS 2018, Algorithm 1; Makhoul, IEEE Trans. ASSP 28, 1980",
+    .look = {HUE_ATOMS, 3, 3},
     .params = schema,
     .params_size = sizeof(Dct),
     .promises = RANDOM,

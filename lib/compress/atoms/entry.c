@@ -54,6 +54,7 @@ const Compressor compressor_entry = {
                "|g_i| > tau: index and float; else index and sign, all of magnitude tau\n"
                "variance tau T1 - T2, T1 = sum |g|, T2 = sum g^2 over |g_i| <= tau",
     .paper = "Wang et al., ATOMO, NeurIPS 2018, Algorithm 1",
+    .look = {HUE_ATOMS, 5, 0},
     .params = schema,
     .params_size = sizeof(Entry),
     .promises = RANDOM | EXACT_BYTES,

@@ -320,6 +320,7 @@ const Compressor compressor_fourier = {
         "a > tau: index and complex number; else index and phase, one of 64 with mean rho e^(i phase)\n"
         "variance tau T1 - T2, T1 = sum a, T2 = sum |z|^2 over a <= tau",
     .paper = "Wang et al., ATOMO, NeurIPS 2018, Algorithm 1 and section 4",
+    .look = {HUE_ATOMS, 2, 2},
     .params = schema,
     .params_size = sizeof(Fourier),
     .promises = RANDOM,

@@ -45,6 +45,7 @@ const Compressor compressor_gspar = {
         "variance eps |g|^2, to float32 rounding of tau",
     .paper = "Wangni, Wang, Liu, Zhang: Gradient Sparsification for Communication-Efficient Distributed\n"
              "Optimization, NeurIPS 2018",
+    .look = {HUE_ATOMS, 1, 2},
     .params = schema,
     .params_size = sizeof(Gspar),
     .promises = UNBIASED | RANDOM | EXACT_BYTES,

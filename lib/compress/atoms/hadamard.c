@@ -37,6 +37,7 @@ const Compressor compressor_hadamard = {
         "decode the same transform of c_k / p_k; variance tau T1 - T2, T1 = sum |c|, T2 = sum c^2 over |c_k| <= tau",
     .paper =
         "Wang et al., ATOMO, NeurIPS 2018 (any orthonormal atoms); Fino and Algazi, IEEE Trans. Computers, 1976",
+    .look = {HUE_ATOMS, 1, 1},
     .params = schema,
     .params_size = sizeof(BasisKeys),
     .promises = RANDOM | EXACT_BYTES,

@@ -209,6 +209,7 @@ const Compressor compressor_joint = {
         "for each tensor, whichever has less variance, and decomposes each tensor as svd does to find out.\n"
         "Tensors that --min-elements sends as floats are not part of the budget.",
     .paper = "Wang et al., ATOMO, NeurIPS 2018, which leaves joint budgets for future work",
+    .look = {HUE_ATOMS, 2, 3},
     .params = schema,
     .params_size = sizeof(Joint),
     .wraps = true,

@@ -118,6 +118,7 @@ const Compressor compressor_lq = {
     .formula = "N = |g|_q; decode N sign(g_i) with p_i = |g_i| / N, else 0\n"
                "variance |g|_1 |g|_q - |g|_2^2",
     .paper = "Wang et al., ATOMO, NeurIPS 2018, Theorem 5",
+    .look = {HUE_ATOMS, 0, 1},
     .params = schema,
     .params_size = sizeof(Lq),
     .promises = UNBIASED | RANDOM,

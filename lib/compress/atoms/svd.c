@@ -238,6 +238,7 @@ const Compressor compressor_svd = {
         "qsgd: l2 norms of 512 elements, s = 2^vbits - 1 levels, Elias codes; w + w' is near 85 / s^2 for\n"
         "long vectors, whatever the rank",
     .paper = "Wang et al., ATOMO: Communication-efficient Learning via Atomic Sparsification, NeurIPS 2018",
+    .look = {HUE_ATOMS, 0, 0},
     .params = schema,
     .params_size = sizeof(Svd),
     .promises = RANDOM,

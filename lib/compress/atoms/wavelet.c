@@ -49,6 +49,7 @@ const Compressor compressor_wavelet = {
         "variance tau T1 - T2, T1 = sum |c|, T2 = sum c^2 over |c_k| <= tau",
     .paper =
         "Wang et al., ATOMO, NeurIPS 2018 (any orthonormal atoms); Daubechies, Comm. Pure Appl. Math. 41, 1988",
+    .look = {HUE_ATOMS, 4, 4},
     .params = schema,
     .params_size = sizeof(Wavelet),
     .promises = RANDOM | EXACT_BYTES,

@@ -13,11 +13,6 @@ static size_t plane_bytes(const Codes *codes, size_t n)
     return planes_size(n, plane_width(codes));
 }
 
-static bool is_symbols(const Codes *codes)
-{
-    return codes->kind == CODE_HUFFMAN || codes->kind == CODE_RANS;
-}
-
 bool codes_wide(const Codes *codes)
 {
     return plane_width(codes) > CODE_BYTE_BITS + 1;
@@ -34,7 +29,7 @@ size_t codes_most(const Codes *codes)
     const size_t n = codes->c->shape->n;
     if (codes->kind == CODE_FIXED)
         return plane_bytes(codes, n);
-    if (is_symbols(codes))
+    if (codes->kind == CODE_RANS)
         return symbols_most(n, plane_width(codes));
     const size_t sparse = levels_most(n, codes->run, codes->s, LEVELS_SPARSE),
                  dense = levels_most(n, codes->run, codes->s, LEVELS_DENSE);
@@ -189,8 +184,7 @@ static bool dequantise_symbols(const void *data, size_t block, const void *code)
 static Symbols symbols_of(const CodesJob *job)
 {
     const Codes *codes = job->codes;
-    return (Symbols){.coder = codes->kind == CODE_RANS ? CODER_RANS : CODER_HUFFMAN,
-                     .n = codes->c->shape->n,
+    return (Symbols){.n = codes->c->shape->n,
                      .width = plane_width(codes),
                      .threads = codes->c->threads,
                      .data = job,
@@ -229,7 +223,7 @@ Status codes_put(const Codes *codes, Buf *out)
 {
     CodesJob job = {.codes = codes};
     const size_t n = codes->c->shape->n;
-    if (is_symbols(codes))
+    if (codes->kind == CODE_RANS)
         return put_symbols(&job, out);
     if (codes->kind != CODE_FIXED)
         return put_elias(&job, out);
@@ -244,7 +238,7 @@ Status codes_get(const Codes *codes, Reader *r)
     const size_t n = c->shape->n, want = plane_bytes(codes, n);
     CodesJob job = {.codes = codes, .why = NEW_ZERO(c->scratch, const char *, blocks_of(n))};
     TRY(arena_check(job.why, c->scratch, c->err));
-    if (is_symbols(codes)) {
+    if (codes->kind == CODE_RANS) {
         TRY(get_symbols(&job, r));
     } else if (codes->kind == CODE_FIXED) {
         if (reader_left(r) != want)
@@ -265,7 +259,7 @@ Status codes_report(const Codes *codes)
     const Call *c = codes->c;
     const size_t n = c->shape->n;
     const int bits = level_bits(codes->s);
-    if (is_symbols(codes)) /* codes_put has reported the entropy of symbols */
+    if (codes->kind == CODE_RANS) /* codes_put has reported the entropy of symbols */
         return OK;
     uint64_t *count = NEW_ZERO(c->scratch, uint64_t, codes->s + 1), signs = 0;
     uint32_t *code = NEW(c->scratch, uint32_t, BLOCK);

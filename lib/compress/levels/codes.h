@@ -3,7 +3,7 @@
  *     elias                form:8 (0 sparse, 1 dense), then the shorter of the two streams of levels.h
  *     elias-sparse|-dense  the sparse or the dense stream of levels.h
  *     fixed                bit planes over the whole tensor, the sign plane last (planes.h)
- *     huffman, rans        level and sign as one symbol (symbols.h)
+ *     rans                 level and sign as one symbol (symbols.h)
  *
  * A quantiser supplies `quantise` and `dequantise`, which work on a block of 2^16 elements. A code is the
  * level, with the sign in the bit above the level's bits. */
@@ -14,7 +14,7 @@
 #include "coder/levels.h"
 #include "coder/symbols.h"
 
-typedef enum { CODE_ELIAS, CODE_SPARSE, CODE_DENSE, CODE_FIXED, CODE_HUFFMAN, CODE_RANS } CodeKind;
+typedef enum { CODE_ELIAS, CODE_SPARSE, CODE_DENSE, CODE_FIXED, CODE_RANS } CodeKind;
 
 typedef struct {
     const Call *c;
@@ -43,7 +43,7 @@ Status codes_put(const Codes *codes, Buf *out);
 Status codes_get(const Codes *codes, Reader *r); /* reads the codes, which extend to the end of the payload */
 
 /* Adds the entropy of levels and signs to c->streams, after quantising all elements again. Does nothing for
- * huffman and rans: codes_put has already added their entropy. */
+ * rans: codes_put has already added their entropy. */
 Status codes_report(const Codes *codes);
 
 #endif

@@ -264,6 +264,7 @@ const Compressor compressor_fp16 = {
                "E |x^ - x|^2 = sum (up - |x|)(|x| - down).\n"
                "nearest: payloads merge, as an all-reduce adds halves: to the mean, rounded again.",
     .paper = "IEEE 754-2008; the usual baseline (Horovod, PyTorch DDP hooks)",
+    .look = {HUE_NONE, 0, 1},
     HOOKS,
 };
 
@@ -281,5 +282,6 @@ const Compressor compressor_bf16 = {
                "E |x^ - x|^2 = sum (up - |x|)(|x| - down).\n"
                "nearest: payloads merge, as an all-reduce adds halves: to the mean, rounded again.",
     .paper = "bfloat16; the usual baseline (PyTorch DDP hooks)",
+    .look = {HUE_NONE, 1, 2},
     HOOKS,
 };

@@ -252,6 +252,7 @@ const Compressor compressor_intsgd = {
         "the weights, which no gradient dump holds; numbers beyond s are then clipped, here none is.",
     .paper = "Mishchenko, Wang, Kovalev, Richtarik: IntSGD: Adaptive Floatless Compression of Stochastic\n"
              "Gradients, ICLR 2022",
+    .look = {HUE_LEVELS, 4, 1},
     .params = schema,
     .promises = UNBIASED | RANDOM | EXACT_BYTES | FIXED_SIZE,
     .family = &family,

@@ -151,6 +151,7 @@ const Compressor compressor_minmax = {
         "Suresh, Yu, Kumar, McMahan: Distributed Mean Estimation with Limited Communication, ICML 2017;\n"
         "Markov, Ramezani-Kebrya, Alistarh: CGX: Adaptive System Support for Communication-Efficient\n"
         "Deep Learning, Middleware 2022",
+    .look = {HUE_LEVELS, 1, 3},
     .params = schema,
     .params_size = sizeof(Minmax),
     .promises = EXACT_BYTES | FIXED_SIZE,

@@ -103,8 +103,7 @@ static bool take_symbols(const void *data, size_t block, const void *code)
 
 static Symbols symbols_of(const NaturalJob *job)
 {
-    return (Symbols){.coder = CODER_RANS,
-                     .n = job->c->shape->n,
+    return (Symbols){.n = job->c->shape->n,
                      .width = SYMBOL_BITS,
                      .threads = job->c->threads,
                      .data = job,
@@ -228,6 +227,7 @@ const Compressor compressor_natural = {
         "Refused where an |x_i| is beyond 2^127: the power above is no float32.",
     .paper = "Horvath, Ho, Horvath, Sahu, Canini, Richtarik: Natural Compression for Distributed Deep\n"
              "Learning, MSML 2022 (arXiv 1905.10988, 2019)",
+    .look = {HUE_LEVELS, 0, 2},
     .params = schema,
     .params_size = sizeof(Natural),
     .promises = UNBIASED | RANDOM | EXACT_BYTES,

@@ -61,6 +61,7 @@ const Compressor compressor_none = {
                "atomo-bench compare g.h5 -c none -c qsgd",
     .formula = "g as it is, 32 bits an element; merging adds",
     .paper = "the baseline",
+    .look = {HUE_NONE, 1, 0},
     .promises = UNBIASED | LINEAR | MERGEABLE | EXACT_BYTES,
     .bound = bound,
     .encode = encode,

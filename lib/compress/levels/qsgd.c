@@ -15,8 +15,7 @@ typedef struct {
 enum { NORM_L2, NORM_LINF };
 static const char *const norms[] = {"l2", "linf", NULL};
 /* names of the values of the key `code`, in the order of CodeKind */
-static const char *const code_names[] = {"elias",   "elias-sparse", "elias-dense", "fixed",
-                                         "huffman", "rans",         NULL};
+static const char *const code_names[] = {"elias", "elias-sparse", "elias-dense", "fixed", "rans", NULL};
 
 static const Param schema[] = {
     PARAM(Qsgd, bits, "4", 1, 16, "bits of a level: 2^bits - 1 levels above zero", .rate = true, .group = 1),
@@ -117,12 +116,12 @@ const Compressor compressor_qsgd = {
         "        <= min(d/s^2, sqrt(d)/s) |x|^2 for l2 norms and buckets of d.\n"
         "elias codes: omega(gap) sign omega(k) for levels that are not zero, with a count for each\n"
         "bucket (sparse), or omega(k + 1) and a sign unless k = 0 (dense), whichever is shorter;\n"
-        "fixed: bits + 1 bits an element; huffman and rans: a symbol for level and sign, its code or share "
-        "in\n"
+        "fixed: bits + 1 bits an element; rans: a symbol for level and sign, its share in\n"
         "a table of the tensor or of each 2^16 elements, whichever is shorter. Norms take 32 bits a bucket.\n"
         "Raw where the worst case of spec and shape would not be smaller.",
     .paper = "Alistarh, Grubic, Li, Tomioka, Vojnovic: QSGD: Communication-Efficient SGD via Gradient\n"
              "Quantization and Encoding, NIPS 2017",
+    .look = {HUE_LEVELS, 4, 0},
     .params = schema,
     .params_size = sizeof(Qsgd),
     .promises = UNBIASED | RANDOM | EXACT_BYTES,

@@ -373,6 +373,7 @@ const Compressor compressor_terngrad = {
         "Raw where that is smaller.",
     .paper = "Wen, Xu, Yan, Wu, Wang, Chen, Li: TernGrad: Ternary Gradients to Reduce Communication in\n"
              "Distributed Deep Learning, NIPS 2017",
+    .look = {HUE_LEVELS, 3, 0},
     .params = schema,
     .params_size = sizeof(Terngrad),
     .promises = RANDOM | EXACT_BYTES,

@@ -226,6 +226,7 @@ const Compressor compressor_thc = {
     .paper =
         "Li, Ben Basat, Vargaftik, Lao, Xu, Mitzenmacher, Yu: THC: Accelerating Distributed Deep Learning\n"
         "Using Tensor Homomorphic Compression, NSDI 2024",
+    .look = {HUE_LEVELS, 5, 2},
     .params = schema,
     .promises = RANDOM | EXACT_BYTES | PART_SHARED | FIXED_SIZE,
     .family = &family,

@@ -188,6 +188,7 @@ const Compressor compressor_zipml = {
              "Precision, and a Little Bit of Deep Learning, ICML 2017; Acharya, Diakonikolas, Hegde, Li,\n"
              "Schmidt: Fast and Near-Optimal Algorithms for Approximating Distributions by Histograms,\n"
              "PODS 2015 (greedy)",
+    .look = {HUE_LEVELS, 2, 4},
     .params = schema,
     .params_size = sizeof(Zipml),
     .promises = UNBIASED | RANDOM | EXACT_BYTES,

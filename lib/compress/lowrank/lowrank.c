@@ -167,6 +167,7 @@ const Compressor compressor_lowrank = {
         "32 rank rows bits. Tensors of rank 0 and 1 travel as floats, as do those of no more than rank columns.",
     .paper = "Vogels, Karimireddy, Jaggi: PowerSGD: Practical Low-Rank Gradient Compression for\n"
              "Distributed Optimization, NeurIPS 2019 (its unbiased variant of rank r)",
+    .look = {HUE_LOWRANK, 1, 2},
     .params = schema,
     .params_size = sizeof(Lowrank),
     .promises = UNBIASED | LINEAR | MERGEABLE | RANDOM | EXACT_BYTES | SHARED_DRAWS | FIXED_SIZE,

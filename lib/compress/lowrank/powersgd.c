@@ -233,6 +233,7 @@ const Compressor compressor_powersgd = {
         "Tensors of rank 0 and 1 travel as floats, and those that would not be smaller.",
     .paper = "Vogels, Karimireddy, Jaggi: PowerSGD: Practical Low-Rank Gradient Compression for\n"
              "Distributed Optimization, NeurIPS 2019",
+    .look = {HUE_LOWRANK, 3, 3},
     .params = schema,
     .params_size = sizeof(Powersgd),
     .promises = LINEAR | MERGEABLE | RANDOM | EXACT_BYTES | SHARED_DRAWS | FIXED_SIZE,

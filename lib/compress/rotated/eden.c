@@ -244,6 +244,7 @@ const Compressor compressor_eden = {
     .paper =
         "Vargaftik, Ben Basat, Portnoy, Mendelson, Ben-Itzhak, Mitzenmacher: EDEN: Communication-Efficient\n"
         "and Robust Distributed Mean Estimation for Federated Learning, ICML 2022",
+    .look = {HUE_ROTATIONS, 2, 4},
     .params = eden_keys,
     .params_size = sizeof(Eden),
     .promises = RANDOM | EXACT_BYTES | FIXED_SIZE,
@@ -269,6 +270,7 @@ const Compressor compressor_drive = {
     .paper =
         "Vargaftik, Ben Basat, Portnoy, Mendelson, Ben-Itzhak, Mitzenmacher: DRIVE: One-bit Distributed\n"
         "Mean Estimation, NeurIPS 2021",
+    .look = {HUE_ROTATIONS, 1, 3},
     .params = drive_keys,
     .params_size = sizeof(Eden),
     .promises = RANDOM | EXACT_BYTES | FIXED_SIZE,

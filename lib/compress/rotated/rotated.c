@@ -176,6 +176,7 @@ const Compressor compressor_rotated = {
         "E x^ = x, for every rotation;  E |x^ - x|^2 = sum over blocks D^2 sum f (1 - f), given R.\n"
         "Raw under 64 elements, and where every |x_i| is under 2^-100.",
     .paper = "Suresh, Yu, Kumar, McMahan: Distributed Mean Estimation with Limited Communication, ICML 2017",
+    .look = {HUE_ROTATIONS, 5, 2},
     .params = schema,
     .params_size = sizeof(Rotated),
     .promises = UNBIASED | RANDOM | EXACT_BYTES | GIVEN_DRAWS | FIXED_SIZE,

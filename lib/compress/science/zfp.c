@@ -272,6 +272,7 @@ const Compressor compressor_zfp = {
     .paper =
         "Lindstrom: Fixed-Rate Compressed Floating-Point Arrays, IEEE Transactions on Visualization and\n"
         "Computer Graphics 20(12), 2014",
+    .look = {HUE_LEVELS, 0, 3},
     .params = schema,
     .params_size = sizeof(Zfp),
     .promises = EXACT_BYTES,

@@ -229,6 +229,7 @@ const Compressor compressor_onebit = {
         "Biased: meant for ef+. Raw where that is smaller (a matrix of one row).",
     .paper = "Seide, Fu, Droppo, Li, Yu: 1-Bit Stochastic Gradient Descent and its Application to\n"
              "Data-Parallel Distributed Training of Speech DNNs, Interspeech 2014",
+    .look = {HUE_SIGNS, 0, 3},
     .params = schema,
     .params_size = sizeof(Onebit),
     .promises = EXACT_BYTES,

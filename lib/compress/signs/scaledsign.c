@@ -160,6 +160,7 @@ const Compressor compressor_scaledsign = {
     .paper =
         "Karimireddy, Rebjock, Stich, Jaggi: Error Feedback Fixes SignSGD and other Gradient Compression\n"
         "Schemes, ICML 2019",
+    .look = {HUE_SIGNS, 1, 4},
     .params = schema,
     .params_size = sizeof(ScaledSign),
     .promises = EXACT_BYTES,

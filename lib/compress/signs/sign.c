@@ -211,6 +211,7 @@ const Compressor compressor_sign = {
         "Bernstein, Wang, Azizzadenesheli, Anandkumar: signSGD: Compressed Optimisation for Non-Convex\n"
         "Problems, ICML 2018; Bernstein, Zhao, Azizzadenesheli, Anandkumar: signSGD with Majority Vote is\n"
         "Communication Efficient and Fault Tolerant, ICLR 2019",
+    .look = {HUE_SIGNS, 3, 4},
     .promises = MERGEABLE | EXACT_BYTES,
     .bound = bound,
     .encode = encode,

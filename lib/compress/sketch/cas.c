@@ -23,7 +23,7 @@
 #include <math.h>
 
 static const char *const allocations[] = {"entropy", "entropy-centre", "density", "manual", NULL};
-static const char *const index_names[] = {"huffman", "fixed", "bitmap", NULL};
+static const char *const index_names[] = {"huffman", NULL};
 static const char *const size_lists[] = {"a:b:...", NULL};
 
 static const Param schema[] = {
@@ -97,8 +97,7 @@ static Status model_for(const Call *c, const CasLimits *l, const float *x, Clust
 
 static ClusterIndex index_for(const Call *c, size_t clusters)
 {
-    return (ClusterIndex){.form = (IndexForm)cas_params(c)->index,
-                          .n = c->shape->n,
+    return (ClusterIndex){.n = c->shape->n,
                           .clusters = (uint32_t)clusters,
                           .threads = c->threads,
                           .scratch = c->scratch,
@@ -474,6 +473,7 @@ const Compressor compressor_cas = {
              "Quantization, IEEE CLUSTER 2021; Fu, Li, Zhang, Chen: Clustering-preserving Network Flow "
              "Sketching,\n"
              "INFOCOM 2020",
+    .look = {HUE_SKETCH, 4, 4},
     .params = schema,
     .params_size = sizeof(Cas),
     .promises = MERGEABLE | RANDOM | EXACT_BYTES | SHARED_DRAWS,

@@ -9,16 +9,13 @@
 /* ---- parameters and limits ---- */
 
 /* Returns the largest number of clusters per sign to try when the payload may take `bits` bits per element.
- * With k clusters per sign, the index (each element's cluster number) takes ceil(log2(2 k)) bits per element
- * with fixed-length codes, 2 k bits with bitmaps, and about log2(2 k) bits or fewer with Huffman codes. For
- * Huffman codes half a bit less is assumed, because learn_for_bits reduces the number of clusters if they
- * take too many bits. */
-static size_t clusters_for(double bits, int index)
+ * With k clusters per sign, the index (each element's cluster number) takes about log2(2 k) bits per element, or
+ * fewer. Half a bit less is assumed, because learn_for_bits reduces the number of clusters if they take too many
+ * bits. */
+static size_t clusters_for(double bits)
 {
     size_t k = 1;
-    while (k < SIDE_MOST && (index == INDEX_BITMAP  ? 2.0 * (double)(k + 1)
-                             : index == INDEX_FIXED ? ceil(log2_whole(2 * (k + 1)))
-                                                    : log2_whole(2 * (k + 1)) - 0.5) <= bits)
+    while (k < SIDE_MOST && log2_whole(2 * (k + 1)) - 0.5 <= bits)
         k++;
     return k;
 }
@@ -26,7 +23,7 @@ static size_t clusters_for(double bits, int index)
 static size_t clusters_of(const Codec *codec)
 {
     const Cas *p = codec->params;
-    return isnan(p->bits) ? (size_t)p->clusters : clusters_for(p->bits, p->index);
+    return isnan(p->bits) ? (size_t)p->clusters : clusters_for(p->bits);
 }
 
 /* Parses sizes=a:b:...; returns the number of sizes, or 0 if a size is not a number from 1 to 2^30. */
@@ -85,7 +82,7 @@ CasLimits cas_limits(const Call *c)
                                   : n / 100;
     l.buckets = l.buckets < l.clusters ? l.clusters : l.buckets > UINT32_MAX ? UINT32_MAX : l.buckets;
     l.bytes = 3 + 8 * l.clusters + 4 * (size_t)l.buckets +
-              cluster_index_most((IndexForm)p->index, n, (uint32_t)l.clusters);
+              cluster_index_most(n, (uint32_t)l.clusters);
     l.raw = n < (uint64_t)p->min || l.bytes >= raw_size(c);
     if (l.raw)
         l.bytes = raw_size(c);
@@ -108,17 +105,6 @@ static void share_by_hand(ClusterModel *m, const Cas *p, size_t k)
     }
 }
 
-/* Sets *bits to the bits per element of the index, from the clusters' shares of the sample. */
-static Status index_cost(const Call *c, const ClusterModel *m, const ClusterStats *s, double *bits)
-{
-    const Cas *p = cas_params(c);
-    const size_t clusters = cluster_model_clusters(m), n = c->shape->n;
-    *bits = 8 * (double)cluster_index_most((IndexForm)p->index, n, (uint32_t)clusters) / (double)n;
-    if (p->index != INDEX_HUFFMAN)
-        return OK;
-    return cluster_index_huffman_bits(s->share, (uint32_t)clusters, bits, c->scratch, c->err);
-}
-
 /* The index may take at most the share INDEX_SHARE of the wanted bits per element; the buckets take the
  * remaining bits. */
 #define INDEX_SHARE 0.97
@@ -132,7 +118,7 @@ static Status learn_for_bits(const Call *c, const float *x, ClusterSpec *spec, C
     double index;
     for (;;) {
         TRY(clusters_train(m, s, spec, x, c->shape->n, &c->rng_shared, c->scratch, c->err));
-        TRY(index_cost(c, m, s, &index));
+        TRY(cluster_index_bits(s->share, (uint32_t)cluster_model_clusters(m), &index, c->scratch, c->err));
         if (spec->clusters == 1 || index <= INDEX_SHARE * bits)
             break;
         spec->clusters -= 1 + spec->clusters / 8;

@@ -1,10 +1,8 @@
-/* cluster_index.c -- codes the cluster numbers of the elements (cluster_index.h). The Huffman-coded form has a
- * stream for each block of 2^16 elements. */
+/* cluster_index.c -- codes the cluster numbers of the elements (cluster_index.h). */
 #include "compress/sketch/cluster_index.h"
 
 #include "coder/huffman.h"
 #include "base/parallel.h"
-#include "coder/planes.h"
 
 typedef struct {
     const ClusterIndex *index;
@@ -30,25 +28,12 @@ static int width_of(uint32_t clusters)
     return width;
 }
 
-static size_t bitmap_size(size_t n)
-{
-    return n / 8 + (n % 8 != 0);
-}
-
-/* Returns an upper bound on the bytes of a Huffman-coded index. The table of code lengths takes at most 17
- * bits, and 28 bits for each cluster. All Huffman codes together take no more bits than codes of fixed
- * width. */
-static size_t huffman_most(size_t n, uint32_t clusters)
+/* The table of code lengths takes at most 17 bits, and 28 bits for each cluster. All Huffman codes together take no
+ * more bits than codes of fixed width. */
+size_t cluster_index_most(size_t n, uint32_t clusters)
 {
     const size_t width = (size_t)width_of(clusters), blocks = blocks_of(n);
     return (17 + 28 * (size_t)clusters) / 8 + 1 + n / 8 * width + (n % 8 * width) / 8 + 1 + 5 * blocks;
-}
-
-size_t cluster_index_most(IndexForm form, size_t n, uint32_t clusters)
-{
-    return form == INDEX_HUFFMAN ? huffman_most(n, clusters)
-           : form == INDEX_FIXED ? planes_size(n, width_of(clusters))
-                                 : clusters * bitmap_size(n);
 }
 
 /* ---- counting the elements of each cluster ---- */
@@ -118,8 +103,7 @@ Status cluster_index_counts(const ClusterIndex *index, const uint8_t *code, uint
     return count_all(&job, count);
 }
 
-Status cluster_index_huffman_bits(const double *share, uint32_t clusters, double *bits, Arena *scratch,
-                                  Error *err)
+Status cluster_index_bits(const double *share, uint32_t clusters, double *bits, Arena *scratch, Error *err)
 {
     const ArenaMark mark = arena_mark(scratch);
     uint64_t count[INDEX_MOST], total = 0;
@@ -132,64 +116,7 @@ Status cluster_index_huffman_bits(const double *share, uint32_t clusters, double
     return OK;
 }
 
-/* ---- the form fixed ---- */
-
-static void put_fixed(void *data, size_t block)
-{
-    const IndexJob *job = data;
-    const int width = width_of(job->index->clusters);
-    planes_put8(job->code + block * BLOCK, block_size(job->index->n, block), width,
-                job->out + planes_size(block * BLOCK, width));
-}
-
-static void get_fixed(void *data, size_t block)
-{
-    const IndexJob *job = data;
-    const int width = width_of(job->index->clusters);
-    const size_t n = block_size(job->index->n, block);
-    uint8_t *code = job->code + block * BLOCK, most = 0;
-    job->bad[block] = !planes_get8(job->in + planes_size(block * BLOCK, width), n, width, code);
-    for (size_t i = 0; i < n; i++)
-        most = code[i] > most ? code[i] : most;
-    job->bad[block] |= most >= job->index->clusters;
-}
-
-/* ---- the form bitmap ---- */
-
-static void put_bitmap(void *data, size_t block)
-{
-    const IndexJob *job = data;
-    const size_t n = block_size(job->index->n, block), row = bitmap_size(job->index->n);
-    const uint8_t *code = job->code + block * BLOCK;
-    for (uint32_t c = 0; c < job->index->clusters; c++) {
-        uint8_t *out = job->out + c * row + block * (BLOCK / 8);
-        memset(out, 0, bitmap_size(n));
-        for (size_t i = 0; i < n; i++)
-            out[i / 8] |= (uint8_t)((code[i] == c) << i % 8);
-    }
-}
-
-static void get_bitmap(void *data, size_t block)
-{
-    const IndexJob *job = data;
-    const size_t n = block_size(job->index->n, block), row = bitmap_size(job->index->n);
-    uint8_t *code = job->code + block * BLOCK;
-    bool bad = false;
-    memset(code, 0, n);
-    for (uint32_t c = job->index->clusters; c-- > 0;) {
-        const uint8_t *in = job->in + c * row + block * (BLOCK / 8);
-        for (size_t i = 0; i < n; i++) {
-            const unsigned bit = in[i / 8] >> i % 8 & 1;
-            /* refuses elements that are in no cluster, or in several */
-            bad |= c ? bit && code[i] : bit == (code[i] != 0);
-            code[i] |= (uint8_t)(bit ? c : 0);
-        }
-        bad |= n % 8 && in[n / 8] >> n % 8;
-    }
-    job->bad[block] = bad;
-}
-
-/* ---- the form huffman ---- */
+/* ---- blocks ---- */
 
 /* Returns how many cluster numbers the encoder packs into a byte, to look up all their Huffman codes at once:
  * four of 2 bits, two of 4 bits, or one. */
@@ -268,7 +195,7 @@ static inline void put_lookups(const IndexJob *job, const uint8_t *code, size_t 
     *w = local;
 }
 
-static void put_huffman(void *data, size_t block)
+static void put_block(void *data, size_t block)
 {
     const IndexJob *job = data;
     const size_t n = block_size(job->index->n, block), group = group_of(job->index->clusters);
@@ -286,7 +213,7 @@ static void put_huffman(void *data, size_t block)
     bits_close(&w);
 }
 
-static void get_huffman(void *data, size_t block)
+static void get_block(void *data, size_t block)
 {
     const IndexJob *job = data;
     const size_t n = block_size(job->index->n, block);
@@ -313,7 +240,7 @@ static uint64_t block_bytes(const IndexJob *job, size_t block)
     return (bits + 7) / 8;
 }
 
-static Status put_all_huffman(IndexJob *job, Buf *out)
+static Status put_all(IndexJob *job, Buf *out)
 {
     const ClusterIndex *index = job->index;
     const size_t blocks = blocks_of(index->n);
@@ -337,7 +264,7 @@ static Status put_all_huffman(IndexJob *job, Buf *out)
             buf_u32(out, (uint32_t)size);
     }
     job->out = buf_room(out, (size_t)job->at[blocks]);
-    parallel_for(index->threads, blocks, put_huffman, job);
+    parallel_for(index->threads, blocks, put_block, job);
     return OK;
 }
 
@@ -365,42 +292,27 @@ static Status open_streams(IndexJob *job, Reader *r, const char **why)
     return huffman_ready(&job->huffman) ? OK : arena_fail(index->scratch, index->err);
 }
 
-/* ---- writing and reading an index of any form ---- */
+/* ---- writing and reading an index ---- */
 
 Status cluster_index_put(const ClusterIndex *index, const uint8_t *code, Buf *out)
 {
     const ArenaMark mark = arena_mark(index->scratch);
     IndexJob job = {.index = index, .code = (uint8_t *)(uintptr_t)code};
-    Status status = OK;
-    if (index->form == INDEX_HUFFMAN) {
-        status = put_all_huffman(&job, out);
-    } else {
-        job.out = buf_room(out, cluster_index_most(index->form, index->n, index->clusters));
-        parallel_for(index->threads, blocks_of(index->n), index->form == INDEX_FIXED ? put_fixed : put_bitmap,
-                     &job);
-    }
+    const Status status = put_all(&job, out);
     arena_rewind(index->scratch, mark);
     return status;
 }
 
-static Status open_plain(IndexJob *job, const Reader *r, const char **why)
-{
-    const ClusterIndex *index = job->index;
-    *why = "a cluster index of another length";
-    return reader_left(r) == cluster_index_most(index->form, index->n, index->clusters) ? OK : ERR_CORRUPT;
-}
-
 Status cluster_index_get(const ClusterIndex *index, Reader *r, uint8_t *code, const char **why)
 {
-    static void (*const get[])(void *, size_t) = {get_huffman, get_fixed, get_bitmap};
     const ArenaMark mark = arena_mark(index->scratch);
     const size_t blocks = blocks_of(index->n);
     IndexJob job = {.index = index, .code = code, .bad = NEW(index->scratch, bool, blocks)};
     TRY(arena_check(job.bad, index->scratch, index->err));
-    Status status = index->form == INDEX_HUFFMAN ? open_streams(&job, r, why) : open_plain(&job, r, why);
+    Status status = open_streams(&job, r, why);
     if (status == OK) {
         job.in = take_bytes(r, reader_left(r));
-        parallel_for(index->threads, blocks, get[index->form], &job);
+        parallel_for(index->threads, blocks, get_block, &job);
         *why = "cluster numbers that no encoder writes";
         for (size_t b = 0; b < blocks; b++)
             status = job.bad[b] ? ERR_CORRUPT : status;

@@ -1,24 +1,18 @@
-/* cluster_index.h -- codes the cluster number of each element in one of three forms.
+/* cluster_index.h -- codes the cluster number of each element with Huffman codes.
  *
- *     fixed    bit planes (planes.h) of cluster numbers, as wide as the largest number needs
- *     bitmap   a bitmap for each cluster: bit i % 8 of byte i / 8 is element i; padded with zeros
- *     huffman  table of code lengths (huffman.h), padded to a byte
- *              [ { size:u32 } x blocks ]  { stream } x blocks
+ *     table of code lengths (huffman.h), padded to a byte  [ { size:u32 } x blocks ]  { stream } x blocks
  *
- * The form huffman has a stream for each block of 2^16 elements, padded to a byte; the sizes of the streams are
- * sent only when n > 2^16. */
+ * There is a stream for each block of 2^16 elements, padded to a byte; the sizes of the streams are sent only
+ * when n > 2^16. */
 #ifndef ATOMO_CLUSTER_INDEX_H
 #define ATOMO_CLUSTER_INDEX_H
 
 #include "base/arena.h"
 #include "base/bytes.h"
 
-typedef enum { INDEX_HUFFMAN, INDEX_FIXED, INDEX_BITMAP } IndexForm;
-
 enum { INDEX_MOST = 256 }; /* most clusters */
 
 typedef struct {
-    IndexForm form;
     size_t n;
     uint32_t clusters; /* 2 .. INDEX_MOST */
     int threads;
@@ -26,8 +20,8 @@ typedef struct {
     Error *err;
 } ClusterIndex;
 
-/* Returns an upper bound on the bytes of the cluster numbers of n elements in this form. */
-size_t cluster_index_most(IndexForm form, size_t n, uint32_t clusters);
+/* Returns an upper bound on the bytes of the cluster numbers of n elements. */
+size_t cluster_index_most(size_t n, uint32_t clusters);
 
 /* Counts the elements of each cluster, from their cluster numbers code (n). */
 Status cluster_index_counts(const ClusterIndex *index, const uint8_t *code, uint64_t count[INDEX_MOST]);
@@ -41,7 +35,6 @@ Status cluster_index_get(const ClusterIndex *index, Reader *r, uint8_t *code, co
 
 /* Sets *bits to the mean length of a Huffman code for cluster numbers; share[k] is the share of elements in
  * cluster k. */
-Status cluster_index_huffman_bits(const double *share, uint32_t clusters, double *bits, Arena *scratch,
-                                  Error *err);
+Status cluster_index_bits(const double *share, uint32_t clusters, double *bits, Arena *scratch, Error *err);
 
 #endif

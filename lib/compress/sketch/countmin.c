@@ -38,6 +38,7 @@ const Compressor compressor_countmin = {
         "Raw if there are at least as many cells as elements.",
     .paper = "Cormode, Muthukrishnan: An Improved Data Stream Summary: The Count-Min Sketch and its\n"
              "Applications, Journal of Algorithms 2005",
+    .look = {HUE_SKETCH, 2, 2},
     .params = schema,
     .params_size = sizeof(SketchParams),
     .promises = MERGEABLE | RANDOM | EXACT_BYTES | SHARED_DRAWS | FIXED_SIZE,

@@ -30,6 +30,7 @@ const Compressor compressor_countsketch = {
     .paper = "Charikar, Chen, Farach-Colton: Finding Frequent Items in Data Streams, ICALP 2002;\n"
              "Rothchild, Panda, Ullah, Ivkin, Stoica, Braverman, Gonzalez, Arora: FetchSGD:\n"
              "Communication-Efficient Federated Learning with Sketching, ICML 2020",
+    .look = {HUE_SKETCH, 1, 1},
     .params = schema,
     .params_size = sizeof(SketchParams),
     .promises = MERGEABLE | RANDOM | EXACT_BYTES | SHARED_DRAWS | FIXED_SIZE,

@@ -608,6 +608,7 @@ const Compressor compressor_sketchml = {
         "gradients with delta-binary and many cells.",
     .paper = "Jiang, Fu, Yang, Cui: SketchML: Accelerating Distributed Machine Learning with Data Sketches,\n"
              "SIGMOD 2018",
+    .look = {HUE_SKETCH, 3, 3},
     .params = schema,
     .params_size = sizeof(Sketchml),
     .promises = RANDOM | EXACT_BYTES,

@@ -99,6 +99,7 @@ const Compressor compressor_adaq = {
     .paper =
         "Dryden, Moon, Jacobs, Van Essen: Communication Quantization for Data-Parallel Training of Deep\n"
         "Neural Networks, MLHPC 2016",
+    .look = {HUE_SPARSE, 3, 2},
     .params = schema,
     .params_size = sizeof(Adaq),
     .promises = EXACT_BYTES | LEAVES_OUT,

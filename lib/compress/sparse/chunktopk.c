@@ -495,6 +495,7 @@ const Compressor compressor_chunktopk = {
     .paper = "Peng, Quesnelle, Kingma: DeMo: Decoupled Momentum Optimization, arXiv 2411.19870, 2024;\n"
              "Sarfi, Thérien, Lidin, Belilovsky: Communication Efficient LLM Pre-training with SparseLoCo,\n"
              "arXiv 2508.15706, 2025",
+    .look = {HUE_SPARSE, 1, 0},
     .params = schema,
     .params_size = sizeof(ChunkTopk),
     .promises = EXACT_BYTES | LEAVES_OUT | SENDERS_MEAN,

@@ -214,6 +214,7 @@ const Compressor compressor_dgc = {
     .paper =
         "Lin, Han, Mao, Wang, Dally: Deep Gradient Compression: Reducing the Communication Bandwidth for\n"
         "Distributed Training, ICLR 2018",
+    .look = {HUE_SPARSE, 4, 2},
     .params = schema,
     .params_size = sizeof(Dgc),
     .promises = RANDOM | EXACT_BYTES | LEAVES_OUT,

@@ -83,6 +83,7 @@ const Compressor compressor_gaussiank = {
                "Biased: meant for ef+gaussiank.",
     .paper = "Shi, Chu, Cheung, See: Understanding Top-k Sparsification in Distributed Deep Learning, 2019\n"
              "(arXiv:1911.08772)",
+    .look = {HUE_SPARSE, 5, 3},
     .params = schema,
     .params_size = sizeof(Gaussiank),
     .promises = EXACT_BYTES | LEAVES_OUT,

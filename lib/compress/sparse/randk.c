@@ -243,6 +243,7 @@ const Compressor compressor_randk = {
         "Konecny, Richtarik: Randomized Distributed Mean Estimation: Accuracy vs. Communication,\n"
         "Frontiers in Applied Mathematics and Statistics 2018; Stich, Cordonnier, Jaggi: Sparsified SGD\n"
         "with Memory, NeurIPS 2018",
+    .look = {HUE_SPARSE, 5, 4},
     .params = schema,
     .params_size = sizeof(Randk),
     .promises = UNBIASED | RANDOM | EXACT_BYTES | FIXED_SIZE,

@@ -168,6 +168,7 @@ const Compressor compressor_sidco = {
         "(exponential, gamma, generalised Pareto) this is the exponential one, SIDCo-E.",
     .paper = "Abdelmoniem, Elzanaty, Alouini, Canini: An Efficient Statistical-based Gradient Compression\n"
              "Technique for Distributed Training Systems (SIDCo), MLSys 2021",
+    .look = {HUE_SPARSE, 0, 4},
     .params = schema,
     .params_size = sizeof(Sidco),
     .promises = EXACT_BYTES | LEAVES_OUT,

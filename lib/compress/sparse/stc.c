@@ -51,6 +51,7 @@ const Compressor compressor_stc = {
     .paper =
         "Sattler, Wiedemann, Mueller, Samek: Robust and Communication-Efficient Federated Learning from\n"
         "Non-IID Data, IEEE TNNLS 2019",
+    .look = {HUE_SPARSE, 2, 1},
     .params = schema,
     .params_size = sizeof(Stc),
     .promises = EXACT_BYTES | LEAVES_OUT,

@@ -122,6 +122,7 @@ const Compressor compressor_strom = {
         "tau = half the root mean square of t unless it is given; it travels with each payload.\n"
         "An element costs its gap and its sign. Biased in each step; nothing is lost over steps.",
     .paper = "Strom: Scalable Distributed DNN Training Using Commodity GPU Cloud Computing, Interspeech 2015",
+    .look = {HUE_SPARSE, 4, 3},
     .params = schema,
     .params_size = sizeof(Strom),
     .promises = EXACT_BYTES | LEAVES_OUT,

@@ -56,6 +56,7 @@ const Compressor compressor_threshold = {
         "Strom: Scalable Distributed DNN Training Using Commodity GPU Cloud Computing, Interspeech 2015;\n"
         "Dutta et al.: On the Discrepancy between the Theoretical Analysis and Practical Implementations\n"
         "of Compressed Communication for Distributed Deep Learning, AAAI 2020",
+    .look = {HUE_SPARSE, 3, 1},
     .params = schema,
     .params_size = sizeof(Threshold),
     .promises = EXACT_BYTES | LEAVES_OUT,

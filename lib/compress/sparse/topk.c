@@ -47,6 +47,7 @@ const Compressor compressor_topk = {
                "Biased: meant for ef+topk.",
     .paper = "Aji, Heafield: Sparse Communication for Distributed Gradient Descent, EMNLP 2017;\n"
              "Stich, Cordonnier, Jaggi: Sparsified SGD with Memory, NeurIPS 2018",
+    .look = {HUE_SPARSE, 2, 0},
     .params = schema,
     .params_size = sizeof(Topk),
     .promises = EXACT_BYTES | LEAVES_OUT,
