@@ -233,7 +233,7 @@ $(FUZZERS:%=build/fuzz/%): build/fuzz/%: test/fuzz/%.c $(FUZZ_OBJ)
 # Runs the thread sanitizer on the pool of threads, on all codecs and on training (test/tsan.sh). base/parallel.c creates
 # all threads, and the sanitizer sees its mutexes and atomics. The libraries OpenBLAS and oneDNN run with one thread.
 TSAN := $(MAKE) MODE=tsan SANITISE=-fsanitize=thread OPTIMISE='-O1 -g' MPI=
-TSAN_TESTS := base/test_parallel library/test_library exchange/test_exchange measure/test_merging measure/test_windows \
+TSAN_TESTS := base/test_parallel library/test_library exchange/test_exchange measure/test_merging measure/test_long \
               nn/test_layers nn/test_layer_rules nn/test_gpt num/test_fourier num/test_radix coder/test_indices coder/test_signs
 
 tsan: export TSAN_OPTIONS := die_after_fork=0 halt_on_error=1

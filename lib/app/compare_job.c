@@ -108,9 +108,9 @@ static void note_memory(CompareJob *j, const Codec *codec, const char *name)
     const CompareMemory m = compare_memory(&c, codec);
     progress_note(
         &j->progress,
-        "note: %s: memory for the largest tensor%s and its estimate %.4g MB, deviations %.4g MB, joined tensors "
-        "%.4g MB, states %.4g MB, payload%s up to %.4g MB; the codec's scratch comes on top",
-        name, c.workers ? ", sums over workers" : "", 1e-6 * (double)m.vectors, 1e-6 * (double)m.spread,
+        "note: %s: memory for the largest tensor, its estimate%s and deviations %.4g MB, joined tensors %.4g MB, "
+        "states %.4g MB, payload%s up to %.4g MB; the codec's scratch comes on top",
+        name, c.workers ? ", sums over workers" : "", 1e-6 * (double)m.vectors,
         1e-6 * (double)m.pools, 1e-6 * (double)m.states, c.workers ? "s" : "", 1e-6 * (double)m.payload);
 }
 
@@ -123,7 +123,6 @@ Status compare_job_open(CompareJob *j)
         return FAIL(j->err, ERR_USAGE, "--resume: want -o FILE, whose journal the run continues");
     TRY(dump_open_as(&j->dump, j->file, &j->hints, j->a, j->err));
     TRY(groups_make(&j->list, j->dump, &j->groups, j->a, j->err));
-    j->parts_room = groups_parts_room(j->dump, &j->list);
     TRY(check_memory(j));
     if (j->arrange)
         TRY(j->arrange(j));
@@ -293,14 +292,12 @@ Comparison compare_job_comparison(CompareJob *j)
                         .repeats = (size_t)j->repeats,
                         .seed = (uint64_t)j->common.seed,
                         .memory = j->memory.bytes,
-                        .deviations = j->memory.bytes == j->memory_default ? 0 : j->memory.bytes,
                         .threads = (int)j->common.threads,
                         .sample = sample_least(),
                         .untimed = !view_times(&j->view, j->own),
                         .without_distances = !view_distances(&j->view),
                         .costs_only = j->sums_up,
                         .workers = j->workers,
-                        .parts_room = j->parts_room,
                         .average = j->average,
                         .data = j,
                         .load = compare_job_load,
@@ -324,18 +321,11 @@ static Status load_worker(void *data, const Vector *v, size_t worker, float *x, 
     return team_load(&((CompareJob *)data)->team, v, worker, x, err);
 }
 
-static Status load_worker_parts(void *data, const Vector *v, size_t worker, size_t from, size_t to,
-                                TakePart *take, void *taker, Error *err)
-{
-    return team_load_parts(&((CompareJob *)data)->team, v, worker, from, to, take, taker, err);
-}
-
 Comparison compare_job_merge(CompareJob *j, size_t workers)
 {
     Comparison c = compare_job_comparison(j);
     c.workers = workers;
     c.load_worker = load_worker;
-    c.load_worker_parts = load_worker_parts;
     return c;
 }
 
@@ -582,7 +572,7 @@ int compare_job_main(CompareJob *j, const Command *command, int argc, char **arg
     j->err = &err;
     j->journal.fd = -1;
     j->repeats = j->repeats ? j->repeats : 10;
-    j->memory.bytes = j->memory_default = j->sums_up ? 0 : host_memory() / 2;
+    j->memory.bytes = j->sums_up ? 0 : host_memory() / 2;
     c.options = all_options(j, command->options);
     c.details = details(j, command->details);
     c.fields = field_names(j, command->fields ? command->fields : "");

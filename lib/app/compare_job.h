@@ -16,7 +16,7 @@
 
 typedef struct CompareJob CompareJob;
 struct CompareJob {
-    /* set from the command line, except memory_default, a and err, which compare_job_main sets */
+    /* set from the command line, except a and err, which compare_job_main sets */
     const char *file;
     DumpHints hints;
     Common common;
@@ -25,7 +25,6 @@ struct CompareJob {
     int grouping;
     int64_t repeats, min_elements;
     Bytecount memory;
-    uint64_t memory_default; /* the value of `memory` without --memory */
     View view;
     Arena *a;
     Error *err;
@@ -52,7 +51,6 @@ struct CompareJob {
     size_t fact_count;
     Dump *dump;
     VectorList list;
-    uint64_t parts_room; /* groups_parts_room of the list */
     Team team;           /* the gradients of each worker of a merge; set by compare_job_team */
     const Codec **codec; /* (codecs) the codecs; an entry is NULL until its codec is chosen */
     const char **name;   /* (codecs) the spec of each codec */

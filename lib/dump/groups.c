@@ -149,8 +149,10 @@ Status groups_make(VectorList *out, Dump *d, const GroupSpec *spec, Arena *a, Er
 
 /* ---- loading ---- */
 
-static Status check_finite(const Dump *d, const TensorInfo *t, size_t bad, size_t first, Error *err)
+static Status check_finite(const Dump *d, const TensorInfo *t, const float *x, Error *err)
 {
+    size_t bad;
+    const size_t first = first_nonfinite(x, t->shape.n, &bad);
     if (!bad)
         return OK;
     FAIL(err, ERR_NUMERIC,
@@ -163,56 +165,11 @@ Status vector_load(Dump *d, const Vector *v, float *x, Error *err)
 {
     for (size_t m = 0; m < v->members; m++) {
         const TensorInfo *t = dump_tensor(d, v->member[m]);
-        size_t bad;
         TRY(dump_read(d, v->member[m], x, err));
-        const size_t first = first_nonfinite(x, t->shape.n, &bad);
-        TRY(check_finite(d, t, bad, first, err));
+        TRY(check_finite(d, t, x, err));
         x += t->shape.n;
     }
     return OK;
-}
-
-/* A member that is read part by part. */
-typedef struct {
-    TakePart *take;
-    void *data;
-    size_t begin;      /* the vector's index of the member's element 0 */
-    size_t bad, first; /* number of elements that are not finite, and index of the first in the member */
-} PartReader;
-
-static void take_finite(void *data, size_t at, const float *x, size_t n)
-{
-    PartReader *m = data;
-    size_t bad;
-    const size_t first = first_nonfinite(x, n, &bad);
-    if (bad && !m->bad)
-        m->first = at + first;
-    m->bad += bad;
-    m->take(m->data, m->begin + at, x, n);
-}
-
-Status vector_load_parts(Dump *d, const Vector *v, TakePart *take, void *data, Error *err)
-{
-    size_t begin = 0;
-    for (size_t m = 0; m < v->members; m++) {
-        const TensorInfo *t = dump_tensor(d, v->member[m]);
-        PartReader member = {.take = take, .data = data, .begin = begin};
-        TRY(dump_read_parts(d, v->member[m], take_finite, &member, err));
-        TRY(check_finite(d, t, member.bad, member.first, err));
-        begin += t->shape.n;
-    }
-    return OK;
-}
-
-uint64_t groups_parts_room(const Dump *d, const VectorList *list)
-{
-    uint64_t most = 0;
-    for (size_t i = 0; i < list->count; i++)
-        for (size_t m = 0; m < list->item[i].members; m++) {
-            const uint64_t room = dump_parts_room(d, list->item[i].member[m]);
-            most = room > most ? room : most;
-        }
-    return most;
 }
 
 /* ---- random numbers: their generator depends on step, worker and name of a vector ---- */

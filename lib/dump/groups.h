@@ -54,11 +54,6 @@ Status groups_make(VectorList *out, Dump *d, const GroupSpec *spec, Arena *a, Er
  * NaN or Inf. The message states the member's name, the number of its elements that are not finite, and the
  * index of the first. */
 Status vector_load(Dump *d, const Vector *v, float *x, Error *err);
-/* Reads the vector as vector_load does, but hands it on part by part (dump_read_parts). After an error, `take` has got a
- * part of the vector. */
-Status vector_load_parts(Dump *d, const Vector *v, TakePart *take, void *data, Error *err);
-/* Returns the most that dump_parts_room says of a member of the vectors. */
-uint64_t groups_parts_room(const Dump *d, const VectorList *list);
 
 /* Return the vector's random numbers, rng_open(seed, repeat, worker, step, tensor), where `tensor` is the hash
  * of the vector's name. vector_rng has different random numbers for each worker; vector_rng_shared has the same

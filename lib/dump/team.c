@@ -85,20 +85,17 @@ Status team_make(Team *out, Dump *dump, const VectorList *from, Arena *a, Error 
                   .list = {.item = NEW(a, Vector, from->count), .skipped = from->skipped},
                   .member = NEW(a, Member, from->count)};
     size_t *owner = NEW(a, size_t, from->count), *source = NEW(a, size_t, from->count);
-    double *rms = NEW(a, double, from->count);
-    TRY(arena_check(out->list.item && out->member && owner && source && rms, a, err));
+    TRY(arena_check(out->list.item && out->member && owner && source, a, err));
     Gathering g = {.team = out, .stepwise = has_workers(from)};
     for (size_t i = 0; i < from->count; i++) {
         Member *m = find_member(&g, i);
         owner[i] = (size_t)(m - out->member);
         m->reals++;
-        rms[i] = NAN;
     }
     size_t at = 0;
     for (size_t k = 0; k < out->list.count; k++) {
         Member *m = &out->member[k];
         m->source = source + at;
-        m->rms = rms + at;
         at += m->reals;
         m->reals = 0;
     }
@@ -112,115 +109,36 @@ Status team_make(Team *out, Dump *dump, const VectorList *from, Arena *a, Error 
 
 /* ---- loading a worker's gradients ---- */
 
-static void add_squares(void *data, size_t at, const float *x, size_t n)
+static double rms_of(const float *x, size_t n)
 {
-    double *sum = data;
-    (void)at;
+    double sum = 0;
     for (size_t i = 0; i < n; i++)
-        *sum += (double)x[i] * (double)x[i];
-}
-
-static double rms_of_squares(double sum, size_t n)
-{
+        sum += (double)x[i] * (double)x[i];
     return n ? sqrt(sum / (double)n) : 0;
 }
 
-/* A gradient that is made up for a worker. */
-typedef struct {
-    const Team *team;
-    const Vector *v;
-    size_t worker;
-    double scale;
-    Rng rng;
-    size_t from, to; /* elements outside are left out */
-    TakePart *take;
-    void *data;
-    Arena *scratch;
-    Status status;
-    Error *err;
-} MadeGradient;
-
-static MadeGradient made_gradient(const Team *c, const Vector *v, size_t worker, double rms, Error *err)
+/* Makes up a worker's gradient: adds noise to x, the gradient of v that the dump has, whose root mean square is `rms`. */
+static Status make_up(const Team *c, const Vector *v, size_t worker, double rms, float *x, Error *err)
 {
-    return (MadeGradient){.team = c,
-                  .v = v,
-                  .worker = worker,
-                  .scale = c->noise * rms,
-                  .rng = rng_open(c->seed, 0, (int64_t)worker, v->step_address, rng_hash(v->name)),
-                  .err = err};
-}
-
-/* Adds the noise to x, which are n elements of the vector from element `at` on. */
-static Status make_up(const MadeGradient *m, size_t at, float *x, size_t n)
-{
-    const Team *c = m->team;
+    const size_t n = v->shape.n;
+    const Rng rng = rng_open(c->seed, 0, (int64_t)worker, v->step_address, rng_hash(v->name));
     if (c->noise > 0)
-        noise_add(x, at, n, m->scale, &m->rng, c->threads);
+        noise_add(x, 0, n, c->noise * rms, &rng, c->threads);
     const size_t bad = first_nonfinite(x, n, NULL);
     if (bad == n)
         return OK;
-    FAIL(m->err, ERR_NUMERIC,
+    FAIL(err, ERR_NUMERIC,
          "%.200s: %.200s: with noise element %zu of made-up worker %zu is beyond float32", dump_file(c->dump),
-         m->v->name, at + bad, m->worker);
-    return error_hint(m->err, "--noise 0 repeats the gradients that there are; -t GLOB leaves tensors out");
+         v->name, bad, worker);
+    return error_hint(err, "--noise 0 repeats the gradients that there are; -t GLOB leaves tensors out");
 }
 
 Status team_load(Team *c, const Vector *v, size_t worker, float *x, Error *err)
 {
     const Member *m = &c->member[v - c->list.item];
-    const size_t real = worker % m->reals, n = v->shape.n;
-    double squares = 0;
-    TRY(vector_load(c->dump, &c->from.item[m->source[real]], x, err));
-    if (worker < m->reals)
-        return OK;
-    if (isnan(m->rms[real])) {
-        add_squares(&squares, 0, x, n);
-        m->rms[real] = rms_of_squares(squares, n);
-    }
-    const MadeGradient made = made_gradient(c, v, worker, m->rms[real], err);
-    return make_up(&made, 0, x, n);
-}
-
-static void take_made(void *data, size_t at, const float *x, size_t n)
-{
-    MadeGradient *m = data;
-    const ArenaMark mark = arena_mark(m->scratch);
-    const size_t from = at > m->from ? at : m->from, to = at + n < m->to ? at + n : m->to;
-    if (m->status != OK || from >= to)
-        return;
-    float *part = NEW(m->scratch, float, to - from);
-    if (!part) {
-        m->status = arena_fail(m->scratch, m->err);
-    } else {
-        memcpy(part, x + (from - at), (to - from) * sizeof *x);
-        m->status = make_up(m, from, part, to - from);
-        m->take(m->data, from, part, to - from);
-    }
-    arena_rewind(m->scratch, mark);
-}
-
-Status team_load_parts(Team *c, const Vector *v, size_t worker, size_t from, size_t to, TakePart *take,
-                       void *data, Error *err)
-{
-    const Member *m = &c->member[v - c->list.item];
     const size_t real = worker % m->reals;
-    const Vector *source = &c->from.item[m->source[real]];
-    double squares = 0;
-    if (worker < m->reals)
-        return vector_load_parts(c->dump, source, take, data, err);
-    if (isnan(m->rms[real])) {
-        TRY(vector_load_parts(c->dump, source, add_squares, &squares, err));
-        m->rms[real] = rms_of_squares(squares, v->shape.n);
-    }
-    MadeGradient made = made_gradient(c, v, worker, m->rms[real], err);
-    made.from = from;
-    made.to = to;
-    made.take = take;
-    made.data = data;
-    made.scratch = arena_open(0);
-    const Status read = vector_load_parts(c->dump, source, take_made, &made, err);
-    arena_close(made.scratch);
-    return read == OK ? made.status : read;
+    TRY(vector_load(c->dump, &c->from.item[m->source[real]], x, err));
+    return worker < m->reals ? OK : make_up(c, v, worker, rms_of(x, v->shape.n), x, err);
 }
 
 size_t team_made(const Team *c, const Vector *v, size_t workers)

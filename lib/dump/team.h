@@ -17,7 +17,6 @@ typedef struct {
     size_t index;   /* index, among the dump's vectors, of the first gradient of this vector */
     size_t reals;   /* how many gradients of the vector the dump holds */
     size_t *source; /* (reals) indices of these gradients among the dump's vectors */
-    double *rms;    /* (reals) root mean squares of these gradients; NaN: not computed yet */
 } Member;
 
 typedef struct {
@@ -36,11 +35,6 @@ Status team_make(Team *out, Dump *dump, const VectorList *from, Arena *a, Error 
 /* Reads the gradient of v of worker `worker`, real or made up, into x (v->shape.n). `v` must point into
  * `c->list`. */
 Status team_load(Team *c, const Vector *v, size_t worker, float *x, Error *err);
-
-/* Reads the gradient as team_load does, but hands it on part by part (dump_read_parts). Parts without any of the elements
- * from .. to - 1 may be left out. After an error, `take` has got some of the parts. */
-Status team_load_parts(Team *c, const Vector *v, size_t worker, size_t from, size_t to, TakePart *take,
-                       void *data, Error *err);
 
 /* Returns how many of the workers 0 .. workers - 1 have a made-up gradient of v. */
 size_t team_made(const Team *c, const Vector *v, size_t workers);

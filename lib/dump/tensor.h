@@ -135,16 +135,6 @@ const char *dump_group(const Dump *d, size_t i, const AttrList **attrs);
  * infinities. */
 Status dump_read(Dump *d, size_t i, float *x, Error *err);
 
-/* Gets the n elements of a tensor or vector from element `at` on. x is valid during the call. */
-typedef void TakePart(void *data, size_t at, const float *x, size_t n);
-
-/* Reads tensor i as dump_read does, but hands it on part by part, in the order of the elements. Only a part of a tensor
- * that the file has as contiguous float32 is in memory, any other as a whole. */
-Status dump_read_parts(Dump *d, size_t i, TakePart *take, void *data, Error *err);
-/* Returns the memory in bytes that reading tensor i in parts takes, as a whole; 0: only a part. A tensor of layout HWIO
- * has one part, which `take` may copy. */
-uint64_t dump_parts_room(const Dump *d, size_t i);
-
 /* ---- selecting ---- */
 
 typedef struct {

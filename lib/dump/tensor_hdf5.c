@@ -333,22 +333,13 @@ static Status share_memory(Dump *d, Error *err)
     return OK;
 }
 
-/* Where a tensor is read to: an array or, if x is NULL, `take`. */
-typedef struct {
-    float *x;
-    TakePart *take;
-    void *data;
-} Target;
-
-/* Copies n floats, which the file has from element `at` on, to their places in the target. */
-static void put_part(const Listed *t, const float *part, size_t at, size_t n, const Target *to)
+/* Copies n floats, which the file has from element `at` on, to their places in x. */
+static void put_part(const Listed *t, const float *part, size_t at, size_t n, float *x)
 {
-    if (!to->x)
-        to->take(to->data, at, part, n);
-    else if (t->info.layout == LAYOUT_HWIO)
-        layout_transpose(&t->info.shape, part, at, n, to->x);
+    if (t->info.layout == LAYOUT_HWIO)
+        layout_transpose(&t->info.shape, part, at, n, x);
     else
-        memcpy(to->x + at, part, n * sizeof *part);
+        memcpy(x + at, part, n * sizeof *part);
 }
 
 /* Frees the pages that lie within the array, whose contents are about to be overwritten. */
@@ -363,19 +354,19 @@ static void free_pages(float *x, size_t bytes)
 
 /* Copies the tensor from the shared memory. Frees the pages of large shared memory part by part, so that the
  * tensor is not in memory twice. */
-static void take_shared(const Dump *d, const Listed *t, const Target *to)
+static void take_shared(const Dump *d, const Listed *t, float *x)
 {
     const size_t n = t->info.shape.n;
     for (size_t at = 0; at < n; at += PART) {
         const size_t left = n - at, part = left < PART ? left : PART;
-        put_part(t, d->x + at, at, part, to);
+        put_part(t, d->x + at, at, part, x);
         if (d->room > SHARED_KEEP)
             fallocate(d->memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)(at * sizeof(float)),
                       (off_t)(PART * sizeof(float)));
     }
 }
 
-static Status read_unpacked(Dump *d, const Listed *t, const Target *to, Error *err)
+static Status read_unpacked(Dump *d, const Listed *t, float *x, Error *err)
 {
     const size_t bytes = t->info.shape.n * sizeof(float);
     uint8_t request[REQUEST_SIZE];
@@ -388,8 +379,8 @@ static Status read_unpacked(Dump *d, const Listed *t, const Target *to, Error *e
     }
     confine_child_seconds(d->reader,
                           8 + bytes / (1 << 20)); /* HDF5 converts uncommon types at only a few MB/s */
-    if (to->x && bytes > SHARED_KEEP)
-        free_pages(to->x, bytes);
+    if (bytes > SHARED_KEEP)
+        free_pages(x, bytes);
     store_u64(request, t->number);
     store_u64(request + 8, d->room);
     ssize_t sent;
@@ -400,16 +391,16 @@ static Status read_unpacked(Dump *d, const Listed *t, const Target *to, Error *e
     TRY(receive(d, (double)PATIENCE + (double)bytes / (1 << 20), &answer, err));
     if (answer.size != 1 || *answer.data != 'D')
         return message_error(answer, err);
-    take_shared(d, t, to);
+    take_shared(d, t, x);
     return OK;
 }
 
 /* Reads a tensor that is contiguous float32 in the file. */
-static Status read_plain(const Dump *d, const Listed *t, const Target *to, Error *err)
+static Status read_plain(const Dump *d, const Listed *t, float *x, Error *err)
 {
     const size_t n = t->info.shape.n;
-    if (to->x && t->info.layout != LAYOUT_HWIO)
-        return file_take(d->fd, t->at, to->x, n * sizeof(float), err);
+    if (t->info.layout != LAYOUT_HWIO)
+        return file_take(d->fd, t->at, x, n * sizeof(float), err);
     Arena *scratch = arena_open(0);
     const size_t most = n < PART ? n : PART;
     float *part = NEW(scratch, float, most);
@@ -418,13 +409,13 @@ static Status read_plain(const Dump *d, const Listed *t, const Target *to, Error
         const size_t left = n - at, some = left < most ? left : most;
         status = file_take(d->fd, t->at + at * sizeof(float), part, some * sizeof(float), err);
         if (status == OK)
-            put_part(t, part, at, some, to);
+            put_part(t, part, at, some, x);
     }
     arena_close(scratch);
     return status;
 }
 
-static Status read_to(Dump *d, size_t i, const Target *to, Error *err)
+Status dump_read(Dump *d, size_t i, float *x, Error *err)
 {
     const Listed *t = &d->listing.tensor[i];
     if (t->info.shape.n == 0)
@@ -433,36 +424,10 @@ static Status read_to(Dump *d, size_t i, const Target *to, Error *err)
         *err = d->death;
         return err->status;
     }
-    const Status status = t->at == NOWHERE ? read_unpacked(d, t, to, err) : read_plain(d, t, to, err);
+    const Status status = t->at == NOWHERE ? read_unpacked(d, t, x, err) : read_plain(d, t, x, err);
     /* `reader_lost` has put the file's name into the error */
     if (status == OK || !d->reader)
         return status;
     error_at(err, "%s", t->info.path);
     return error_at(err, "%s", d->file);
-}
-
-Status dump_read(Dump *d, size_t i, float *x, Error *err)
-{
-    return read_to(d, i, &(Target){.x = x}, err);
-}
-
-uint64_t dump_parts_room(const Dump *d, size_t i)
-{
-    const Listed *t = &d->listing.tensor[i];
-    const uint64_t bytes = t->info.shape.n * sizeof(float);
-    return t->info.layout == LAYOUT_HWIO ? 2 * bytes : t->at == NOWHERE ? bytes : 0;
-}
-
-Status dump_read_parts(Dump *d, size_t i, TakePart *take, void *data, Error *err)
-{
-    const TensorInfo *t = dump_tensor(d, i);
-    if (t->layout != LAYOUT_HWIO)
-        return read_to(d, i, &(Target){.take = take, .data = data}, err);
-    Arena *scratch = arena_open(0);
-    float *x = NEW(scratch, float, t->shape.n);
-    const Status status = x ? dump_read(d, i, x, err) : arena_fail(scratch, err);
-    if (status == OK)
-        take(data, 0, x, t->shape.n);
-    arena_close(scratch);
-    return status;
 }

@@ -60,27 +60,20 @@ static Status estimate(void *arg)
     return codec_decode(&call, x->last, x->y);
 }
 
-static size_t summed(const Exchange *x)
-{
-    return x->means ? x->window : x->call.shape->n;
-}
-
 static Status add_estimate(void *arg)
 {
     Exchange *x = arg;
-    const float *y = x->means ? x->y + x->from : x->y;
-    mean_add(x->sum, y, summed(x), x->call.threads);
+    const size_t n = x->call.shape->n;
+    mean_add(x->sum, x->y, n, x->call.threads);
     if (x->senders)
-        mean_count(x->sent, y, summed(x), x->call.threads);
+        mean_count(x->sent, x->y, n, x->call.threads);
     return OK;
 }
 
 static Status divide_sum(void *arg)
 {
     Exchange *x = arg;
-    if (x->means)
-        mean_in_place(x->sum, x->senders ? x->sent : NULL, x->window, x->call.workers, x->call.threads);
-    else if (x->senders)
+    if (x->senders)
         mean_of_senders(x->y, x->sum, x->sent, x->call.shape->n, x->call.threads);
     else
         mean_of_sum(x->y, x->sum, x->call.shape->n, x->call.workers, x->call.threads);
@@ -150,12 +143,11 @@ Status exchange_begin(Exchange *x)
     memset(x->heard, 0, sizeof x->heard);
     TRY(arena_check(x->waiting, a, x->call.err));
     if (x->each || !x->adds) {
-        x->sum = x->means ? (double *)(void *)(x->means + x->from) : NEW(a, double, summed(x));
+        x->sum = NEW_ZERO(a, double, x->call.shape->n);
         TRY(arena_check(x->sum, a, x->call.err));
-        memset(x->sum, 0, summed(x) * sizeof *x->sum);
     }
     assert(!x->senders || (x->sum && !x->adds));
-    if (x->senders && !(x->sent = NEW_ZERO(a, uint32_t, summed(x))))
+    if (x->senders && !(x->sent = NEW_ZERO(a, uint32_t, x->call.shape->n)))
         return arena_fail(a, x->call.err);
     return begin_round(x);
 }
@@ -225,15 +217,9 @@ Status exchange_hear(Exchange *x, const ExchangeWorker *first, Bytes merged)
     return next_round(x);
 }
 
-/* The copy of means is not part of a phase: a receiver that has memory for all sums makes the means in y. */
 static Status average(Exchange *x)
 {
-    const size_t n = x->call.shape->n;
     TRY(run(x, EXCHANGE_AVERAGE, &x->receiver, divide_sum));
-    if (x->means && x->from + x->window < n)
-        return OK;
-    if (x->means)
-        memcpy(x->y, x->means, n * sizeof *x->y);
     return x->senders ? run(x, EXCHANGE_AVERAGE, &x->receiver, end_terms) : OK;
 }
 

@@ -78,12 +78,6 @@ typedef struct {
     /* (shape.n) the payload decoded last; after `exchange_receive`, the mean. While a worker encodes, the
      * caller may use this array as working memory. */
     float *y;
-    /* (shape.n) NULL: a step averages all elements. Else it averages only the `window` elements from element `from` on,
-     * which takes less memory. It sums them in the memory that begins at means + from, and replaces the sums by the
-     * means. After the step whose window ends at shape.n, y has the means of all windows. The caller sets the three
-     * members before `exchange_begin`, for each step. */
-    float *means;
-    size_t from, window;
     Arena *payloads; /* the caller marks this arena before `exchange_begin` and rewinds it after the step */
     ExchangeClock clock; /* {0}: each phase runs once, without timing */
 
@@ -96,8 +90,8 @@ typedef struct {
     /* Members used by exchange.c only. */
     ExchangeWorker receiver; /* the first worker that sent */
     size_t taken;            /* number of payloads taken in this round */
-    double *sum; /* (shape.n or window) sum of decoded payloads; NULL: payloads are not decoded one by one */
-    uint32_t *sent; /* (shape.n or window) with `senders`: number of workers that sent each element */
+    double *sum; /* (shape.n) sum of decoded payloads; NULL: payloads are not decoded one by one */
+    uint32_t *sent; /* (shape.n) with `senders`: number of workers that sent each element */
     const float *gradient;
     Buf payload;
     Bytes last, *waiting;

@@ -85,20 +85,6 @@ void mean_of_senders(float *mean, const double *sum, const uint32_t *count, size
     parallel_for(threads, blocks_of(n), divide_by_senders, &job);
 }
 
-/* Each pass makes as many means as all passes before it. Means from .. to - 1 overwrite sums from / 2 .. to / 2 - 1,
- * which earlier passes have read. */
-void mean_in_place(double *sum, const uint32_t *senders, size_t n, double count, int threads)
-{
-    float *mean = (float *)(void *)sum;
-    for (size_t from = 0, end = 1; from < n; from = end, end *= 2) {
-        const size_t to = end < n ? end : n;
-        if (senders)
-            mean_of_senders(mean + from, sum + from, senders + from, to - from, threads);
-        else
-            mean_of_sum(mean + from, sum + from, to - from, count, threads);
-    }
-}
-
 /* Divides by a power of two: multiplying by its inverse, which is exact in float32, gives the same rounded
  * result. */
 static void halve_block(void *data, size_t b)

@@ -19,10 +19,6 @@ void mean_count(uint32_t *count, const float *x, size_t n, int threads);
 /* Sets mean[i] (n) to sum[i] / count[i], rounded to float; to 0 where count[i] is 0. */
 void mean_of_senders(float *mean, const double *sum, const uint32_t *count, size_t n, int threads);
 
-/* Sets the first half of the memory of sum (n) to the means, rounded to float: to sum[i] / senders[i] as
- * mean_of_senders does or, if `senders` is NULL, to sum[i] / count. */
-void mean_in_place(double *sum, const uint32_t *senders, size_t n, double count, int threads);
-
 /* Divides x (n) by count, in double precision. */
 void mean_scale(float *x, size_t n, double count, int threads);
 

@@ -41,10 +41,6 @@ typedef struct {
     size_t repeats;
     uint64_t seed;
     uint64_t memory; /* most bytes that the pools for order statistics may take */
-    /* bytes that the deviations over repeats of a long vector may take. Less than a sixth of the vector's
-     * bytes counts as a sixth; the repeats are then encoded and decoded about WINDOWS times. With 8 bytes per
-     * element they are encoded and decoded once. */
-    uint64_t deviations;
     int threads;
     double sample; /* minimum seconds of a timing sample */
     bool untimed;  /* times are not measured and become NaN; not allowed in merges */
@@ -58,16 +54,10 @@ typedef struct {
 
     /* 0: every vector is one worker's gradient. Above 0: a merge of this many workers. The mean of their
      * estimates is measured against the mean of their gradients. `load_worker` loads one worker's gradient.
-     * `load_worker_parts` hands the same gradient to take(taker, ...) in parts. It may leave out parts without any of
-     * the elements from .. to - 1. Meanwhile up to `parts_room` bytes of the gradient are in memory. Only merges of
-     * long vectors need it (merges_lean).
      * In a merge every worker starts each step from a zero state. */
     size_t workers;
     Average average; /* of the estimates: over which workers */
     Status (*load_worker)(void *data, const Vector *v, size_t worker, float *x, Error *err);
-    Status (*load_worker_parts)(void *data, const Vector *v, size_t worker, size_t from, size_t to, TakePart *take,
-                                void *taker, Error *err);
-    uint64_t parts_room;
 
     /* Argument of the callbacks. */
     void *data;
@@ -103,9 +93,7 @@ RecordLevel compare_reach(const VectorList *vectors, uint64_t memory, bool dista
 /* Bytes of memory that a comparison takes. The codec's scratch memory comes on top; only running the codec tells how
  * much it is. */
 typedef struct {
-    uint64_t
-        vectors; /* the largest vector and its estimate; in a merge also a worker's gradient and the sum */
-    uint64_t spread; /* deviations over repeats */
+    uint64_t vectors; /* compare_least */
     uint64_t pools;  /* order statistics of several vectors, as far as Comparison.memory permits */
     uint64_t states; /* the codec's states */
     uint64_t
@@ -113,8 +101,8 @@ typedef struct {
 } CompareMemory;
 CompareMemory compare_memory(const Comparison *c, const Codec *codec);
 
-/* Returns the least memory that this comparison takes with any codec: for the largest vector and its estimate, and in a
- * merge for sums over the workers. */
+/* Returns the least memory that this comparison takes with any codec: for the largest vector, its estimate and the
+ * deviations over repeats, and in a merge for a worker's gradient and sums over the workers. */
 uint64_t compare_least(const Comparison *c);
 
 /* Runs the comparison. A codec's failure becomes its record's `error`, and `*failures` counts these

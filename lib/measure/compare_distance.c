@@ -54,33 +54,12 @@ static void add(Tally *t, double w1)
     moments_add(&t->distances, w1);
 }
 
-/* Sets *w1 to the distance between the vector and y. Sorts both in place, as there is no memory for a sorted
- * copy of the vector, and loads the vector again. */
-static Status sort_and_load(const Trial *trial, const MeasuredVector *s, const Buffers *b, float *y,
-                            double *w1)
-{
-    const Comparison *c = trial->c;
-    *w1 = 0;
-    if (!memcmp(b->x, y, s->n * sizeof *y))
-        return OK;
-    TRY(radix_sort_in_place(b->x, s->n, s->threads, s->scratch, s->err));
-    TRY(radix_sort_in_place(y, s->n, s->threads, s->scratch, s->err));
-    TRY(radix_mean_gap(b->x, y, s->n, s->threads, w1, s->scratch, s->err));
-    const Status status =
-        c->workers ? merge_mean(c, trial->vector, b, s->err) : c->load(c->data, trial->vector, b->x, s->err);
-    *trial->unread = status != OK;
-    return status;
-}
-
-Status distance_first(const Trial *trial, const MeasuredVector *s, const Buffers *b, float *y, Tally *t)
+Status distance_first(const MeasuredVector *s, const Buffers *b, float *y, Tally *t)
 {
     double w1;
     if (s->n == 0 || b->sorted || !b->distances)
         return OK;
-    if (s->n <= b->window)
-        TRY(radix_wasserstein(s->x, y, s->n, b->work, s->threads, &w1, s->scratch, s->err));
-    else
-        TRY(sort_and_load(trial, s, b, y, &w1));
+    TRY(radix_wasserstein(s->x, y, s->n, b->work, s->threads, &w1, s->scratch, s->err));
     add(t, w1);
     return OK;
 }

@@ -14,12 +14,8 @@ static void add_states(CompareMemory *m, const Comparison *c, const Codec *codec
 
 uint64_t compare_least(const Comparison *c)
 {
-    const uint64_t n = c->vectors->largest;
-    const uint64_t sums =
-        !c->workers || merges_lean(c)
-            ? 0
-            : 2 * sizeof(double) + sizeof(float); /* of gradients and estimates, and a gradient */
-    return (2 * sizeof(float) + sums) * n + (merges_lean(c) ? c->parts_room : 0);
+    const uint64_t deviations = 2 * sizeof(float), merge = c->workers ? sizeof(float) + sizeof(double) : 0;
+    return (2 * sizeof(float) + deviations + merge) * (uint64_t)c->vectors->largest;
 }
 
 /* Returns how many payloads are in memory at a time. In a merge they wait for their batch, and two more hold what
@@ -32,13 +28,6 @@ static uint64_t payloads_held(const Comparison *c, const Codec *codec)
     return (c->workers < room ? c->workers : room) + 2;
 }
 
-/* Returns the number of elements whose senders are counted at a time. */
-static size_t senders_of(const Comparison *c)
-{
-    const size_t n = c->vectors->largest;
-    return merges_lean(c) ? merge_window(room_of(c), n, 0) : n;
-}
-
 CompareMemory compare_memory(const Comparison *c, const Codec *codec)
 {
     Arena *a = arena_open(0);
@@ -47,8 +36,7 @@ CompareMemory compare_memory(const Comparison *c, const Codec *codec)
     const size_t n = c->vectors->largest;
     CompareMemory m = {.vectors = compare_least(c)};
     if (c->workers && average_over_senders(c->average, codec))
-        m.vectors += sizeof(uint32_t) * (uint64_t)senders_of(c); /* Exchange.sent */
-    m.spread = 2 * sizeof(float) * (uint64_t)window_of(c);
+        m.vectors += sizeof(uint32_t) * (uint64_t)n; /* Exchange.sent */
     if (layout_make(&l, c, c->memory, a, &ignored) == OK)
         m.pools = compare_pooled(measures_distances(c)) * (uint64_t)layout_held(&l, c->vectors);
     add_states(&m, c, codec, a);

@@ -2,16 +2,13 @@
  * and merges payloads if the codec can. Measures the mean estimate against the mean gradient.
  *
  * Gradients are loaded one by one, again in each round, and payloads are merged in batches
- * (exchange/exchange.h). So memory does not depend on the number of workers. A lean merge (merges_lean) takes
- * 8 bytes per element and the room of a window's deviations, besides payloads, states and the codec's scratch. It runs
- * the exchange once for each window of elements whose estimates are summed together; the first run is measured.
+ * (exchange/exchange.h). So memory does not depend on the number of workers.
  *
  * Each worker's encoding, each worker's decoding and each batch's merging is a separate timing sample. The
  * seconds of all samples are added. So with P workers (or B batches) a sample needs only 1/P (or 1/B) of the
  * usual duration. */
 #include "measure/compare_parts.h"
 
-#include "exchange/mean.h"
 #include "measure/timing.h"
 #include "num/stats.h"
 
@@ -28,9 +25,7 @@ typedef struct {
     const Buffers *b;
     Exchange x;
     size_t n, workers, repeat;
-    bool lean;
     bool errors;      /* false: no errors are measured (Comparison.costs_only) */
-    bool repeated;    /* true: a run of the exchange for a further window, which is measured no more */
     bool measured;    /* true: sizes of this repeat, and errors, are measured; false: it is only timed */
     double sample;    /* minimum seconds of timing per sample */
     WorkerSent *sent; /* (workers) */
@@ -53,13 +48,12 @@ static Status add_sample(Status (*work)(void *), void *arg, double least, double
 }
 
 /* If the repeat is measured, encodes once without timing, to record the entropy of the streams. Then times
- * encoding. If y is not the gradient, it is needed only for decoding, so the codec gets its memory as scratch. */
+ * encoding. y is needed only for decoding, so the codec gets its memory as scratch. */
 static Status time_encode(Merger *m, size_t worker, Status (*work)(void *), void *arg)
 {
     Call *call = &m->x.call;
     Status status = OK;
-    if (!m->lean)
-        arena_lend(call->scratch, m->b->y, lendable(m->n));
+    arena_lend(call->scratch, m->b->y, lendable(m->n));
     if (m->repeat == 0 || (m->measured && !m->t->c->costs_only)) {
         call->streams = &m->sent[worker].streams;
         status = work(arg);
@@ -67,8 +61,7 @@ static Status time_encode(Merger *m, size_t worker, Status (*work)(void *), void
     }
     if (status == OK)
         status = add_sample(work, arg, m->sample / (double)m->workers, &m->encode);
-    if (!m->lean)
-        arena_unlend(call->scratch);
+    arena_unlend(call->scratch);
     return status;
 }
 
@@ -84,8 +77,6 @@ static Status time_phase(void *data, ExchangePhase phase, size_t worker, Status 
 {
     Merger *m = data;
     const double batches = (double)((m->workers + EXCHANGE_BATCH - 1) / EXCHANGE_BATCH);
-    if (m->repeated && phase != EXCHANGE_AVERAGE)
-        return work(arg);
     switch (phase) {
     case EXCHANGE_ENCODE:
         return time_encode(m, worker, work, arg);
@@ -130,8 +121,6 @@ static Status load(Merger *m, size_t worker)
         return FAIL(err, ERR_STOPPED, "stopped");
     const Status status = c->load_worker(c->data, m->t->vector, worker, m->b->g, err);
     *m->t->unread = status != OK;
-    if (status == OK && m->errors && !m->lean && m->repeat == 0 && m->x.call.round == 0)
-        mean_add(m->b->sum, m->b->g, m->n, c->threads);
     return status;
 }
 
@@ -142,7 +131,7 @@ static void add_expected(Merger *m, const ExchangeWorker *w, Tally *tally)
     const unsigned traits = codec_traits(m->t->codec);
     const double workers = (double)m->workers;
     const Call call = exchange_call(&m->x, w);
-    if (m->errors && m->repeat == 0 && !m->repeated && m->x.call.round == m->x.rounds - 1 &&
+    if (m->errors && m->repeat == 0 && m->x.call.round == m->x.rounds - 1 &&
         !(traits & SHARED_DRAWS))
         tally->expected += traits & UNBIASED ? codec_variance(&call, m->b->g) / (workers * workers) : NAN;
 }
@@ -154,44 +143,26 @@ static Status run_round(Merger *m, Tally *tally)
         Bytes sent;
         TRY(load(m, i));
         TRY(exchange_send(&m->x, &w, m->b->g, &sent));
-        if (!m->repeated)
-            m->sent[i].bytes += (double)sent.size;
+        m->sent[i].bytes += (double)sent.size;
         add_expected(m, &w, tally);
         TRY(exchange_take(&m->x, &w, sent));
     }
     return exchange_end_round(&m->x);
 }
 
-static Status run_window(Merger *m, Tally *tally)
-{
-    TRY(exchange_begin(&m->x));
-    for (int round = 0; round < m->x.rounds; round++) {
-        TRY(run_round(m, tally));
-        if (m->errors && !m->lean && m->repeat == 0 && round == 0)
-            mean_of_sum(m->b->x, m->b->sum, m->n, (double)m->workers, m->t->c->threads);
-    }
-    return exchange_receive(&m->x);
-}
-
-/* Runs all workers of a repeat. Writes the mean estimate to y and, in repeat 0, the mean gradient to x. */
+/* Runs all workers of a repeat. Writes the mean estimate to y. */
 static Status run_exchange(Merger *m, Tally *tally)
 {
     Arena *a = m->x.call.scratch;
-    const ArenaMark payloads = arena_mark(m->b->payloads);
     const size_t before = arena_used(a);
     arena_reset_peak(a);
     memset(m->sent, 0, m->workers * sizeof *m->sent);
     m->encode = m->merge = m->each = m->decode = 0;
     m->x.repeat = m->repeat;
-    m->repeated = false;
-    m->x.from = 0;
-    do {
-        arena_rewind(m->b->payloads, payloads);
-        m->x.window = m->lean ? merge_window(m->b->room, m->n, m->x.from) : m->n;
-        TRY(run_window(m, tally));
-        m->x.from += m->x.window;
-        m->repeated = true;
-    } while (m->x.sum && m->x.from < m->n);
+    TRY(exchange_begin(&m->x));
+    for (int round = 0; round < m->x.rounds; round++)
+        TRY(run_round(m, tally));
+    TRY(exchange_receive(&m->x));
     tally->scratch = fmax(tally->scratch, (double)(arena_peak(a) - before));
     return OK;
 }
@@ -219,19 +190,6 @@ static void note_sizes(Merger *m, Tally *tally)
     moments_add(&m->merged, tally->merged - merged);
 }
 
-/* Measures the only repeat of a lean merge. `distance_first` sorts the estimate in place, so it comes last. */
-static Status measure_lean(Merger *m, const MeasuredVector *s, Tally *tally)
-{
-    const Buffers *b = m->b;
-    const Status status = merge_mean(m->t->c, m->t->vector, b, m->x.call.err);
-    *m->t->unread = status != OK;
-    TRY(status);
-    TRY(tally_gradient(tally, s));
-    distance_pool(m->t, b, tally, 0, b->y);
-    TRY(tally_repeat(tally, s, 0, b->y));
-    return distance_first(m->t, s, b, b->y, tally);
-}
-
 /* Measures the mean estimate, which is in `b->y`. `distance_first` sorts it in place, so `tally_repeat` gets
  * a copy in `b->g`. `distance_first` comes before `tally_repeat`, because it overwrites `work`, where
  * `tally_repeat` keeps the repeats' deviations. */
@@ -240,15 +198,13 @@ static Status measure_repeat(Merger *m, const MeasuredVector *s, Tally *tally)
     const Buffers *b = m->b;
     if (!m->errors)
         return OK;
-    if (m->lean)
-        return measure_lean(m, s, tally);
     const bool copied = m->repeat == 0 && b->distances && !b->sorted;
     if (m->repeat == 0)
         TRY(tally_gradient(tally, s));
     distance_pool(m->t, b, tally, m->repeat, b->y);
     if (copied) {
         memcpy(b->g, b->y, m->n * sizeof *b->y);
-        TRY(distance_first(m->t, s, b, b->y, tally));
+        TRY(distance_first(s, b, b->y, tally));
     }
     TRY(tally_repeat(tally, s, m->repeat, copied ? b->g : b->y));
     return distance_repeat(s, b, m->repeat, b->y, tally);
@@ -334,10 +290,13 @@ static Status measure(Merger *m, Tally *tally)
         s.half = b->work;
         s.root = b->work + m->n;
     }
-    if (b->sum)
-        memset(b->sum, 0, m->n * sizeof *b->sum);
     m->sent = NEW(b->payloads, WorkerSent, m->workers);
     TRY(arena_check(m->sent, b->payloads, m->x.call.err));
+    if (m->errors) {
+        const Status read = merge_mean(t->c, t->vector, b, m->x.call.err);
+        *t->unread = read != OK;
+        TRY(read);
+    }
     TRY(train(m));
     const ArenaMark mark = arena_mark(b->payloads);
     for (m->repeat = 0; m->repeat < t->c->repeats; m->repeat++) {
@@ -357,14 +316,12 @@ Status merge_run(const Trial *t, const Buffers *b, Tally *tally, Error *err)
                 .x = merge_exchange(t->c, t->codec, t->vector, b->scratch, err),
                 .n = t->vector->shape.n,
                 .workers = t->c->workers,
-                .lean = merges_lean(t->c),
                 .errors = !t->c->costs_only || codec_traits(t->codec) & PART_SHARED,
                 .sample = t->c->sample};
     m.x.batch = EXCHANGE_BATCH;
     m.x.each = !t->c->costs_only;
     m.x.senders = !t->vector->raw && average_over_senders(t->c->average, t->codec);
     m.x.y = b->y;
-    m.x.means = m.lean ? b->x : NULL;
     m.x.payloads = b->payloads;
     m.x.clock = (ExchangeClock){time_phase, &m};
     const Status status = measure(&m, tally);

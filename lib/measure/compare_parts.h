@@ -50,10 +50,9 @@ static inline size_t layout_held(const Layout *l, const VectorList *vectors)
  * percentiles and Wasserstein distances. */
 typedef struct {
     float *x, *y;
-    /* A little more than 2 `window` floats. First sorting uses them as scratch. Then they hold the mean and the
-     * deviation over repeats of the elements in a window of the vector (`MeasuredVector`). */
+    /* 2 floats per element. First sorting uses them as scratch. Then they hold the mean and the deviation over repeats
+     * of the elements (`MeasuredVector`). */
     float *work;
-    size_t window;
     /* Wasserstein distances (compare_distance.c) */
     bool distances; /* false: no distance is measured */
     float *sorted;  /* the vector, sorted; NULL: only repeat 0 has a distance */
@@ -66,42 +65,11 @@ typedef struct {
     size_t held, planes;
     double *encode, *decode; /* seconds of each repeat */
     const Codec *none;
-    /* For merges: a worker's gradient, and the sum of the workers' gradients. In a lean merge `g` is `y`, since an
-     * estimate may replace the gradient that it is of. There is no `sum`: `x` has `room` bytes, where sums of a part of
-     * the elements become means before those of the next part are summed (merge_window). `work` is the end of `x`. */
-    float *g;
-    double *sum;
-    size_t room;
+    float *g;      /* for merges: a worker's gradient */
     double *merge; /* for merges: seconds to merge all payloads, for every repeat */
     double *each;  /* for merges: seconds to decode all payloads one by one, for every repeat */
     Arena *payloads, *scratch;
 } Buffers;
-
-/* Returns the number of elements whose deviations over repeats are in memory at a time: all elements of the
- * largest vector in three cases: `c` is a merge that is not lean, the vector has at most WINDOW_LEAST elements, or
- * `Comparison.deviations` suffices. Otherwise the deviations, two floats per element, would take too much
- * memory, so they are computed in windows, at most WINDOWS + 1. */
-enum { WINDOW_LEAST = 1 << 22, WINDOWS = 12 };
-size_t window_of(const Comparison *c);
-
-/* Returns the bytes of the largest vector and of a window's deviations, which a lean merge uses together. */
-size_t room_of(const Comparison *c);
-
-/* True for merges of one repeat of a vector of more than WINDOW_LEAST elements: they take less memory, but encode
- * every gradient up to three times, and load it as often for each round and for each sum. */
-static inline bool merges_lean(const Comparison *c)
-{
-    return c->workers && c->repeats == 1 && c->vectors->largest > WINDOW_LEAST;
-}
-
-/* Returns the number of elements that are summed together in a memory of `room` bytes, which has the means of all
- * elements before element `from`. A sum takes 8 bytes and a mean 4, so each window has half as many elements as the
- * one before. */
-static inline size_t merge_window(size_t room, size_t n, size_t from)
-{
-    const size_t most = (room - from * sizeof(float)) / sizeof(double) / BLOCK * BLOCK;
-    return most < n - from ? most : n - from;
-}
 
 Status buffers_make(Buffers *b, const Comparison *c, const Layout *l, Arena *a, Error *err);
 void buffers_close(Buffers *b);
@@ -179,9 +147,8 @@ Status distances_make(Buffers *b, const Comparison *c, size_t held, Arena *a, Er
  * 1, ... in order.
  *
  * If `b->sorted` is NULL, `distance_first` measures repeat 0, and `distance_repeat` does nothing.
- * `distance_first` overwrites `b->work`, so it is called before `tally_repeat`. For a vector longer than
- * `b->window` it sorts `b->x`, too, and loads the vector again. */
-Status distance_first(const Trial *trial, const MeasuredVector *s, const Buffers *b, float *y, Tally *t);
+ * `distance_first` overwrites `b->work`, so it is called before `tally_repeat`. */
+Status distance_first(const MeasuredVector *s, const Buffers *b, float *y, Tally *t);
 Status distance_repeat(const MeasuredVector *s, const Buffers *b, size_t r, float *y, Tally *t);
 
 /* Copies repeat r's estimate to plane r of `b->pool_y`. If all repeats have the same estimate, copies it to
@@ -206,8 +173,8 @@ Exchange merge_exchange(const Comparison *c, const Codec *codec, const Vector *v
 /* Computes the mean gradient of all workers into `b->x` (compare_mean.c). */
 Status merge_mean(const Comparison *c, const Vector *v, const Buffers *b, Error *err);
 
-/* Measures the codec on a merge of many workers' payloads, into a tally that `tally_open` has prepared. Also
- * sets `b->x` to the mean gradient. */
+/* Measures the codec on a merge of many workers' payloads, into a tally that `tally_open` has prepared. Sets `b->x` to
+ * the mean gradient if errors are measured. */
 Status merge_run(const Trial *t, const Buffers *b, Tally *tally, Error *err);
 
 /* ---- plans (compare_plan.c): a plan divides a codec's bit budget between the vectors of a cell ---- */

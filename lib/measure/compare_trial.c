@@ -7,8 +7,7 @@
  * measure times.
  *
  * Memory limits how large tensors can be. So `y` is lent to the codec as scratch memory while it does not hold an
- * estimate. The deviations over repeats of a long vector are computed window by window. For every window but the
- * first, all estimates are computed again. */
+ * estimate. */
 #include "measure/compare_parts.h"
 
 #include "num/stats.h"
@@ -141,7 +140,7 @@ static Status measure_repeat(Run *run, const MeasuredVector *s, size_t r, Tally 
     const Buffers *b = run->b;
     distance_pool(run->t, b, tally, r, b->y);
     if (r == 0 && b->distances && !b->sorted) {
-        TRY(distance_first(run->t, s, b, b->y, tally));
+        TRY(distance_first(s, b, b->y, tally));
         TRY(receive(run));
     }
     TRY(tally_repeat(tally, s, r, b->y));
@@ -289,37 +288,6 @@ void trial_times(Tally *tally, const Buffers *b, bool encoded, bool decoded)
     tally->decode_spread = decoded ? stats_median_variance(b->decode, repeats) : NAN;
 }
 
-/* Splits `b->work` into the arrays of deviations. A vector longer than `b->window` has several windows. */
-static Status open_windows(MeasuredVector *s, const Buffers *b, size_t decoded)
-{
-    if (decoded == 1)
-        return OK;
-    s->window = s->n < b->window ? s->n : b->window;
-    s->half = b->work;
-    s->root = b->work + s->window;
-    if (s->n <= b->window)
-        return OK;
-    s->steps = arena_take(b->payloads, decoded * blocks_of(s->n), sizeof *s->steps);
-    return arena_check(s->steps, b->payloads, s->err);
-}
-
-/* Computes the deviations over repeats in all windows but the first. */
-static Status measure_windows(Run *run, MeasuredVector *s, Tally *tally)
-{
-    while (s->steps && s->window < s->n - s->from) {
-        s->from += s->window;
-        for (size_t r = 0; r < tally->decoded; r++) {
-            TRY(check_stop(run));
-            set_address(run, r);
-            TRY(send(run));
-            TRY(receive(run));
-            tally_window(s, r, run->b->y);
-        }
-        TRY(tally_spread(tally, s));
-    }
-    return OK;
-}
-
 static Status measure(Run *run, Tally *tally)
 {
     const Trial *t = run->t;
@@ -330,14 +298,16 @@ static Status measure(Run *run, Tally *tally)
     MeasuredVector s = {
         .x = run->b->x, .n = n, .threads = t->c->threads, .scratch = run->call.scratch, .err = run->call.err};
     memcpy(s.above, t->above, sizeof s.above);
-    TRY(open_windows(&s, run->b, tally->decoded));
+    if (tally->decoded > 1) {
+        s.half = run->b->work;
+        s.root = run->b->work + n;
+    }
     TRY(tally_gradient(tally, &s));
     for (size_t r = 0; r < repeats; r++) {
         TRY(check_stop(run));
         TRY(repeat(run, &s, r, tally));
     }
     TRY(tally_spread(tally, &s));
-    TRY(measure_windows(run, &s, tally));
     const double draws = (double)run->sizes.bytes.n;
     sizes_spread(&run->sizes, tally);
     tally->size = run->expected.mean;
@@ -364,52 +334,22 @@ Status trial_run(const Trial *t, const Buffers *b, Tally *tally, Error *err)
     return status;
 }
 
-size_t window_of(const Comparison *c)
-{
-    const size_t n = c->vectors->largest, part = n / WINDOWS / BLOCK * BLOCK,
-                 least = part > WINDOW_LEAST ? part : WINDOW_LEAST;
-    const uint64_t granted = c->deviations / (2 * sizeof(float)) / BLOCK * BLOCK;
-    if (n <= WINDOW_LEAST || (c->workers && !merges_lean(c)) ||
-        c->deviations >= 2 * sizeof(float) * (uint64_t)n)
-        return n;
-    return granted > least ? (size_t)granted : least;
-}
-
-size_t room_of(const Comparison *c)
-{
-    return lendable(c->vectors->largest) + 2 * lendable(window_of(c));
-}
-
-static Status merge_buffers(Buffers *b, const Comparison *c, Arena *a, Error *err)
-{
-    const size_t n = c->vectors->largest;
-    const bool lean = merges_lean(c);
-    b->g = lean ? b->y : NEW(a, float, n);
-    b->sum = lean ? NULL : NEW(a, double, n);
-    b->merge = NEW(a, double, c->repeats);
-    b->each = NEW(a, double, c->repeats);
-    return arena_check(b->g && (lean || b->sum) && b->merge && b->each, a, err);
-}
-
 Status buffers_make(Buffers *b, const Comparison *c, const Layout *l, Arena *a, Error *err)
 {
     const size_t n = c->vectors->largest, held = layout_held(l, c->vectors);
-    const size_t room = room_of(c), work = room - lendable(n);
-    const bool lean = merges_lean(c);
-    float *x = arena_take(a, 1, lean ? room : lendable(n));
-    *b = (Buffers){.x = x,
-                   .y = NEW(a, float, n),
-                   .work = !lean ? arena_take(a, 1, work)
-                           : x   ? x + lendable(n) / sizeof *x
-                                 : NULL,
-                   .room = room,
-                   .window = window_of(c),
+    *b = (Buffers){.x = NEW(a, float, n),
+                   .y = arena_take(a, 1, lendable(n)),
+                   .work = NEW(a, float, 2 * n),
                    .encode = NEW(a, double, c->repeats),
                    .decode = NEW(a, double, c->repeats)};
     TRY(arena_check(b->x && b->y && b->work && b->encode && b->decode, a, err));
     TRY(distances_make(b, c, held, a, err));
-    if (c->workers)
-        TRY(merge_buffers(b, c, a, err));
+    if (c->workers) {
+        b->g = NEW(a, float, n);
+        b->merge = NEW(a, double, c->repeats);
+        b->each = NEW(a, double, c->repeats);
+        TRY(arena_check(b->g && b->merge && b->each, a, err));
+    }
     TRY(codec_open(&b->none, "none", a, err));
     b->payloads = arena_open(0);
     b->scratch = arena_open(0);

@@ -99,19 +99,13 @@ static inline void tally_one_draw(Tally *t)
 
 /* The measured vector g. `half` and `root` have n elements each, or are NULL if only one repeat is decoded.
  * `half` holds half of each element's mean error over the repeats so far. `root` holds the square root of
- * each element's summed squared deviations.
- *
- * If `steps` is set, they hold only the window of elements from .. from + window - 1. `tally_repeat` then serves
- * the first window (from = 0). Every other window needs its own calls of `tally_window` with all estimates again.
- * The sums have the same bits as with one window. Storing the arrays as float32 changes results over up to 1000 repeats
+ * each element's summed squared deviations. Storing the arrays as float32 changes results over up to 1000 repeats
  * by at most 1e-6 of their value, or by 1e-9 times the ratio of bias to spread. */
 typedef struct {
     const float *x;
     size_t n;
     double above[LEVELS]; /* 95th percentiles of |g|; NaN: unknown */
     float *half, *root;
-    size_t from, window; /* `from` is a multiple of BLOCK; so is `window`, unless it ends with the vector */
-    double (*steps)[S_STEPS]; /* (decoded, blocks_of(n)) sums over each block; NULL: there is one window */
     int threads;
     Arena *scratch;
     Error *err;
@@ -123,11 +117,7 @@ Status tally_gradient(Tally *t, const MeasuredVector *s);
 /* Adds the sums over the estimate y (s->n) of repeat r. Called for r = 0, 1, ... in order. */
 Status tally_repeat(Tally *t, const MeasuredVector *s, size_t r, const float *y);
 
-/* Adds the deviations of the estimate y of repeat r in the present window. Called for r = 0, 1, ... in order. */
-void tally_window(const MeasuredVector *s, size_t r, const float *y);
-
-/* Fills `spread`. Called after the last `tally_repeat`; with several windows, after the last call for each window, in
- * the order of windows. */
+/* Fills `spread`. Called after the last `tally_repeat`. */
 Status tally_spread(Tally *t, const MeasuredVector *s);
 
 /* Adds the tally `part` to `total`. `part` may have a lower RecordLevel. Leaves `wasserstein`, `distance`,

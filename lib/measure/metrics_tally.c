@@ -47,38 +47,10 @@ typedef struct {
     double (*part)[PART];
 } Pass;
 
-/* Returns the end of the window of elements whose deviations are stored now. */
-static size_t window_end(const MeasuredVector *s)
-{
-    return s->steps && s->window < s->n - s->from ? s->from + s->window : s->n;
-}
-
 static void gradient_block(void *data, size_t b)
 {
     const Pass *p = data;
     kernels()->gradient_sums(p->s->x + b * BLOCK, block_size(p->s->n, b), p->s->above, p->part[b]);
-}
-
-/* Updates the deviations of block b by one repeat, and writes to `sum` by how much its sums over repeats
- * grow. */
-static void deviate(const Pass *p, size_t b, double sum[S_STEPS])
-{
-    const MeasuredVector *s = p->s;
-    const size_t at = b * BLOCK, in = at - s->from;
-    kernels()->spread_add(s->x + at, p->y + at, block_size(s->n, b), (double)(p->repeat + 1), s->half + in,
-                          s->root + in, sum);
-}
-
-static double *steps_of(const Pass *p, size_t b)
-{
-    return p->s->steps ? p->s->steps[p->repeat * blocks_of(p->s->n) + b] : &p->part[b][STEPS];
-}
-
-static void window_block(void *data, size_t b)
-{
-    const Pass *p = data;
-    const size_t block = p->s->from / BLOCK + b;
-    deviate(p, block, steps_of(p, block));
 }
 
 static void error_block(void *data, size_t b)
@@ -87,26 +59,26 @@ static void error_block(void *data, size_t b)
     const MeasuredVector *s = p->s;
     const size_t at = b * BLOCK, n = block_size(s->n, b);
     kernels()->error_sums(s->x + at, p->y + at, n, s->above, p->part[b], &p->part[b][LARGEST]);
-    if (s->half && at < window_end(s))
-        deviate(p, b, steps_of(p, b));
+    if (s->half)
+        kernels()->spread_add(s->x + at, p->y + at, n, (double)(p->repeat + 1), s->half + at, s->root + at,
+                              &p->part[b][STEPS]);
 }
 
 static void spread_block(void *data, size_t b)
 {
     const Pass *p = data;
     const MeasuredVector *s = p->s;
-    const size_t in = b * BLOCK, at = s->from + in;
-    kernels()->spread_sums(s->x + at, s->half + in, s->root + in, block_size(s->n, at / BLOCK), p->part[b]);
+    const size_t at = b * BLOCK;
+    kernels()->spread_sums(s->x + at, s->half + at, s->root + at, block_size(s->n, b), p->part[b]);
 }
 
-/* Runs a pass over n elements of the vector. Adds the blocks' partial sums to the array `sum`, which has `sums`
+/* Runs a pass over the vector. Adds the blocks' partial sums to the array `sum`, which has `sums`
  * entries. If the tally `repeats` is not NULL, also updates its sums over repeats and its largest error. */
-static Status run_pass(Pass *p, void (*block)(void *, size_t), size_t n, double *sum, size_t sums,
-                       Tally *repeats)
+static Status run_pass(Pass *p, void (*block)(void *, size_t), double *sum, size_t sums, Tally *repeats)
 {
     const MeasuredVector *s = p->s;
     const ArenaMark mark = arena_mark(s->scratch);
-    const size_t blocks = blocks_of(n);
+    const size_t blocks = blocks_of(s->n);
     p->part = arena_take(s->scratch, blocks, sizeof *p->part);
     TRY(arena_check(p->part, s->scratch, s->err));
     parallel_for(s->threads, blocks, block, p);
@@ -115,9 +87,9 @@ static Status run_pass(Pass *p, void (*block)(void *, size_t), size_t n, double 
             sum[i] += p->part[b][i];
         if (repeats)
             repeats->largest = fmax(repeats->largest, p->part[b][LARGEST]);
-        for (size_t i = 0; repeats && s->half && !s->steps && i < S_STEPS; i++)
+        for (size_t i = 0; repeats && s->half && i < S_STEPS; i++)
             repeats->spread[i] += p->part[b][STEPS + i];
-        if (repeats && s->half && !s->steps)
+        if (repeats && s->half)
             repeats->grown[p->repeat] += p->part[b][STEPS + S_M2];
     }
     arena_rewind(s->scratch, mark);
@@ -128,41 +100,21 @@ Status tally_gradient(Tally *t, const MeasuredVector *s)
 {
     Pass p = {.s = s};
     t->n = (double)s->n;
-    return run_pass(&p, gradient_block, s->n, t->gradient, G_SUMS, NULL);
+    return run_pass(&p, gradient_block, t->gradient, G_SUMS, NULL);
 }
 
 Status tally_repeat(Tally *t, const MeasuredVector *s, size_t r, const float *y)
 {
     assert(r < t->decoded);
     Pass p = {.s = s, .y = y, .repeat = r};
-    return run_pass(&p, error_block, s->n, t->error[r], E_SUMS, t);
-}
-
-void tally_window(const MeasuredVector *s, size_t r, const float *y)
-{
-    Pass p = {.s = s, .y = y, .repeat = r};
-    parallel_for(s->threads, blocks_of(window_end(s) - s->from), window_block, &p);
-}
-
-/* Adds the sums of all blocks in all repeats, in the order in which a single window would add them. */
-static void add_steps(Tally *t, const MeasuredVector *s)
-{
-    for (size_t at = 0; at < t->decoded * blocks_of(s->n); at++) {
-        for (size_t i = 0; i < S_STEPS; i++)
-            t->spread[i] += s->steps[at][i];
-        t->grown[at / blocks_of(s->n)] += s->steps[at][S_M2];
-    }
+    return run_pass(&p, error_block, t->error[r], E_SUMS, t);
 }
 
 Status tally_spread(Tally *t, const MeasuredVector *s)
 {
     if (s->half) {
         Pass p = {.s = s};
-        TRY(run_pass(&p, spread_block, window_end(s) - s->from, t->spread, S_SUMS, NULL));
-        if (window_end(s) < s->n)
-            return OK;
-        if (s->steps)
-            add_steps(t, s);
+        TRY(run_pass(&p, spread_block, t->spread, S_SUMS, NULL));
         const double r = (double)t->repeats;
         /* Let m2 be R - 1 times an element's empirical variance over R repeats; S_M2_SQUARES sums m2^2. For
          * normally distributed estimates of variance v, the mean of m2^2 is (R - 1)(R + 1) v^2. */

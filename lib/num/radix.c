@@ -174,7 +174,9 @@ static bool all_equal(const uint32_t *key, size_t n)
     return i >= n;
 }
 
-void radix_sort_bucket(uint32_t *key, size_t n, float *out)
+/* Writes to `out` the floats whose keys are the n entries of `key`, sorted. The keys agree in their top 11 bits.
+ * Overwrites `key`. */
+static void sort_keys(uint32_t *key, size_t n, float *out)
 {
     const void *sorted = key;
     if (n <= FEW)
@@ -190,7 +192,7 @@ void radix_sort_bucket(uint32_t *key, size_t n, float *out)
 static void sort_bucket(void *data, size_t b)
 {
     Sort *s = data;
-    radix_sort_bucket(s->spare + s->start[b], s->start[b + 1] - s->start[b], s->out + s->start[b]);
+    sort_keys(s->spare + s->start[b], s->start[b + 1] - s->start[b], s->out + s->start[b]);
 }
 
 Status radix_sort(const float *x, size_t n, float *out, uint32_t *spare, int threads, Arena *scratch,

@@ -25,13 +25,6 @@ static inline float radix_float(uint32_t key)
 Status radix_sort(const float *x, size_t n, float *out, uint32_t *spare, int threads, Arena *scratch,
                   Error *err);
 
-/* Writes to `out` the floats whose keys are the n entries of `key`, sorted. The keys must agree in their top 11
- * bits. Overwrites `key`. */
-void radix_sort_bucket(uint32_t *key, size_t n, float *out);
-
-/* Sorts x in place, with less than 2 MiB of scratch memory (radix_in_place.c). It is slower than `radix_sort`. */
-Status radix_sort_in_place(float *x, size_t n, int threads, Arena *scratch, Error *err);
-
 /* Sets *gap = (1/n) sum |x_i - y_i|; n > 0. */
 Status radix_mean_gap(const float *x, const float *y, size_t n, int threads, double *gap, Arena *scratch,
                       Error *err);

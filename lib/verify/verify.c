@@ -6,9 +6,8 @@
 
 /* ---- statements ---- */
 
-static const VerifyStatement *const groups[] = {moment_statements,    lemma_statements,  level_statements,
-                                                quantiser_statements, matrix_statements, contest_statements,
-                                                unbalanced_statements};
+static const VerifyStatement *const groups[] = {moment_statements, lemma_statements, level_statements,
+                                                quantiser_statements, matrix_statements};
 
 size_t statement_count(void)
 {
@@ -86,5 +85,4 @@ const VerifyMethods verify_methods = {
     .level_of = waterfill_level,
     .draw = draw,
     .keep = keep,
-    .raise = verify_raise,
 };

@@ -53,10 +53,6 @@ typedef struct {
     Status (*draw)(const Call *c, const float *x, Buf *payload, float *y);
     /* Decides whether atom i is kept, with probability p (t_i of the paper's estimator (2)). */
     bool (*keep)(const Rng *rng, uint64_t i, double p);
-    /* The construction in the proof of the paper's Lemma 8: from probabilities q with sum s and q[0] < 1,
-     * computes probabilities p with the same sum and p[0] = 1. `lambda` has magnitudes in descending order; s
-     * lambda[0] / (sum of all lambda) exceeds 1. */
-    void (*raise)(const double *lambda, const double *q, size_t n, double *p);
 } VerifyMethods;
 extern const VerifyMethods verify_methods;
 
@@ -94,7 +90,6 @@ typedef struct {
     struct Spendings *spendings;           /* results for Algorithm 1 */
     struct EntrySample *entries;           /* results for Lemma 1 */
     struct AtomSample *spectral, *overlap; /* results for Lemma 1 */
-    struct Contest *contest;               /* results for Table 1 and Theorem 6 */
     Arena *a;
     Error *err;
 } VerifySubject;

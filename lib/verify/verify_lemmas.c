@@ -1,4 +1,4 @@
-/* verify_lemmas.c -- checks Lemmas 2, 3 and 8 and Theorem 4 of the ATOMO paper, on which sampling
+/* verify_lemmas.c -- checks Lemmas 2 and 3 and Theorem 4 of the ATOMO paper, on which sampling
  * probabilities p are best.
  *
  * Let f(p) = sum lambda_i^2 / p_i. The paper's problem (4) is to minimise f(p) with sum p = s. Problem (3)
@@ -130,62 +130,6 @@ static Status check_lemma_3(VerifySubject *s, VerifyVerdict *v)
     return OK;
 }
 
-/* ---- Lemma 8: the construction of Appendix A.2 ---- */
-
-/* Constructs p from q as in the paper's proof. p_0 becomes 1. The paper's set A is first .. n-1, where
- * `first` is the smallest index such that lambda_first .. lambda_(n-1) are balanced (no probability exceeds
- * 1) at the remaining budget. Elements 1 .. first - 1 keep their q. */
-void verify_raise(const double *lambda, const double *q, size_t n, double *p)
-{
-    double sum = 0, l1 = 0, share = 0;
-    size_t first = n;
-    for (size_t i = n; i-- > 1;) { /* smallest lambda first, for accuracy */
-        sum += q[i];
-        l1 += lambda[i];
-        if (lambda[i] * (sum + q[0] - 1) <= l1) {
-            first = i;
-            share = (sum + q[0] - 1) / l1;
-        }
-    }
-    memcpy(p, q, n * sizeof *p);
-    p[0] = 1;
-    for (size_t i = first; i < n; i++)
-        p[i] = lambda[i] * share;
-}
-
-/* Returns f(p) = sum lambda_i^2 / p_i; NaN: p is not feasible, or p_0 is not 1. */
-static double raised_f(const double *lambda, const double *p, size_t n, double budget)
-{
-    double sum = 0;
-    bool fine = p[0] == 1;
-    for (size_t i = n; i-- > 0;) {
-        sum += p[i];
-        fine = fine && p[i] > 0 && p[i] <= 1 + 1e-9;
-    }
-    return fine && fabs(sum - budget) <= 1e-9 * budget ? f_of(lambda, p, n) : NAN;
-}
-
-static Status check_lemma_8(VerifySubject *s, VerifyVerdict *v)
-{
-    const VerifyPart *part = &s->part;
-    const size_t n = part->count;
-    const double budget = unbalanced(part->l1, part->most, n);
-    double *q = NEW(s->a, double, n), *p = NEW(s->a, double, n);
-    TRY(arena_check(q && p, s->a, s->err));
-    for (size_t try = 0; budget > 0 && try < TRIES; try++) {
-        random_weights(s, try, q);
-        q[0] *= 0.3;
-        feasible_chances(q, n, budget);
-        if (q[0] >= 1)
-            continue;
-        s->methods->raise(part->lambda, q, n, p);
-        const double before = f_of(part->lambda, q, n) / part->squares;
-        verdict_take(v, raised_f(part->lambda, p, n, budget) / part->squares, before, 1e-9 * before,
-                     "s = %.4g, try %zu of %d", budget, try + 1, TRIES);
-    }
-    return OK;
-}
-
 /* ---- Theorem 4: second moments at balanced and at unbalanced budgets ---- */
 
 static Status whole_second(VerifySubject *s, double budget, double *second)
@@ -246,9 +190,6 @@ const VerifyStatement lemma_statements[] = {
      NEEDS_NONZERO, check_equality},
     {"Lemma 3", "s-unbalanced: Algorithm 1 has p_1 = 1 and f(p) <= f(q) for 24 random feasible q", AT_MOST,
      NEEDS_SEVERAL, check_lemma_3},
-    {"Lemma 8",
-     "A.2's p has p_1 = 1, f(p) <= f(q); by A that is (s_A + q_1 - 1)-balanced (the minus is lost)", AT_MOST,
-     NEEDS_SEVERAL, check_lemma_8},
     {"Theorem 4: balanced", "Algorithm 1 on all elements: E|ghat|^2 = |lambda|_1^2 / s", EQUAL, NEEDS_NONZERO,
      check_balanced},
     {"Theorem 4: unbalanced", "Algorithm 1 on all elements: E|ghat|^2 > |lambda|_1^2 / s", ABOVE,

@@ -13,7 +13,7 @@ void verdict_take(VerifyVerdict *v, double left, double right, double tolerance,
 
 /* Returns a random stream for one purpose, independent of the random numbers that codecs draw. */
 Rng subject_rng(const VerifySubject *s, uint64_t purpose);
-enum { FOR_PART = 1, FOR_MATRIX, FOR_CUT, FOR_CHANCES, FOR_ATOMS, FOR_SIGNS, FOR_UNBALANCED };
+enum { FOR_PART = 1, FOR_MATRIX, FOR_CHANCES = 4, FOR_ATOMS, FOR_SIGNS };
 
 /* Divides the indices 0 .. n - 1 into min(size, n) ranges of equal length, draws one index of each to
  * `place`, and returns their number. */
@@ -21,36 +21,14 @@ size_t places_take(size_t *place, size_t size, size_t n, const Rng *rng);
 
 /* ---- matrices (verify_matrices.c) ---- */
 
-Status subject_matrix(VerifySubject *s); /* sets s->matrix */
 Status matrix_cut(VerifySubject *s, size_t longer, size_t shorter, uint64_t purpose,
                   VerifyMatrix *out); /* also computes the singular values */
 
-/* The numbers of Table 1 and Theorem 6, for s = 0.9 of the largest budget that the theorem allows, and s' = s
- * / (n + m). */
-typedef struct {
-    double entry_budget, svd_budget; /* s and s' */
-    double entry_second, svd_second; /* second moments by Table 1, divided by |X|_F^2 */
-    double ratio; /* svd_second / entry_second by the theorem: (n + m) |X|_*^2 / |X|_{1,1}^2 */
-} MatrixTheory;
-MatrixTheory matrix_theory(const VerifyMatrix *m);
-const char *theory_winner(double ratio);
-#define RANK_LEAST 0.001 /* smallest rank that the codec `svd` accepts */
+/* ---- water levels (verify_levels.c) ---- */
 
-/* ---- reference solvers of the water level (verify_levels.c) ---- */
-
-/* `level_sorted`, `level_bisected` and `level_selected` return the water level tau, at which the
- * probabilities min(1, lambda_i / tau) add up to `budget`; 0 if budget >= n, NaN if memory runs out. lambda
- * (n) has no zeros and is sorted, largest first. */
-
+/* Returns the water level tau, at which the probabilities min(1, lambda_i / tau) add up to `budget`; 0 if budget >= n, NaN
+ * if memory runs out. lambda (n) has no zeros and is sorted, largest first. */
 double level_sorted(const double *lambda, size_t n, double budget, Arena *scratch);
-double level_bisected(const double *lambda, size_t n, double budget, Arena *scratch);
-double level_selected(const double *lambda, size_t n, double budget, Arena *scratch);
-/* Returns the water level of gspar's problem (Wangni et al. 2018): minimise sum p with a second moment of at
- * most (1 + eps) |lambda|^2. */
-double level_gspar(const double *lambda, size_t n, double eps);
-/* Returns the minimum of sum lambda^2 / p over 0 < p <= 1 with sum p = budget, by projected Newton steps; n
- * <= 64, budget < n. */
-double least_by_descent(const double *lambda, size_t n, double budget);
 
 static inline double chance_at(double tau, double lambda)
 {
@@ -101,10 +79,7 @@ static inline bool coded_plain(const Coded *c, const float *x)
 }
 
 extern const VerifyStatement lemma_statements[], level_statements[], moment_statements[],
-    quantiser_statements[], matrix_statements[], contest_statements[], unbalanced_statements[];
-
-/* The construction in the proof of Lemma 8, the default of `VerifyMethods.raise`. */
-void verify_raise(const double *lambda, const double *q, size_t n, double *p);
+    quantiser_statements[], matrix_statements[];
 
 /* Atoms a_i of length 1 with g = sum lambda_i a_i, so few that all outcomes of a random draw can be listed. */
 enum { ATOMS_MOST = 10 };

@@ -171,46 +171,6 @@ static Status check_second(VerifySubject *s, VerifyVerdict *v)
     return OK;
 }
 
-static Status measure_second(VerifySubject *s, VerifyVerdict *v, double q, double norm)
-{
-    const VerifyPart *p = &s->part;
-    const Shape shape = shape_vector(p->n);
-    const double budget = p->l1 / norm, right = p->l1 * norm;
-    const size_t draws = (size_t)fmin(400, fmax(50, 2e4 / budget));
-    double sum = 0, spread = 0;
-    Coded coded;
-    char spec[32];
-    if ((double)draws * budget < 100) /* too few elements are kept for a useful tolerance */
-        return OK;
-    for (size_t i = p->count; i-- > 0;)
-        spread += p->lambda[i] / norm * (1 - p->lambda[i] / norm);
-    TRY(coded_open(&coded, s, lq_spec(q, spec), &shape));
-    for (size_t r = 0; r < draws; r++) {
-        TRY(coded_draw(&coded, p->x, r));
-        if (coded_plain(&coded, p->x))
-            return OK;
-        for (size_t i = 0; i < p->n; i++)
-            sum += (double)coded.y[i] * (double)coded.y[i] / (double)draws;
-    }
-    const double square = norm * norm, tolerance = bernstein(square * square * spread / (double)draws,
-                                                             square / (double)draws, VERIFY_ALARM / POWERS);
-    verdict_take(v, sum / p->squares, right / p->squares, (tolerance + rounding(norm) * right) / p->squares,
-                 "q = %g, %zu draws of %zu elements", q, draws, p->n);
-    return OK;
-}
-
-static Status check_measured(VerifySubject *s, VerifyVerdict *v)
-{
-    double norm[POWERS];
-    TRY(norms_of(s, s->part.x, s->part.n, s->part.most, norm));
-    for (size_t k = 0; k < POWERS; k++) {
-        const ArenaMark mark = arena_mark(s->a);
-        TRY(measure_second(s, v, powers[k], norm[k]));
-        arena_rewind(s->a, mark);
-    }
-    return OK;
-}
-
 /* ---- with equal random numbers, the codecs decode to equal vectors ---- */
 
 /* Decodes draws of `entry` and of the codec `spec` with equal random numbers, and counts the elements that
@@ -279,8 +239,6 @@ const VerifyStatement quantiser_statements[] = {
      NEEDS_NONZERO, check_probabilities},
     {"Theorem 5: second moment", "E|L_q(g)|^2 = |g|_1 |g|_q, by the closed form of the codec lq", EQUAL,
      NEEDS_NONZERO, check_second},
-    {"Theorem 5: measured", "E|L_q(g)|^2 = |g|_1 |g|_q, drawn by the codec lq", EQUAL, NEEDS_NONZERO,
-     check_measured},
     {"Theorem 5: qsgd", "elements where 1-bit QSGD and entry, with the same coins, decode differently: none",
      EQUAL, NEEDS_NONZERO, check_qsgd},
     {"Theorem 5: terngrad", "elements where TernGrad and entry decode differently: none", EQUAL,

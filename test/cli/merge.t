@@ -128,9 +128,3 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -
 2> atomo-bench: plot: r.csv: it has no column "workers"
 2> hint: merge draws what atomo-bench merge writes with -o FILE.csv
 = 1
-
-# a tensor of over 4 M elements is averaged in parts: the figures are those of the whole, also from packed data, which the memory that --verbose names counts
-$ atomo-bench synth -o g.h5 --shape 2100x2000 -q; figures() { atomo-bench merge "$@" -c qsgd -c sign --workers 2 --repeats 1 --metrics mse,cosine -f csv -q | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i } { print $c["compressor"], $c["mse"], $c["cosine"] }'; }; figures g.h5 >parts; figures g.h5 --memory 400MB >whole; cmp parts whole && wc -l <parts; atomo-bench convert g.h5 g.npz -q; figures g.npz | cmp - parts && echo same
-> 5
-> same
-= 0

@@ -1,7 +1,7 @@
 /* test_groups.c -- tests `groups_make`, which joins the tensors of a dump (a file of gradients) into the
  * vectors that a codec compresses. */
 #include "dump/groups.h"
-#include "rig/parts.h"
+#include "rig/check.h"
 #include "rig/scratch_dir.h"
 
 static Error err;
@@ -96,10 +96,6 @@ static void kinds_are_three_vectors_of_each_step_and_worker(void **state)
     check_ok(vector_load(dump, &list.item[11], x, &err), &err); /* fc1.weight, then fc2.weight */
     check(x[0] == element(3, 2, 0) && x[19] == element(3, 2, 19) && x[20] == element(3, 4, 0) &&
           x[31] == element(3, 4, 11));
-    float again[32];
-    Parts parts = {.x = again};
-    check_ok(vector_load_parts(dump, &list.item[11], put_part, &parts, &err), &err);
-    check(parts.next == 32 && !memcmp(x, again, sizeof x));
     assert_int_equal(list.item[11].kind, KIND_FC);
     assert_int_equal(list.item[10].kind, KIND_OTHER);
     drop_dump();
@@ -144,11 +140,6 @@ static void what_is_not_finite_stops_or_is_left_out(void **state)
     check(strstr(err.text, "step_1/worker_1/fc1.weight: 2 of 20 elements are NaN or Inf as float32, the "
                            "first is element 1") != NULL);
     check(strstr(err.hint, "--skip-nonfinite") != NULL);
-    const Error whole = err;
-    Parts parts = {.x = x};
-    assert_int_equal(vector_load_parts(dump, &list.item[8], put_part, &parts, &err), ERR_NUMERIC);
-    assert_string_equal(err.text, whole.text);
-    assert_string_equal(err.hint, whole.hint);
     list = make((GroupSpec){.skip_nonfinite = true});
     check(list.count == 23 && list.skipped == 1);
     assert_string_equal(list.item[8].name, "fc1.bias");

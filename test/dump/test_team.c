@@ -2,7 +2,7 @@
  * has fewer than P gradients of a tensor, the `Team` makes more of them by adding noise. */
 #include "dump/team.h"
 #include "dump/noise.h"
-#include "rig/parts.h"
+#include "rig/check.h"
 #include "rig/scratch_dir.h"
 #include "num/stats.h"
 
@@ -53,36 +53,6 @@ static void drop(void)
     arena_close(arena);
 }
 
-typedef struct {
-    size_t from, to, seen;
-    const float *x;
-} Window;
-
-static void see_part(void *data, size_t at, const float *x, size_t n)
-{
-    Window *w = data;
-    for (size_t i = at; i < at + n; i++)
-        if (i >= w->from && i < w->to) {
-            check(x[i - at] == w->x[i]);
-            w->seen++;
-        }
-}
-
-/* Loads the gradient in parts, as a whole and elements from .. to - 1 of it, and checks that it is x. */
-static void check_parts(Team *c, const Vector *v, size_t worker, const float *x)
-{
-    float again[N];
-    Parts parts = {.x = again};
-    check_ok(team_load_parts(c, v, worker, 0, N, put_part, &parts, &err), &err);
-    check(parts.next == N && !memcmp(x, again, sizeof again));
-    static const size_t edges[] = {0, 1, N / 2, N / 2 + 3, N};
-    for (size_t e = 0; e + 1 < countof(edges); e++) {
-        Window w = {edges[e], edges[e + 1], 0, x};
-        check_ok(team_load_parts(c, v, worker, w.from, w.to, see_part, &w, &err), &err);
-        check(w.seen == w.to - w.from);
-    }
-}
-
 static void check_from(Team *c, size_t vector, size_t worker, size_t group)
 {
     float x[N];
@@ -90,7 +60,6 @@ static void check_from(Team *c, size_t vector, size_t worker, size_t group)
     check_ok(team_load(c, v, worker, x, &err), &err);
     for (size_t i = 0; i < N; i++)
         check(x[i] == element(group, (size_t)(v->name[1] - '0'), i));
-    check_parts(c, v, worker, x);
 }
 
 static void worker_groups_are_the_workers_step_by_step(void **state)
@@ -158,9 +127,6 @@ static void made_gradients_are_real_ones_with_noise(void **state)
     }
     check_ok(team_load(&c, c.list.item, 2 * MADE - 1, again, &err), &err);
     check(!memcmp(x, again, sizeof x));
-    check_parts(&c, c.list.item, 2 * MADE - 1, x);
-    c.member->rms[1] = NAN; /* not known yet */
-    check_parts(&c, c.list.item, 2 * MADE - 1, x);
     c.seed = 2;
     check_ok(team_load(&c, c.list.item, 2 * MADE - 1, again, &err), &err);
     check(memcmp(x, again, sizeof x) != 0);
@@ -181,10 +147,6 @@ static void noise_beyond_float32_is_refused(void **state)
     c.noise = 1e300;
     check(team_load(&c, c.list.item, 1, x, &err) == ERR_NUMERIC);
     check(strstr(err.text, "made-up worker 1") && strstr(err.hint, "--noise 0"));
-    const Error whole = err;
-    Parts parts = {.x = x};
-    check(team_load_parts(&c, c.list.item, 1, 0, N, put_part, &parts, &err) == ERR_NUMERIC);
-    assert_string_equal(err.text, whole.text);
     drop();
 }
 

@@ -1,6 +1,6 @@
 /* test_tensor.c -- shapes of tensors and their views as matrices. Also reading dumps (files of gradients):
  * types, layouts, names, order, attributes, and the selection of tensors. */
-#include "rig/parts.h"
+#include "rig/check.h"
 #include "rig/hdf5_make.h"
 #include "dump/tensor.h"
 
@@ -134,7 +134,7 @@ static void every_float_type_and_layout_reads_the_same_numbers(void **state)
 }
 
 /* Contiguous floats are read from the file, others unpacked by the reader process. */
-static void long_tensors_come_in_parts_too(void **state)
+static void long_tensors_are_read(void **state)
 {
     enum { LONG = 2500000 };
     float *x = malloc(LONG * sizeof *x);
@@ -145,10 +145,8 @@ static void long_tensors_come_in_parts_too(void **state)
     H5Fclose(file);
     open_dump("long.h5");
     for (size_t i = 0; i < 2; i++) {
-        Parts parts = {.x = x};
         memset(x, 255, LONG * sizeof *x);
-        check_ok(dump_read_parts(dump, i, put_part, &parts, &err), &err);
-        assert_int_equal(parts.next, LONG);
+        check_ok(dump_read(dump, i, x, &err), &err);
         for (size_t k = 0; k < LONG; k++)
             check(x[k] == 0.5F * (float)(k % 2048));
     }
@@ -484,7 +482,7 @@ int main(void)
         cmocka_unit_test(shapes_that_overflow_are_refused),
         cmocka_unit_test(kinds_follow_from_rank_and_name),
         cmocka_unit_test(every_float_type_and_layout_reads_the_same_numbers),
-        cmocka_unit_test(long_tensors_come_in_parts_too),
+        cmocka_unit_test(long_tensors_are_read),
         cmocka_unit_test(scalars_and_empty_tensors_are_tensors),
         cmocka_unit_test(doubles_beyond_float32_become_infinite),
         cmocka_unit_test(bfloat16_in_uint16_is_read_where_an_attribute_says_so),

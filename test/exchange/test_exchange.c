@@ -222,40 +222,6 @@ static void a_clock_that_repeats_phases_changes_nothing(void **state)
     }
 }
 
-/* Checks that averaging, which is timed, leaves y as it is. */
-static Status keep_y(void *data, ExchangePhase phase, size_t worker, Status (*work)(void *), void *arg)
-{
-    static float before[N];
-    const Group *s = data;
-    (void)worker;
-    memcpy(before, s->y, sizeof before);
-    TRY(work(arg));
-    check(phase != EXCHANGE_AVERAGE || !memcmp(before, s->y, sizeof before));
-    return OK;
-}
-
-static void three_windows_give_the_mean_and_its_copy_is_not_timed(void **state)
-{
-    static const char *const kept[] = {"qsgd", "topk:ratio=0.1", "terngrad"};
-    static Group whole, parts;
-    static _Alignas(64) float means[2 * N];
-    (void)state;
-    for (size_t k = 0; k < countof(kept); k++) {
-        group_open(&whole, kept[k], 3);
-        group_open(&parts, kept[k], 3);
-        parts.x.clock = (ExchangeClock){keep_y, &parts};
-        parts.x.means = means;
-        run_step(&whole, 0, 7, 0, NULL);
-        for (parts.x.from = 0; parts.x.from < N; parts.x.from += parts.x.window) {
-            parts.x.window = N / 3;
-            run_step(&parts, 0, 7, 0, NULL);
-        }
-        check(whole.x.sum && !memcmp(whole.y, parts.y, sizeof whole.y));
-        group_close(&whole);
-        group_close(&parts);
-    }
-}
-
 /* Returns the mean, by the definition: over all workers that sent, or over those whose estimate is not 0. */
 static float plain_mean(float (*estimate)[N], size_t workers, size_t i, bool senders)
 {
@@ -402,7 +368,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_estimate_of_merged_payloads_is_the_mean),
     cmocka_unit_test(workers_that_drop_out_count_neither_in_the_mean_nor_as_sent),
     cmocka_unit_test(a_clock_that_repeats_phases_changes_nothing),
-    cmocka_unit_test(three_windows_give_the_mean_and_its_copy_is_not_timed),
     cmocka_unit_test(a_mean_over_senders_divides_by_how_many_sent_the_element),
     cmocka_unit_test(parcels_hold_every_element_once),
     cmocka_unit_test(states_are_found_again_by_worker_and_tensor),

@@ -476,11 +476,11 @@ static void gradients_that_cannot_be_read_and_stops_end_it(void **state)
 {
     Bench b;
     (void)state;
-    for (size_t at = 1; at <= 12; at++) {
+    for (size_t at = 1; at <= 16; at++) {
         open_bench(&b, "qsgd", 4, 700, 0);
-        b.fail_at = at; /* the first 4 loads compute percentiles, the next 4 compute payloads */
-        check(run_bench(&b) == (at <= 8 ? ERR_IO : OK));
-        check(at > 8 || !strcmp(b.err.text, "gone"));
+        b.fail_at = at; /* 4 loads each for percentiles, the mean gradient and payloads */
+        check(run_bench(&b) == (at <= 12 ? ERR_IO : OK));
+        check(at > 12 || !strcmp(b.err.text, "gone"));
         close_bench(&b);
         open_bench(&b, "joint", 4, 700, 0);
         b.fail_at = at; /* making the plan takes 4 more loads */

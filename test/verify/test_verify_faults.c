@@ -1,6 +1,5 @@
 /* test_verify_faults.c -- the command verify with one faulty method at a time. Statements that depend on this
  * method must fail; statements that do not depend on it must hold. */
-#include "compress/spec.h"
 #include "rig/verify_rig.h"
 
 static bool level_too_low(const float *x, size_t n, double budget, int threads, Arena *a, Level *out)
@@ -71,38 +70,14 @@ static Status draw_two_per_cent_large(const Call *c, const float *x, Buf *payloa
     return draw_scaled(c, x, payload, y, 1.02);
 }
 
-static Status draw_quarter_large(const Call *c, const float *x, Buf *payload, float *y)
-{
-    return draw_scaled(c, x, payload, y, 1.25);
-}
-
 static bool is_codec(const Call *c, const char *name)
 {
     return !strcmp(c->self->ops->name, name);
 }
 
-static Status draw_svd_large(const Call *c, const float *x, Buf *payload, float *y)
-{
-    return draw_scaled(c, x, payload, y, is_codec(c, "svd") ? 1.3 : 1);
-}
-
 static Status draw_svd_slightly_large(const Call *c, const float *x, Buf *payload, float *y)
 {
     return draw_scaled(c, x, payload, y, is_codec(c, "svd") ? 1.02 : 1);
-}
-
-/* A fault that is also in the svd coder released by the paper's authors: p = min(1, s |lambda_i| /
- * |lambda|_1) instead of the probabilities of Algorithm 1. */
-static Status draw_clipped(const Call *c, const float *x, Buf *payload, float *y)
-{
-    const char *spec = codec_text(c->self, c->scratch);
-    const Codec *codec;
-    if (!is_codec(c, "svd") && !is_codec(c, "entry"))
-        return verify_methods.draw(c, x, payload, y);
-    TRY(codec_open(&codec, text_format(c->scratch, "%s,probs=clip", spec), c->scratch, c->err));
-    Call other = *c;
-    other.self = codec;
-    return verify_methods.draw(&other, x, payload, y);
 }
 
 /* A fault: all signs are decoded as plus. */
@@ -121,21 +96,6 @@ static Status draw_entry_elsewhere(const Call *c, const float *x, Buf *payload, 
     return verify_methods.draw(&other, x, payload, y);
 }
 
-static Status draw_sends_zeros(const Call *c, const float *x, Buf *payload, float *y)
-{
-    TRY(verify_methods.draw(c, x, payload, y));
-    for (size_t i = 0; i < c->shape->n; i += 3)
-        y[i] = y[i] == 0 ? 1e-30f : y[i];
-    return OK;
-}
-
-static Status draw_sends_more(const Call *c, const float *x, Buf *payload, float *y)
-{
-    TRY(verify_methods.draw(c, x, payload, y));
-    payload->size += 4 * (c->shape->dim[0] + c->shape->dim[c->shape->rank - 1]);
-    return OK;
-}
-
 static bool keep_often(const Rng *rng, uint64_t i, double p)
 {
     return verify_methods.keep(rng, i, 1.04 * p);
@@ -148,28 +108,6 @@ static bool keep_together(const Rng *rng, uint64_t i, double p)
     return verify_methods.keep(rng, i / 10, p);
 }
 
-/* A fault: raises p[0] to 1 by the formula of the paper's Lemma 8 as printed, which has a wrong sign. */
-static void raise_as_printed(const double *lambda, const double *q, size_t n, double *p)
-{
-    double sum = 0, l1 = 0;
-    for (size_t i = 1; i < n; i++) {
-        sum += q[i];
-        l1 += lambda[i];
-    }
-    p[0] = 1;
-    for (size_t i = 1; i < n; i++)
-        p[i] = fmin(1, lambda[i] * (sum + q[0] + 1) / l1);
-}
-
-/* A fault: raises p[0] to 1 and lowers p[1] by the same amount. The resulting p is feasible but not optimal. */
-static void raise_at_one_cost(const double *lambda, const double *q, size_t n, double *p)
-{
-    (void)lambda;
-    memcpy(p, q, n * sizeof *p);
-    p[1] += q[0] - 1;
-    p[0] = 1;
-}
-
 enum { MOST_NAMES = 16 };
 typedef struct {
     const char *name, *source;
@@ -177,77 +115,53 @@ typedef struct {
     const char *seen[MOST_NAMES], *unseen[MOST_NAMES];
 } Fault;
 
-#define ALL_LEVELS                                                                                           \
-    "Algorithm 1: sorted", "Algorithm 1: bisection", "Algorithm 1: descent", "Algorithm 1: gspar",           \
-        "Algorithm 1: O(sn)"
-
 static const Fault faults[] = {
     {"a level 1 % low",
      "normal-64x48",
      {.level = level_too_low},
-     {ALL_LEVELS, "Algorithm 1: budget", "Algorithm 1: KKT", "Lemma 2: equality", "Lemma 3", "Lemma 9",
+     {"Algorithm 1: budget", "Algorithm 1: KKT", "Lemma 2: equality", "Lemma 3", "Lemma 9",
       "Theorem 4: balanced", "Theorem 4: unbalanced", "Theorem 5: probabilities", "Table 1: entries",
       "Theorem 6"},
-     {"Lemma 2: bound", "Algorithm 1: spectrum", "Theorem 5: qsgd", "Lemma 7"}},
+     {"Lemma 2: bound", "Theorem 5: qsgd", "Lemma 7"}},
     {"a spectrum's level 1 % low",
      "normal-64x48",
      {.level_of = level_of_too_low},
-     {"Algorithm 1: spectrum", "Theorem 4: cross", "Table 1: svd", "Theorem 6"},
+     {"Theorem 4: cross", "Table 1: svd", "Theorem 6"},
      {"Algorithm 1: budget", "Theorem 4: balanced"}},
     {"a heavy set without its smallest",
      "normal-64x48",
      {.level = heavy_off_by_one},
-     {ALL_LEVELS, "Algorithm 1: budget", "Algorithm 1: KKT", "Lemma 3", "Lemma 9", "Theorem 4: unbalanced"},
+     {"Algorithm 1: budget", "Algorithm 1: KKT", "Lemma 3", "Lemma 9", "Theorem 4: unbalanced"},
      {"Lemma 2: equality", "Theorem 4: balanced"}},
     {"a heavy set miscounted",
      "normal-64x48",
      {.level = heavy_miscounted},
      {"Algorithm 1: KKT"},
-     {"Algorithm 1: budget", "Algorithm 1: sorted"}},
+     {"Algorithm 1: budget"}},
     {"clipping instead of filling",
      "normal-64x48",
      {.level = clipped},
-     {ALL_LEVELS, "Algorithm 1: budget", "Algorithm 1: KKT", "Lemma 3", "Lemma 9", "Theorem 4: unbalanced"},
+     {"Algorithm 1: budget", "Algorithm 1: KKT", "Lemma 3", "Lemma 9", "Theorem 4: unbalanced"},
      {"Lemma 2: equality", "Theorem 4: balanced", "Theorem 5: probabilities", "Table 1: entries"}},
     {"an element forgotten",
      "normal-64x48",
      {.level = first_forgotten},
-     {ALL_LEVELS, "Algorithm 1: inv"},
+     {"Algorithm 1: budget"},
      {0}},
     {"a decoder 2 % high",
      "normal-64x48",
      {.draw = draw_two_per_cent_large},
      {"Lemma 1: mean of entries", "Lemma 1: second moment of entries"},
-     {"Lemma 1: mean of overlapping", "Table 1: svd sent"}},
+     {"Lemma 1: mean of overlapping"}},
     {"a decoder 2 % high on a heavy tail",
      "heavy-1009",
      {.draw = draw_two_per_cent_large},
      {"Lemma 1: mean of entries", "Lemma 1: second moment of entries"},
      {"Theorem 5: second"}},
-    {"a decoder 25 % high",
-     "laplace-8x4x3x3",
-     {.draw = draw_quarter_large},
-     {"Theorem 5: measured", "Table 1: entries measured", "Table 1: svd measured"},
-     {"Theorem 6: measured"}},
-    {"svd 30 % high",
-     "laplace-8x4x3x3",
-     {.draw = draw_svd_large},
-     {"Theorem 6: measured"},
-     {"Theorem 5: measured"}},
     {"svd 2 % high",
      "normal-64x48",
      {.draw = draw_svd_slightly_large},
      {"Lemma 1: mean of svd"},
-     {"Theorem 5: measured"}},
-    {"clipping in the codecs",
-     "normal-64x48",
-     {.draw = draw_clipped},
-     {"Algorithm 1: variance of entry"},
-     {"Lemma 1: mean of entries", "Lemma 1: mean of svd", "Table 1: svd measured"}},
-    {"clipping in entry on a heavy tail",
-     "heavy-1009",
-     {.draw = draw_clipped},
-     {"Algorithm 1: variance of entry"},
      {"Lemma 1: mean of entries"}},
     {"signs forgotten",
      "normal-64x48",
@@ -259,16 +173,6 @@ static const Fault faults[] = {
      {.draw = draw_entry_elsewhere},
      {"Theorem 5: qsgd", "Theorem 5: terngrad", "Theorem 5: lq"},
      {"Lemma 1: mean of entries"}},
-    {"zeros sent",
-     "normal-64x48",
-     {.draw = draw_sends_zeros},
-     {"Table 1: entries sent"},
-     {"Table 1: entries measured"}},
-    {"an atom too many sent",
-     "normal-64x48",
-     {.draw = draw_sends_more},
-     {"Table 1: svd sent"},
-     {"Table 1: svd measured"}},
     {"atoms kept 4 % too often",
      "low-rank-40x30",
      {.keep = keep_often},
@@ -280,8 +184,6 @@ static const Fault faults[] = {
      {.keep = keep_together},
      {"Lemma 1: second moment of overlapping"},
      {0}},
-    {"Lemma 8 without its minus", "normal-64x48", {.raise = raise_as_printed}, {"Lemma 8"}, {"Lemma 3"}},
-    {"Lemma 8 at another's cost", "normal-4096", {.raise = raise_at_one_cost}, {"Lemma 8"}, {"Lemma 3"}},
 };
 
 static VerifyMethods with_defaults(VerifyMethods t)
@@ -290,7 +192,6 @@ static VerifyMethods with_defaults(VerifyMethods t)
     t.level_of = t.level_of ? t.level_of : verify_methods.level_of;
     t.draw = t.draw ? t.draw : verify_methods.draw;
     t.keep = t.keep ? t.keep : verify_methods.keep;
-    t.raise = t.raise ? t.raise : verify_methods.raise;
     return t;
 }
 
@@ -318,30 +219,6 @@ static void check_names(VerifySubject *s, const Fault *fault, const char *const 
     }
 }
 
-/* Fills a matrix of 24 columns with normal numbers. Each column is scaled to 0.8 times the column before, so
- * that the singular values decay. */
-static void fill_decaying(const Rng *rng, const Shape *s, float *x)
-{
-    for (size_t i = 0; i < s->n; i++)
-        x[i] = (float)(rng_normal(rng, USE_TEST, i) * pow(0.8, (double)(i % 24)));
-}
-
-static void clipping_in_svd_is_seen_by_its_variance(void **state)
-{
-    (void)state;
-    static const Source decaying = {"decaying-64x24", 2, {64, 24}, fill_decaying, 0, true};
-    static const Fault fault = {.name = "clipping in svd",
-                                .seen = {"Algorithm 1: variance of svd"},
-                                .unseen = {"Table 1: svd measured"}};
-    const VerifyMethods clipping = with_defaults((VerifyMethods){.draw = draw_clipped});
-    VerifySubject s;
-    open_subject(&s, &clipping, &decaying);
-    check_names(&s, &fault, fault.seen, false);
-    check_names(&s, &fault, fault.unseen, true);
-    open_subject(&s, &verify_methods, &decaying);
-    check_names(&s, &fault, fault.seen, true);
-}
-
 static void faults_are_seen_by_the_statements_they_break_and_no_others(void **state)
 {
     (void)state;
@@ -359,7 +236,6 @@ static void faults_are_seen_by_the_statements_they_break_and_no_others(void **st
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(clipping_in_svd_is_seen_by_its_variance),
         cmocka_unit_test(faults_are_seen_by_the_statements_they_break_and_no_others),
     };
     scratch = arena_open(0);
