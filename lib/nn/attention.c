@@ -9,8 +9,8 @@
 #include "nn/layer.h"
 
 #include "base/parallel.h"
-#include "nn/loops.h"
-#include "nn/product.h"
+#include "nn/rows.h"
+#include "num/linalg.h"
 
 #include <math.h>
 #include <string.h>
@@ -29,7 +29,6 @@ typedef struct {
  * columns. `y`, `dy` and `dq` have the rows of one block. */
 typedef struct {
     float *q, *k, *v, *dk, *dv, *y, *dy, *dq, *s, *d;
-    float *packed; /* working memory of products */
 } Head;
 
 static Status open(Layer *l, size_t images, Arena *a, Error *err)
@@ -44,13 +43,7 @@ static Status work_open(Work *w, const Layer *l, const Pass *p)
     const AttentionSettings *s = l->settings;
     const size_t width = l->out->channels / s->heads, length = l->out->rows;
     *w = (Work){.l = l, .p = p, .heads = s->heads, .width = width, .length = length};
-    const size_t packed[] = {product_room(length, width), product_room(width, length),
-                             product_room(width, BLOCK_ROWS)};
     w->room_floats = 5 * length * width + 3 * BLOCK_ROWS * width + 2 * BLOCK_ROWS * length;
-    size_t most = 0;
-    for (size_t i = 0; i < countof(packed); i++)
-        most = packed[i] > most ? packed[i] : most;
-    w->room_floats += most;
     w->room = NEW(p->scratch, float, parallel_slots(p->threads, p->images * s->heads) * w->room_floats);
     return arena_check(w->room, p->scratch, p->err);
 }
@@ -66,7 +59,6 @@ static Head head_of(const Work *w, size_t slot)
     h.dq = at + 2 * block;
     h.s = at + 3 * block;
     h.d = h.s + BLOCK_ROWS * w->length;
-    h.packed = h.d + BLOCK_ROWS * w->length;
     return h;
 }
 
@@ -96,43 +88,42 @@ static void gather_inputs(const Work *w, const Head *h, size_t image, size_t hea
 /* ---- products of one block: queries `from` .. `from` + rows - 1, keys 0 .. keys - 1 ---- */
 
 /* c = scale a b' */
-static void rows_by_rows(const Work *w, const Head *h, const float *a, const float *b, size_t rows,
-                         size_t keys, double scale, float *c)
+static void rows_by_rows(const Work *w, const float *a, const float *b, size_t rows, size_t keys,
+                         double scale, float *c)
 {
-    product_alone(&(Product){.a = a,
-                             .b = b,
-                             .b_turned = true,
-                             .c = c,
-                             .m = rows,
-                             .n = keys,
-                             .k = w->width,
-                             .scale = (float)scale},
-                  h->packed);
+    linalg_multiply(&(Product){.a = a,
+                               .b = b,
+                               .b_turned = true,
+                               .c = c,
+                               .m = rows,
+                               .n = keys,
+                               .k = w->width,
+                               .scale = (float)scale},
+                    1);
 }
 
 /* c = scale s b */
-static void mix_keys(const Work *w, const Head *h, const float *s, const float *b, size_t rows, size_t keys,
-                     double scale, float *c)
+static void mix_keys(const Work *w, const float *s, const float *b, size_t rows, size_t keys, double scale,
+                     float *c)
 {
-    product_alone(
-        &(Product){.a = s, .b = b, .c = c, .m = rows, .n = w->width, .k = keys, .scale = (float)scale},
-        h->packed);
+    linalg_multiply(
+        &(Product){.a = s, .b = b, .c = c, .m = rows, .n = w->width, .k = keys, .scale = (float)scale}, 1);
 }
 
 /* c = c + scale s' b */
-static void add_to_keys(const Work *w, const Head *h, const float *s, const float *b, size_t rows,
-                        size_t keys, double scale, float *c)
+static void add_to_keys(const Work *w, const float *s, const float *b, size_t rows, size_t keys, double scale,
+                        float *c)
 {
-    product_alone(&(Product){.a = s,
-                             .a_turned = true,
-                             .b = b,
-                             .c = c,
-                             .m = keys,
-                             .n = w->width,
-                             .k = rows,
-                             .add = true,
-                             .scale = (float)scale},
-                  h->packed);
+    linalg_multiply(&(Product){.a = s,
+                               .a_turned = true,
+                               .b = b,
+                               .c = c,
+                               .m = keys,
+                               .n = w->width,
+                               .k = rows,
+                               .add = true,
+                               .scale = (float)scale},
+                    1);
 }
 
 static size_t block_rows(const Work *w, size_t from)
@@ -147,19 +138,19 @@ static void forward_head(void *data, size_t piece, size_t slot)
     const Work *w = data;
     const Head h = head_of(w, slot);
     const size_t image = piece / w->heads, head = piece % w->heads, channels = w->l->out->channels;
-    const RowLoops *rows = loops()->rows;
+    const RowLoops *rows = row_loops();
     float *sums = (float *)w->l->state + piece * w->length;
     float *y = w->l->out->x + image * w->length * channels + head * w->width;
     gather_inputs(w, &h, image, head);
     for (size_t from = 0; from < w->length; from += BLOCK_ROWS) {
         const size_t count = block_rows(w, from), keys = from + count;
-        rows_by_rows(w, &h, h.q + from * w->width, h.k, count, keys, 1 / sqrt((double)w->width), h.s);
+        rows_by_rows(w, h.q + from * w->width, h.k, count, keys, 1 / sqrt((double)w->width), h.s);
         for (size_t i = 0; i < count; i++) {
             const size_t seen = from + i + 1;
             sums[from + i] = rows->softmax(seen, h.s + i * keys);
             memset(h.s + i * keys + seen, 0, (keys - seen) * sizeof *h.s);
         }
-        mix_keys(w, &h, h.s, h.v, count, keys, 1, h.y);
+        mix_keys(w, h.s, h.v, count, keys, 1, h.y);
         scatter(w, h.y, count, y + from * channels, channels);
     }
 }
@@ -178,9 +169,9 @@ static Status forward(Layer *l, const Pass *p)
 static void backward_scores(const Work *w, const Head *h, const float *sums, size_t from)
 {
     const size_t count = block_rows(w, from), keys = from + count;
-    const RowLoops *rows = loops()->rows;
-    rows_by_rows(w, h, h->q + from * w->width, h->k, count, keys, 1 / sqrt((double)w->width), h->s);
-    rows_by_rows(w, h, h->dy, h->v, count, keys, 1, h->d);
+    const RowLoops *rows = row_loops();
+    rows_by_rows(w, h->q + from * w->width, h->k, count, keys, 1 / sqrt((double)w->width), h->s);
+    rows_by_rows(w, h->dy, h->v, count, keys, 1, h->d);
     for (size_t i = 0; i < count; i++) {
         const size_t seen = from + i + 1, rest = (keys - seen) * sizeof *h->s;
         float *s = h->s + i * keys, *d = h->d + i * keys;
@@ -206,10 +197,10 @@ static void backward_head(void *data, size_t piece, size_t slot)
         gather(w, w->l->out->x + out + from * channels, channels, count, h.y);
         gather(w, w->l->out->dx + out + from * channels, channels, count, h.dy);
         backward_scores(w, &h, (const float *)w->l->state + piece * w->length, from);
-        mix_keys(w, &h, h.d, h.k, count, keys, scale, h.dq);
+        mix_keys(w, h.d, h.k, count, keys, scale, h.dq);
         scatter(w, h.dq, count, dx + from * step, step);
-        add_to_keys(w, &h, h.d, h.q + from * w->width, count, keys, scale, h.dk);
-        add_to_keys(w, &h, h.s, h.dy, count, keys, 1, h.dv);
+        add_to_keys(w, h.d, h.q + from * w->width, count, keys, scale, h.dk);
+        add_to_keys(w, h.s, h.dy, count, keys, 1, h.dv);
     }
     scatter(w, h.dk, w->length, dx + channels, step);
     scatter(w, h.dv, w->length, dx + 2 * channels, step);

@@ -88,46 +88,50 @@ static const void *settings_copy(Builder *b, const void *settings, size_t size)
 
 /* ---- layouts ---- */
 
-static Activation *converted(Builder *b, Activation *in, const LayerOps *ops, bool interleaved)
+/* Returns the activation with `lanes` lanes. Layouts that store the same order need no copy. */
+static Activation *with_lanes(Builder *b, Activation *in, size_t lanes)
 {
-    Activation *out = activation_new(b, (Activation){.channels = in->channels,
-                                                     .rows = in->rows,
-                                                     .columns = in->columns,
-                                                     .lanes = 1,
-                                                     .interleaved = interleaved});
+    if (in->lanes == lanes || in->rows * in->columns == 1)
+        return in;
+    Activation like = *in;
+    like.lanes = lanes;
+    Activation *out = activation_new(b, like);
     if (!in->dx)
         out->dx = NULL;
-    layer_add(b, ops, in, out);
+    layer_add(b, &lanes_layer, in, out);
     return out;
-}
-
-static Activation *as_interleaved(Builder *b, Activation *in)
-{
-    return in->interleaved ? in : converted(b, in, &interleave_layer, true);
-}
-
-static Activation *as_plain(Builder *b, Activation *in)
-{
-    return in->interleaved ? converted(b, in, &plain_layer, false) : in;
 }
 
 /* ---- convolutions ---- */
 
-static Activation *conv(Builder *b, Activation *in, const char *name, const ConvSettings *s,
-                        const LayerOps *ops, Activation like)
+/* Returns what is wrong with a convolution, or "". */
+static const char *conv_fault(Builder *b, const Activation *in, const ConvSettings *s)
 {
-    if (in->rows + 2 * s->padding < s->size || in->columns + 2 * s->padding < s->size) {
+    if (in->rows + 2 * s->padding < s->size || in->columns + 2 * s->padding < s->size)
+        return build_name(b, "%zux%zu kernels on %zux%zu values: the images are too small", s->size, s->size,
+                          in->rows, in->columns);
+    if (s->blocked && s->channels % layer_lanes())
+        return build_name(b, "%zu channels: blocked values want a multiple of %zu", s->channels,
+                          layer_lanes());
+    return "";
+}
+
+Activation *build_conv(Builder *b, Activation *in, const char *name, const ConvSettings *s)
+{
+    const char *fault = conv_fault(b, in, s);
+    if (*fault) {
         if (b->status == OK)
-            b->status =
-                FAIL(b->err, ERR_USAGE, "%s: %zux%zu kernels on %zux%zu values: the images are too small",
-                     name, s->size, s->size, in->rows, in->columns);
+            b->status = FAIL(b->err, ERR_USAGE, "%s: %s", name, fault);
         return build_nothing(b);
     }
+    if (!s->blocked)
+        in = with_lanes(b, in, in->channels);
+    Activation like = {.lanes = s->blocked ? layer_lanes() : s->channels};
     like.channels = s->channels;
     like.rows = (in->rows + 2 * s->padding - s->size) / s->stride + 1;
     like.columns = (in->columns + 2 * s->padding - s->size) / s->stride + 1;
     Activation *out = activation_new(b, like);
-    Layer *l = layer_add(b, ops, in, out);
+    Layer *l = layer_add(b, &conv_layer, in, out);
     l->settings = settings_copy(b, s, sizeof *s);
     const size_t fan_in = in->channels * s->size * s->size;
     Slice w = {.kind = KIND_CONV, .fan_in = fan_in, .init = s->normal ? INIT_NORMAL : INIT_UNIFORM};
@@ -140,24 +144,6 @@ static Activation *conv(Builder *b, Activation *in, const char *name, const Conv
                                     .fan_in = fan_in,
                                     .init = s->normal ? INIT_ZERO : INIT_UNIFORM});
     return out;
-}
-
-Activation *build_conv(Builder *b, Activation *in, const char *name, const ConvSettings *s)
-{
-    return conv(b, as_interleaved(b, in), name, s, &conv_direct_layer,
-                (Activation){.lanes = 1, .interleaved = true});
-}
-
-Activation *build_conv_blocked(Builder *b, Activation *in, const char *name, const ConvSettings *s)
-{
-    const size_t lanes = layer_lanes();
-    if (s->channels % lanes) {
-        if (b->status == OK)
-            b->status = FAIL(b->err, ERR_USAGE, "%s: %zu channels: blocked values want a multiple of %zu",
-                             name, s->channels, lanes);
-        return build_nothing(b);
-    }
-    return conv(b, as_plain(b, in), name, s, &conv_blocked_layer, (Activation){.lanes = lanes});
 }
 
 /* ---- layers other than convolutions ---- */
@@ -189,7 +175,7 @@ Activation *build_norm(Builder *b, Activation *in, const char *name)
 
 Activation *build_linear(Builder *b, Activation *in, const char *name, size_t outputs)
 {
-    in = as_plain(b, in);
+    in = with_lanes(b, in, 1);
     const size_t inputs = activation_size(in);
     Activation *out =
         activation_new(b, (Activation){.channels = outputs, .rows = 1, .columns = 1, .lanes = 1});
@@ -243,7 +229,6 @@ static Activation *pool(Builder *b, Activation *in, const LayerOps *ops, size_t 
                              ops->name, size, in->rows, in->columns);
         return build_nothing(b);
     }
-    in = in->lanes == 1 ? as_interleaved(b, in) : in;
     Activation like = *in;
     like.rows /= size;
     like.columns /= size;

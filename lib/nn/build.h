@@ -36,11 +36,9 @@ typedef struct {
  * added to it. */
 Activation *build_nothing(Builder *b);
 
-/* Adds a convolution computed by the loops of loops.h (conv_direct.c). `name` is the name of the PyTorch
- * module: "conv1" has the parameters conv1.weight and, with a bias, conv1.bias. */
+/* Adds a convolution. `name` is the name of the PyTorch module: "conv1" has the parameters conv1.weight and, with a
+ * bias, conv1.bias. */
 Activation *build_conv(Builder *b, Activation *in, const char *name, const ConvSettings *s);
-/* Adds a convolution computed by oneDNN. The number of output channels must be a multiple of layer_lanes(). */
-Activation *build_conv_blocked(Builder *b, Activation *in, const char *name, const ConvSettings *s);
 Activation *build_norm(Builder *b, Activation *in, const char *name);
 Activation *build_linear(Builder *b, Activation *in, const char *name, size_t outputs);
 Activation *build_relu(Builder *b, Activation *in);

@@ -3,7 +3,7 @@
  * A tap is an element (r, c) of the kernel. It multiplies the input pixel (row stride + r - padding, column
  * stride + c - padding) of each output pixel (row, column), where this is inside the image. So the gradient of its
  * weights is W[out][in] = the sum of dy[out] x[in] over these pairs of pixels of all images: a product of two
- * matrices with one row for each pair. conv_blocked.c uses it for shapes for which oneDNN has only its slow
+ * matrices with one row for each pair. conv.c uses it for shapes for which oneDNN has only its slow
  * reference code. */
 #include "nn/layer.h"
 

@@ -3,7 +3,7 @@
 #include "nn/layer.h"
 
 #include "base/parallel.h"
-#include "nn/loops.h"
+#include "nn/rows.h"
 
 typedef struct {
     const Layer *l;
@@ -13,13 +13,13 @@ typedef struct {
 static void forward_block(void *data, size_t b)
 {
     const Work *w = data;
-    loops()->rows->gelu(block_size(w->n, b), w->l->in->x + b * BLOCK, w->l->out->x + b * BLOCK);
+    row_loops()->gelu(block_size(w->n, b), w->l->in->x + b * BLOCK, w->l->out->x + b * BLOCK);
 }
 
 static void backward_block(void *data, size_t b)
 {
     const Work *w = data;
-    loops()->rows->scale(block_size(w->n, b), w->l->in->x + b * BLOCK, w->l->in->dx + b * BLOCK);
+    row_loops()->scale(block_size(w->n, b), w->l->in->x + b * BLOCK, w->l->in->dx + b * BLOCK);
 }
 
 static Status forward(Layer *l, const Pass *p)

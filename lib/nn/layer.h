@@ -3,7 +3,7 @@
  * A network is a list of layers in the order in which they run. Each layer reads one activation (a residual
  * sum reads two) and writes another, or changes its input in place. The backward pass runs the list from its end.
  *
- * A layer that cuts the batch takes pieces of PIECE images (conv_blocked.c: up to 2 PIECE), the same pieces for any
+ * A layer that cuts the batch takes pieces of PIECE images (conv.c: up to 2 PIECE), the same pieces for any
  * number of threads. Its sums over images (weight gradients, batch statistics) add the partial sums of the pieces in
  * order. So every step gives the same bytes for any number of threads. */
 #ifndef ATOMO_LAYER_H
@@ -24,18 +24,12 @@ static inline size_t pieces_of(size_t images)
  * AVX-512, else 8. */
 size_t layer_lanes(void);
 
-/* An activation: the numbers between two layers, in one of three layouts.
- *
- * Plain: [image][channel][row][column].
- * Blocked, for oneDNN's convolutions: [image][channel / lanes][row][column][lanes]; `channels` is a multiple
- * of `lanes`.
- * The tokens of a text are blocked, in one group: [image][token][channel], `rows` is the number of tokens.
- * Interleaved, for the convolutions of conv_direct.c: [image / PIECE][channel][row][column][PIECE]. If the
- * last piece has fewer images, the elements without an image are arbitrary in x and 0 in dx. */
+/* An activation: the numbers between two layers: [image][channel / lanes][row][column][lanes], where `channels` is a
+ * multiple of `lanes`. With 1 lane it is plain, as PyTorch's; with as many lanes as channels, the channels are last, as
+ * those of the tokens of a text ([image][token][channel], `rows` is the number of tokens). */
 typedef struct {
     size_t channels, rows, columns;
-    size_t lanes; /* channels in a group of a blocked layout; 1: plain or interleaved */
-    bool interleaved;
+    size_t lanes; /* channels side by side in memory */
     float *x;  /* values of the activation, with room for the largest pass */
     float *dx; /* d loss / d x; NULL for the network's images */
     /* true: a layer that reads x has already written dx in this backward pass, so other layers that read x
@@ -48,17 +42,9 @@ static inline size_t activation_size(const Activation *v) /* floats per image */
     return v->channels * v->rows * v->columns;
 }
 
-/* Returns the number of floats that the activation of `images` images takes in memory, with the padding of the
- * interleaved layout to whole pieces of PIECE images. */
 static inline size_t activation_floats(const Activation *v, size_t images)
 {
-    return (v->interleaved ? pieces_of(images) * PIECE : images) * activation_size(v);
-}
-
-/* Returns the number of adjacent floats that belong to one pixel. */
-static inline size_t activation_wide(const Activation *v)
-{
-    return v->interleaved ? PIECE : v->lanes;
+    return images * activation_size(v);
 }
 
 /* Initial values of a parameter. INIT_UNIFORM: uniform in +-1/sqrt(fan_in). INIT_NORMAL: normal with
@@ -123,6 +109,9 @@ struct Layer {
 /* Settings of a convolution with square kernels. */
 typedef struct {
     size_t channels, size, stride, padding;
+    /* true: the output has groups of layer_lanes() channels, of which `channels` is a multiple; false: its channels
+     * are last. The input has the same layout; that of blocked outputs may also be plain, if it has few channels. */
+    bool blocked;
     bool bias;
     bool normal; /* true: weights begin as INIT_NORMAL, biases as INIT_ZERO; false: both as INIT_UNIFORM */
 } ConvSettings;
@@ -144,21 +133,18 @@ typedef struct {
     size_t heads; /* divides the number of channels */
 } AttentionSettings;
 
-extern const LayerOps conv_direct_layer; /* interleaved layout, computed by the loops of loops.h */
-extern const LayerOps
-    conv_blocked_layer; /* blocked layout, computed by oneDNN; an input with few channels may also be plain */
-/* The gradients of weights and bias of a convolution whose activations are blocked or plain, as matrix products. */
+extern const LayerOps conv_layer; /* computed by oneDNN */
+/* The gradients of weights and bias of a convolution as matrix products. */
 Status conv_taps_weights(const Layer *l, const Pass *p);
-/* convert a plain activation to interleaved layout, and an interleaved one to plain layout */
-extern const LayerOps interleave_layer, plain_layer;
+/* copies an activation to another number of lanes */
+extern const LayerOps lanes_layer;
 /* out = W x + b, for each token of a text, or for an image flattened channel by channel */
 extern const LayerOps linear_layer;
 /* batch norm of blocked activations; epsilon 1e-5, momentum 0.1 */
 extern const LayerOps norm_layer;
 /* layers that take any layout and work in place: `out` and `in` are the same activation */
 extern const LayerOps relu_layer, sigmoid_layer, dropout_layer;
-/* Pooling layers for blocked or interleaved layout. If several pixels of a window have the maximum, the
- * first gets the gradient. */
+/* Pooling layers for any layout. If several pixels of a window have the maximum, the first gets the gradient. */
 extern const LayerOps max_pool_layer, average_pool_layer;
 /* adds the activation `other` to `in`; works in place: `out` and `in` are the same activation */
 extern const LayerOps sum_layer;

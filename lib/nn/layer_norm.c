@@ -2,7 +2,7 @@
 #include "nn/layer.h"
 
 #include "base/parallel.h"
-#include "nn/loops.h"
+#include "nn/rows.h"
 
 #include <string.h>
 
@@ -32,7 +32,7 @@ static void forward_piece(void *data, size_t piece)
     const size_t n = l->in->channels;
     const float *weight = w->p->weights + l->weight->offset,
                 *bias = l->bias ? w->p->weights + l->bias->offset : NULL;
-    const RowLoops *rows = loops()->rows;
+    const RowLoops *rows = row_loops();
     for (size_t i = piece * PIECE * l->in->rows, end = piece_end(w, piece); i < end; i++)
         rows->norm(n, l->in->x + i * n, weight, bias, l->out->x + i * n, (float *)l->state + 2 * i);
 }
@@ -44,7 +44,7 @@ static void backward_piece(void *data, size_t piece)
     const size_t n = l->in->channels;
     const float *weight = w->p->weights + l->weight->offset;
     float *dweight = w->partial + 2 * piece * n, *dbias = l->bias ? dweight + n : NULL;
-    const RowLoops *rows = loops()->rows;
+    const RowLoops *rows = row_loops();
     for (size_t i = piece * PIECE * l->in->rows, end = piece_end(w, piece); i < end; i++)
         rows->norm_back(n, l->in->x + i * n, weight, l->out->dx + i * n, (float *)l->state + 2 * i,
                         l->in->accumulate, l->in->dx + i * n, dweight, dbias);

@@ -61,9 +61,13 @@ typedef struct {
 static Activation *conv_norm(Builder *b, Activation *v, const char *conv, const char *norm, size_t channels,
                              size_t size, size_t stride, bool normal)
 {
-    const ConvSettings s = {
-        .channels = channels, .size = size, .stride = stride, .padding = size / 2, .normal = normal};
-    return build_norm(b, build_conv_blocked(b, v, conv, &s), norm);
+    const ConvSettings s = {.channels = channels,
+                            .size = size,
+                            .stride = stride,
+                            .padding = size / 2,
+                            .blocked = true,
+                            .normal = normal};
+    return build_norm(b, build_conv(b, v, conv, &s), norm);
 }
 
 /* Adds convolution number `i` of a residual block, and the batch norm that follows it. */
@@ -144,9 +148,14 @@ static Activation *vgg(Builder *b, Activation *v, const void *plan)
             module++;
             continue;
         }
-        const ConvSettings s = {
-            .channels = (size_t)*width, .size = 3, .stride = 1, .padding = 1, .bias = true, .normal = true};
-        v = build_conv_blocked(b, v, build_name(b, "features.%zu", module), &s);
+        const ConvSettings s = {.channels = (size_t)*width,
+                                .size = 3,
+                                .stride = 1,
+                                .padding = 1,
+                                .blocked = true,
+                                .bias = true,
+                                .normal = true};
+        v = build_conv(b, v, build_name(b, "features.%zu", module), &s);
         v = build_relu(b, build_norm(b, v, build_name(b, "features.%zu", module + 1)));
         module += 3;
     }

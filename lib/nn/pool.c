@@ -1,11 +1,18 @@
 /* pool.c -- maximum and average pooling over square windows that do not overlap. */
 #include "nn/layer.h"
 
-#include "nn/loops.h"
 #include "base/parallel.h"
 
-/* A pooling pass. A plane is one channel of a piece of PIECE images (interleaved layout) or one group of
- * channels of one image (blocked layout). A pixel of a plane has `windows.wide` adjacent floats. */
+#include <string.h>
+
+/* Windows of size x size pixels. */
+typedef struct {
+    size_t size, lanes;
+    size_t rows, columns; /* number of windows */
+    size_t x_columns;     /* columns of pixels */
+} Windows;
+
+/* A pooling pass. A plane is one group of channels of one image. */
 typedef struct Work {
     const Layer *l;
     Windows windows;
@@ -26,16 +33,14 @@ static void some_planes(void *data, size_t task)
 static Status each_plane(const Layer *l, const Pass *p, void (*body)(const Work *w, size_t in, size_t out))
 {
     const Activation *in = l->in, *out = l->out;
-    const size_t wide = activation_wide(in);
     Work w = {.l = l,
               .windows = {.size = ((const PoolSettings *)l->settings)->size,
-                          .wide = wide,
+                          .lanes = in->lanes,
                           .rows = out->rows,
                           .columns = out->columns,
-                          .x_rows = in->rows,
                           .x_columns = in->columns},
-              .in_plane = in->rows * in->columns * wide,
-              .out_plane = out->rows * out->columns * wide,
+              .in_plane = in->rows * in->columns * in->lanes,
+              .out_plane = out->rows * out->columns * in->lanes,
               .body = body};
     w.planes = activation_floats(in, p->images) / w.in_plane;
     parallel_for(p->threads, (w.planes + SOME - 1) / SOME, some_planes, &w);
@@ -50,6 +55,18 @@ static Status each_plane_back(const Layer *l, const Pass *p,
     return OK;
 }
 
+/* Returns the offset, in a plane of the input, of pixel i of window (row, column). */
+static size_t pixel(const Windows *w, size_t row, size_t column, size_t i)
+{
+    return ((row * w->size + i / w->size) * w->x_columns + column * w->size + i % w->size) * w->lanes;
+}
+
+static void clear(const Work *w, size_t in)
+{
+    if (!w->l->in->accumulate)
+        memset(w->l->in->dx + in, 0, w->in_plane * sizeof(float));
+}
+
 /* ---- maximum: for each output element, the layer's state is the index of the window's maximum pixel ---- */
 
 static Status max_open(Layer *l, size_t images, Arena *a, Error *err)
@@ -58,17 +75,42 @@ static Status max_open(Layer *l, size_t images, Arena *a, Error *err)
     return arena_check(l->state, a, err);
 }
 
-static void max_plane(const Work *w, size_t in, size_t out)
+/* Replaces y by x where x is larger or NaN, and `place` by i. */
+static void larger(size_t n, const float *restrict x, uint8_t i, float *restrict y, uint8_t *restrict place)
 {
-    uint8_t *place = w->l->state;
-    loops()->windows_max(&w->windows, w->l->in->x + in, w->l->out->x + out, place + out);
+    for (size_t k = 0; k < n; k++) {
+        const bool more = (x[k] > y[k]) | (x[k] != x[k]);
+        y[k] = more ? x[k] : y[k];
+        place[k] = more ? i : place[k];
+    }
 }
 
-static void max_back_plane(const Work *w, size_t in, size_t out)
+static void max_plane(const Work *work, size_t in, size_t out)
 {
-    const uint8_t *place = w->l->state;
-    loops()->windows_max_back(&w->windows, w->l->out->dx + out, place + out, w->l->in->accumulate,
-                              w->l->in->dx + in);
+    const Windows *w = &work->windows;
+    const float *x = work->l->in->x + in;
+    float *y = work->l->out->x + out;
+    uint8_t *place = (uint8_t *)work->l->state + out;
+    for (size_t row = 0; row < w->rows; row++)
+        for (size_t column = 0; column < w->columns; column++, y += w->lanes, place += w->lanes) {
+            memcpy(y, x + pixel(w, row, column, 0), w->lanes * sizeof *y);
+            memset(place, 0, w->lanes);
+            for (size_t i = 1; i < w->size * w->size; i++)
+                larger(w->lanes, x + pixel(w, row, column, i), (uint8_t)i, y, place);
+        }
+}
+
+static void max_back_plane(const Work *work, size_t in, size_t out)
+{
+    const Windows *w = &work->windows;
+    const float *dy = work->l->out->dx + out;
+    const uint8_t *place = (const uint8_t *)work->l->state + out;
+    float *dx = work->l->in->dx + in;
+    clear(work, in);
+    for (size_t row = 0; row < w->rows; row++)
+        for (size_t column = 0; column < w->columns; column++, dy += w->lanes, place += w->lanes)
+            for (size_t k = 0; k < w->lanes; k++)
+                dx[pixel(w, row, column, place[k]) + k] += dy[k];
 }
 
 static Status max_forward(Layer *l, const Pass *p)
@@ -86,25 +128,19 @@ const LayerOps max_pool_layer = {
 
 /* ---- average ---- */
 
-/* Returns the offset, in a plane of the input, of pixel i of window (row, column). */
-static size_t pixel(const Windows *w, size_t row, size_t column, size_t i)
-{
-    return ((row * w->size + i / w->size) * w->x_columns + column * w->size + i % w->size) * w->wide;
-}
-
 static void average_plane(const Work *work, size_t in, size_t out)
 {
     const Windows *w = &work->windows;
     const float *x = work->l->in->x + in, share = 1 / (float)(w->size * w->size);
     float *y = work->l->out->x + out;
     for (size_t row = 0; row < w->rows; row++)
-        for (size_t column = 0; column < w->columns; column++, y += w->wide) {
-            for (size_t k = 0; k < w->wide; k++)
+        for (size_t column = 0; column < w->columns; column++, y += w->lanes) {
+            for (size_t k = 0; k < w->lanes; k++)
                 y[k] = 0;
             for (size_t i = 0; i < w->size * w->size; i++)
-                for (size_t k = 0; k < w->wide; k++)
+                for (size_t k = 0; k < w->lanes; k++)
                     y[k] += x[pixel(w, row, column, i) + k];
-            for (size_t k = 0; k < w->wide; k++)
+            for (size_t k = 0; k < w->lanes; k++)
                 y[k] *= share;
         }
 }
@@ -114,12 +150,11 @@ static void average_back_plane(const Work *work, size_t in, size_t out)
     const Windows *w = &work->windows;
     const float *dy = work->l->out->dx + out, share = 1 / (float)(w->size * w->size);
     float *dx = work->l->in->dx + in;
-    for (size_t i = 0; i < work->in_plane && !work->l->in->accumulate; i++)
-        dx[i] = 0;
+    clear(work, in);
     for (size_t row = 0; row < w->rows; row++)
-        for (size_t column = 0; column < w->columns; column++, dy += w->wide)
+        for (size_t column = 0; column < w->columns; column++, dy += w->lanes)
             for (size_t i = 0; i < w->size * w->size; i++)
-                for (size_t k = 0; k < w->wide; k++)
+                for (size_t k = 0; k < w->lanes; k++)
                     dx[pixel(w, row, column, i) + k] += dy[k] * share;
 }
 

@@ -1,11 +1,13 @@
 /* rows.h -- the hot loops of transformers. They work on rows of floats: the channels of a token, or the
  * attention of a token to itself and the tokens before it.
  *
- * lib/nn/vec/rows_vec.c is compiled once per instruction set, like loops_vec.c. */
+ * lib/nn/vec/rows_vec.c is compiled once per instruction set, like the kernels of vec/. Compilers may use fused
+ * multiply-adds, so instruction sets give results with different rounding errors. On one machine the bytes are
+ * always the same. */
 #ifndef ATOMO_ROWS_H
 #define ATOMO_ROWS_H
 
-#include <stddef.h>
+#include "vec/kernels.h"
 
 typedef struct {
     /* Sets y = x P(N(0, 1) < x), the exact GELU (Hendrycks & Gimpel 2016), to 2e-7, and overwrites x with the
@@ -27,5 +29,9 @@ typedef struct {
     void (*norm_back)(size_t n, const float *x, const float *weight, const float *dy, const float kept[2],
                       int add, float *dx, float *dweight, float *dbias);
 } RowLoops;
+
+const RowLoops *row_loops(void);
+/* for tests: returns the loops for one instruction set; NULL: not in this build, or not on this CPU */
+const RowLoops *row_loops_of(Isa isa);
 
 #endif

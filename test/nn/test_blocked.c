@@ -148,7 +148,9 @@ static const Case cases[] = {
 static void conv_begin(Bench *t, const Case *c)
 {
     bench_begin(t, c->channels, c->rows, c->columns, c->lanes ? c->lanes : layer_lanes());
-    build_conv_blocked(&t->b, &t->in, "conv", &c->s);
+    ConvSettings s = c->s;
+    s.blocked = true;
+    build_conv(&t->b, &t->in, "conv", &s);
     bench_ready(t);
 }
 
@@ -315,8 +317,9 @@ static void channels_that_are_not_whole_groups_are_refused(void **state)
     for (size_t i = 0; i < countof(channels); i++) {
         Bench t;
         bench_begin(&t, 16, 8, 8, layer_lanes());
-        build_conv_blocked(&t.b, &t.in, "conv9",
-                           &(ConvSettings){.channels = channels[i], .size = 3, .stride = 1, .padding = 1});
+        build_conv(&t.b, &t.in, "conv9",
+                   &(ConvSettings){
+                       .channels = channels[i], .size = 3, .stride = 1, .padding = 1, .blocked = true});
         check(t.b.status == ERR_USAGE && strstr(t.err.text, "conv9: ") &&
               strstr(t.err.text, "a multiple of "));
         assert_int_equal(t.b.layers, 0);

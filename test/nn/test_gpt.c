@@ -3,7 +3,7 @@
  * and weights that this script reads. */
 #include "rig/check.h"
 
-#include "nn/loops.h"
+#include "nn/rows.h"
 #include "nn/model.h"
 
 #include <stdatomic.h>
@@ -377,11 +377,11 @@ static void gelu_is_exact_on_every_instruction_set(void **state)
     enum { COUNT = 2003 };
     static float x[COUNT], y[COUNT];
     for (Isa isa = 0; isa < ISA_COUNT; isa++) {
-        if (!loops_of(isa))
+        if (!row_loops_of(isa))
             continue;
         for (size_t i = 0; i < COUNT; i++)
             x[i] = (float)i / 100 - 10;
-        loops_of(isa)->rows->gelu(COUNT, x, y);
+        row_loops_of(isa)->gelu(COUNT, x, y);
         for (size_t i = 0; i < COUNT; i++) {
             const double v = (double)((float)i / 100 - 10), below = 0.5 * erfc(-v / sqrt(2));
             check_near((double)y[i], v * below, 2e-7 * fmax(1, fabs(v)));

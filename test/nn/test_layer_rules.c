@@ -2,7 +2,6 @@
  * NaN, dropout's mask, sums of activations, the loss, and equal results on every instruction set. */
 #include "rig/layer_rig.h"
 
-#include "nn/loops.h"
 
 /* ---- max pooling ---- */
 
@@ -243,55 +242,6 @@ static void outputs_beyond_all_bounds_have_a_finite_loss_and_no_number_has_none(
     }
 }
 
-/* ---- the kernels give equal results on every instruction set ---- */
-
-static Reach run(size_t at, size_t count)
-{
-    return (Reach){.count = count, .tap_step = 1, .at = at, .at_step = 1};
-}
-
-static void instruction_sets_agree(void **state)
-{
-    (void)state;
-    enum { C = 3, SIDE = 6, SIZE = 3, OUT = 4, K = 11, TAPS = C * SIZE * SIZE };
-    Arena *a = arena_open(0);
-    float *x = NEW(a, float, C *SIDE *SIDE *PIECE), *w = NEW(a, float, 12 * TAPS), *bias = NEW(a, float, 12);
-    float *dy = NEW(a, float, K *OUT *OUT *PIECE);
-    layers_normal(x, C * SIDE * SIDE * PIECE, 1, 1);
-    layers_normal(w, 12 * TAPS, 1, 2);
-    layers_normal(bias, 12, 1, 3);
-    layers_normal(dy, K * OUT * OUT * PIECE, 1, 4);
-    Reach reach[OUT];
-    for (size_t i = 0; i < OUT; i++)
-        reach[i] = run(i, SIZE);
-    float *y[ISA_COUNT], *dw[ISA_COUNT], *most[ISA_COUNT], *back[ISA_COUNT];
-    uint8_t *place[ISA_COUNT];
-    for (int isa = 0; isa < ISA_COUNT; isa++) {
-        const Loops *l = loops_of((Isa)isa);
-        if (!l)
-            continue;
-        y[isa] = NEW(a, float, K *OUT *OUT *PIECE);
-        dw[isa] = NEW_ZERO(a, float, K *(TAPS + 1));
-        most[isa] = NEW(a, float, 9 * PIECE);
-        back[isa] = NEW(a, float, SIDE *SIDE *PIECE);
-        place[isa] = NEW(a, uint8_t, 9 * PIECE);
-        l->direct(&(Direct){x, C, SIDE, SIDE, reach, reach, w, bias, SIZE, 12, y[isa], K, OUT, OUT, false});
-        l->direct_weights(
-            &(DirectWeights){x, C, SIDE, SIDE, dy, K, OUT, OUT, SIZE, 1, dw[isa], dw[isa] + K * TAPS});
-        const Windows windows = {2, PIECE, 3, 3, SIDE, SIDE};
-        l->windows_max(&windows, x, most[isa], place[isa]);
-        l->windows_max_back(&windows, dy, place[isa], false, back[isa]);
-        for (size_t i = 0; i < K * OUT * OUT * PIECE; i++)
-            check_near((double)y[isa][i], (double)y[0][i], 1e-4);
-        for (size_t i = 0; i < K * (TAPS + 1); i++)
-            check_near((double)dw[isa][i], (double)dw[0][i], 1e-4);
-        check(!memcmp(most[isa], most[0], 9 * PIECE * sizeof(float)));
-        check(!memcmp(place[isa], place[0], 9 * PIECE));
-        check(!memcmp(back[isa], back[0], SIDE * SIDE * PIECE * sizeof(float)));
-    }
-    arena_close(a);
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_first_of_equal_maxima_gets_the_gradient),
     cmocka_unit_test(what_is_no_number_reaches_the_loss),
@@ -304,7 +254,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_loss_is_the_cross_entropy_and_its_gradient_the_slope),
     cmocka_unit_test(a_thousand_classes_are_as_good_as_four),
     cmocka_unit_test(outputs_beyond_all_bounds_have_a_finite_loss_and_no_number_has_none),
-    cmocka_unit_test(instruction_sets_agree),
 };
 
 CHECK_MAIN(tests)

@@ -1,5 +1,4 @@
-/* test_layers.c -- tests single layers, on plain and on interleaved activations (with PIECE images in the
- * last axis). Compares outputs with a slow forward pass in double, and gradients with central differences of
+/* test_layers.c -- tests single layers, on activations of any layout. Compares outputs with a slow forward pass in double, and gradients with central differences of
  * the slow forward pass. */
 #include "rig/layer_rig.h"
 
@@ -169,7 +168,7 @@ static void two_convs_ref(const Case *c, const double *x, const double *w, doubl
 
 static Activation *two_convs(Builder *b, Activation *in, const Case *c)
 {
-    /* max pooling of size 1 does not change the numbers, but makes the layout interleaved */
+    /* max pooling of size 1 does not change the numbers */
     in = build_max_pool(b, in, 1);
     const ConvSettings s = {.channels = c->outputs, .size = c->size, .stride = 1, .padding = c->padding};
     Activation *one = build_conv(b, in, "one", &s);
@@ -231,7 +230,7 @@ static void check_all(const Case *c, const char *what, const double *a, const do
     for (size_t i = 0; i < n; i++)
         most = fmax(most, fabs(b[i]));
     for (size_t i = 0; i < n; i++)
-        if (!(fabs(a[i] - b[i]) <= 2e-6 * most)) {
+        if (!(fabs(a[i] - b[i]) <= 5e-6 * most)) {
             print_error("case %td, %s %zu of %zu: %.9g against %.9g\n", c - cases, what, i, n, a[i], b[i]);
             check(a[i] == b[i]);
         }

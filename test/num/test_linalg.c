@@ -143,26 +143,35 @@ static void rank_one_sums_are_those_of_plain_loops(void **state)
         }
 }
 
-static void multiply_honours_turns_scale_and_add(void **state)
+static void check_product(size_t m, size_t n, size_t k, int turns)
+{
+    const float *a = normal(m * k, 3, 1), *b = normal(k * n, 4, 1), *start = normal(m * n, 5, 1);
+    float *c = NEW(arena, float, m *n), *c3 = NEW(arena, float, m *n);
+    const bool at = turns & 1, bt = turns & 2, add = turns & 4;
+    const Product p = {a, b, c, m, n, k, at, bt, add, 0.5F};
+    Product p3 = p;
+    p3.c = c3;
+    memcpy(c, start, m * n * sizeof *c);
+    memcpy(c3, start, m * n * sizeof *c);
+    linalg_multiply(&p, 1);
+    linalg_multiply(&p3, 3);
+    assert_memory_equal(c, c3, m * n * sizeof *c);
+    for (size_t i = 0; i < m; i++)
+        for (size_t j = 0; j < n; j++) {
+            double sum = add ? (double)start[i * n + j] : 0;
+            for (size_t l = 0; l < k; l++)
+                sum += 0.5 * (double)a[at ? l * m + i : i * k + l] * (double)b[bt ? j * k + l : l * n + j];
+            check_near((double)c[i * n + j], sum, 4e-7 * ((double)k + 10));
+        }
+}
+
+static void products_are_sums_for_any_number_of_threads(void **state)
 {
     (void)state;
-    enum { M = 300, N = 7, K = 21 };
-    const float *a = normal(M * K, 3, 1), *b = normal(K * N, 4, 1), *start = normal(M * N, 5, 1);
-    float *c = NEW(arena, float, M *N);
-    for (int turns = 0; turns < 8; turns++) {
-        const bool at = turns & 1, bt = turns & 2, add = turns & 4;
-        memcpy(c, start, M * N * sizeof *c);
-        const Product p = {a, b, c, M, N, K, at, bt, add, 0.5F};
-        linalg_multiply(&p, 2);
-        for (size_t i = 0; i < M; i++)
-            for (size_t j = 0; j < N; j++) {
-                double sum = add ? (double)start[i * N + j] : 0;
-                for (size_t k = 0; k < K; k++)
-                    sum +=
-                        0.5 * (double)a[at ? k * M + i : i * K + k] * (double)b[bt ? j * K + k : k * N + j];
-                check_near((double)c[i * N + j], sum, 2e-5);
-            }
-    }
+    static const size_t sizes[][3] = {{300, 7, 21}, {7, 600, 33}, {513, 17, 0}, {1, 1, 1}, {64, 65, 801}};
+    for (size_t i = 0; i < countof(sizes); i++)
+        for (int turns = 0; turns < 8; turns++)
+            check_product(sizes[i][0], sizes[i][1], sizes[i][2], turns);
 }
 
 /* ---- decompositions ---- */
@@ -346,7 +355,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(gram_matrices_are_those_of_plain_loops_for_any_thread_count),
     cmocka_unit_test(projections_are_those_of_plain_loops_for_any_thread_count),
     cmocka_unit_test(rank_one_sums_are_those_of_plain_loops),
-    cmocka_unit_test(multiply_honours_turns_scale_and_add),
+    cmocka_unit_test(products_are_sums_for_any_number_of_threads),
     cmocka_unit_test(singular_vectors_multiply_back),
     cmocka_unit_test(tiny_huge_zero_and_identity_matrices_decompose),
     cmocka_unit_test(eigenvectors_are_orthonormal_and_belong_to_their_values),

@@ -105,8 +105,6 @@ static inline void layers_backward(Layers *r, bool added)
 static inline float *element(const Activation *v, float *x, size_t image, size_t i)
 {
     const size_t n = activation_size(v), pixels = v->rows * v->columns, lanes = v->lanes;
-    if (v->interleaved)
-        return x + (image / PIECE * n + i) * PIECE + image % PIECE;
     return x + image * n + (i / pixels / lanes * pixels + i % pixels) * lanes + i / pixels % lanes;
 }
 
@@ -120,14 +118,11 @@ static inline double *in_order(Layers *r, const Activation *v, float *x)
     return plain;
 }
 
-/* Fills the outputs' gradient dx with random numbers. In an interleaved memory layout, elements without an
- * image become 0. */
+/* Fills the outputs' gradient dx with random numbers, which do not depend on the memory layout. */
 static inline void give_gradient(Layers *r)
 {
     float *plain = NEW(r->a, float, r->images *activation_size(r->out));
     layers_normal(plain, r->images * activation_size(r->out), 1, 3);
-    for (size_t i = 0; i < activation_floats(r->out, r->images); i++)
-        r->out->dx[i] = 0;
     for (size_t image = 0; image < r->images; image++)
         for (size_t i = 0; i < activation_size(r->out); i++)
             *element(r->out, r->out->dx, image, i) = plain[image * activation_size(r->out) + i];

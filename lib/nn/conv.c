@@ -1,5 +1,4 @@
-/* conv_blocked.c -- convolution by oneDNN, one piece (a few images of the batch) at a time. Activations are
- * in oneDNN's blocked order.
+/* conv.c -- convolution by oneDNN, one piece (a few images of the batch) at a time.
  *
  * The last bits of oneDNN's weight gradients depend on the number of threads. So each primitive is made for
  * one thread and one piece, whose size follows from the layer's shape alone. Threads work on different
@@ -54,10 +53,12 @@ static Status dnnl_check(dnnl_status_t status, const char *what, Error *err)
                : FAIL(err, ERR_NUMERIC, "oneDNN: %s failed (status %d)", what, (int)status);
 }
 
-static dnnl_status_t activation_desc(dnnl_memory_desc_t *d, const Activation *v, size_t images)
+static dnnl_status_t activation_desc(dnnl_memory_desc_t *d, const Activation *v, bool blocked, size_t images)
 {
     const dnnl_dims_t dims = {(dnnl_dim_t)images, (dnnl_dim_t)v->channels, (dnnl_dim_t)v->rows,
                               (dnnl_dim_t)v->columns};
+    if (!blocked)
+        return desc_make(d, 4, dims, dnnl_nhwc);
     return desc_make(d, 4, dims, v->lanes == 1 ? dnnl_nchw : v->lanes == 16 ? dnnl_nChw16c : dnnl_nChw8c);
 }
 
@@ -80,7 +81,7 @@ static size_t tiles(const Activation *v)
 static bool winograd_saves(const Layer *l)
 {
     const ConvSettings *c = l->settings;
-    return c->size == 3 && c->stride == 1 && c->padding == 1 && l->in->lanes > 1 &&
+    return c->size == 3 && c->stride == 1 && c->padding == 1 && c->blocked && l->in->lanes > 1 &&
            l->out->rows * l->out->columns * 9 >= 2 * TILE_PRODUCTS * tiles(l->out);
 }
 
@@ -102,9 +103,10 @@ typedef struct {
 static dnnl_status_t sides_open(Sides *d, const Layer *l, size_t images)
 {
     const dnnl_dims_t channels = {(dnnl_dim_t)l->out->channels};
-    dnnl_status_t status = activation_desc(&d->in, l->in, images);
+    const bool blocked = ((const ConvSettings *)l->settings)->blocked;
+    dnnl_status_t status = activation_desc(&d->in, l->in, blocked, images);
     if (status == dnnl_success)
-        status = activation_desc(&d->out, l->out, images);
+        status = activation_desc(&d->out, l->out, blocked, images);
     return status == dnnl_success ? desc_make(&d->bias, 1, channels, dnnl_a) : status;
 }
 
@@ -642,5 +644,5 @@ static void close(Layer *l)
         primitives_close(l->state);
 }
 
-const LayerOps conv_blocked_layer = {
+const LayerOps conv_layer = {
     .name = "conv", .open = open, .forward = forward, .backward = backward, .close = close};
