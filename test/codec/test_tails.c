@@ -232,28 +232,12 @@ static void constants_and_zeros_end_with_the_largest(void **state)
     }
 }
 
-static void damage_and_threads(void **state)
-{
-    (void)state;
-    for (size_t c = 0; c < countof(codecs); c++) {
-        Try *t = open_case(codecs[c].name, 0.05, 900, 0);
-        try_both(t);
-        try_refuses_other_lengths(t);
-        check(try_survives_flips(t, 3) > 0);
-        try_close(t);
-        t = open_case(codecs[c].name, 0.01, 300000, 3);
-        try_any_threads(t);
-        try_close(t);
-    }
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_goes_is_what_reaches_the_papers_level),
     cmocka_unit_test(about_k_elements_go_where_the_fitted_law_holds),
     cmocka_unit_test(sidco_keeps_near_k_on_other_tails),
     cmocka_unit_test(a_negated_gradient_is_sent_as_the_negated_estimate),
     cmocka_unit_test(constants_and_zeros_end_with_the_largest),
-    cmocka_unit_test(damage_and_threads),
 };
 
 CHECK_MAIN(tests)

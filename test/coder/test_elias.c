@@ -1,4 +1,4 @@
-/* test_elias.c -- Elias gamma and omega codes: published codes and lengths, and decoding of random bytes. */
+/* test_elias.c -- Elias gamma and omega codes: published codes and lengths, and words against streams. */
 #include "rig/check.h"
 
 #include "rig/coder_rig.h"
@@ -92,32 +92,11 @@ static void omega_words_equal_omega_streams(void **state)
     }
 }
 
-/* Each call of `gamma_get` or `omega_get` takes at least one bit, so decoding ends. A call returns 0 exactly if
- * the call sets the flag `bad` of the reader. */
-static void no_bytes_make_decoding_run_away(void **state)
-{
-    (void)state;
-    uint8_t data[64];
-    const Rng rng = rng_open(3, 0, 0, 0, 0);
-    for (uint64_t trial = 0; trial < 4000; trial++) {
-        for (size_t i = 0; i < sizeof data; i++)
-            data[i] = trial == 0 ? 0 : trial == 1 ? 0xff : (uint8_t)rng_u32(&rng, USE_TEST, trial * 64 + i);
-        for (size_t c = 0; c < countof(codes); c++) {
-            BitReader r = bits_reader((Bytes){data, trial % 65});
-            size_t reads = 0;
-            for (; !r.bad; reads++)
-                check((codes[c].get(&r) == 0) == r.bad);
-            check(reads <= 8 * 64 + 1);
-        }
-    }
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(codes_are_those_of_the_books),
     cmocka_unit_test(omega_lengths_are_those_of_the_table),
     cmocka_unit_test(numbers_come_back_at_their_stated_cost),
     cmocka_unit_test(omega_words_equal_omega_streams),
-    cmocka_unit_test(no_bytes_make_decoding_run_away),
 };
 
 CHECK_MAIN(tests)

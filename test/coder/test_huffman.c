@@ -1,5 +1,4 @@
-/* test_huffman.c -- Huffman codes against brute force, a slow decoder and entropy bounds; damaged tables and
- * streams. */
+/* test_huffman.c -- Huffman codes against brute force, a slow decoder and entropy bounds; incomplete tables. */
 #include "rig/check.h"
 
 #include "coder/elias.h"
@@ -334,25 +333,6 @@ static void tables_that_are_not_complete_are_refused(void **state)
     }
 }
 
-static void no_bytes_make_reading_run_away(void **state)
-{
-    (void)state;
-    uint16_t symbol[300 + HUFFMAN_SLACK];
-    for (uint64_t trial = 0; trial < 20000; trial++) {
-        const ArenaMark mark = arena_mark(arena);
-        uint8_t data[40];
-        for (size_t i = 0; i < sizeof data; i++)
-            data[i] = (uint8_t)rng_u64(&rng, USE_TEST, trial * 64 + i);
-        data[0] = trial % 3 ? (uint8_t)(data[0] & 0x7f) : data[0];
-        Huffman h = open_code(1 + (uint32_t)(trial % 100));
-        BitReader r = bits_reader((Bytes){data, trial % 41});
-        if (huffman_table_get(&h, &r) && (trial & 1 || huffman_ready(&h)) && huffman_get(&h, &r, 300, symbol))
-            for (size_t i = 0; i < 300; i++)
-                check(symbol[i] < h.alphabet);
-        arena_rewind(arena, mark);
-    }
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(no_other_code_is_shorter_by_brute_force),
     cmocka_unit_test(lengths_stay_within_a_bit_of_the_entropy),
@@ -362,7 +342,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(alphabets_of_one_symbol_or_none_take_no_bits),
     cmocka_unit_test(the_example_of_the_format_page_is_so),
     cmocka_unit_test(tables_that_are_not_complete_are_refused),
-    cmocka_unit_test(no_bytes_make_reading_run_away),
 };
 
 int main(void)

@@ -3,7 +3,6 @@
  * slots. */
 #include "rig/check.h"
 
-#include "base/arena.h"
 #include "coder/elias.h"
 #include "vec/kernels.h"
 #include "rig/rans_case.h"
@@ -193,27 +192,6 @@ static void tables_come_back_at_their_stated_cost(void **state)
         is_rounded += r.present > 1 && r.detail < RANS_EXACT;
     }
     check(is_rounded > 10 && is_rounded < 150);
-}
-
-/* Symbol 0 has the frequency 256 of 4096, which does not fit in a byte. */
-static void a_table_of_all_bytes_comes_back(void **state)
-{
-    (void)state;
-    Rans r = {.alphabet = RANS_BYTES, .precision = RANS_PRECISION, .detail = 0, .present = RANS_BYTES}, back;
-    uint64_t weight[RANS_BYTES];
-    uint8_t data[256];
-    for (uint32_t k = 0; k < RANS_BYTES; k++) {
-        r.symbol[k] = (uint16_t)k;
-        weight[k] = r.weight[k] = k == 0 ? 32 : k < 226 ? 2 : 1;
-    }
-    rans_share(&r, weight);
-    assert_int_equal(r.frequency[0], RANS_BYTES);
-    BitWriter w = bits_writer(data, sizeof data);
-    rans_table_put(&r, &w);
-    bits_close(&w);
-    BitReader in = bits_reader((Bytes){data, (size_t)(w.at - data)});
-    check(!w.full && rans_table_get(&back, RANS_BYTES, &in) && bits_finish(&in));
-    assert_memory_equal(&r, &back, sizeof r);
 }
 
 /* ---- streams ---- */
@@ -427,7 +405,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(rare_symbols_get_finer_shares),
     cmocka_unit_test(no_other_precision_makes_a_short_stream_shorter),
     cmocka_unit_test(tables_come_back_at_their_stated_cost),
-    cmocka_unit_test(a_table_of_all_bytes_comes_back),
     cmocka_unit_test(streams_equal_a_slow_writers_and_come_back),
     cmocka_unit_test(sizes_are_the_entropy_and_what_the_cost_function_says),
     cmocka_unit_test(ranks_stand_for_symbols_of_large_alphabets),

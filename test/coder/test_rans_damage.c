@@ -2,9 +2,7 @@
  * p, symbols share 2^p slots in proportion to their weights. */
 #include "rig/rans_case.h"
 
-#include "base/arena.h"
 #include "coder/elias.h"
-#include "vec/kernels.h"
 
 static Rng rng;
 
@@ -211,26 +209,6 @@ static void alphabets_of_one_symbol_or_none_take_no_bytes(void **state)
     check(!rans_get(&reader, 16, (Bytes){back, 1}, 100, back));
 }
 
-static void no_bytes_make_reading_run_away(void **state)
-{
-    (void)state;
-    static RansReader reader;
-    uint8_t data[96], back[200];
-    for (uint64_t trial = 0; trial < 20000; trial++) {
-        for (size_t i = 0; i < sizeof data; i++)
-            data[i] = (uint8_t)rng_u64(&rng, USE_TEST, trial * 128 + i);
-        data[0] = (uint8_t)(trial % 16 << 4 | (data[0] & 7));
-        Rans r;
-        BitReader in = bits_reader((Bytes){data, trial % 97});
-        if (!rans_table_get(&r, 1 + (uint32_t)(trial % 300), &in))
-            continue;
-        rans_reader(&reader, &r);
-        const size_t at = (size_t)(in.at / 8);
-        if (rans_get(&reader, lane_counts[trial % 3], (Bytes){data + at, trial % 97 - at}, 200, back))
-            check(r.present == 1);
-    }
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_wrong_last_state_is_refused_as_no_stream_has_two_meanings),
     cmocka_unit_test(tables_whose_runs_do_not_fit_are_refused),
@@ -238,7 +216,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(tables_list_no_more_symbols_than_there_are_slots_or_bytes),
     cmocka_unit_test(streams_that_begin_too_low_are_refused),
     cmocka_unit_test(alphabets_of_one_symbol_or_none_take_no_bytes),
-    cmocka_unit_test(no_bytes_make_reading_run_away),
 };
 
 int main(void)

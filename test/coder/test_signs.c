@@ -173,23 +173,8 @@ static void every_size_takes_one_bit_an_element_and_its_means(void **state)
             assert_int_equal(t->out.size, raw ? 4 * n + 1 : own);
             for (size_t i = 0; i < n; i++)
                 check(raw ? t->y[i] == t->x[i] : (t->y[i] < 0) == (t->x[i] < 0));
-            if (n < 600) {
-                try_refuses_other_lengths(t);
-                try_survives_flips(t, n < 65 ? 1 : 37);
-            }
             try_close(t);
         }
-}
-
-static void any_number_of_threads_gives_the_same_bytes(void **state)
-{
-    (void)state;
-    for (size_t s = 0; s < countof(specs); s++) {
-        Try *t = try_open(specs[s], 5 * BLOCK + 123);
-        try_normal(t, 51);
-        try_any_threads(t);
-        try_close(t);
-    }
 }
 
 static double error_of(const Try *t)
@@ -227,19 +212,6 @@ static void scaled_signs_have_the_mean_magnitude_of_their_tensor_or_bucket(void 
         }
 }
 
-static void the_largest_floats_keep_a_finite_mean(void **state)
-{
-    (void)state;
-    for (size_t s = 1; s < countof(specs); s++) {
-        Try *t = try_open(specs[s], 3001);
-        for (size_t i = 0; i < 3001; i++)
-            t->x[i] = i % 3 ? FLT_MAX : -FLT_MAX;
-        try_both(t);
-        assert_memory_equal(t->x, t->y, 3001 * sizeof(float));
-        try_close(t);
-    }
-}
-
 /* For C = scaledsign, |C(x) - x|^2 = (1 - delta) |x|^2 with delta = |x|_1^2 / (n |x|^2). */
 static void scaled_signs_contract_by_their_density(void **state)
 {
@@ -254,22 +226,6 @@ static void scaled_signs_contract_by_their_density(void **state)
     try_both(t);
     check_rel(error_of(t), 1 - one * one / (3000 * two), 1e-6);
     try_close(t);
-}
-
-static void scales_that_are_no_magnitudes_are_refused(void **state)
-{
-    (void)state;
-    static const float bad[] = {-1, -0.0f, INFINITY, NAN};
-    for (size_t s = 1; s < countof(specs); s++)
-        for (size_t i = 0; i < countof(bad); i++)
-            for (size_t at = 0; at < means_bytes(s, 1000); at += 4) {
-                Try *t = try_open(specs[s], 1000);
-                try_normal(t, 4);
-                try_both(t);
-                store_f32(t->out.data + 1 + at, bad[i]);
-                check(try_payload(t, buf_bytes(&t->out)) == ERR_CORRUPT);
-                try_close(t);
-            }
 }
 
 /* ---- onebit ---- */
@@ -314,63 +270,6 @@ static void each_column_of_a_matrix_has_its_own_two_means(void **state)
     }
 }
 
-static void columns_of_one_or_two_rows_go_as_floats(void **state)
-{
-    (void)state;
-    for (size_t rows = 1; rows <= 3; rows++) {
-        Shape shape;
-        Rig rig;
-        check(shape_make(&shape, 2, (const size_t[]){rows, 100}));
-        rig_open(&rig, "onebit", shape);
-        float x[300];
-        fill(x, 300);
-        check_ok(rig_encode(&rig, x, 0), &rig.err);
-        check(rig.payload.data[0] == (rows < 3 ? PAYLOAD_RAW : PAYLOAD_METHOD));
-        rig_close(&rig);
-    }
-}
-
-static void matrices_give_the_same_bytes_on_any_number_of_threads(void **state)
-{
-    (void)state;
-    Shape shape;
-    Rig rig;
-    check(shape_make(&shape, 2, (const size_t[]){300, 1111}));
-    rig_open(&rig, "onebit", shape);
-    float *x = NEW(rig.forever, float, shape.n), *first = NEW(rig.forever, float, shape.n);
-    fill(x, shape.n);
-    check_ok(rig_encode(&rig, x, 0), &rig.err);
-    check_ok(rig_decode(&rig), &rig.err);
-    uint8_t *bytes = NEW(rig.forever, uint8_t, rig.payload.size);
-    memcpy(bytes, rig.payload.data, rig.payload.size);
-    memcpy(first, rig.decoded, shape.n * sizeof *first);
-    for (int threads = 2; threads < 9; threads += 3) {
-        rig.call.threads = threads;
-        check_ok(rig_encode(&rig, x, 0), &rig.err);
-        check_ok(rig_decode(&rig), &rig.err);
-        assert_memory_equal(bytes, rig.payload.data, rig.payload.size);
-        assert_memory_equal(first, rig.decoded, shape.n * sizeof *first);
-    }
-    rig_close(&rig);
-}
-
-static void a_mean_without_elements_must_be_zero(void **state)
-{
-    (void)state;
-    for (int side = 0; side < 2; side++) {
-        Try *t = try_open("onebit", 100);
-        for (size_t i = 0; i < 100; i++)
-            t->x[i] = side ? -1.5f : 1.5f;
-        try_both(t);
-        assert_memory_equal(t->x, t->y, 100 * sizeof(float));
-        uint8_t *empty = t->out.data + 1 + (side ? 0 : 4);
-        check(load_u32(empty) == 0);
-        store_f32(empty, 1);
-        check(try_payload(t, buf_bytes(&t->out)) == ERR_CORRUPT);
-        try_close(t);
-    }
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(bits_are_set_under_zero_and_come_back_as_the_two_values),
     cmocka_unit_test(sums_of_both_sides_agree_to_the_bit_and_with_long_doubles),
@@ -378,15 +277,9 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(pens_write_parts_that_share_bytes),
     cmocka_unit_test(threads_write_signs_to_shared_bytes),
     cmocka_unit_test(every_size_takes_one_bit_an_element_and_its_means),
-    cmocka_unit_test(any_number_of_threads_gives_the_same_bytes),
     cmocka_unit_test(scaled_signs_have_the_mean_magnitude_of_their_tensor_or_bucket),
-    cmocka_unit_test(the_largest_floats_keep_a_finite_mean),
     cmocka_unit_test(scaled_signs_contract_by_their_density),
-    cmocka_unit_test(scales_that_are_no_magnitudes_are_refused),
     cmocka_unit_test(each_column_of_a_matrix_has_its_own_two_means),
-    cmocka_unit_test(columns_of_one_or_two_rows_go_as_floats),
-    cmocka_unit_test(matrices_give_the_same_bytes_on_any_number_of_threads),
-    cmocka_unit_test(a_mean_without_elements_must_be_zero),
 };
 
 CHECK_MAIN(tests)

@@ -69,16 +69,6 @@ static Bytes payload_of(const Try *t)
     return t->sent.round[0];
 }
 
-static double error_of(const Try *t)
-{
-    double error = 0, norm = 0;
-    for (size_t i = 0; i < t->shape.n; i++) {
-        error += pow((double)t->x[i] - (double)t->y[i], 2);
-        norm += pow((double)t->x[i], 2);
-    }
-    return error / norm;
-}
-
 static void elements_decode_to_the_mean_of_their_bucket(void **state)
 {
     (void)state;
@@ -113,64 +103,6 @@ static void elements_decode_to_the_mean_of_their_bucket(void **state)
         }
         try_close(t);
     }
-}
-
-static void signs_never_flip_even_where_clusters_are_old(void **state)
-{
-    (void)state;
-    Try *t = open_normal("cas:clusters=3", N);
-    const size_t size = codec_state_size(&t->call);
-    void *kept = NEW_ZERO(t->arena, uint8_t, size);
-    t->call.state = kept;
-    for (size_t i = 0; i < N; i++)
-        t->x[i] = fabsf(t->x[i]); /* the codec is trained on a vector without negative values */
-    check_ok(codec_train(&t->call, t->x, kept), &t->err);
-    for (uint64_t seed = 0; seed < 3; seed++) {
-        try_normal(t, seed);
-        for (size_t i = 0; i < 100; i++)
-            t->x[i] = i % 2 ? 0 : -0.0f;
-        try_both(t);
-        for (size_t i = 0; i < N; i++)
-            check(t->x[i] > 0 ? t->y[i] > 0 : t->y[i] <= 0);
-    }
-    try_close(t);
-}
-
-static void one_bucket_a_cluster_is_a_k_means_quantiser(void **state)
-{
-    (void)state;
-    Try *t = open_normal("cas:clusters=4,buckets=1", N);
-    double sum[8] = {0}, count[8] = {0}, plain = 0;
-    try_both(t);
-    const Head h = head_of(payload_of(t));
-    check(h.clusters == 8 && h.buckets == 8);
-    for (size_t i = 0; i < N; i++) {
-        sum[cluster_of(&h, (double)t->x[i])] += (double)t->x[i];
-        count[cluster_of(&h, (double)t->x[i])]++;
-    }
-    for (size_t i = 0; i < N; i++) {
-        const size_t j = cluster_of(&h, (double)t->x[i]);
-        check_rel((double)t->y[i], sum[j] / count[j], 3e-7);
-        plain += pow(h.centre[j] - (double)t->x[i], 2);
-    }
-    check(error_of(t) > 0.01 && error_of(t) < 0.05);
-    double error = 0;
-    for (size_t i = 0; i < N; i++)
-        error += pow((double)t->y[i] - (double)t->x[i], 2);
-    check(error <= plain); /* means leave at most the error of the centres */
-    try_close(t);
-}
-
-static void one_cluster_a_sign_is_one_bit_sgd(void **state)
-{
-    (void)state;
-    Try *t = open_normal("cas:clusters=1,buckets=1", N), *o = open_normal("onebit:scope=tensor", N);
-    try_both(t);
-    try_both(o);
-    for (size_t i = 0; i < N; i++)
-        check_rel((double)t->y[i], (double)o->y[i], 2e-7);
-    try_close(t);
-    try_close(o);
 }
 
 static void no_collision_is_lossless(void **state)
@@ -247,98 +179,7 @@ static void bits_are_what_was_asked_for(void **state)
         }
 }
 
-/* The option --equal-bits varies the key `bits`; the command sweep varies the key `clusters`. */
-static void the_fine_rate_reaches_one_two_and_three_bits(void **state)
-{
-    (void)state;
-    for (int bits = 1; bits <= 3; bits++) {
-        Try *t = try_open("cas", 65536);
-        Rate r;
-        check(rate_find(&r, t->codec) && !strcmp(r.key->key, "clusters"));
-        check(rate_find_fine(&r, t->codec) && !strcmp(r.key->key, "bits"));
-        check_ok(rate_set(&t->codec, t->codec, &r, bits, t->arena, &t->err), &t->err);
-        t->call.self = t->codec;
-        try_laplace(t, 3);
-        try_both(t);
-        check_rel(8 * (double)t->out.size / 65536, bits, 0.01);
-        try_close(t);
-    }
-}
-
-static void more_bits_leave_less_error(void **state)
-{
-    (void)state;
-    double before = 1;
-    for (int bits = 10; bits <= 60; bits += 5) {
-        char spec[64];
-        snprintf(spec, sizeof spec, "cas:bits=%g", bits / 10.0);
-        Try *t = open_normal(spec, N);
-        try_both(t);
-        check(error_of(t) < before);
-        before = error_of(t);
-        try_close(t);
-    }
-    /* the error that is left comes from the magnitudes above a percentile, which share one cluster */
-    check(before < 0.02);
-}
-
-static void index_is_within_a_tenth_of_its_entropy(void **state)
-{
-    (void)state;
-    for (int k = 2; k <= 8; k++) {
-        char spec[64];
-        snprintf(spec, sizeof spec, "cas:buckets=1,clusters=%d", k);
-        Try *t = try_open(spec, 65536);
-        Streams streams = {0};
-        try_laplace(t, 3);
-        t->call.streams = &streams;
-        try_both(t);
-        check(streams.reported && !streams.raw);
-        check(8 * (double)t->out.size >= streams.entropy_bits);
-        check(8 * (double)t->out.size <= 1.1 * streams.entropy_bits);
-        try_close(t);
-    }
-}
-
-/* ---- edge cases ---- */
-
-static void short_tensors_travel_as_floats(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *spec;
-        size_t n, kind;
-    } cases[] = {{"cas", 999, PAYLOAD_RAW},
-                 {"cas", 1000, PAYLOAD_METHOD},
-                 {"cas:min=50", 60, PAYLOAD_METHOD},
-                 {"cas:min=0", 8, PAYLOAD_RAW},
-                 {"cas:min=0", 0, PAYLOAD_RAW},
-                 {"cas:min=2000", 1999, PAYLOAD_RAW},
-                 {"cas:buckets=3000", 3000, PAYLOAD_RAW}};
-    for (size_t k = 0; k < countof(cases); k++) {
-        Try *t = open_normal(cases[k].spec, cases[k].n);
-        try_both(t);
-        check(t->out.data[0] == cases[k].kind);
-        check(t->out.size <= 4 * cases[k].n + 1);
-        try_close(t);
-    }
-}
-
-static void other_lengths_flips_and_threads(void **state)
-{
-    (void)state;
-    static const char *const specs[] = {"cas", "cas:clusters=3", "cas:clusters=20"};
-    for (size_t s = 0; s < countof(specs); s++) {
-        Try *t = open_normal(specs[s], 3001);
-        try_both(t);
-        try_refuses_other_lengths(t);
-        try_survives_flips(t, 7);
-        try_close(t);
-        t = open_normal(specs[s], 10 * 65536 + 77);
-        try_any_threads(t);
-        try_close(t);
-    }
-}
+/* ---- the three ways to code cluster numbers (bit planes, bitmaps, Huffman), and edge cases ---- */
 
 static void specs_that_cannot_be_are_refused(void **state)
 {
@@ -368,17 +209,9 @@ static void specs_that_cannot_be_are_refused(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(elements_decode_to_the_mean_of_their_bucket),
-    cmocka_unit_test(signs_never_flip_even_where_clusters_are_old),
-    cmocka_unit_test(one_bucket_a_cluster_is_a_k_means_quantiser),
-    cmocka_unit_test(one_cluster_a_sign_is_one_bit_sgd),
     cmocka_unit_test(no_collision_is_lossless),
     cmocka_unit_test(payloads_keep_to_one_budget),
     cmocka_unit_test(bits_are_what_was_asked_for),
-    cmocka_unit_test(the_fine_rate_reaches_one_two_and_three_bits),
-    cmocka_unit_test(more_bits_leave_less_error),
-    cmocka_unit_test(index_is_within_a_tenth_of_its_entropy),
-    cmocka_unit_test(short_tensors_travel_as_floats),
-    cmocka_unit_test(other_lengths_flips_and_threads),
     cmocka_unit_test(specs_that_cannot_be_are_refused),
 };
 CHECK_MAIN(tests)

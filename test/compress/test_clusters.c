@@ -2,7 +2,6 @@
  * hashes the elements of each cluster into buckets. Tests the clusters and the numbers of buckets. */
 #include "rig/check.h"
 
-#include "compress/sketch/cluster_index.h"
 #include "compress/sketch/clusters.h"
 #include "vec/kernels.h"
 
@@ -111,31 +110,6 @@ static void slots_are_in_the_buckets_of_the_elements_clusters(void **state)
     }
 }
 
-/* The rarest cluster has a code word so long that one call of `bits_put` cannot write several. */
-static void codes_of_very_unlike_lengths_come_back(void **state)
-{
-    (void)state;
-    enum { MANY = 70003, RARE = 64 };
-    static uint8_t code[MANY], back[MANY];
-    Arena *a = arena_open(0);
-    const Rng rng = rng_open(10, 0, 0, 0, 0);
-    Error err;
-    for (uint32_t clusters = 2; clusters <= 20; clusters += 3) {
-        const ClusterIndex index = {MANY, clusters, 1, a, &err};
-        for (size_t i = 0; i < MANY; i++) {
-            const int rare = __builtin_ctz(rng_u32(&rng, USE_TEST, i) | 1u << 31);
-            code[i] = (uint8_t)(i < RARE || rare >= (int)clusters ? clusters - 1 : (uint32_t)rare);
-        }
-        Buf out = {.cap = cluster_index_most(MANY, clusters)};
-        out.data = NEW(a, uint8_t, out.cap);
-        check(cluster_index_put(&index, code, &out) == OK);
-        Reader r = reader_open(buf_bytes(&out));
-        const char *why = "";
-        check(cluster_index_get(&index, &r, back, &why) == OK && !memcmp(back, code, MANY));
-    }
-    arena_close(a);
-}
-
 static int by_value(const void *a, const void *b)
 {
     const float x = *(const float *)a, y = *(const float *)b;
@@ -212,25 +186,6 @@ static void buckets_come_to_the_budget_exactly(void **state)
     arena_close(r->a);
 }
 
-/* Clusters must have buckets in proportion to their weights. (In the last version of the released code, each
- * cluster has at most one bucket, so cas becomes a k-means quantiser.) */
-static void clusters_do_not_collapse_to_one_bucket(void **state)
-{
-    (void)state;
-    Rig *r = rig_open();
-    const double weight[] = {3, 0, 1, 1, 2, 3};
-    const uint32_t want[] = {301, 1, 101, 101, 201, 301};
-    learn(r, &usual, N, 1);
-    clusters_share(&r->m, weight, 1006);
-    for (size_t j = 0; j < 6; j++)
-        check(r->m.cluster[j].buckets == want[j]);
-    const double none[6] = {0};
-    clusters_share(&r->m, none, 606);
-    for (size_t j = 0; j < 6; j++)
-        check(r->m.cluster[j].buckets == 101);
-    arena_close(r->a);
-}
-
 /* ---- special vectors ---- */
 
 static void each_side_has_a_cluster_and_no_centre_twice(void **state)
@@ -258,51 +213,12 @@ static void each_side_has_a_cluster_and_no_centre_twice(void **state)
     arena_close(r->a);
 }
 
-static void mostly_zeros_leave_the_other_values_their_clusters(void **state)
-{
-    (void)state;
-    Rig *r = rig_open();
-    for (size_t i = 0; i < N; i++)
-        r->x[i] = i % 100 == 1 ? -1 : i % 100 == 2 ? -2 : i % 100 == 3 ? 4 : 0;
-    learn(r, &usual, N, 1);
-    check(r->m.minus == 3 && r->m.plus == 1);
-    check(r->m.cluster[0].centre == -2 && r->m.cluster[1].centre == -1 && r->m.cluster[2].centre == 0);
-    check(r->m.cluster[3].centre == 4);
-    arena_close(r->a);
-}
-
-/* Clusters learned from 1,000 of the 5,000 elements must be close to the clusters learned from all elements.
- * The outermost centre is a percentile, whose standard error in the sample is about 0.08. */
-static void a_sample_learns_nearly_the_same(void **state)
-{
-    (void)state;
-    Rig *r = rig_open();
-    ClusterSpec few = usual;
-    ClusterModel all, one;
-    few.sample = 1000;
-    learn(r, &usual, N, 1);
-    all = r->m;
-    learn(r, &few, N, 1);
-    one = r->m;
-    for (size_t j = 0; j < 6; j++)
-        check_near((double)one.cluster[j].centre, (double)all.cluster[j].centre, 0.25);
-    learn(r, &few, N, 1);
-    check(!memcmp(&one, &r->m, sizeof one));
-    learn(r, &few, N, 2);
-    check(memcmp(&one, &r->m, sizeof one) != 0);
-    arena_close(r->a);
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(thresholds_find_the_nearest_centre_of_the_sign),
-    cmocka_unit_test(codes_of_very_unlike_lengths_come_back),
     cmocka_unit_test(slots_are_in_the_buckets_of_the_elements_clusters),
     cmocka_unit_test(outliers_are_centred_on_the_percentile_of_their_sign),
     cmocka_unit_test(entropies_are_those_of_histograms),
     cmocka_unit_test(buckets_come_to_the_budget_exactly),
-    cmocka_unit_test(clusters_do_not_collapse_to_one_bucket),
     cmocka_unit_test(each_side_has_a_cluster_and_no_centre_twice),
-    cmocka_unit_test(mostly_zeros_leave_the_other_values_their_clusters),
-    cmocka_unit_test(a_sample_learns_nearly_the_same),
 };
 CHECK_MAIN(tests)

@@ -121,23 +121,6 @@ static void a_whole_sample_is_topk(void **state)
         }
 }
 
-/* A new sample at each step gives a new threshold, so the size of the payload varies. */
-static void samples_are_drawn_anew_each_time(void **state)
-{
-    (void)state;
-    Try *t = try_open("dgc:ratio=0.01", 200000);
-    size_t sizes_seen = 0, last = 0;
-    try_normal(t, 8);
-    for (uint64_t k = 0; k < 40; k++) {
-        try_repeat(t, k);
-        try_both(t);
-        sizes_seen += t->out.size != last;
-        last = t->out.size;
-    }
-    check(sizes_seen > 10);
-    try_close(t);
-}
-
 /* The sample may miss the few non-zero elements. Then dgc must lower the threshold until enough elements are
  * sent. */
 static void rare_values_go_though_no_sample_saw_them(void **state)
@@ -152,35 +135,11 @@ static void rare_values_go_though_no_sample_saw_them(void **state)
     try_close(t);
 }
 
-static void damage_overflow_and_threads(void **state)
-{
-    (void)state;
-    Try *t = try_open("dgc:ratio=0.05", 900);
-    try_normal(t, 3);
-    try_both(t);
-    try_refuses_other_lengths(t);
-    check(try_survives_flips(t, 3) > 0);
-    try_close(t);
-    t = try_open("dgc:ratio=0.01", 300000);
-    try_laplace(t, 4);
-    try_any_threads(t);
-    try_close(t);
-    Run r = open_run("dgc:ratio=0.5", 10);
-    for (size_t i = 0; i < 10; i++)
-        r.t->x[i] = 3e38f;
-    try_both(r.t);
-    settle(&r);
-    check(try_send(r.t) == ERR_NUMERIC && strstr(r.t->err.text, "beyond float32"));
-    try_close(r.t);
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_step_sends_the_largest_of_what_accumulated),
     cmocka_unit_test(without_momentum_all_that_came_in_went_out_or_is_owed),
     cmocka_unit_test(a_whole_sample_is_topk),
-    cmocka_unit_test(samples_are_drawn_anew_each_time),
     cmocka_unit_test(rare_values_go_though_no_sample_saw_them),
-    cmocka_unit_test(damage_overflow_and_threads),
 };
 
 CHECK_MAIN(tests)

@@ -163,33 +163,6 @@ static void instruction_sets_sift_the_same_candidates(void **state)
     arena_rewind(forever, mark);
 }
 
-static void threads_do_not_matter(void **state)
-{
-    (void)state;
-    static const char *const specs[] = {
-        "entry",          "entry:ratio=0.2",  "entry:draw=systematic",
-        "entry:bits=0.2", "entry:probs=clip", "entry:budget=0.01,empty=resample"};
-    for (size_t s = 0; s < countof(specs); s++) {
-        const size_t n = 300000;
-        const ArenaMark mark = arena_mark(forever);
-        const float *x = vector(n, "normal");
-        uint64_t hash = 0;
-        for (int threads = 1; threads <= 8; threads = threads == 1 ? 2 : threads * 4) {
-            Rig rig;
-            rig_open(&rig, specs[s], shape_vector(n));
-            rig.call.threads = threads;
-            check_ok(rig_encode(&rig, x, 1), &rig.err);
-            check_ok(rig_decode(&rig), &rig.err);
-            const uint64_t h =
-                hash_bytes(rig.payload.data, rig.payload.size) ^ hash_bytes(rig.decoded, 4 * n);
-            check(threads == 1 || h == hash);
-            hash = h;
-            rig_close(&rig);
-        }
-        arena_rewind(forever, mark);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -197,7 +170,6 @@ int main(void)
         cmocka_unit_test(a_misleading_sample_changes_nothing),
         cmocka_unit_test(theorem_5_entry_is_terngrad_and_one_bit_qsgd),
         cmocka_unit_test(instruction_sets_sift_the_same_candidates),
-        cmocka_unit_test(threads_do_not_matter),
     };
     forever = arena_open(0);
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,8 +6,6 @@
 #include "rig/variance_level.h"
 #include "compress/spec.h"
 
-#include <float.h>
-
 static void density_is_entrys_draw_to_the_byte(void **state)
 {
     (void)state;
@@ -94,28 +92,6 @@ static void eps_is_the_variance_and_takes_fewer_atoms_than_any_other_level(void 
     }
 }
 
-static void any_number_of_threads_gives_the_same_bytes(void **state)
-{
-    (void)state;
-    static const char *const specs[] = {"gspar", "gspar:eps=1", "gspar:eps=50"};
-    for (size_t s = 0; s < countof(specs); s++) {
-        Try *t = try_open(specs[s], 5 * BLOCK + 123);
-        try_normal(t, 63);
-        try_any_threads(t);
-        try_close(t);
-    }
-}
-
-static void levels_beyond_float32_are_refused(void **state)
-{
-    (void)state;
-    Try *t = try_open("gspar:eps=3", 100);
-    for (size_t i = 0; i < 100; i++)
-        t->x[i] = FLT_MAX;
-    check(try_send(t) == ERR_NUMERIC && isnan(codec_variance(&t->call, t->x)));
-    try_close(t);
-}
-
 static void density_and_eps_exclude_each_other(void **state)
 {
     (void)state;
@@ -135,8 +111,6 @@ int main(void)
         cmocka_unit_test(density_is_entrys_draw_to_the_byte),
         cmocka_unit_test(eps_decides_every_element_by_its_own_coin),
         cmocka_unit_test(eps_is_the_variance_and_takes_fewer_atoms_than_any_other_level),
-        cmocka_unit_test(any_number_of_threads_gives_the_same_bytes),
-        cmocka_unit_test(levels_beyond_float32_are_refused),
         cmocka_unit_test(density_and_eps_exclude_each_other),
     };
     scratch = arena_open(0);

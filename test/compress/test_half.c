@@ -1,12 +1,10 @@
-/* test_half.c -- the codecs fp16 and bf16: the rounding of kernels against slow searches, payload sizes,
- * refused payloads, saturation, and the mean and variance of stochastic rounding. */
+/* test_half.c -- the codecs fp16 and bf16: the rounding of kernels against slow searches, saturation,
+ * and what only their merged payloads do. */
 #include "vec/kernels.h"
 #include "rig/try.h"
 
 #include <float.h>
 
-static const size_t sizes[] = {0,   1,   2,   3,    7,     8,     63,    64,    65,
-                               511, 512, 513, 1000, 65535, 65536, 65537, 200000};
 static const char *const specs[] = {"fp16", "bf16", "fp16:rounding=stochastic", "bf16:rounding=stochastic"};
 
 enum { N = 1500 };
@@ -170,38 +168,6 @@ static void infinite_halves_are_refused(void **state)
 
 /* ---- codecs ---- */
 
-static void every_size_takes_two_bytes_an_element_and_comes_back_close(void **state)
-{
-    (void)state;
-    for (size_t s = 0; s < countof(specs); s++)
-        for (size_t k = 0; k < countof(sizes); k++) {
-            Try *t = try_open(specs[s], sizes[k]);
-            try_normal(t, 50 + k);
-            try_both(t);
-            assert_int_equal(t->out.size, 1 + 2 * sizes[k]);
-            const double step = s % 2 ? 0x1p-7 : 0x1p-10, share = s < 2 ? 0.5 : 1;
-            for (size_t i = 0; i < sizes[k]; i++)
-                check_near((double)t->y[i], (double)t->x[i],
-                           step * share * fabs((double)t->x[i]) + (s % 2 ? 0 : 0x1p-24));
-            if (sizes[k] < 600) {
-                try_refuses_other_lengths(t);
-                try_survives_flips(t, sizes[k] < 65 ? 1 : 37);
-            }
-            try_close(t);
-        }
-}
-
-static void any_number_of_threads_gives_the_same_bytes(void **state)
-{
-    (void)state;
-    for (size_t s = 0; s < countof(specs); s++) {
-        Try *t = try_open(specs[s], 5 * BLOCK + 123);
-        try_normal(t, 51);
-        try_any_threads(t);
-        try_close(t);
-    }
-}
-
 static void halves_themselves_pass_unchanged(void **state)
 {
     (void)state;
@@ -235,68 +201,61 @@ static void what_is_too_large_becomes_the_largest_and_has_no_closed_form(void **
     }
 }
 
-static void infinities_are_refused(void **state)
+/* ---- merged payloads ---- */
+
+/* A merged payload has the mean of the workers' values, because a sum could overflow. */
+
+enum { WORKERS = 5 };
+
+static Bytes merge_of(Try *t, const Bytes *in, size_t count)
+{
+    Buf out = {.cap = 2 * t->shape.n + 16};
+    out.data = NEW(t->arena, uint8_t, out.cap);
+    check_ok(codec_merge(&t->call, in, count, &out), &t->err);
+    return buf_bytes(&out);
+}
+
+/* The sum of five times 65504, the largest finite fp16 number, exceeds the range of fp16. */
+static void sums_beyond_the_largest_half_are_kept(void **state)
 {
     (void)state;
-    for (size_t s = 0; s < countof(specs); s++) {
-        Try *t = try_open(specs[s], 100);
+    Try *t = try_open("fp16", 2);
+    Bytes sent[WORKERS];
+    t->x[0] = 65504, t->x[1] = -60000;
+    try_both(t);
+    for (int w = 0; w < WORKERS; w++)
+        sent[w] = t->sent.round[0];
+    const Bytes all = merge_of(t, sent, WORKERS);
+    check_ok(try_payload(t, all), &t->err);
+    check(t->y[0] == WORKERS * 65504.0f && t->y[1] == WORKERS * -60000.0f);
+    try_close(t);
+}
+
+static void sums_beyond_float32_fail_by_name(void **state)
+{
+    (void)state;
+    Try *t = try_open("bf16", 3);
+    uint8_t out[32];
+    Buf room = {.data = out, .cap = sizeof out};
+    t->x[2] = FLT_MAX;
+    try_both(t);
+    const Bytes sent[2] = {t->sent.round[0], t->sent.round[0]};
+    check(codec_merge(&t->call, sent, 2, &room) == ERR_NUMERIC);
+    check(strstr(t->err.text, "bf16") && strstr(t->err.text, "beyond float32"));
+    try_close(t);
+}
+
+static void what_was_rounded_at_random_does_not_merge(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < 2; s++) {
+        static const uint8_t mean[] = {PAYLOAD_MERGED, 2, 0, 0};
+        Try *t = try_open(specs[2 + s], 1);
         try_both(t);
-        store_u16(t->out.data + 1 + 2 * 77, s % 2 ? 0x7f80 : 0x7c00);
-        check(try_payload(t, buf_bytes(&t->out)) == ERR_CORRUPT);
-        store_u16(t->out.data + 1 + 2 * 77, s % 2 ? 0xffff : 0xfc01);
-        check(try_payload(t, buf_bytes(&t->out)) == ERR_CORRUPT);
+        check(!codec_adds(t->codec) && try_payload(t, (Bytes){mean, sizeof mean}) == ERR_CORRUPT);
         try_close(t);
-    }
-}
-
-/* Returns the distribution of the error of stochastic rounding to the two neighbouring 16-bit floats. `lowest`
- * is the least exponent of a normal number, and `fraction` the number of bits of the fraction. */
-static TwoPoint law_of(double x, int lowest, int fraction)
-{
-    int exponent;
-    frexp(x, &exponent);
-    exponent = x == 0 || exponent - 1 < lowest ? lowest : exponent - 1;
-    const double quantum = ldexp(1, exponent - fraction), scaled = fabs(x) / quantum,
-                 part = scaled - floor(scaled);
-    return (TwoPoint){(1 - part) * quantum, -part * quantum, part};
-}
-
-/* The scales include the denormals of fp16, values below the smallest number of fp16, and denormals of
- * float32. */
-static void the_mean_is_what_was_sent_and_the_variance_what_is_told(void **state)
-{
-    (void)state;
-    static const double scales[2][4] = {{1, 1e-5, 1e-8, 300}, {1, 1e-5, 1e-39, 1e30}};
-    for (size_t s = 2; s < countof(specs); s++)
-        for (size_t k = 0; k < 4; k++) {
-            Try *t = try_open(specs[s], 4096);
-            TwoPoint *law = NEW(t->arena, TwoPoint, 4096);
-            double v = 0;
-            try_normal(t, 52);
-            for (size_t i = 0; i < 4096; i++) {
-                t->x[i] *= (float)scales[s % 2][k];
-                law[i] = s % 2 ? law_of((double)t->x[i], -126, 7) : law_of((double)t->x[i], -14, 10);
-                v += law[i].p * law[i].high * law[i].high + (1 - law[i].p) * law[i].low * law[i].low;
-            }
-            check_rel(codec_variance(&t->call, t->x), v, 1e-9);
-            const Verdict good = try_statistics(t, law, 1500, 1);
-            if (!verdict_good(good))
-                print_error("%s at %g: gain %.3g of %.3g, ratio %.3g of %.3g\n", specs[s], scales[s % 2][k],
-                            good.gain, good.gain_allowed, good.ratio, good.ratio_allowed);
-            check(verdict_good(good));
-            if (good.gain_allowed < 0.005)
-                check(!verdict_good(try_statistics(t, law, 1500, 1.01)));
-            try_close(t);
-        }
-}
-
-static void only_stochastic_rounding_promises_a_mean(void **state)
-{
-    (void)state;
-    for (size_t s = 0; s < countof(specs); s++) {
-        Try *t = try_open(specs[s], 1);
-        check(!!(codec_traits(t->codec) & UNBIASED) == (s > 1));
-        check(!!(codec_traits(t->codec) & RANDOM) == (s > 1));
+        t = try_open(specs[s], 1);
+        check(codec_adds(t->codec) && !(codec_traits(t->codec) & LINEAR));
         try_close(t);
     }
 }
@@ -306,13 +265,11 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(random_halves_equal_their_definition),
     cmocka_unit_test(ties_of_fp16_denormals_go_to_the_continuation),
     cmocka_unit_test(infinite_halves_are_refused),
-    cmocka_unit_test(every_size_takes_two_bytes_an_element_and_comes_back_close),
-    cmocka_unit_test(any_number_of_threads_gives_the_same_bytes),
     cmocka_unit_test(halves_themselves_pass_unchanged),
     cmocka_unit_test(what_is_too_large_becomes_the_largest_and_has_no_closed_form),
-    cmocka_unit_test(infinities_are_refused),
-    cmocka_unit_test(the_mean_is_what_was_sent_and_the_variance_what_is_told),
-    cmocka_unit_test(only_stochastic_rounding_promises_a_mean),
+    cmocka_unit_test(sums_beyond_the_largest_half_are_kept),
+    cmocka_unit_test(sums_beyond_float32_fail_by_name),
+    cmocka_unit_test(what_was_rounded_at_random_does_not_merge),
 };
 
 CHECK_MAIN(tests)

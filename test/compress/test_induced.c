@@ -1,9 +1,6 @@
 /* test_induced.c -- the wrapper induced, which sends a vector with a first, biased codec, and the error of the
  * first codec with a second, unbiased codec. So the estimate is unbiased. */
 #include "rig/draws.h"
-#include "compress/spec.h"
-
-#include <float.h>
 
 enum { N = 700 };
 
@@ -62,40 +59,6 @@ static void payloads_are_both_codecs_one_behind_the_other(void **state)
     }
 }
 
-/* If the first codec is not random, the variance is the closed form of the second codec on the error of the
- * first. The error is smaller than x, so the variance is smaller than if the second codec sent x. */
-static void the_mean_is_the_gradient_and_the_variance_that_of_the_rest(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *spec, *alone;
-    } rows[] = {{"induced:with=entry:ratio=0.1+topk:ratio=0.05", "entry:ratio=0.1"},
-                {"induced:with=qsgd:levels=1+topk:ratio=0.1", "qsgd:levels=1"},
-                {"induced:with=randk:ratio=0.2+scaledsign", "randk:ratio=0.2"},
-                {"induced:with=terngrad+svd:rank=2", NULL},
-                {"induced:with=natural+drive:scale=mse", NULL}};
-    for (size_t k = 0; k < countof(rows); k++) {
-        Rig rig, alone;
-        float x[N];
-        laplace(x, N, 50);
-        rig_open(&rig, rows[k].spec, matrix());
-        check(codec_traits(rig.codec) & UNBIASED && codec_traits(rig.codec) & RANDOM);
-        const Draws d = draws_take(&rig, x, 1500);
-        check(draws_gain_is_one(&d) && draws_energy_is_right(&d));
-        rig.call.rng = rig_rng(0);
-        const double expected = codec_variance(&rig.call, x);
-        /* from row 3 on, the first codec is random, so there is no closed form */
-        check(isnan(expected) == (k >= 3));
-        check(isnan(expected) || draws_variance_is(&d, expected));
-        if (rows[k].alone) {
-            rig_open(&alone, rows[k].alone, matrix());
-            check(expected < 0.9 * codec_variance(&alone.call, x));
-            rig_close(&alone);
-        }
-        rig_close(&rig);
-    }
-}
-
 static void a_biased_second_codec_is_no_promise_and_is_cautioned(void **state)
 {
     (void)state;
@@ -103,24 +66,6 @@ static void a_biased_second_codec_is_no_promise_and_is_cautioned(void **state)
     rig_open(&rig, "induced:with=sign+topk", shape_vector(9));
     check(!(codec_traits(rig.codec) & UNBIASED) && strstr(codec_caution(rig.codec), "biased"));
     rig_close(&rig);
-}
-
-/* For so few elements, the estimate as raw floats is shorter than the payloads of the two codecs. */
-static void few_elements_come_back_as_they_are(void **state)
-{
-    (void)state;
-    for (size_t n = 0; n < 4; n++) {
-        Rig rig;
-        float x[4];
-        laplace(x, 4, n);
-        rig_open(&rig, "induced+topk", shape_vector(n));
-        check_ok(rig_encode(&rig, x, 0), &rig.err);
-        check_ok(rig_decode(&rig), &rig.err);
-        check(rig.payload.size == 4 * n + 1 && rig.payload.data[0] == PAYLOAD_RAW);
-        for (size_t i = 0; i < n && n < 2; i++)
-            check(rig.decoded[i] == x[i]);
-        rig_close(&rig);
-    }
 }
 
 static void the_first_codecs_state_moves_as_if_alone(void **state)
@@ -154,52 +99,10 @@ static void the_first_codecs_state_moves_as_if_alone(void **state)
     }
 }
 
-static void specs_print_back_and_take_alternatives(void **state)
-{
-    (void)state;
-    static const char *const specs[][2] = {
-        {"induced:with=qsgd:bits=4,bucket=512+topk:ratio=0.01", "induced+topk"},
-        {"induced:with=qsgd:bucket=64,bits=2+topk:ratio=0.1",
-         "induced:with=qsgd:bits=2,bucket=64+topk:ratio=0.1"},
-        {"ef+induced:with=threshold:tau=1e+3+sign", "ef+induced:with=threshold:tau=1000+sign"}};
-    Error err;
-    const Codec *codec, **list;
-    size_t count;
-    Arena *a = arena_open(0);
-    for (size_t k = 0; k < countof(specs); k++) {
-        check_ok(codec_open(&codec, specs[k][0], a, &err), &err);
-        assert_string_equal(codec_text(codec, a), specs[k][1]);
-        check_ok(codec_open(&codec, specs[k][1], a, &err), &err);
-        assert_string_equal(codec_text(codec, a), specs[k][1]);
-    }
-    const char *many[] = {"induced:with=qsgd:bits=2/3,bucket=64/128+topk:ratio=0.1/0.2"};
-    const TextList wanted = {many, 1};
-    check_ok(codec_list(&list, &count, &wanted, a, &err), &err);
-    check(count == 8);
-    assert_string_equal(codec_text(list[7], a), "induced:with=qsgd:bits=3,bucket=128+topk:ratio=0.2");
-    arena_close(a);
-}
-
-static void an_estimate_beyond_float32_is_refused(void **state)
-{
-    (void)state;
-    Rig rig;
-    float x[N];
-    for (size_t i = 0; i < N; i++)
-        x[i] = i < N / 2 ? FLT_MAX : -0.9f * FLT_MAX;
-    rig_open(&rig, "induced:with=lq:q=1+scaledsign", matrix());
-    check(rig_encode(&rig, x, 0) == ERR_NUMERIC);
-    rig_close(&rig);
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(payloads_are_both_codecs_one_behind_the_other),
-    cmocka_unit_test(the_mean_is_the_gradient_and_the_variance_that_of_the_rest),
     cmocka_unit_test(a_biased_second_codec_is_no_promise_and_is_cautioned),
-    cmocka_unit_test(few_elements_come_back_as_they_are),
     cmocka_unit_test(the_first_codecs_state_moves_as_if_alone),
-    cmocka_unit_test(specs_print_back_and_take_alternatives),
-    cmocka_unit_test(an_estimate_beyond_float32_is_refused),
 };
 
 CHECK_MAIN(tests)

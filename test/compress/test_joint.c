@@ -105,33 +105,6 @@ static void a_tensor_alone_is_a_step_of_one(void **state)
     model_close(&m);
 }
 
-static void planned_draws_are_unbiased_and_vary_as_planned(void **state)
-{
-    (void)state;
-    static const char *const specs[] = {"joint", "joint:bits=0.6+entry", "joint:bits=2+svd",
-                                        "joint+entry:draw=systematic"};
-    Model m;
-    model_fill(&m, 4, 6);
-    for (size_t s = 0; s < countof(specs); s++) {
-        const Offer *o = model_plan(&m, specs[s]);
-        size_t seen = 0;
-        for (size_t j = 0; j < m.count && seen < 6; j++) {
-            Rig rig;
-            if (m.shape[j].n > 2000 || o[j].at.variance == 0)
-                continue;
-            rig_open(&rig, specs[s], m.shape[j]);
-            rig.call.plan = &o[j];
-            const Draws d = draws_take(&rig, m.x[j], 600);
-            check(draws_gain_is_one(&d) && draws_energy_is_right(&d));
-            check(draws_variance_is(&d, codec_variance(&rig.call, m.x[j])));
-            seen++;
-            rig_close(&rig);
-        }
-        check(seen == 6);
-    }
-    model_close(&m);
-}
-
 /* The plan chooses a codec for each tensor. The payload names the codec, so decoding needs no plan. */
 static void payloads_are_read_without_the_plan_and_name_their_codec(void **state)
 {
@@ -237,7 +210,6 @@ int main(void)
         cmocka_unit_test(curves_of_entry_are_those_of_sorted_magnitudes),
         cmocka_unit_test(encoding_at_a_level_costs_what_the_curve_says),
         cmocka_unit_test(a_tensor_alone_is_a_step_of_one),
-        cmocka_unit_test(planned_draws_are_unbiased_and_vary_as_planned),
         cmocka_unit_test(payloads_are_read_without_the_plan_and_name_their_codec),
         cmocka_unit_test(error_feedback_plans_on_what_it_will_send),
         cmocka_unit_test(specs_that_say_nothing_are_refused),

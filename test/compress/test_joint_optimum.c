@@ -196,35 +196,6 @@ static void variance_is_within_5_percent_of_the_lower_bound(void **state)
         }
 }
 
-/* Tries all choices of points for three tensors within the bits that joint spends, for two of the tensors only
- * every second point. */
-static void no_choice_of_levels_does_much_better(void **state)
-{
-    (void)state;
-    Model m;
-    model_fill(&m, 6, 6);
-    m.elements = m.shape[0].n + m.shape[1].n + m.shape[2].n;
-    m.count = 3;
-    for (size_t b = 0; b < countof(budgets); b++) {
-        char spec[64];
-        snprintf(spec, sizeof spec, "joint:bits=%g", budgets[b]);
-        const Offers *o = offers_of(&m, spec);
-        const Offer *chosen = model_plan(&m, spec);
-        const double spent = sum_bits(chosen, 3);
-        double best = INFINITY;
-        for (size_t i = 0; i < o[0].count; i += 2)
-            for (size_t j = 0; j < o[1].count; j += 2)
-                for (size_t k = 0; k < o[2].count; k++) {
-                    const CurvePoint *p[] = {&o[0].item[i].at, &o[1].item[j].at, &o[2].item[k].at};
-                    if (p[0]->bits + p[1]->bits + p[2]->bits <= spent)
-                        best = fmin(best, p[0]->variance + p[1]->variance + p[2]->variance);
-                }
-        const double got = sum_variances(chosen, 3);
-        check(lower_bound(o, 3, spent) <= best * (1 + 1e-12) && got <= 1.05 * best);
-    }
-    model_close(&m);
-}
-
 /* Many equal tensors, and budgets below the least and above the most that can be spent. */
 static void ties_and_extremes_are_spent_right(void **state)
 {
@@ -314,35 +285,13 @@ static void one_step_has_less_variance_than_entry_or_svd(void **state)
     model_close(&m);
 }
 
-/* A payload has two sets of indices in Golomb codes: of the atoms with probability p = 1, and of the kept atoms
- * with p < 1. With ideal codes of the two sets, the least variance at 1 bit per element would be 0.522
- * |g|^2. */
-static void resnet_at_one_bit(void **state)
-{
-    (void)state;
-    Model m;
-    double error;
-    if (!model_read(&m, DATA "resnet18-cifar10.h5"))
-        return;
-    check_certificate(&m, "+entry", 1);
-    model_plan(&m, "joint+entry");
-    const double joint = model_variance(&m) / square_norm(&m), bits = model_bits(&m, 1, &error);
-    const double entry = variance_at(&m, "entry:ratio", 0.1, bits) / square_norm(&m);
-    print_message("%.4f bits: variance %.4f |g|^2; entry %.4f\n", bits, joint, entry);
-    check(joint < 0.53 && entry > 2);
-    check_rel(bits, 1, 0.01);
-    model_close(&m);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_last_bit_of_every_tensor_saves_the_same),
         cmocka_unit_test(variance_is_within_5_percent_of_the_lower_bound),
-        cmocka_unit_test(no_choice_of_levels_does_much_better),
         cmocka_unit_test(ties_and_extremes_are_spent_right),
         cmocka_unit_test(one_step_has_less_variance_than_entry_or_svd),
-        cmocka_unit_test(resnet_at_one_bit),
     };
     forever = arena_open(0);
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,8 +6,6 @@
 #include "vec/quantise.h"
 #include "num/rotation.h"
 
-#include <float.h>
-
 static const size_t sizes[] = {0, 1, 63, 64, 65, 200, 256, 600, 1000, 1200, 4096, 65536, 65537, 200000};
 
 static Try *open_rotated(const char *spec, size_t n)
@@ -62,21 +60,8 @@ static void every_size_has_levels_next_to_the_rotated_vector(void **state)
                 assert_memory_equal(t->x, t->y, sizes[k] * sizeof(float));
             else
                 check_levels(t, (1u << bits) - 1, t->out.data);
-            if (sizes[k] < 2000) {
-                try_refuses_other_lengths(t);
-                try_survives_flips(t, t->out.size * 8 / 200 + 1);
-            }
             try_close(t);
         }
-}
-
-static void any_number_of_threads_gives_the_same_bytes(void **state)
-{
-    (void)state;
-    Try *t = open_rotated("rotated", 5 * BLOCK + 123);
-    try_normal(t, 31);
-    try_any_threads(t);
-    try_close(t);
 }
 
 /* All draws have the same rotation. The limits on the mean squared error and on the mean are six standard
@@ -129,31 +114,10 @@ static void workers_share_the_rotation_alone(void **state)
     try_close(t);
 }
 
-static void extremes_work_or_are_refused(void **state)
-{
-    (void)state;
-    static const float values[] = {0, 1, -3e-20f, 1e-29f, 1e30f, 1e37f, 0x1p-149f, FLT_MAX};
-    for (size_t v = 0; v < countof(values); v++) {
-        Try *t = open_rotated("rotated:bits=8", 700);
-        for (size_t i = 0; i < 700; i++)
-            t->x[i] = i % 3 ? values[v] : -values[v];
-        const Status status = try_send(t);
-        if (status == OK) {
-            check_ok(codec_receive(&t->call, &t->sent, t->y), &t->err);
-            for (size_t i = 0; i < 700; i++)
-                check_near((double)t->y[i], (double)t->x[i], 0.1 * fabs((double)t->x[i]));
-        } else
-            check(status == ERR_NUMERIC && values[v] == FLT_MAX);
-        try_close(t);
-    }
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_size_has_levels_next_to_the_rotated_vector),
-    cmocka_unit_test(any_number_of_threads_gives_the_same_bytes),
     cmocka_unit_test(the_error_given_the_rotation_is_its_closed_form),
     cmocka_unit_test(workers_share_the_rotation_alone),
-    cmocka_unit_test(extremes_work_or_are_refused),
 };
 
 CHECK_MAIN(tests)

@@ -3,7 +3,6 @@
  * decoding. */
 #include "rig/codec_rig.h"
 #include "rig/sources.h"
-#include "compress/spec.h"
 #include "num/stats.h"
 
 enum { N = 600, WORKERS = 3 };
@@ -325,77 +324,6 @@ static void merged_payloads_decode_to_the_sum_over_many_steps(void **state)
     }
 }
 
-/* A payload merged from m workers must have the weight of m payloads. */
-static void merging_in_stages_is_merging_at_once(void **state)
-{
-    (void)state;
-    static const char *const specs[] = {"ef21+none", "diana+randk:ratio=0.2", "diana+diana+none",
-                                        "ef21+lowrank", "ef21+powersgd"};
-    for (size_t k = 0; k < countof(specs); k++) {
-        Rig rig;
-        float x[N], h[N], all[N], staged[N];
-        uint8_t room[2][16 * N];
-        Buf some = {room[0], 0, sizeof room[0]}, rest = {room[1], 0, sizeof room[1]};
-        Bytes sent[WORKERS], heard[ROUNDS_MAX], parts[2];
-        rig_open(&rig, specs[k], (Shape){.rank = 2, .dim = {20, 30}, .n = N});
-        normal(h, N, "shift");
-        step(&rig, h, 0);
-        const int last = codec_rounds(rig.codec) - 1;
-        uint8_t *payload = NEW(rig.forever, uint8_t, (size_t)(last + 1) * WORKERS * rig.payload.cap);
-        Buf out = {payload, 0, (size_t)(last + 1) * WORKERS * rig.payload.cap};
-        Buf merged = {NEW(rig.forever, uint8_t, 16 * N), 0, 16 * N};
-        rig.call.heard = heard;
-        for (rig.call.round = 0; rig.call.round <= last; rig.call.round++) {
-            for (int w = 0; w < WORKERS; w++) {
-                const size_t start = out.size;
-                normal(x, N, w == 0 ? "a" : w == 1 ? "b" : "c");
-                rig_address(&rig, 1, w);
-                check_ok(codec_encode(&rig.call, x, &out), &rig.err);
-                sent[w] = (Bytes){out.data + start, out.size - start};
-            }
-            const size_t start = merged.size;
-            check_ok(codec_merge(&rig.call, sent, WORKERS, &merged), &rig.err);
-            heard[rig.call.round] = (Bytes){merged.data + start, merged.size - start};
-        }
-        rig.call.round = last;
-        check_ok(codec_decode(&rig.call, heard[last], all), &rig.err);
-        check_ok(codec_merge(&rig.call, sent, 2, &some), &rig.err);
-        parts[0] = buf_bytes(&some);
-        parts[1] = sent[2];
-        check_ok(codec_merge(&rig.call, parts, 2, &rest), &rig.err);
-        check_ok(codec_decode(&rig.call, buf_bytes(&rest), staged), &rig.err);
-        for (size_t i = 0; i < N; i++)
-            check_near((double)staged[i], (double)all[i], 1e-4);
-        rig_close(&rig);
-    }
-}
-
-static void what_is_no_merged_payload_is_refused(void **state)
-{
-    (void)state;
-    static const uint8_t bad[][20] = {{2, 0}, {2, 0x80, 0}, {2, 0xff, 0xff, 0xff, 0xff, 0x0f},
-                                      {2},    {1, 1},       {2, 3, 2}};
-    static const char *const specs[] = {"ef21+none", "ef21+randk:ratio=0.5", "diana+none"};
-    for (size_t k = 0; k < countof(specs); k++)
-        for (size_t b = 0; b < countof(bad); b++)
-            for (size_t size = 0; size <= sizeof bad[b]; size++) {
-                Rig rig;
-                rig_open(&rig, specs[k], shape_vector(9));
-                rig.message.rounds = 1;
-                check(rig_decode_bytes(&rig, bad[b], size, rig.decoded) == ERR_CORRUPT);
-                rig_close(&rig);
-            }
-}
-
-static void votes_do_not_merge_round_a_shift(void **state)
-{
-    (void)state;
-    Rig rig;
-    rig_open(&rig, "ef21+sign", shape_vector(4));
-    check(!(codec_traits(rig.codec) & (MERGEABLE | LINEAR | UNBIASED)));
-    rig_close(&rig);
-}
-
 static void estimates_beyond_float32_are_refused_on_both_sides(void **state)
 {
     (void)state;
@@ -422,24 +350,6 @@ static void estimates_beyond_float32_are_refused_on_both_sides(void **state)
     rig_close(&rig);
 }
 
-static void alpha_prints_back(void **state)
-{
-    (void)state;
-    static const char *const specs[][2] = {{"diana:alpha=auto+none", "diana+none"},
-                                           {"ef21:alpha=0.5+none", "ef21:alpha=0.5+none"},
-                                           {"ef21:alpha=1+none", "ef21:alpha=1+none"}};
-    Error err;
-    const Codec *codec;
-    Arena *a = arena_open(0);
-    for (size_t k = 0; k < countof(specs); k++) {
-        check_ok(codec_open(&codec, specs[k][0], a, &err), &err);
-        assert_string_equal(codec_text(codec, a), specs[k][1]);
-    }
-    check(codec_open(&codec, "diana:alpha=0+none", a, &err) == ERR_USAGE && strstr(err.text, "or auto"));
-    check(codec_open(&codec, "ef:decay=auto+none", a, &err) == ERR_USAGE);
-    arena_close(a);
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(residual_plus_output_is_the_input_of_error_feedback),
     cmocka_unit_test(ef21_contracts_to_a_fixed_gradient),
@@ -451,11 +361,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(diana_learns_at_one_over_one_plus_omega),
     cmocka_unit_test(receivers_have_the_same_shift_to_the_byte),
     cmocka_unit_test(merged_payloads_decode_to_the_sum_over_many_steps),
-    cmocka_unit_test(merging_in_stages_is_merging_at_once),
-    cmocka_unit_test(what_is_no_merged_payload_is_refused),
-    cmocka_unit_test(votes_do_not_merge_round_a_shift),
     cmocka_unit_test(estimates_beyond_float32_are_refused_on_both_sides),
-    cmocka_unit_test(alpha_prints_back),
 };
 
 CHECK_MAIN(tests)

@@ -48,61 +48,6 @@ static void merged_signs_decode_to_the_majority_times_the_workers_and_ties_to_ze
         check_ok(codec_merge(&t->call, in, (size_t)workers, &merged), &t->err);
         check_ok(try_payload(t, buf_bytes(&merged)), &t->err);
         is_the_vote(t, minus, workers);
-        if (workers < 8) {
-            t->sent.round[0] = buf_bytes(&merged);
-            try_refuses_other_lengths(t);
-        }
-        try_close(t);
-    }
-}
-
-static void votes_merge_in_any_order_to_the_same_bytes(void **state)
-{
-    (void)state;
-    Try *t = try_open("sign", 777);
-    Bytes in[10];
-    uint32_t *minus = NEW_ZERO(t->arena, uint32_t, 777);
-    gather(t, in, 10, minus);
-    Buf flat = merge_room(t), low = merge_room(t), high = merge_room(t), tree = merge_room(t);
-    check_ok(codec_merge(&t->call, in, 10, &flat), &t->err);
-    check_ok(codec_merge(&t->call, in, 7, &low), &t->err);
-    check_ok(codec_merge(&t->call, in + 7, 2, &high), &t->err);
-    const Bytes parts[] = {in[9], buf_bytes(&high), buf_bytes(&low)};
-    check_ok(codec_merge(&t->call, parts, 3, &tree), &t->err);
-    assert_int_equal(flat.size, tree.size);
-    assert_memory_equal(flat.data, tree.data, flat.size);
-    try_close(t);
-}
-
-static void ballots_that_nobody_cast_are_refused(void **state)
-{
-    (void)state;
-    static const struct {
-        uint8_t byte[16];
-        size_t size;
-        Status want;
-    } rows[] = {
-        {{1, 5}, 2, OK},
-        {{1, 8}, 2, ERR_CORRUPT},        /* a padding bit is set */
-        {{2, 3, 7, 1}, 4, OK},           /* 3 voters; the elements have 3, 1 and 1 minus votes */
-        {{2, 2, 7, 1}, 4, ERR_CORRUPT},  /* 3 minus votes of 2 voters */
-        {{2, 3, 15, 1}, 4, ERR_CORRUPT}, /* a padding bit of a bit plane is set */
-        {{2, 0, 7, 1}, 4, ERR_CORRUPT},  /* 0 voters */
-        /* the number of voters, 3, in two bytes instead of one */
-        {{2, 0x83, 0, 7, 1}, 5, ERR_CORRUPT},
-        {{2, 0x80, 0x80, 8}, 4, ERR_CORRUPT}, /* 2^17 voters */
-        {{2, 1, 5}, 3, OK},
-        {{2, 1, 5, 0}, 4, ERR_CORRUPT},
-        {{3, 5}, 2, ERR_CORRUPT},
-        {{0}, 0, ERR_CORRUPT},
-    };
-    for (size_t i = 0; i < countof(rows); i++) {
-        Try *t = try_open("sign", 3);
-        try_both(t);
-        Buf merged = merge_room(t);
-        const Bytes in = {rows[i].byte, rows[i].size};
-        check(try_payload(t, in) == rows[i].want);
-        check(codec_merge(&t->call, &in, 1, &merged) == rows[i].want);
         try_close(t);
     }
 }
@@ -127,8 +72,6 @@ static void more_voters_than_a_vote_can_count_are_refused(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(merged_signs_decode_to_the_majority_times_the_workers_and_ties_to_zero),
-    cmocka_unit_test(votes_merge_in_any_order_to_the_same_bytes),
-    cmocka_unit_test(ballots_that_nobody_cast_are_refused),
     cmocka_unit_test(more_voters_than_a_vote_can_count_are_refused),
 };
 

@@ -99,111 +99,8 @@ static void cells_and_estimates_are_those_of_plain_loops(void **state)
         for (size_t i = 0; i < k->n; i++)
             check_near((double)t->y[i], slow_estimate(t, k, cell, i), 1e-7 * fabs((double)t->y[i]));
         try_any_threads(t);
-        try_refuses_other_lengths(t);
-        try_survives_flips(t, 1 + 8 * t->out.size / 300);
         try_close(t);
     }
-}
-
-/* ---- sums ---- */
-
-/* Fills x with multiples of 2^-12, so that sums below 2^10 are exact in float32. */
-static void rounded_normal(Try *t, uint64_t seed)
-{
-    try_normal(t, seed);
-    for (size_t i = 0; i < t->shape.n; i++)
-        t->x[i] = (float)(rint((double)t->x[i] * 4096) / 4096);
-}
-
-static void the_merged_sketch_is_that_of_the_sum(void **state)
-{
-    (void)state;
-    static const char *const of[] = {"countsketch", "countsketch:rows=4,cols=30,topk=20",
-                                     "countmin:estimate=median", "countsketch:bits=32", "countmin:cols=4000"};
-    enum { N = 5000, WORKERS = 3 };
-    for (size_t s = 0; s < countof(of); s++) {
-        Try *t = try_open(of[s], N);
-        Bytes sent[WORKERS];
-        float *sum = NEW_ZERO(t->arena, float, N);
-        t->call.rng_shared = rng_open(2, 0, RNG_EVERYONE, 0, 0);
-        for (int w = 0; w < WORKERS; w++) {
-            /* random numbers of one worker must not affect the sketch, or sketches could not be added */
-            t->call.rng = rng_open(2, 0, w, 0, 0);
-            rounded_normal(t, (uint64_t)w);
-            check_ok(try_send(t), &t->err);
-            uint8_t *copy = NEW(t->arena, uint8_t, t->out.size);
-            memcpy(copy, t->out.data, t->out.size);
-            sent[w] = (Bytes){copy, t->out.size};
-            for (size_t i = 0; i < N; i++)
-                sum[i] += t->x[i];
-        }
-        const size_t cap = t->out.cap + 10;
-        Buf two = {NEW(t->arena, uint8_t, cap), 0, cap}, all = {NEW(t->arena, uint8_t, cap), 0, cap},
-            at_once = {NEW(t->arena, uint8_t, cap), 0, cap};
-        check_ok(codec_merge(&t->call, sent, 2, &two), &t->err);
-        check_ok(codec_merge(&t->call, (Bytes[]){buf_bytes(&two), sent[2]}, 2, &all), &t->err);
-        check_ok(codec_merge(&t->call, sent, WORKERS, &at_once), &t->err);
-        check(all.data[0] == PAYLOAD_MERGED && all.data[1] == WORKERS);
-        memcpy(t->x, sum, N * sizeof *sum);
-        try_both(t);
-        float *whole = NEW(t->arena, float, N);
-        memcpy(whole, t->y, N * sizeof *whole);
-        assert_int_equal(all.size, t->out.size + 1);
-        for (size_t i = 2; i < all.size; i += 4) {
-            const double one = (double)load_f32(t->out.data + i - 1);
-            check_near((double)load_f32(all.data + i), one, 4e-7 * fabs(one) + 1e-5);
-            check_near((double)load_f32(at_once.data + i), one, 4e-7 * fabs(one) + 1e-5);
-        }
-        check_ok(try_payload(t, buf_bytes(&at_once)), &t->err);
-        for (size_t i = 0; i < N && !strstr(of[s], "topk"); i++)
-            check_near((double)t->y[i], (double)whole[i], 1e-4);
-        try_close(t);
-    }
-}
-
-/* countmin has one table for positive elements and one for negative elements. The merged tables of two vectors
- * differ from the tables of the sum of the vectors, but positive minus negative table is the same. */
-static void merged_tables_of_either_sign_differ_by_the_sum(void **state)
-{
-    (void)state;
-    enum { N = 3000, COLS = 50 };
-    uint8_t sent[2][1 + 8 * COLS], out[10 + 8 * COLS];
-    Buf merged = {out, 0, sizeof out};
-    float sum[N] = {0};
-    Try *t = try_open("countmin:rows=1,cols=50", N);
-    for (uint64_t w = 0; w < 2; w++) {
-        rounded_normal(t, w);
-        check_ok(try_send(t), &t->err);
-        memcpy(sent[w], t->out.data, sizeof sent[w]);
-        for (size_t i = 0; i < N; i++)
-            sum[i] += t->x[i];
-    }
-    const Bytes both[] = {{sent[0], sizeof sent[0]}, {sent[1], sizeof sent[1]}};
-    check_ok(codec_merge(&t->call, both, 2, &merged), &t->err);
-    memcpy(t->x, sum, sizeof sum);
-    check_ok(try_send(t), &t->err);
-    for (size_t k = 0; k < COLS; k++) {
-        const uint8_t *const one = t->out.data + 1 + 4 * k, *const all = out + 2 + 4 * k;
-        check_near((double)load_f32(all) - (double)load_f32(all + 4 * COLS),
-                   (double)load_f32(one) - (double)load_f32(one + 4 * COLS), 1e-4);
-        check(load_f32(all) >= load_f32(one));
-    }
-    try_close(t);
-}
-
-static void sums_beyond_float32_are_refused(void **state)
-{
-    (void)state;
-    uint8_t out[64];
-    Buf merged = {out, 0, sizeof out};
-    Try *t = try_open("countmin:rows=1,cols=1", 4);
-    t->x[0] = t->x[1] = 0x1p126f;
-    try_both(t);
-    const Bytes one = buf_bytes(&t->out);
-    check(codec_merge(&t->call, (Bytes[]){one, one}, 2, &merged) == ERR_NUMERIC);
-    t->x[2] = t->x[3] = 0x1p127f;
-    check(try_send(t) == ERR_NUMERIC);
-    try_close(t);
 }
 
 /* ---- errors against theory ---- */
@@ -307,9 +204,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cells_and_estimates_are_those_of_plain_loops),
-        cmocka_unit_test(the_merged_sketch_is_that_of_the_sum),
-        cmocka_unit_test(merged_tables_of_either_sign_differ_by_the_sum),
-        cmocka_unit_test(sums_beyond_float32_are_refused),
         cmocka_unit_test(errors_are_those_of_medians_of_normal_noise),
         cmocka_unit_test(heavy_hitters_are_found_and_all_else_is_zero),
         cmocka_unit_test(counts_of_one_sign_are_never_too_small),

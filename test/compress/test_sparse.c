@@ -268,24 +268,6 @@ static void topk_sends_exactly_the_k_largest(void **state)
         }
 }
 
-static void zeros_never_travel(void **state)
-{
-    (void)state;
-    static const char *const specs[] = {"topk:ratio=0.5", "threshold", "threshold:tau=1e-300"};
-    for (size_t s = 0; s < countof(specs); s++) {
-        Try *t = try_open(specs[s], 1000);
-        try_both(t);
-        check(t->out.size == 2 && t->out.data[0] == PAYLOAD_METHOD && t->out.data[1] == 0);
-        t->x[7] = -3;
-        t->x[8] = -0.0f;
-        try_both(t);
-        check(t->out.data[1] == 1 && t->y[7] == -3 && t->out.size < 12);
-        for (size_t i = 0; i < 1000; i++)
-            check(i == 7 || (t->y[i] == 0 && !signbit(t->y[i])));
-        try_close(t);
-    }
-}
-
 static void threshold_sends_what_reaches_it(void **state)
 {
     (void)state;
@@ -342,66 +324,14 @@ static void indices_cost_what_a_subset_must(void **state)
     }
 }
 
-static void damaged_payloads_are_refused(void **state)
-{
-    (void)state;
-    static const char *const specs[] = {"topk", "topk:ratio=0.4", "threshold:rel=0.3", "threshold:tau=1"};
-    for (size_t s = 0; s < countof(specs); s++) {
-        Try *t = try_open(specs[s], 900);
-        try_normal(t, 3);
-        try_both(t);
-        try_refuses_other_lengths(t);
-        check(try_survives_flips(t, 3) > 0);
-        try_close(t);
-    }
-}
-
-static void threads_do_not_show(void **state)
-{
-    (void)state;
-    static const char *const specs[] = {"topk", "topk:ratio=0.3", "threshold:rel=0.3"};
-    for (size_t s = 0; s < countof(specs); s++) {
-        Try *t = try_open(specs[s], 300000);
-        try_laplace(t, 4);
-        try_any_threads(t);
-        try_close(t);
-    }
-}
-
-/* Sends three values, and replaces one of them in the payload: values of 0 and those that are not finite are
- * refused. */
-static void values_that_no_encoder_writes_are_refused(void **state)
-{
-    (void)state;
-    static const float wrong[] = {0, -0.0f, INFINITY, -INFINITY, NAN};
-    for (size_t k = 0; k < 3; k++)
-        for (size_t i = 0; i < countof(wrong); i++) {
-            char name[40];
-            Try *t = try_open("topk:ratio=0.03", 100);
-            t->x[10] = 1, t->x[50] = -2, t->x[60] = 3;
-            try_both(t);
-            const Bytes sent = buf_bytes(&t->out);
-            uint8_t copy[200];
-            store_f32(memcpy(copy, sent.data, sent.size) + sent.size - 12 + 4 * k, wrong[i]);
-            snprintf(name, sizeof name, "value %zu is", k);
-            assert_int_equal(try_payload(t, (Bytes){copy, sent.size}), ERR_CORRUPT);
-            check(strstr(t->err.text, name));
-            try_close(t);
-        }
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_k_largest_are_those_of_a_sort_and_ties_go_to_the_first),
     cmocka_unit_test(a_misleading_sample_changes_nothing),
     cmocka_unit_test(narrowing_a_selection_leaves_its_largest),
     cmocka_unit_test(instruction_sets_mark_the_same),
     cmocka_unit_test(topk_sends_exactly_the_k_largest),
-    cmocka_unit_test(zeros_never_travel),
     cmocka_unit_test(threshold_sends_what_reaches_it),
     cmocka_unit_test(indices_cost_what_a_subset_must),
-    cmocka_unit_test(damaged_payloads_are_refused),
-    cmocka_unit_test(threads_do_not_show),
-    cmocka_unit_test(values_that_no_encoder_writes_are_refused),
 };
 
 int main(void)

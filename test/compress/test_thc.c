@@ -1,11 +1,9 @@
 /* test_thc.c -- the codec thc, which rotates a vector, clips the coordinates and rounds them to uniform levels:
- * levels, sums over several workers, the bias by clipping, and damaged payloads. */
+ * levels, the norm that workers share, and the bias by clipping. */
 #include "rig/crowd.h"
 
 #include "coder/planes.h"
 #include "num/rotation.h"
-
-#include <float.h>
 
 static const size_t sizes[] = {0, 1, 63, 64, 65, 200, 256, 600, 1000, 1200, 4096, 65536, 65537, 200000};
 /* clipped[bits] is the probability P(|Z| > T) that a standard normal Z is clipped; levels are from -T to T */
@@ -108,41 +106,8 @@ static void every_size_has_levels_next_to_the_clipped_rotated_vector(void **stat
                 assert_int_equal(u->out.size, 1 + 4 * blocks + planes_size(n, bits));
                 check_levels(t, bits, t->sent.round[0].data + 1, t->sent.round[1].data + 1);
             }
-            if (n < 2000) {
-                try_refuses_other_lengths(t), try_refuses_other_lengths(u);
-                try_survives_flips(t, t->out.size * 8 / 100 + 1);
-                try_survives_flips(u, u->out.size * 8 / 100 + 1);
-            }
             try_close(t), try_close(u);
         }
-}
-
-static void any_number_of_threads_gives_the_same_bytes(void **state)
-{
-    (void)state;
-    Try *t = open_thc(4, true, 5 * BLOCK + 123);
-    try_normal(t, 31);
-    try_any_threads(t);
-    try_close(t);
-}
-
-static void extremes_work_or_are_refused(void **state)
-{
-    (void)state;
-    static const float values[] = {0, 1, -3e-20f, 1e-29f, 1e30f, 1e36f, 0x1p-149f, 0x1.8p-140f, FLT_MAX};
-    for (size_t v = 0; v < countof(values); v++) {
-        Try *t = open_thc(8, true, 700);
-        for (size_t i = 0; i < 700; i++)
-            t->x[i] = i % 3 ? values[v] : -values[v];
-        const Status status = try_send(t);
-        if (status == OK) {
-            check_ok(codec_receive(&t->call, &t->sent, t->y), &t->err);
-            for (size_t i = 0; i < 700; i++)
-                check_near((double)t->y[i], (double)t->x[i], 0.15 * fabs((double)t->x[i]) + 0x1p-149);
-        } else
-            check(status == ERR_NUMERIC && values[v] == FLT_MAX);
-        try_close(t);
-    }
 }
 
 /* ---- tests with several workers ---- */
@@ -153,39 +118,6 @@ static double norm_of(const float *x, size_t n)
     for (size_t i = 0; i < n; i++)
         squares += (double)x[i] * (double)x[i];
     return sqrt(squares);
-}
-
-static void merged_levels_decode_to_the_sum(void **state)
-{
-    (void)state;
-    static const int wider[] = {0, 0, 1, 2, 2, 3, 3, 3, 3, 4}, widths[] = {1, 4, 8};
-    for (size_t b = 0; b < countof(widths); b++)
-        for (int workers = 1; workers <= 9; workers += 1 + workers / 3) {
-            char spec[32];
-            const size_t n = b == 1 ? BLOCK + 777 : 3001;
-            double squares = 0, all = 0;
-            snprintf(spec, sizeof spec, "thc:bits=%d", widths[b]);
-            Crowd k = crowd_open(spec, n, workers);
-            for (int w = 0; w < workers; w++) {
-                try_normal(k.t[w], 60 + (uint64_t)w);
-                for (size_t i = 0; i < n; i++)
-                    k.t[w]->x[i] *= (float)(1 + w);
-            }
-            crowd_run(&k);
-            assert_int_equal(k.merged.size, 2 + planes_size(n, widths[b] + wider[workers]));
-            for (int w = 0; w < workers; w++)
-                all += norm_of(k.t[w]->y, n);
-            for (size_t i = 0; i < n; i++) {
-                double sum = 0;
-                for (int w = 0; w < workers; w++)
-                    sum += (double)k.t[w]->y[i];
-                squares += pow((double)k.sum[i] - sum, 2);
-            }
-            check(sqrt(squares) <= 1e-6 * all);
-            crowd_merges_in_any_order(&k);
-            crowd_refuses_other_lengths(&k);
-            crowd_close(&k);
-        }
 }
 
 /* For each block, all workers use the range of levels of the worker with the largest norm. */
@@ -206,78 +138,6 @@ static void workers_share_each_blocks_largest_norm(void **state)
     check_rel((double)load_f32(k.heard.data + 2), first, 1e-6);
     check_rel((double)load_f32(k.heard.data + 6), last, 1e-6);
     crowd_close(&k);
-}
-
-static void short_tensors_merge_as_floats(void **state)
-{
-    (void)state;
-    for (size_t n = 0; n < 64; n += 21) {
-        Crowd k = crowd_open("thc", n, 3);
-        for (int w = 0; w < 3; w++)
-            for (size_t i = 0; i < n; i++)
-                k.t[w]->x[i] = (float)(w + 1) + 0.1f * (float)i;
-        crowd_run(&k);
-        assert_int_equal(k.heard.size, 0);
-        assert_int_equal(k.merged.size, 2 + 4 * n);
-        /* a raw payload is refused if the first round had a payload */
-        k.heard = k.merged;
-        check(codec_decode(&k.call[0], k.last[0], k.t[0]->y) == ERR_CORRUPT);
-        for (size_t i = 0; i < n; i++)
-            check_near((double)k.sum[i], 6 + 0.3 * (double)i, 6e-6);
-        crowd_refuses_other_lengths(&k);
-        crowd_close(&k);
-    }
-}
-
-static void what_cannot_merge_is_refused(void **state)
-{
-    (void)state;
-    Try *t = open_thc(4, false, 100);
-    uint8_t room[1024];
-    Buf out = {room, 0, sizeof room};
-    try_normal(t, 61);
-    try_both(t);
-    const Bytes own = t->sent.round[0];
-    check(codec_merge(&t->call, &own, 1, &out) == ERR_USAGE);
-    check(!(codec_traits(t->codec) & LINEAR));
-    t->out.data[0] = PAYLOAD_MERGED;
-    check(try_payload(t, own) == ERR_CORRUPT);
-    try_close(t);
-}
-
-static void damaged_norms_and_sums_are_refused(void **state)
-{
-    (void)state;
-    static const struct {
-        uint8_t byte[8];
-        size_t size;
-        Status want;
-    } rows[] = {
-        {{1, 0, 0, 0x80, 0x41}, 5, OK},
-        {{2, 3, 0, 0, 0x80, 0x41}, 6, OK},
-        {{2, 0, 0, 0, 0x80, 0x41}, 6, ERR_CORRUPT}, /* a maximum over 0 workers */
-        {{0, 0, 0, 0x80, 0x41}, 5, ERR_CORRUPT},
-        {{1, 0, 0, 0x80}, 4, ERR_CORRUPT},
-        {{1, 0, 0, 0x80, 0x41, 0}, 6, ERR_CORRUPT},
-        {{1, 0, 0, 0x80, 0x7f}, 5, ERR_CORRUPT},
-        {{1, 0, 0, 0x80, 0xc1}, 5, ERR_CORRUPT},
-        {{1, 0, 0, 0, 0}, 5, ERR_CORRUPT}, /* non-zero levels with a norm of 0 */
-        {{0}, 0, ERR_CORRUPT},
-    };
-    Try *t = open_thc(3, true, 256);
-    try_normal(t, 63);
-    try_both(t);
-    for (size_t i = 0; i < countof(rows); i++) {
-        Message m = t->sent;
-        m.round[0] = (Bytes){rows[i].byte, rows[i].size};
-        check(codec_receive(&t->call, &m, t->y) == rows[i].want);
-    }
-    uint8_t sum[2 + 5 * 32] = {2, 3};
-    memset(sum + 2, 0xff, 5 * 32); /* codes of 31; sums of three workers are at most 21 */
-    check(try_payload(t, (Bytes){sum, sizeof sum}) == ERR_CORRUPT);
-    /* the payload of round 0 has norms and no gradient */
-    check(codec_decode(&t->call, t->sent.round[0], t->y) == ERR_CORRUPT);
-    try_close(t);
 }
 
 /* ---- mean and variance of draws ---- */
@@ -366,27 +226,11 @@ static void the_bias_is_the_clipped_share_and_errors_and_bits_are_in_the_table(v
         }
 }
 
-static void nothing_is_promised_of_the_mean(void **state)
-{
-    (void)state;
-    Try *t = open_thc(4, true, 100);
-    check(!(codec_traits(t->codec) & UNBIASED) && codec_traits(t->codec) & LINEAR);
-    check(isnan(codec_variance(&t->call, t->x)));
-    try_close(t);
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_size_has_levels_next_to_the_clipped_rotated_vector),
-    cmocka_unit_test(any_number_of_threads_gives_the_same_bytes),
-    cmocka_unit_test(extremes_work_or_are_refused),
-    cmocka_unit_test(merged_levels_decode_to_the_sum),
     cmocka_unit_test(workers_share_each_blocks_largest_norm),
-    cmocka_unit_test(short_tensors_merge_as_floats),
-    cmocka_unit_test(what_cannot_merge_is_refused),
-    cmocka_unit_test(damaged_norms_and_sums_are_refused),
     cmocka_unit_test(averaging_leaves_the_error_of_clipping),
     cmocka_unit_test(the_bias_is_the_clipped_share_and_errors_and_bits_are_in_the_table),
-    cmocka_unit_test(nothing_is_promised_of_the_mean),
 };
 
 CHECK_MAIN(tests)

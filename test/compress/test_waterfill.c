@@ -198,21 +198,6 @@ static void the_probabilities_spend_the_budget_to_1e_10(void **state)
         }
 }
 
-static void ten_million_entries_spend_the_budget_too(void **state)
-{
-    (void)state;
-    const size_t n = 10000000;
-    const ArenaMark mark = arena_mark(scratch);
-    float *x = NEW(scratch, float, n);
-    for (int law = 0; law < 2; law++) {
-        for (size_t i = 0; i < n; i++)
-            x[i] = law ? 0.1f : (float)(i * 2654435761u % 1000003) * 1e-6f;
-        for (double s = 1e-3; s < 1e7; s *= 3e4)
-            check(residual(x, n, s, float_level(x, n, s)) < 1e-10);
-    }
-    arena_rewind(scratch, mark);
-}
-
 static void sorting_selecting_and_bisecting_give_the_same_level(void **state)
 {
     (void)state;
@@ -335,7 +320,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_probabilities_spend_the_budget_to_1e_10),
-        cmocka_unit_test(ten_million_entries_spend_the_budget_too),
         cmocka_unit_test(sorting_selecting_and_bisecting_give_the_same_level),
         cmocka_unit_test(gspar_at_the_variance_reached_gives_the_same_probabilities),
         cmocka_unit_test(order_scale_and_threads_do_not_matter),

@@ -184,102 +184,6 @@ static void draws_decode_to_atoms_of_the_tensor(void **state)
     }
 }
 
-/* The draws must pass the tests of draws.h, and must fail if all estimates are multiplied by 1.02. */
-static void draws_are_unbiased_and_vary_as_the_closed_form_says(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *spec;
-        size_t rows, cols, repeats;
-    } rows[] = {{"dct:ratio=0.2", 1, 1000, 2500},
-                {"dct:ratio=0.2,dims=2", 40, 25, 1500},
-                {"fourier:ratio=0.2", 1, 1000, 2500},
-                {"fourier:ratio=0.2,dims=2,draw=systematic", 40, 25, 1500},
-                {"fourier:ratio=0.2,probs=clip", 1, 999, 1500}};
-    for (size_t r = 0; r < countof(rows); r++) {
-        const ArenaMark mark = arena_mark(forever);
-        const float *x = laplace(rows[r].rows * rows[r].cols);
-        draws_check(rows[r].spec, matrix(rows[r].rows, rows[r].cols), x, rows[r].repeats, 1.02);
-        arena_rewind(forever, mark);
-    }
-}
-
-/* If x is multiplied by a power of two, the estimate is multiplied by the same power. */
-static void powers_of_two_pass_through(void **state)
-{
-    (void)state;
-    static const char *const specs[] = {"dct:ratio=0.1", "dct:ratio=0.1,dims=2", "fourier:ratio=0.1",
-                                        "fourier:ratio=0.1,dims=2"};
-    static const double powers[] = {0x1p-90, 0x1p-41, 0x1p-3, 0x1p20, 0x1p95};
-    const size_t n = 600;
-    const ArenaMark mark = arena_mark(forever);
-    const float *x = laplace(n);
-    float *scaled = NEW(forever, float, n);
-    for (size_t s = 0; s < countof(specs); s++) {
-        Rig rig, other;
-        rig_open(&rig, specs[s], matrix(30, 20));
-        check_ok(rig_encode(&rig, x, 1), &rig.err);
-        check_ok(rig_decode(&rig), &rig.err);
-        for (size_t p = 0; p < countof(powers); p++) {
-            for (size_t i = 0; i < n; i++)
-                scaled[i] = (float)((double)x[i] * powers[p]);
-            rig_open(&other, specs[s], matrix(30, 20));
-            check_ok(rig_encode(&other, scaled, 1), &other.err);
-            check_ok(rig_decode(&other), &other.err);
-            for (size_t i = 0; i < n; i++)
-                check_near((double)other.decoded[i], (double)rig.decoded[i] * powers[p], 1e-6 * powers[p]);
-            rig_close(&other);
-        }
-        rig_close(&rig);
-    }
-    arena_rewind(forever, mark);
-}
-
-static void the_ends_of_float32(void **state)
-{
-    (void)state;
-    static const char *const specs[] = {"dct", "dct:dims=2", "fourier", "fourier:dims=2"};
-    float x[600];
-    for (size_t s = 0; s < countof(specs); s++) {
-        Rig rig;
-        rig_open(&rig, specs[s], matrix(30, 20));
-        for (size_t i = 0; i < 600; i++)
-            x[i] = FLT_MAX;
-        check(rig_encode(&rig, x, 0) == ERR_NUMERIC && isnan(codec_variance(&rig.call, x)));
-        for (size_t i = 0; i < 600; i++)
-            x[i] = (float)(i % 7) * FLT_TRUE_MIN;
-        check_ok(rig_encode(&rig, x, 0), &rig.err);
-        check_ok(rig_decode(&rig), &rig.err);
-        memset(x, 0, sizeof x);
-        check_ok(rig_encode(&rig, x, 0), &rig.err);
-        check(rig.payload.size == 3);
-        check_ok(rig_decode(&rig), &rig.err);
-        for (size_t i = 0; i < 600; i++)
-            check(rig.decoded[i] == 0);
-        rig_close(&rig);
-    }
-}
-
-/* With all atoms, a payload would be longer than the raw tensor. */
-static void keeping_everything_goes_raw(void **state)
-{
-    (void)state;
-    static const char *const specs[] = {"dct:ratio=1", "fourier:ratio=1", "fourier:ratio=0.6",
-                                        "fourier:ratio=1,dims=2"};
-    const ArenaMark mark = arena_mark(forever);
-    const float *x = laplace(600);
-    for (size_t s = 0; s < countof(specs); s++) {
-        Rig rig;
-        rig_open(&rig, specs[s], matrix(30, 20));
-        check_ok(rig_encode(&rig, x, 0), &rig.err);
-        check_ok(rig_decode(&rig), &rig.err);
-        check(rig.payload.data[0] == PAYLOAD_RAW && !memcmp(rig.decoded, x, 600 * sizeof *x));
-        check(codec_variance(&rig.call, x) == 0);
-        rig_close(&rig);
-    }
-    arena_rewind(forever, mark);
-}
-
 static void sizes_are_what_was_expected(void **state)
 {
     (void)state;
@@ -321,10 +225,6 @@ int main(void)
         cmocka_unit_test(probabilities_are_optimal_in_each_basis),
         cmocka_unit_test(sixty_four_phases_cost_next_to_nothing),
         cmocka_unit_test(draws_decode_to_atoms_of_the_tensor),
-        cmocka_unit_test(draws_are_unbiased_and_vary_as_the_closed_form_says),
-        cmocka_unit_test(powers_of_two_pass_through),
-        cmocka_unit_test(the_ends_of_float32),
-        cmocka_unit_test(keeping_everything_goes_raw),
         cmocka_unit_test(sizes_are_what_was_expected),
     };
     forever = arena_open(0);

@@ -161,17 +161,4 @@ static inline bool draws_variance_is(const Draws *d, double expected)
     return fabs(d->mse - expected) <= 6.22 * d->mse_error + 6.5 * d->mse_step + 1e-6 * expected + d->rounding;
 }
 
-/* Checks on R draws that a codec is unbiased and has its closed-form variance. Also checks that the test would
- * detect it if all estimates were multiplied by `planted`. */
-static inline void draws_check(const char *spec, Shape shape, const float *x, size_t R, double planted)
-{
-    Rig rig;
-    rig_open(&rig, spec, shape);
-    const Draws d = draws_take(&rig, x, R), biased = draws_scaled(&d, planted);
-    check(draws_gain_is_one(&d) && draws_energy_is_right(&d));
-    check(draws_variance_is(&d, codec_variance(&rig.call, x)));
-    check(!draws_gain_is_one(&biased));
-    rig_close(&rig);
-}
-
 #endif

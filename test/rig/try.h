@@ -1,5 +1,4 @@
-/* try.h -- tests a codec on one vector: encodes and decodes it, checks that damaged payloads are refused, and
- * tests mean and variance. */
+/* try.h -- tests a codec on one vector: encodes and decodes it, in any number of threads. */
 #ifndef ATOMO_TRY_H
 #define ATOMO_TRY_H
 
@@ -91,45 +90,6 @@ static inline void try_repeat(Try *t, uint64_t repeat)
     t->call.rng = rng_open(1, repeat, 0, 0, 0);
 }
 
-/* Checks that the decoder refuses up to 600 prefixes of the payload, and the payload with one more byte. */
-static inline void try_refuses_other_lengths(Try *t)
-{
-    const Bytes whole = t->sent.round[t->sent.rounds - 1];
-    const size_t step = whole.size / 600 + 1;
-    for (size_t size = 0; size < whole.size; size += step) {
-        /* copied to a block of its exact size, so that AddressSanitizer detects reads past the end */
-        uint8_t *cut = NEW(t->scratch, uint8_t, size);
-        memcpy(cut, whole.data, size);
-        check(try_payload(t, (Bytes){cut, size}) == ERR_CORRUPT);
-    }
-    for (unsigned v = 0; v < 256; v += 51) {
-        uint8_t *more = NEW(t->scratch, uint8_t, whole.size + 1);
-        memcpy(more, whole.data, whole.size);
-        more[whole.size] = (uint8_t)v;
-        check(try_payload(t, (Bytes){more, whole.size + 1}) == ERR_CORRUPT);
-    }
-}
-
-/* Flips every `step`-th bit of the payload, one bit at a time. Each changed payload must be refused or decode
- * to finite numbers. Returns how many were refused. */
-static inline size_t try_survives_flips(Try *t, size_t step)
-{
-    const Bytes whole = t->sent.round[t->sent.rounds - 1];
-    uint8_t *copy = NEW(t->scratch, uint8_t, whole.size);
-    memcpy(copy, whole.data, whole.size);
-    size_t refused = 0;
-    for (size_t bit = 0; bit < 8 * whole.size; bit += step) {
-        copy[bit / 8] ^= (uint8_t)(1 << bit % 8);
-        const Status status = try_payload(t, (Bytes){copy, whole.size});
-        check(status == OK || status == ERR_CORRUPT);
-        if (status == OK)
-            check(first_nonfinite(t->y, t->shape.n, NULL) == t->shape.n);
-        refused += status != OK;
-        copy[bit / 8] ^= (uint8_t)(1 << bit % 8);
-    }
-    return refused;
-}
-
 /* Checks that 1, 2 and 8 threads give the same payload and the same estimate. */
 static inline void try_any_threads(Try *t)
 {
@@ -149,62 +109,6 @@ static inline void try_any_threads(Try *t)
         assert_memory_equal(t->y, first_y, bytes);
     }
     t->call.threads = 1;
-}
-
-/* ---- tests of mean and variance ---- */
-
-/* The distribution of one element's error: `high` with probability p, otherwise `low`. */
-typedef struct {
-    double high, low, p;
-} TwoPoint;
-
-typedef struct {
-    /* mean gain minus 1, and its limit, which an unbiased codec exceeds with probability below 1e-8 */
-    double gain, gain_allowed;
-    /* measured squared error divided by its expectation, minus 1; and its limit */
-    double ratio, ratio_allowed;
-} Verdict;
-
-/* Encodes and decodes `repeats` times. Returns the mean gain, <x, y> / |x|^2 for the estimate y, and the
- * ratio of the squared error to its expectation, both minus 1, with their limits. The caller ensures that
- * the errors of the elements are independent and have the distributions `law`. Estimates are multiplied by
- * `faked`: if it is not 1, `verdict_good` must return false. */
-static inline Verdict try_statistics(Try *t, const TwoPoint *law, size_t repeats, double faked)
-{
-    const size_t n = t->shape.n;
-    const double r = (double)repeats;
-    double g2 = 0, v = 0, v1 = 0, kappa = 0, most = 0, most_e2 = 0, dot = 0, mse = 0;
-    for (size_t i = 0; i < n; i++) {
-        const double x = (double)t->x[i], p = law[i].p, h2 = law[i].high * law[i].high,
-                     l2 = law[i].low * law[i].low;
-        const double vi = p * h2 + (1 - p) * l2;
-        g2 += x * x;
-        v += vi;
-        v1 += vi * x * x;
-        kappa += p * h2 * h2 + (1 - p) * l2 * l2 - vi * vi;
-        most = fmax(most, fabs(x) * fmax(fabs(law[i].high), fabs(law[i].low)));
-        most_e2 = fmax(most_e2, fmax(h2, l2));
-    }
-    for (size_t k = 0; k < repeats; k++) {
-        try_repeat(t, k);
-        try_both(t);
-        for (size_t i = 0; i < n; i++) {
-            const double e = faked * (double)t->y[i] - (double)t->x[i];
-            dot += (double)t->x[i] * e;
-            mse += e * e;
-        }
-    }
-    v1 /= g2 * g2;
-    kappa /= v * v;
-    return (Verdict){.gain = dot / (r * g2),
-                     .gain_allowed = 6.22 * sqrt(v1 / r) + 6.5 * most / g2 / r + 1e-6,
-                     .ratio = mse / (r * v) - 1,
-                     .ratio_allowed = 6.22 * sqrt(kappa / r) + 6.5 * most_e2 / (v * r)};
-}
-
-static inline bool verdict_good(Verdict v)
-{
-    return fabs(v.gain) <= v.gain_allowed && fabs(v.ratio) <= v.ratio_allowed;
 }
 
 #endif
