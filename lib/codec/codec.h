@@ -17,7 +17,7 @@
 #include "base/arena.h"
 #include "base/bytes.h"
 #include "base/rng.h"
-#include "dump/tensor.h"
+#include "base/shape.h"
 
 typedef struct Compressor Compressor; /* codec/compressor.h */
 typedef struct Streams Streams;       /* codec/harness.h */

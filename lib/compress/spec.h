@@ -9,6 +9,7 @@
 #ifndef ATOMO_SPEC_H
 #define ATOMO_SPEC_H
 
+#include "base/text.h"
 #include "compress/names.h"
 
 /* Opens the codec of a spec, in `a`. ERR_USAGE: the spec is wrong; the message names the wrong part. */

@@ -1,6 +1,8 @@
 /* library_dump.c -- the functions of atomo.h that read gradient files. */
 #include "library/library_parts.h"
 
+#include "dump/tensor.h"
+
 #include <stdlib.h>
 
 struct atomo_dump {

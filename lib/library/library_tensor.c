@@ -2,6 +2,7 @@
 #include "library/library_parts.h"
 
 #include "base/checksum.h"
+#include "base/text.h"
 #include "exchange/average.h"
 #include "num/finite.h"
 

@@ -8,6 +8,7 @@
  *
  * Limits are 6.22 standard errors, from exact variances, plus 6.5 times the largest change by a single draw, as
  * in draws.h. The false-alarm probability is below 1e-9 for each comparison and 1e-6 for all. */
+#include "dump/tensor.h"
 #include "rig/codec_rig.h"
 #include "rig/network_shapes.h"
 

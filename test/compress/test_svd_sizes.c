@@ -1,5 +1,6 @@
 /* test_svd_sizes.c -- on real gradients, the codec svd with singular vectors rounded by qsgd must have a
  * fraction of the variance of svd with vectors of floats, in no more bytes. */
+#include "dump/tensor.h"
 #include "rig/codec_rig.h"
 
 #define DATA "../shared/data/"

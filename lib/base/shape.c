@@ -1,5 +1,5 @@
-/* tensor.c -- shapes of tensors, their matrix views and their kinds. */
-#include "dump/tensor.h"
+/* shape.c -- shapes of tensors, their matrix views and their kinds. */
+#include "base/shape.h"
 
 #include <ctype.h>
 #include <math.h>
