@@ -50,7 +50,7 @@ fi
 paired=metric,result,result_against,difference,interval,difference_p,difference_p_holm,differs
 paper_codecs='-c none -c svd:rank=1/2/3/4 -c qsgd:bits=1/2/4/8 -c terngrad'
 resnet_codecs='-c none -c svd:rank=3 -c qsgd:bits=4 -c terngrad'
-sized=bits_per_element,relative_error,relative_error_se,relative_error_expected
+sized=bits_per_element,bits_per_element_expected,relative_error,relative_error_se,relative_error_expected
 sketches='-c cas -c qsgd:code=rans -c qsgd:code=rans,norm=linf -c terngrad -c countsketch -c countmin'
 compared=bits_per_element,bits_per_element_se,relative_error,relative_error_se,relative_error_expected,wasserstein_mean,wasserstein_mean_se
 with_errors=bytes,bytes_se,bytes_expected,bytes_expected_se,relative_error,relative_error_se,relative_error_expected

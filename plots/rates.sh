@@ -26,15 +26,15 @@ bits_of() { sed -n 's/^  "command": ".* --equal-bits \([0-9.]*\) .*/\1/p' "$1"; 
 case $job in
 specs)
     bench=$1
-    columns "$2" compressor,bits_per_element >"$tmp/sizes"
+    columns "$2" compressor,bits_per_element_expected >"$tmp/sizes"
     lay -v job=near -v bits="$(bits_of "$2")" "$tmp/sizes"
     ;;
 table)
     bench=$1 quarter=$2 one=$3 four=$4 merge=$5 out=$7
     errors=relative_error,relative_error_se,relative_error_expected
-    columns "$quarter" compressor,bits_per_element,$errors >"$tmp/quarter"
-    columns "$one" compressor,bits_per_element,$errors,encode_gbps,decode_gbps >"$tmp/one"
-    columns "$four" compressor,bits_per_element,$errors >"$tmp/four"
+    columns "$quarter" compressor,bits_per_element_expected,$errors >"$tmp/quarter"
+    columns "$one" compressor,bits_per_element_expected,$errors,encode_gbps,decode_gbps >"$tmp/one"
+    columns "$four" compressor,bits_per_element_expected,$errors >"$tmp/four"
     columns "$merge" compressor,relative_error,relative_error_expected,merge_ms >"$tmp/merge"
     meta=$(sed -n '/^"meta"/,/^"results"/p' "$one" | sed '/^"results"/d; s/\\/\\\\/g')
     lay -v job=rates -v bits="$(bits_of "$quarter") $(bits_of "$one") $(bits_of "$four")" -v meta="$meta" \

@@ -263,9 +263,9 @@ function beside(   r, o, k, keys, key, same, found, any) {
         fail("no published row has the values of ours in " on)
 }
 
-# Whether row r of file f has about the size `want`.
+# Whether row r of file f has about the expected size `want`: that of the draws would move with the seed.
 function is_near(f, r, want,   size) {
-    size = table[f, r, place[f, "bits_per_element"]] / want
+    size = table[f, r, place[f, "bits_per_element_expected"]] / want
     return size > 0.85 && size < 1.15
 }
 
@@ -303,7 +303,7 @@ function rates(   r, m, f, k, want, ok, out, exact) {
         for (f = 1; f <= 3; f++) {
             ok = is_near(f, r, want[f])
             exact = table[f, r, place[f, "relative_error_expected"]]
-            out = out ", " pair(want[f] " bits_per_element", ok ? table[f, r, place[f, "bits_per_element"]] : "")
+            out = out ", " pair(want[f] " bits_per_element", ok ? table[f, r, place[f, "bits_per_element_expected"]] : "")
             out = out ", " pair(want[f] " relative_error", !ok ? "" : exact != "" ? exact : table[f, r, place[f, "relative_error"]])
             out = out ", " pair(want[f] " relative_error_se", !ok ? "" : exact != "" ? 0 : table[f, r, place[f, "relative_error_se"]])
         }

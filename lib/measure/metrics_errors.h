@@ -72,8 +72,9 @@ double gain_l1_freedom(const Tally *t);
 double gain_l1_p(const Tally *t);
 
 /* Returns the smallest b for which the test finds the factor 1 + b on every estimate h with probability 0.9, and the shift
- * h + b g with 0.9 or more. `se` and `freedom` are those of the gain without the bias (freedom NaN: se is known), `level` the
- * significance level of the test. NaN: no factor shows, or `freedom` is too low to say. */
-double bias_detectable(double se, double freedom, double level);
+ * h + b g with 0.9 or more. `se` and `freedom` are those of the gain without the bias (freedom NaN: normal tails), `measured` is
+ * true if `se` was estimated from estimates h, `level` is the significance level of the test. NaN: no factor shows, or
+ * `freedom` is too low to say. */
+double bias_detectable(double se, double freedom, bool measured, double level);
 
 #endif

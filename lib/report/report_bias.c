@@ -6,10 +6,13 @@
 
 #include <math.h>
 
-/* Returns the least bias that the test of gain (0) or gain_l1 (1) finds; NaN if this gain was not tested. */
-static double least_found(const BiasRow *row, size_t gain, double level)
+/* Returns the least bias that the test of gain (0) or gain_l1 (1) finds; NaN if this gain was not tested. Where the variance
+ * along the signs is known, its test has a freedom for each of the R repeats or more (metrics_errors.c), else at most R - 1. */
+static double least_found(const BiasRow *row, size_t gain, size_t repeats, double level)
 {
-    return isnan(row->p[1 + gain]) ? NAN : bias_detectable(row->se[gain], row->freedom[gain], level);
+    const double freedom = row->freedom[gain];
+    const bool measured = gain == 0 ? isfinite(freedom) : freedom < (double)repeats;
+    return isnan(row->p[1 + gain]) ? NAN : bias_detectable(row->se[gain], freedom, measured, level);
 }
 
 Status bias_judge(BiasRow *row, size_t rows, size_t repeats, Arena *a, Error *err)
@@ -32,8 +35,8 @@ Status bias_judge(BiasRow *row, size_t rows, size_t repeats, Arena *a, Error *er
             if (!isnan(row[k].p[i]))
                 row[k].holm = fmin(row[k].holm, stats_holm(sorted, tests, row[k].p[i]));
         if (!isnan(row[k].holm))
-            row[k].detectable = fmin(least_found(&row[k], 0, BIAS_LEVEL / (double)tests),
-                                     least_found(&row[k], 1, BIAS_LEVEL / (double)tests));
+            row[k].detectable = fmin(least_found(&row[k], 0, repeats, BIAS_LEVEL / (double)tests),
+                                     least_found(&row[k], 1, repeats, BIAS_LEVEL / (double)tests));
     }
     arena_rewind(a, mark);
     return OK;

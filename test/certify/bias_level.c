@@ -82,6 +82,7 @@ typedef struct {
 typedef struct {
     size_t tables;        /* whose verdict says how much would show */
     size_t factor, shift; /* of those, in which a planted one is found */
+    size_t held;          /* of those, in which the gain is 1 in each draw, so that any factor or shift shows */
 } Power;
 
 typedef struct {
@@ -133,6 +134,7 @@ static void count_table(Layer *l, World *w)
         alarm = alarm || w->row[k].holm < BIAS_LEVEL;
         if (b < BIAS_UNSEEN) {
             w->power[k].tables++;
+            w->power[k].held += isnan(w->row[k].p[1]) ? 1 : 0;
             w->power[k].factor += finds(l, w, k, 1 + b, 0);
             w->power[k].shift += finds(l, w, k, 1, b);
         }
@@ -168,14 +170,15 @@ static void put_tables(const World *w, size_t repeats)
     }
 }
 
-/* At least 0.9 is stated; 0.8 allows for chance and for standard errors that are estimated: where they are small by chance, a
- * table says that a bias would show, and else not. Shares of fewer than 200 tables say little. */
+/* Stated are 0.9 for a factor and 0.9 or more for a shift; 0.05 allows for chance. Shares of fewer than 200 tables say little. */
 static bool finds_what_would_show(const World *w)
 {
     bool right = true;
     for (size_t k = 0; k < CODECS; k++) {
         const Power *p = &w->power[k];
-        right = right && (p->tables < 200 || (double)(p->factor < p->shift ? p->factor : p->shift) >= 0.8 * (double)p->tables);
+        const double tables = (double)p->tables, factor = (double)p->factor, shift = (double)p->shift;
+        const bool found = factor >= 0.85 * tables && shift >= 0.85 * tables && (factor <= 0.95 * tables || p->held == p->tables);
+        right = right && (p->tables < 200 || found);
     }
     return right;
 }
