@@ -77,7 +77,7 @@ ISA_avx512  := -march=x86-64-v4 -mprefer-vector-width=512
 COMPILER  := $(shell $(CC) --version 2>/dev/null | sed -n '1s/^[^ ]*//p')
 ALL_FLAGS := $(filter-out -W%,$(COMPILER) $(FLAGS) $(CFLAGS) $(CPPFLAGS) $(foreach i,$(ISAS),$(i) $(ISA_$(i))) $(NN_FLAGS) $(TEST_FLAGS))
 
-VEC_SRC  := $(sort $(wildcard lib/vec/*_vec.c))
+VEC_SRC  := lib/vec/kernels_vec.c
 NN_SRC   := $(sort $(wildcard lib/nn/vec/*_vec.c))
 NO_SRC   := $(if $(SCIENCE),,lib/compress/science/zfp.c)
 LIB_SRC  := $(sort $(filter-out %_vec.c $(NO_SRC),$(shell find lib -name '*.c')))

@@ -1,8 +1,8 @@
 /* kernels.h -- the hot loops (kernels) as a table of functions, and the types of their parameters.
  * kernels_list.h has their contracts.
  *
- * The Makefile compiles every *_vec.c once per instruction set; each compilation fills one table. All tables
- * give the same bytes: a sum has a fixed number of lanes for every vector width, most often 16, which are
+ * The Makefile compiles kernels_vec.c, which includes every other *_vec.c, once per instruction set; each compilation
+ * fills one table. All tables give the same bytes: a sum has a fixed number of lanes for every vector width, most often 16, which are
  * added in a fixed order. */
 #ifndef ATOMO_KERNELS_H
 #define ATOMO_KERNELS_H

@@ -19,7 +19,7 @@ INLINE VecD where(VecL mask, VecD v)
 {
     return (VecD)(mask & (VecL)v);
 }
-INLINE VecD magnitude(VecD v)
+INLINE VecD magnitude_d(VecD v)
 {
     return (VecD)((VecL)v & INT64_MAX);
 }
@@ -65,7 +65,7 @@ double ISA_NAME(sum_gaps)(const float *x, const float *y, size_t n)
         const float *a = i + ROW <= n ? x + i : padded(rest_x, x, n);
         const float *b = i + ROW <= n ? y + i : padded(rest_y, y, n);
         for (int v = 0; v < DPARTS; v++)
-            acc[v] += magnitude(load_d(a + v * DLANES) - load_d(b + v * DLANES));
+            acc[v] += magnitude_d(load_d(a + v * DLANES) - load_d(b + v * DLANES));
     }
     return fold(acc);
 }
@@ -74,7 +74,7 @@ INLINE void gradient_row(const float *x, const double above[THRESHOLDS], VecD ac
 {
     const VecD one = fill_d(1);
     for (int v = 0; v < DPARTS; v++) {
-        const VecD a = load_d(x + v * DLANES), m = magnitude(a);
+        const VecD a = load_d(x + v * DLANES), m = magnitude_d(a);
         acc[G_SQUARES][v] += a * a;
         acc[G_MAGNITUDES][v] += m;
         acc[G_NONZERO][v] += where(m > 0, one);
@@ -102,7 +102,7 @@ INLINE void error_row(const float *x, const float *y, const double above[THRESHO
     const VecD one = fill_d(1);
     for (int v = 0; v < DPARTS; v++) {
         const VecD a = load_d(x + v * DLANES), b = load_d(y + v * DLANES);
-        const VecD d = b - a, e = magnitude(d), m = magnitude(a), dot = a * b;
+        const VecD d = b - a, e = magnitude_d(d), m = magnitude_d(a), dot = a * b;
         const VecD q = where(m > 0, e / m);
         const VecL under = (d < 0) & (m > 0), over = (d > 0) & (m > 0);
         acc[E_SQUARES][v] += d * d;

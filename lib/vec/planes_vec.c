@@ -100,18 +100,18 @@ INLINE void unpack_group(const uint8_t *plane, int width, uint8_t *code)
 /* ---- any number of groups; every call of the two functions below has a constant `width`, which unrolls
  * their loops over planes ---- */
 
-enum { GROUP = 64 };
+enum { PLANE_GROUP = 64 };
 
 INLINE void pack_all(const uint8_t *code, size_t groups, int width, uint8_t *plane)
 {
     for (size_t g = 0; g < groups; g++)
-        pack_group(code + g * GROUP, width, plane + g * 8 * (size_t)width);
+        pack_group(code + g * PLANE_GROUP, width, plane + g * 8 * (size_t)width);
 }
 
 INLINE void unpack_all(const uint8_t *plane, size_t groups, int width, uint8_t *code)
 {
     for (size_t g = 0; g < groups; g++)
-        unpack_group(plane + g * 8 * (size_t)width, width, code + g * GROUP);
+        unpack_group(plane + g * 8 * (size_t)width, width, code + g * PLANE_GROUP);
 }
 
 #define EACH_WIDTH(f, ...)                                                                                   \
@@ -156,11 +156,11 @@ void ISA_NAME(unpack8)(const uint8_t *plane, size_t groups, int width, uint8_t *
 
 void ISA_NAME(pack32)(const uint32_t *code, size_t groups, int width, uint8_t *plane)
 {
-    for (size_t g = 0; g < groups; g++, code += GROUP)
+    for (size_t g = 0; g < groups; g++, code += PLANE_GROUP)
         for (int low = 0; low < width; low += 8) {
-            uint8_t byte[GROUP];
+            uint8_t byte[PLANE_GROUP];
             const int planes = width - low < 8 ? width - low : 8;
-            for (int i = 0; i < GROUP; i++)
+            for (int i = 0; i < PLANE_GROUP; i++)
                 byte[i] = (uint8_t)(code[i] >> low);
             pack_group(byte, planes, plane);
             plane += 8 * planes;
@@ -169,13 +169,13 @@ void ISA_NAME(pack32)(const uint32_t *code, size_t groups, int width, uint8_t *p
 
 void ISA_NAME(unpack32)(const uint8_t *plane, size_t groups, int width, uint32_t *code)
 {
-    for (size_t g = 0; g < groups; g++, code += GROUP) {
-        memset(code, 0, GROUP * sizeof *code);
+    for (size_t g = 0; g < groups; g++, code += PLANE_GROUP) {
+        memset(code, 0, PLANE_GROUP * sizeof *code);
         for (int low = 0; low < width; low += 8) {
-            uint8_t byte[GROUP];
+            uint8_t byte[PLANE_GROUP];
             const int planes = width - low < 8 ? width - low : 8;
             unpack_group(plane, planes, byte);
-            for (int i = 0; i < GROUP; i++)
+            for (int i = 0; i < PLANE_GROUP; i++)
                 code[i] |= (uint32_t)byte[i] << low;
             plane += 8 * planes;
         }

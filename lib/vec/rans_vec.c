@@ -14,7 +14,7 @@ enum { LOW = 1 << 16, ROW_WORDS = 2 * ROW };
 #if VEC_BYTES == 64
 
 /* Returns x / f rounded down: for 32-bit numbers, the truncated quotient in double is exact. */
-INLINE __m512i divide(__m512i x, __m512i f)
+INLINE __m512i divide_counts(__m512i x, __m512i f)
 {
     const __m512d low = _mm512_div_pd(_mm512_cvtepu32_pd(_mm512_castsi512_si256(x)),
                                       _mm512_cvtepu32_pd(_mm512_castsi512_si256(f)));
@@ -39,7 +39,7 @@ uint8_t *ISA_NAME(rans_put)(const uint32_t *slice, int precision, const uint8_t 
         _mm256_mask_storeu_epi16(at, (__mmask16)((1u << words) - 1),
                                  _mm512_cvtepi32_epi16(_mm512_maskz_compress_epi32(full, x)));
         x = _mm512_mask_srli_epi32(x, full, x, 16);
-        const __m512i q = divide(x, f);
+        const __m512i q = divide_counts(x, f);
         const __m512i rest = _mm512_sub_epi32(x, _mm512_mullo_epi32(q, f));
         x = _mm512_add_epi32(_mm512_add_epi32(_mm512_sll_epi32(q, by), rest), start);
     }
@@ -126,7 +126,7 @@ INLINE __m128i divide4(__m128i x, __m128i f)
     return _mm256_cvttpd_epi32(
         _mm256_div_pd(_mm256_add_pd(shifted, _mm256_set1_pd(0x1p31)), _mm256_cvtepi32_pd(f)));
 }
-INLINE __m256i divide(__m256i x, __m256i f)
+INLINE __m256i divide_counts(__m256i x, __m256i f)
 {
     return _mm256_inserti128_si256(
         _mm256_castsi128_si256(divide4(_mm256_castsi256_si128(x), _mm256_castsi256_si128(f))),
@@ -146,7 +146,7 @@ INLINE __m256i push(__m256i x, __m256i s, __m128i up, __m128i by, uint8_t **at)
                      _mm_packus_epi32(_mm256_castsi256_si128(low), _mm256_extracti128_si256(low, 1)));
     *at -= 2 * words;
     x = _mm256_blendv_epi8(x, _mm256_srli_epi32(x, 16), full);
-    const __m256i q = divide(x, f), rest = _mm256_sub_epi32(x, _mm256_mullo_epi32(q, f));
+    const __m256i q = divide_counts(x, f), rest = _mm256_sub_epi32(x, _mm256_mullo_epi32(q, f));
     return _mm256_add_epi32(_mm256_add_epi32(_mm256_sll_epi32(q, by), rest), start);
 }
 

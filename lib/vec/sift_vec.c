@@ -7,7 +7,7 @@
  * the same or a larger scale, is a candidate. */
 #include "vec/lane.h"
 
-INLINE VecD magnitude_d(const float *x)
+INLINE VecD magnitudes_at(const float *x)
 {
     typedef uint64_t Bits __attribute__((vector_size(VEC_BYTES)));
     return (VecD)((Bits)load_d(x) & UINT64_C(0x7fffffffffffffff));
@@ -65,8 +65,8 @@ size_t ISA_NAME(coin_sift)(const float *x, size_t n, Coin coin, const RngKey *ke
             const float *const from = x + i + part * LANES;
             const VecF v = load_f(from), level = min_f(abs_f(v) * lift * slope, most);
             const VecI r = (VecI)(mix_lanes(counter, key->b) >> 2);
-            acc[2 * part] += magnitude_d(from);
-            acc[2 * part + 1] += magnitude_d(from + DLANES);
+            acc[2 * part] += magnitudes_at(from);
+            acc[2 * part + 1] += magnitudes_at(from + DLANES);
             count += append(at + count, value + count, index, v, r, whole(level));
             index += (uint32_t)LANES;
             counter += step;
@@ -92,7 +92,7 @@ double ISA_NAME(sum_magnitudes)(const float *x, size_t n)
         acc[v] = (VecD){0};
     for (; i + ROW <= n; i += ROW)
         for (int v = 0; v < DPARTS; v++)
-            acc[v] += magnitude_d(x + i + v * DLANES);
+            acc[v] += magnitudes_at(x + i + v * DLANES);
     memcpy(lane, acc, sizeof lane);
     for (int l = 0; i < n; i++, l++)
         lane[l] += fabs((double)x[i]);
@@ -126,8 +126,8 @@ size_t ISA_NAME(sums_around)(const float *x, size_t n, float low, float high, fl
             const float *const at = x + i + part * LANES;
             const VecF v = abs_f(load_f(at));
             const VecI out = 1 + ((v >= from) & (v < to)); /* 0 where from <= v < to, else 1 */
-            add_around(magnitude_d(at), edge, &under[2 * part], &under2[2 * part], &all2[2 * part]);
-            add_around(magnitude_d(at + DLANES), edge, &under[2 * part + 1], &under2[2 * part + 1],
+            add_around(magnitudes_at(at), edge, &under[2 * part], &under2[2 * part], &all2[2 * part]);
+            add_around(magnitudes_at(at + DLANES), edge, &under[2 * part + 1], &under2[2 * part + 1],
                        &all2[2 * part + 1]);
             count += append(unused, between + count, (VecU){0}, v, out, (VecI){0});
         }

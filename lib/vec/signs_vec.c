@@ -2,7 +2,7 @@
 #include "vec/lane.h"
 #include "base/bytes.h"
 
-enum { GROUP = 64 };
+enum { SIGN_GROUP = 64 };
 /* Bit l of the result is set if lane l of v is below zero. */
 INLINE uint64_t below_zero(VecF v)
 {
@@ -16,7 +16,7 @@ INLINE uint64_t below_zero(VecF v)
 INLINE uint64_t group_bits(const float *x)
 {
     uint64_t word = 0;
-    for (int l = 0; l < GROUP; l += LANES)
+    for (int l = 0; l < SIGN_GROUP; l += LANES)
         word |= below_zero(load_f(x + l)) << l;
     return word;
 }
@@ -28,7 +28,7 @@ void ISA_NAME(sign_bits)(const float *x, size_t groups, uint8_t *bit)
 {
     const size_t ahead = second_piece(x, LANES) % LANES;
     uint64_t carry = groups > 1 ? group_bits(x) & ((UINT64_C(1) << ahead) - 1) : 0;
-    for (size_t g = 0; g < groups; g++, x += GROUP) {
+    for (size_t g = 0; g < groups; g++, x += SIGN_GROUP) {
         const bool last = g + 1 == groups;
         const uint64_t loaded = group_bits(last ? x : x + ahead);
         const uint64_t word = last ? loaded : carry | loaded << ahead;
@@ -38,7 +38,7 @@ void ISA_NAME(sign_bits)(const float *x, size_t groups, uint8_t *bit)
 }
 
 /* Lane l of the result is `minus` if bit l of `word` is set, else `plus`. */
-INLINE VecF choose(uint32_t word, VecF plus, VecF minus)
+INLINE VecF choose_sign(uint32_t word, VecF plus, VecF minus)
 {
 #if VEC_BYTES == 64
     return (VecF)_mm512_mask_blend_ps((__mmask16)word, (__m512)plus, (__m512)minus);
@@ -54,10 +54,10 @@ INLINE VecF choose(uint32_t word, VecF plus, VecF minus)
 void ISA_NAME(sign_values)(const uint8_t *bit, size_t groups, float plus, float minus, float *x)
 {
     const VecF high = plus - (VecF){0}, low = minus - (VecF){0};
-    for (size_t g = 0; g < groups; g++, x += GROUP) {
+    for (size_t g = 0; g < groups; g++, x += SIGN_GROUP) {
         const uint64_t word = load_u64(bit + 8 * g);
-        for (int l = 0; l < GROUP; l += LANES)
-            store_f(x + l, choose((uint32_t)(word >> l), high, low));
+        for (int l = 0; l < SIGN_GROUP; l += LANES)
+            store_f(x + l, choose_sign((uint32_t)(word >> l), high, low));
     }
 }
 

@@ -8,7 +8,7 @@
 
 enum { BASE = 8 };
 
-INLINE void order(VecF *a, VecF *b)
+INLINE void order_two(VecF *a, VecF *b)
 {
     const VecF low = min_f(*a, *b);
     *b = max_f(*a, *b);
@@ -18,7 +18,7 @@ INLINE void order(VecF *a, VecF *b)
 INLINE void order_rows(float *a, float *b)
 {
     VecF low = load_f(a), high = load_f(b);
-    order(&low, &high);
+    order_two(&low, &high);
     store_f(a, low);
     store_f(b, high);
 }
@@ -34,7 +34,7 @@ INLINE void sort_base(float *x)
         v[r] = load_f(x + r * LANES);
 #pragma GCC unroll 19
     for (int k = 0; k < 19; k++)
-        order(&v[pair[k][0]], &v[pair[k][1]]);
+        order_two(&v[pair[k][0]], &v[pair[k][1]]);
     for (int r = 0; r < BASE; r++)
         store_f(x + r * LANES, v[r]);
 }
@@ -47,10 +47,10 @@ INLINE void order_quads(float *x, size_t rows, size_t apart)
         for (size_t r = from; r < from + apart; r++) {
             float *const at = x + r * LANES;
             VecF a = load_f(at), b = load_f(at + step), c = load_f(at + 2 * step), d = load_f(at + 3 * step);
-            order(&a, &c);
-            order(&b, &d);
-            order(&a, &b);
-            order(&c, &d);
+            order_two(&a, &c);
+            order_two(&b, &d);
+            order_two(&a, &b);
+            order_two(&c, &d);
             store_f(at, a);
             store_f(at + step, b);
             store_f(at + 2 * step, c);

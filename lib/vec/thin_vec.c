@@ -5,25 +5,25 @@
  * added in a fixed order. a' p is added row by row. */
 #include "vec/turn.h"
 
-enum { EIGHT = 8, HALVES = EIGHT / DLANES, MOST_ROWS = 4, ADD_ROWS = 4 };
+enum { DOT_LANES = 8, DOT_PARTS = DOT_LANES / DLANES, MOST_ROWS = 4, ADD_ROWS = 4 };
 
 typedef struct {
-    VecD v[HALVES];
+    VecD v[DOT_PARTS];
 } Eight;
 
 INLINE Eight load_some(const float *x, size_t n)
 {
-    float padded[EIGHT] = {0};
+    float padded[DOT_LANES] = {0};
     Eight e;
     memcpy(padded, x, n * sizeof *x);
-    for (int h = 0; h < HALVES; h++)
+    for (int h = 0; h < DOT_PARTS; h++)
         e.v[h] = load_d(padded + h * DLANES);
     return e;
 }
 
 INLINE float sum_of(Eight e)
 {
-    double l[EIGHT];
+    double l[DOT_LANES];
     memcpy(l, e.v, sizeof l);
     return (float)(((l[0] + l[4]) + (l[2] + l[6])) + ((l[1] + l[5]) + (l[3] + l[7])));
 }
@@ -33,7 +33,7 @@ INLINE float sum_of(Eight e)
 INLINE void dot_eights(const float *a, const int rows, size_t cols, const float *const q[4], const int count,
                        const int first, const int end, Eight *sum)
 {
-    for (size_t c = 0; c + EIGHT <= cols; c += EIGHT)
+    for (size_t c = 0; c + DOT_LANES <= cols; c += DOT_LANES)
         for (int h = first; h < end; h++) {
             VecD row[MOST_ROWS];
             for (int r = 0; r < rows; r++)
@@ -50,14 +50,14 @@ INLINE void dot_eights(const float *a, const int rows, size_t cols, const float 
 INLINE void dot_rest(const float *a, const int rows, size_t cols, const float *const q[4], const int count,
                      Eight *sum)
 {
-    const size_t left = cols % EIGHT, c = cols - left;
+    const size_t left = cols % DOT_LANES, c = cols - left;
     Eight v[4];
     for (int k = 0; k < count && left; k++)
         v[k] = load_some(q[k] + c, left);
     for (int r = 0; r < rows && left; r++) {
         const Eight row = load_some(a + (size_t)r * cols + c, left);
         for (int k = 0; k < count; k++)
-            for (int h = 0; h < HALVES; h++)
+            for (int h = 0; h < DOT_PARTS; h++)
                 sum[r * count + k].v[h] = add_product(sum[r * count + k].v[h], row.v[h], v[k].v[h]);
     }
 }
@@ -68,11 +68,11 @@ INLINE void dot_some(const float *a, const int rows, size_t cols, const float *c
                      float *const p[4], size_t at)
 {
     Eight sum[MOST_ROWS * 4] = {{{{0}}}}; /* of row r and vector k: sum[r * count + k] */
-    if (HALVES > 1 && rows * count * HALVES > 8) {
-        dot_eights(a, rows, cols, q, count, 0, HALVES / 2, sum);
-        dot_eights(a, rows, cols, q, count, HALVES / 2, HALVES, sum);
+    if (DOT_PARTS > 1 && rows * count * DOT_PARTS > 8) {
+        dot_eights(a, rows, cols, q, count, 0, DOT_PARTS / 2, sum);
+        dot_eights(a, rows, cols, q, count, DOT_PARTS / 2, DOT_PARTS, sum);
     } else {
-        dot_eights(a, rows, cols, q, count, 0, HALVES, sum);
+        dot_eights(a, rows, cols, q, count, 0, DOT_PARTS, sum);
     }
     dot_rest(a, rows, cols, q, count, sum);
     for (int r = 0; r < rows; r++)

@@ -38,11 +38,6 @@ typedef double VecD __attribute__((vector_size(VEC_BYTES)));
 /* as many floats as VecD has doubles */
 typedef float VecH __attribute__((vector_size(VEC_BYTES / 2)));
 
-/* Declares the loops for this instruction set. */
-#define LOOP(result, name, parameters) result ISA_NAME(name) parameters;
-#include "vec/kernels_list.h"
-#undef LOOP
-
 #define INLINE static inline __attribute__((always_inline))
 
 INLINE VecF load_f(const float *p)
