@@ -108,6 +108,7 @@ static Status compare_set(CompareJob *j, const Codec **codec, size_t count)
 static Status fill_target(CompareJob *j)
 {
     target_fill(&j->results, j->target_bits);
+    compare_job_note_unreached(j);
     return OK;
 }
 

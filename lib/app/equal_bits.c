@@ -5,6 +5,7 @@
 #include "compress/rate.h"
 #include "compress/spec.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Loads a vector. Redraws the progress bar too, because the search for one codec's rate takes long and loads
@@ -104,4 +105,29 @@ Status compare_job_equal_bits(CompareJob *j, const Codec **codec, size_t *count)
     sizer_close(s);
     arena_close(work);
     return status == OK ? codec_unique(codec, count, j->a, j->err) : status;
+}
+
+/* ---- why a codec does not reach the size ---- */
+
+static const char *why_not(const Codec *codec)
+{
+    Rate r;
+    double low, high, start;
+    if (!rate_find_fine(&r, codec))
+        return "it has no rate to set";
+    rate_range(&r, &low, &high, &start);
+    const double value = rate_value(&r);
+    if (value <= low || value >= high)
+        return "its sizes end there";
+    return r.key->type == PARAM_INT ? "its sizes come in steps, of which this is the nearest" : "no rate came nearer";
+}
+
+void compare_job_note_unreached(CompareJob *j)
+{
+    const size_t whole = j->results.places - 1;
+    for (size_t k = 0; k < j->codecs; k++) {
+        const double bits = results_number(&j->results, whole, k, "bits_per_element_expected");
+        if (!isnan(bits) && fabs(bits / j->target_bits - 1) > SIZE_TOLERANCE)
+            progress_note(&j->progress, "note: %s: %.4g bits per element: %s", j->name[k], bits, why_not(j->codec[k]));
+    }
 }

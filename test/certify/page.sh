@@ -29,7 +29,6 @@ $page
 \`compare\` says of each row whether it is biased. 2,001 tables of twelve unbiased codecs on three vectors of LeNet's gradient (500, 5,000 and 50 elements), in 5, 10 and 30 repeats: at most 1.5 % of the tables
 may have a false alarm. Where a table says what bias would show, that bias is planted in the decoded vectors, as a factor and as a shift; the tests must find a factor in 85 to 95 % of the tables and a shift in 85 % or more; stated are 90 %, and 90 % or more. The gain of \`eden\` is 1 in each draw, so any factor or shift shows.
 Without bias the shares of p-values below 0.05 and 0.01 would be 5 and 1 %; a dash stands where a codec is not tested.
-
 $(cat "$build/certify/level.md")
 
 The biased codecs draw again what would be empty, the second one with clipped probabilities as ATOMO's released coder does. A verdict is wrong where none is seen

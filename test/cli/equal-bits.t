@@ -1,4 +1,4 @@
-# each codec is run with the rate that gives the requested size; a codec that cannot reach the size is marked
+# each codec is run with the rate that gives the requested size; a codec that cannot reach the size is marked, and a note says why
 $ atomo-bench synth -o g.h5 --shape 640x320 --shape 640 -q; atomo-bench compare g.h5 --equal-bits 1 --repeats 3 --metrics bits_per_element
 > compressor *bits/el *reached
 > none *32.00 *no
@@ -6,7 +6,9 @@ $ atomo-bench synth -o g.h5 --shape 640x320 --shape 640 -q; atomo-bench compare 
 > terngrad *no
 > svd:rank=* *yes
 > entry:ratio=* *yes
-2>
+2> note: none: 32 bits per element: it has no rate to set
+2> note: qsgd:levels=[34]: * bits per element: its sizes come in steps, of which this is the nearest
+2> note: terngrad: 1.* bits per element: it has no rate to set
 = 0
 
 # the expected size is that of the results; the spec in the results gives the size again

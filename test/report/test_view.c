@@ -38,6 +38,34 @@ static void times_of_the_commands_own_want_it_too(void **state)
     check(view_times(&v, merge_fields) && !view_times(&v, target_fields) && !view_times(&v, (OwnFields){0}));
 }
 
+/* The tally has the sums of two cells; times are printed in milliseconds. */
+static void a_merge_has_the_means_of_its_cells(void **state)
+{
+    (void)state;
+    static const char *const name[] = {"qsgd"};
+    static const struct {
+        const char *field;
+        double value;
+    } rows[] = {{"merge_ms", 1.5}, {"decode_each_ms", 2.5}, {"merge_ms_se", 1}, {"decode_each_ms_se", 1.5}, {"bytes_up", 300},
+                {"bytes_merged", 100}, {"workers", 8}, {"synthetic", 7}};
+    Vector v = {.name = "x", .shape = {1, {8}, 8}};
+    const VectorList list = {.item = &v, .count = 1, .elements = 8, .largest = 8};
+    Record record = {.vector = &v, .vectors = 1};
+    Results r;
+    Error err;
+    Arena *a = arena_open(0);
+    check_ok(results_open(&r, &list, name, 1, 1, 1, merge_fields, a, &err), &err);
+    check_ok(tally_open(&record.tally, LEVEL_VECTOR, 1, true, a, &err), &err);
+    record.tally.cells = 2;
+    record.tally.merge = 3e-3, record.tally.each = 5e-3;
+    record.tally.merge_spread = 4e-6, record.tally.each_spread = 9e-6;
+    record.tally.bytes = 600, record.tally.merged = 200;
+    merge_fill(&r, &record, 8, 7, false);
+    for (size_t i = 0; i < countof(rows); i++)
+        check_rel(results_number(&r, 0, 0, rows[i].field), rows[i].value, 1e-12);
+    arena_close(a);
+}
+
 static void names_of_no_metric_are_refused(void **state)
 {
     (void)state;
@@ -58,6 +86,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_clock_runs_where_a_time_is_shown_or_sorted_by),
     cmocka_unit_test(it_rests_where_none_is),
     cmocka_unit_test(times_of_the_commands_own_want_it_too),
+    cmocka_unit_test(a_merge_has_the_means_of_its_cells),
     cmocka_unit_test(names_of_no_metric_are_refused),
 };
 

@@ -227,7 +227,8 @@ class Codec:
 
     def encode(self, array, step=0, worker=None, tensor=None, seed=None, state=None):
         """The payload of `array`, as bytes. With `state`, a Tensor of this codec, the codec goes on from its state and the state
-        moves on; worker, tensor and seed are then the state's. Else it begins with an empty one; worker 0, tensor "", seed 1."""
+        moves on; worker, tensor and seed are then the state's. Else each call is a first step, and nothing is kept: without a state
+        ef+topk has no feedback, and sends the same as topk; worker 0, tensor "", seed 1."""
         if state is None:
             values = as_floats(array, tensor)
             worker, tensor, seed = (d if v is None else v for v, d in ((worker, 0), (tensor, ""), (seed, 1)))
