@@ -86,13 +86,7 @@ static void forms_that_no_writer_writes_are_refused(void **state)
     fill_codes(1000, 15, 0.7);
     for (int coder = 0; coder < 2; coder++) {
         const Buf b = both_ways((SymbolCoder)coder, 4, &c);
-        const Symbols s = {.coder = (SymbolCoder)coder,
-                           .n = 1000,
-                           .width = 4,
-                           .threads = 1,
-                           .data = &c,
-                           .make = make,
-                           .take = take};
+        const Symbols s = symbols_of((SymbolCoder)coder, 4, &c);
         for (unsigned form = 0; form < 256; form++) {
             const uint8_t was = b.data[0];
             b.data[0] = (uint8_t)form;
@@ -136,8 +130,7 @@ static void damaged_open_bits_are_refused(void **state)
         word[i] = (uint32_t)exp2(16 * rng_unit(&rng, USE_TEST, i)) & 0xffff;
     Carrier c = {.word = word, .n = countof(word)};
     const Buf b = both_ways(CODER_RANS, 17, &c);
-    const Symbols s = {
-        .coder = CODER_RANS, .n = c.n, .width = 17, .threads = 1, .data = &c, .make = make, .take = take};
+    const Symbols s = symbols_of(CODER_RANS, 17, &c);
     assert_int_equal(b.data[0] & 3, 3);
     for (unsigned form = 0; form < 256; form++) {
         const uint8_t was = b.data[0];
@@ -157,14 +150,9 @@ static double bound_of(SymbolCoder coder, int width, Carrier *c, Buf *out)
 {
     Error err;
     double bits = -1;
-    const Symbols s = {.coder = coder,
-                       .n = c->n,
-                       .width = width,
-                       .threads = 2,
-                       .data = c,
-                       .make = make,
-                       .take = take,
-                       .entropy = &bits};
+    Symbols s = symbols_of(coder, width, c);
+    s.threads = 2;
+    s.entropy = &bits;
     *out = (Buf){.cap = symbols_most(c->n, width)};
     out->data = NEW(arena, uint8_t, out->cap);
     check_ok(symbols_put(&s, out, arena, &err), &err);
