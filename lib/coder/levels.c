@@ -2,11 +2,6 @@
  * the encoders and decoders of levels_streams.h. */
 #include "coder/levels_streams.h"
 
-size_t levels_room(size_t n, uint32_t s)
-{
-    return level_bits(s) > CODE_BYTE_BITS ? 4 * n : n;
-}
-
 static size_t table_bytes(const Levels *l)
 {
     return l->n > BLOCK ? 4 * blocks_of(l->n) : 0;
@@ -41,9 +36,9 @@ LevelsSize levels_measure(const Levels *l, size_t block)
     for (size_t i = start, to; i < end; i = to) {
         to = run_end(l, i, end);
         if (levels_wide(l))
-            kernels()->census32((const uint32_t *)l->code + (i - l->first), to - i, l->bits, &c);
+            kernels()->census32((const uint32_t *)l->code + i, to - i, l->bits, &c);
         else
-            kernels()->census8((const uint8_t *)l->code + (i - l->first), to - i, l->bits, &c);
+            kernels()->census8((const uint8_t *)l->code + i, to - i, l->bits, &c);
         sparse += omega_bits(1 + c.level[0] - seen);
         seen = c.level[0];
     }
@@ -81,17 +76,10 @@ static void put_block(void *data, size_t block)
 {
     const PutJob *job = data;
     BitWriter w = bits_writer(job->out + job->stream[block].at, job->stream[block].size);
-    uint32_t code[BLOCK];
-    Levels l = *job->l;
-    if (!l.code) {
-        l.code = code;
-        l.first = block * BLOCK;
-        l.make(l.data, block, code);
-    }
     if (job->form == LEVELS_SPARSE)
-        sparse_put(&l, job->words, block, &w);
+        sparse_put(job->l, job->words, block, &w);
     else
-        dense_put(&l, job->words, block, &w);
+        dense_put(job->l, job->words, block, &w);
     bits_close(&w);
     assert(!w.full && w.at == w.end);
 }
@@ -115,7 +103,7 @@ void levels_put(const Levels *l, const LevelsSize *size, LevelsForm form, int th
 /* ---- reading: four blocks at a time, so that the table look-ups of their streams overlap in time ---- */
 
 typedef struct {
-    Levels l;
+    const Levels *l;
     LevelsForm form;
     LevelsStream *stream;
     const uint32_t *table;
@@ -130,19 +118,16 @@ static size_t pieces_of(size_t blocks)
 static void get_blocks(void *data, size_t piece)
 {
     const GetJob *job = data;
-    const Levels *l = &job->l;
-    const size_t first = l->first / BLOCK + piece * LANES_MAX, left = blocks_of(l->n) - first;
+    const Levels *l = job->l;
+    const size_t first = piece * LANES_MAX, left = blocks_of(l->n) - first;
     const size_t lanes = left < LANES_MAX ? left : LANES_MAX;
     Lane lane[LANES_MAX];
     for (size_t i = 0; i < lanes; i++) {
         const LevelsStream *s = &job->stream[first + i];
         lane[i] = lane_open(l, first + i, (Bytes){job->in.data + s->at, s->size});
     }
-    const bool good = job->form == LEVELS_SPARSE ? sparse_get(l, job->table, lane, lanes)
-                                                 : dense_get(l, job->table, lane, lanes);
-    for (size_t i = 0; i < lanes && good; i++)
-        l->take(l->data, first + i, lane[i].code);
-    job->stream[first].bad = !good;
+    job->stream[first].bad = !(job->form == LEVELS_SPARSE ? sparse_get(l, job->table, lane, lanes)
+                                                          : dense_get(l, job->table, lane, lanes));
 }
 
 static bool find_streams(const Levels *l, LevelsStream *stream, Bytes in)
@@ -157,9 +142,8 @@ static bool find_streams(const Levels *l, LevelsStream *stream, Bytes in)
     return at == in.size;
 }
 
-bool levels_get(const Levels *l, LevelsForm form, int threads, LevelsStream *stream, void *room, Bytes in)
+bool levels_get(const Levels *l, LevelsForm form, int threads, LevelsStream *stream, Bytes in)
 {
-    _Static_assert(LEVELS_AT_ONCE % LANES_MAX == 0, "whole pieces");
     uint32_t table[1 << LOOK_BITS];
     const size_t blocks = blocks_of(l->n);
     if (!find_streams(l, stream, in))
@@ -167,15 +151,10 @@ bool levels_get(const Levels *l, LevelsForm form, int threads, LevelsStream *str
     const bool look = l->n >= LOOK_FROM;
     if (look)
         stream_table(l, form, table);
-    GetJob job = {*l, form, stream, look ? table : NULL, in};
-    job.l.code = room;
+    GetJob job = {l, form, stream, look ? table : NULL, in};
+    parallel_for(threads, pieces_of(blocks), get_blocks, &job);
     bool good = true;
-    for (size_t b = 0; b < blocks && good; b += LEVELS_AT_ONCE) {
-        const size_t some = blocks - b < LEVELS_AT_ONCE ? blocks - b : LEVELS_AT_ONCE;
-        job.l.first = b * BLOCK;
-        parallel_for(threads, pieces_of(some), get_blocks, &job);
-        for (size_t i = 0; i < some; i += LANES_MAX)
-            good &= !stream[b + i].bad;
-    }
+    for (size_t b = 0; b < blocks; b += LANES_MAX)
+        good &= !stream[b].bad;
     return good;
 }

@@ -26,18 +26,9 @@ typedef struct {
     size_t n, run; /* run: elements of a bucket, 1 or more */
     uint32_t s;    /* the highest level */
     int bits;      /* level_bits(s) */
-    /* the codes from index `first` on; NULL: the encoder calls `make` for the codes of one block at a time */
-    void *code;
-    size_t first; /* index of the first element in `code`; a multiple of the block length */
-    const void *data;
-    /* writes the codes of a block to `code` */
-    void (*make)(const void *data, size_t block, void *code);
-    /* receives the codes of a block that levels_get has decoded */
-    void (*take)(const void *data, size_t block, const void *code);
+    void *code;    /* (n) the codes; levels_get writes them, the other functions read them */
 } Levels;
 
-/* Returns the bytes of memory that n codes take: one byte each, or a 32-bit word each for large s. */
-size_t levels_room(size_t n, uint32_t s);
 static inline bool levels_wide(const Levels *l)
 {
     return l->bits > CODE_BYTE_BITS;
@@ -50,7 +41,7 @@ size_t levels_most(size_t n, size_t run, uint32_t s, LevelsForm form);
 typedef struct {
     uint64_t bits[LEVELS_FORMS];
 } LevelsSize;
-/* Returns the size of one block's stream in each form; `l->code` must hold the block's codes. */
+/* Returns the size of one block's stream in each form. */
 LevelsSize levels_measure(const Levels *l, size_t block);
 
 /* Returns the total bytes of all blocks' streams in this form, with the table of their lengths. size[b] is
@@ -68,10 +59,7 @@ typedef struct {
 void levels_put(const Levels *l, const LevelsSize *size, LevelsForm form, int threads, LevelsStream *stream,
                 uint8_t *out);
 
-/* Decodes the streams and passes the codes of each block to `l->take`; the blocks come in any order. Returns
- * false if levels_put never writes such bytes for this n, run and s. The caller lends `room`, memory for the
- * codes of LEVELS_AT_ONCE blocks, or of n elements if n is smaller. */
-enum { LEVELS_AT_ONCE = 64 };
-bool levels_get(const Levels *l, LevelsForm form, int threads, LevelsStream *stream, void *room, Bytes in);
+/* Decodes the streams to `l->code`. Returns false if levels_put never writes such bytes for this n, run and s. */
+bool levels_get(const Levels *l, LevelsForm form, int threads, LevelsStream *stream, Bytes in);
 
 #endif

@@ -56,7 +56,7 @@ Lane lane_open(const Levels *l, size_t block, Bytes stream)
 {
     const size_t start = block * BLOCK, n = block_size(l->n, block);
     const size_t size = levels_wide(l) ? 4 : 1;
-    char *code = (char *)l->code + size * (start - l->first);
+    char *code = (char *)l->code + size * start;
     memset(code, 0, size * n);
     return (Lane){.r = bits_reader(stream), .code = code, .start = start, .n = n};
 }

@@ -69,7 +69,7 @@ void stream_words(const Levels *l, LevelsForm form, StreamWords *words)
 
 INLINE uint32_t code_at(const Levels *l, size_t i, bool wide)
 {
-    return wide ? ((const uint32_t *)l->code)[i - l->first] : ((const uint8_t *)l->code)[i - l->first];
+    return wide ? ((const uint32_t *)l->code)[i] : ((const uint8_t *)l->code)[i];
 }
 
 /* ---- sparse ---- */
@@ -138,9 +138,9 @@ void sparse_put(const Levels *l, const StreamWords *words, size_t block, BitWrit
     for (size_t i = start, to; i < end; i = to) {
         to = run_end(l, i, end);
         if (levels_wide(l))
-            put_wide_run(l, words, (const uint32_t *)l->code + (i - l->first), to - i, w);
+            put_wide_run(l, words, (const uint32_t *)l->code + i, to - i, w);
         else
-            put_run(l, words, (const uint8_t *)l->code + (i - l->first), to - i, w);
+            put_run(l, words, (const uint8_t *)l->code + i, to - i, w);
     }
 }
 

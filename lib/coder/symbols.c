@@ -19,46 +19,34 @@ static size_t others_most(size_t n)
     return n / 4;
 }
 
-/* The codes that differ from the most frequent code, which the sparse form sends as symbols. */
+/* The codes that differ from the most frequent code, which the sparse form sends as symbols. Bytes if width <= 8, else
+ * words. */
 typedef struct {
-    uint32_t *code; /* (n) */
+    void *code; /* (n) */
     size_t n;
     int width;
-    uint32_t never; /* a code that must not occur in the array */
 } Words;
 
-static void make_words(const void *data, size_t block, void *code)
+static inline uint32_t code_at(const void *code, int width, size_t i)
 {
-    const Words *w = data;
-    const uint32_t *from = w->code + block * BLOCK;
-    const size_t n = block_size(w->n, block);
-    if (w->width > BYTE_WIDTH)
-        memcpy(code, from, n * sizeof *from);
+    return width > BYTE_WIDTH ? ((const uint32_t *)code)[i] : ((const uint8_t *)code)[i];
+}
+static inline void set_code(void *code, int width, size_t i, uint32_t value)
+{
+    if (width > BYTE_WIDTH)
+        ((uint32_t *)code)[i] = value;
     else
-        for (size_t i = 0; i < n; i++)
-            ((uint8_t *)code)[i] = (uint8_t)from[i];
+        ((uint8_t *)code)[i] = (uint8_t)value;
 }
 
-static bool take_words(const void *data, size_t block, const void *code)
+static Words words_of(size_t n, int width, Arena *scratch)
 {
-    const Words *w = data;
-    uint32_t *to = w->code + block * BLOCK;
-    bool good = true;
-    for (size_t i = 0; i < block_size(w->n, block); i++) {
-        to[i] = w->width > BYTE_WIDTH ? ((const uint32_t *)code)[i] : ((const uint8_t *)code)[i];
-        good &= to[i] != w->never;
-    }
-    return good;
+    return (Words){arena_take(scratch, n, width > BYTE_WIDTH ? sizeof(uint32_t) : 1), n, width};
 }
 
 static Symbols symbols_of(const Symbols *s, const Words *w)
 {
-    return (Symbols){.n = w->n,
-                     .width = w->width,
-                     .threads = s->threads,
-                     .data = w,
-                     .make = make_words,
-                     .take = take_words};
+    return (Symbols){.n = w->n, .width = w->width, .threads = s->threads, .code = w->code};
 }
 
 /* The codes that differ from the common (most frequent) code, in order, and their positions, which are sent as an
@@ -68,12 +56,10 @@ typedef struct {
     uint32_t common;
     Words other;
     /* writing: */
-    const DensePlan *plan;
     size_t *before; /* (blocks + 1) number of codes that differ from the common code before each block */
     size_t *index;  /* (others) positions of the codes that differ from the common code */
     /* reading: */
     Places places;
-    bool *bad; /* (blocks) true: `take` refuses the block's codes */
 } Others;
 
 /* ---- writing ---- */
@@ -126,37 +112,29 @@ static bool may_pay(const DensePlan *p, uint32_t *common)
            sparse_bits(p, *common) * (1 + 1.0 / GAIN_PART) + HEAD_BITS < (double)p->bits;
 }
 
-static void make_block(const DensePlan *p, size_t block, uint32_t *code)
-{
-    if (symbols_wide(p->s))
-        p->s->make(p->s->data, block, code);
-    else
-        for (size_t i = 0; i < block_size(p->s->n, block); i++)
-            code[i] = p->code[block * BLOCK + i];
-}
-
 static void count_others(void *data, size_t block)
 {
     const Others *o = data;
-    uint32_t code[BLOCK];
+    const Symbols *s = o->s;
+    const size_t from = block * BLOCK, to = from + block_size(s->n, block);
     size_t others = 0;
-    make_block(o->plan, block, code);
-    for (size_t i = 0; i < block_size(o->s->n, block); i++)
-        others += code[i] != o->common;
+    for (size_t i = from; i < to; i++)
+        others += code_at(s->code, s->width, i) != o->common;
     o->before[block + 1] = others;
 }
 
 static void list_others(void *data, size_t block)
 {
     const Others *o = data;
-    uint32_t code[BLOCK];
+    const Symbols *s = o->s;
     size_t next = o->before[block];
-    make_block(o->plan, block, code);
-    for (size_t i = 0; next < o->before[block + 1]; i++)
-        if (code[i] != o->common) {
-            o->index[next] = block * BLOCK + i;
-            o->other.code[next++] = code[i];
-        }
+    for (size_t i = block * BLOCK; next < o->before[block + 1]; i++) {
+        const uint32_t code = code_at(s->code, s->width, i);
+        if (code == o->common)
+            continue;
+        o->index[next] = i;
+        set_code(o->other.code, s->width, next++, code);
+    }
 }
 
 /* Lists the codes that differ from the common code, and their positions. The list stays empty if there are more
@@ -173,7 +151,7 @@ static Status find_others(Others *o, Arena *scratch)
     const size_t count = o->before[blocks];
     if (count > others_most(n))
         return OK;
-    o->other = (Words){.code = NEW(scratch, uint32_t, count), .n = count, .width = o->s->width};
+    o->other = words_of(count, o->s->width, scratch);
     o->index = NEW(scratch, size_t, count);
     if (!o->other.code || !o->index)
         return ERR_MEMORY;
@@ -239,7 +217,7 @@ static Status write_sparse(Others *o, Buf *out, Arena *scratch, double *entropy)
 Status symbols_put(const Symbols *s, Buf *out, Arena *scratch, Error *err)
 {
     DensePlan plan;
-    Others others = {.s = s, .plan = &plan};
+    Others others = {.s = s};
     Buf sparse = {0};
     double entropy = 0;
     assert(s->width >= 1 && s->width <= SYMBOLS_WIDTH);
@@ -279,32 +257,21 @@ static Status get_set(Others *o, Reader *r, Arena *scratch, Error *err, const ch
     return r->bad ? ERR_CORRUPT : arena_fail(scratch, err);
 }
 
-/* Makes all codes of a block and passes them to `take`. A code is the common code, except at the listed
- * positions. */
-static void take_block(void *data, size_t block)
+/* Writes the codes of a block: the common code, except at the listed positions. */
+static void fill_block(void *data, size_t block)
 {
     const Others *o = data;
     const Symbols *s = o->s;
     const Places *places = &o->places;
-    const size_t n = block_size(s->n, block);
-    uint32_t code[BLOCK];
-    uint8_t *const byte = (uint8_t *)code;
-    if (symbols_wide(s)) {
-        for (size_t i = 0; i < n; i++)
-            code[i] = o->common;
-        for (size_t i = places->before[block]; i < places->before[block + 1]; i++)
-            code[places->at[i]] = o->other.code[i];
-    } else {
-        memset(byte, (int)o->common, n);
-        for (size_t i = places->before[block]; i < places->before[block + 1]; i++)
-            byte[places->at[i]] = (uint8_t)o->other.code[i];
-    }
-    o->bad[block] = !s->take(s->data, block, code);
+    const size_t from = block * BLOCK, to = from + block_size(s->n, block);
+    for (size_t i = from; i < to; i++)
+        set_code(s->code, s->width, i, o->common);
+    for (size_t i = places->before[block]; i < places->before[block + 1]; i++)
+        set_code(s->code, s->width, from + places->at[i], code_at(o->other.code, s->width, i));
 }
 
 static Status get_sparse(const Symbols *s, Bytes in, Arena *scratch, Error *err, const char **why)
 {
-    const size_t blocks = blocks_of(s->n);
     Others o = {.s = s};
     Reader r = reader_open((Bytes){in.data + 1, in.size - 1});
     const uint64_t common = take_varint(&r);
@@ -314,15 +281,13 @@ static Status get_sparse(const Symbols *s, Bytes in, Arena *scratch, Error *err,
     o.common = (uint32_t)common;
     TRY(get_set(&o, &r, scratch, err, why));
     const size_t count = o.places.count;
-    o.other = (Words){NEW(scratch, uint32_t, count), count, s->width, o.common};
-    o.bad = NEW(scratch, bool, blocks);
-    TRY(arena_check(o.bad, scratch, err));
+    o.other = words_of(count, s->width, scratch);
     TRY(get_words(s, &o.other, (Bytes){r.at, reader_left(&r)}, scratch, err, why));
-    parallel_for(s->threads, blocks, take_block, &o);
     *why = "levels that no encoder writes";
-    for (size_t b = 0; b < blocks; b++)
-        if (o.bad[b])
+    for (size_t i = 0; i < count; i++)
+        if (code_at(o.other.code, s->width, i) == o.common)
             return ERR_CORRUPT;
+    parallel_for(s->threads, blocks_of(s->n), fill_block, &o);
     return OK;
 }
 

@@ -37,11 +37,7 @@ enum { SYMBOLS_WIDTH = 17 }; /* at most */
 typedef struct {
     size_t n;
     int width, threads;
-    const void *data;
-    /* Writes the codes of a block to `code`. Several threads may call it, also for the same block. */
-    void (*make)(const void *data, size_t block, void *code);
-    /* Receives a block's decoded codes; returns false if they contain a code that no encoder makes. */
-    bool (*take)(const void *data, size_t block, const void *code);
+    void *code; /* (n) symbols_put reads the codes, symbols_get writes them */
     /* symbols_put sets *entropy to the order-0 entropy, in bits, of what it writes; NULL: not wanted */
     double *entropy;
 } Symbols;
@@ -52,8 +48,7 @@ size_t symbols_most(size_t n, int width);
 /* Writes the codes in the form with the least estimated size; fails only with ERR_MEMORY. */
 Status symbols_put(const Symbols *s, Buf *out, Arena *scratch, Error *err);
 
-/* Decodes the codes and passes the codes of each block to s->take. Returns ERR_CORRUPT, with a reason in `why`,
- * for bytes that symbols_put never writes and for codes that `take` refuses. */
+/* Returns ERR_CORRUPT, with a reason in `why`, for bytes that symbols_put never writes. */
 Status symbols_get(const Symbols *s, Bytes in, Arena *scratch, Error *err, const char **why);
 
 #endif

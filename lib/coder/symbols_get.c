@@ -11,7 +11,7 @@ typedef struct {
     Form form;
     Table *table;     /* one table for all blocks, or one for each block */
     Bytes *body;      /* (blocks) the bytes of each block: low bits and stream */
-    const char **why; /* (blocks) why a block is refused; NULL: the block is not refused */
+    bool *bad;        /* (blocks) true: a block's stream is damaged */
     const uint8_t *planes;
     const Class *class; /* (alphabet) the classes of the symbols, if the form has classes */
 } Job;
@@ -200,38 +200,35 @@ static bool get_codes(const Job *job, Body *body, size_t n, void *code)
     return (job->form.classes || get_low_planes(job, body, n, code)) && get_symbols(job, body, n, code);
 }
 
-static const char *take(const Job *job, bool good, size_t block, const void *code)
+static void *block_codes(const Symbols *s, size_t block)
 {
-    return !good                                     ? "a damaged stream of symbols"
-           : job->s->take(job->s->data, block, code) ? NULL
-                                                     : "levels that no encoder writes";
+    return symbols_wide(s) ? (void *)block_words(s, block) : block_bytes(s, block);
 }
 
 static void get_block(const Job *job, size_t block)
 {
-    uint32_t code[BLOCK];
     Body body;
-    const bool good = open_body(job, block, &body) &&
-                      get_codes(job, &body, block_size(job->s->n, block), code) && end_body(job, &body);
-    job->why[block] = take(job, good, block, code);
+    job->bad[block] = !open_body(job, block, &body) ||
+                      !get_codes(job, &body, block_size(job->s->n, block), block_codes(job->s, block)) ||
+                      !end_body(job, &body);
 }
 
 /* Does what get_block does, for RANS_SEVERAL whole blocks. If one cannot be opened, refuses all of them. */
 static void get_several(const Job *job, size_t first)
 {
-    uint8_t code[RANS_SEVERAL][BLOCK], *symbol[RANS_SEVERAL];
+    uint8_t *symbol[RANS_SEVERAL];
     Body body[RANS_SEVERAL];
     Stream *stream[RANS_SEVERAL];
     bool open = true, good[RANS_SEVERAL] = {false};
     for (size_t k = 0; k < RANS_SEVERAL; k++) {
         open &= open_body(job, first + k, &body[k]);
         stream[k] = &body[k].stream;
-        symbol[k] = code[k];
+        symbol[k] = block_bytes(job->s, first + k);
     }
     if (open)
         several_bytes(stream, BLOCK, symbol, good);
     for (size_t k = 0; k < RANS_SEVERAL; k++)
-        job->why[first + k] = take(job, good[k] && end_body(job, &body[k]), first + k, code[k]);
+        job->bad[first + k] = !good[k] || !end_body(job, &body[k]);
 }
 
 static void get_blocks(void *data, size_t group)
@@ -251,10 +248,8 @@ static void get_planes(void *data, size_t block)
     const Symbols *s = job->s;
     const size_t n = block_size(s->n, block);
     const uint8_t *in = job->planes + planes_size(block * BLOCK, s->width);
-    uint32_t code[BLOCK];
-    const bool good =
-        symbols_wide(s) ? planes_get32(in, n, s->width, code) : planes_get8(in, n, s->width, (uint8_t *)code);
-    job->why[block] = take(job, good, block, code);
+    job->bad[block] = symbols_wide(s) ? !planes_get32(in, n, s->width, block_words(s, block))
+                                      : !planes_get8(in, n, s->width, block_bytes(s, block));
 }
 
 /* ---- reading all blocks ---- */
@@ -264,8 +259,8 @@ Status symbols_get_dense(const Symbols *s, Bytes in, Arena *scratch, Error *err,
     const size_t blocks = blocks_of(s->n);
     Job job = {.s = s};
     job.body = NEW(scratch, Bytes, blocks);
-    job.why = NEW(scratch, const char *, blocks);
-    TRY(arena_check(job.body && job.why, scratch, err));
+    job.bad = NEW(scratch, bool, blocks);
+    TRY(arena_check(job.body && job.bad, scratch, err));
     *why = "an unknown form of symbols";
     if (in.size == 0 || !form_get(&job, in.data[0]))
         return ERR_CORRUPT;
@@ -283,8 +278,9 @@ Status symbols_get_dense(const Symbols *s, Bytes in, Arena *scratch, Error *err,
             return status == ERR_MEMORY ? arena_fail(scratch, err) : status;
         parallel_for(s->threads, block_groups(s, &job.form), get_blocks, &job);
     }
+    *why = "a damaged stream of symbols";
     for (size_t b = 0; b < blocks; b++)
-        if ((*why = job.why[b]))
+        if (job.bad[b])
             return ERR_CORRUPT;
     return OK;
 }

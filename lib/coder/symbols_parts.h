@@ -30,6 +30,15 @@ static inline bool symbols_wide(const Symbols *s)
 {
     return s->width > BYTE_WIDTH;
 }
+/* Return the codes of a block, as bytes or as words. */
+static inline uint8_t *block_bytes(const Symbols *s, size_t block)
+{
+    return (uint8_t *)s->code + block * BLOCK;
+}
+static inline uint32_t *block_words(const Symbols *s, size_t block)
+{
+    return (uint32_t *)s->code + block * BLOCK;
+}
 
 /* Returns the least number of low bits of a code that must be left out of its symbol, since an alphabet has at
  * most 2^16 symbols. */
@@ -149,8 +158,6 @@ static inline Blocks blocks_in(const Symbols *s, const Form *f, size_t group)
 
 typedef struct {
     const Symbols *s;
-    /* (n) the codes, when they are bytes; wider codes are not stored but computed again when needed */
-    uint8_t *code;
     /* (blocks, cells) how often each of the `cells` values of code >> shift_least occurs in each block */
     uint32_t *count;
     size_t cells;

@@ -70,12 +70,10 @@ static void count_block(void *data, size_t block)
     const size_t n = block_size(s->n, block);
     uint32_t *count = p->count + block * p->cells, *class = p->class + block * p->finest;
     if (!symbols_wide(s)) {
-        s->make(s->data, block, p->code + block * BLOCK);
-        count_bytes(p->code + block * BLOCK, n, count, p->cells);
+        count_bytes(block_bytes(s, block), n, count, p->cells);
         return;
     }
-    uint32_t code[BLOCK];
-    s->make(s->data, block, code);
+    const uint32_t *code = block_words(s, block);
     count_words(code, n, shift_least(s), count, p->cells);
     memset(class, 0, p->finest * sizeof *class);
     if (shift_least(s) == 0) {
@@ -126,14 +124,13 @@ static Status count_codes(DensePlan *p, Arena *scratch)
     const size_t blocks = blocks_of(s->n);
     p->cells = (size_t)1 << (s->width - shift_least(s));
     p->finest = symbols_wide(s) ? class_alphabet(s, CLASS_LEAD_MOST) : 0;
-    p->code = NEW(scratch, uint8_t, symbols_wide(s) ? 0 : s->n);
     p->count = NEW(scratch, uint32_t, blocks * p->cells);
     p->total = NEW_ZERO(scratch, uint64_t, p->cells);
     p->class = NEW(scratch, uint32_t, blocks * p->finest);
     p->class_total = NEW_ZERO(scratch, uint64_t, p->finest);
     p->spare = NEW(scratch, uint64_t, p->cells > p->finest ? p->cells : p->finest);
     p->size = NEW(scratch, size_t, blocks);
-    if (!p->code || !p->count || !p->total || !p->class || !p->class_total || !p->spare || !p->size)
+    if (!p->count || !p->total || !p->class || !p->class_total || !p->spare || !p->size)
         return ERR_MEMORY;
     parallel_for(s->threads, blocks, count_block, p);
     for (size_t b = 0; b < blocks; b++) {
@@ -274,16 +271,15 @@ static size_t split_block(const DensePlan *p, size_t block, uint16_t *symbol, ui
     const Symbols *s = p->s;
     const size_t n = block_size(s->n, block);
     const int shift = p->form.shift;
-    uint32_t code[BLOCK];
     if (!symbols_wide(s)) {
-        const uint8_t *byte = p->code + block * BLOCK;
+        const uint8_t *byte = block_bytes(s, block);
         for (size_t i = 0; i < n; i++)
             symbol[i] = (uint16_t)(byte[i] >> shift);
         if (shift)
             planes_put8(byte, n, shift, low);
         return planes_size(n, shift);
     }
-    s->make(s->data, block, code);
+    const uint32_t *code = block_words(s, block);
     if (p->form.classes)
         return split_classes(s, shift, code, n, symbol, low);
     for (size_t i = 0; i < n; i++)
@@ -334,8 +330,7 @@ static void put_block(DensePlan *p, size_t block)
     const Symbols *s = p->s;
     uint8_t *end = room_end(p, block);
     if (form_bytes(s, &p->form))
-        end -= bytes_put(table_of(p, block), form_lanes(&p->form), p->code + block * BLOCK, block_size(s->n, block),
-                         end);
+        end -= bytes_put(table_of(p, block), form_lanes(&p->form), block_bytes(s, block), block_size(s->n, block), end);
     else
         end = put_body(p, block, end);
     end_block(p, block, end);
@@ -350,7 +345,7 @@ static void put_several(DensePlan *p, size_t first)
     size_t size[RANS_SEVERAL];
     for (size_t k = 0; k < RANS_SEVERAL; k++) {
         table[k] = table_of(p, first + k);
-        symbol[k] = p->code + (first + k) * BLOCK;
+        symbol[k] = block_bytes(p->s, first + k);
         end[k] = room_end(p, first + k);
     }
     several_put(table, symbol, BLOCK, end, size);
@@ -419,13 +414,10 @@ static void put_planes(void *data, size_t block)
     const Symbols *s = p->s;
     const size_t n = block_size(s->n, block);
     uint8_t *out = p->out + planes_size(block * BLOCK, s->width);
-    if (!symbols_wide(s)) {
-        planes_put8(p->code + block * BLOCK, n, s->width, out);
-        return;
-    }
-    uint32_t code[BLOCK];
-    s->make(s->data, block, code);
-    planes_put32(code, n, s->width, out);
+    if (symbols_wide(s))
+        planes_put32(block_words(s, block), n, s->width, out);
+    else
+        planes_put8(block_bytes(s, block), n, s->width, out);
 }
 
 /* Returns the order-0 entropy bound in bits: the entropy of the symbols under each table, plus one bit for each

@@ -67,7 +67,7 @@ static void every_width_and_size_comes_back(void **state)
 static void an_empty_list_comes_back(void **state)
 {
     (void)state;
-    static const uint32_t word[1];
+    static uint32_t word[1];
     for (int width = 1; width <= SYMBOLS_WIDTH; width++) {
         Carrier c = {.byte = codes, .word = width > 8 ? word : NULL};
         const Buf b = both_ways(width, &c);
@@ -81,12 +81,7 @@ static void forms_that_no_writer_writes_are_refused(void **state)
     Carrier c = {.byte = codes, .n = 1000};
     fill_codes(1000, 15, 0.7);
     const Buf b = both_ways(4, &c);
-    const Symbols s = {.n = 1000,
-                       .width = 4,
-                       .threads = 1,
-                       .data = &c,
-                       .make = make,
-                       .take = take};
+    const Symbols s = symbols_of(4, &c);
     for (unsigned form = 0; form < 256; form++) {
         const uint8_t was = b.data[0];
         b.data[0] = (uint8_t)form;
@@ -129,8 +124,7 @@ static void damaged_open_bits_are_refused(void **state)
         word[i] = (uint32_t)exp2(16 * rng_unit(&rng, USE_TEST, i)) & 0xffff;
     Carrier c = {.word = word, .n = countof(word)};
     const Buf b = both_ways(17, &c);
-    const Symbols s = {
-        .n = c.n, .width = 17, .threads = 1, .data = &c, .make = make, .take = take};
+    const Symbols s = symbols_of(17, &c);
     assert_int_equal(b.data[0] & 3, 3);
     for (unsigned form = 0; form < 256; form++) {
         const uint8_t was = b.data[0];
@@ -150,13 +144,9 @@ static double bound_of(int width, Carrier *c, Buf *out)
 {
     Error err;
     double bits = -1;
-    const Symbols s = {.n = c->n,
-                       .width = width,
-                       .threads = 2,
-                       .data = c,
-                       .make = make,
-                       .take = take,
-                       .entropy = &bits};
+    Symbols s = symbols_of(width, c);
+    s.threads = 2;
+    s.entropy = &bits;
     *out = (Buf){.cap = symbols_most(c->n, width)};
     out->data = NEW(arena, uint8_t, out->cap);
     check_ok(symbols_put(&s, out, arena, &err), &err);

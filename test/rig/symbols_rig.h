@@ -32,53 +32,31 @@ static inline int close_all(void **state)
     return 0;
 }
 
+/* Codes: one of `byte` and `word` is set. */
 typedef struct {
-    const uint8_t *byte;
-    const uint32_t *word;
-    uint8_t *byte_back;
-    uint32_t *word_back;
+    uint8_t *byte;
+    uint32_t *word;
     size_t n;
 } Carrier;
 
-static inline void make(const void *data, size_t block, void *code)
+/* Returns the argument of symbols_put for the codes of c. */
+static inline Symbols symbols_of(int width, const Carrier *c)
 {
-    const Carrier *c = data;
-    const size_t n = block_size(c->n, block), i = block * BLOCK;
-    if (c->word)
-        memcpy(code, c->word + i, n * sizeof *c->word);
-    else
-        memcpy(code, c->byte + i, n);
+    return (Symbols){.n = c->n, .width = width, .threads = 1, .code = c->word ? (void *)c->word : c->byte};
 }
 
-static inline bool take(const void *data, size_t block, const void *code)
-{
-    const Carrier *c = data;
-    const size_t n = block_size(c->n, block), i = block * BLOCK;
-    if (c->word)
-        memcpy(c->word_back + i, code, n * sizeof *c->word);
-    else
-        memcpy(c->byte_back + i, code, n);
-    return true;
-}
+static uint32_t read_back[40 * BLOCK]; /* the codes that get_copy reads */
 
-/* Returns the argument of symbols_put and symbols_get for the codes of c. Codes that are read back are stored
- * in `byte_back` or `word_back` of c. */
-static inline Symbols symbols_of(int width, Carrier *c)
-{
-    if (!c->byte_back) {
-        c->byte_back = NEW(arena, uint8_t, c->n);
-        c->word_back = NEW(arena, uint32_t, c->n);
-    }
-    return (Symbols){.n = c->n, .width = width, .threads = 1, .data = c, .make = make, .take = take};
-}
-
-/* Decodes a copy of `in` that ends at a protected page, so that a read past its end crashes. */
+/* Decodes a copy of `in` that ends at a protected page, so that a read past its end crashes, to `read_back`. */
 static inline Status get_copy(const Symbols *s, Bytes in, const char **why)
 {
     Error err;
+    Symbols to = *s;
+    check(s->n <= countof(read_back));
+    to.code = read_back;
     const ArenaMark mark = arena_mark(arena);
     const Status status =
-        symbols_get(s, (Bytes){at_the_end(room, in.data, in.size), in.size}, arena, &err, why);
+        symbols_get(&to, (Bytes){at_the_end(room, in.data, in.size), in.size}, arena, &err, why);
     arena_rewind(arena, mark);
     check(status == OK || (status == ERR_CORRUPT && *why));
     return status;
@@ -87,8 +65,7 @@ static inline Status get_copy(const Symbols *s, Bytes in, const char **why)
 static inline bool comes_back(const Symbols *s, const Carrier *c, Bytes in)
 {
     const char *why = NULL;
-    return get_copy(s, in, &why) == OK && (c->word ? !memcmp(c->word, c->word_back, c->n * sizeof *c->word)
-                                                   : !memcmp(c->byte, c->byte_back, c->n));
+    return get_copy(s, in, &why) == OK && !memcmp(s->code, read_back, c->n * (c->word ? sizeof *c->word : 1));
 }
 
 /* Encodes the codes and decodes them again. Checks that truncated and extended bytes are refused, and that one
@@ -96,7 +73,6 @@ static inline bool comes_back(const Symbols *s, const Carrier *c, Bytes in)
 static inline Buf both_ways(int width, Carrier *c)
 {
     Error err;
-    c->byte_back = NULL;
     Symbols s = symbols_of(width, c);
     Buf out = {.cap = symbols_most(c->n, width)}, again = out;
     out.data = NEW(arena, uint8_t, out.cap + 1);

@@ -6,9 +6,6 @@
 
 #include <math.h>
 
-static void quantise(const void *data, size_t block, void *code);
-static const char *dequantise(const void *data, size_t block, const void *code);
-
 void buckets_open(Buckets *b, const Call *c, int64_t bucket, uint32_t s, CodeKind kind)
 {
     const BucketLaw *law = c->self->ops->family;
@@ -20,8 +17,7 @@ void buckets_open(Buckets *b, const Call *c, int64_t bucket, uint32_t s, CodeKin
                    .buckets = n / size + (n % size != 0),
                    .head_size = law->size,
                    .s = s};
-    b->codes = (Codes){
-        .c = c, .kind = kind, .s = s, .run = size, .data = b, .quantise = quantise, .dequantise = dequantise};
+    b->codes = (Codes){.c = c, .kind = kind, .s = s, .run = size};
     b->wide = codes_wide(&b->codes);
 }
 
@@ -81,9 +77,10 @@ static void find_head(void *data, size_t bucket)
 
 /* A bucket's head is computed just before its codes, while the bucket is in the cache. If a bucket spans two
  * blocks, both blocks compute the head, but only the block in which the bucket begins stores it. */
-static void quantise(const void *data, size_t block, void *code)
+static void quantise(void *data, size_t block)
 {
     const Buckets *b = data;
+    char *const code = codes_block(&b->codes, b->code, block);
     const RngKey key = rng_key(&b->c->rng, USE_COIN, block);
     const size_t from = block * BLOCK, to = from + block_size(b->n, block), width = b->wide ? 4 : 1;
     size_t bucket = from / b->bucket, start = bucket * b->bucket;
@@ -94,7 +91,7 @@ static void quantise(const void *data, size_t block, void *code)
             head = i > start ? spare : head;
             find(b, bucket, head);
         }
-        char *own_code = (char *)code + (i - from) * width;
+        char *own_code = code + (i - from) * width;
         const float scale = b->law->scale ? b->law->scale(head) : 1;
         /* if the scale is not finite, buckets_encode fails later */
         if (scale == 0 || !isfinite(scale))
@@ -109,21 +106,22 @@ static bool all_zero(const char *code, size_t size)
     return code[0] == 0 && !memcmp(code, code + 1, size - 1);
 }
 
-static const char *dequantise(const void *data, size_t block, const void *code)
+static void dequantise(void *data, size_t block)
 {
     const Buckets *b = data;
+    const char *const code = codes_block(&b->codes, b->code, block);
     const size_t from = block * BLOCK, to = from + block_size(b->n, block), width = b->wide ? 4 : 1;
     const char *why = NULL;
     size_t bucket = from / b->bucket, start = bucket * b->bucket;
     for (size_t i = from, end; i < to && !why; i = end, bucket++, start += b->bucket) {
         const uint8_t *head = b->sent + b->head_size * bucket;
-        const char *own = (const char *)code + (i - from) * width;
+        const char *own = code + (i - from) * width;
         end = to - start < b->bucket ? to : start + b->bucket;
         why = b->law->dequantise(b, head, own, end - i, b->decoded + i);
         if (!why && b->law->scale && b->law->scale(head) == 0 && !all_zero(own, (end - i) * width))
             why = "a level other than 0 in a bucket of scale 0";
     }
-    return why;
+    b->why[block] = why;
 }
 
 /* ---- the hooks of the codec ---- */
@@ -155,13 +153,16 @@ Status buckets_encode(const Call *c, const float *x, Buf *out)
         TRY(b.law->find_all(&b, b.head));
     else if (b.known)
         parallel_for(c->threads, b.buckets, find_head, &b);
-    TRY(codes_put(&b.codes, out));
+    b.code = codes_array(&b.codes);
+    TRY(arena_check(b.code, c->scratch, c->err));
+    parallel_for(c->threads, blocks_of(b.n), quantise, &b);
+    TRY(codes_put(&b.codes, b.code, out));
     for (size_t i = 0; i < b.buckets; i++)
         if (!b.law->good(&b, b.head + b.head_size * i))
             return FAIL(c->err, ERR_NUMERIC, "%s: the %s of bucket %zu is beyond float32", c->self->ops->name,
                         b.law->name, i);
     streams_floats(c->streams, b.head_size / 4 * b.buckets);
-    return c->streams ? codes_report(&b.codes) : OK;
+    return c->streams ? codes_report(&b.codes, b.code) : OK;
 }
 
 Status buckets_decode(const Call *c, Bytes in, float *x)
@@ -177,7 +178,15 @@ Status buckets_decode(const Call *c, Bytes in, float *x)
     for (size_t i = 0; i < b.buckets; i++)
         if (!b.law->good(&b, b.sent + b.head_size * i))
             return b.law->refuse(&b, i, b.sent + b.head_size * i);
-    return codes_get(&b.codes, &r);
+    b.code = codes_array(&b.codes);
+    b.why = NEW(c->scratch, const char *, blocks_of(b.n));
+    TRY(arena_check(b.code && b.why, c->scratch, c->err));
+    TRY(codes_get(&b.codes, &r, b.code));
+    parallel_for(c->threads, blocks_of(b.n), dequantise, &b);
+    for (size_t k = 0; k < blocks_of(b.n); k++)
+        if (b.why[k])
+            return payload_bad(c, "block %zu: %s", k, b.why[k]);
+    return OK;
 }
 
 double buckets_variance(const Call *c, const float *x)

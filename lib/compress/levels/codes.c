@@ -1,5 +1,4 @@
-/* codes.c -- writes and reads levels and signs in one of several codes (codes.h). Blocks of 2^16 elements are
- * quantised and packed, or unpacked and dequantised, in any order. */
+/* codes.c -- writes and reads levels and signs in one of several codes (codes.h), in blocks of 2^16 elements. */
 #include "compress/levels/codes.h"
 #include "coder/planes.h"
 
@@ -38,16 +37,22 @@ size_t codes_most(const Codes *codes)
     return codes->kind == CODE_SPARSE ? sparse : dense;
 }
 
-/* ---- fixed width: each block is packed while it is in the cache ---- */
+void *codes_array(const Codes *codes)
+{
+    return arena_take(codes->c->scratch, codes->c->shape->n, codes_wide(codes) ? sizeof(uint32_t) : 1);
+}
 
 typedef struct {
     const Codes *codes;
+    void *code;
     uint8_t *out;
     const uint8_t *in;
+    bool *bad; /* for each block: true if padding bits are set */
     Levels levels;
     LevelsSize *size;
-    const char **why; /* for each block: NULL, or the reason why the block is refused */
 } CodesJob;
+
+/* ---- fixed width ---- */
 
 static void put_planes(void *data, size_t block)
 {
@@ -55,15 +60,11 @@ static void put_planes(void *data, size_t block)
     const size_t n = block_size(job->codes->c->shape->n, block);
     const int width = plane_width(job->codes);
     uint8_t *out = job->out + plane_bytes(job->codes, block * BLOCK);
-    if (codes_wide(job->codes)) {
-        uint32_t code[BLOCK];
-        job->codes->quantise(job->codes->data, block, code);
+    const void *code = codes_block(job->codes, job->code, block);
+    if (codes_wide(job->codes))
         planes_put32(code, n, width, out);
-    } else {
-        uint8_t code[BLOCK];
-        job->codes->quantise(job->codes->data, block, code);
+    else
         planes_put8(code, n, width, out);
-    }
 }
 
 static void get_planes(void *data, size_t block)
@@ -72,48 +73,41 @@ static void get_planes(void *data, size_t block)
     const size_t n = block_size(job->codes->c->shape->n, block);
     const int width = plane_width(job->codes);
     const uint8_t *in = job->in + plane_bytes(job->codes, block * BLOCK);
-    if (codes_wide(job->codes)) {
-        uint32_t code[BLOCK];
-        job->why[block] = planes_get32(in, n, width, code)
-                              ? job->codes->dequantise(job->codes->data, block, code)
-                              : "padding bits are set";
-    } else {
-        uint8_t code[BLOCK];
-        job->why[block] = planes_get8(in, n, width, code)
-                              ? job->codes->dequantise(job->codes->data, block, code)
-                              : "padding bits are set";
-    }
+    void *code = codes_block(job->codes, job->code, block);
+    job->bad[block] = codes_wide(job->codes) ? !planes_get32(in, n, width, code) : !planes_get8(in, n, width, code);
+}
+
+static Status put_fixed(CodesJob *job, Buf *out)
+{
+    const Call *c = job->codes->c;
+    job->out = buf_room(out, plane_bytes(job->codes, c->shape->n));
+    parallel_for(c->threads, blocks_of(c->shape->n), put_planes, job);
+    return OK;
+}
+
+static Status get_fixed(CodesJob *job, Reader *r)
+{
+    const Call *c = job->codes->c;
+    const size_t n = c->shape->n, want = plane_bytes(job->codes, n);
+    if (reader_left(r) != want)
+        return payload_bad(c, "%zu bytes of planes, want %zu", reader_left(r), want);
+    job->in = take_bytes(r, want);
+    job->bad = NEW(c->scratch, bool, blocks_of(n));
+    TRY(arena_check(job->bad, c->scratch, c->err));
+    parallel_for(c->threads, blocks_of(n), get_planes, job);
+    for (size_t b = 0; b < blocks_of(n); b++)
+        if (job->bad[b])
+            return payload_bad(c, "block %zu: padding bits are set", b);
+    return OK;
 }
 
 /* ---- Elias codes. The choice of the sparse or the dense stream depends on the sizes of all blocks, so all
- * blocks are measured before any block is written. Codes of one byte are stored between measuring and writing.
- * 32-bit codes would take four times the memory, so they are computed twice. ---- */
+ * blocks are measured before any block is written. ---- */
 
 static void measure_block(void *data, size_t block)
 {
     const CodesJob *job = data;
-    uint32_t code[BLOCK];
-    Levels l = job->levels;
-    if (l.code) {
-        l.make(l.data, block, (uint8_t *)l.code + block * BLOCK);
-    } else {
-        l.code = code;
-        l.first = block * BLOCK;
-        l.make(l.data, block, code);
-    }
-    job->size[block] = levels_measure(&l, block);
-}
-
-static void quantise_block(const void *data, size_t block, void *code)
-{
-    const CodesJob *job = data;
-    job->codes->quantise(job->codes->data, block, code);
-}
-
-static void dequantise_block(const void *data, size_t block, const void *code)
-{
-    const CodesJob *job = data;
-    job->why[block] = job->codes->dequantise(job->codes->data, block, code);
+    job->size[block] = levels_measure(&job->levels, block);
 }
 
 static Levels levels_of(const CodesJob *job)
@@ -123,9 +117,7 @@ static Levels levels_of(const CodesJob *job)
                     .run = codes->run,
                     .s = codes->s,
                     .bits = level_bits(codes->s),
-                    .data = job,
-                    .make = quantise_block,
-                    .take = dequantise_block};
+                    .code = job->code};
 }
 
 static Status put_elias(CodesJob *job, Buf *out)
@@ -137,8 +129,6 @@ static Status put_elias(CodesJob *job, Buf *out)
     job->size = NEW(c->scratch, LevelsSize, blocks);
     LevelsStream *stream = NEW(c->scratch, LevelsStream, blocks);
     TRY(arena_check(job->size && stream, c->scratch, c->err));
-    if (!levels_wide(&job->levels) && !(job->levels.code = NEW(c->scratch, uint8_t, c->shape->n)))
-        return arena_fail(c->scratch, c->err);
     parallel_for(c->threads, blocks, measure_block, job);
     const size_t sparse = levels_bytes(&job->levels, job->size, LEVELS_SPARSE),
                  dense = levels_bytes(&job->levels, job->size, LEVELS_DENSE);
@@ -155,7 +145,6 @@ static Status get_elias(CodesJob *job, Reader *r)
 {
     const Call *c = job->codes->c;
     const CodeKind kind = job->codes->kind;
-    const size_t n = c->shape->n, most = (size_t)LEVELS_AT_ONCE * BLOCK;
     const unsigned form = kind == CODE_ELIAS    ? take_u8(r)
                           : kind == CODE_SPARSE ? LEVELS_SPARSE
                                                 : LEVELS_DENSE;
@@ -163,23 +152,15 @@ static Status get_elias(CodesJob *job, Reader *r)
         return payload_bad(c, "neither sparse nor dense");
     const size_t left = reader_left(r);
     const uint8_t *in = take_bytes(r, left);
-    LevelsStream *stream = NEW(c->scratch, LevelsStream, blocks_of(n));
-    char *room = NEW(c->scratch, char, levels_room(n < most ? n : most, job->codes->s));
+    LevelsStream *stream = NEW(c->scratch, LevelsStream, blocks_of(c->shape->n));
     job->levels = levels_of(job);
-    TRY(arena_check(room && stream, c->scratch, c->err));
-    if (!levels_get(&job->levels, (LevelsForm)form, c->threads, stream, room, (Bytes){in, left}))
+    TRY(arena_check(stream, c->scratch, c->err));
+    if (!levels_get(&job->levels, (LevelsForm)form, c->threads, stream, (Bytes){in, left}))
         return payload_bad(c, "damaged %s streams", form == LEVELS_SPARSE ? "sparse" : "dense");
     return OK;
 }
 
 /* ---- symbols ---- */
-
-static bool dequantise_symbols(const void *data, size_t block, const void *code)
-{
-    const CodesJob *job = data;
-    dequantise_block(data, block, code);
-    return !job->why[block];
-}
 
 static Symbols symbols_of(const CodesJob *job)
 {
@@ -187,12 +168,9 @@ static Symbols symbols_of(const CodesJob *job)
     return (Symbols){.n = codes->c->shape->n,
                      .width = plane_width(codes),
                      .threads = codes->c->threads,
-                     .data = job,
-                     .make = quantise_block,
-                     .take = dequantise_symbols};
+                     .code = job->code};
 }
 
-/* If `dequantise` refused a block, returns OK: codes_get then reports the reason. */
 static Status get_symbols(const CodesJob *job, Reader *r)
 {
     const Call *c = job->codes->c;
@@ -200,9 +178,6 @@ static Status get_symbols(const CodesJob *job, Reader *r)
     const char *why;
     const size_t left = reader_left(r);
     const Status status = symbols_get(&s, (Bytes){take_bytes(r, left), left}, c->scratch, c->err, &why);
-    for (size_t b = 0; b < blocks_of(c->shape->n) && status == ERR_CORRUPT; b++)
-        if (job->why[b])
-            return OK;
     return status == ERR_CORRUPT ? payload_bad(c, "%s", why) : status;
 }
 
@@ -219,58 +194,36 @@ static Status put_symbols(const CodesJob *job, Buf *out)
 
 /* ---- all kinds of codes ---- */
 
-Status codes_put(const Codes *codes, Buf *out)
+Status codes_put(const Codes *codes, void *code, Buf *out)
 {
-    CodesJob job = {.codes = codes};
-    const size_t n = codes->c->shape->n;
-    if (codes->kind == CODE_RANS)
-        return put_symbols(&job, out);
-    if (codes->kind != CODE_FIXED)
-        return put_elias(&job, out);
-    job.out = buf_room(out, plane_bytes(codes, n));
-    parallel_for(codes->c->threads, blocks_of(n), put_planes, &job);
-    return OK;
+    CodesJob job = {.codes = codes, .code = code};
+    return codes->kind == CODE_RANS    ? put_symbols(&job, out)
+           : codes->kind == CODE_FIXED ? put_fixed(&job, out)
+                                       : put_elias(&job, out);
 }
 
-Status codes_get(const Codes *codes, Reader *r)
+Status codes_get(const Codes *codes, Reader *r, void *code)
 {
-    const Call *c = codes->c;
-    const size_t n = c->shape->n, want = plane_bytes(codes, n);
-    CodesJob job = {.codes = codes, .why = NEW_ZERO(c->scratch, const char *, blocks_of(n))};
-    TRY(arena_check(job.why, c->scratch, c->err));
-    if (codes->kind == CODE_RANS) {
-        TRY(get_symbols(&job, r));
-    } else if (codes->kind == CODE_FIXED) {
-        if (reader_left(r) != want)
-            return payload_bad(c, "%zu bytes of planes, want %zu", reader_left(r), want);
-        job.in = take_bytes(r, want);
-        parallel_for(c->threads, blocks_of(n), get_planes, &job);
-    } else {
-        TRY(get_elias(&job, r));
-    }
-    for (size_t b = 0; b < blocks_of(n); b++)
-        if (job.why[b])
-            return payload_bad(c, "block %zu: %s", b, job.why[b]);
-    return OK;
+    CodesJob job = {.codes = codes, .code = code};
+    return codes->kind == CODE_RANS    ? get_symbols(&job, r)
+           : codes->kind == CODE_FIXED ? get_fixed(&job, r)
+                                       : get_elias(&job, r);
 }
 
-Status codes_report(const Codes *codes)
+Status codes_report(const Codes *codes, const void *code)
 {
     const Call *c = codes->c;
     const size_t n = c->shape->n;
     const int bits = level_bits(codes->s);
+    const bool wide = codes_wide(codes);
     if (codes->kind == CODE_RANS) /* codes_put has reported the entropy of symbols */
         return OK;
     uint64_t *count = NEW_ZERO(c->scratch, uint64_t, codes->s + 1), signs = 0;
-    uint32_t *code = NEW(c->scratch, uint32_t, BLOCK);
-    TRY(arena_check(count && code, c->scratch, c->err));
-    for (size_t b = 0; b < blocks_of(n); b++) {
-        codes->quantise(codes->data, b, code);
-        for (size_t i = 0; i < block_size(n, b); i++) {
-            const uint32_t one = codes_wide(codes) ? code[i] : ((const uint8_t *)code)[i];
-            count[one & ((1u << bits) - 1)]++;
-            signs += one != 0;
-        }
+    TRY(arena_check(count, c->scratch, c->err));
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t one = wide ? ((const uint32_t *)code)[i] : ((const uint8_t *)code)[i];
+        count[one & ((1u << bits) - 1)]++;
+        signs += one != 0;
     }
     streams_symbols(c->streams, count, codes->s + 1);
     if (!codes->unsigned_levels)

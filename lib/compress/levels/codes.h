@@ -5,8 +5,8 @@
  *     fixed                bit planes over the whole tensor, the sign plane last (planes.h)
  *     rans                 level and sign as one symbol (symbols.h)
  *
- * A quantiser supplies `quantise` and `dequantise`, which work on a block of 2^16 elements. A code is the
- * level, with the sign in the bit above the level's bits. */
+ * The codes of a tensor are one array: bytes, or 32-bit words if codes_wide. A code is the level, with the sign in the
+ * bit above the level's bits. */
 #ifndef ATOMO_CODES_H
 #define ATOMO_CODES_H
 
@@ -23,10 +23,6 @@ typedef struct {
     uint32_t s;           /* the highest level */
     /* Number of consecutive elements with a common scale. The sparse stream codes each such run by itself. */
     size_t run;
-    const void *data;
-    void (*quantise)(const void *data, size_t block, void *code);
-    /* Returns NULL, or the reason why no encoder writes these codes. */
-    const char *(*dequantise)(const void *data, size_t block, const void *code);
 } Codes;
 
 /* True: codes are 32-bit words; false: codes are bytes. */
@@ -39,11 +35,20 @@ size_t codes_run_end(const Codes *codes, size_t i, size_t to);
 /* Returns an upper bound on the bytes that codes_put writes. */
 size_t codes_most(const Codes *codes);
 
-Status codes_put(const Codes *codes, Buf *out);
-Status codes_get(const Codes *codes, Reader *r); /* reads the codes, which extend to the end of the payload */
+/* Returns an array for the tensor's codes in c->scratch; NULL: out of memory. */
+void *codes_array(const Codes *codes);
+/* Returns where the codes of a block begin in the array. */
+static inline void *codes_block(const Codes *codes, void *code, size_t block)
+{
+    return (char *)code + block * BLOCK * (codes_wide(codes) ? sizeof(uint32_t) : 1);
+}
 
-/* Adds the entropy of levels and signs to c->streams, after quantising all elements again. Does nothing for
- * rans: codes_put has already added their entropy. */
-Status codes_report(const Codes *codes);
+Status codes_put(const Codes *codes, void *code, Buf *out);
+/* Reads the codes, which extend to the end of the payload. */
+Status codes_get(const Codes *codes, Reader *r, void *code);
+
+/* Adds the entropy of levels and signs to c->streams. Does nothing for rans: codes_put has already added its
+ * entropy. */
+Status codes_report(const Codes *codes, const void *code);
 
 #endif

@@ -23,13 +23,12 @@ typedef struct {
     float scale;
     uint32_t s;
     Codes codes;
+    void *code; /* encode: the codes, as codes_put takes them */
     Sums sums;
     SumsTotal total; /* decode: the sums of codes to decode */
     float *decoded;
     bool *bad; /* for each block of 2^16 elements: true if a code of the block is out of range */
 } IntsgdJob;
-
-static void quantise(const void *data, size_t block, void *code);
 
 static Sums sums_of(const Call *c)
 {
@@ -52,9 +51,7 @@ static void open_job(IntsgdJob *job, const Call *c)
                          .kind = CODE_FIXED,
                          .unsigned_levels = true,
                          .s = 2 * s + 1,
-                         .run = n ? n : 1,
-                         .data = job,
-                         .quantise = quantise};
+                         .run = n ? n : 1};
 }
 
 /* ---- the scale shared by all workers ---- */
@@ -102,9 +99,10 @@ static Status own_scale(const IntsgdJob *job, const float *x, float *scale)
 ABOVE_LOWEST(uint8_t)
 ABOVE_LOWEST(uint32_t)
 
-static void quantise(const void *data, size_t block, void *code)
+static void quantise(void *data, size_t block)
 {
     const IntsgdJob *job = data;
+    void *code = codes_block(&job->codes, job->code, block);
     const size_t n = block_size(job->c->shape->n, block);
     const float *x = job->x + block * BLOCK;
     const RngKey key = rng_key(&job->c->rng, USE_COIN, block);
@@ -181,8 +179,11 @@ static Status encode(const Call *c, const float *x, Buf *out)
         TRY(put_scale(&job, x, out));
         job.scale = load_f32(out->data + out->size - 4);
     }
-    TRY(codes_put(&job.codes, out));
-    return c->streams ? codes_report(&job.codes) : OK;
+    job.code = codes_array(&job.codes);
+    TRY(arena_check(job.code, c->scratch, c->err));
+    parallel_for(c->threads, blocks_of(c->shape->n), quantise, &job);
+    TRY(codes_put(&job.codes, job.code, out));
+    return c->streams ? codes_report(&job.codes, job.code) : OK;
 }
 
 static Status decode(const Call *c, Bytes in, float *x)

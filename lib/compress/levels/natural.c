@@ -54,6 +54,7 @@ typedef struct {
     float *decoded;
     uint8_t *power, *signs;
     const uint8_t *in_power, *in_signs;
+    uint32_t *symbol; /* (n) with code=rans */
     bool *bad; /* for each block of 2^16 elements: true if the block cannot be encoded or decoded */
 } NaturalJob;
 
@@ -76,29 +77,29 @@ static void decode_block(void *data, size_t block)
                       !kernels()->power_floats(job->in_power + i, sign, n, job->decoded + i);
 }
 
-static void make_symbols(const void *data, size_t block, void *code)
+static void make_symbols(void *data, size_t block)
 {
     const NaturalJob *job = data;
     const RngKey key = rng_key(&job->c->rng, USE_COIN, block);
     const size_t n = block_size(job->c->shape->n, block), i = block * BLOCK;
     uint8_t power[BLOCK], sign[BLOCK];
-    uint32_t *symbol = code;
+    uint32_t *symbol = job->symbol + i;
     job->bad[block] = !kernels()->powers(job->x + i, n, key, power, sign);
     for (size_t k = 0; k < n; k++)
         symbol[k] = (uint32_t)(power[k] | sign[k] << SIGN_BIT);
 }
 
-static bool take_symbols(const void *data, size_t block, const void *code)
+static void take_symbols(void *data, size_t block)
 {
     const NaturalJob *job = data;
     const size_t n = block_size(job->c->shape->n, block);
-    const uint32_t *symbol = code;
+    const uint32_t *symbol = job->symbol + block * BLOCK;
     uint8_t power[BLOCK], sign[BLOCK];
     for (size_t k = 0; k < n; k++) {
         power[k] = (uint8_t)symbol[k];
         sign[k] = (uint8_t)(symbol[k] >> SIGN_BIT);
     }
-    return kernels()->power_floats(power, sign, n, job->decoded + block * BLOCK);
+    job->bad[block] = !kernels()->power_floats(power, sign, n, job->decoded + block * BLOCK);
 }
 
 static Symbols symbols_of(const NaturalJob *job)
@@ -106,15 +107,17 @@ static Symbols symbols_of(const NaturalJob *job)
     return (Symbols){.n = job->c->shape->n,
                      .width = SYMBOL_BITS,
                      .threads = job->c->threads,
-                     .data = job,
-                     .make = make_symbols,
-                     .take = take_symbols};
+                     .code = job->symbol};
 }
 
 static Status put_symbols(NaturalJob *job, Buf *out)
 {
     const Call *c = job->c;
+    const size_t n = c->shape->n;
     double entropy = 0;
+    job->symbol = NEW(c->scratch, uint32_t, n);
+    TRY(arena_check(job->symbol, c->scratch, c->err));
+    parallel_for(c->threads, blocks_of(n), make_symbols, job);
     Symbols s = symbols_of(job);
     s.entropy = c->streams ? &entropy : NULL;
     TRY(symbols_put(&s, out, c->scratch, c->err));
@@ -168,8 +171,6 @@ static Status get_fixed(NaturalJob *job, Bytes in)
         return payload_bad(c, "%zu bytes, want %zu", in.size, bound(c));
     job->in_power = in.data + 1;
     job->in_signs = in.data + 1 + n;
-    job->bad = NEW(c->scratch, bool, blocks);
-    TRY(arena_check(job->bad, c->scratch, c->err));
     parallel_for(c->threads, blocks, decode_block, job);
     for (size_t b = 0; b < blocks; b++)
         if (job->bad[b])
@@ -177,16 +178,30 @@ static Status get_fixed(NaturalJob *job, Bytes in)
     return OK;
 }
 
+static Status get_symbols(NaturalJob *job, Bytes in)
+{
+    const Call *c = job->c;
+    const size_t n = c->shape->n;
+    const char *why;
+    job->symbol = NEW(c->scratch, uint32_t, n);
+    TRY(arena_check(job->symbol, c->scratch, c->err));
+    const Symbols s = symbols_of(job);
+    const Status status = symbols_get(&s, (Bytes){in.data + 1, in.size - 1}, c->scratch, c->err, &why);
+    if (status != OK)
+        return status == ERR_CORRUPT ? payload_bad(c, "%s", why) : status;
+    parallel_for(c->threads, blocks_of(n), take_symbols, job);
+    for (size_t b = 0; b < blocks_of(n); b++)
+        if (job->bad[b])
+            return payload_bad(c, "levels that no encoder writes");
+    return OK;
+}
+
 static Status decode(const Call *c, Bytes in, float *x)
 {
     TRY(payload_kind(c, in.data[0], goes_raw(c) ? PAYLOAD_RAW : PAYLOAD_METHOD));
-    NaturalJob job = {.c = c, .decoded = x};
-    if (!by_symbols(c))
-        return get_fixed(&job, in);
-    const Symbols s = symbols_of(&job);
-    const char *why;
-    const Status status = symbols_get(&s, (Bytes){in.data + 1, in.size - 1}, c->scratch, c->err, &why);
-    return status == ERR_CORRUPT ? payload_bad(c, "%s", why) : status;
+    NaturalJob job = {.c = c, .decoded = x, .bad = NEW(c->scratch, bool, blocks_of(c->shape->n))};
+    TRY(arena_check(job.bad, c->scratch, c->err));
+    return by_symbols(c) ? get_symbols(&job, in) : get_fixed(&job, in);
 }
 
 /* Returns the sum of (up - |x|)(|x| - down). `down` and `up` are the powers of two around |x|, or 0 and 2^-126

@@ -56,8 +56,9 @@ typedef struct {
     float *decoded, scale;
     uint8_t *out;
     const uint8_t *in;
-    bool *bad; /* for each piece of PIECE elements: true if no encoder writes its trits */
+    bool *bad; /* for each piece of PIECE elements: true if no encoder writes its codes */
     Codes codes;
+    uint8_t *code; /* (n) the codes; NULL: each piece is packed while it is in the cache */
 } TerngradJob;
 
 static void toss(const TerngradJob *job, size_t from, size_t to, uint8_t *code)
@@ -85,20 +86,6 @@ static bool values(const TerngradJob *job, size_t from, size_t to, const uint8_t
            !any;
 }
 
-static void quantise(const void *data, size_t block, void *code)
-{
-    const TerngradJob *job = data;
-    toss(job, block * BLOCK, block * BLOCK + block_size(job->n, block), code);
-}
-
-static const char *dequantise(const void *data, size_t block, const void *code)
-{
-    const TerngradJob *job = data;
-    return values(job, block * BLOCK, block * BLOCK + block_size(job->n, block), code)
-               ? NULL
-               : "a sign of 0, or an element at scale 0";
-}
-
 /* Number of elements that are packed at a time: a whole number of groups of trits (base-3 digits). */
 enum { PIECE = 64 * TRIT_GROUP };
 
@@ -107,21 +94,22 @@ static size_t pieces_of(size_t n)
     return n / PIECE + (n % PIECE != 0);
 }
 
-static void put_trits(void *data, size_t piece)
+static void quantise(void *data, size_t piece)
 {
     const TerngradJob *job = data;
     const size_t from = piece * PIECE, to = job->n - from < PIECE ? job->n : from + PIECE;
-    uint8_t code[PIECE];
+    uint8_t own[PIECE], *code = job->code ? job->code + from : own;
     toss(job, from, to, code);
-    trits_put(code, to - from, job->out + trits_size(from));
+    if (job->out)
+        trits_put(code, to - from, job->out + trits_size(from));
 }
 
-static void get_trits(void *data, size_t piece)
+static void dequantise(void *data, size_t piece)
 {
     const TerngradJob *job = data;
     const size_t from = piece * PIECE, to = job->n - from < PIECE ? job->n : from + PIECE;
-    uint8_t code[PIECE];
-    job->bad[piece] = !trits_get(job->in + trits_size(from), to - from, code) || !values(job, from, to, code);
+    uint8_t own[PIECE], *code = job->code ? job->code + from : own;
+    job->bad[piece] = (job->in && !trits_get(job->in + trits_size(from), to - from, code)) || !values(job, from, to, code);
 }
 
 /* ---- sizes ---- */
@@ -137,10 +125,7 @@ static void open_job(TerngradJob *job, const Call *c)
     job->codes = (Codes){.c = c,
                          .kind = kinds[params_of(c->self)->code],
                          .s = 1,
-                         .run = n ? n : 1,
-                         .data = job,
-                         .quantise = quantise,
-                         .dequantise = dequantise};
+                         .run = n ? n : 1};
 }
 
 static size_t codes_size(const TerngradJob *job)
@@ -255,28 +240,36 @@ static Status merge(const Call *c, const Bytes *in, size_t n, Buf *out)
 
 static Status put_codes(TerngradJob *job, Buf *out)
 {
-    if (params_of(job->c->self)->code != TRIT)
-        return codes_put(&job->codes, out);
-    job->out = buf_room(out, trits_size(job->n));
-    parallel_for(job->c->threads, pieces_of(job->n), put_trits, job);
-    return OK;
+    const Call *c = job->c;
+    const bool trits = params_of(c->self)->code == TRIT;
+    if ((!trits || c->streams) && !(job->code = codes_array(&job->codes)))
+        return arena_fail(c->scratch, c->err);
+    job->out = trits ? buf_room(out, trits_size(job->n)) : NULL;
+    parallel_for(c->threads, pieces_of(job->n), quantise, job);
+    if (!trits)
+        TRY(codes_put(&job->codes, job->code, out));
+    return c->streams ? codes_report(&job->codes, job->code) : OK;
 }
 
 static Status get_codes(TerngradJob *job, Reader *r)
 {
     const Call *c = job->c;
     const size_t want = trits_size(job->n), pieces = pieces_of(job->n);
-    if (params_of(c->self)->code != TRIT)
-        return codes_get(&job->codes, r);
-    if (reader_left(r) != want)
+    const bool trits = params_of(c->self)->code == TRIT;
+    job->code = trits ? NULL : codes_array(&job->codes);
+    job->bad = NEW(c->scratch, bool, pieces);
+    TRY(arena_check((trits || job->code) && job->bad, c->scratch, c->err));
+    if (trits && reader_left(r) != want)
         return payload_bad(c, "%zu bytes of trits, want %zu", reader_left(r), want);
-    job->in = take_bytes(r, want);
-    job->bad = NEW_ZERO(c->scratch, bool, pieces);
-    TRY(arena_check(job->bad, c->scratch, c->err));
-    parallel_for(c->threads, pieces, get_trits, job);
+    if (trits)
+        job->in = take_bytes(r, want);
+    else
+        TRY(codes_get(&job->codes, r, job->code));
+    parallel_for(c->threads, pieces, dequantise, job);
     for (size_t i = 0; i < pieces; i++)
         if (job->bad[i])
-            return payload_bad(c, "trits that no encoder writes, in piece %zu", i);
+            return trits ? payload_bad(c, "trits that no encoder writes, in piece %zu", i)
+                         : payload_bad(c, "block %zu: a sign of 0, or an element at scale 0", i * PIECE / BLOCK);
     return OK;
 }
 
@@ -308,8 +301,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
         buf_f32(out, job.scale);
         streams_floats(c->streams, 1);
     }
-    TRY(put_codes(&job, out));
-    return c->streams ? codes_report(&job.codes) : OK;
+    return put_codes(&job, out);
 }
 
 static Status decode(const Call *c, Bytes in, float *x)
