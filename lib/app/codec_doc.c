@@ -166,9 +166,9 @@ static double least_bias(CodecSight s, size_t repeats)
 {
     const double r = (double)repeats;
     const double gain = sqrt(s.gain / r), gain_l1 = sqrt(s.gain_l1 / r);
-    const double along = bias_detectable(gain_l1, r - 1, true, DOC_LEVEL);
+    const double along = bias_detectable(gain_l1, r - 1, SE_MEASURED, DOC_LEVEL);
     /* eden, for example, makes the gain 1 in every draw, which cannot show a bias */
-    return gain < 1e-3 * gain_l1 ? along : fmin(bias_detectable(gain, r - 1, true, DOC_LEVEL), along);
+    return gain < 1e-3 * gain_l1 ? along : fmin(bias_detectable(gain, r - 1, SE_MEASURED, DOC_LEVEL), along);
 }
 
 /* ---- table of a codec's keys ---- */

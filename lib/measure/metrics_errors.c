@@ -305,14 +305,14 @@ static double least_seen(double se, double freedom, double level)
 /* With fewer degrees of freedom, a standard error that is small by chance makes a small bias seem to show. */
 #define FREEDOM_LEAST 6
 
-/* A factor 1 + b also multiplies the deviations, and the standard error if it is measured. A measured one deviates by the
+/* A factor 1 + b also multiplies the deviations, and the standard error if it is measured. An estimate of it deviates by the
  * share 1 / sqrt(2 freedom), and where it is small, a table is likelier to say that a bias would show. */
-double bias_detectable(double se, double freedom, bool measured, double level)
+double bias_detectable(double se, double freedom, SeKind kind, double level)
 {
     const double wide = hypot(se, ROUNDING), used = isfinite(freedom) ? freedom : KNOWN;
     /* both tails together have 0.2, so the test misses the bias with probability 0.1 */
-    const double miss = t_quantile(0.2, used) * (measured ? 1 + 1 / sqrt(2 * used) : 1);
-    const double sum = wide * (least_seen(wide, used, level) + miss), left = 1 - (measured ? sum : wide * miss);
+    const double miss = t_quantile(0.2, used) * (kind == SE_ESTIMATED ? 1 + 1 / sqrt(2 * used) : 1);
+    const double sum = wide * (least_seen(wide, used, level) + miss), left = 1 - (kind == SE_KNOWN ? wide * miss : sum);
     return left > 0 && used >= FREEDOM_LEAST ? sum / left : NAN;
 }
 
