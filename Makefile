@@ -238,9 +238,6 @@ $(TESTS:%=%.o): $(B)/science $(B)/mpi
 $(B)/test/%: $(B)/test/%.o $(B)/libatomo.a
 	$(Q)$(CC) $(SANITISE) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS) $(TEST_LIBS)
 
-# This test runs commands of atomo-bench in its own process.
-$(B)/test/app/test_power_loss: $(B)/cmd/bench_compare.o $(B)/cmd/bench_synth.o
-
 tests: $(TESTS)
 
 # Stored payloads are also read and written with fewer instruction sets (see kernels.c). An object on the command line
@@ -462,12 +459,11 @@ RANK_KILLS ?= 100
 rank-kills: $(PROGRAMS)
 	@$(PYTHON) test/net/kills.py $(B)/bin $(RANK_KILLS)
 
-# Kills commands with SIGKILL at random moments, KILLS times in all, and resumes them.
+# Kills commands with SIGKILL at random moments, KILLS times in all.
 KILLS ?= 500
 .PHONY: kills
 kills: $(PROGRAMS)
 	@sh test/kills.sh $(B)/bin $(KILLS)
-	@sh test/resumes.sh $(B)/bin
 
 # Stops commands on a large vector with SIGTERM: each must end within a second.
 STOPS ?= 10
@@ -475,10 +471,11 @@ STOPS ?= 10
 stops: $(PROGRAMS)
 	@$(PYTHON) test/stops.py $(B)/bin $(STOPS)
 
-# Kills comparisons only, each start before one codec is finished.
+# Kills compare, sweep and training at random moments, RESUMES times each, and resumes them.
+RESUMES ?= 50
 .PHONY: resume-kills
 resume-kills: $(PROGRAMS)
-	@sh test/resumes.sh $(B)/bin $(KILLS)
+	@sh test/resumes.sh $(B)/bin $(RESUMES)
 
 # Independent implementations of the documents check the programs (Debian: python3-numpy python3-scipy python3-h5py).
 REFERENCE := decode altered compare against claims merge vectors files
@@ -546,6 +543,7 @@ TORTURES := $(patsubst test/torture/%.t,torture-%,$(sort $(wildcard test/torture
 torture: $(TORTURES)
 	@TORTURE=1 $(MAKE) --no-print-directory run-net/test_ranks
 	@sh test/kills.sh $(B)/bin 20
+	@sh test/resumes.sh $(B)/bin 5
 
 $(TORTURES): torture-%: $(PROGRAMS) $(LIBRARY)
 	@sh test/cli/run.sh $(B)/bin test/torture/$*.t
@@ -905,10 +903,10 @@ help:
 	@echo "make fuzz-codecs   the same for the decoder of one codec after the other  (CODECS=\"svd qsgd\")"
 	@echo "make faults    every command with one of its own allocations or system calls failing  (POINTS=0: each call)"
 	@echo "make torture   signals, times and limits: what make check leaves out, as a busy machine can spoil it"
-	@echo "make kills     kill commands at random moments, resume them, compare with undisturbed runs  (KILLS=500)"
+	@echo "make kills     kill commands at random moments; an output must be as it was, or whole  (KILLS=500)"
 	@echo "make stops     stop commands on a vector of 2.4 GB with SIGTERM; each must end within a second  (STOPS=10)"
 	@echo "make predict   train on two made-up hosts, and compare the time of an iteration with the prediction of cost: docs/cluster.md"
-	@echo "make resume-kills  kill comparisons within one codec, resume them, compare with an undisturbed run  (KILLS=500)"
+	@echo "make resume-kills  kill compare, sweep and training at random moments, resume them, compare with undisturbed runs  (RESUMES=50)"
 	@echo "make rank-kills   kill ranks of a training run at random moments; nothing may hang or be lost  (RANK_KILLS=100)"
 	@echo "make coverage  lines and branches of lib/ that the tests run, for each room; fail below 95 and 85 %"
 	@echo "make mutants   plant faults in what makes numbers; the tests must see each  (WORD=metrics.c: some)"
