@@ -15,7 +15,7 @@ static Status run(CompareJob *j)
     CodecSet set;
     TRY(advise_read(advise));
     TRY(advise_codecs(advise, &set));
-    TRY(compare_job_open(j));
+    TRY(compare_job_open(j, NULL, 0));
     return compare_job_finish(j, measure(advise, &set));
 }
 
@@ -32,7 +32,7 @@ int bench_advise(int argc, char **argv)
 {
     static const char *usual_link[] = {"lan10g"};
     AdviseJob j = {.cost = {.job = {.schema = "atomo-advise/1",
-                                    .keeps_no_journal = true,
+                                    .keeps_no_part = true,
                                     .sums_up = true,
                                     .write = advise_write,
                                     .repeats = 3},

@@ -51,20 +51,20 @@ static Status write_pairs(CompareJob *j, ReportSpec spec)
     return against_write(&compare_of(j)->pairs, j->view.per_tensor, spec, j->a, j->err);
 }
 
-/* The differences of --against need the metrics of each repeat. The journal (the file of finished records) does
- * not hold these metrics, so a comparison with --against cannot be resumed. */
+/* The differences of --against need the metrics of each repeat, which FILE.part does not hold, so a comparison with
+ * --against cannot be resumed. */
 static Status prepare_pairs(CompareJob *j)
 {
     if (j->common.resume) {
         FAIL(j->err, ERR_USAGE,
-             "--resume: cannot continue a comparison with --against, which keeps no journal");
+             "--resume: cannot continue a comparison with --against, which keeps no records");
         return error_hint(j->err, "leave --resume out");
     }
     if (j->view.sort) {
         FAIL(j->err, ERR_USAGE, "--sort: rows of --against stand in the order of codecs and metrics");
         return error_hint(j->err, "leave --sort out");
     }
-    j->keeps_no_journal = true;
+    j->keeps_no_part = true;
     j->figures = put_pairs;
     j->write = write_pairs;
     if (!j->view.metrics)
@@ -102,7 +102,7 @@ static Status compare_set(CompareJob *j, const Codec **codec, size_t count)
     if (compare_of(j)->against)
         TRY(against_open(&compare_of(j)->pairs, &j->results, j->a, j->err));
     TRY(compare_job_run(j));
-    return entry && !j->complete ? set_entry(j) == OK ? compare_job_run(j) : j->err->status : OK;
+    return entry ? set_entry(j) == OK ? compare_job_run(j) : j->err->status : OK;
 }
 
 static Status fill_target(CompareJob *j)
@@ -132,8 +132,8 @@ static Status run(CompareJob *j)
         TRY(prepare_pairs(j));
         TRY(put_first(&codec, &count, against, j->a, j->err));
     }
-    TRY(compare_job_open(j));
     j->schema = against ? "atomo-against/1" : "atomo-compare/1";
+    TRY(compare_job_open(j, codec, count));
     return compare_job_finish(j, compare_set(j, codec, count));
 }
 

@@ -19,7 +19,7 @@ static Status run(CompareJob *j)
     TRY(cost_read(c));
     TRY(cost_check_sort(c));
     TRY(cost_codecs(c, &codec, &count));
-    TRY(compare_job_open(j));
+    TRY(compare_job_open(j, codec, count));
     TRY(cost_read_compute(c));
     return compare_job_finish(j, measure(c, codec, count));
 }
@@ -34,7 +34,7 @@ int bench_cost(int argc, char **argv)
         "%s",
         *usual_link, text_names(names, sizeof names, link_name, NULL));
     CostJob c = {.job = {.schema = "atomo-cost/1",
-                         .keeps_no_journal = true,
+                         .keeps_no_part = true,
                          .sums_up = true,
                          .write = cost_write,
                          .repeats = 5},

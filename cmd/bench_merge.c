@@ -116,7 +116,7 @@ static Status run(CompareJob *j)
     TRY(codec_list(&codec, &count, j->specs.count ? &j->specs : &usual, j->a, j->err));
     for (size_t k = 0; k < count; k++)
         TRY(average_check(j->average, codec[k], j->err));
-    TRY(compare_job_open(j));
+    TRY(compare_job_open(j, codec, count));
     return compare_job_finish(j, run_all(m, codec, count));
 }
 
@@ -136,7 +136,7 @@ int bench_merge(int argc, char **argv)
                        .own = merge_fields,
                        .figures = figures,
                        .arrange = arrange,
-                       .keeps_no_journal = true,
+                       .keeps_no_part = true,
                        .repeats = 1,
                        .view = {.usual = "bytes,bits_per_element,encode_ms,decode_ms,relative_error"}},
                .text = all_numbers,

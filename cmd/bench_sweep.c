@@ -63,7 +63,7 @@ static Status put(void *data, const Record *record, Error *err)
 static Status run_front(Sweep *s)
 {
     CompareJob *j = &s->job;
-    if (j->common.seed == FRONT_SEED || j->complete)
+    if (j->common.seed == FRONT_SEED)
         return OK;
     progress_close(&j->progress);
     progress_open(&j->progress, "drawing", "records of the front", j->codecs * compare_places(&j->list),
@@ -97,7 +97,7 @@ static Status run(CompareJob *j)
     size_t count;
     TRY(codec_alternatives(&codec, &count, j->specs.count ? &j->specs : &paper, j->a, j->err));
     TRY(spread_all(j, s->rates, codec, count, &set));
-    TRY(compare_job_open(j));
+    TRY(compare_job_open(j, set.codec, set.count));
     return compare_job_finish(j, sweep_set(s, &set));
 }
 

@@ -89,8 +89,12 @@ static Status run_all(TrainRun *r)
 {
     TrainJob *j = &r->job;
     Status status = OK;
+    const Fact own[] = {{"--lr-from", value_text(r->tuned)},
+                        {"--train-dir", value_text(r->dir)},
+                        {"--eval-freq", value_int(r->every)},
+                        {"--target-accuracy", value_text(r->targets)}};
     if (net_rank(j->net) == 0)
-        status = train_records_open(&r->records, r->tuned, r->dir != NULL);
+        status = train_records_open(&r->records, own, countof(own), r->dir != NULL);
     TRY(net_agree(j->net, status, j->err));
     TRY(net_agree(j->net, net_rank(j->net) ? OK : train_check_folders(r), j->err));
     for (size_t i = 0; i < (size_t)j->seeds; i++)
@@ -111,7 +115,7 @@ static Status prepare(TrainRun *r)
 {
     TrainJob *j = &r->job;
     r->records.job = j;
-    r->records.journal.fd = -1;
+    r->records.part.fd = -1;
     TRY(train_records_targets(&r->records, r->targets));
     TRY(check_resume(r));
     TRY(check_idle(r));

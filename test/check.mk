@@ -9,9 +9,6 @@ $(TESTS:%=%.o): $(B)/science $(B)/mpi
 $(B)/test/%: $(B)/test/%.o $(B)/libatomo.a
 	$(Q)$(CC) $(SANITISE) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS) $(TEST_LIBS)
 
-# This test runs commands of atomo-bench in its own process.
-$(B)/test/app/test_power_loss: $(B)/cmd/bench_compare.o $(B)/cmd/bench_synth.o
-
 tests: $(TESTS)
 
 # Stored payloads are also read and written with fewer instruction sets (see kernels.c). An object on the command line

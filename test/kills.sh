@@ -1,8 +1,7 @@
 #!/bin/sh
 # kills.sh BIN_DIRECTORY [KILLS] -- kills commands with SIGKILL at random moments, KILLS times in all (default 60), in turn.
-# After each kill, an output must be absent, as it was, or whole. A command with a journal or checkpoints is started again
-# with --resume, and perhaps killed again; when it ends by itself, its outputs must equal those of an undisturbed run. A
-# kill may leave one temporary file.
+# After each kill, an output must be as it was, or whole; when the command ends by itself, its output must equal that of an
+# undisturbed run. A kill may leave one temporary file. resumes.sh kills what --resume continues.
 bin=$(cd "${1:?usage: kills.sh BIN_DIRECTORY [KILLS]}" && pwd) || exit 2
 kills=${2:-60}
 PATH=$bin:$PATH
@@ -24,12 +23,8 @@ atomo-bench synth --shape 64x32 --shape 100x30 --shape 10 --steps 3 --workers 2 
     atomo-bench encode big.h5 -c topk:ratio=0.3 -q -o big.atomo >/dev/null &&
     atomo-bench compare g.h5 -c none -c qsgd -q --repeats 2 -o c.csv && mkdir d && cp c.csv d || exit 1
 
-# The metrics do not depend on a clock, so that results can be compared. A line: outputs, then the command; with --resume it
-# continues, and otherwise it replaces an output.
+# A line: the output, then the command, which replaces it.
 cat >"$work/commands" <<END
-out.csv atomo-bench compare g.h5 -c qsgd -c ef+terngrad -c powersgd:rank=2 --repeats 40 --metrics bytes,mse,wasserstein,residual_norm -q --threads 1 --resume -o out.csv
-out.csv atomo-bench sweep g.h5 -c qsgd -c svd --rates 1,2,4 --repeats 10 --metrics bytes,mse -q --threads 1 --resume -o out.csv
-out.csv,t/step_00000100.h5,out.h5 atomo-train run --network softmax --dataset mnist --max-steps 100 --eval-freq 10 --batch-size 8 --workers 2 -c ef+topk:ratio=0.01 --train-dir t --dump-gradients out.h5 --dump-freq 20 --dump-workers --threads 1 -q --resume -o out.csv
 out.atomo atomo-bench encode big.h5 -c qsgd -q --threads 1 --force -o out.atomo
 out.h5 atomo-bench decode big.atomo -q --threads 1 --force -o out.h5
 out.h5 atomo-bench convert big.h5 out.h5 -q --force
@@ -43,23 +38,9 @@ complain() {
     echo "FAILED: $command: $1 (after $(echo "$delay" | cut -c1-6) s)"
 }
 
-# True when two outputs are the same, but for the times of a training run and of a page.
-same() {
-    case $1 in
-    *.csv) [ "${command#atomo-train}" = "$command" ] || {
-        [ "$(cut -d, -f 1-10,17 "$1")" = "$(cut -d, -f 1-10,17 "$2")" ]
-        return
-    } ;;
-    esac
-    cmp -s "$1" "$2"
-}
-
 fresh() {
     rm -rf "$work/run" && cp -r "$work/base" "$work/run" && cd "$work/run" || exit 1
-    case $command in
-    *--resume*) ;;
-    *) for f in $outputs; do echo before >"$f"; done ;;
-    esac
+    for f in $outputs; do echo before >"$f"; done
 }
 
 # Looks at what is left in the folder.
@@ -68,7 +49,7 @@ judge() { # argument: true if the command ended by itself
         if [ -e "$f" ] && [ "$(head -c 7 "$f" | tr -d '\000')" = before ]; then
             [ "$1" = false ] || complain "$f is as it was"
         elif [ -e "$f" ]; then
-            same "$f" "$work/whole/$number/$f" || complain "$f is not that of an undisturbed run"
+            cmp -s "$f" "$work/whole/$number/$f" || complain "$f is not that of an undisturbed run"
         elif [ "$1" = true ]; then
             complain "no $f"
         fi

@@ -13,10 +13,10 @@
 #: make fuzz-codecs   the same for the decoder of one codec after the other  (CODECS="svd qsgd")
 #: make faults    every command with one of its own allocations or system calls failing  (POINTS=0: each call)
 #: make torture   signals, times and limits: what make check leaves out, as a busy machine can spoil it
-#: make kills     kill commands at random moments, resume them, compare with undisturbed runs  (KILLS=500)
+#: make kills     kill commands at random moments; an output must be as it was, or whole  (KILLS=500)
 #: make stops     stop commands on a vector of 2.4 GB with SIGTERM; each must end within a second  (STOPS=10)
 #: make predict   train on two made-up hosts, and compare the time of an iteration with the prediction of cost: docs/cluster.md
-#: make resume-kills  kill comparisons within one codec, resume them, compare with an undisturbed run  (KILLS=500)
+#: make resume-kills  kill compare, sweep and training at random moments, resume them, compare with undisturbed runs  (RESUMES=50)
 #: make rank-kills   kill ranks of a training run at random moments; nothing may hang or be lost  (RANK_KILLS=100)
 #: make coverage  lines and branches of lib/ that the tests run, for each room; fail below 95 and 85 %
 #: make mutants   plant faults in what makes numbers; the tests must see each  (WORD=metrics.c: some)
@@ -120,12 +120,11 @@ RANK_KILLS ?= 100
 rank-kills: $(PROGRAMS)
 	@$(PYTHON) test/net/kills.py $(B)/bin $(RANK_KILLS)
 
-# Kills commands with SIGKILL at random moments, KILLS times in all, and resumes them.
+# Kills commands with SIGKILL at random moments, KILLS times in all.
 KILLS ?= 500
 .PHONY: kills
 kills: $(PROGRAMS)
 	@sh test/kills.sh $(B)/bin $(KILLS)
-	@sh test/resumes.sh $(B)/bin
 
 # Stops commands on a large vector with SIGTERM: each must end within a second.
 STOPS ?= 10
@@ -133,10 +132,11 @@ STOPS ?= 10
 stops: $(PROGRAMS)
 	@$(PYTHON) test/stops.py $(B)/bin $(STOPS)
 
-# Kills comparisons only, each start before one codec is finished.
+# Kills compare, sweep and training at random moments, RESUMES times each, and resumes them.
+RESUMES ?= 50
 .PHONY: resume-kills
 resume-kills: $(PROGRAMS)
-	@sh test/resumes.sh $(B)/bin $(KILLS)
+	@sh test/resumes.sh $(B)/bin $(RESUMES)
 
 # A vector of 2^31 + 5 elements through encode, decode and inspect: 20 GB of memory, 30 GB in HUGE_DIR, some minutes.
 .PHONY: huge
@@ -159,6 +159,7 @@ TORTURES := $(patsubst test/torture/%.t,torture-%,$(sort $(wildcard test/torture
 torture: $(TORTURES)
 	@TORTURE=1 $(MAKE) --no-print-directory run-net/test_ranks
 	@sh test/kills.sh $(B)/bin 20
+	@sh test/resumes.sh $(B)/bin 5
 
 $(TORTURES): torture-%: $(PROGRAMS) $(LIBRARY)
 	@sh test/cli/run.sh $(B)/bin test/torture/$*.t

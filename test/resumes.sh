@@ -1,72 +1,73 @@
 #!/bin/sh
-# resumes.sh BIN_DIRECTORY [KILLS] -- kills `compare` with SIGKILL at random moments, KILLS times (default 50), each time
-# before one codec is finished, and starts it again with --resume. A start must go on at the next record, and the codecs
-# with a state at the state of that record. Whenever a run reaches its end, its records but for times must equal those
-# of an undisturbed run, and the next one begins afresh.
+# resumes.sh BIN_DIRECTORY [KILLS] -- kills compare, sweep and training with SIGKILL at random moments, KILLS times each (default
+# 50), and starts them again with --resume. No finished record may be lost. A run that reaches its end must have the records
+# (pooled ones, too), weights and saved gradients of an undisturbed run, but for times; the next one begins afresh.
 bin=$(cd "${1:?usage: resumes.sh BIN_DIRECTORY [KILLS]}" && pwd) || exit 2
 kills=${2:-50}
 PATH=$bin:$PATH
+SRC=$(cd "$(dirname "$0")/.." && pwd)
+export SRC
 work=$(mktemp -d "${TMPDIR:-/tmp}/atomo-resumes.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
-cd "$work" || exit 1
-codecs='qsgd ef+topk:ratio=0.01 powersgd:rank=2 ef21+terngrad joint:bits=1+entry'
-all= one=12 # records of a codec: 2 tensors, 3 steps, 2 workers
-atomo-bench synth --shape 64x32 --shape 100x30 --steps 3 --workers 2 -q -o g.h5 >/dev/null || exit 1
+cd "$work" && sh "$SRC"/test/cli/tiny.sh || exit 1
+atomo-bench synth --shape 64x32 --shape 100x30 --shape 10 --steps 3 --workers 2 -q -o g.h5 >/dev/null || exit 1
+failed=0
 
-compare="atomo-bench compare g.h5 --repeats 150 --threads 1 -q"
-for c in $codecs; do all="$all -c $c"; done
+complain() {
+    failed=$((failed + 1))
+    echo "FAILED: $name: $1"
+}
 
 # Prints a result without its times.
 records() {
-    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) timed[i] = $i ~ /_ms|_gbps/ }
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) timed[i] = $i ~ /_ms|_gbps|_seconds/ }
              { line = ""; for (i = 1; i <= NF; i++) line = line (timed[i] ? "" : $i ","); print line }' "$1"
 }
 
 lines() {
-    if [ -e r.csv.journal ]; then grep -c '"tensor"' r.csv.journal; else echo 0; fi
+    if [ -e r.csv.part ]; then grep -c '' r.csv.part; else echo 0; fi
 }
 
-complain() {
-    failed=$((failed + 1))
-    echo "FAILED: $1"
+check_end() { # argument: the exit code
+    ends=$((ends + 1))
+    [ "$1" = 0 ] || complain "exit code $1: $(head -n 1 err)"
+    records r.csv | cmp -s - want/records || complain "records of run $ends are not those of an undisturbed run"
+    for f in d r.h5; do
+        [ ! -e "want/$f" ] || diff -r "want/$f" "$f" >/dev/null || complain "$f of run $ends is not that of an undisturbed run"
+    done
+    [ -z "$(ls -d r.csv.part r.h5.parts d/*/*/.[!.]* 2>/dev/null)" ] || complain "run $ends leaves $(ls -d r.*part* d/*/*/.[!.]*)"
+    rm -rf r.csv d r.h5
 }
 
-failed=0 killed=0 late=0 whole=0 most=0 none=0
-ms=1000000 # the time of the fastest codec
-for c in $codecs; do
+try() { # arguments: true if a later start may have fewer lines, as training has that goes back to a checkpoint; the command
+    back=$1 name=$3 killed=0 ends=0
+    shift
     start=$(date +%s%N)
-    $compare -c "$c" -o alone.csv --force 2>err || { echo "FAILED undisturbed: $(head -n 1 err)"; exit 1; }
-    took=$((($(date +%s%N) - start) / 1000000))
-    [ "$took" -gt "$ms" ] || ms=$took
-done
-$compare $all -o whole.csv 2>err || { echo "FAILED undisturbed: $(head -n 1 err)"; exit 1; }
-records whole.csv >want
-
-finish() {
-    whole=$((whole + 1))
-    records r.csv >got
-    cmp -s want got || complain "records of run $whole are not those of an undisturbed run"
-    [ ! -e r.csv.journal ] || complain "run $whole leaves its journal"
-    rm -f r.csv r.csv.journal
+    "$@" >/dev/null 2>err || { complain "undisturbed: $(head -n 1 err)"; return; }
+    ms=$((($(date +%s%N) - start) / 1000000))
+    rm -rf want && mkdir want && records r.csv >want/records && rm r.csv
+    for f in d r.h5; do [ ! -e $f ] || mv $f want; done
+    while [ $killed -lt "$kills" ] && [ $failed -lt 5 ] && [ $ends -lt $((20 * kills)) ]; do
+        limit=$(od -An -N4 -tu4 /dev/urandom | awk -v ms=$ms '{ printf "%.4f", (5 + 0.4 * ms * $1 / 4294967296) / 1000 }')
+        before=$(lines)
+        timeout -s KILL "$limit" "$@" --resume >/dev/null 2>err
+        code=$?
+        [ $code = 137 ] || { check_end $code; continue; }
+        killed=$((killed + 1))
+        [ -e r.csv ] || $back || [ "$(lines)" -ge $((before - 1)) ] || complain "a start with $before lines left $(lines)"
+    done
+    "$@" --resume >/dev/null 2>err
+    check_end $?
+    echo "resumes: $name: $killed kills, $ends runs to the end"
 }
 
-while [ "$killed" -lt "$kills" ] && [ "$failed" -lt 5 ]; do
-    [ $((late + whole)) -le $((10 * kills + 20)) ] || { complain "$late starts ended later than one codec: the machine is faster than before"; break; }
-    limit=$(od -An -N4 -tu4 /dev/urandom | awk -v ms="$ms" '{ printf "%.4f", (0.1 + 0.5 * $1 / 4294967296) * ms / 1000 }')
-    before=$(lines)
-    timeout -s KILL "$limit" $compare $all -o r.csv --resume >/dev/null 2>err
-    code=$?
-    [ "$code" != 0 ] || { finish; continue; }
-    [ "$code" = 137 ] || complain "exit code $code: $(head -n 1 err)"
-    gain=$(($(lines) - before))
-    [ "$gain" -ge 0 ] || complain "a start with $before records left $((before + gain))"
-    [ "$gain" -lt $one ] || { late=$((late + 1)); continue; } # not within one codec
-    killed=$((killed + 1))
-    [ "$gain" -le "$most" ] || most=$gain
-    [ "$gain" -gt 0 ] || none=$((none + 1))
-done
-$compare $all -o r.csv --resume >/dev/null 2>err || complain "the last start ended: $(head -n 1 err)"
-finish
-echo "resumes: $killed kills, each within one codec of $one records ($most finished at most, none at $none kills), $late later, $whole runs to the end, $failed failed"
-[ "$failed" = 0 ]
+try false atomo-bench compare g.h5 -q --threads 1 --repeats 40 -c qsgd -c ef+topk:ratio=0.01 -c powersgd:rank=2 -c joint:bits=1+entry -o r.csv
+try false atomo-bench compare g.h5 -q --threads 1 --repeats 40 --memory 60k -c ef21+terngrad -c qsgd --metrics bytes,mse,wasserstein,elem_error -o r.csv
+try false atomo-bench sweep g.h5 -q --threads 1 --repeats 10 -c qsgd -c svd --rates 1,2,4 -o r.csv
+try true atomo-train run --network softmax --dataset mnist --max-steps 60 --eval-freq 10 --batch-size 8 --workers 2 -c ef+topk:ratio=0.01 -c qsgd \
+    --seeds 2 --target-accuracy 0.1 --train-dir d --threads 1 -q -o r.csv
+try true atomo-train run --network softmax --dataset mnist --max-steps 100 --eval-freq 10 --batch-size 8 --workers 2 -c ef+topk:ratio=0.01 \
+    --train-dir d --dump-gradients r.h5 --dump-freq 20 --dump-workers --threads 1 -q -o r.csv
+echo "resumes: $failed failed"
+[ $failed = 0 ]

@@ -41,8 +41,8 @@ def prepare(command):
     out = command.split()[-1]
     with open(out, "w") as f:
         f.write("before")
-    if os.path.exists(out + ".journal"):
-        os.remove(out + ".journal")
+    if os.path.exists(out + ".part"):
+        os.remove(out + ".part")
     return out
 
 

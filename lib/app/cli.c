@@ -10,6 +10,7 @@
 #include "base/parallel.h"
 #include "compress/spec.h"
 #include "dump/file_kind.h"
+#include "report/report_part.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -413,6 +414,27 @@ bool cli_given(const Common *common, const char *name)
             return true;
     }
     return false;
+}
+
+const char *cli_again(const Common *common, Arena *a)
+{
+    enum { SHOWN = 200 }; /* a longer command would be cut in a message */
+    char **word = NEW(a, char *, (size_t)common->argc);
+    int words = 0;
+    for (int i = 0; word && i < common->argc; i++)
+        if (strcmp(common->argv[i], "--resume") != 0 && strcmp(common->argv[i], "--force") != 0)
+            word[words++] = common->argv[i];
+    const char *command = word ? report_command(words, word, a) : NULL;
+    return command && strlen(command) > SHOWN ? "the same command with" : command;
+}
+
+bool cli_ended(const Common *c, const char *input)
+{
+    if (!c->resume || c->force || !c->output || !part_ended(c->output, input))
+        return false;
+    if (!c->quiet)
+        fprintf(stderr, "note: %s: is complete, so nothing is done; --force makes it anew\n", c->output);
+    return true;
 }
 
 Status cli_parse(const Command *command, int argc, char **argv, TextList *arguments, bool *helped, Arena *a,

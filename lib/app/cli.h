@@ -130,6 +130,13 @@ Status cli_keep(const Command *command, const char *option, const char *path, Er
 /* Returns true if the command line has the option --NAME, whatever its value. */
 bool cli_given(const Common *common, const char *name);
 
+/* Returns the command line, quoted for a shell, without --resume and --force, which a message then adds. NULL: out of memory. */
+const char *cli_again(const Common *common, Arena *a);
+
+/* With --resume: true, and a note, if a run has written the file of -o to its end, since the file `input` was changed (NULL:
+ * none), so that nothing is left to do. False with --force. */
+bool cli_ended(const Common *common, const char *input);
+
 /* Returns true if results on stdout have colours. --color decides; without it, NO_COLOR, TERM, whether stdout is
  * a terminal, and whether an MPI launcher passes it on. */
 bool cli_color(const Common *common);

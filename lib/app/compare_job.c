@@ -32,13 +32,23 @@ static void note_input(CompareJob *j)
             (size_t)compare_pooled(view_distances(&j->view)) * j->list.elements);
 }
 
-/* ---- the journal: results so far, for --resume ---- */
+/* ---- FILE.part: the records so far, for --resume ---- */
 
 static Value joined(const TextList *list, Arena *a)
 {
     TextBuf text = {.arena = a};
     for (size_t i = 0; i < list->count; i++)
         text_addf(&text, "%s%s", i ? " " : "", list->item[i]);
+    return value_text(text_done(&text));
+}
+
+static Value complete_specs(const Codec *const *codec, size_t count, Arena *a)
+{
+    TextBuf text = {.arena = a};
+    for (size_t k = 0; k < count; k++) {
+        const char *spec = codec_complete(codec[k], a);
+        text_addf(&text, "%s%s", k ? " " : "", spec ? spec : "");
+    }
     return value_text(text_done(&text));
 }
 
@@ -51,22 +61,24 @@ static const char *changed_at(const struct stat *file, Arena *a)
     return text_format(a, "%s.%09ldZ", text, file->st_mtim.tv_nsec);
 }
 
-/* Opens the journal, whose first line has all settings that determine the results. --resume refuses a journal
- * with other settings. */
-static Status open_journal(CompareJob *j)
+/* Opens FILE.part, whose first line has all settings that determine the results. What this machine gives is none of them:
+ * threads and memory count where they are given. */
+static Status open_part(CompareJob *j, const Codec *const *codec, size_t codecs)
 {
     const GroupSpec *g = &j->groups;
+    const Common *o = &j->common;
     struct stat input = {0};
     if (stat(j->file, &input))
         return FAIL(j->err, ERR_IO, "%s: cannot be found any more", j->file);
-    TRY(cli_meta(&j->facts, &j->fact_count, &j->common, j->a, j->err));
+    TRY(cli_meta(&j->facts, &j->fact_count, o, j->a, j->err));
     const Fact settings[] = {
-        {"journal", value_text("atomo-records/2")},
+        {"part", value_text(j->schema)},
         j->facts[0],
         j->facts[1],
         {"dump", value_text(j->file)},
         {"size of the dump", value_int(input.st_size)},
         {"time of the dump", value_text(changed_at(&input, j->a))},
+        {"-c", complete_specs(codec, codecs, j->a)},
         {"--tensor", joined(&g->selection.tensors, j->a)},
         {"--step", value_text(g->selection.step)},
         {"--worker", value_text(g->selection.worker)},
@@ -75,16 +87,23 @@ static Status open_journal(CompareJob *j)
         {"--group", value_text(grouping_names[g->grouping])},
         {"--min-elements", value_int((int64_t)g->min_elements)},
         {"--skip-nonfinite", value_bool(g->skip_nonfinite)},
-        {"--memory", value_int((int64_t)j->memory.bytes)},
+        {"--memory", cli_given(o, "memory") ? value_int((int64_t)j->memory.bytes) : value_none()},
         {"--repeats", value_int(j->repeats)},
         {"measured times", value_bool(view_times(&j->view, j->own))},
         {"measured Wasserstein distances", value_bool(view_distances(&j->view))},
         {"--equal-bits", j->target_bits > 0 ? value_real(j->target_bits) : value_none()},
-        {"--seed", value_int(j->common.seed)},
-        {"--threads", value_int(j->common.threads)},
+        {"--seed", value_int(o->seed)},
+        {"--threads", cli_given(o, "threads") ? value_int(o->threads) : value_none()},
     };
-    return journal_open(&j->journal, j->keeps_no_journal ? NULL : j->common.output, j->common.resume,
-                        settings, countof(settings), j->a, j->err);
+    const PartSpec spec = {.output = j->keeps_no_part ? NULL : o->output,
+                           .resume = o->resume,
+                           .force = o->force,
+                           .lasting = true,
+                           .command = cli_again(o, j->a),
+                           .setting = settings,
+                           .settings = countof(settings)};
+    TRY(arena_check(spec.command, j->a, j->err));
+    return part_open(&j->part, &spec, j->a, j->err);
 }
 
 /* ---- opening the dump and choosing codecs ---- */
@@ -114,13 +133,13 @@ static void note_memory(CompareJob *j, const Codec *codec, const char *name)
         1e-6 * (double)m.pools, 1e-6 * (double)m.states, c.workers ? "s" : "", 1e-6 * (double)m.payload);
 }
 
-Status compare_job_open(CompareJob *j)
+Status compare_job_open(CompareJob *j, const Codec *const *codec, size_t codecs)
 {
     j->groups.grouping = (Grouping)j->grouping;
     j->groups.min_elements = (size_t)j->min_elements;
     TRY(view_check(&j->view, j->own, j->err));
     if (j->common.resume && !j->common.output)
-        return FAIL(j->err, ERR_USAGE, "--resume: want -o FILE, whose journal the run continues");
+        return FAIL(j->err, ERR_USAGE, "--resume: want -o FILE, beside which the records of the run are");
     TRY(dump_open_as(&j->dump, j->file, &j->hints, j->a, j->err));
     TRY(groups_make(&j->list, j->dump, &j->groups, j->a, j->err));
     TRY(check_memory(j));
@@ -129,82 +148,13 @@ Status compare_job_open(CompareJob *j)
     progress_open(&j->progress, "solving", "codecs", 0, j->common.quiet);
     note_input(j);
     notes_specs(&j->specs);
-    TRY(open_journal(j));
-    return OK;
-}
-
-/* Returns the command line without its --resume. */
-static const char *without_resume(const char *command, Arena *a)
-{
-    static const char word[] = " --resume";
-    TextBuf text = {.arena = a};
-    for (const char *found; (found = strstr(command, word)); command = found + sizeof word - 1)
-        text_add_bytes(&text, command, (size_t)(found - command));
-    text_add(&text, command);
-    return text_done(&text);
-}
-
-/* True if the meta data of a JSON result say that this command, program and machine made it from this input. */
-static bool same_origin(const CompareJob *j, const Json *meta, const struct stat *input)
-{
-    const Json *bytes = json_member(meta, "input_bytes");
-    for (const Fact *f = j->facts; f < j->facts + j->fact_count; f++) {
-        const Json *old = json_member(meta, f->name);
-        const bool command = !strcmp(f->name, "command"), text = f->value.type == VALUE_TEXT;
-        if (!strcmp(f->name, "started") || (f->value.type == VALUE_NONE && (!old || old->type == JSON_NULL)))
-            continue;
-        if (!old || old->type != (text ? JSON_TEXT : JSON_NUMBER))
-            return false;
-        const char *was = command ? without_resume(old->text, j->a) : old->text;
-        const char *is = command ? without_resume(f->value.text, j->a) : f->value.text;
-        if (text ? !was || !is || strcmp(was, is) != 0 : old->number != (double)f->value.whole)
-            return false;
-    }
-    return bytes && bytes->type == JSON_NUMBER && bytes->number == (double)input->st_size;
-}
-
-static bool is_later(const struct timespec *a, const struct timespec *b)
-{
-    return a->tv_sec > b->tv_sec || (a->tv_sec == b->tv_sec && a->tv_nsec > b->tv_nsec);
-}
-
-/* True if the file of -o is a JSON result, newer than the input, that this command has made and that has all records of
- * this run. A CSV does not say how it was made. The names of both files must mean the same in the folder where it was. */
-static bool result_has_all_records(CompareJob *j)
-{
-    Stored old;
-    Error ignored;
-    struct stat input, output;
-    if ((*j->file != '/' && *j->common.output == '/') || stat(j->file, &input) ||
-        stat(j->common.output, &output) || !S_ISREG(output.st_mode) ||
-        !is_later(&output.st_mtim, &input.st_mtim) ||
-        stored_load(&old, j->common.output, j->a, &ignored) != OK)
-        return false;
-    return old.whole && old.schema && !strcmp(old.schema, j->schema) && same_origin(j, old.meta, &input) &&
-           results_cover(&j->results, &j->view, &old.table);
-}
-
-/* Decides where --resume begins if the journal has no records. */
-static void resume_without_records(CompareJob *j)
-{
-    if (!j->common.resume || !j->journal.path || j->journal.old_count)
-        return;
-    j->complete = !j->journal.found && result_has_all_records(j);
-    if (j->complete)
-        progress_note(
-            &j->progress,
-            "note: %s: has all records of this run, so it stays as it is; without --resume they are "
-            "measured anew",
-            j->common.output);
-    else
-        progress_note(&j->progress, "note: %s: no record to resume from: the run starts from the beginning",
-                      j->journal.path);
+    return open_part(j, codec, codecs);
 }
 
 static void close_job(CompareJob *j)
 {
     progress_close(&j->progress);
-    journal_close(&j->journal);
+    part_close(&j->part);
     dump_close(j->dump);
 }
 
@@ -223,7 +173,6 @@ Status compare_job_codecs(CompareJob *j, const Codec *const *codec, size_t count
         TRY(compare_job_set_codec(j, k, codec[k]));
     TRY(results_open(&j->results, &j->list, j->name, all, (size_t)j->repeats, (uint64_t)j->common.seed,
                      j->own, j->a, j->err));
-    resume_without_records(j);
     return OK;
 }
 
@@ -259,7 +208,7 @@ static Status keep(void *data, const Record *record, Error *err)
     progress_at(&j->progress, "%s on %s", j->name[record->codec],
                 record->level == LEVEL_VECTOR ? record->vector->name : "*");
     const char *line = results_line(&j->results, record, j->a);
-    const Status status = line ? journal_add(&j->journal, line, j->a, err) : arena_fail(j->a, err);
+    const Status status = line ? part_add(&j->part, line, j->a, err) : arena_fail(j->a, err);
     arena_rewind(j->a, mark);
     TRY(status);
     j->measured++;
@@ -351,10 +300,8 @@ Status compare_job_compare(CompareJob *j, const Comparison *c)
 Status compare_job_run(CompareJob *j)
 {
     bool *skip = NEW(j->a, bool, j->codecs);
-    if (j->complete)
-        return OK;
     TRY(arena_check(skip, j->a, j->err));
-    TRY(results_resume(&j->results, &j->journal, j->done, j->err));
+    TRY(results_resume(&j->results, &j->part, j->done, j->err));
     for (size_t k = 0; k < j->codecs; k++)
         skip[k] = !j->codec[k] || j->done[k];
     Comparison c = compare_job_comparison(j);
@@ -424,45 +371,36 @@ static Status write_results(CompareJob *j)
 static Status say_stopped(CompareJob *j)
 {
     const size_t finished = results_finished(&j->results), all = j->results.places * j->codecs;
-    if (all)
-        FAIL(j->err, ERR_STOPPED, "%s: stopped with %zu of %zu records finished", j->file, finished, all);
-    else
-        FAIL(j->err, ERR_STOPPED, "%s: stopped before the first record", j->file);
-    if (journal_has_records(&j->journal)) /* else nothing can be resumed, so no hint is given */
-        return error_hint(j->err, "the same command with --resume continues from %s", j->journal.path);
-    return ERR_STOPPED;
+    return all ? FAIL(j->err, ERR_STOPPED, "%s: stopped with %zu of %zu records finished", j->file, finished, all)
+               : FAIL(j->err, ERR_STOPPED, "%s: stopped before the first record", j->file);
 }
 
-/* After a failure to read or write, as on a full disk, the journal has the finished records. */
+/* After a stop, or a failure to write as on a full disk, FILE.part has the finished records. */
 static Status say_resumable(CompareJob *j, Status status)
 {
-    if (status != ERR_IO || !journal_has_records(&j->journal))
+    if ((status != ERR_IO && status != ERR_STOPPED) || !part_has_records(&j->part))
         return status;
     const char *cause = text_copy(j->a, j->err->hint);
     if (cause)
-        error_hint(j->err, "%s%sthe same command with --resume continues from %s", cause,
-                   *cause ? "; then " : "", j->journal.path);
+        error_hint(j->err, "%s%sthe same command with --resume continues from %s", cause, *cause ? "; then " : "",
+                   j->part.path);
     return status;
 }
 
 Status compare_job_finish(CompareJob *j, Status status)
 {
     const bool stopped = status != OK && cli_stopped();
-    if (status == OK && j->complete) {
-        journal_remove(&j->journal);
-        return OK;
-    }
     if (status == OK)
         note_raw(j);
     progress_close(&j->progress);
     if (status != OK && !stopped)
         return say_resumable(j, status);
-    if (stopped && (j->journal.path || (j->keeps_no_journal && j->common.output) || !j->codecs || j->sums_up))
-        return say_stopped(j);
+    if (stopped && (j->part.path || (j->keeps_no_part && j->common.output) || !j->codecs || j->sums_up))
+        return say_resumable(j, say_stopped(j));
     TRY(say_resumable(j, write_results(j)));
     if (stopped)
         return say_stopped(j);
-    journal_remove(&j->journal);
+    part_remove(&j->part);
     const char *failures = results_failures(&j->results, j->a);
     TRY(arena_check(failures, j->a, j->err));
     if (!*failures)
@@ -570,7 +508,7 @@ int compare_job_main(CompareJob *j, const Command *command, int argc, char **arg
     Command c = *command;
     j->a = arena_open(0);
     j->err = &err;
-    j->journal.fd = -1;
+    j->part.fd = -1;
     j->repeats = j->repeats ? j->repeats : 10;
     j->memory.bytes = j->sums_up ? 0 : host_memory() / 2;
     c.options = all_options(j, command->options);
@@ -578,14 +516,14 @@ int compare_job_main(CompareJob *j, const Command *command, int argc, char **arg
     c.fields = field_names(j, command->fields ? command->fields : "");
     c.common = &j->common;
     c.takes =
-        TAKES_SEED | TAKES_THREADS | TAKES_FORMAT | TAKES_OUTPUT | (j->keeps_no_journal ? 0 : TAKES_RESUME);
+        TAKES_SEED | TAKES_THREADS | TAKES_FORMAT | TAKES_OUTPUT | (j->keeps_no_part ? 0 : TAKES_RESUME);
     c.arguments_min = c.arguments_max = 1;
     Status status = c.options && c.details && c.fields ? OK : arena_fail(j->a, &err);
     if (status == OK)
         status = cli_parse(&c, argc, argv, &arguments, &helped, j->a, &err);
     if (status == OK && !helped) {
         j->file = arguments.item[0];
-        status = run(j);
+        status = cli_ended(&j->common, j->file) ? OK : run(j);
         close_job(j);
     }
     arena_close(j->a);

@@ -2,7 +2,7 @@
  * the written results.
  *
  *     compare_job_main          parses the shared options and the command's own, then calls run(), which calls:
- *         compare_job_open      opens the dump and the journal, selects the vectors
+ *         compare_job_open      opens the dump and FILE.part, selects the vectors
  *         compare_job_codecs    sets the codecs to compare, and allocates their results
  *         compare_job_run       runs the comparison
  *         compare_job_finish    writes the results */
@@ -37,14 +37,12 @@ struct CompareJob {
     const char *schema;               /* of the results, such as "atomo-compare/1" */
     size_t workers;                   /* the largest number of workers of a merge; 0: no merge */
     Average average;                  /* of a merge */
-    bool keeps_no_journal;
+    bool keeps_no_part; /* true: finished records are not kept, and there is no --resume */
     /* true: `write` reports only times, sizes and errors summed over the selected vectors (Comparison.costs_only), and
      * the command has no --metrics, --sort and --memory */
     bool sums_up;
     Status (*write)(CompareJob *j, ReportSpec spec); /* writes the results; NULL: results_write */
-    /* value of --equal-bits (0: not given); stored in the journal, because the codecs' rates depend on this
-     * value */
-    double target_bits;
+    double target_bits; /* value of --equal-bits; 0: not given */
 
     /* set by compare_job_open and compare_job_codecs */
     Fact *facts; /* the report's metadata; version and revision come first */
@@ -60,14 +58,12 @@ struct CompareJob {
     bool noted_cold;
     Results results;
     char hint[sizeof((Error *)NULL)->hint]; /* hint of the first record that has a hint */
-    Journal journal;
+    Part part;
     Progress progress;
-    /* records of the current comparison that are measured by this run, and that the journal had; only counted where
+    /* records of the current comparison that are measured by this run, and that FILE.part had; only counted where
      * `counts_known` */
     size_t measured, resumed;
     bool counts_known;
-    /* true: with --resume, there is no journal, and the file of -o has all records of this run; nothing is measured */
-    bool complete;
 };
 
 /* Runs the whole command and returns its exit code. The help text lists the command's own options before the
@@ -75,18 +71,17 @@ struct CompareJob {
 int compare_job_main(CompareJob *j, const Command *command, int argc, char **argv,
                      Status (*run)(CompareJob *j));
 
-/* Opens the dump and the journal, and selects the vectors (`j->list`). compare_job_main closes the dump and the
- * journal, also after a failure. */
-Status compare_job_open(CompareJob *j);
+/* Opens the dump and FILE.part, a run of these codecs, and selects the vectors (`j->list`). compare_job_main closes both, also
+ * after a failure. */
+Status compare_job_open(CompareJob *j, const Codec *const *codec, size_t codecs);
 
 /* Sets the job's first `count` codecs, prints their warnings, and reserves space for `more` further codecs,
- * which compare_job_set_codec sets. With --resume and without records in the journal, sets j->complete. */
+ * which compare_job_set_codec sets. */
 Status compare_job_codecs(CompareJob *j, const Codec *const *codec, size_t count, size_t more);
 /* Sets codec k, one of the codecs for which compare_job_codecs has reserved space. */
 Status compare_job_set_codec(CompareJob *j, size_t k, const Codec *codec);
 
-/* Runs every codec that is set and not done, unless the job is `complete`. Skips measurements whose records the journal of an interrupted
- * run has. */
+/* Runs every codec that is set and not done. Skips measurements whose records FILE.part has. */
 Status compare_job_run(CompareJob *j);
 
 /* Assigns the gradients of j->list to workers, in j->team; missing ones are made with this noise. */

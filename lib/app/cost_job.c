@@ -275,7 +275,7 @@ static Status measure_number(CostJob *c, size_t i, bool *skip)
     together.vectors = &j->team.list;
     together.skip = skip;
     together.record = take_together;
-    /* the journal's records are about one worker alone, so none of them is used here */
+    /* records that are kept are about one worker alone, so none of them is used here */
     together.known = NULL;
     together.progress = NULL;
     TRY(compare_job_compare(j, &together));

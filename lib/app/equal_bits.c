@@ -35,42 +35,16 @@ static Status unset_rate(CompareJob *j, const Codec **codec)
     return rate_set(codec, *codec, &r, start, j->a, j->err);
 }
 
-/* Looks in the journal of an earlier run for the rate found for the codec `name`. Returns the spec with this
- * rate; NULL: the journal has none. */
-static const char *solved_before(const CompareJob *j, const char *name)
-{
-    for (size_t i = 0; i < j->journal.old_count; i++) {
-        const Json *solve = json_member(j->journal.old[i], "solve"),
-                   *as = json_member(j->journal.old[i], "compressor");
-        if (solve && as && solve->type == JSON_TEXT && as->type == JSON_TEXT && !strcmp(solve->text, name))
-            return as->text;
-    }
-    return NULL;
-}
-
-static Status keep_solved(CompareJob *j, const char *name, const char *as)
-{
-    static const Column columns[] = {{"solve", false}, {"compressor", false}};
-    const Value row[] = {value_text(name), value_text(as)};
-    const char *line = report_json_row(columns, countof(columns), row, j->a);
-    return line ? journal_add(&j->journal, line, j->a, j->err) : arena_fail(j->a, j->err);
-}
-
 static Status solve_one(CompareJob *j, Sizer *s, const Codec **codec)
 {
     unsigned tries;
-    const char *name = codec_text(*codec, j->a), *before = name ? solved_before(j, name) : NULL;
-    progress_at(&j->progress, "%s", name ? codec_typed(*codec, j->a) : "");
-    if (before)
-        return codec_open(codec, before, j->a, j->err);
+    const char *name = codec_typed(*codec, j->a);
+    progress_at(&j->progress, "%s", name ? name : "");
     TRY(sizer_solve(s, codec, *codec, j->target_bits, &tries, j->a, j->err));
     const char *as = codec_typed(*codec, j->a);
-    TRY(arena_check(name && as, j->a, j->err));
-    if (tries == 0)
-        return OK;
-    if (j->common.verbose)
+    if (tries && j->common.verbose && as)
         progress_note(&j->progress, "note: %s: found after taking the size %u times", as, tries);
-    return keep_solved(j, name, as);
+    return arena_check(name && as, j->a, j->err);
 }
 
 static Status solve_all(CompareJob *j, Sizer *s, const Codec **codec, size_t count)

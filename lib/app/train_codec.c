@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <string.h>
 #include <unistd.h>
 
 static void note(void *data, const char *text)
@@ -52,6 +53,7 @@ typedef struct {
     const char *dir;          /* the folder of its checkpoints, or NULL */
     Trainer *trainer;
     int lock; /* of the folder; -1: none */
+    bool ended; /* an earlier command has finished the run */
 } OneRun;
 
 /* Sets the setup to that of codec k and seed number i. */
@@ -73,164 +75,83 @@ static void run_close(OneRun *one)
     trainer_close(one->trainer);
 }
 
-/* Opens the trainer, and locks the folder on the rank that writes; run_close is due after a failure, too. */
-static Status run_open(OneRun *one, TrainRun *r)
-{
-    TrainJob *j = &r->job;
-    TRY(trainer_open(&one->trainer, &j->setup, j->err));
-    j->steps = train_job_steps(j, one->trainer);
-    return one->dir && writes(r) ? step_folder_lock(&one->lock, one->dir, j->a, j->err) : OK;
-}
-
-/* ---- checking the folders ---- */
-
-/* Refuses a folder whose run ended before the last step: the new run's checkpoints would mix with those of that run. */
-static Status check_ended(const TrainRun *r, const char *dir)
-{
-    const TrainJob *j = &r->job;
-    size_t *step, count;
-    TRY(step_files(&step, &count, dir, j->a, j->err));
-    if (!count || step[count - 1] >= j->steps)
-        return OK;
-    FAIL(j->err, ERR_USAGE,
-         "--train-dir %s: has checkpoints of a run that ended after step %zu of %zu, "
-         "want --resume or an empty folder",
-         dir, step[count - 1], j->steps);
-    return error_hint(j->err, "--resume continues that run; to begin afresh, remove %s", dir);
-}
-
-/* Tries to write the last checkpoint's file, as a folder that cannot be written would show only at the first checkpoint.
- * Names the folder where it is the cause, as users know no name of a checkpoint. */
-static Status check_writable(const TrainRun *r, const char *dir)
-{
-    const char *file = step_file(dir, r->job.steps, r->job.a), *in = text_format(r->job.a, "%s/.", dir);
-    TRY(arena_check(file && in, r->job.a, r->job.err));
-    if (access(in, W_OK | X_OK) && errno != ENOENT)
-        return FAIL(r->job.err, ERR_IO, "%s: cannot write to this folder: %s", dir, strerror(errno));
-    return outfile_check(file, r->job.a, r->job.err);
-}
-
-/* Refuses a folder or device in the place of a checkpoint: it would show only when that checkpoint is due. */
-static Status check_files(const TrainRun *r, const char *dir)
+/* Removes the checkpoints of another run, for --force: the newest of them would be resumed. */
+static Status remove_steps(const TrainRun *r, const char *dir)
 {
     size_t *step, count;
     TRY(step_files(&step, &count, dir, r->job.a, r->job.err));
     for (size_t i = 0; i < count; i++) {
         const char *path = step_file(dir, step[i], r->job.a);
         TRY(arena_check(path, r->job.a, r->job.err));
-        TRY(step_file_check(path, r->job.err));
+        if (unlink(path))
+            return FAIL(r->job.err, ERR_IO, "%s: cannot remove: %s", path, strerror(errno));
     }
     return OK;
 }
 
-static Status check_folder(const TrainRun *r, const Trainer *t, const char *dir)
+/* Locks the folder. A folder that cannot be written would show only at the first checkpoint. */
+static Status take_folder(OneRun *one, const TrainRun *r)
 {
-    TRY(check_files(r, dir));
-    TRY(check_writable(r, dir));
-    if (r->job.common.resume)
-        return OK;
-    TRY(checkpoint_check_folder(t, dir, r->job.err));
-    return check_ended(r, dir);
+    const TrainJob *j = &r->job;
+    TRY(step_folder_lock(&one->lock, one->dir, j->a, j->err));
+    if (j->common.force && !j->common.resume)
+        TRY(remove_steps(r, one->dir));
+    const char *file = step_file(one->dir, j->steps, j->a);
+    return file ? outfile_check(file, j->a, j->err) : arena_fail(j->a, j->err);
 }
 
-/* Checks the nearest folder above `dir` that is there, in which folders will be made. */
-static Status check_above(const TrainRun *r, const char *dir)
+/* Opens the trainer, and takes the folder on the rank that writes; run_close is due after a failure, too. */
+static Status run_open(OneRun *one, TrainRun *r)
 {
-    char *above = text_copy(r->job.a, dir), *end = above;
-    while (end && (end = strrchr(above, '/')) && end > above) {
-        *end = '\0';
-        if (!access(above, F_OK))
-            return check_writable(r, above);
-    }
-    return arena_check(above, r->job.a, r->job.err);
+    TrainJob *j = &r->job;
+    TRY(trainer_open(&one->trainer, &j->setup, j->err));
+    j->steps = train_job_steps(j, one->trainer);
+    return one->dir && writes(r) ? take_folder(one, r) : OK;
 }
 
-/* A folder that is not there yet is left to its run, so that a refusal of another one leaves no empty folder. */
-static Status check_one(TrainRun *r, size_t k, size_t i)
+/* A new run's checkpoints would mix with those that are there. */
+static Status check_empty(TrainRun *r, const char *dir)
 {
-    OneRun one;
-    TRY(run_choose(&one, r, k, i));
-    if (access(one.dir, F_OK))
-        return check_above(r, one.dir);
-    Status status = run_open(&one, r);
-    if (status == OK)
-        status = check_folder(r, one.trainer, one.dir);
-    run_close(&one);
-    return status;
-}
-
-/* Sets the number of steps, which is not known before a trainer is open. */
-static Status count_steps(TrainRun *r)
-{
-    OneRun one;
-    TRY(run_choose(&one, r, 0, 0));
-    const Status status = trainer_open(&one.trainer, &r->job.setup, r->job.err);
-    r->job.steps = status == OK ? train_job_steps(&r->job, one.trainer) : 0;
-    run_close(&one);
-    return status;
-}
-
-static Status plan_run(PlannedRun *planned, TrainRun *r, size_t k, size_t i)
-{
-    OneRun one;
+    const TrainJob *j = &r->job;
     size_t *step, count;
-    TRY(run_choose(&one, r, k, i));
-    TRY(step_files(&step, &count, one.dir, r->job.a, r->job.err));
-    *planned = (PlannedRun){.compressor = one.codec,
-                            .spec = one.spec,
-                            .seed = (int64_t)r->job.setup.seed,
-                            .dir = one.dir,
-                            .done = count ? step[count - 1] : 0,
-                            .steps = r->job.steps};
-    return OK;
-}
-
-static Status plan_runs(TrainRun *r)
-{
-    const size_t seeds = (size_t)r->job.seeds, codecs = r->job.codecs;
-    if (!r->job.common.resume || (!r->records.occupied && !r->records.journal.old_count))
+    TRY(step_files(&step, &count, dir, j->a, j->err));
+    if (!count)
         return OK;
-    PlannedRun *run = NEW(r->job.a, PlannedRun, seeds * codecs);
-    TRY(arena_check(run, r->job.a, r->job.err));
-    TRY(count_steps(r));
-    for (size_t i = 0; i < seeds; i++)
-        for (size_t k = 0; k < codecs; k++)
-            TRY(plan_run(&run[i * codecs + k], r, k, i));
-    return train_records_plan(&r->records, run, seeds * codecs);
+    const char *command = cli_again(&j->common, j->a);
+    TRY(arena_check(command, j->a, j->err));
+    FAIL(j->err, ERR_USAGE, "--train-dir %s: has checkpoints up to step %zu; to continue that run: %s --resume", dir,
+         step[count - 1], command);
+    return error_hint(j->err, "to begin afresh: %s --force", command);
 }
 
 Status train_check_folders(TrainRun *r)
 {
-    const size_t seeds = (size_t)r->job.seeds;
-    if (!r->dir)
+    OneRun one;
+    if (!r->dir || r->job.common.resume || r->job.common.force)
         return OK;
-    TRY(plan_runs(r));
-    if (r->job.codecs * seeds == 1) /* a single run checks its folder before its first step */
-        return OK;
-    for (size_t i = 0; i < seeds; i++)
-        for (size_t k = 0; k < r->job.codecs; k++)
-            TRY(check_one(r, k, i));
+    for (size_t i = 0; i < (size_t)r->job.seeds; i++)
+        for (size_t k = 0; k < r->job.codecs; k++) {
+            TRY(run_choose(&one, r, k, i));
+            TRY(check_empty(r, one.dir));
+        }
     return OK;
 }
 
 /* ---- one run ---- */
 
-static Status begin_or_resume(TrainRun *r, Trainer *t, const char *dir)
+static Status resume(TrainRun *r, Trainer *t, const char *dir)
 {
-    TRY(check_folder(r, t, dir));
-    if (!r->job.common.resume)
-        return OK;
     TRY(checkpoint_resume(t, dir, note, r, r->job.err));
     const size_t step = trainer_step_done(t);
     const bool tested = step == r->job.steps || (r->every && step % (size_t)r->every == 0);
-    return train_records_replay(&r->records, step, tested ? t : NULL);
+    return train_records_resume(&r->records, step, tested ? t : NULL);
 }
 
 /* If the run is finished but its test results are lost, tests the trained network again. */
 static Status test_again(TrainRun *r, Trainer *t)
 {
     StepRecord *last = &r->records.last;
-    if (r->records.kept || trainer_step_done(t) < r->job.steps || !isnan(last->test.accuracy))
+    if (r->records.complete || trainer_step_done(t) < r->job.steps || !isnan(last->test.accuracy))
         return OK;
     last->step = trainer_step_done(t);
     last->epoch = (last->step - 1) / trainer_epoch_steps(t) + 1;
@@ -276,13 +197,22 @@ static Status train(TrainRun *r, const OneRun *one)
 {
     Trainer *t = one->trainer;
     Status status = OK;
-    train_records_begin(&r->records, r->run, one->codec, one->spec, (int64_t)r->job.setup.seed);
-    if (one->dir && writes(r))
-        status = begin_or_resume(r, t, one->dir);
+    if (r->job.common.resume && writes(r))
+        status = resume(r, t, one->dir);
     TRY(agree(r, status));
     trainer_spread(t);
     TRY(follow_course(r, t, one->dir));
     return agree(r, writes(r) ? test_again(r, t) : OK);
+}
+
+/* Writes the records of a run that an earlier command has finished. */
+static Status replay(TrainRun *r, const OneRun *one)
+{
+    bool diverged = false;
+    TRY(agree(r, writes(r) ? train_records_replay(&r->records, &diverged) : OK));
+    if (net_any(r->job.net, diverged) && r->failure.status == OK)
+        FAIL(&r->failure, ERR_NUMERIC, "%s: its run diverged before", one->codec);
+    return OK;
 }
 
 /* Trains with checkpoints in the folder one->dir, which is locked during the run. */
@@ -290,6 +220,9 @@ static Status train_in(TrainRun *r, OneRun *one)
 {
     TrainJob *j = &r->job;
     TRY(agree(r, run_open(one, r)));
+    one->ended = net_any(j->net, writes(r) && train_records_ended(&r->records));
+    if (one->ended)
+        return replay(r, one);
     if (j->common.verbose && writes(r))
         progress_note(&j->progress, "note: %s: %zu parameters, %.1f MB of memory without the codec's",
                       j->setup.network, trainer_parameters(one->trainer),
@@ -310,6 +243,7 @@ Status train_codec(TrainRun *r, size_t k, size_t i)
         progress_at(&j->progress, "%s", one.codec);
     else
         progress_at(&j->progress, "%s, seed %llu", one.codec, (unsigned long long)j->setup.seed);
+    train_records_begin(&r->records, one.codec, one.spec, (int64_t)j->setup.seed);
     const char *late = j->setup.overlap && i == 0 ? train_sends_late(&j->setup) : NULL;
     if (late && writes(r))
         progress_note(&j->progress, "note: %s: --overlap sends nothing before the backward pass ends: %s",
@@ -321,5 +255,5 @@ Status train_codec(TrainRun *r, size_t k, size_t i)
     if (status == ERR_STOPPED && j->codecs > 1)
         return error_at(j->err, "%s", one.codec);
     TRY(status);
-    return agree(r, writes(r) ? train_records_summary(&r->records, false) : OK);
+    return agree(r, writes(r) && !one.ended ? train_records_summary(&r->records, false) : OK);
 }

@@ -16,9 +16,7 @@ typedef struct {
     Error failure; /* failure of the first run that diverged; OK: no run diverged */
 } TrainRun;
 
-/* With several runs, checks the checkpoint folders of all of them before the first one trains, on rank 0. Fails if one
- * cannot be written, another process is at work there, or, without --resume, it has checkpoints of another setup or of a
- * run that ended earlier. */
+/* Before the first run trains, on rank 0: ERR_USAGE if a folder of a run has checkpoints, unless --resume or --force is given. */
 Status train_check_folders(TrainRun *r);
 
 /* Trains with codec k and seed number `i` (0: --seed), from the start or from a checkpoint. If the run diverges and

@@ -1,14 +1,13 @@
 /* train_records.c -- implements train_records.h. */
 #include "app/train_records.h"
 
+#include "compress/spec.h"
 #include "measure/timing.h"
 #include "num/stats.h"
-#include "report/report_stored.h"
 
+#include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static const Column usual[STEP_COLUMNS] = {
     {"record", true},   {"compressor", true},     {"step", true},        {"epoch", true},
@@ -170,36 +169,46 @@ static void set_run(const TrainRecords *r, Value *row)
 
 /* ---- opening ---- */
 
-static Status open_journal(TrainRecords *r, const char *rates, bool checkpoints)
+static Value specs_of(const TrainJob *j)
+{
+    TextBuf text = {.arena = j->a};
+    for (size_t k = 0; k < j->codecs; k++) {
+        const char *spec = codec_complete(j->codec[k], j->a);
+        text_addf(&text, "%s%s", k ? " " : "", spec ? spec : "");
+    }
+    return value_text(text_done(&text));
+}
+
+static Status open_part(TrainRecords *r, const Fact *own, size_t owns, bool lasting)
 {
     const TrainJob *j = r->job;
-    Fact fact[TRAIN_FACTS + 4] = {{"journal", value_text("atomo-train/3")}};
+    const Common *o = &j->common;
+    Fact fact[TRAIN_FACTS + 16] = {{"part", value_text("atomo-run/1")}};
     size_t count = 1;
     TRY(train_job_settings(j, fact + count));
     count += TRAIN_FACTS;
-    fact[count++] = (Fact){"--seed", value_int(j->common.seed)};
-    fact[count++] = (Fact){"--weights", j->weights ? value_text(j->weights) : value_none()};
-    fact[count++] = (Fact){"--lr-from", rates ? value_text(rates) : value_none()};
-    const Status status =
-        journal_open(&r->journal, j->common.output, j->common.resume, fact, count, j->a, j->err);
-    if (status == ERR_USAGE && !checkpoints)
-        return error_hint(
-            j->err, "if that run had a --train-dir, give it and --resume; else remove %s to begin afresh",
-            r->journal.path);
-    return status;
+    const Fact more[] = {{"-c", specs_of(j)},
+                         {"--seed", value_int(o->seed)},
+                         {"--weights", value_text(j->weights)}};
+    assert(count + countof(more) + owns <= countof(fact));
+    memcpy(fact + count, more, sizeof more);
+    memcpy(fact + count + countof(more), own, owns * sizeof *own);
+    const PartSpec spec = {.output = r->complete ? NULL : o->output,
+                           .resume = o->resume,
+                           .force = o->force,
+                           .lasting = lasting,
+                           .command = cli_again(o, j->a),
+                           .setting = fact,
+                           .settings = count + countof(more) + owns};
+    TRY(arena_check(spec.command, j->a, j->err));
+    return part_open(&r->part, &spec, j->a, j->err);
 }
 
-static bool is_occupied(const char *output)
-{
-    struct stat now;
-    return output && !stat(output, &now) && S_ISREG(now.st_mode) && now.st_size > 0;
-}
-
-Status train_records_open(TrainRecords *r, const char *rates, bool checkpoints)
+Status train_records_open(TrainRecords *r, const Fact *own, size_t count, bool lasting)
 {
     TrainJob *j = r->job;
     Fact facts[TRAIN_FACTS];
-    r->journal.fd = -1;
+    r->part.fd = -1;
     memcpy(r->column, usual, sizeof usual);
     memcpy(r->column + STEP_COLUMNS, of_ranks, sizeof of_ranks);
     r->columns = r->step_columns = STEP_COLUMNS + (j->net ? (size_t)RANK_COLUMNS : 0);
@@ -208,8 +217,8 @@ Status train_records_open(TrainRecords *r, const char *rates, bool checkpoints)
         r->column[r->columns++] = (Column){"workers", false};
     r->column[r->columns++] = (Column){"seed", j->seeds > 1};
     r->column[r->columns++] = (Column){"spec", false};
-    TRY(open_journal(r, rates, checkpoints));
-    r->occupied = j->common.resume && is_occupied(j->common.output);
+    r->complete = j->common.resume && !j->common.force && part_ended(j->common.output, NULL);
+    TRY(open_part(r, own, count, lasting));
     train_job_facts(j, facts);
     const ReportSpec spec = {.schema = "atomo-run/1",
                              .meta = facts,
@@ -219,9 +228,15 @@ Status train_records_open(TrainRecords *r, const char *rates, bool checkpoints)
     return cli_report_open(&r->report, &j->common, &spec, j->a, j->err);
 }
 
-void train_records_begin(TrainRecords *r, size_t run, const char *compressor, const char *spec, int64_t seed)
+static bool is_of(const TrainRecords *r, const Json *record)
 {
-    r->run = run;
+    const Json *spec = json_member(record, "spec"), *seed = json_member(record, "seed");
+    return spec && spec->type == JSON_TEXT && !strcmp(spec->text, r->spec) && seed && seed->is_whole &&
+           seed->whole == r->seed;
+}
+
+void train_records_begin(TrainRecords *r, const char *compressor, const char *spec, int64_t seed)
+{
     r->compressor = compressor;
     r->spec = spec;
     r->seed = seed;
@@ -231,6 +246,8 @@ void train_records_begin(TrainRecords *r, size_t run, const char *compressor, co
     r->partial = false;
     r->clock = clock_now();
     targets_begin(r);
+    for (r->from = r->to; r->to < r->part.count && is_of(r, r->part.record[r->to]); r->to++)
+        ;
 }
 
 /* ---- rows ---- */
@@ -270,6 +287,12 @@ static void put_spreads(Value *at, const StepRecord *s)
     }
 }
 
+static Status add_to_part(TrainRecords *r, const Value *row, Error *err)
+{
+    const char *line = r->part.path ? report_json_row(r->column, r->columns, row, r->job->a) : "";
+    return line ? part_add(&r->part, line, r->job->a, err) : arena_fail(r->job->a, err);
+}
+
 Status train_records_step(TrainRecords *r, const StepRecord *s, Error *err)
 {
     TrainJob *j = r->job;
@@ -290,14 +313,13 @@ Status train_records_step(TrainRecords *r, const StepRecord *s, Error *err)
         put_times(row, measured, 1e3 * (s->compute + s->encode + s->modelled + s->decode));
         times_note(r, row);
     }
-    const char *line = r->journal.path ? report_json_row(r->column, r->columns, row, j->a) : "";
-    Status status = line ? journal_add(&r->journal, line, j->a, err) : arena_fail(j->a, err);
+    Status status = add_to_part(r, row, err);
     arena_rewind(j->a, mark);
     if (status == OK &&
         /* after a test, a checkpoint is written: first flush the records to the disk, so that no checkpoint
          * exists without its records */
         !isnan(s->test.accuracy))
-        status = journal_sync(&r->journal, err);
+        status = part_sync(&r->part, err);
     TRY(status);
     return report_row(r->report, row, !isnan(s->test.accuracy), err);
 }
@@ -311,8 +333,7 @@ static const char *run_name(const TrainRecords *r, const char *compressor, int64
     return named ? named : compressor;
 }
 
-/* Runs a step's test that an earlier run did not finish. Adds its accuracy to the step's record, and appends
- * the record to the journal. */
+/* Runs a step's test that an earlier run did not finish, and adds the step's record with its accuracy to FILE.part. */
 static Status repeat_test(TrainRecords *r, Value *row, Trainer *t)
 {
     TrainJob *j = r->job;
@@ -320,17 +341,12 @@ static Status repeat_test(TrainRecords *r, Value *row, Trainer *t)
     TRY(trainer_test(t, j->setup.test, &score, j->err));
     *cell(row, "test_loss") = value_real(score.loss);
     *cell(row, "test_accuracy") = value_real(score.accuracy);
-    const char *line = report_json_row(r->column, r->columns, row, j->a);
-    TRY(arena_check(line, j->a, j->err));
-    return journal_add(&r->journal, line, j->a, j->err);
+    return add_to_part(r, row, j->err);
 }
 
-/* Writes the record of one step to the report, as if the step had just run. `tested`: the trainer in its state after
- * the step, if the step has a test; else NULL. */
-static Status replay_row(TrainRecords *r, Value *row, Trainer *tested)
+/* Writes the record of one step to the report, as if the step had just run. */
+static Status replay_row(TrainRecords *r, Value *row)
 {
-    if (tested && isnan(value_number(cell(row, "test_accuracy"))))
-        TRY(repeat_test(r, row, tested));
     const StepRecord s = {
         .step = (size_t)value_number(cell(row, "step")),
         .epoch = (size_t)value_number(cell(row, "epoch")),
@@ -349,170 +365,105 @@ static Status replay_row(TrainRecords *r, Value *row, Trainer *tested)
     return report_row(r->report, row, !isnan(s.test.accuracy), r->job->err);
 }
 
-static bool is_of(const Json *record, const PlannedRun *run)
+static void read_row(const TrainRecords *r, size_t i, Value *row)
 {
-    const Json *spec = json_member(record, "spec"), *seed = json_member(record, "seed");
-    return spec && spec->type == JSON_TEXT && !strcmp(spec->text, run->spec) && seed && seed->is_whole &&
-           seed->whole == run->seed;
+    part_row(r->part.record[i], r->column, r->columns, row);
 }
 
-static size_t positive(const Json *record, const char *field)
+static Status replay(TrainRecords *r, size_t to)
 {
-    const Json *v = json_member(record, field);
-    return v && v->is_whole && v->whole > 0 ? (size_t)v->whole : 0;
-}
-
-/* Finds the records of steps 1 to `step` of a run, record[1] to record[step]; NULL: lost. A step that was repeated after
- * --resume has two records; the last one counts. Returns the number of lost ones. */
-static size_t find_records(const TrainRecords *r, size_t run, size_t step, const Json **record)
-{
-    size_t lost = step;
-    memset(record, 0, (step + 1) * sizeof *record);
-    for (size_t i = r->first ? r->first[run] : 0; i; i = r->next[i - 1]) {
-        const Json *line = r->journal.old[i - 1];
-        const size_t at = positive(line, "epoch") ? positive(line, "step") : 0;
-        if (!at || at > step)
-            continue;
-        lost -= !record[at];
-        record[at] = line;
-    }
-    return lost;
-}
-
-/* A journal shows that this command began before, and was to replace the result then. */
-static Status check_replaced(const TrainRecords *r, const PlannedRun *run, size_t lost)
-{
-    const TrainJob *j = r->job;
-    const char *output = j->common.output, *journal = r->journal.path,
-               *name = run_name(r, run->compressor, run->seed);
-    if (!r->occupied || j->common.force || (!lost && r->journal.found))
-        return OK;
-    if (!lost) {
-        FAIL(
-            j->err, ERR_USAGE,
-            "%s: would be replaced, but there is nothing to resume: no undamaged checkpoint of %s, and no %s",
-            output, name, journal);
-        return error_hint(j->err, "leave out --resume to begin afresh and replace %.200s", output);
-    }
-    FAIL(
-        j->err, ERR_USAGE,
-        "%s: would be replaced by a result without records of %zu of the first %zu step%s of %s, which %s lacks",
-        output, lost, run->done, text_s(run->done), name, journal);
-    return error_hint(j->err, "another -o FILE takes the records of this run; --force replaces %.200s%s",
-                      output,
-                      r->journal.old_count ? "; if that is this run's own result, remove the journal" : "");
-}
-
-Status train_records_replay(TrainRecords *r, size_t step, Trainer *tested)
-{
-    const TrainJob *j = r->job;
     Value row[RECORD_COLUMNS_MOST];
-    const Json **record = NEW(j->a, const Json *, step + 1);
-    TRY(arena_check(record, j->a, j->err));
-    const size_t lost = find_records(r, r->run, step, record);
-    const PlannedRun now = {.compressor = r->compressor, .seed = r->seed, .done = step};
-    if (step < j->steps)
-        TRY(check_replaced(r, &now, lost));
-    r->partial = lost > 0;
+    for (size_t i = r->from; i < to; i++) {
+        read_row(r, i, row);
+        TRY(replay_row(r, row));
+    }
+    return OK;
+}
+
+static size_t step_of(const Json *record)
+{
+    const Json *step = json_member(record, "step");
+    return step && step->is_whole && step->whole > 0 ? (size_t)step->whole : 0;
+}
+
+static bool is_summary(const Json *record)
+{
+    const Json *kind = json_member(record, "record");
+    return kind && kind->type == JSON_TEXT && !strcmp(kind->text, "summary");
+}
+
+bool train_records_ended(const TrainRecords *r)
+{
+    const Json *last = r->to > r->from ? r->part.record[r->to - 1] : NULL, *loss = json_member(last, "loss");
+    return last && is_summary(last) && (step_of(last) >= r->job->steps || (loss && loss->type == JSON_NULL));
+}
+
+Status train_records_replay(TrainRecords *r, bool *diverged)
+{
+    Value row[RECORD_COLUMNS_MOST];
+    TRY(replay(r, r->to - 1));
+    read_row(r, r->to - 1, row);
+    *cell(row, "compressor") = value_text(r->compressor);
+    *diverged = isnan(value_number(cell(row, "loss")));
+    return report_row(r->report, row, true, r->job->err);
+}
+
+/* Returns the number of records of steps up to `step`. */
+static size_t count_records(const TrainRecords *r, size_t step)
+{
+    size_t count = 0;
+    for (; r->from + count < r->to; count++) {
+        const Json *record = r->part.record[r->from + count];
+        if (is_summary(record) || step_of(record) > step)
+            break;
+    }
+    return count;
+}
+
+/* FILE is complete, but a run with more steps, codecs or seeds would replace its records by further ones. */
+static Status refuse_further(const TrainRecords *r, size_t step)
+{
+    const TrainJob *j = r->job;
+    FAIL(j->err, ERR_USAGE, "%s: is complete, but %s has done %zu of %zu steps", j->common.output,
+         run_name(r, r->compressor, r->seed), step, j->steps);
+    return error_hint(j->err, "another -o FILE takes the records of further steps; --force replaces this one");
+}
+
+static void note_steps(TrainRecords *r, size_t step, size_t lost)
+{
+    const TrainJob *j = r->job;
     const char *name = run_name(r, r->compressor, r->seed);
-    if (lost && !r->kept)
-        progress_note(
-            &r->job->progress,
-            "note: %s: records of %zu of the first %zu step%s are not in a journal, so sums stay blank", name,
-            lost, step, text_s(step));
+    if (lost && !r->complete)
+        progress_note(&r->job->progress,
+                      "note: %s: records of %zu of the first %zu step%s are not there, so sums stay blank", name, lost, step,
+                      text_s(step));
     if (step > j->steps)
-        progress_note(&r->job->progress, "note: %s: has done %zu steps, more than the %zu of this run", name,
-                      step, j->steps);
-    for (size_t i = 1; i <= step; i++)
-        if (record[i]) {
-            TRY(journal_row(record[i], r->column, r->columns, row, j->a, j->err));
-            TRY(replay_row(r, row, i == step ? tested : NULL));
+        progress_note(&r->job->progress, "note: %s: has done %zu steps, more than the %zu of this run", name, step,
+                      j->steps);
+}
+
+Status train_records_resume(TrainRecords *r, size_t step, Trainer *tested)
+{
+    Value row[RECORD_COLUMNS_MOST];
+    const size_t count = count_records(r, step);
+    if (r->complete && step < r->job->steps)
+        return refuse_further(r, step);
+    r->to = r->from + count;
+    r->partial = count < step;
+    note_steps(r, step, step - count);
+    TRY(part_keep(&r->part, r->to, r->job->err));
+    TRY(replay(r, r->to - (count > 0)));
+    if (count) {
+        read_row(r, r->to - 1, row);
+        if (tested && value_number(cell(row, "step")) == (double)step && isnan(value_number(cell(row, "test_accuracy")))) {
+            TRY(part_keep(&r->part, --r->to, r->job->err));
+            TRY(repeat_test(r, row, tested));
         }
-    if (step && !record[step])
+        TRY(replay_row(r, row));
+    }
+    if (r->last.step != step)
         r->sim = r->wall = NAN;
     r->clock = clock_now();
-    return OK;
-}
-
-/* ---- before the first run ---- */
-
-static Status refuse_record(const TrainRecords *r, const Json *record)
-{
-    const Json *name = json_member(record, "compressor"), *seed = json_member(record, "seed"),
-               *step = json_member(record, "step");
-    const char *path = r->journal.path;
-    FAIL(r->job->err, ERR_USAGE,
-         "%s: has a record of step %s of %.200s, seed %s, which this run would not have", path,
-         step && step->text ? step->text : "?", name && name->text ? name->text : "no codec",
-         seed && seed->text ? seed->text : "?");
-    return error_hint(r->job->err, "give that codec, seed and number of steps, or remove %s to begin afresh",
-                      path);
-}
-
-/* Sorts the journal's records into the runs. Neighbours are mostly of one run, so the last one found is tried first. */
-static Status sort_records(TrainRecords *r, const PlannedRun *run, size_t count)
-{
-    const TrainJob *j = r->job;
-    const size_t records = r->journal.old_count;
-    r->first = NEW_ZERO(j->a, size_t, count);
-    r->next = NEW_ZERO(j->a, size_t, records);
-    TRY(arena_check(r->first && r->next, j->a, j->err));
-    size_t at = count - 1;
-    for (size_t i = records; i-- > 0;) { /* from the end, so that each list is in the journal's order */
-        const Json *record = r->journal.old[i];
-        size_t tried = 0;
-        for (; tried < count && !is_of(record, &run[at]); tried++)
-            at = at ? at - 1 : count - 1;
-        if (tried == count ||
-            positive(record, "step") > (run[at].steps > run[at].done ? run[at].steps : run[at].done))
-            return refuse_record(r, record);
-        r->next[i] = r->first[at];
-        r->first[at] = i + 1;
-    }
-    return OK;
-}
-
-/* Refuses a folder that lacks checkpoints of the journal's run. A test's checkpoint follows its record, so a kill leaves one
- * tested step without a checkpoint; two show that the checkpoints are in another folder. */
-static Status check_checkpoints(const TrainRecords *r, size_t i, const PlannedRun *run)
-{
-    Error *err = r->job->err;
-    size_t first = 0;
-    for (size_t k = r->first[i]; k && !r->job->common.force; k = r->next[k - 1]) {
-        const Json *record = r->journal.old[k - 1], *tested = json_member(record, "test_accuracy");
-        const size_t step = positive(record, "step");
-        if (!tested || tested->type != JSON_NUMBER || step <= run->done || step == first)
-            continue;
-        if (!first) {
-            first = step;
-            continue;
-        }
-        FAIL(err, ERR_USAGE, "%s: has records of step %zu of %s, but %s has no checkpoint after step %zu",
-             r->journal.path, step, run_name(r, run->compressor, run->seed), run->dir, run->done);
-        return error_hint(
-            err, "give the --train-dir, codecs and seeds of that run; --force trains those steps anew");
-    }
-    return OK;
-}
-
-Status train_records_plan(TrainRecords *r, const PlannedRun *run, size_t count)
-{
-    const TrainJob *j = r->job;
-    TRY(sort_records(r, run, count));
-    bool ended = true;
-    for (size_t i = 0; i < count; i++) {
-        TRY(check_checkpoints(r, i, &run[i]));
-        ended = ended && run[i].done >= run[i].steps;
-    }
-    r->kept = r->occupied && !j->common.force && ended && !r->journal.old_count;
-    for (size_t i = 0; i < count; i++) {
-        const ArenaMark mark = arena_mark(j->a);
-        const Json **record = NEW(j->a, const Json *, run[i].done + 1);
-        TRY(arena_check(record, j->a, j->err));
-        if (!r->kept)
-            TRY(check_replaced(r, &run[i], find_records(r, i, run[i].done, record)));
-        arena_rewind(j->a, mark);
-    }
     return OK;
 }
 
@@ -533,26 +484,22 @@ Status train_records_summary(TrainRecords *r, bool failed)
     targets_put(r, row);
     if (r->job->net)
         times_put(r, row);
+    TRY(add_to_part(r, row, r->job->err));
     return report_row(r->report, row, true, r->job->err);
 }
 
 /* ---- closing ---- */
 
-Status train_records_close(TrainRecords *r, bool checkpoints, Status status)
+Status train_records_close(TrainRecords *r, bool lasting, Status status)
 {
     Error *err = r->job->err;
     const bool stopped = status == ERR_STOPPED;
     progress_close(&r->job->progress);
-    if (status == OK && r->kept) {
-        progress_note(
-            &r->job->progress,
-            "note: %s: stays as it is: all steps were done before, and their records are not in a journal",
-            r->job->common.output);
-        report_abandon(r->report);
-        r->report = NULL;
-    }
+    if (status == OK && r->complete)
+        progress_note(&r->job->progress, "note: %s: is complete, so nothing is done; --force makes it anew",
+                      r->job->common.output);
     Error why = *err, second = {0};
-    if (r->report && (status == OK || (stopped && !r->journal.path)))
+    if (r->report && !r->complete && (status == OK || (stopped && !r->part.path)))
         status = report_close(r->report, &second);
     else
         report_abandon(r->report);
@@ -562,13 +509,13 @@ Status train_records_close(TrainRecords *r, bool checkpoints, Status status)
         *err = why;
         status = ERR_STOPPED;
     } else if (status == OK) {
-        journal_remove(&r->journal);
+        part_remove(&r->part);
     }
-    if (journal_has_records(&r->journal) && (status == ERR_STOPPED || status == ERR_IO) && !*err->hint)
+    if (part_has_records(&r->part) && (status == ERR_STOPPED || status == ERR_IO) && !*err->hint)
         error_hint(err, "%s; records so far: %s",
-                   checkpoints ? "the same command with --resume continues"
-                               : "a run with --train-dir has checkpoints, from which --resume continues",
-                   r->journal.path);
-    journal_close(&r->journal);
+                   lasting ? "the same command with --resume continues"
+                           : "a run with --train-dir has checkpoints, from which --resume continues",
+                   r->part.path);
+    part_close(&r->part);
     return status;
 }

@@ -2,7 +2,7 @@
  * over codecs, workers, steps and vectors.
  *
  * A cell is the set of all vectors of one step and worker. A plan divides a codec's bit budget between the
- * vectors of a cell. The journal is the file of records that an interrupted comparison has left. */
+ * vectors of a cell. Known records are those of an interrupted comparison. */
 #include "measure/compare_parts.h"
 
 #include "base/parallel.h"
@@ -317,7 +317,7 @@ static Status open_trial(Engine *e, const Cell *cell, size_t i, Trial *t)
     return codec_states_find(&e->states, &call, v->worker_address, v->name, &t->state);
 }
 
-/* Runs the codec again, without timing, on a vector whose record was read from the journal. Later records
+/* Runs the codec again, without timing, on a vector whose record is known. Later records
  * need the codec's next state and the estimates in `pool_y`. A codec that failed on the vector fails again. */
 static Status repeat_trial(Engine *e, const Trial *known)
 {
@@ -365,7 +365,7 @@ static Status measure_vector(Engine *e, Trial *t, Tally *tally, bool *failed, Er
     return status;
 }
 
-/* Measures a vector and writes its record, unless the record was read from the journal. If the codec fails,
+/* Measures a vector and writes its record, unless the record is known. If the codec fails,
  * the record says why. */
 static Status run_vector(Engine *e, const Cell *cell, size_t place, size_t i, Pool *pool)
 {

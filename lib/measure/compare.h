@@ -29,7 +29,7 @@ typedef struct {
     Tally tally;          /* the measurements; undefined if `vectors` is 0 */
     /* why there is no measurement, or how many vectors are missing from it; NULL: no failure */
     const char *error;
-    const char *hint; /* how to mend the failure; NULL or "": unknown, as of a failure read from a journal */
+    const char *hint; /* how to mend the failure; NULL or "": unknown, as of a failure read from a file */
 } Record;
 
 typedef struct {

@@ -28,7 +28,7 @@ typedef struct {
     /* For each decoded repeat: by how much it makes spread[S_M2] grow */
     double *grown;
     /* For each decoded repeat: `sent` is the bytes of its payload (0 in merges), `distance` its Wasserstein
-     * distance W1 (NaN: not measured). `tally_text` writes neither array. */
+     * distance W1 (NaN: not measured). `tally_save` writes neither array. */
     double *sent, *distance;
     /* `n`: number of elements; `cells`: number of (step, worker) pairs, by which sums of sizes and times are
      * divided */
@@ -124,13 +124,11 @@ Status tally_spread(Tally *t, const MeasuredVector *s);
  * `distances`, `cells` and `percentile_known` of `total` unchanged. */
 void tally_append(Tally *total, const Tally *part);
 
-/* Returns the tally's values as text (metrics_text.c), without its `level`. NULL: out of memory. */
-char *tally_text(const Tally *t, Arena *a);
-
-/* Sets the values of an open tally from a text of `tally_text`. The text must come from the same program on
- * the same machine, and from a tally with as many decoded repeats. Returns false if the text's length or a
- * character is wrong; the values are then undefined. */
-bool tally_read(Tally *t, const char *text);
+/* A tally as an array of tally_numbers(t) numbers, which FILE.part keeps: all but `level`, `sent` and `distance`. tally_load
+ * takes an open tally of as many decoded repeats. */
+size_t tally_numbers(const Tally *t);
+void tally_save(const Tally *t, double *to);
+void tally_load(Tally *t, const double *from);
 
 typedef enum {
     FORM_REAL,

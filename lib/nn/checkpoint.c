@@ -312,55 +312,6 @@ Status checkpoint_setup(TrainSetup *s, const char **dataset, size_t *images, con
     return status;
 }
 
-/* ---- checking the folder of checkpoints before a new run ---- */
-
-static bool is_other_kind(const char *path)
-{
-    struct stat now;
-    return !stat(path, &now) && now.st_size > 0 && file_kind_at(path) != FILE_HDF5;
-}
-
-static Status refuse_foreign(const char *path, Error *err)
-{
-    if (access(path, R_OK))
-        FAIL(err, ERR_IO, "%s: cannot be read: %s", path, strerror(errno));
-    else
-        FAIL(err, ERR_USAGE, "%s: is there, and is no checkpoint", path);
-    return error_hint(err, "remove the file, or name another --train-dir");
-}
-
-/* A damaged file of HDF5 may be replaced: it may be what is left of a checkpoint. */
-static Status refuse_other(const Trainer *t, const char *path, Arena *a, Error *err)
-{
-    Dump *from;
-    Error why = {0};
-    TRY(arena_check(path, a, err));
-    if (dump_open(&from, path, a, &why) != OK)
-        return is_other_kind(path) ? refuse_foreign(path, err) : OK;
-    const bool ours = is_checkpoint(dump_attrs(from));
-    const bool other = ours && check_own(t, dump_attrs(from), path, &why) == ERR_USAGE;
-    dump_close(from);
-    if (!ours)
-        return refuse_foreign(path, err);
-    if (!other)
-        return OK;
-    FAIL(err, ERR_USAGE, "%s", why.text);
-    return error_hint(err, "name another --train-dir, or --resume with the options of the run that wrote it");
-}
-
-Status checkpoint_check_folder(const Trainer *t, const char *dir, Error *err)
-{
-    Arena *a = arena_open(0);
-    const ArenaMark mark = arena_mark(t->arena);
-    size_t *step, count;
-    Status status = step_files(&step, &count, dir, a, err);
-    for (size_t i = 0; status == OK && i < count; i++)
-        status = refuse_other(t, step_file(dir, step[i], a), a, err);
-    arena_rewind(t->arena, mark);
-    arena_close(a);
-    return status;
-}
-
 /* ---- resuming ---- */
 
 Status checkpoint_resume(Trainer *t, const char *dir, void (*note)(void *data, const char *text), void *data,

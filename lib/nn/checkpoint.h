@@ -16,11 +16,6 @@ Status checkpoint_save(Trainer *t, const char *dir, Error *err); /* makes the fo
  * any other error, the trainer must load another file or be reset before its next step. */
 Status checkpoint_load(Trainer *t, const char *path, Error *err);
 
-/* Fails with ERR_USAGE if the folder contains a checkpoint of a setup other than the trainer's, or a file that
- * is named like a checkpoint but is not one; with ERR_IO if such a file cannot be read. Ignores damaged files of HDF5.
- * Returns OK if there is no folder. */
-Status checkpoint_check_folder(const Trainer *t, const char *dir, Error *err);
-
 /* Fills `s` from a checkpoint with all settings that the weights depend on, except the images. Sets
  * `dataset` to the data set's name and `images` to its number of training images. Memory for texts and the
  * codec comes from `a`. */

@@ -84,7 +84,6 @@ static const char *other_kind(const Entry *e, const struct stat *now)
     return S_ISDIR(now->st_mode)             ? "a directory"
            : !S_ISREG(now->st_mode)          ? "no regular file"
            : text_ends(e->name, ".plot.csv") ? "the data of a figure"
-           : text_ends(e->name, ".journal")  ? "the journal of a run that is at work or was interrupted"
                                              : NULL;
 }
 
@@ -99,7 +98,7 @@ static Status look_at(Folder *f, size_t number, const FolderVisitor *visitor, Ar
     e->why = stat(e->path, &now) ? "a link that leads nowhere" : other_kind(e, &now);
     if (e->why)
         return OK;
-    if (text_ends(e->name, ".csv") || text_ends(e->name, ".json"))
+    if (text_ends(e->name, ".csv") || text_ends(e->name, ".json") || text_ends(e->name, ".part"))
         return look_at_result(f, number, visitor, a, err);
     for (size_t i = 0; i < countof(pictures); i++)
         if (text_ends(e->name, pictures[i].ending)) {

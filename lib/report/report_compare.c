@@ -27,10 +27,6 @@ static const Column identity[] = {
 };
 enum { IDENTITY = countof(identity), VERDICTS = countof(results_verdicts) - 1 };
 
-/* A line of the journal begins with these columns, before those of the results. SUMS holds the record's sums
- * over repeats (`Tally`) as text. */
-enum { PLACE, SUMS, SPEC, LINE };
-
 /* The last columns of the results. */
 enum { LAST_SEED, LAST_SPEC, LAST };
 
@@ -98,7 +94,7 @@ static Status look_up(Results *r, Error *err)
     return OK;
 }
 
-/* True if the journal's record or stored row with the complete spec `spec` is of this codec, however it was typed. */
+/* True if the record with the complete spec `spec` is of this codec, however it was typed. */
 static bool is_of(const Results *r, size_t codec, const char *spec)
 {
     return r->spec[codec] && !strcmp(r->spec[codec], spec);
@@ -121,19 +117,16 @@ Status results_open(Results *r, const VectorList *vectors, const char *const *co
                    .error = IDENTITY + metric_count + VERDICTS + STEPS_FIELDS,
                    .leading = own.leading,
                    .a = a};
-    Column *columns = NEW_ZERO(a, Column, LINE + r->column_count);
+    Column *columns = NEW_ZERO(a, Column, r->column_count);
     r->rows = arena_zeroed(a, places * codecs, r->column_count * sizeof *r->rows);
     r->have = NEW_ZERO(a, bool, places *codecs);
-    r->sums = NEW_ZERO(a, const char *, places *codecs);
+    r->known = NEW_ZERO(a, const Json *, places *codecs);
     r->first = NEW(a, const Vector *, places);
     r->level = NEW(a, RecordLevel, places);
     r->spec = NEW_ZERO(a, const char *, codecs);
     r->travels = NEW_ZERO(a, const char *, codecs);
-    TRY(arena_check(columns && r->spec && r->travels && r->rows && r->have && r->sums && r->first && r->level, a, err));
-    columns[PLACE].name = "place";
-    columns[SUMS].name = "sums";
-    columns[SPEC].name = "spec";
-    r->columns = columns += LINE;
+    TRY(arena_check(columns && r->spec && r->travels && r->rows && r->have && r->known && r->first && r->level, a, err));
+    r->columns = columns;
     memcpy(columns, identity, sizeof identity);
     for (size_t m = 0; m < metric_count; m++)
         columns[IDENTITY + m] = (Column){metrics[m].name, true};
@@ -245,71 +238,65 @@ Status results_judge(Results *r, Error *err)
     return OK;
 }
 
-/* ---- journal ---- */
+/* ---- FILE.part ---- */
 
-char *results_line(const Results *r, const Record *record, Arena *a)
+/* Numbers that are not finite are texts, which JSON has no number for. */
+static void put_sums(TextBuf *out, const Tally *t, Arena *a)
 {
-    Value *row = NEW_ZERO(a, Value, LINE + r->column_count);
-    const char *sums = tally_text(&record->tally, a);
-    if (!row || !sums)
-        return NULL;
-    row[PLACE] = value_int((int64_t)record->place);
-    row[SUMS] = value_text(sums);
-    row[SPEC] = value_text(r->spec[record->codec]);
-    fill_row(r, record, row + LINE);
-    return report_json_row(r->columns - LINE, LINE + r->error + 1, row, a);
+    const size_t count = tally_numbers(t);
+    double *sum = NEW(a, double, count);
+    out->failed = out->failed || !sum;
+    if (sum)
+        tally_save(t, sum);
+    text_add(out, ", \"sums\": [");
+    for (size_t i = 0; sum && i < count; i++) {
+        char number[32];
+        const char *quote = isfinite(sum[i]) ? "" : "\"";
+        text_addf(out, "%s%s%s%s", i ? ", " : "", quote, text_double(number, sum[i]), quote);
+    }
+    text_add(out, "]");
 }
 
-/* Copies a record of the journal to its row; ignores records of codecs that this run does not have. */
-static Status resume_record(Results *r, const Json *record, const bool *done, Error *err)
+/* The record of the whole run is in no other one, so it has no sums. */
+char *results_line(const Results *r, const Record *record, Arena *a)
 {
-    const Json *place = json_member(record, "place"), *spec = json_member(record, "spec"),
-               *sums = json_member(record, "sums");
-    if (json_member(record, "solve")) /* the line is a rate that --equal-bits found, not a record */
-        return OK;
-    if (!place || !spec || !sums || place->type != JSON_NUMBER || !place->is_whole ||
-        spec->type != JSON_TEXT || sums->type != JSON_TEXT || place->whole < 0 ||
-        (uint64_t)place->whole >= r->places)
-        return FAIL(err, ERR_CORRUPT, "its place or compressor is none of this comparison");
+    Value *row = NEW_ZERO(a, Value, r->column_count);
+    if (!row)
+        return NULL;
+    fill_row(r, record, row);
+    const char *fields = report_json_row(r->columns, r->column_count, row, a);
+    if (!fields)
+        return NULL;
+    TextBuf out = {.arena = a};
+    text_addf(&out, "%.*s, \"place\": %zu", (int)strlen(fields) - 1, fields, record->place);
+    if (record->vectors && record->level < LEVEL_RUN)
+        put_sums(&out, &record->tally, a);
+    text_add(&out, "}");
+    return text_done(&out);
+}
+
+/* Copies a record of FILE.part to its row. */
+static void resume_record(Results *r, const Json *record, const bool *done)
+{
+    const Json *place = json_member(record, "place"), *spec = json_member(record, "spec");
+    if (!place || !place->is_whole || place->whole < 0 || (uint64_t)place->whole >= r->places || !spec ||
+        spec->type != JSON_TEXT)
+        return;
     for (size_t k = 0; k < r->codecs; k++)
         if (!done[k] && is_of(r, k, spec->text)) {
             const size_t at = (size_t)place->whole;
-            TRY(journal_row(record, r->columns, r->error + 1, row_at(r, at, k), r->a, err));
+            part_row(record, r->columns, r->column_count, row_at(r, at, k));
             put_identity(r, at, k, row_at(r, at, k));
             r->have[row_index(r, at, k)] = true;
-            r->sums[row_index(r, at, k)] = sums->text;
+            r->known[row_index(r, at, k)] = record;
         }
-    return OK;
 }
 
-/* Refuses a journal with records of a codec that this run does not have: they would be lost when the run ends. */
-static Status keep_records(const Results *r, const Journal *j, Error *err)
-{
-    for (size_t k = 0; k < r->codecs; k++)
-        if (!r->codec[k]) /* this codec is chosen later, and may have records */
-            return OK;
-    for (size_t i = 0; i < j->old_count; i++) {
-        const Json *spec = json_member(j->old[i], "spec");
-        bool ours = !spec || json_member(j->old[i], "solve");
-        for (size_t k = 0; k < r->codecs && !ours; k++)
-            ours = is_of(r, k, spec->text);
-        if (!ours) {
-            const Json *name = json_member(j->old[i], "compressor");
-            const char *shown = name && name->type == JSON_TEXT ? name->text : spec->text;
-            FAIL(err, ERR_USAGE, "%s: has records of %s, which this run does not compare", j->path, shown);
-            return error_hint(err, "add -c %s, or remove %s to begin afresh", shown, j->path);
-        }
-    }
-    return OK;
-}
-
-Status results_resume(Results *r, const Journal *j, bool *done, Error *err)
+Status results_resume(Results *r, const Part *p, bool *done, Error *err)
 {
     TRY(look_up(r, err));
-    for (size_t i = 0; i < j->old_count; i++)
-        if (resume_record(r, j->old[i], done, err) != OK)
-            return error_at(err, "%s: line %zu", j->path, i + 2);
-    TRY(keep_records(r, j, err));
+    for (size_t i = 0; i < p->count; i++)
+        resume_record(r, p->record[i], done);
     for (size_t k = 0; k < r->codecs; k++) {
         size_t have = 0;
         for (size_t place = 0; place < r->places; place++)
@@ -319,43 +306,26 @@ Status results_resume(Results *r, const Journal *j, bool *done, Error *err)
     return OK;
 }
 
+static bool read_sums(const Results *r, const Json *sums, Tally *tally)
+{
+    const ArenaMark mark = arena_mark(r->a);
+    const size_t count = tally_numbers(tally);
+    double *sum = NEW(r->a, double, count);
+    size_t i = 0;
+    for (const Json *v = sums->first; sum && v && i < count && v->text; v = v->next)
+        sum[i++] = strtod(v->text, NULL);
+    if (sum && i == count)
+        tally_load(tally, sum);
+    arena_rewind(r->a, mark);
+    return sum && i == count;
+}
+
+/* A record without sums is one on which the codec failed. */
 bool results_known(const Results *r, size_t codec, size_t place, Tally *tally, bool *failed)
 {
-    const char *sums = r->sums[row_index(r, place, codec)];
-    *failed = sums && r->level[place] == LEVEL_VECTOR && row_at(r, place, codec)[r->error].type == VALUE_TEXT;
-    return sums && (*failed || tally_read(tally, sums));
-}
-
-/* True if `cell` of a stored result is the number or text v. */
-static bool stored_as(const char *cell_text, const Value *v)
-{
-    char number_text[32] = "";
-    if (v->type == VALUE_INT)
-        snprintf(number_text, sizeof number_text, "%lld", (long long)v->whole);
-    return !strcmp(cell_text, v->type == VALUE_TEXT ? v->text : number_text);
-}
-
-bool results_cover_place(const Results *r, size_t place, const Csv *t, size_t row)
-{
-    static const char *const same[] = {"step", "worker", "tensor", "repeats", "seed"};
-    Value *mine = NEW_ZERO(r->a, Value, r->column_count);
-    for (size_t k = 0; mine && k < r->codecs; k++) {
-        size_t at = row;
-        while (r->codec[k] && at < row + r->codecs && !is_of(r, k, csv_cell(t, at, "spec")))
-            at++;
-        if (at == row + r->codecs)
-            return false;
-    }
-    if (mine)
-        put_identity(r, place, 0, mine);
-    for (size_t at = row; mine && at < row + r->codecs; at++) {
-        for (size_t i = 0; i < countof(same); i++)
-            if (!stored_as(csv_cell(t, at, same[i]), cell(r, mine, same[i])))
-                return false;
-        if (*csv_cell(t, at, "error"))
-            return false;
-    }
-    return mine;
+    const Json *record = r->known[row_index(r, place, codec)], *sums = json_member(record, "sums");
+    *failed = record && !sums && r->level[place] == LEVEL_VECTOR;
+    return record && (!sums || read_sums(r, sums, tally));
 }
 
 char *results_failures(const Results *r, Arena *a)

@@ -6,8 +6,7 @@
 #define ATOMO_REPORT_COMPARE_H
 
 #include "measure/compare.h"
-#include "report/report_journal.h"
-#include "report/report_stored.h"
+#include "report/report_part.h"
 
 typedef struct {
     const VectorList *vectors;
@@ -22,7 +21,7 @@ typedef struct {
     size_t column_count, compressor, steps, verdict, error, leading;
     Value *rows;       /* [places][codecs][column_count] */
     bool *have;        /* [places][codecs] */
-    const char **sums; /* [places][codecs]: the record's tally as text if it is from a journal, else NULL */
+    const Json **known; /* [places][codecs]: the record of an interrupted run; NULL: there is none */
     const Vector **first; /* for each record: the first of its vectors */
     RecordLevel *level;   /* for each record: one vector, one step and worker, or all */
     /* [codecs]: the complete spec, which identifies a codec, or what stands in `codec` if that is no spec; NULL: the codec has
@@ -32,7 +31,7 @@ typedef struct {
     Arena *a;
 } Results;
 
-/* Fields that a command adds to every record after all codecs have run. The journal does not have them. */
+/* Fields that a command adds to every record after all codecs have run. In FILE.part they have no value. */
 typedef struct {
     const Column *column;
     size_t count;
@@ -53,16 +52,14 @@ Status results_judge(Results *r, Error *err);
 
 extern const Column results_verdicts[]; /* the fields set by results_judge; ends in {0} */
 
-char *results_line(const Results *r, const Record *record,
-                   Arena *a); /* for the journal; NULL: out of memory */
+/* Returns the line of a record in FILE.part. NULL: out of memory. */
+char *results_line(const Results *r, const Record *record, Arena *a);
 
-/* Takes up codecs that have names since `results_open`, and fills the rows whose records are in the journal. Sets done[codec] if all records of the codec are there.
- * Ignores codecs that are already done or have no name yet. ERR_USAGE: all codecs have names, and the journal has
- * records of another codec. */
-Status results_resume(Results *r, const Journal *j, bool *done, Error *err);
+/* Takes up codecs that have names since `results_open`, and fills the rows whose records are in FILE.part. Sets done[codec]
+ * if all records of the codec are there. Ignores codecs that are already done or have no name yet, and records of others. */
+Status results_resume(Results *r, const Part *p, bool *done, Error *err);
 
-/* Gets a record that `results_resume` has found in the journal: the callback `known` of a Comparison
- * (measure/compare.h). */
+/* Gets a record that `results_resume` has found: the callback `known` of a Comparison (measure/compare.h). */
 bool results_known(const Results *r, size_t codec, size_t place, Tally *tally, bool *failed);
 
 /* Returns a sentence about the first failure (codec, tensor, reason) and the number of further failures; ""
@@ -91,12 +88,6 @@ bool view_distances(const View *v);
 
 /* Calls `results_judge`, sets the columns of `spec`, and writes the rows that are filled. */
 Status results_write(Results *r, const View *v, ReportSpec spec, Error *err);
-
-/* True if the table, a stored result, has each record of the comparison, without errors, from the same seed and number of
- * repeats, and the columns that results_write would write as CSV. Codecs without a name yet may be any. */
-bool results_cover(const Results *r, const View *v, const Csv *t);
-/* True if the rows of the table from `row` on, one for each codec, are the records at `place`. */
-bool results_cover_place(const Results *r, size_t place, const Csv *t, size_t row);
 
 /* ---- fields that commands add ---- */
 

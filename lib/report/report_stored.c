@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "dump/file_kind.h"
+#include "report/report_part.h"
 
 #include <math.h>
 #include <string.h>
@@ -39,6 +40,12 @@ static const char *cell_of(const Json *v, Arena *a)
     }
 }
 
+/* The fields of a record; behind them, a line of FILE.part has what only --resume reads, from "place" on. */
+static bool is_field(const Json *v)
+{
+    return v && strcmp(v->name, "place") != 0;
+}
+
 /* The table's columns are the fields of the first record. Records mostly have the same fields in the same
  * order, so the field after the last one found is tried first. */
 static bool put_record(const char **cell, const Csv *out, const Json *record, Arena *a)
@@ -65,14 +72,14 @@ typedef struct {
 static Status name_columns(Records *r, const Json *record)
 {
     Csv *t = r->table;
-    for (const Json *field = record->first; field; field = field->next)
+    for (const Json *field = record->first; is_field(field); field = field->next)
         t->columns++;
     if (t->columns > COLUMNS_MOST)
         return FAIL(r->err, ERR_CORRUPT, "more than %d columns", COLUMNS_MOST);
     t->name = NEW(r->a, const char *, t->columns);
     TRY(arena_check(t->name, r->a, r->err));
     size_t i = 0;
-    for (const Json *field = record->first; field; field = field->next)
+    for (const Json *field = record->first; is_field(field); field = field->next)
         t->name[i++] = field->name;
     return OK;
 }
@@ -128,6 +135,27 @@ static Status parse_json(Stored *out, const char *path, char *text, size_t lengt
     return OK;
 }
 
+/* Reads FILE.part, the records that a run has finished so far; returns false if the text is something else. */
+static bool parse_part(Stored *out, const char *path, const char *text, size_t length, Arena *a, Error *err)
+{
+    size_t at = 0;
+    const Json *line;
+    Records r = {.table = &out->table, .a = a, .err = err};
+    if (!part_line(&line, text, length, &at, a, err))
+        return err->status != OK;
+    const Json *schema = json_member(line, "part");
+    if (!schema || schema->type != JSON_TEXT)
+        return false;
+    out->schema = schema->text;
+    out->whole = true;
+    while (part_line(&line, text, length, &at, a, err))
+        if (take_record(&r, line) != OK)
+            break;
+    if (err->status != OK)
+        error_at(err, "%s", path);
+    return true;
+}
+
 /* Refuses a file of gradients, which a user may take for a result. */
 static Status refuse_gradients(const char *path, FileKind kind, Error *err)
 {
@@ -168,6 +196,9 @@ Status stored_load(Stored *out, const char *path, Arena *a, Error *err)
     TRY(load_text(&text, &length, path, a, err));
     path = strcmp(path, "-") ? path : "standard input";
     const bool json = text[strspn(text, " \t\r\n")] == '{';
+    err->status = OK;
+    if (json && parse_part(out, path, text, length, a, err))
+        return err->status;
     out->whole = !json;
     return json ? parse_json(out, path, text, length, a, err)
                 : csv_parse(&out->table, path, text, length, a, err);

@@ -1,4 +1,4 @@
-/* report_stored.h -- reads a stored result from CSV or JSON. */
+/* report_stored.h -- reads a stored result from CSV or JSON, or the records so far from FILE.part (report_part.h). */
 #ifndef ATOMO_REPORT_STORED_H
 #define ATOMO_REPORT_STORED_H
 

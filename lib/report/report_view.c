@@ -210,20 +210,6 @@ static Sheet open_sheet(const Results *r, const View *v, bool people)
                    .row = NEW(r->a, Value, r->column_count)};
 }
 
-bool results_cover(const Results *r, const View *v, const Csv *t)
-{
-    Sheet s = open_sheet(r, v, false);
-    if (!s.from || !s.columns || t->rows != r->places * r->codecs)
-        return false;
-    choose_columns(&s);
-    bool covered = s.count == t->columns;
-    for (size_t i = 0; covered && i < s.count; i++)
-        covered = !strcmp(s.columns[i].name, t->name[i]);
-    for (size_t place = 0; covered && place < r->places; place++)
-        covered = results_cover_place(r, place, t, place * r->codecs);
-    return covered;
-}
-
 Status results_write(Results *r, const View *v, ReportSpec spec, Error *err)
 {
     Report *report;

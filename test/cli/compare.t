@@ -1,7 +1,7 @@
-# a file that is not a journal is neither used nor changed
-$ atomo-bench synth -o a.h5 >/dev/null; echo garbage >x.csv.journal; atomo-bench compare a.h5 -c none -o x.csv --resume; atomo-bench compare a.h5 -c none -o x.csv; cat x.csv.journal; ls
+# a file that is no FILE.part is neither used nor changed
+$ atomo-bench synth -o a.h5 >/dev/null; echo garbage >x.csv.part; atomo-bench compare a.h5 -c none -o x.csv --resume; atomo-bench compare a.h5 -c none -o x.csv; cat x.csv.part; ls
 > garbage
-2> atomo-bench: x.csv.journal: is no journal, want a journal of this program or no file
+2> atomo-bench: x.csv.part: is something else, want a file of records or none
 2> hint: move it away, or write to another -o FILE
 - x.csv
 = 0
@@ -114,20 +114,11 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; for s in 1 2; do atomo-bench compa
 > differ
 = 0
 
-# a symbolic link in the place of the journal is not followed; without -o no journal is opened
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; echo precious >mine; ln -s mine r.csv.journal; for more in '' --resume; do atomo-bench compare g.h5 -c none -o r.csv $more; echo $?; done; atomo-train run --network softmax --max-steps 1 -o r.csv; echo $?; cat mine; atomo-bench compare g.h5 -c none -q >/dev/null; ls
-> precious
-> 1
-- r.csv
-2> atomo-bench: r.csv.journal: is a symbolic link, want a journal of this program or no file
-2> atomo-train: r.csv.journal: is a symbolic link, want a journal of this program or no file
-= 0
-
-# the journal is removed when the results are complete
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -o r.csv; ls
+# FILE.part is removed when the results are complete; without -o there is none
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -o r.csv; atomo-bench compare g.h5 -c none -q >/dev/null; ls
 > g.h5
 > r.csv
-- *journal*
+- *part*
 = 0
 
 # a note is printed, also with --quiet, if all payloads of a codec are raw floats; not if one payload is not
@@ -146,41 +137,46 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c terngr
 > *,none,*,terngrad,*
 = 0
 
-# a killed run leaves the earlier results, and a resumed run gives the same metrics as an uninterrupted one
+# a killed run leaves the earlier results and its records, which are refused, drawn, reported and resumed to those of an uninterrupted run
 ? command -v cc && ! nm -D "$(command -v atomo-bench)" | grep -q asan # needs cc, and no sanitizer
-$ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 2 -q; set -- atomo-bench compare g.h5 -c none -c qsgd -c ef+terngrad --repeats 30 --metrics bytes,mse,variance,wasserstein,residual_norm; "$@" -o whole.csv; echo before >r.csv; cc -shared -fPIC -D_GNU_SOURCE -o die.so "$SRC/test/cli/die.c"; DIE_AFTER=12 LD_PRELOAD=$PWD/die.so "$@" --force -o r.csv; echo $?; cat r.csv; truncate -s -5 r.csv.journal; "$@" --force -o r.csv --resume && cmp whole.csv r.csv && echo same; ls
+$ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 2 -q; set -- atomo-bench compare g.h5 -c qsgd -c none -c ef+terngrad --repeats 30 --metrics bytes,bits_per_element,relative_error,mse,variance,wasserstein,residual_norm; "$@" -o whole.csv; echo before >r.csv; cc -shared -fPIC -D_GNU_SOURCE -o die.so "$SRC/test/cli/die.c"; DIE_AFTER=12 LD_PRELOAD=$PWD/die.so "$@" -o r.csv; echo $?; cat r.csv; "$@" -o r.csv; echo $?; "$@" -o r.csv --resume --repeats 20; echo $?; mkdir d; cp r.csv.part d/r.csv.part; truncate -s -5 d/r.csv.part; atomo-bench plot pareto d/r.csv.part -o p.svg -q 2>/dev/null; cut -d, -f 1 p.plot.csv; atomo-bench report d -q -o d.html; grep -c r.csv.part d.html; atomo-bench report d/r.csv.part -f csv | wc -l; "$@" -o r.csv --resume && cmp whole.csv r.csv && echo same; "$@" -o r.csv --resume; ls
 > 137
 > before
+> 2
+> 2
+> qsgd
+> [1-9]*
+> 2
 > same
-- *.journal
+- r.csv.part
+2> atomo-bench: r.csv.part: has 11 records of a run that did not end; to continue it: atomo-bench compare g.h5 *-o r.csv --resume
+2> hint: to begin afresh: atomo-bench compare g.h5 *-o r.csv --force
+2> atomo-bench: r.csv.part: has records of another run: --repeats (30 there, 20 here)
+2> hint: give the options of that run, or begin afresh: atomo-bench compare *-o r.csv --repeats 20 --force
+2> note: r.csv: is complete, so nothing is done; --force makes it anew
 = 0
 
-# --resume without records to resume from says so; an empty journal is no hindrance without --resume
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; go() { atomo-bench compare g.h5 -c none -o r.csv "$@"; }; go --resume; : >r.csv.journal; go --resume; : >r.csv.journal; go -q --resume; : >r.csv.journal; go; ls
-> g.h5
-> r.csv
-2> note: r.csv.journal: no record to resume from: the run starts from the beginning
-2> note: r.csv.journal: no record to resume from: the run starts from the beginning
-= 0
+# what the machine gives is no setting of a run: a number of threads and a limit of memory count where they are given
+? command -v cc && ! nm -D "$(command -v atomo-bench)" | grep -q asan # needs cc, and no sanitizer
+$ atomo-bench synth -o g.h5 --shape 64x32 --steps 2 -q; cc -shared -fPIC -D_GNU_SOURCE -o die.so "$SRC/test/cli/die.c"; set -- atomo-bench sweep g.h5 -c qsgd --rates 1,2 --repeats 2 -q -o r.json; DIE_AFTER=4 LD_PRELOAD=$PWD/die.so "$@"; sed 1q r.json.part | tr , '\n' | grep -E 'threads|memory|seed|"-c"'; for more in '--threads 1' '--memory 1M' '--rates 1,3' '--seed 2' '-c sign'; do "$@" $more --resume; done; touch -d '+5 seconds' g.h5; "$@" --resume
+>  "-c": "qsgd:bits=1*
+>  "--memory": null
+>  "--seed": 1
+>  "--threads": null}
+2> atomo-bench: r.json.part: has records of another run: --threads (none there, 1 here)
+2> atomo-bench: r.json.part: has records of another run: --memory (none there, 1048576 here)
+2> atomo-bench: r.json.part: has records of another run: -c (*bits=2*there, *bits=3*here)
+2> atomo-bench: r.json.part: has records of another run: --seed (1 there, 2 here)
+2> atomo-bench: r.json.part: has records of another run: -c (*there, *sign*here)
+2> atomo-bench: r.json.part: has records of another run: time of the dump (*there, *here)
+= 2
 
-# --resume leaves a result that has all records of the run as it is; with other codecs, seed, metrics, another or a newer input it begins anew
-$ atomo-bench synth -o g.h5 --shape 64x32 --steps 2 -q; for e in csv json; do set -- -c none -c qsgd --repeats 3 -o r.$e --resume; atomo-bench compare g.h5 "$@" 2>/dev/null; cp -p r.$e was; touch -d '+2 seconds' r.$e; atomo-bench compare g.h5 "$@"; cmp r.$e was && echo kept $e; for more in '--seed 2' '-c sign' '--metrics bytes' '--repeats 4'; do atomo-bench compare g.h5 -q "$@" $more 2>&1 | grep -c 'from the beginning'; cp -p was r.$e; done; done; cp g.h5 h.h5; touch -d 2000-01-01 h.h5; anew() { atomo-bench compare -q "$@" 2>&1 | grep -q 'from the beginning' && echo anew from $1; }; anew h.h5 "$@"; cp was r.json; touch -d '+9 seconds' g.h5; anew g.h5 "$@"; ls r.*
-> kept json
-> anew from h.h5
-> anew from g.h5
-> 1
-- 0
-- kept csv
-- *.journal
-2> note: r.json: has all records of this run, so it stays as it is; without --resume they are measured anew
-2> note: r.csv.journal: no record to resume from*
-= 0
-
-# ... also of sweep, whose front of another seed is not drawn anew, and with the codecs of the paper; an empty journal is of a run that was interrupted
-$ F="$SRC"/datasets/lenet-mnist.h5; set -- $F -t 'conv2*' -q --resume --repeats 2; for again in 1 2; do atomo-bench sweep "$@" -c qsgd --seed 3 -o s.json; atomo-bench compare "$@" -o p.json; done 2>&1; : >s.json.journal; atomo-bench sweep "$@" -c qsgd --seed 3 -o s.json
-> note: s.json: has all records*
-> note: p.json: has all records*
-2> note: s.json.journal: no record to resume from*
+# --resume at the first start begins; with the codecs of the paper, and sweep with a second seed of the front, it ends as without
+$ F="$SRC"/datasets/lenet-mnist.h5; set -- $F -t 'conv2*' -q --repeats 2 --metrics bytes,mse; for r in '' --resume; do atomo-bench sweep "$@" -c qsgd --seed 3 -o s$r.csv $r; atomo-bench compare "$@" -o p$r.csv $r; done; cmp s.csv s--resume.csv; cmp p.csv p--resume.csv; ls
+> p--resume.csv
+> p.csv
+> s--resume.csv
+> s.csv
 = 0
 
 # --resume needs an output file
@@ -290,7 +286,7 @@ $ atomo-bench synth -o g.h5 -q; atomo-bench compare g.h5 --against none --metric
 2> hint: --against pairs bytes, bits_per_element, *
 2> atomo-bench: --sort: rows of --against stand in the order of codecs and metrics
 2> hint: leave --sort out
-2> atomo-bench: --resume: cannot continue a comparison with --against, which keeps no journal
+2> atomo-bench: --resume: cannot continue a comparison with --against, which keeps no records
 2> hint: leave --resume out
 2> atomo-bench: --against: codec nune: no codec is called "nune" (did you mean none?)
 2> hint: atomo-bench list shows them all

@@ -121,7 +121,7 @@ $ /usr/bin/python3 -c 'import h5py, numpy; f = h5py.File("g.h5", "w"); f["a"] = 
 # other formats; a file is written completely or not at all
 $ atomo-bench synth -o g.h5 --shape 64 -q; for f in csv json md tex; do atomo-bench cost g.h5 -c sign --workers 2 -q -o r.$f && grep -c sign r.$f; done; ls
 > r.tex
-- *.journal
+- *.part
 = 0
 
 # options that are refused

@@ -102,10 +102,10 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench merge g.h5 -c fp16 -c 
 > 2
 = 0
 
-# output formats and files; merge writes no journal
+# output formats and files; merge writes no FILE.part
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; for f in csv json md tex; do atomo-bench merge g.h5 -c sign --workers 2 -q -o r.$f && grep -c sign r.$f; done; ls
 > r.tex
-- *.journal
+- *.part
 = 0
 
 $ atomo-bench merge g.h5 --resume

@@ -259,11 +259,11 @@ $ sh $SRC/test/cli/tiny.sh; atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-be
 2> hint: gradients are read from files alone*
 = 1
 
-# a name of standard output replaces no file and has no journal: a run appends to the file that standard output is
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; echo mine >log; for o in /dev/stdout /dev/fd/1 /proc/self/fd/1; do atomo-bench compare g.h5 -c none -q -f csv -v -o $o 2>&1 >>log | grep -i journal; done; head -1 log; wc -l <log; ls
+# a name of standard output replaces no file and has no FILE.part: a run appends to the file that standard output is
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; echo mine >log; for o in /dev/stdout /dev/fd/1 /proc/self/fd/1; do atomo-bench compare g.h5 -c none -q -f csv -v -o $o 2>&1 >>log | grep -i 'part:'; done; head -1 log; wc -l <log; ls
 > mine
 > *10
-- *journal*
+- *.part
 = 0
 
 # help and the pages of codecs fold too: only commands to copy, and single words, are longer than the terminal
@@ -286,7 +286,7 @@ $ atomo-bench synth -o g.h5 --shape 30 -q; for c in 'compare g.h5' 'inspect g.h5
 > run 2
 > dump-gradients 2
 > train-dir 2
-- .journal
+- .part
 2> atomo-bench: inspect: -o "": want the name of a file
 2> atomo-train: --dump-gradients "": want the name of a file
 2> atomo-train: --train-dir "": want the name of a folder

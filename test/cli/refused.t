@@ -1,27 +1,16 @@
-# a folder with checkpoints of a run that ended earlier is refused without --resume, and the refused command leaves no journal; equal runs replace each other's checkpoints
-$ go() { atomo-train run --threads 1 --network softmax --dataset digits --batch-size 8 --eval-freq 2 --train-dir d -q "$@" >/dev/null; code="$code $?"; }; go --max-steps 4; go --max-steps 6 -o r.csv; ls; ls d; go --max-steps 4; go --max-steps 6 --resume 2>/dev/null; ls d; echo codes$code
+# a folder with checkpoints is refused without --resume or --force, before the first run trains; the refused command leaves no file and no folder
+$ go() { atomo-train run --threads 1 --network softmax --dataset digits --batch-size 8 --eval-freq 2 --train-dir d -q "$@" >/dev/null; code="$code $?"; }; go --max-steps 4; go --max-steps 6 -o r.csv; ls; go --max-steps 6 --resume 2>/dev/null; ls d; go --max-steps 2 --force; ls d; rm -r d; go -c none -c qsgd --max-steps 4; rm -r d/none; go -c none -c qsgd --max-steps 4; ls d; echo codes$code
 > d
-- r.csv*
+> step_00000004.h5
 > step_00000006.h5
-> codes 0 2 0 0
-2> atomo-train: --train-dir d: has checkpoints of a run that ended after step 4 of 6, want --resume or an empty folder
-2> hint: --resume continues that run; to begin afresh, remove d
-= 0
-
-# the folders of all codecs and seeds are checked before the first run trains; a refused command makes no folder
-$ go() { atomo-train run --threads 1 --network softmax --dataset digits --batch-size 8 --eval-freq 2 --train-dir d -q "$@" >/dev/null; code="$code $?"; }; go -c none -c qsgd --max-steps 4; rm -r d/none; go -c none -c qsgd --max-steps 6 -o r.csv; ls -d * d/* d/*/*; rm -r d; go --seeds 2 --max-steps 2; rm d/seed-1/*; go --seeds 2 --max-steps 2 --lr 0.5; ls d/*/*; echo x >d/none; go -c qsgd -c none --seeds 2 --max-steps 2; ls -d d/qsgd 2>/dev/null || echo no run; echo codes$code
-> d
-> d/qsgd/step_00000002.h5
-> d/qsgd/step_00000004.h5
-> d/seed-2/step_00000002.h5
-> no run
-> codes 0 2 0 2 1
+> step_00000002.h5
+> qsgd
+> codes 0 2 0 0 0 2
 - r.csv*
-- d/none/*
-- d/seed-1/*
-2> atomo-train: --train-dir d/qsgd: has checkpoints of a run that ended after step 4 of 6, want --resume or an empty folder
-2> atomo-train: d/seed-2/step_00000002.h5: lr is * there, 0.5 here
-2> atomo-train: d/none: cannot write to this folder: Not a directory
+- none
+2> atomo-train: --train-dir d: has checkpoints up to step 4; to continue that run: atomo-train run --threads 1 *--max-steps 6 -o r.csv --resume
+2> hint: to begin afresh: atomo-train run --threads 1 *--max-steps 6 -o r.csv --force
+2> atomo-train: --train-dir d/qsgd: has checkpoints up to step 4; to continue that run: atomo-train run *--max-steps 4 --resume
 = 0
 
 # a --train-dir that cannot be written is seen before the first step
@@ -29,7 +18,7 @@ $ go() { atomo-train run --threads 1 --network softmax --dataset digits --batch-
 $ mkdir d; chmod 755 d; chmod 777 .; setpriv --reuid 65534 --clear-groups atomo-train run --network softmax --dataset digits --max-steps 100 --eval-freq 100 --train-dir d -q -o r.csv; code=$?; ls; exit $code
 > d
 - r.csv*
-2> atomo-train: d: cannot write to this folder: Permission denied
+2> atomo-train: d/step_00000100.h5: cannot write: Permission denied
 = 1
 
 # errors of standard output have their reason: a full disk that a long help meets, a closed stream that gets a file

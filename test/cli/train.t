@@ -23,21 +23,43 @@ $ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax
 2> note: d/step_00000006.h5: *trying the checkpoint before it
 = 0
 
-# --resume of a run that has finished leaves its result as it is, unless --force is given; a longer run must write to another file, and its sums are blank
-$ sh $SRC/test/cli/tiny.sh; run() { atomo-train run --threads 1 --network softmax --dataset mnist --eval-freq 2 -q -c none -c qsgd --target-accuracy 0.01 --resume --train-dir d "$@"; code="$code $?"; }; : >o.csv; run -o o.csv --max-steps 4 2>/dev/null; cp o.csv whole; run -o o.csv --max-steps 4; run -o o.csv --max-steps 6; cmp o.csv whole && echo same; ls -A . d/none; run -o n.csv --max-steps 6 2>/dev/null; cut -d, -f 1,3,9,15,16,18-20 n.csv; run -o o.csv --max-steps 5 --force; cut -d, -f 1,3,8,17 o.csv; echo codes$code
+# --resume in its four states: at the first start, after a kill, before the first checkpoint, and of a run that has ended; records and weights are those of an undisturbed run, also of a codec that has diverged
+? command -v cc && ! nm -D "$(command -v atomo-train)" | grep -q asan # needs cc, and no sanitizer
+$ sh $SRC/test/cli/tiny.sh; cc -shared -fPIC -D_GNU_SOURCE -o die.so "$SRC/test/cli/die.c"; go() { atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 8 --eval-freq 4 -q -c none -c qsgd --seeds 2 --target-accuracy 0.01 -o $1.csv --train-dir $1 $2 2>$1.err; code="$code $?"; }; die() { export DIE_AFTER=$1 LD_PRELOAD=$PWD/die.so; }; go a --resume; for n in 2 4 9 3 5 12 1; do die $n; go b --resume; unset LD_PRELOAD; done; go b; cat b.err; go b --resume; cut -d, -f 1-10,17,18 a.csv >a.cut; cut -d, -f 1-10,17,18 b.csv >b.cut; cmp a.cut b.cut && diff -r a b && echo same; cp b.csv was; go b --resume; cat b.err; cmp b.csv was && ls b.csv*; set -- --network softmax --dataset mnist --max-steps 9 --lr 1e38 -c qsgd -c none --eval-freq 3 -q --threads 1 --train-dir d -o d.csv; die 5; atomo-train run "$@" 2>/dev/null; unset LD_PRELOAD; atomo-train run "$@" --resume; echo codes$code $?
 > same
-> codes 0 0 2 0 0
+> b.csv
+> atomo-train: b.csv.part: has * records of a run that did not end; to continue it: atomo-train run *-o b.csv --train-dir b --resume
+> hint: to begin afresh: atomo-train run *-o b.csv --train-dir b --force
+> note: b.csv: is complete, so nothing is done; --force makes it anew
+> codes 0 137 137 137 137 137 137 137 2 0 0 1
+2> atomo-train: qsgd: *
+- *there, so sums*
+= 0
+
+# a complete result is not replaced by further steps; another file takes them, and their sums are blank
+$ sh $SRC/test/cli/tiny.sh; run() { atomo-train run --threads 1 --network softmax --dataset mnist --eval-freq 2 -q -c none -c qsgd --target-accuracy 0.01 --resume --train-dir d "$@"; code="$code $?"; }; run -o o.csv --max-steps 4 2>/dev/null; cp o.csv whole; run -o o.csv --max-steps 6; cmp o.csv whole && echo same; ls -A . d/none; run -o n.csv --max-steps 6 2>/dev/null; cut -d, -f 1,3,9,15,16,18-20 n.csv; run -o o.csv --max-steps 5 --force; cut -d, -f 1,3,8,17 o.csv; echo codes$code
+> same
+> codes 0 2 0 0
 > step_00000004.h5
 > step,5,31400,,,,,
 > step,6,31400,,,,,
 > summary,6,,,,,,
 > summary,6,0.*,
-- step_00000006.h5
-- o.csv.journal
-2> note: o.csv: stays as it is: all steps were done before, and their records are not in a journal
-2> atomo-train: o.csv: would be replaced by a result without records of 4 of the first 4 steps of none, which o.csv.journal lacks
-2> hint: another -o FILE takes the records of this run; --force replaces o.csv
+- o.csv.part
+2> atomo-train: o.csv: is complete, but none has done 4 of 6 steps
+2> hint: another -o FILE takes the records of further steps; --force replaces this one
 2> note: none: has done 6 steps, more than the 5 of this run
+= 0
+
+# a run's settings are those of its records: other ones are refused, and the file stays as it is
+? command -v cc && ! nm -D "$(command -v atomo-train)" | grep -q asan # needs cc, and no sanitizer
+$ cc -shared -fPIC -D_GNU_SOURCE -o die.so "$SRC/test/cli/die.c"; set -- atomo-train run --threads 1 --network softmax --dataset digits --max-steps 8 --eval-freq 4 -q -o r.csv; DIE_AFTER=6 LD_PRELOAD=$PWD/die.so "$@" --train-dir d; cp r.csv.part was; for more in '--lr 0.5' '-c qsgd' '--seeds 2' '--train-dir e'; do "$@" --train-dir d $more --resume; done; cmp r.csv.part was; ls; "$@"; "$@" --force
+- e
+2> atomo-train: r.csv.part: has records of another run: --lr (0.01 there, 0.5 here)
+2> atomo-train: r.csv.part: has records of another run: -c (none there, qsgd:*here)
+2> atomo-train: r.csv.part: has records of another run: --seeds (1 there, 2 here)
+2> atomo-train: r.csv.part: has records of another run: --train-dir (d there, e here)
+2> atomo-train: r.csv.part: has records of another run: --train-dir (d there, none here)
 = 0
 
 # a pipe and a device in the place of the result are written to, not read
@@ -45,23 +67,20 @@ $ sh $SRC/test/cli/tiny.sh; run() { timeout -s KILL 300 atomo-train run --thread
 > 0
 > 4
 - 137
-- *.journal
-2> note: none: records of 4 of the first 4 steps are not in a journal, so sums stay blank
+- *.part
+2> note: none: records of 4 of the first 4 steps are not there, so sums stay blank
 = 0
 
-# what is no checkpoint is noted and left out by eval; a run refuses a folder or pipe in the place of a checkpoint before its first step
-$ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax --dataset mnist --eval-freq 2 -q "$@" >/dev/null; code="$code $?"; }; go --max-steps 4 --train-dir d; cp d/step_00000002.h5 d/step_00000009.h5; ln -s nowhere d/step_00000011.h5; atomo-bench synth -o d/step_00000013.h5 -q >/dev/null; mkfifo d/step_00000012.h5; atomo-train eval --train-dir d -q -o e.csv; code="$code $?"; cut -d, -f 1,2 e.csv; go --max-steps 20 --train-dir d --resume; rm d/step_00000012.h5; go --max-steps 14 --train-dir d --resume; mkdir e e/step_00000004.h5; go --max-steps 4 --train-dir e; ls e; echo codes$code
+# what is no checkpoint is noted and left out by eval, and by a run that resumes
+$ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax --dataset mnist --eval-freq 2 -q "$@" >/dev/null; code="$code $?"; }; go --max-steps 4 --train-dir d; cp d/step_00000002.h5 d/step_00000009.h5; ln -s nowhere d/step_00000011.h5; atomo-bench synth -o d/step_00000013.h5 -q >/dev/null; mkfifo d/step_00000012.h5; atomo-train eval --train-dir d -q -o e.csv; code="$code $?"; cut -d, -f 1,2 e.csv; go --max-steps 20 --train-dir d --resume; echo codes$code
 > 2,1
 > 4,1
-> step_00000004.h5
-> codes 0 1 1 0 1
+> codes 0 1 2
 2> note: d/step_00000009.h5: is the checkpoint of step 2
 2> note: d/step_00000011.h5: cannot be opened: No such file or directory
 2> note: d/step_00000013.h5: is no checkpoint
-2> atomo-train: d/step_00000012.h5: no regular file, want a checkpoint
-2> hint: remove it, or name another --train-dir
-2> atomo-train: e/step_00000004.h5: a folder, want a checkpoint
-- e/step_00000002.h5
+2> note: d/step_00000012.h5: not a regular file, want a file; trying the checkpoint before it
+2> atomo-train: d/step_00000012.h5: not a regular file, which HDF5 needs
 = 0
 
 # if --resume finds no checkpoint, the run starts from the beginning and says so
@@ -372,11 +391,14 @@ $ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --data
 2> atomo-train: *cannot write*
 = 1
 
-# a folder with checkpoints of another run is refused; a folder with the run's own checkpoints or with damaged ones is not
-$ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 4 --eval-freq 2 --train-dir d -q -f csv "$@" >/dev/null; code="$code $?"; }; go; head -c 5000 d/step_00000004.h5 >x; mv x d/step_00000004.h5; go --lr 0.5; rm d/step_00000002.h5; go --lr 0.5; go --lr 0.5; echo codes$code
-> codes 0 2 0 0
+# checkpoints of another run are not resumed, and go with --force; what is left of a checkpoint is no hindrance
+$ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 4 --eval-freq 2 --train-dir d -q -f csv "$@" >/dev/null; code="$code $?"; }; go; head -c 5000 d/step_00000004.h5 >x; mv x d/step_00000004.h5; go --lr 0.5 --resume; go --resume 2>/dev/null; go --lr 0.5 --force; go --lr 0.5 --resume --max-steps 6; ls d; echo codes$code
+> step_00000002.h5
+> step_00000004.h5
+> step_00000006.h5
+> codes 0 2 0 0 0
 2> atomo-train: d/step_00000002.h5: lr is * there, 0.5 here
-2> hint: name another --train-dir, or --resume with the options of the run that wrote it
+2> hint: another run wrote it: give its options, or name another --train-dir
 = 0
 
 # a run that diverges keeps the gradients of the steps before
@@ -405,13 +427,12 @@ $ printf 'record,compressor,step,sim_seconds,sim_seconds_to_0.9,seed\nsummary,no
 > sign,,,2
 = 0
 
-# a file that is named like a checkpoint but is none is kept: a text, and gradients; what is left of a checkpoint goes
-$ sh $SRC/test/cli/tiny.sh; mkdir d; go() { atomo-train run --network softmax --dataset mnist --max-steps 2 --eval-freq 1 --batch-size 8 -q --train-dir d >/dev/null; code="$code $?"; }; echo mine >d/step_00000002.h5; go; cat d/step_00000002.h5; atomo-bench synth -q -o d/step_00000002.h5 --force --shape 2x2; cp d/step_00000002.h5 x; go; cmp x d/step_00000002.h5 && echo kept; rm d/*; go; head -c 3000 d/step_00000002.h5 >x; mv x d/step_00000002.h5; go; echo codes$code
+# a file that is named like a checkpoint but is none is kept
+$ sh $SRC/test/cli/tiny.sh; mkdir d; go() { atomo-train run --network softmax --dataset mnist --max-steps 2 --eval-freq 1 --batch-size 8 -q --train-dir d >/dev/null; code="$code $?"; }; echo mine >d/step_00000002.h5; go; cat d/step_00000002.h5; ls d; echo codes$code
 > mine
-> kept
-> codes 2 2 0 0
-2> atomo-train: d/step_00000002.h5: is there, and is no checkpoint
-2> hint: remove the file, or name another --train-dir
+> codes 2
+2> atomo-train: --train-dir d: has checkpoints up to step 2; to continue that run: *
+- step_00000001.h5
 = 0
 
 # --weights: what holds no weights is refused by a line with the file, and a hint of what --weights takes

@@ -177,7 +177,7 @@ enum { STEPS_DONE = 2, CODECS_DONE = 4, PLACES_DONE = STEPS_DONE * 2 * (VECTORS 
 /* The results of a comparison that was not interrupted. `found` marks the results that the next comparison is
  * given, so does not compute again. */
 static struct {
-    char *sums[PLACES_DONE * CODECS_DONE];
+    double *sums[PLACES_DONE * CODECS_DONE];
     bool failed[PLACES_DONE * CODECS_DONE], found[PLACES_DONE * CODECS_DONE];
 } done;
 
@@ -185,7 +185,8 @@ static Status keep_sums(void *data, const Record *r, Error *err)
 {
     World *w = data;
     const size_t at = r->place * CODECS_DONE + r->codec;
-    done.sums[at] = tally_text(&r->tally, w->a);
+    done.sums[at] = NEW(w->a, double, tally_numbers(&r->tally));
+    tally_save(&r->tally, done.sums[at]);
     done.failed[at] = r->error && r->level == LEVEL_VECTOR;
     return keep(data, r, err);
 }
@@ -195,7 +196,9 @@ static bool find_sums(void *data, size_t codec, size_t place, Tally *tally, bool
     const size_t at = place * CODECS_DONE + codec;
     (void)data;
     *failed = done.found[at] && done.failed[at];
-    return done.found[at] && (*failed || tally_read(tally, done.sums[at]));
+    if (done.found[at] && !*failed)
+        tally_load(tally, done.sums[at]);
+    return done.found[at];
 }
 
 /* Records are made in the order of codec, worker, step and vector. A comparison is given the records before
@@ -257,7 +260,7 @@ static void an_interrupted_comparison_continues_at_the_next_record(void **state)
     }
 }
 
-static void only_the_text_of_an_equal_tally_is_read(void **state)
+static void numbers_of_a_tally_make_an_equal_one(void **state)
 {
     World *w = open_world(1, 1);
     Tally t, u;
@@ -265,17 +268,18 @@ static void only_the_text_of_an_equal_tally_is_read(void **state)
     check_ok(tally_open(&t, LEVEL_VECTOR, 3, true, w->a, &w->err), &w->err);
     check_ok(tally_open(&u, LEVEL_VECTOR, 3, true, w->a, &w->err), &w->err);
     t.n = 5;
-    t.error[2][0] = 7;
+    t.error[2][E_SUMS - 1] = 7;
+    t.grown[2] = 9;
     t.distances.n = 2;
-    t.percentile_known = false;
-    char *text = tally_text(&t, w->a);
-    check(tally_read(&u, text) && u.n == 5 && u.error[2][0] == 7 && u.distances.n == 2 &&
-          !u.percentile_known);
-    text[strlen(text) / 2] = 'x';
-    check(!tally_read(&u, text));
-    check(!tally_read(&u, "") && !tally_read(&u, "00"));
-    check_ok(tally_open(&u, LEVEL_VECTOR, 2, true, w->a, &w->err), &w->err);
-    check(!tally_read(&u, tally_text(&t, w->a)));
+    t.spread[S_SUMS - 1] = 0.1;
+    t.unbiased = t.percentile_known = false;
+    const size_t count = tally_numbers(&t);
+    double *number = NEW(w->a, double, count);
+    tally_save(&t, number);
+    tally_load(&u, number);
+    check(u.n == 5 && u.error[2][E_SUMS - 1] == 7 && u.grown[2] == 9 && u.distances.n == 2 && !u.unbiased);
+    check(u.spread[S_SUMS - 1] == 0.1 && !u.percentile_known && u.spread_known == t.spread_known);
+    check(isnan(u.residual2) && u.decoded == 3);
 }
 
 /* The codec `rounded` takes n floats of scratch memory to encode, the codec `counted` takes none. */
@@ -306,7 +310,7 @@ static const struct CMUnitTest tests[] = {
     WORLD_TEST(a_stop_keeps_what_is_finished),
     WORLD_TEST(codecs_that_are_done_are_left_out),
     WORLD_TEST(an_interrupted_comparison_continues_at_the_next_record),
-    WORLD_TEST(only_the_text_of_an_equal_tally_is_read),
+    WORLD_TEST(numbers_of_a_tally_make_an_equal_one),
     WORLD_TEST(scratch_memory_is_counted),
 };
 

@@ -286,7 +286,6 @@ static void a_changed_weight_is_seen(void **state)
     file_save(in_scratch("step_00000003.h5"), data, size);
     check(checkpoint_load(t, in_scratch("step_00000003.h5"), &err) == ERR_CORRUPT);
     check(strstr(err.text, "step_00000003.h5") && strstr(err.text, "checksum"));
-    check_ok(checkpoint_check_folder(t, scratch_dir, &err), &err);
     assert_int_equal(arena_used(t->arena), used); /* what a load takes, it gives back */
     trainer_close(t);
     free(data);
@@ -308,28 +307,6 @@ static void another_setups_checkpoint_is_not_taken_up(void **state)
     check_ok(trainer_open(&t, &s, &err), &err);
     check(checkpoint_resume(t, scratch_dir, note, NULL, &err) == ERR_USAGE && strstr(err.text, "compressor"));
     trainer_close(t);
-}
-
-/* The test runs as an ordinary user, since root may read any file. */
-static void a_file_in_a_checkpoints_place_is_refused_and_the_reason_given(void **state)
-{
-    (void)state;
-    scratch_files(true);
-    TrainSetup s = setup_of("none");
-    Trainer *t;
-    check_ok(trainer_open(&t, &s, &err), &err);
-    file_save(in_scratch("step_00000002.h5"), "my own text", 11);
-    check(checkpoint_check_folder(t, scratch_dir, &err) == ERR_USAGE);
-    check(strstr(err.text, "step_00000002.h5: is there, and is no checkpoint"));
-    const bool root = geteuid() == 0;
-    check(chmod(in_scratch("step_00000002.h5"), 0) == 0 && chmod(scratch_dir, 0755) == 0);
-    check(!root || setresuid(65534, 65534, 0) == 0);
-    const Status status = checkpoint_check_folder(t, scratch_dir, &err);
-    check(!root || setresuid(0, 0, 0) == 0);
-    check(status == ERR_IO && strstr(err.text, "step_00000002.h5: cannot be read: Permission denied"));
-    check(strstr(err.hint, "--train-dir"));
-    trainer_close(t);
-    scratch_files(true);
 }
 
 static void a_run_without_checkpoints_starts_from_the_beginning_and_says_so(void **state)
@@ -401,7 +378,6 @@ int main(void)
         cmocka_unit_test(a_damaged_checkpoint_is_refused_by_name_and_the_one_before_used),
         cmocka_unit_test(a_changed_weight_is_seen),
         cmocka_unit_test(another_setups_checkpoint_is_not_taken_up),
-        cmocka_unit_test(a_file_in_a_checkpoints_place_is_refused_and_the_reason_given),
         cmocka_unit_test(a_run_without_checkpoints_starts_from_the_beginning_and_says_so),
         cmocka_unit_test(what_wrote_a_checkpoint_is_known_from_it),
         cmocka_unit_test(saved_gradients_have_the_layout_of_dumps),

@@ -383,6 +383,11 @@ class Records(unittest.TestCase):
                 command[5] = "qsgd"
                 subprocess.run(command, check=True)
                 read[name] = atomo.read_result(out)
+            part = out + ".part"  # as a run leaves it that is killed while it writes its second record
+            with open(part, "w", encoding="utf-8") as file:
+                file.write('{"part": "atomo-compare/1", "--seed": 1}\n{"tensor": "*", "mse": 0.5, "place": 0, "sums": [1]}\n{"ten')
+            rows = atomo.read_result(part)
+            self.assertEqual((rows, rows.schema), ([{"tensor": "*", "mse": 0.5, "level": "step", "step": None, "worker": None}], "atomo-compare/1"))
         mine = atomo.compare(DUMP, "qsgd", repeats=3, timed=False)
         self.assertEqual(len(read["r.json"]), len(mine))
         for a, b, c in zip(mine, read["r.json"], read["r.csv"]):

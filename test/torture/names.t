@@ -1,13 +1,13 @@
-# a result or a journal that is too large for the memory is refused before it is read
+# a result or FILE.part that is too large for the memory is refused before it is read
 ? ! nm -D "$(command -v atomo-bench)" | grep -q asan && truncate -s 1T big && rm big
-$ atomo-bench synth --shape 30 -q -o g.h5; truncate -s 1T big.csv; truncate -s 1T r.csv.journal; ulimit -v 1000000; for c in 'report big.csv' 'plot pareto big.csv -o x.svg' 'compare g.h5 -c none -q -o r.csv'; do timeout -s KILL 60 atomo-bench $c; echo $?; done; ls
+$ atomo-bench synth --shape 30 -q -o g.h5; truncate -s 1T big.csv; truncate -s 1T r.csv.part; ulimit -v 1000000; for c in 'report big.csv' 'plot pareto big.csv -o x.svg' 'compare g.h5 -c none -q -o r.csv'; do timeout -s KILL 60 atomo-bench $c; echo $?; done; ls
 > 1
 - 0
 - 137
 - x.svg
 - r.csv
 2> atomo-bench: report: big.csv: out of memory: *
-2> atomo-bench: r.csv.journal: out of memory: *
+2> atomo-bench: r.csv.part: out of memory: *
 = 0
 
 # ... and the message of compare, sweep, merge and cost names file and tensor, and the codec if it is at work

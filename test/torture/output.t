@@ -1,6 +1,6 @@
-# after --resume the bar begins at the records of the journal; a limit on the size of files ends the first run in time, however busy the machine is
+# after --resume the bar begins at the records of FILE.part; a limit on the size of files ends the first run in time, however busy the machine is
 ? command -v script && command -v cc
-$ cc -shared -fPIC -D_GNU_SOURCE -o hurry.so "$SRC/test/cli/hurry.c"; h="LD_PRELOAD=$PWD/hurry.so ASAN_OPTIONS=verify_asan_link_order=0"; atomo-bench synth --shape 400x300 --shape 400x301 --shape 400x302 -o g.h5 -q >/dev/null; set -- compare g.h5 -c svd:rank=1/2/3/4/5/6/7/8 --repeats 2 --threads 1 -o r.csv; (ulimit -f 100; atomo-bench "$@" -q 2>/dev/null); old=$(($(wc -l <r.csv.journal) - 1)); TERM=xterm script -qc "stty cols 120; $h atomo-bench $* --resume" /dev/null | tr '\r' '\n' >bar; first=$(sed -n 's|.*comparing .*  *\([0-9]*\)/32 records.*|\1|p' bar | head -n 1); [ "$old" -ge 8 ] && [ "$first" -ge "$old" ] && echo goes on || echo "from $first, with $old in the journal"
+$ cc -shared -fPIC -D_GNU_SOURCE -o hurry.so "$SRC/test/cli/hurry.c"; h="LD_PRELOAD=$PWD/hurry.so ASAN_OPTIONS=verify_asan_link_order=0"; atomo-bench synth --shape 400x300 --shape 400x301 --shape 400x302 -o g.h5 -q >/dev/null; set -- compare g.h5 -c svd:rank=1/2/3/4/5/6/7/8 --repeats 2 --threads 1 -o r.csv; (ulimit -f 100; atomo-bench "$@" -q 2>/dev/null); old=$(($(wc -l <r.csv.part) - 1)); TERM=xterm script -qc "stty cols 120; $h atomo-bench $* --resume" /dev/null | tr '\r' '\n' >bar; first=$(sed -n 's|.*comparing .*  *\([0-9]*\)/32 records.*|\1|p' bar | head -n 1); [ "$old" -ge 8 ] && [ "$first" -ge "$old" ] && echo goes on || echo "from $first, with $old in FILE.part"
 > goes on
 = 0
 
@@ -48,7 +48,7 @@ $ mkfifo p in; exec 3<>in; atomo-bench synth -o g.h5 --shape 30 -q; atomo-bench 
 > encode g.h5 -c none -o p -q: 130
 > report r.csv -o p: 130
 - x.svg
-- *.journal
+- *.part
 2> atomo-bench: report: p: stopped
 2> atomo-bench: p: stopped before a reader came
 = 0

@@ -38,8 +38,8 @@ $ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; LAUNCH='mpirun --allow-run
 ? . $SRC/test/cli/ranks.sh; can_launch # needs mpirun and a build with MPI (make deps-mpi), without sanitizers
 $ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; start 2 $TRAIN --max-steps 100000 --train-dir d -o r.csv 2>err; p=$!; until_saved d; kill -9 $(cat pid.1); wait $p; T="$TRAIN --workers 2 --max-steps 100000 --train-dir d -o r.csv --resume"; $T; touch begun; timeout 60 sh -c "$T --topology allgather & until [ \"\$(find d -name 'step_*.h5' -newer begun)\" ] || ! kill -0 \$!; do sleep 0.02; done; kill -TERM \$!; wait \$!"; echo code $?
 > code 130
-2> atomo-train: r.csv.journal: was begun with --topology allgather, but this command runs with --topology ps
-2> hint: run the command with --topology allgather, or remove *.journal to begin afresh
+2> atomo-train: r.csv.part: has records of another run: --topology (allgather there, ps here)
+2> hint: give the options of that run, or begin afresh: atomo-train run *--force
 = 0
 
 # a run on ranks has the time of each step beside the prediction, and their medians, also after --resume; tested steps have no time

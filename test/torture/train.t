@@ -1,16 +1,5 @@
-# a run killed at any moment and resumed has the checkpoints, records and saved gradients of an uninterrupted run
-$ sh $SRC/test/cli/tiny.sh; go() { exec atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 400 --eval-freq 20 --workers 2 -c ef+topk:ratio=0.01 -q --train-dir $1 -o $1.csv --dump-gradients $1.h5 --dump-freq 40 --dump-workers $2; }; (go a); go b & while [ ! -e b/step_00000060.h5 ] && kill -0 $!; do sleep 0.002; done; kill -9 $!; wait; [ ! -e b.h5 ] && atomo-bench inspect b.h5.parts/step_00000001.h5 -q | grep -c linear.weight; rm -f b/.step*.tmp .b.*.tmp; (go b --resume); cmp a/step_00000400.h5 b/step_00000400.h5 && echo same weights; for f in a b; do cut -d, -f 1-10,17 $f.csv >$f.cut; done; cmp a.cut b.cut && echo same records; cmp a.h5 b.h5 && echo same gradients; ls -A b | grep -v '^step_'; ls -Ad b.csv.journal b.h5.parts 2>/dev/null; wc -l <b.csv
-> 2
-> same weights
-> same records
-> same gradients
-> 402
-- *tmp*
-- b.*
-= 0
-
 # a run stopped by a signal again and again, in a step or in a test, ends with the records and weights of an uninterrupted run
-$ sh $SRC/test/cli/tiny.sh; go() { exec atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 60 --eval-freq 2 --workers 2 -c ef+topk:ratio=0.01 -q --train-dir $1 -o $1.csv $2; }; lines() { grep -cs '' b.csv.journal; }; (go a); for i in 1 2 3 4 5 6 7 8; do [ -e b.csv ] && break; was=$(lines); (go b --resume) 2>err & until [ -e b.csv ] || [ "$(lines)" -gt $((${was:-0} + 3)) ] || ! kill -0 $!; do sleep 0.002; done 2>/dev/null; kill -TERM $! 2>/dev/null; wait $!; done; [ -e b.csv ] || (go b --resume); for f in a b; do cut -d, -f 1-10,17 $f.csv >$f.cut; done; cmp a.cut b.cut && echo same records; cmp a/step_00000060.h5 b/step_00000060.h5 && echo same weights
+$ sh $SRC/test/cli/tiny.sh; go() { exec atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 60 --eval-freq 2 --workers 2 -c ef+topk:ratio=0.01 -q --train-dir $1 -o $1.csv $2; }; lines() { grep -cs '' b.csv.part; }; (go a); for i in 1 2 3 4 5 6 7 8; do [ -e b.csv ] && break; was=$(lines); (go b --resume) 2>err & until [ -e b.csv ] || [ "$(lines)" -gt $((${was:-0} + 3)) ] || ! kill -0 $!; do sleep 0.002; done 2>/dev/null; kill -TERM $! 2>/dev/null; wait $!; done; [ -e b.csv ] || (go b --resume); for f in a b; do cut -d, -f 1-10,17 $f.csv >$f.cut; done; cmp a.cut b.cut && echo same records; cmp a/step_00000060.h5 b/step_00000060.h5 && echo same weights
 > same records
 > same weights
 = 0
@@ -22,48 +11,7 @@ $ sh $SRC/test/cli/interrupted.sh -c none -c qsgd --seeds 2; atomo-train run --t
 > none 2 16 1 1
 > qsgd 2 16 1 1
 > codes 0:replaced
-- r.csv.journal
-= 0
-
-# --resume refuses a journal of another codec, seed or step than the run's, and of other weights or step sizes, and leaves it as it is
-$ printf 'compressor,lr,chosen\nnone,0.1,true\nqsgd,0.1,true\nsign,0.1,true\n' >lr.csv; cp lr.csv lr2.csv; sh $SRC/test/cli/interrupted.sh --lr-from lr.csv -c none -c qsgd --seeds 2; cp r.csv.journal old; go() { echo "== $*" >&2; atomo-train run --threads 1 --network softmax --dataset mnist -q --eval-freq 4 --train-dir d -o r.csv --resume --lr-from lr.csv "$@"; echo $? >&2; cmp r.csv.journal old; }; go -c qsgd -c sign --seeds 2 --max-steps 20; go -c none -c qsgd --seeds 2 --max-steps 11; go -c none -c qsgd --seeds 2 --weights d/none/seed-1/step_00000004.h5; go -c none -c qsgd --seeds 2 --lr-from lr2.csv; sed 's/"seed": 1,/"seed": 3,/' r.csv.journal >x; cp x r.csv.journal; cp x old; go -c none -c qsgd --seeds 2 --max-steps 20
->
-2> == -c qsgd -c sign --seeds 2 --max-steps 20
-2> atomo-train: r.csv.journal: has a record of step 12 of none, seed 1, which this run would not have
-2> hint: give that codec, seed and number of steps, or remove r.csv.journal to begin afresh
-2> == -c none -c qsgd --seeds 2 --max-steps 11
-2> atomo-train: r.csv.journal: was begun without --weights, but this command runs with --weights d/none/seed-1/step_00000004.h5
-2> atomo-train: r.csv.journal: was begun with --lr-from lr.csv, but this command runs with --lr-from lr2.csv
-2> atomo-train: r.csv.journal: has a record of step 12 of none, seed 3, which this run would not have
-2> 2
-- [013]
-= 0
-
-# --resume does not replace a result by one without the records of earlier steps, unless --force is given: where records are damaged or lost, where a checkpoint is, or the whole folder
-$ sh $SRC/test/cli/interrupted.sh; atomo-train run --threads 1 --network softmax --dataset mnist -q --max-steps 1 -o old.csv; cp old.csv r.csv; cp r.csv old; go() { atomo-train run --threads 1 --network softmax --dataset mnist -q --eval-freq 4 --train-dir d -o r.csv --resume "$@"; code="$code $?"; cmp -s r.csv old || { code="$code:replaced"; cp r.csv old; }; }; cp -r d d0; cp r.csv.journal j; sed '5s/"epoch": 1/"epoch": null/' j >r.csv.journal; go --max-steps 16; head -n 9 r.csv.journal >x; cp x r.csv.journal; go --max-steps 8; cmp x r.csv.journal; rm r.csv.journal; go --max-steps 16; go --max-steps 8; cp j r.csv.journal; rm r.csv.journal; for f in d/step_*; do echo no >$f; done; go --max-steps 8; rm -r d; go --max-steps 16; ls; go --max-steps 16 --force; grep -c ^step r.csv; : >r.csv; cp r.csv old; rm -r d; mv d0 d; cp j r.csv.journal; go --max-steps 16; grep -c ^step r.csv; rm -r d; : >r.csv; cp r.csv old; go --max-steps 4; grep -c ^step r.csv; echo codes$code
-> 16
-> 4
-> codes 2 2 2 0 2 2 0:replaced 0:replaced 0:replaced
-- d
-2> atomo-train: r.csv: would be replaced by a result without records of 1 of the first 8 steps of none, which r.csv.journal lacks
-2> hint: another -o FILE takes the records of this run; --force replaces r.csv; if that is this run's own result, remove the journal
-2> atomo-train: r.csv: would be replaced by a result without records of 8 of the first 8 steps of none, which r.csv.journal lacks
-2> note: r.csv: stays as it is: all steps were done before, and their records are not in a journal
-2> atomo-train: r.csv: would be replaced, but there is nothing to resume: no undamaged checkpoint of none, and no r.csv.journal
-2> hint: leave out --resume to begin afresh and replace r.csv
-2> hint: another -o FILE takes the records of this run; --force replaces r.csv
-= 0
-
-# --resume with the wrong --train-dir, or without one of two codecs, leaves the journal of the killed run as it is
-$ sh $SRC/test/cli/interrupted.sh -c none -c qsgd; cp r.csv.journal old; go() { atomo-train run --threads 1 --network softmax --dataset mnist -q --eval-freq 4 -o r.csv --resume --max-steps 16 "$@"; echo $?; cmp r.csv.journal old && echo kept; }; go --train-dir other -c none -c qsgd; go --train-dir d -c none; ls; go --train-dir d -c none -c qsgd; grep -c ^step,none r.csv
-> 2
-> kept
-- other
-> 0
-> 16
-2> atomo-train: r.csv.journal: has records of step 8 of none, but other/none has no checkpoint after step 0
-2> atomo-train: r.csv.journal: has records of step 8 of none, but d has no checkpoint after step 0
-2> hint: give the --train-dir, codecs and seeds of that run; --force trains those steps anew
+- r.csv.part
 = 0
 
 # an interrupted run keeps finished records, and --resume continues it
@@ -101,11 +49,11 @@ $ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax
 > step_00000004.h5
 > same
 2> atomo-train: b/step_00000008.h5: cannot write weights/linear.weight: File too large
-2> hint: the same command with --resume continues; records so far: b.csv.journal
+2> hint: the same command with --resume continues; records so far: b.csv.part
 - .step*
 = 1
 
-# ... while the journal is written, whose last line may be incomplete
+# ... while FILE.part is written, whose last line may be incomplete
 $ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax --dataset mnist --eval-freq 2 --train-dir $1 -o $1.csv -q --max-steps 40 $2; }; go a; mkdir b; cp a/step_00000002.h5 b; (ulimit -f 4; go c); code=$?; (ulimit -f 200; go b --resume 2>/dev/null); for f in a b; do cut -d, -f 1-10,17 $f.csv | tail -n 39 >$f.cut; done; cut -d, -f 1-7 a.cut >a.x; cut -d, -f 1-7 b.cut >b.x; cmp a.x b.x && echo same; exit $code
 > same
 2> atomo-train: c*: cannot write*: File too large
@@ -123,7 +71,7 @@ $ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax
 = 1
 
 # --seeds N: the records of N runs with --seed, --seed + 1, ...; stopped and resumed they are the same
-$ sh $SRC/test/cli/tiny.sh; r="atomo-train run --network softmax --dataset mnist --max-steps 60 --eval-freq 20 -c none -c qsgd:bits=2 --batch-size 20 -q"; $r --seed 4 --seeds 2 -o a.csv; for s in 4 5; do $r --seed $s -o $s.csv; done; cut -d, -f 1-10,17,18 a.csv | sort >a; cat 4.csv 5.csv | cut -d, -f 1-10,17,18 | sort -u >b; sed -i '/^record/d' a b; cmp a b && wc -l <a; $r --seed 4 --seeds 2 --train-dir d -o b.csv 2>/dev/null & until [ "$(grep -cs '' b.csv.journal)" -ge 140 ] || ! kill -0 $!; do sleep 0.002; done 2>/dev/null; kill -TERM $! 2>/dev/null; wait $!; $r --seed 4 --seeds 2 --train-dir d --resume -o b.csv 2>/dev/null; cut -d, -f 1-10,17,18 b.csv | sort | sed '/^record/d' | cmp - a && ls d/none; $r --seeds 2 -c none --dump-gradients g.h5
+$ sh $SRC/test/cli/tiny.sh; r="atomo-train run --network softmax --dataset mnist --max-steps 60 --eval-freq 20 -c none -c qsgd:bits=2 --batch-size 20 -q"; $r --seed 4 --seeds 2 -o a.csv; for s in 4 5; do $r --seed $s -o $s.csv; done; cut -d, -f 1-10,17,18 a.csv | sort >a; cat 4.csv 5.csv | cut -d, -f 1-10,17,18 | sort -u >b; sed -i '/^record/d' a b; cmp a b && wc -l <a; $r --seed 4 --seeds 2 --train-dir d -o b.csv 2>/dev/null & until [ "$(grep -cs '' b.csv.part)" -ge 140 ] || ! kill -0 $!; do sleep 0.002; done 2>/dev/null; kill -TERM $! 2>/dev/null; wait $!; $r --seed 4 --seeds 2 --train-dir d --resume -o b.csv 2>/dev/null; cut -d, -f 1-10,17,18 b.csv | sort | sed '/^record/d' | cmp - a && ls d/none; $r --seeds 2 -c none --dump-gradients g.h5
 > 244
 > seed-4
 > seed-5
@@ -135,17 +83,4 @@ $ for u in 480000 600000 800000; do (ulimit -v $u; atomo-train run --network res
 > ended
 > ended
 > ended
-= 0
-
-# a journal of a run that did not end: the hint says whether --resume can continue it, and names the setting of another run; one without records is no hindrance
-$ sh $SRC/test/cli/tiny.sh; set -- atomo-train run --threads 1 --network softmax --dataset mnist -q -o r.csv; left() { "$@" --max-steps 1000000 & until [ "$(wc -l <r.csv.journal)" -gt 2 ] || ! kill -0 $!; do sleep 0.02; done; kill -9 $!; wait $!; } 2>/dev/null; left "$@"; "$@" --max-steps 1000000; echo $?; "$@" --max-steps 3; echo $?; rm r.csv.journal; left "$@" --train-dir d; "$@" --train-dir d --max-steps 1000000; echo $?; "$@" --train-dir d --max-steps 1000000 --lr 0.5; echo $?; head -n 1 r.csv.journal >one; cp one r.csv.journal; rm -rf d; "$@" --train-dir d --max-steps 2 --lr 0.5 --resume; echo $?; cat r.csv
-> 2
-> 0
-> step,*,1,*
-- *want --train-dir, from*
-2> atomo-train: r.csv.journal: has * records of a run that did not end, want --resume or no journal
-2> hint: if that run had a --train-dir, give it and --resume; else remove r.csv.journal to begin afresh
-2> hint: --resume continues that run; to begin afresh, remove r.csv.journal
-2> atomo-train: r.csv.journal: has * records of another run that did not end, begun with --lr 0.01
-2> hint: its own command with --resume continues it; to give it up, remove r.csv.journal; to keep it, write to another -o FILE
 = 0

@@ -176,11 +176,21 @@ def _read_csv(text):
     return records
 
 
+def _read_part(text):
+    """FILE.part: a line of JSON about the run, and one for each record; the last line may be incomplete."""
+    head, *lines = [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
+    own = ("place", "sums")
+    rows = [{name: v for name, v in line.items() if name not in own} for line in lines]
+    return _records({"results": rows, "meta": head, "schema": head.pop("part")})
+
+
 def read_result(path):
-    """The records of a file that atomo-bench or atomo-train wrote with -o FILE.json or FILE.csv."""
+    """The records of a file that atomo-bench or atomo-train wrote with -o FILE.json or FILE.csv, or of its FILE.part so far."""
     try:
         with open(path_of(path), encoding="utf-8", newline="") as file:
             text = file.read()
+        if text.startswith('{"part": '):
+            return _read_part(text)
         return _records(json.loads(text)) if text.lstrip().startswith("{") else _read_csv(text)
     except OSError as error:
         raise FileError("%s: %s" % (path, error.strerror)) from None
