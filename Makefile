@@ -10,13 +10,13 @@ MODE     := $(if $(SAN),asan,$(if $(DEBUG),debug,release))
 B        := build/$(MODE)
 CC       ?= gcc
 PYTHON   ?= $(firstword $(wildcard /usr/bin/python3) python3)
-PKGS     := hdf5-serial fftw3f libzstd blosc matio zlib libseccomp
+PKGS     := hdf5-serial fftw3f libzstd blosc zlib libseccomp
 HEADERS  := dnnl.h
 REVISION := $(or $(REVISION),$(shell git describe --always --dirty --abbrev=12 2>/dev/null))
 
 # The Debian packages that `make deps` installs: to build, to test, and to draw figures.
 DEB_BUILD := gcc make pkg-config libhdf5-dev libfftw3-dev libzstd-dev libblosc-dev \
-             libmatio-dev zlib1g-dev libseccomp-dev libdnnl-dev libopenblas0-pthread libcmocka-dev gnuplot-nox \
+             zlib1g-dev libseccomp-dev libdnnl-dev libopenblas0-pthread libcmocka-dev gnuplot-nox \
              libzfp-dev python3
 DEB_MPI   := libopenmpi-dev openmpi-bin
 
@@ -43,7 +43,7 @@ SCIENCE := $(SCIENCE)
 SCIENCE_FLAGS := $(if $(filter zfp,$(SCIENCE)),-DATOMO_ZFP)
 PKG_CFLAGS := $(if $(have_pkgs),$(shell pkg-config --cflags $(PKGS)))
 # The programs load these libraries, and MPI, only where they need them (lib/base/dynamic.h).
-LOADED     := hdf5-serial matio
+LOADED     := hdf5-serial
 PKG_LIBS   := $(if $(have_pkgs),$(shell pkg-config --libs $(filter-out $(LOADED),$(PKGS))))
 TEST_LIBS  := $(if $(have_pkgs),$(shell pkg-config --libs $(LOADED))) $(MPI_LIBS) -lcmocka
 
@@ -173,7 +173,7 @@ $(B)/%.o: %.c $(B)/flags
 
 # The table of the libraries that the programs load. Each file in loaded/ is linked to one library, and has no code. It is
 # linked at each make, and replaced where the library has another name since, as after an upgrade of the system.
-LINKED := HDF5=$(B)/loaded/hdf5-serial.so MATIO=$(B)/loaded/matio.so $(if $(MPI),MPI=$(B)/loaded/$(MPI).so)
+LINKED := HDF5=$(B)/loaded/hdf5-serial.so $(if $(MPI),MPI=$(B)/loaded/$(MPI).so)
 
 $(B)/loaded/%.so: FORCE
 	@mkdir -p $(@D)
@@ -183,7 +183,7 @@ $(B)/loaded/%.so: FORCE
 $(B)/loaded.h: lib/base/loaded.sh $(foreach l,$(LINKED),$(lastword $(subst =, ,$l)))
 	$(Q)sh $< '$(shell $(CC) -print-prog-name=readelf)' $(LINKED) >$@
 
-LOADERS := $(foreach f,dump/tensor_hdf5_load data/svhn net/net_mpi_load num/linalg_load,$(B)/lib/$f.o build/fuzz/lib/$f.o)
+LOADERS := $(foreach f,dump/tensor_hdf5_load net/net_mpi_load num/linalg_load,$(B)/lib/$f.o build/fuzz/lib/$f.o)
 
 $(LOADERS): FILE_FLAGS = -include $(B)/loaded.h
 $(LOADERS): $(B)/loaded.h

@@ -90,4 +90,7 @@ echo "$list" | while read -r url sum; do
     }
     case $name in *.tar.gz) tar -xzf "$dir/$name" -C "$dir" --strip-components=1 --no-same-owner ;; esac
 done
+if [ "$1" = svhn ] && { [ ! -f "$dir/train.bin" ] || [ ! -f "$dir/test.bin" ]; }; then
+    python3 "$(dirname "$0")/svhn.py" "$dir"
+fi
 echo "$dir: ready"

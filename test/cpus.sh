@@ -34,8 +34,6 @@ if [ ! -f "$root/made" ]; then
     [ ! -L "$root/proc" ] || { rm "$root/proc" && mkdir "$root/proc"; } # in a container, debootstrap makes it a link to the machine's own
     # the linker does not look for an absolute link below the root
     find "$root/usr/lib/$triplet" -type l -lname '/*' | while read -r link; do ln -sf "../../..$(readlink "$link")" "$link"; done
-    # Debian 13's matio.pc wants hdf5.pc, a link that only an installation makes
-    [ -e "$root/usr/lib/$triplet/pkgconfig/hdf5.pc" ] || ln -s hdf5-serial.pc "$root/usr/lib/$triplet/pkgconfig/hdf5.pc"
     touch "$root/made"
 fi
 root=$(cd "$root" && pwd)

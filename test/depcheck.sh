@@ -31,7 +31,6 @@ BEGIN {
     only["fftw3.h"] = "lib/num/fourier_(transform|long)"
     only["dnnl.h"] = "lib/nn/onednn"
     only["mpi.h"] = "lib/net/net_mpi.*|lib/net/net_version"
-    only["matio.h"] = "lib/data/svhn"
     only["zlib.h"] = "lib/data/files|lib/dump/extent"
     only["zstd.h"] = only["zstd_errors.h"] = "lib/compress/wrap/zstd"
     only["zfp.h"] = "lib/compress/science/zfp"

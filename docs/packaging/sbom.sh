@@ -12,7 +12,6 @@ fftw3f|FFTW|GPL-2.0-or-later
 libzstd|Zstandard|BSD-3-Clause OR GPL-2.0-only
 blosc|Blosc|BSD-3-Clause
 zfp|zfp|BSD-3-Clause
-matio|MatIO|BSD-2-Clause
 zlib|zlib|Zlib
 libseccomp|libseccomp|LGPL-2.1-only
 dnnl|oneDNN|Apache-2.0

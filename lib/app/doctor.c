@@ -118,11 +118,8 @@ static void look_at_loaded(Look *l)
 {
     Error err;
     const char *hdf5;
-    char matio[SVHN_VERSION];
     Status loaded = hdf5_library(&hdf5, &err);
     add_loaded(l, "hdf5", loaded, hdf5, &err);
-    loaded = svhn_library(matio, &err);
-    add_loaded(l, "matio", loaded, matio, &err);
     loaded = net_try(&err);
     add_loaded(l, "mpi", loaded, net_library(), &err);
 }

@@ -1,4 +1,5 @@
-/* cifar.c -- reads CIFAR's binary files, which are records without a header.
+/* cifar.c -- reads CIFAR's binary files, which are records without a header. datasets/svhn.py writes SVHN's images in
+ * the format of CIFAR-10.
  *
  *     CIFAR-10:  label:8 pixel:8 x 3 x 32 x 32
  *     CIFAR-100: coarse:8 label:8 pixel:8 x 3 x 32 x 32    coarse: superclass, 0 .. 19, not used */
@@ -82,12 +83,9 @@ static Status open_files(const Dataset *d, const char *dir, Opened *file, size_t
     return open_file(d->info, dir, name, file, a, err);
 }
 
-Status cifar_load(Dataset *d, const char *dir, uint64_t seed, Arena *a, Error *err)
+static Status take_files(Dataset *d, const Opened *file, size_t files, Arena *a, Error *err)
 {
-    (void)seed;
-    Opened file[FILES];
-    size_t files, count = 0, at = 0;
-    TRY(open_files(d, dir, file, &files, a, err));
+    size_t count = 0, at = 0;
     for (size_t i = 0; i < files; i++)
         count += file[i].count;
     uint8_t *pixels = NEW(a, uint8_t, count * PIXELS), *labels = NEW(a, uint8_t, count);
@@ -97,4 +95,27 @@ Status cifar_load(Dataset *d, const char *dir, uint64_t seed, Arena *a, Error *e
             return data_damaged(d->info, file[i].path, err);
     d->pixels = pixels;
     return labels_set(d, labels, count, a, err);
+}
+
+Status cifar_load(Dataset *d, const char *dir, uint64_t seed, Arena *a, Error *err)
+{
+    (void)seed;
+    Opened file[FILES];
+    size_t files;
+    TRY(open_files(d, dir, file, &files, a, err));
+    return take_files(d, file, files, a, err);
+}
+
+Status svhn_load(Dataset *d, const char *dir, uint64_t seed, Arena *a, Error *err)
+{
+    (void)seed;
+    const bool train = d->split == SPLIT_TRAIN;
+    const char *name = train ? "train.bin" : "test.bin", *mat = train ? "train_32x32.mat" : "test_32x32.mat";
+    Opened file;
+    if (!data_file_there(dir, name, a) && data_file_there(dir, mat, a)) {
+        FAIL(err, ERR_IO, "%s/%s: a MATLAB file, want %s, which is made of it once", dir, mat, name);
+        return error_hint(err, "sh datasets/fetch.sh svhn %s", dir);
+    }
+    TRY(open_file(d->info, dir, name, &file, a, err));
+    return take_files(d, &file, 1, a, err);
 }

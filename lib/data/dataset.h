@@ -45,10 +45,6 @@ const char *dataset_name(const void *data, size_t i);
 /* returns NULL when there is no such data set; the error then suggests the most similar name */
 const DatasetInfo *dataset_find(const char *name, Error *err);
 
-/* Loads libmatio, which reads SVHN's files. Returns its version. */
-enum { SVHN_VERSION = 40 };
-Status svhn_library(char version[SVHN_VERSION], Error *err);
-
 struct Dataset {
     const DatasetInfo *info;
     DataSplit split;

@@ -63,24 +63,6 @@ Status gzip_unpack(Bytes packed, Bytes *out, Arena *a, Error *err)
     return OK;
 }
 
-Status zlib_whole(Bytes packed, Error *err)
-{
-    uint8_t room[1 << 14];
-    z_stream z = {.next_in = packed.data, .avail_in = (uInt)packed.size};
-    if (packed.size > UINT32_MAX || inflateInit(&z) != Z_OK)
-        return FAIL(err, ERR_CORRUPT, "packed data of %zu bytes: too many", packed.size);
-    int ended = Z_OK;
-    while (ended == Z_OK) {
-        z.next_out = room;
-        z.avail_out = sizeof room;
-        ended = inflate(&z, Z_NO_FLUSH);
-    }
-    inflateEnd(&z);
-    if (ended != Z_STREAM_END || z.avail_in)
-        return FAIL(err, ERR_CORRUPT, "damaged packed data after %lu unpacked bytes", z.total_out);
-    return OK;
-}
-
 bool data_file_there(const char *dir, const char *name, Arena *a)
 {
     const char *path = text_format(a, "%s/%s", dir, name);

@@ -38,9 +38,6 @@ bool data_file_there(const char *dir, const char *name, Arena *a);
 /* Unpacks `packed`. Fails unless it is exactly one gzip member. */
 Status gzip_unpack(Bytes packed, Bytes *out, Arena *a, Error *err);
 
-/* Checks that `packed` is exactly one zlib stream with the right checksum; discards the content. */
-Status zlib_whole(Bytes packed, Error *err);
-
 /* Puts the file's path in front of the error, and adds a hint with the command that downloads the file. */
 Status data_damaged(const DatasetInfo *info, const char *path, Error *err);
 
@@ -57,8 +54,5 @@ Status idx_labels(Bytes file, size_t classes, Items *out, Error *err);
  * all records to an array (count, 3072), and their labels to an array (count). */
 Status cifar_count(Bytes file, size_t classes, size_t *count, Error *err);
 Status cifar_take(Bytes file, size_t classes, uint8_t *pixels, uint8_t *labels, Error *err);
-
-/* Checks that the file is a complete MATLAB 5 file whose compressed variables have the right checksums. */
-Status mat_check(Bytes file, Error *err);
 
 #endif

@@ -278,19 +278,19 @@ void linalg_outer(const float *l, const float *r, size_t count, size_t rows, siz
 
 /* ---- gemm ---- */
 
-enum { PANEL_ROWS = 256, PANEL_COLUMNS = 256 };
+enum { PANEL_ROWS = 384, PANEL_COLUMNS = 512, TILE_ROWS = 16 };
 
 typedef struct {
     const Product *p;
-    size_t columns; /* columns of the result in a panel; each panel is computed by one thread */
-    size_t across;  /* number of panels side by side, which together have all columns */
+    size_t rows, columns; /* of the result in a panel; each panel is computed by one thread */
+    size_t across;        /* number of panels side by side, which together have all columns */
 } Panels;
 
 static void multiply_panel(void *data, size_t panel)
 {
     const Panels *q = data;
     const Product *p = q->p;
-    const size_t from = panel / q->across * PANEL_ROWS, rows = smaller(PANEL_ROWS, p->m - from);
+    const size_t from = panel / q->across * q->rows, rows = smaller(q->rows, p->m - from);
     const size_t left = panel % q->across * q->columns, columns = smaller(q->columns, p->n - left);
     blas_routines()->cblas_sgemm(
         ROW_MAJOR, p->a_turned ? TRANSPOSE : NO_TRANSPOSE, p->b_turned ? TRANSPOSE : NO_TRANSPOSE,
@@ -300,14 +300,22 @@ static void multiply_panel(void *data, size_t panel)
         p->c + from * p->n + left, blas_int(p->n));
 }
 
-/* Threads compute panels of the result. A panel has PANEL_ROWS rows and all columns. If the result has at
- * most PANEL_ROWS rows, a panel has all rows and PANEL_COLUMNS columns. */
+static size_t parts(size_t n, size_t most)
+{
+    return (n + most - 1) / most;
+}
+
+/* Threads compute panels of the result. A panel has all columns and up to PANEL_ROWS rows, which are divided evenly.
+ * If the result has at most PANEL_ROWS rows, a panel has all rows and PANEL_COLUMNS columns. OpenBLAS packs operands
+ * again for each panel, so small panels are slow. */
 void linalg_multiply(const Product *p, int threads)
 {
     if (p->m == 0 || p->n == 0)
         return;
     assert(blas_routines()); /* linalg_ready was called */
-    Panels q = {.p = p, .columns = p->m <= PANEL_ROWS ? PANEL_COLUMNS : p->n};
-    q.across = (p->n + q.columns - 1) / q.columns;
-    parallel_for(threads, (p->m + PANEL_ROWS - 1) / PANEL_ROWS * q.across, multiply_panel, &q);
+    const size_t down = parts(p->m, PANEL_ROWS);
+    Panels q = {.p = p, .rows = parts(parts(p->m, down), TILE_ROWS) * TILE_ROWS};
+    q.columns = down == 1 ? PANEL_COLUMNS : p->n;
+    q.across = parts(p->n, q.columns);
+    parallel_for(threads, parts(p->m, q.rows) * q.across, multiply_panel, &q);
 }

@@ -7,7 +7,6 @@ $ atomo-bench doctor
 > blas kernels *
 > lapack *
 > hdf5 *
-> matio *
 > fftw *
 > zstd *
 > blosc *

@@ -1,6 +1,6 @@
 # commands that read no dump and are not started by mpirun load neither HDF5 nor MPI; a command that writes a dump loads HDF5
 ? LD_DEBUG=files atomo-bench --version 2>&1 | grep 'calling init' # needs glibc's LD_DEBUG
-$ loaded() { LD_DEBUG=files "$@" 2>&1 >/dev/null | grep -c 'calling init.*lib\(hdf5\|matio\|curl\|mpi\|open-rte\)' | sed "s/^[1-9].*/loaded/; s/^0/not loaded/; s/^/$1 $2: /"; }; loaded atomo-bench --version; loaded atomo-bench list; loaded atomo-bench --help; loaded atomo-train --help; loaded atomo-bench synth --shape 4 -q -o g.h5
+$ loaded() { LD_DEBUG=files "$@" 2>&1 >/dev/null | grep -c 'calling init.*lib\(hdf5\|curl\|mpi\|open-rte\)' | sed "s/^[1-9].*/loaded/; s/^0/not loaded/; s/^/$1 $2: /"; }; loaded atomo-bench --version; loaded atomo-bench list; loaded atomo-bench --help; loaded atomo-train --help; loaded atomo-bench synth --shape 4 -q -o g.h5
 > atomo-bench --version: not loaded
 > atomo-bench list: not loaded
 > atomo-bench --help: not loaded
@@ -11,7 +11,7 @@ $ loaded() { LD_DEBUG=files "$@" 2>&1 >/dev/null | grep -c 'calling init.*lib\(h
 
 # neither the programs nor the public library are linked to them
 ? command -v readelf
-$ for f in "$(command -v atomo-bench)" "$(command -v atomo-train)" "$PUBLIC/libatomo.so"; do readelf -d "$f" | grep -c 'NEEDED.*lib\(hdf5\|matio\|mpi\)'; done | tr '\n' ' '
+$ for f in "$(command -v atomo-bench)" "$(command -v atomo-train)" "$PUBLIC/libatomo.so"; do readelf -d "$f" | grep -c 'NEEDED.*lib\(hdf5\|mpi\)'; done | tr '\n' ' '
 > 0 0 0 
 2>
 = 0
@@ -33,7 +33,7 @@ $ atomo-bench synth --shape 4 -q -o g.h5; LC_ALL=C sed 's/libhdf5\([_a-z]*\.so\)
 
 # hints name the Debian package that has the library's file; the package of headers is not needed
 ? dpkg -l 'libopenblas0*' # needs dpkg and its packages
-$ atomo-bench synth --shape 30x30 -q -o g.h5; for p in bench train; do for l in hdf5 openblas matio mpi; do eval "$l=\$(grep -aoh \"lib$l[a-z_]*\\.so\\.[0-9]*\" \"$(command -v atomo-$p)\" | head -n 1)"; done; LC_ALL=C sed 's/lib\(hdf5\|openblas\|matio\|mpi\)\([_a-z]*\.so\.\)/liX\1\2/g' "$(command -v atomo-$p)" >$p; chmod +x $p; done; dpkg -S "*/$hdf5" "*/$openblas" "*/$matio" ${mpi:+"*/$mpi"} >owners; package() { grep "/$1\$" owners | sed -n 's/^\([^:,]*\)[:,].*/\1/p' | head -n 1; }; ./bench inspect g.h5 2>&1 | grep -qx "hint: install $(package "$hdf5")" && echo hdf5; atomo-bench convert g.h5 n.npz -q; for c in "inspect n.npz" "compare n.npz -c svd --repeats 1" "merge n.npz -c svd --workers 2" "sweep n.npz -c svd --repeats 1" "cost n.npz -c svd --repeats 1"; do ./bench $c 2>&1 | grep -qx "hint: install $(package "$openblas")" && echo "${c%% *} openblas"; done; if [ -z "$mpi" ]; then echo mpi is not in this build; else OMPI_COMM_WORLD_SIZE=2 ./train run 2>&1 | grep -qx "hint: install $(package "$mpi")" && echo mpi; fi; mkdir s; { printf '%124s\000\001IM\016\000\000\000\010\000\000\000%8s' ' ' ' '; } >s/train_32x32.mat; cp s/train_32x32.mat s/test_32x32.mat; sed 's/liXopenblas/libopenblas/; s/liXhdf5/libhdf5/' train >t; chmod +x t; ./t run --dataset svhn --data-dir s --max-steps 1 2>&1 | grep -qx "hint: install $(package "$matio")" && echo matio
+$ atomo-bench synth --shape 30x30 -q -o g.h5; for p in bench train; do for l in hdf5 openblas mpi; do eval "$l=\$(grep -aoh \"lib$l[a-z_]*\\.so\\.[0-9]*\" \"$(command -v atomo-$p)\" | head -n 1)"; done; LC_ALL=C sed 's/lib\(hdf5\|openblas\|mpi\)\([_a-z]*\.so\.\)/liX\1\2/g' "$(command -v atomo-$p)" >$p; chmod +x $p; done; dpkg -S "*/$hdf5" "*/$openblas" ${mpi:+"*/$mpi"} >owners; package() { grep "/$1\$" owners | sed -n 's/^\([^:,]*\)[:,].*/\1/p' | head -n 1; }; ./bench inspect g.h5 2>&1 | grep -qx "hint: install $(package "$hdf5")" && echo hdf5; atomo-bench convert g.h5 n.npz -q; for c in "inspect n.npz" "compare n.npz -c svd --repeats 1" "merge n.npz -c svd --workers 2" "sweep n.npz -c svd --repeats 1" "cost n.npz -c svd --repeats 1"; do ./bench $c 2>&1 | grep -qx "hint: install $(package "$openblas")" && echo "${c%% *} openblas"; done; if [ -z "$mpi" ]; then echo mpi is not in this build; else OMPI_COMM_WORLD_SIZE=2 ./train run 2>&1 | grep -qx "hint: install $(package "$mpi")" && echo mpi; fi
 > hdf5
 > inspect openblas
 > compare openblas
@@ -41,7 +41,6 @@ $ atomo-bench synth --shape 30x30 -q -o g.h5; for p in bench train; do for l in 
 > sweep openblas
 > cost openblas
 > mpi*
-> matio
 = 0
 
 # a library of another series than the headers of the build is refused
@@ -64,12 +63,6 @@ $ LC_ALL=C sed 's/libhdf5\([_a-z]*\.so\)/libhdfX\1/' "$(command -v atomo-train)"
 2> hint: install *
 = 0
 
-# without libmatio, SVHN is not read, and its file is not called damaged
-$ mkdir svhn; { printf '%124s\000\001IM\016\000\000\000\010\000\000\000%8s' ' ' ' '; } >svhn/train_32x32.mat; cp svhn/train_32x32.mat svhn/test_32x32.mat; LC_ALL=C sed 's/libmatio\.so/libmatiX.so/' "$(command -v atomo-train)" >train; chmod +x train; ./train run --dataset svhn --data-dir svhn --network lenet --max-steps 1
-2> atomo-train: *train_32x32.mat: libmatio cannot be loaded: libmatiX.so*: cannot open shared object file: No such file or directory
-2> hint: install *libmatio*
-= 1
-
 # without the MPI library, a program that mpirun starts says so, and one that is started alone runs
 ? ! atomo-train --version | grep -q 'mpi *none' # needs a program built with MPI
 $ LC_ALL=C sed 's/libmpi\([a-z]*\.so\)/libmpX\1/' "$(command -v atomo-train)" >train; chmod +x train; ./train run --network softmax --dataset digits --max-steps 1 -q >/dev/null; echo "alone $?"; OMPI_COMM_WORLD_SIZE=2 ./train run --network softmax --dataset digits --max-steps 1
@@ -86,7 +79,7 @@ $ LC_ALL=C sed 's/libmpi\([a-z]*\.so\)/libmpX\1/' "$(command -v atomo-bench)" >b
 = 0
 
 # a make after an upgrade of a library, whose new file may be older than the build, takes its new name into the table; others change nothing
-? command -v make && command -v cc && pkg-config --exists hdf5-serial matio zlib libseccomp # needs make and what it needs
+? command -v make && command -v cc && pkg-config --exists hdf5-serial zlib libseccomp # needs make and what it needs
 $ make_table() { env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -s -C "$SRC" B="$PWD/b" MPI= CC=cc PKG_CONFIG_PATH="$PWD" PATH="$PWD:$PATH" "$PWD/b/loaded.h" || exit 1; grep 'HDF5_[FP]' b/loaded.h; }; library() { echo 'int one;' | cc -shared -xc - -Wl,-soname,libhdf5_fake.so.$1 -o libhdf5_fake.so; }; printf 'Name: hdf5\nDescription: none\nVersion: 1\nLibs: -L%s -lhdf5_fake\nCflags: \n' "$PWD" >hdf5-serial.pc; printf '#!/bin/sh\nexit 1\n' >dpkg; chmod +x dpkg; library 1; make_table; made=$(stat -c %z b/loaded.h); make_table >again; [ "$made" = "$(stat -c %z b/loaded.h)" ] && echo as it was; library 2; touch -d 2000-01-01 libhdf5_fake.so; make_table
 > #define HDF5_FILE "libhdf5_fake.so.1"
 > #define HDF5_PACKAGE "the package of libhdf5_fake.so.1"

@@ -446,3 +446,12 @@ $ sh $SRC/test/cli/tiny.sh; : >empty.h5; : >empty; mkdir folder; echo text >text
 2> atomo-train: text.h5: not an HDF5, safetensors, .npz or .npy file
 2> atomo-train: none.h5: cannot be opened: No such file or directory
 = 0
+
+# SVHN's MATLAB files are converted once: pixels by row, the digit 10 as 0
+? for p in python3 /usr/bin/python3; do $p -c 'import scipy' 2>/dev/null && exit; done; exit 1 # needs Python with scipy
+$ cp "$SRC"/datasets/svhn.py .; mkdir s; p=python3; $p -c 'import scipy' 2>/dev/null || p=/usr/bin/python3; $p -c 'import numpy as n, scipy.io as s; r = n.random.default_rng(1); [s.savemat(f"s/{t}_32x32.mat", {"X": r.integers(0, 256, (32, 32, 3, 20), "u1"), "y": n.arange(1, 21, dtype="u1")[:, None] % 10 + 1}) for t in ("train", "test")]'; t="atomo-train run --dataset svhn --data-dir s --network softmax --max-steps 1 --batch-size 4 -q -f csv"; $t; $p svhn.py s; $p -c 'import scipy.io as s; m = s.loadmat("s/test_32x32.mat"); b = open("s/test.bin", "rb").read(); print(len(b), all(b[3073 * i] == m["y"][i, 0] % 10 and b[3073 * i + 1 + 1024 * c + 32 * r + k] == m["X"][r, k, c, i] for i in range(20) for c in range(3) for r in range(32) for k in range(32)))'; $t | wc -l
+> 61460 True
+> 3
+2> atomo-train: s/train_32x32.mat: a MATLAB file, want train.bin, which is made of it once
+2> hint: sh datasets/fetch.sh svhn s
+= 0

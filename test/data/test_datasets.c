@@ -53,7 +53,8 @@ static void remove_all(void)
                                         "data_batch_1.bin",
                                         "data_batch_2.bin",
                                         "test_batch.bin",
-                                        "test.bin"};
+                                        "test.bin",
+                                        "test_32x32.mat"};
     for (size_t i = 0; i < countof(names); i++)
         if (unlink(path_of(names[i])))
             rmdir(path_of(names[i]));
@@ -229,6 +230,26 @@ static void cifar_files_hold_any_whole_number_of_records(void **state)
     arena_close(a);
 }
 
+static void svhn_is_read_as_svhn_py_writes_it(void **state)
+{
+    (void)state;
+    static uint8_t file[2 * RECORD];
+    Dataset d;
+    Arena *a = arena_open(0);
+    remove_all();
+    refused("svhn", SPLIT_TEST, ERR_IO, "test.bin", "not there");
+    put("test_32x32.mat", file, 1);
+    refused("svhn", SPLIT_TEST, ERR_IO, "test_32x32.mat", "want test.bin");
+    check(strstr(err.hint, "sh datasets/fetch.sh svhn /tmp/"));
+    for (int i = 0; i < 2 * RECORD; i++)
+        file[i] = (uint8_t)(i % RECORD ? i * 5 : 3 + i / RECORD);
+    put("test.bin", file, sizeof file);
+    check_ok(load("svhn", SPLIT_TEST, &d, a), &err);
+    check(d.count == 2 && d.labels[0] == 3 && d.labels[1] == 4 && d.info->crop == CROP_ZERO);
+    assert_memory_equal(d.pixels + 3072, file + RECORD + 1, 3072);
+    arena_close(a);
+}
+
 /* If the first file has the published number of images, all five files are required. */
 static void a_missing_one_of_the_published_batches_is_an_error(void **state)
 {
@@ -277,6 +298,7 @@ int main(void)
         cmocka_unit_test(damaged_idx_files_are_refused),
         cmocka_unit_test(damaged_gzip_files_are_refused),
         cmocka_unit_test(cifar_files_hold_any_whole_number_of_records),
+        cmocka_unit_test(svhn_is_read_as_svhn_py_writes_it),
         cmocka_unit_test(a_missing_one_of_the_published_batches_is_an_error),
         cmocka_unit_test(names_that_are_not_there_get_the_nearest),
         cmocka_unit_test(real_files_are_read),
