@@ -22,7 +22,7 @@ static Status run(CompareJob *j)
 static const char details[] =
     "The first line is the answer. Then come the three fastest codecs, bf16, and why others are not chosen. total is the "
     "predicted time of an iteration: compute, encode, communicate, decode, by the model of cost. Two codecs whose 95 % "
-    "intervals overlap are equal, and both have rank 1. If no codec is faster than bf16 for certain, the answer is to send bf16.\n"
+    "intervals overlap are not told apart, and both have rank 1. If no codec is faster than bf16 for certain, the answer is to send bf16.\n"
     "error is the relative error of the mean of all workers' estimates, if all have the same gradient: averaging divides a "
     "codec's variance by P, and leaves its bias. Biased codecs need error feedback, which the shortlist includes.\n"
     "Every codec whose spec does not set its rate is tried at several rates. All are screened with one worker and two "
@@ -60,7 +60,6 @@ int bench_advise(int argc, char **argv)
                .high = 1e9),
         OPTION(0, "max-bytes", "BYTES", &j.most_bytes, "most bytes that a worker sends in a step"),
         OPTION(0, "memory", "BYTES", &j.most_memory, "most working memory of a codec"),
-        OPTION(0, "explain", NULL, &j.explain, "print the arithmetic of the first three"),
         {0},
     };
     const Command command = {
@@ -69,7 +68,7 @@ int bench_advise(int argc, char **argv)
         .usage = "FILE.h5 [-c SPEC]...",
         .brief = "which codec to use, at which rate, on this network",
         .examples = "FILE.h5 --link lan10g --workers 16 --compute-ms 20\n"
-                    "FILE.h5 --link wan100m --workers 4 --unbiased --explain\n",
+                    "FILE.h5 --link wan100m --workers 4 --unbiased\n",
         .details = details,
         .options = options,
         .fields = "rank,total_ms,speedup16,bytes_up,mean_error,feedback,travels,why,",

@@ -5,7 +5,6 @@
 #include "page/report_page.h"
 #include "report/fields.h"
 #include "report/report_query.h"
-#include "report/report_sheet.h"
 #include "report/report_speedup.h"
 
 #include <string.h>
@@ -106,32 +105,19 @@ static Status check_options(const ReportOptions *o)
                : OK;
 }
 
-static Status choose(const ReportOptions *o, const Stored *from, const ResultKind *kind, Csv *chosen,
-                     size_t *shown)
+/* Writes the table as `spec` says, with a last column `remark` of --note. */
+static Status put_table(const ReportOptions *o, const Stored *from, const ResultKind *kind, ReportSpec spec)
 {
     Query query = o->query;
-    query.people = o->common.format != FORMAT_CSV && o->common.format != FORMAT_JSON;
+    query.people = spec.format != FORMAT_CSV && spec.format != FORMAT_JSON;
+    query.remark = o->note;
     Csv rows = from->table;
     TRY(check_options(o));
     if (o->speedup)
         TRY(put_speedups(o, &query, &rows));
-    return query_run(chosen, shown, &query, &rows, o->speedup ? NULL : kind, o->a, o->err);
-}
-
-/* Adds this command line to the table's metadata as "report", in place of an earlier entry of this name. */
-static Status add_own_command(ReportSpec *spec, const ReportOptions *o)
-{
-    const char *own = report_command(o->common.argc, o->common.argv, o->a);
-    Fact *facts = NEW(o->a, Fact, spec->facts + 1);
-    TRY(arena_check(own && facts, o->a, o->err));
-    size_t count = 0;
-    for (size_t i = 0; i < spec->facts; i++)
-        if (strcmp(spec->meta[i].name, "report") != 0)
-            facts[count++] = spec->meta[i];
-    facts[count++] = (Fact){"report", value_text(own)};
-    spec->meta = facts;
-    spec->facts = count;
-    return OK;
+    if (o->note)
+        TRY(csv_insert(&rows, rows.columns, "remark", o->note, o->a, o->err));
+    return query_write(&query, &rows, o->speedup ? NULL : kind, spec, o->a, o->err);
 }
 
 static Status write_table(const ReportOptions *o, const char *path)
@@ -139,13 +125,7 @@ static Status write_table(const ReportOptions *o, const char *path)
     const Common *c = &o->common;
     const ResultKind *kind;
     Stored from;
-    Csv chosen;
-    size_t shown;
     TRY(load(o, path, &from, &kind));
-    if (choose(o, &from, kind, &chosen, &shown) != OK)
-        return error_at(o->err, "%s", path);
-    if (o->note) /* a last column `remark` with the note in every row, behind the shown columns */
-        TRY(csv_insert(&chosen, shown++, "remark", o->note, o->a, o->err));
     ReportSpec spec = {.schema = kind ? kind->schema : "atomo-table/1",
                        .format = (Format)c->format,
                        .path = c->output,
@@ -153,9 +133,11 @@ static Status write_table(const ReportOptions *o, const char *path)
                        .absent = o->speedup ? "N/A" : NULL,
                        .color = !c->output && cli_color(c),
                        .width = cli_width(c)};
-    TRY(sheet_facts(&spec, from.meta, o->a, o->err));
-    TRY(add_own_command(&spec, o));
-    return sheet_write(&chosen, shown, spec, o->a, o->err);
+    const char *own = report_command(c->argc, c->argv, o->a);
+    TRY(arena_check(own, o->a, o->err));
+    TRY(stored_facts(&spec, from.meta, own, o->a, o->err));
+    const Status status = put_table(o, &from, kind, spec);
+    return status == OK || status == ERR_IO ? status : error_at(o->err, "%s", path);
 }
 
 static Status run(void *options, const TextList *arguments)

@@ -27,13 +27,6 @@ static bool equal(const Candidate *a, const Candidate *b)
     return !(fabs(a->time.total - b->time.total) > both_halves(a, b));
 }
 
-/* True if the intervals of a candidate and the first overlap only since they are wide: more repeats could tell the two
- * apart by a quarter of the first's time. */
-static bool rough(const Candidate *c, const Candidate *first)
-{
-    return both_halves(c, first) > first->time.total / 4;
-}
-
 /* ---- limits ---- */
 
 /* Returns the number with three significant digits, or as an integer. */
@@ -105,12 +98,8 @@ static const char *reason(const Candidate *c, const Candidate *first, Arena *a)
     if (c->limit)
         return c->limit;
     if (c->rank == 1)
-        return isnan(both_halves(c, first))
-                   ? "not told from the first: too few repeats or steps for an interval"
-               : rough(c, first)
-                   ? text_format(a, "not told from the first: half intervals of %s and %s ms",
-                                 ms(advise_half_interval(first), a), ms(advise_half_interval(c), a))
-                   : "equal to the first: the intervals overlap";
+        return isnan(both_halves(c, first)) ? "not told from the first: too few repeats or steps for an interval"
+                                            : "not told from the first: the intervals overlap";
     if (!part)
         return NULL;
     if (c->screened && times < 1)
@@ -158,15 +147,11 @@ Status advise_rank(Candidate *list, size_t count, const AdviseLimits *limits, Ar
     return OK;
 }
 
-/* Adds the names of the candidates of rank 1 behind the first, those that are told apart roughly or the other ones. */
-static void add_equals(TextBuf *text, const Candidate *list, size_t count, bool roughly)
+/* Adds the names of the candidates of rank 1 behind the first. */
+static void add_equals(TextBuf *text, const Candidate *list, size_t count)
 {
-    const char *lead = roughly ? "; not told from it:" : "; equal:";
     for (size_t i = 1; i < count && list[i].rank == 1; i++)
-        if (rough(&list[i], list) == roughly) {
-            text_addf(text, "%s %s", lead, list[i].name);
-            lead = ",";
-        }
+        text_addf(text, "%s %s", i == 1 ? "; not told from it:" : ",", list[i].name);
 }
 
 /* Adds how many times as fast the first is as bf16, and as float32 if that is faster than bf16. */
@@ -183,26 +168,19 @@ static void add_speedups(TextBuf *text, const Candidate *list, size_t count, con
 char *advise_verdict(const Candidate *list, size_t count, const Candidate *baseline, Arena *a)
 {
     TextBuf text = {.arena = a};
-    bool roughly = false;
     const Candidate *plain = NULL; /* the faster one of bf16 and none, if it is equal to the first */
     if (!count || !ranked(list))
         return text_format(a, "no codec meets the limits");
     for (size_t i = count; i-- > 0;)
-        if (list[i].rank == 1) {
-            plain = list[i].plain ? &list[i] : plain;
-            roughly = roughly || (i && rough(&list[i], list));
-        }
+        if (list[i].rank == 1 && list[i].plain)
+            plain = &list[i];
     if (plain)
         text_addf(&text, "send %s: no codec within the limits is faster for certain",
                   !strcmp(plain->name, "none") ? "float32" : plain->name);
     else {
         add_speedups(&text, list, count, baseline, a);
-        add_equals(&text, list, count, false);
-        add_equals(&text, list, count, true);
+        add_equals(&text, list, count);
     }
-    if (roughly)
-        text_add(&text,
-                 ". Times were measured roughly: an idle machine or more --repeats may tell more apart");
     return text_done(&text);
 }
 

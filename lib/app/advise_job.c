@@ -40,8 +40,6 @@ Status advise_read(AdviseJob *j)
         FAIL(err, ERR_USAGE, "%s: want one", lists);
         return error_hint(err, "atomo-bench cost takes lists");
     }
-    if (j->explain && !c->job.common.output && c->job.common.format != FORMAT_TABLE)
-        return FAIL(err, ERR_USAGE, "--explain: wants a table, or -o FILE for the others");
     if (j->all && c->job.specs.count)
         return FAIL(err, ERR_USAGE, "--all and -c: want one of them");
     j->limits.bytes = j->most_bytes.bytes ? (double)j->most_bytes.bytes : INFINITY;
@@ -406,37 +404,6 @@ static Status write_rows(const AdviseJob *advise, const ReportSpec *spec, const 
     return report_finish(report, status, j->err);
 }
 
-/* Prints how the iteration's time adds up for each of the three fastest candidates, with the formula of the
- * communication time. Then prints alpha, beta and P of the formulas. */
-static void explain(const AdviseJob *advise, FILE *to)
-{
-    static const char *const formula[] = {
-        [TOPOLOGY_PS] = "2 alpha + P (S + D) / beta",
-        [TOPOLOGY_ALLGATHER] = "(P - 1) (alpha + S / beta)",
-        [TOPOLOGY_RING] = "2 (P - 1) alpha + 2 (P - 1)/P S / beta",
-        [TOPOLOGY_TREE] = "2 ceil(log2 P) (alpha + S / beta)",
-    };
-    const Link *link = &advise->cost.link[0];
-    const bool overlap = advise->cost.overlap;
-    const char *then = overlap ? "," : " +";
-    for (size_t i = 0; i < advise->candidates && i < 3 && advise->list[i].rank; i++) {
-        const Candidate *c = &advise->list[i];
-        const Traffic *t = &c->traffic;
-        fprintf(to, "%s: compute %.4g%s encode %.4g%s communicate %.4g%s decode %.4g%s %.4g ms; %s%s: %s",
-                c->name, 1e3 * c->time.compute, then, 1e3 * c->time.encode, then, 1e3 * c->time.comm, then,
-                1e3 * c->time.decode, overlap ? "; together, overlapped," : " =", 1e3 * c->time.total,
-                topology_names[t->topology], overlap ? " of each layer" : "", formula[t->topology]);
-        if (t->rounds > 1)
-            fprintf(to, ", with alpha for each of the %g rounds", t->rounds);
-        fprintf(to, "; S = %.0f bytes", t->payload);
-        if (t->topology == TOPOLOGY_PS)
-            fprintf(to, ", D = %.0f", t->early + t->parameters);
-        fputc('\n', to);
-    }
-    fprintf(to, "alpha = %.7g us, beta = %.7g Gbit/s, P = %zu\n", 1e6 * link->latency, 8e-9 * link->bandwidth,
-            advise->cost.workers.number[0]);
-}
-
 Status advise_write(CompareJob *j, ReportSpec spec)
 {
     const AdviseJob *advise = (const AdviseJob *)j;
@@ -455,8 +422,5 @@ Status advise_write(CompareJob *j, ReportSpec spec)
     TRY(arena_check(lines, j->a, j->err));
     if (text)
         fprintf(stdout, "%s\n", lines);
-    TRY(write_rows(advise, &spec, shown));
-    if (text && advise->explain)
-        explain(advise, stdout);
-    return OK;
+    return write_rows(advise, &spec, shown);
 }

@@ -12,7 +12,7 @@
 
 typedef struct {
     CostJob cost; /* must be first: hooks cast CompareJob to AdviseJob */
-    bool all, explain;
+    bool all;
     AdviseLimits limits;
     Bytecount most_bytes, most_memory; /* --max-bytes, --memory; 0: no limit */
 

@@ -210,15 +210,7 @@ static Status cost_rows(CostRows *out, const CostJob *c)
     return OK;
 }
 
-/* ---- the order of rows ---- */
-
-static size_t sort_column(const CostJob *c)
-{
-    size_t i = 0;
-    while (i < COST_FIELDS && !sort_is_by(c->sort, cost_columns[i].name))
-        i++;
-    return i;
-}
+/* ---- writing ---- */
 
 static const char *column_name(const void *data, size_t i)
 {
@@ -231,47 +223,33 @@ Status cost_check_sort(const CostJob *c)
     if (!c->sort)
         return OK;
     TRY(sort_check(c->sort, c->job.err));
-    if (sort_column(c) < COST_FIELDS)
-        return OK;
+    for (size_t i = 0; i < COST_FIELDS; i++)
+        if (sort_is_by(c->sort, cost_columns[i].name))
+            return OK;
     const char *name = text_slice(c->job.a, c->sort, strcspn(c->sort, ":"));
     TRY(arena_check(name, c->job.a, c->job.err));
     text_unknown(c->job.err, name, column_name, NULL, "--sort: no field is called \"%.60s\"", name);
     return error_hint(c->job.err, "--help lists them");
 }
 
-static void order_rows(const CostJob *c, const CostRows *s, SortKey *order)
-{
-    const size_t key = c->sort ? sort_column(c) : 0;
-    for (size_t i = 0; i < s->rows; i++)
-        order[i] = (SortKey){s->row[i * COST_FIELDS + key], i};
-    if (c->sort)
-        sort_keys(order, s->rows, c->sort);
-}
-
-static Status write_rows(const CompareJob *j, const CostRows *s, const ReportSpec *spec, const SortKey *order)
-{
-    Report *report;
-    TRY(report_open(&report, spec, j->a, j->err));
-    Status status = OK;
-    for (size_t i = 0; i < s->rows && status == OK; i++)
-        status = report_row(report, s->row + order[i].row * COST_FIELDS, true, j->err);
-    return report_finish(report, status, j->err);
-}
-
 Status cost_write(CompareJob *j, ReportSpec spec)
 {
     const CostJob *c = (const CostJob *)j;
-    Column column[COST_FIELDS];
+    Written written[COST_FIELDS];
     CostRows s = {0};
     TRY(cost_rows(&s, c));
-    SortKey *order = NEW(j->a, SortKey, s.rows);
-    TRY(arena_check(order, j->a, j->err));
-    order_rows(c, &s, order);
-    memcpy(column, cost_columns, sizeof column);
-    column[report_column(column, "error")].shown = s.errors;
-    spec.columns = column;
-    spec.column_count = COST_FIELDS;
+    for (size_t i = 0; i < COST_FIELDS; i++)
+        written[i] = (Written){cost_columns[i], i, i};
+    written[report_column(cost_columns, "error")].column.shown = s.errors;
     j->facts[spec.facts++] = (Fact){"compute_from", value_text(c->compute_from)};
     j->facts[spec.facts++] = (Fact){"overlap", value_bool(c->overlap)};
-    return write_rows(j, &s, &spec, order);
+    return rows_write(&(RowSet){.columns = cost_columns,
+                                .stride = COST_FIELDS,
+                                .cell = s.row,
+                                .rows = s.rows,
+                                .group = s.rows,
+                                .written = written,
+                                .count = COST_FIELDS,
+                                .sort = c->sort},
+                      spec, j->a, j->err);
 }

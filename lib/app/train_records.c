@@ -24,27 +24,21 @@ static const Column of_ranks[RANK_COLUMNS] = {
     [MEASURED] = {"measured_ms", true},
     [PREDICTED] = {"predicted_ms", true},
     [RATIO] = {"predicted_ratio", true},
-    /* mean, minimum and maximum over ranks, in the order of RANK_COMPUTE, ... */
+    /* mean and maximum over ranks, in the order of RANK_COMPUTE, ... */
     [SPREADS] = {"rank_compute_ms", false},
-    {"rank_compute_ms_min", false},
     {"rank_compute_ms_max", false},
     {"rank_encode_ms", false},
-    {"rank_encode_ms_min", false},
     {"rank_encode_ms_max", false},
     {"rank_wait_ms", false},
-    {"rank_wait_ms_min", false},
     {"rank_wait_ms_max", false},
     {"rank_decode_ms", false},
-    {"rank_decode_ms_min", false},
     {"rank_decode_ms_max", false},
     {"rank_sent", false},
-    {"rank_sent_min", false},
     {"rank_sent_max", false},
     {"rank_received", false},
-    {"rank_received_min", false},
     {"rank_received_max", false},
 };
-_Static_assert((int)SPREADS + 3 * RANK_MEASURES == (int)RANK_COLUMNS, "a column to each number");
+_Static_assert((int)SPREADS + 2 * RANK_MEASURES == (int)RANK_COLUMNS, "a column to each number");
 
 static Value *cell(Value *row, const char *field)
 {
@@ -282,7 +276,6 @@ static void put_spreads(Value *at, const StepRecord *s)
         const RankSpread *rank = &s->rank[i];
         const double unit = i == RANK_SENT || i == RANK_RECEIVED ? 1 : 1e3;
         *at++ = value_real(unit * rank->mean);
-        *at++ = value_real(unit * rank->least);
         *at++ = value_real(unit * rank->most);
     }
 }

@@ -8,7 +8,7 @@
 
 #include "report/report_part.h"
 
-enum { TARGETS_MOST = 16, TARGET_COLUMNS = 3, STEP_COLUMNS = 17, RANK_COLUMNS = 22 };
+enum { TARGETS_MOST = 16, TARGET_COLUMNS = 3, STEP_COLUMNS = 17, RANK_COLUMNS = 16 };
 enum { RECORD_COLUMNS_MOST = STEP_COLUMNS + RANK_COLUMNS + TARGET_COLUMNS * TARGETS_MOST + 3 };
 
 /* A target test accuracy. `step`, `seconds` and `bytes` are valid if the current run has `reached` the

@@ -1,4 +1,4 @@
-/* report_query.c -- chooses rows of a stored result, sorts them, then chooses columns. */
+/* report_query.c -- chooses rows and columns of a stored result, and writes them. */
 #include "report/report_query.h"
 #include "report/fields.h"
 #include "report/report_sort.h"
@@ -7,15 +7,10 @@
 
 #include <string.h>
 
-/* A column to show (`at`); where its cell is empty, the cell of the column `instead` is shown. */
-typedef struct {
-    size_t at, instead;
-} Source;
-
 typedef struct {
     const Csv *t;
     size_t *row, rows;
-    Source *column;
+    Written *column;
     size_t columns, shown;
     Arena *a;
     Error *err;
@@ -24,12 +19,6 @@ typedef struct {
 static const char *cell_at(const Csv *t, size_t row, size_t column)
 {
     return t->cell[row * t->columns + column];
-}
-
-static const char *cell_of(const Pick *p, size_t row, Source from)
-{
-    const char *cell = cell_at(p->t, row, from.at);
-    return *cell ? cell : cell_at(p->t, row, from.instead);
 }
 
 /* ---- names ---- */
@@ -106,27 +95,6 @@ static Status choose_rows(Pick *p, const Query *q, const ResultKind *kind)
     return OK;
 }
 
-/* ---- order ---- */
-
-static Status sort_rows(Pick *p, const char *sort)
-{
-    const char *name = text_slice(p->a, sort, strcspn(sort, ":"));
-    SortKey *key = NEW(p->a, SortKey, p->rows + 1);
-    size_t column;
-    TRY(arena_check(name && key, p->a, p->err));
-    TRY(sort_check(sort, p->err));
-    TRY(find_column(p, "--sort", name, &column));
-    for (size_t i = 0; i < p->rows; i++)
-        key[i] = (SortKey){stored_value(cell_at(p->t, p->row[i], column), false), i};
-    sort_keys(key, p->rows, sort);
-    size_t *row = NEW(p->a, size_t, p->rows + 1);
-    TRY(arena_check(row, p->a, p->err));
-    for (size_t i = 0; i < p->rows; i++)
-        row[i] = p->row[key[i].row];
-    p->row = row;
-    return OK;
-}
-
 /* ---- columns ---- */
 
 /* True if a picked row has a value other than "*" in this column. */
@@ -141,13 +109,14 @@ static bool has_values(const Pick *p, size_t column)
 }
 
 /* Finds the columns for the name FIELD or FIELD/OTHER. A column whose own name has the slash comes first. */
-static Status find_source(const Pick *p, const char *name, Source *out)
+static Status find_source(const Pick *p, const char *name, Written *out)
 {
     const char *slash = csv_has(p->t, name) ? NULL : strchr(name, '/');
     const char *field = slash ? text_slice(p->a, name, (size_t)(slash - name)) : name;
     TRY(arena_check(field, p->a, p->err));
     TRY(find_column(p, "--columns", field, &out->at));
     out->instead = out->at;
+    out->column.name = p->t->name[out->at];
     return slash ? find_column(p, "--columns", slash + 1, &out->instead) : OK;
 }
 
@@ -176,55 +145,77 @@ static bool is_beside(const Pick *p, size_t column, bool chosen)
     return false;
 }
 
-static void add_beside(Pick *p)
+static void add_column(Pick *p, size_t i)
 {
-    for (size_t i = 0; i < p->t->columns; i++)
-        if (is_beside(p, i, true))
-            p->column[p->columns++] = (Source){i, i};
+    p->column[p->columns++] = (Written){{p->t->name[i], false}, i, i};
 }
 
 static Status choose_columns(Pick *p, const Query *q, const ResultKind *kind)
 {
     const char *usual = kind ? kind->usual : NULL;
-    p->column = NEW(p->a, Source, 2 * p->t->columns + 1);
+    const size_t own = p->t->columns - q->remark; /* the last column is the remark */
+    p->column = NEW(p->a, Written, 2 * p->t->columns + 1);
     TRY(arena_check(p->column, p->a, p->err));
     if (q->columns)
         TRY(name_columns(p, q->columns));
-    for (size_t i = 0; i < p->t->columns && !q->columns; i++) {
+    for (size_t i = 0; i < own && !q->columns; i++) {
         const bool second = q->people && (is_beside(p, i, false) || !strcmp(p->t->name[i], "spec"));
         if (has_values(p, i) && (usual ? text_listed(usual, p->t->name[i]) : !second))
-            p->column[p->columns++] = (Source){i, i};
+            add_column(p, i);
     }
+    if (q->remark)
+        add_column(p, own);
     p->shown = p->columns;
-    if (q->people)
-        add_beside(p);
+    for (size_t i = 0; i < p->shown; i++)
+        p->column[i].column.shown = true;
+    for (size_t i = 0; i < own && q->people; i++)
+        if (is_beside(p, i, true))
+            add_column(p, i);
     return OK;
 }
 
-static Status gather(Csv *out, const Pick *p)
+/* Sets *cell to the values of the chosen rows, and *columns to the names of the result's columns. */
+static Status read_cells(const Pick *p, Value **cell, Column **columns)
 {
-    *out = (Csv){.columns = p->columns, .rows = p->rows};
-    out->name = NEW(p->a, const char *, p->columns + 1);
-    out->cell = arena_take(p->a, p->rows + 1, (p->columns + 1) * sizeof *out->cell);
-    TRY(arena_check(out->name && out->cell, p->a, p->err));
-    for (size_t k = 0; k < p->columns; k++) {
-        out->name[k] = p->t->name[p->column[k].at];
+    const size_t stride = p->t->columns;
+    *cell = arena_take(p->a, p->rows + 1, (stride + 1) * sizeof(Value));
+    *columns = NEW_ZERO(p->a, Column, stride + 1);
+    TRY(arena_check(*cell && *columns, p->a, p->err));
+    for (size_t k = 0; k < stride; k++) {
+        const Field *f = field_of_column(p->t->name[k], NULL);
+        (*columns)[k].name = p->t->name[k];
         for (size_t i = 0; i < p->rows; i++)
-            out->cell[i * p->columns + k] = cell_of(p, p->row[i], p->column[k]);
+            (*cell)[i * stride + k] = stored_value(cell_at(p->t, p->row[i], k), f && f->text);
     }
     return OK;
 }
 
-/* ---- running the query ---- */
+static Status check_sort(const Pick *p, const char *sort)
+{
+    size_t column;
+    const char *name = text_slice(p->a, sort, strcspn(sort, ":"));
+    TRY(arena_check(name, p->a, p->err));
+    TRY(sort_check(sort, p->err));
+    return find_column(p, "--sort", name, &column);
+}
 
-Status query_run(Csv *out, size_t *shown, const Query *q, const Csv *t, const ResultKind *kind, Arena *a,
-                 Error *err)
+Status query_write(const Query *q, const Csv *t, const ResultKind *kind, ReportSpec spec, Arena *a, Error *err)
 {
     Pick p = {.t = t, .a = a, .err = err};
+    Value *cell;
+    Column *columns;
     TRY(choose_rows(&p, q, kind));
     if (q->sort)
-        TRY(sort_rows(&p, q->sort));
+        TRY(check_sort(&p, q->sort));
     TRY(choose_columns(&p, q, kind));
-    *shown = p.shown;
-    return gather(out, &p);
+    TRY(read_cells(&p, &cell, &columns));
+    return rows_write(&(RowSet){.columns = columns,
+                                .stride = t->columns,
+                                .cell = cell,
+                                .rows = p.rows,
+                                .group = p.rows,
+                                .written = p.column,
+                                .count = p.columns,
+                                .sort = q->sort},
+                      spec, a, err);
 }

@@ -16,12 +16,11 @@ typedef struct {
     bool all;         /* true: rows of every rank */
     /* true: cells also show the field's standard error and exact value */
     bool people;
+    bool remark; /* true: the last column of the result is shown behind the others */
 } Query;
 
-/* Chooses rows and columns of t. If `kind` is NULL, takes all rows, and all columns with a value. An unknown
- * column is ERR_USAGE. *shown is the number of columns to show; with `q->people`, further columns of `out`
- * have their standard errors and exact values. */
-Status query_run(Csv *out, size_t *shown, const Query *q, const Csv *t, const ResultKind *kind, Arena *a,
-                 Error *err);
+/* Writes the chosen rows and columns of t, and sets the columns of `spec`. If `kind` is NULL, takes all rows, and all
+ * columns with a value. An unknown column is ERR_USAGE. */
+Status query_write(const Query *q, const Csv *t, const ResultKind *kind, ReportSpec spec, Arena *a, Error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* report_sort.c -- sorts rows by one field, for the option --sort (report_sort.h). */
+/* report_sort.c -- writes rows in the order of one field, for the option --sort (report_sort.h). */
 #include "report/report_sort.h"
 
 #include <math.h>
@@ -18,6 +18,11 @@ bool sort_is_by(const char *sort, const char *field)
     const size_t length = strlen(field);
     return sort && !strncmp(sort, field, length) && (!sort[length] || sort[length] == ':');
 }
+
+typedef struct {
+    Value value;
+    size_t row;
+} SortKey;
 
 static double number(const Value *v)
 {
@@ -52,7 +57,47 @@ static int downwards(const void *v, const void *w)
     return compare(v, w, -1);
 }
 
-void sort_keys(SortKey *key, size_t count, const char *sort)
+static size_t key_column(const RowSet *s)
 {
-    qsort(key, count, sizeof *key, strchr(sort, ':') ? downwards : upwards);
+    size_t i = 0;
+    while (s->sort && i + 1 < s->stride && !sort_is_by(s->sort, s->columns[i].name))
+        i++;
+    return i;
+}
+
+static Status write_group(const RowSet *s, size_t first, SortKey *key, Value *row, Report *r, Error *err)
+{
+    const size_t count = s->rows - first < s->group ? s->rows - first : s->group, by = key_column(s);
+    for (size_t k = 0; k < count; k++)
+        key[k] = (SortKey){s->cell[(first + k) * s->stride + by], first + k};
+    if (s->sort)
+        qsort(key, count, sizeof *key, strchr(s->sort, ':') ? downwards : upwards);
+    for (size_t k = 0; k < count; k++) {
+        const size_t at = key[k].row;
+        const Value *cell = s->cell + at * s->stride;
+        if (s->have && !s->have[at])
+            continue;
+        for (size_t i = 0; i < s->count; i++)
+            row[i] = cell[cell[s->written[i].at].type == VALUE_NONE ? s->written[i].instead : s->written[i].at];
+        TRY(report_row(r, row, !s->shown || s->shown[at], err));
+    }
+    return OK;
+}
+
+Status rows_write(const RowSet *s, ReportSpec spec, Arena *a, Error *err)
+{
+    Report *r;
+    Column *columns = NEW(a, Column, s->count + 1);
+    SortKey *key = NEW(a, SortKey, s->group + 1);
+    Value *row = NEW(a, Value, s->count + 1);
+    TRY(arena_check(columns && key && row, a, err));
+    for (size_t i = 0; i < s->count; i++)
+        columns[i] = s->written[i].column;
+    spec.columns = columns;
+    spec.column_count = s->count;
+    TRY(report_open(&r, &spec, a, err));
+    Status status = OK;
+    for (size_t first = 0; first < s->rows && status == OK; first += s->group)
+        status = write_group(s, first, key, row, r, err);
+    return report_finish(r, status, err);
 }

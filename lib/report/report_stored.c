@@ -235,3 +235,20 @@ Value stored_value(const char *cell, bool text)
         return value_int(whole);
     return text_to_real(cell, &real) && isfinite(real) ? value_real(real) : value_text(cell);
 }
+
+Status stored_facts(ReportSpec *spec, const Json *meta, const char *own, Arena *a, Error *err)
+{
+    size_t count = 1;
+    for (const Json *v = meta ? meta->first : NULL; v; v = v->next)
+        count++;
+    Fact *facts = NEW(a, Fact, count);
+    TRY(arena_check(facts, a, err));
+    spec->meta = facts;
+    spec->facts = 0;
+    for (const Json *v = meta ? meta->first : NULL; v; v = v->next)
+        if (!own || strcmp(v->name, "report") != 0)
+            facts[spec->facts++] = (Fact){v->name, stored_json(v)};
+    if (own)
+        facts[spec->facts++] = (Fact){"report", value_text(own)};
+    return OK;
+}

@@ -25,4 +25,8 @@ Value stored_value(const char *cell, bool text);
 /* True if the two fields are equal texts, or numbers of equal value such as 0.50 and 0.5. */
 bool stored_same(const char *cell, const char *other);
 
+/* Sets the facts of `spec` to a stored result's meta (NULL: none), with `own` (NULL: nothing) as "report" in place of an
+ * earlier entry of this name. */
+Status stored_facts(ReportSpec *spec, const Json *meta, const char *own, Arena *a, Error *err);
+
 #endif

@@ -86,13 +86,9 @@ bool view_distances(const View *v)
 typedef struct {
     const Results *r;
     const View *v;
-    size_t *from; /* index of each written column in the results */
-    Column *columns;
+    Written *written;
     size_t count;
-    bool people;    /* true: a table (text, Markdown, LaTeX), not CSV or JSON */
-    SortKey *order; /* the codecs in the order of --sort */
-    size_t key;     /* index of the column to sort by */
-    Value *row;
+    bool people; /* true: a table (text, Markdown, LaTeX), not CSV or JSON */
 } Sheet;
 
 /* Tables show the last record, which is over all vectors, and with `per_tensor` the record of each tensor. */
@@ -154,72 +150,36 @@ static void choose_columns(Sheet *s)
         if (s->v->metrics && i <= r->error && !text_listed(fixed, name) &&
             !text_listed(s->v->metrics, name) && !(s->people && is_beside(name, s->v->metrics)))
             continue;
-        Column *column = &s->columns[s->count];
-        s->from[s->count++] = i;
-        *column = r->columns[i];
-        column->shown = is_column_shown(s, i, errors);
+        Written *w = &s->written[s->count++];
+        *w = (Written){r->columns[i], i, i};
+        w->column.shown = is_column_shown(s, i, errors);
     }
 }
 
-/* ---- rows ---- */
-
-static const Value *cell(const Sheet *s, size_t place, size_t codec, size_t column)
-{
-    return &s->r->rows[(place * s->r->codecs + codec) * s->r->column_count + column];
-}
-
-static void order_codecs(Sheet *s, size_t place)
-{
-    for (size_t k = 0; k < s->r->codecs; k++)
-        s->order[k] = (SortKey){*cell(s, place, k, s->key), k};
-    if (s->v->sort)
-        sort_keys(s->order, s->r->codecs, s->v->sort);
-}
-
-static void choose_key(Sheet *s)
-{
-    for (size_t i = 0; i < s->r->column_count; i++)
-        if (sort_is_by(s->v->sort, s->r->columns[i].name))
-            s->key = i;
-}
-
-static Status write_rows(Sheet *s, Report *report, Error *err)
-{
-    for (size_t place = 0; place < s->r->places; place++) {
-        order_codecs(s, place);
-        for (size_t k = 0; k < s->r->codecs; k++) {
-            const size_t codec = s->order[k].row;
-            if (!s->r->have[place * s->r->codecs + codec])
-                continue;
-            for (size_t i = 0; i < s->count; i++)
-                s->row[i] = *cell(s, place, codec, s->from[i]);
-            TRY(report_row(report, s->row, is_shown(s, place), err));
-        }
-    }
-    return OK;
-}
-
-static Sheet open_sheet(const Results *r, const View *v, bool people)
-{
-    return (Sheet){.r = r,
-                   .v = v,
-                   .people = people,
-                   .from = NEW(r->a, size_t, r->column_count),
-                   .columns = NEW(r->a, Column, r->column_count),
-                   .order = NEW(r->a, SortKey, r->codecs),
-                   .row = NEW(r->a, Value, r->column_count)};
-}
+/* ---- writing ---- */
 
 Status results_write(Results *r, const View *v, ReportSpec spec, Error *err)
 {
-    Report *report;
-    Sheet s = open_sheet(r, v, spec.format != FORMAT_CSV && spec.format != FORMAT_JSON);
-    TRY(arena_check(s.from && s.columns && s.order && s.row, r->a, err));
+    const size_t rows = r->places * r->codecs;
+    Sheet s = {.r = r,
+               .v = v,
+               .people = spec.format != FORMAT_CSV && spec.format != FORMAT_JSON,
+               .written = NEW(r->a, Written, r->column_count)};
+    bool *shown = NEW(r->a, bool, rows);
+    TRY(arena_check(s.written && shown, r->a, err));
     TRY(results_judge(r, err));
     choose_columns(&s);
-    choose_key(&s);
-    spec.columns = s.columns;
-    spec.column_count = s.count;
-    TRY(report_open(&report, &spec, r->a, err));
-    return report_finish(report, write_rows(&s, report, err), err);
+    for (size_t i = 0; i < rows; i++)
+        shown[i] = is_shown(&s, i / r->codecs);
+    return rows_write(&(RowSet){.columns = r->columns,
+                                .stride = r->column_count,
+                                .cell = r->rows,
+                                .rows = rows,
+                                .group = r->codecs,
+                                .have = r->have,
+                                .shown = shown,
+                                .written = s.written,
+                                .count = s.count,
+                                .sort = v->sort},
+                      spec, r->a, err);
 }

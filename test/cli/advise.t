@@ -3,22 +3,13 @@ $ atomo-bench synth -o g.h5 --shape 200x100 --shape 100 -q; atomo-bench advise g
 > ten at most
 = 0
 
-# where bytes are all that counts, a compressor wins, and says by how much; --explain prints its arithmetic
-$ atomo-bench synth -o g.h5 --shape 200x100 --shape 100 -q; atomo-bench advise g.h5 -c qsgd:bits=2 --max-error 9 --link alpha=0s,beta=10kB --workers 2 -q --explain
+# where bytes are all that counts, a compressor wins, and says by how much
+$ atomo-bench synth -o g.h5 --shape 200x100 --shape 100 -q; atomo-bench advise g.h5 -c qsgd:bits=2 --max-error 9 --link alpha=0s,beta=10kB --workers 2 -q
 > qsgd:bits=2: * times as fast as bf16
 > rank  compressor (R = 3, seed 1) * total ms * over 16 bit * sent * mean error * feedback *travels *why not first
 > *1  qsgd:bits=2 * no *to each worker *-
 > *2  bf16 * times as long: sending takes * ms
 > *3  none * times as long: sending takes * ms
-> qsgd:bits=2: compute 0 + encode * + communicate * + decode * = * ms; allgather: (P - 1) (alpha + S / beta); S = * bytes
-> bf16: compute 0 + encode * ring: 2 (P - 1) alpha + 2 (P - 1)/P S / beta; S = 40* bytes
-> none: *
-> alpha = 0 us, beta = 8e-05 Gbit/s, P = 2
-= 0
-
-# with --overlap the parts do not add up to the total, and are not said to; a codec of two rounds pays the latency twice
-$ atomo-bench synth -o g.h5 --shape 200x100 -q; atomo-bench advise g.h5 -c ef+powersgd:rank=1 --max-error 9 --link alpha=0s,beta=10kB --compute-ms 500 --workers 2 -q --explain --overlap | grep '^ef.*; ring'
-> ef+powersgd:rank=1: compute 500, encode *, communicate *, decode *; together, overlapped, * ms; ring of each layer: 2 (P - 1) alpha + 2 (P - 1)/P S / beta, with alpha for each of the 2 rounds; S = * bytes
 = 0
 
 # one repeat gives no interval: bf16 is the answer; floats have no error, for certain

@@ -334,8 +334,8 @@ $ atomo-bench synth -o g.h5 --shape 4 --workers 2 --steps 12 >out; atomo-bench i
 
 # a codec looks the same on the page in every order of the rows
 ? command -v python3
-$ mkdir a b; seq 9 48 | sed 's/.*/*,svd:rank=&,1,&,0.5/' >rows; head='tensor,compressor,repeats,bits_per_element,relative_error'; { echo $head; cat rows; } >a/c.csv; { echo $head; sort -r rows; } >b/c.csv; for d in a b; do atomo-bench report $d -q; python3 -c 'import json, re, sys; page = open(sys.argv[1]).read(); (text,) = re.findall(r"<script type=.application/json. class=.data.>(.*?)</script>", page, re.S); d = json.loads(text); names = {k["name"]: k for k in d["columns"]}["compressor"]["texts"]; looks = sorted((n, c["colour"], c["mark"], c["dash"]) for n, c in zip(names, d["codecs"])); print(len(set(l[1:] for l in looks))); print(looks, file=open(sys.argv[2], "w"))' $d/report.html $d.looks; done; cmp a.looks b.looks && echo alike
-> 40
+$ mkdir a b; seq 9 38 | sed 's/.*/*,svd:rank=&,1,&,0.5/' >rows; head='tensor,compressor,repeats,bits_per_element,relative_error'; { echo $head; cat rows; } >a/c.csv; { echo $head; sort -r rows; } >b/c.csv; for d in a b; do atomo-bench report $d -q; python3 -c 'import json, re, sys; page = open(sys.argv[1]).read(); (text,) = re.findall(r"<script type=.application/json. class=.data.>(.*?)</script>", page, re.S); d = json.loads(text); names = {k["name"]: k for k in d["columns"]}["compressor"]["texts"]; looks = sorted((n, c["colour"], c["mark"], c["dash"]) for n, c in zip(names, d["codecs"])); print(len(set(l[1:] for l in looks))); print(looks, file=open(sys.argv[2], "w"))' $d/report.html $d.looks; done; cmp a.looks b.looks && echo alike
+> 30
 > alike
 = 0
 

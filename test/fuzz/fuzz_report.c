@@ -6,7 +6,6 @@
 #include "base/json.h"
 #include "page/report_page_table.h"
 #include "report/report_query.h"
-#include "report/report_sheet.h"
 #include "report/report_speedup.h"
 #include "rig/memory_file.h"
 
@@ -40,20 +39,20 @@ static void check_written(Format format, const char *text, size_t size, size_t r
             abort();
 }
 
-static void write_table(const Csv *rows, size_t shown, const Json *meta, Format format, Arena *a)
+static void write_table(const Stored *s, const Query *query, const ResultKind *kind, Format format, Arena *a)
 {
     Error err = {0};
     char *text = NULL;
     size_t size = 0;
     FILE *to = open_memstream(&text, &size);
     ReportSpec spec = {.schema = "fuzz/1", .format = format, .to = to};
-    if (!to || sheet_facts(&spec, meta, a, &err) != OK)
+    if (!to || stored_facts(&spec, s->meta, NULL, a, &err) != OK)
         abort();
-    const Status status = sheet_write(rows, shown, spec, a, &err);
+    const Status status = query_write(query, &s->table, kind, spec, a, &err);
     fclose(to);
-    if (status == OK)
-        check_written(format, text, size, rows->rows, a);
-    else if (!*err.text)
+    if (status == OK && query->all)
+        check_written(format, text, size, s->table.rows, a);
+    else if (status != OK && !*err.text)
         abort();
     free(text);
 }
@@ -96,18 +95,14 @@ static void show(const Stored *s, Arena *a)
 {
     const char *why = NULL;
     const ResultKind *kind = result_kind(s, &why);
-    Csv chosen, times;
-    size_t shown;
+    Csv times;
     Error err = {0};
     if (!kind && !why)
         abort();
     for (int people = 0; people < 2; people++)
         for (Format format = FORMAT_TABLE; format <= FORMAT_LATEX; format++) {
             const Query query = {.all = people, .people = people};
-            if (query_run(&chosen, &shown, &query, &s->table, kind, a, &err) == OK)
-                write_table(&chosen, shown, s->meta, format, a);
-            else if (!*err.text)
-                abort();
+            write_table(s, &query, kind, format, a);
         }
     if (kind)
         write_page(&s->table, kind, a);

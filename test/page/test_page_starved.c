@@ -6,7 +6,6 @@
 #include "base/file.h"
 #include "plot/plot.h"
 #include "report/report_query.h"
-#include "report/report_sheet.h"
 
 enum { SHARE = 8 };
 
@@ -51,17 +50,15 @@ static Status show(void *data, Arena *arena, Error *error)
 {
     Job *job = data;
     Stored s;
-    Csv chosen;
-    size_t shown, size;
+    size_t size;
     const char *why;
     char *text = NULL;
     TRY(stored_load(&s, job->path, arena, error));
     const Query query = {.all = true, .people = job->format == FORMAT_TABLE};
-    TRY(query_run(&chosen, &shown, &query, &s.table, result_kind(&s, &why), arena, error));
     ReportSpec spec = {.schema = "starved/1", .format = job->format};
-    TRY(sheet_facts(&spec, s.meta, arena, error));
+    TRY(stored_facts(&spec, s.meta, "this", arena, error));
     spec.to = open_memstream(&text, &size);
-    const Status status = sheet_write(&chosen, shown, spec, arena, error);
+    const Status status = query_write(&query, &s.table, result_kind(&s, &why), spec, arena, error);
     fclose(spec.to);
     if (status == OK)
         same(job, text);
