@@ -179,7 +179,12 @@ static void run_plain(void *data, size_t piece, size_t slot)
 
 void parallel_for(int threads, size_t pieces, void (*body)(void *data, size_t piece), void *data)
 {
-    parallel_for_slots(threads, pieces, run_plain, &(Plain){body, data});
+    if (threads > 1 && pieces > 1) {
+        parallel_for_slots(threads, pieces, run_plain, &(Plain){body, data});
+        return;
+    }
+    for (size_t piece = 0; piece < pieces && !(until && until()); piece++)
+        body(data, piece);
 }
 
 int parallel_cores(void)

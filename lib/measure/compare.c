@@ -486,7 +486,7 @@ static const Vector *largest_of(const VectorList *l)
     return largest;
 }
 
-static Status run_all(Engine *e, Arena *a)
+static Status prepare(Engine *e, Arena *a)
 {
     const Comparison *c = e->c;
     TRY(layout_make(&e->layout, c, c->memory, a, e->err));
@@ -496,20 +496,20 @@ static Status run_all(Engine *e, Arena *a)
     TRY(arena_check(e->plan, a, e->err));
     TRY(find_percentiles(e));
     e->at = NULL;
-    for (e->codec = 0; e->codec < c->codecs; e->codec++) {
-        e->name = c->name ? c->name[e->codec] : NULL;
-        if (c->skip && c->skip[e->codec])
-            count_records(e, compare_places(c->vectors));
-        else
-            TRY(run_codec(e));
-    }
     return OK;
 }
 
 Status compare_run(const Comparison *c, size_t *failures, Arena *a, Error *err)
 {
     Engine e = {.c = c, .err = err, .tallies = arena_open(0)};
-    const Status status = run_all(&e, a);
+    Status status = prepare(&e, a);
+    for (; status == OK && e.codec < c->codecs; e.codec++) {
+        e.name = c->name ? c->name[e.codec] : NULL;
+        if (c->skip && c->skip[e.codec])
+            count_records(&e, compare_places(c->vectors));
+        else
+            status = run_codec(&e);
+    }
     if (status == ERR_MEMORY)
         name_place(&e);
     *failures = e.failures;

@@ -75,15 +75,6 @@ static Status check_stop(const Run *run)
     return comparison_stopped(run->t->c) ? FAIL(run->call.err, ERR_STOPPED, "stopped") : OK;
 }
 
-static Status report_streams(Run *run)
-{
-    run->streams = (Streams){0};
-    run->call.streams = &run->streams;
-    const Status sent = send(run);
-    run->call.streams = NULL;
-    return sent;
-}
-
 static Status clock_repeat(Run *run, size_t r)
 {
     const double least = run->t->c->sample;
@@ -162,7 +153,11 @@ static Status repeat(Run *run, const MeasuredVector *s, size_t r, Tally *tally)
     set_address(run, r);
     arena_reset_peak(a);
     if (r == 0 || (r < tally->decoded && !run->t->c->costs_only)) {
-        TRY(report_streams(run));
+        run->streams = (Streams){0};
+        run->call.streams = &run->streams;
+        const Status sent = send(run);
+        run->call.streams = NULL;
+        TRY(sent);
         if (r == 0 || !timed) /* the first decoding is a warm-up for the timed ones */
             TRY(receive(run));
     }

@@ -80,7 +80,8 @@ static void find_head(void *data, size_t bucket)
 static void quantise(void *data, size_t block)
 {
     const Buckets *b = data;
-    char *const code = codes_block(&b->codes, b->code, block);
+    uint32_t own[BLOCK];
+    char *const code = b->code ? codes_block(&b->codes, b->code, block) : (char *)own;
     const RngKey key = rng_key(&b->c->rng, USE_COIN, block);
     const size_t from = block * BLOCK, to = from + block_size(b->n, block), width = b->wide ? 4 : 1;
     size_t bucket = from / b->bucket, start = bucket * b->bucket;
@@ -99,6 +100,8 @@ static void quantise(void *data, size_t block)
         else
             b->law->quantise(b, head, b->x + i, end - i, &key, (uint32_t)(i % BLOCK), own_code);
     }
+    if (!b->code)
+        codes_pack(&b->codes, block, code, b->planes);
 }
 
 static bool all_zero(const char *code, size_t size)
@@ -109,19 +112,41 @@ static bool all_zero(const char *code, size_t size)
 static void dequantise(void *data, size_t block)
 {
     const Buckets *b = data;
-    const char *const code = codes_block(&b->codes, b->code, block);
+    uint32_t own[BLOCK];
+    char *const code = b->code ? codes_block(&b->codes, b->code, block) : (char *)own;
     const size_t from = block * BLOCK, to = from + block_size(b->n, block), width = b->wide ? 4 : 1;
-    const char *why = NULL;
+    const char *why = b->code || codes_unpack(&b->codes, block, b->packed, code) ? NULL : "padding bits are set";
     size_t bucket = from / b->bucket, start = bucket * b->bucket;
     for (size_t i = from, end; i < to && !why; i = end, bucket++, start += b->bucket) {
         const uint8_t *head = b->sent + b->head_size * bucket;
-        const char *own = code + (i - from) * width;
+        const char *own_code = code + (i - from) * width;
         end = to - start < b->bucket ? to : start + b->bucket;
-        why = b->law->dequantise(b, head, own, end - i, b->decoded + i);
-        if (!why && b->law->scale && b->law->scale(head) == 0 && !all_zero(own, (end - i) * width))
+        why = b->law->dequantise(b, head, own_code, end - i, b->decoded + i);
+        if (!why && b->law->scale && b->law->scale(head) == 0 && !all_zero(own_code, (end - i) * width))
             why = "a level other than 0 in a bucket of scale 0";
     }
     b->why[block] = why;
+}
+
+static Status get_codes(Buckets *b, Reader *r)
+{
+    const Call *c = b->c;
+    const size_t blocks = blocks_of(b->n), want = codes_most(&b->codes);
+    const bool fixed = b->codes.kind == CODE_FIXED;
+    b->why = NEW(c->scratch, const char *, blocks);
+    b->code = fixed ? NULL : codes_array(&b->codes);
+    TRY(arena_check(b->why && (fixed || b->code), c->scratch, c->err));
+    if (fixed && reader_left(r) != want)
+        return payload_bad(c, "%zu bytes of planes, want %zu", reader_left(r), want);
+    if (fixed)
+        b->packed = take_bytes(r, want);
+    else
+        TRY(codes_get(&b->codes, r, b->code));
+    parallel_for(c->threads, blocks, dequantise, b);
+    for (size_t k = 0; k < blocks; k++)
+        if (b->why[k])
+            return payload_bad(c, "block %zu: %s", k, b->why[k]);
+    return OK;
 }
 
 /* ---- the hooks of the codec ---- */
@@ -153,10 +178,13 @@ Status buckets_encode(const Call *c, const float *x, Buf *out)
         TRY(b.law->find_all(&b, b.head));
     else if (b.known)
         parallel_for(c->threads, b.buckets, find_head, &b);
-    b.code = codes_array(&b.codes);
-    TRY(arena_check(b.code, c->scratch, c->err));
+    if (codes_need_no_array(&b.codes))
+        b.planes = buf_room(out, codes_most(&b.codes));
+    else if (!(b.code = codes_array(&b.codes)))
+        return arena_fail(c->scratch, c->err);
     parallel_for(c->threads, blocks_of(b.n), quantise, &b);
-    TRY(codes_put(&b.codes, b.code, out));
+    if (b.code)
+        TRY(codes_put(&b.codes, b.code, out));
     for (size_t i = 0; i < b.buckets; i++)
         if (!b.law->good(&b, b.head + b.head_size * i))
             return FAIL(c->err, ERR_NUMERIC, "%s: the %s of bucket %zu is beyond float32", c->self->ops->name,
@@ -178,15 +206,7 @@ Status buckets_decode(const Call *c, Bytes in, float *x)
     for (size_t i = 0; i < b.buckets; i++)
         if (!b.law->good(&b, b.sent + b.head_size * i))
             return b.law->refuse(&b, i, b.sent + b.head_size * i);
-    b.code = codes_array(&b.codes);
-    b.why = NEW(c->scratch, const char *, blocks_of(b.n));
-    TRY(arena_check(b.code && b.why, c->scratch, c->err));
-    TRY(codes_get(&b.codes, &r, b.code));
-    parallel_for(c->threads, blocks_of(b.n), dequantise, &b);
-    for (size_t k = 0; k < blocks_of(b.n); k++)
-        if (b.why[k])
-            return payload_bad(c, "block %zu: %s", k, b.why[k]);
-    return OK;
+    return get_codes(&b, &r);
 }
 
 double buckets_variance(const Call *c, const float *x)

@@ -54,27 +54,33 @@ typedef struct {
 
 /* ---- fixed width ---- */
 
+void codes_pack(const Codes *codes, size_t block, const void *code, uint8_t *planes)
+{
+    const size_t n = block_size(codes->c->shape->n, block);
+    uint8_t *out = planes + plane_bytes(codes, block * BLOCK);
+    if (codes_wide(codes))
+        planes_put32(code, n, plane_width(codes), out);
+    else
+        planes_put8(code, n, plane_width(codes), out);
+}
+
+bool codes_unpack(const Codes *codes, size_t block, const uint8_t *planes, void *code)
+{
+    const size_t n = block_size(codes->c->shape->n, block);
+    const uint8_t *in = planes + plane_bytes(codes, block * BLOCK);
+    return codes_wide(codes) ? planes_get32(in, n, plane_width(codes), code) : planes_get8(in, n, plane_width(codes), code);
+}
+
 static void put_planes(void *data, size_t block)
 {
     const CodesJob *job = data;
-    const size_t n = block_size(job->codes->c->shape->n, block);
-    const int width = plane_width(job->codes);
-    uint8_t *out = job->out + plane_bytes(job->codes, block * BLOCK);
-    const void *code = codes_block(job->codes, job->code, block);
-    if (codes_wide(job->codes))
-        planes_put32(code, n, width, out);
-    else
-        planes_put8(code, n, width, out);
+    codes_pack(job->codes, block, codes_block(job->codes, job->code, block), job->out);
 }
 
 static void get_planes(void *data, size_t block)
 {
     const CodesJob *job = data;
-    const size_t n = block_size(job->codes->c->shape->n, block);
-    const int width = plane_width(job->codes);
-    const uint8_t *in = job->in + plane_bytes(job->codes, block * BLOCK);
-    void *code = codes_block(job->codes, job->code, block);
-    job->bad[block] = codes_wide(job->codes) ? !planes_get32(in, n, width, code) : !planes_get8(in, n, width, code);
+    job->bad[block] = !codes_unpack(job->codes, block, job->in, codes_block(job->codes, job->code, block));
 }
 
 static Status put_fixed(CodesJob *job, Buf *out)

@@ -37,6 +37,15 @@ size_t codes_most(const Codes *codes);
 
 /* Returns an array for the tensor's codes in c->scratch; NULL: out of memory. */
 void *codes_array(const Codes *codes);
+/* True: the codes have a fixed width, so the quantiser may pack or unpack each block while it is in the cache, by the
+ * two functions below instead of codes_put and codes_get. There is no array then, which codes_report needs. */
+static inline bool codes_need_no_array(const Codes *codes)
+{
+    return codes->kind == CODE_FIXED && !codes->c->streams;
+}
+void codes_pack(const Codes *codes, size_t block, const void *code, uint8_t *planes);
+/* Returns false if padding bits are set. */
+bool codes_unpack(const Codes *codes, size_t block, const uint8_t *planes, void *code);
 /* Returns where the codes of a block begin in the array. */
 static inline void *codes_block(const Codes *codes, void *code, size_t block)
 {

@@ -23,7 +23,8 @@ typedef struct {
     float scale;
     uint32_t s;
     Codes codes;
-    void *code; /* encode: the codes, as codes_put takes them */
+    void *code;      /* encode: the codes, if codes_report needs them; else NULL */
+    uint8_t *planes; /* encode: where the codes are packed */
     Sums sums;
     SumsTotal total; /* decode: the sums of codes to decode */
     float *decoded;
@@ -99,10 +100,8 @@ static Status own_scale(const IntsgdJob *job, const float *x, float *scale)
 ABOVE_LOWEST(uint8_t)
 ABOVE_LOWEST(uint32_t)
 
-static void quantise(void *data, size_t block)
+static void quantise(const IntsgdJob *job, size_t block, void *code)
 {
-    const IntsgdJob *job = data;
-    void *code = codes_block(&job->codes, job->code, block);
     const size_t n = block_size(job->c->shape->n, block);
     const float *x = job->x + block * BLOCK;
     const RngKey key = rng_key(&job->c->rng, USE_COIN, block);
@@ -119,6 +118,15 @@ static void quantise(void *data, size_t block)
         above_lowest_uint32_t(code, n, job->s, level_bits(job->s));
     else
         above_lowest_uint8_t(code, n, job->s, level_bits(job->s));
+}
+
+static void encode_block(void *data, size_t block)
+{
+    const IntsgdJob *job = data;
+    uint32_t own[BLOCK];
+    void *code = job->code ? codes_block(&job->codes, job->code, block) : own;
+    quantise(job, block, code);
+    codes_pack(&job->codes, block, code, job->planes);
 }
 
 enum { PIECE = 4096 };
@@ -179,10 +187,10 @@ static Status encode(const Call *c, const float *x, Buf *out)
         TRY(put_scale(&job, x, out));
         job.scale = load_f32(out->data + out->size - 4);
     }
-    job.code = codes_array(&job.codes);
-    TRY(arena_check(job.code, c->scratch, c->err));
-    parallel_for(c->threads, blocks_of(c->shape->n), quantise, &job);
-    TRY(codes_put(&job.codes, job.code, out));
+    if (c->streams && !(job.code = codes_array(&job.codes)))
+        return arena_fail(c->scratch, c->err);
+    job.planes = buf_room(out, codes_most(&job.codes));
+    parallel_for(c->threads, blocks_of(c->shape->n), encode_block, &job);
     return c->streams ? codes_report(&job.codes, job.code) : OK;
 }
 
