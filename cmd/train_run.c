@@ -25,6 +25,7 @@ static Status take_rates(TrainRun *r)
         if (train_check(&j->setup, j->err) != OK)
             return error_at(j->err, "--lr-from %s: %s", r->tuned, codec_shown(shown, j->codec[k]));
     }
+    j->setup.optimizer.lr = NAN;
     return OK;
 }
 
@@ -105,10 +106,11 @@ static Status run_all(TrainRun *r)
 
 static void note_idle_ranks(TrainJob *j)
 {
-    const int64_t ranks = net_ranks(j->net) - (j->topology == TOPOLOGY_PS);
-    if (net_rank(j->net) == 0 && ranks > j->workers)
+    const int64_t ranks = net_ranks(j->net) - (j->setup.topology == TOPOLOGY_PS),
+                  workers = (int64_t)j->setup.workers;
+    if (net_rank(j->net) == 0 && ranks > workers)
         progress_note(&j->progress, "note: %lld of %d ranks have no worker: there are %lld workers",
-                      (long long)(ranks - j->workers), net_ranks(j->net), (long long)j->workers);
+                      (long long)(ranks - workers), net_ranks(j->net), (long long)workers);
 }
 
 static Status prepare(TrainRun *r)
@@ -122,7 +124,8 @@ static Status prepare(TrainRun *r)
     TRY(keep_apart(r));
     TRY(check_library(r));
     r->dump_every = r->dump_every ? r->dump_every : 100;
-    j->lr = r->tuned ? (double)NAN : j->lr; /* with --lr-from, each run has its own learning rate */
+    if (r->tuned) /* each run has its own learning rate */
+        j->setup.optimizer.lr = NAN;
     TRY(train_job_open(j));
     TRY(check_dump(r));
     return take_rates(r);
@@ -163,8 +166,6 @@ static const char step_fields[] =
     "record,loss,train_accuracy,test_loss,test_accuracy,bytes_up,bytes_down,compute_ms,encode_ms,comm_ms,decode_ms,"
     "sim_seconds,wall_seconds,link_ms,rank_compute_ms,rank_encode_ms,rank_wait_ms,rank_decode_ms,rank_sent,rank_received,measured_ms,predicted_ms,predicted_ratio";
 
-static const char *const overlaps[] = {"off", "on", NULL};
-
 int train_command_run(int argc, char **argv)
 {
     TrainRun r = {.every = 200, .job = {.takes_ranks = true}};
@@ -175,7 +176,6 @@ int train_command_run(int argc, char **argv)
         OPTION(0, "eval-freq", "N", &r.every,
                "steps between two tests, each with a checkpoint; 0: only after the last step", .low = 0,
                .high = 1e9),
-        OPTION(0, "lr", "X", &r.job.lr, "step size", .low = 0, .high = 1e38),
         OPTION(0, "lr-from", "FILE", &r.tuned,
                "instead of --lr: the step sizes that tune wrote to FILE, one for each codec"),
         OPTION(
@@ -189,15 +189,6 @@ int train_command_run(int argc, char **argv)
                "save gradients before compression; with one codec and one seed"),
         OPTION(0, "dump-freq", "N", &r.dump_every, "save one step of every N (default 100)", .low = 1,
                .high = 1e9),
-        OPTION(
-            0, "bucket-bytes", "N", &r.job.bucket_bytes,
-            "on several ranks: send the payloads of neighbouring tensors in one message, up to N bytes of gradients; "
-            "0: a message each",
-            .low = 0, .high = 1e12),
-        OPTION(
-            0, "overlap", "O", &r.job.overlap,
-            "on several ranks: on sends a tensor's payload while the gradients of the layers before it are computed",
-            .choices = overlaps),
         OPTION(0, "dump-workers", NULL, &r.dump_workers, "save each worker's gradient instead of their mean"),
         {0},
     };

@@ -162,17 +162,16 @@ static Status run(TrainJob *j)
     Error why;
     if (t->low > t->high)
         return FAIL(j->err, ERR_USAGE, "--lr-low %g: above --lr-high %g", t->low, t->high);
-    if (j->least > t->low)
-        return FAIL(j->err, ERR_USAGE, "--lr-min %g: above --lr-low %g", j->least, t->low);
-    j->lr = NAN; /* each run has its own learning rate */
+    if (j->setup.optimizer.least > t->low)
+        return FAIL(j->err, ERR_USAGE, "--lr-min %g: above --lr-low %g", j->setup.optimizer.least, t->low);
+    j->setup.optimizer.lr = NAN; /* each run has its own learning rate */
     TRY(train_job_open(j));
     TRY(train_job_data(j));
     TRY(hold_out(t));
-    Fact facts[TRAIN_FACTS];
-    train_job_facts(j, facts);
+    Fact facts[TRAIN_FACTS_MOST];
     const ReportSpec spec = {.schema = "atomo-tune/1",
                              .meta = facts,
-                             .facts = TRAIN_FACTS,
+                             .facts = train_job_facts(j, facts),
                              .columns = columns,
                              .column_count = countof(columns)};
     TRY(cli_report_open(&t->report, &j->common, &spec, j->a, j->err));

@@ -51,8 +51,10 @@ try() { # arguments: true if a later start may have fewer lines, as training has
     while [ $killed -lt "$kills" ] && [ $failed -lt 5 ] && [ $ends -lt $((20 * kills)) ]; do
         limit=$(od -An -N4 -tu4 /dev/urandom | awk -v ms=$ms '{ printf "%.4f", (5 + 0.4 * ms * $1 / 4294967296) / 1000 }')
         before=$(lines)
-        timeout -s KILL "$limit" "$@" --resume >/dev/null 2>err
+        rm -f pid
+        timeout -s KILL "$limit" sh -c 'echo $$ >pid && exec "$@"' sh "$@" --resume >/dev/null 2>err
         code=$?
+        while kill -0 "$(cat pid 2>/dev/null)" 2>/dev/null; do sleep 0.01; done # timeout ends before the process that it kills
         [ $code = 137 ] || { check_end $code; continue; }
         killed=$((killed + 1))
         [ -e r.csv ] || $back || [ "$(lines)" -ge $((before - 1)) ] || complain "a start with $before lines left $(lines)"

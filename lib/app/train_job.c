@@ -9,7 +9,9 @@
 #include "base/parallel.h"
 #include "compress/spec.h"
 
+#include <assert.h>
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -18,20 +20,12 @@ enum { DATA_SEED = 1 };
 
 void train_job_defaults(TrainJob *j)
 {
-    j->network = "lenet";
+    settings_usual(&j->setup);
+    j->setup.network = "lenet";
     j->link = "lan10g";
-    j->workers = j->seeds = 1;
-    j->batch = 128;
-    j->lr = USUAL_LR;
-    j->decay = 1;
-    j->momentum = USUAL_MOMENTUM;
-    j->beta2 = USUAL_BETA2;
-    j->outer_lr = 1;
+    j->seeds = 1;
     j->epochs = j->epochs ? j->epochs : 10;
 }
-
-static const char *const aggregate_names[] = {"seed", "arrival", NULL};
-static const char *const groupings[] = {"tensor", "all", NULL};
 
 static const char *with_names(const TrainJob *j, const char *what, TextName name)
 {
@@ -39,57 +33,47 @@ static const char *with_names(const TrainJob *j, const char *what, TextName name
     return text_format(j->a, "%s: %s", what, text_names(all, sizeof all, name, NULL));
 }
 
-enum { OPTIMIZER_OPTIONS = 13 };
+static const char *const groupings[] = {"tensor", "all", NULL};
 
-static void optimizer_options(TrainJob *j, Option *out)
+static char *option_name(const char *setting, Arena *a)
 {
-    const Option all[] = {
-        OPTION(0, "lr-decay", "X", &j->decay, "factor of the step size every --lr-decay-steps", .low = 0,
-               .high = 1),
-        OPTION(0, "lr-decay-steps", "N", &j->decay_steps,
-               "steps between two decays of the step size; 0: never", .low = 0, .high = 1e9),
-        OPTION(0, "optimizer", "O", &j->optimizer, "how the mean gradient changes the weights",
-               .choices = optimizer_names),
-        OPTION(0, "momentum", "X", &j->momentum, "momentum of sgd, beta1 of adamw; signsgd has none",
-               .low = 0, .high = 1),
-        OPTION(0, "beta2", "X", &j->beta2, "factor of adamw's average of squares", .low = 0, .high = 1),
-        OPTION(0, "clip-norm", "X", &j->clip, "scale mean gradients of a larger norm to norm X; 0: never",
-               .low = 0, .high = 1e38),
-        OPTION(0, "lr-warmup", "N", &j->warmup, "steps in which the step size rises to its full value",
-               .low = 0, .high = 1e9),
-        OPTION(0, "lr-cosine", "N", &j->cosine,
-               "let the step size fall along half a cosine until step N; 0: never", .low = 0, .high = 1e9),
-        OPTION(0, "lr-min", "X", &j->least, "the step size at the end of --lr-cosine", .low = 0,
-               .high = 1e38),
-        OPTION(0, "weight-decay", "X", &j->weight_decay,
-               "sgd: X times the weights is added to the gradient; adamw, signsgd: matrices shrink by X "
-               "times the step size",
-               .low = 0, .high = 1),
-        OPTION(0, "local-steps", "H", &j->local_steps,
-               "let each worker change its own weights in H steps, then exchange these changes; 0: exchange "
-               "the gradients of each step",
-               .low = 0, .high = 1e6),
-        OPTION(0, "outer-lr", "X", &j->outer_lr,
-               "factor on the mean of the workers' changes; 1: weights are averaged", .low = 0, .high = 1e38),
-        OPTION(0, "outer-momentum", "X", &j->outer_momentum, "Nesterov's momentum of the outer optimizer",
-               .low = 0, .high = 1),
-    };
-    _Static_assert(countof(all) == OPTIMIZER_OPTIONS, "room for all");
-    memcpy(out, all, sizeof all);
+    char *name = text_copy(a, setting);
+    for (char *c = name; c && *c; c++)
+        *c = *c == '_' ? '-' : *c;
+    return name;
 }
 
-/* Returns the command's own options, those of the optimizer, and the shared ones. NULL: out of memory. */
-static const Option *join_options(TrainJob *j, const Option *own, const Option *shared, size_t size)
+static Option option_of(TrainJob *j, const Setting *of)
 {
+    static const CliType types[] = {
+        [SETTING_WHOLE] = CLI_INT, [SETTING_REAL] = CLI_REAL, [SETTING_CHOICE] = CLI_CHOICE};
+    return (Option){.name = option_name(of->name, j->a),
+                    .arg = of->arg,
+                    .type = types[of->type],
+                    .target = (char *)&j->setup + of->at,
+                    .help = of->help,
+                    .low = of->low,
+                    .high = of->high,
+                    .choices = of->choices == grouping_names ? groupings : of->choices};
+}
+
+/* Returns the command's own options, those of the settings, and the shared ones. NULL: out of memory. */
+static const Option *join_options(TrainJob *j, const Option *own, const Option *shared)
+{
+    enum { MOST = 80 };
+    Option *all = NEW_ZERO(j->a, Option, MOST);
     size_t count = 0;
-    while (own[count].type != CLI_END)
-        count++;
-    Option *all = NEW_ZERO(j->a, Option, count + OPTIMIZER_OPTIONS + size / sizeof *shared);
-    if (!all)
-        return NULL;
-    memcpy(all, own, count * sizeof *all);
-    optimizer_options(j, all + count);
-    memcpy(all + count + OPTIMIZER_OPTIONS, shared, size);
+    for (; all && own->type != CLI_END; own++)
+        all[count++] = *own;
+    for (const Setting *of = train_settings; all && of->name; of++)
+        if (of->arg && (j->takes_ranks || !(of->use & SETTING_RUN)))
+            all[count++] = option_of(j, of);
+    for (; all && shared->type != CLI_END; shared++)
+        all[count++] = *shared;
+    assert(count < MOST);
+    for (size_t i = 0; i < count; i++)
+        if (!all[i].name)
+            return NULL;
     return all;
 }
 
@@ -104,49 +88,29 @@ static const Option *all_options(TrainJob *j, const Option *own)
         j,
         "the simulated link of comm_ms: alpha=50us,beta=10Gbit, FILE.json of atomo-bench link, or a preset",
         link_name);
-    const char *workers =
-        j->takes_ranks ? "number of workers, which share each batch; without it one on each rank under mpirun"
-                       : "number of workers, which share each batch";
-    const char *topology = j->takes_ranks ? "how workers exchange payloads; without it allgather under mpirun"
-                                          : "how workers exchange payloads";
     if (!network || !dataset || !link)
         return NULL;
     const Option shared[] = {
-        OPTION(0, "network", "NAME", &j->network, network, .names = network_name),
+        OPTION(0, "network", "NAME", &j->setup.network, network, .names = network_name),
         OPTION(0, "dataset", "NAME", &j->dataset, dataset, .names = dataset_name),
         OPTION(0, "data-dir", "DIR", &j->data_dir,
                "the folder of the data set's files; without it datasets/NAME"),
         OPTION(
-            0, "weights", "FILE", &j->weights,
+            0, "weights", "FILE", &j->setup.weights,
             "begin with the weights in FILE: HDF5, safetensors, .npz or a checkpoint; without it they are drawn from "
             "the seed"),
         OPTION_CODEC(&j->specs,
                      "codec of the gradients; repeatable; without it none; atomo-bench list shows all"),
-        OPTION(0, "workers", "P", &j->workers, workers, .low = 1, .high = 4096),
-        OPTION(0, "num-aggregate", "K", &j->aggregate,
-               "use the gradients of K workers per step, drawn at random; 0: of all", .low = 0, .high = 4096),
-        OPTION(
-            0, "aggregate-by", "A", &j->aggregate_by,
-            "the K workers of --num-aggregate: drawn from the seed, or under mpirun with --topology ps the first K whose "
-            "gradients arrive at the server",
-            .choices = aggregate_names),
-        OPTION(0, "batch-size", "B", &j->batch, "images per step, over all workers", .low = 1, .high = 1e6),
         OPTION(0, "test-batch-size", "B", &j->test_batch,
                "images per pass when testing; changes no result; 0: 250 images or 4,096 tokens", .low = 0,
                .high = 1e6),
         OPTION(0, "max-steps", "N", &j->max_steps, "number of steps; 0: --epochs sets it", .low = 0,
                .high = 99999999),
         OPTION(0, "epochs", "N", &j->epochs, "passes over the training set", .low = 1, .high = 1e6),
-        OPTION(0, "group", "G", &j->grouping, "compress each tensor by itself, or all as one vector",
-               .choices = groupings),
-        OPTION(0, "min-elements", "N", &j->min_elements, "send tensors of fewer elements as floats", .low = 0,
-               .high = 1e12),
-        OPTION(0, "average", "A", &j->average, average_help, .choices = average_names),
         OPTION(0, "link", "LINK", &j->link, link, .names = link_name, .listed = true),
-        OPTION(0, "topology", "T", &j->topology, topology, .choices = topology_names),
         {0},
     };
-    return join_options(j, own, shared, sizeof shared);
+    return join_options(j, own, shared);
 }
 
 Status train_job_load(Dataset *out, const TrainData *from, DataSplit split, Net *net, Arena *a, Error *err)
@@ -182,59 +146,39 @@ static void note_apart(const TrainJob *j)
 
 static Status check_idle(const TrainJob *j)
 {
-    if (!j->net && (j->bucket_bytes || j->overlap))
+    const TrainSetup *s = &j->setup;
+    const Optimizer *o = &s->optimizer;
+    if (!j->net && (s->bucket_bytes || s->overlap))
         return FAIL(j->err, ERR_USAGE, "%s: want several ranks: mpirun -n P atomo-train run",
-                    j->overlap ? "--overlap" : "--bucket-bytes");
-    if (j->optimizer != OPTIMIZER_ADAMW && cli_given(&j->common, "beta2"))
+                    s->overlap ? "--overlap" : "--bucket-bytes");
+    if (o->kind != OPTIMIZER_ADAMW && cli_given(&j->common, "beta2"))
         return FAIL(j->err, ERR_USAGE, "--beta2: only --optimizer adamw has it");
-    if (j->optimizer == OPTIMIZER_SIGNSGD && cli_given(&j->common, "momentum") && j->momentum > 0)
+    if (o->kind == OPTIMIZER_SIGNSGD && cli_given(&j->common, "momentum") && o->momentum > 0)
         return FAIL(j->err, ERR_USAGE, "--momentum: signsgd has none");
-    if (j->decay != 1 && !j->decay_steps)
+    if (o->decay != 1 && !o->every)
         return FAIL(j->err, ERR_USAGE, "--lr-decay: want --lr-decay-steps as well");
-    if (!j->local_steps && (j->outer_lr != 1 || j->outer_momentum > 0))
+    if (!s->local.steps && (s->local.lr != 1 || s->local.momentum > 0))
         return FAIL(j->err, ERR_USAGE, "%s: want --local-steps as well",
-                    j->outer_lr != 1 ? "--outer-lr" : "--outer-momentum");
-    if (j->local_steps && j->max_steps % j->local_steps)
+                    s->local.lr != 1 ? "--outer-lr" : "--outer-momentum");
+    if (s->local.steps && (size_t)j->max_steps % s->local.steps)
         return FAIL(
             j->err, ERR_USAGE,
-            "--max-steps %lld: want a multiple of --local-steps %lld, so that the last steps are exchanged",
-            (long long)j->max_steps, (long long)j->local_steps);
+            "--max-steps %lld: want a multiple of --local-steps %zu, so that the last steps are exchanged",
+            (long long)j->max_steps, s->local.steps);
     return OK;
 }
 
-/* Fills the setup of a run, but for its data and codec. */
+/* Fills what the options do not set, but for data and codec. */
 static void fill_setup(TrainJob *j, const Link *link)
 {
-    j->setup = (TrainSetup){
-        .network = j->network,
-        .weights = j->weights,
-        .workers = (size_t)j->workers,
-        .aggregate = (size_t)(j->aggregate ? j->aggregate : j->workers),
-        .arrival = j->aggregate_by,
-        .batch = (size_t)j->batch,
-        .grouping = j->grouping ? GROUP_ALL : GROUP_TENSOR,
-        .min_elements = (size_t)j->min_elements,
-        .average = (Average)j->average,
-        .optimizer = {.lr = j->lr,
-                      .momentum = j->momentum,
-                      .weight_decay = j->weight_decay,
-                      .decay = j->decay,
-                      .every = (size_t)j->decay_steps,
-                      .kind = (OptimizerKind)j->optimizer,
-                      .beta2 = j->beta2,
-                      .clip = j->clip,
-                      .warmup = (size_t)j->warmup,
-                      .cosine = (size_t)j->cosine,
-                      .least = j->least},
-        .local = {.steps = (size_t)j->local_steps, .lr = j->outer_lr, .momentum = j->outer_momentum},
-        .seed = (uint64_t)j->common.seed,
-        .threads = (int)j->common.threads,
-        .topology = (Topology)j->topology,
-        .link = link,
-        .stopped = cli_stopped,
-        .net = j->net,
-        .bucket_bytes = (size_t)j->bucket_bytes,
-        .overlap = j->overlap};
+    TrainSetup *s = &j->setup;
+    s->aggregate = s->aggregate ? s->aggregate : s->workers;
+    s->grouping = (int)s->grouping ? GROUP_ALL : GROUP_TENSOR; /* the second of `groupings` is the third of all */
+    s->seed = (uint64_t)j->common.seed;
+    s->threads = (int)j->common.threads;
+    s->link = link;
+    s->stopped = cli_stopped;
+    s->net = j->net;
 }
 
 Status train_job_open(TrainJob *j)
@@ -249,15 +193,15 @@ Status train_job_open(TrainJob *j)
     TRY(codec_list(&j->codec, &j->codecs, j->specs.count ? &j->specs : &usual, j->a, j->err));
     if (net_rank(j->net) == 0)
         notes_specs(&j->specs);
-    if (net_rank(j->net) == 0 && j->lr == 0)
+    if (net_rank(j->net) == 0 && j->setup.optimizer.lr == 0)
         fprintf(stderr, "note: --lr 0: no step changes the weights, so nothing is learned\n");
-    if (j->weights && access(j->weights, R_OK) != 0) {
-        FAIL(j->err, ERR_IO, "%s: cannot be opened: %s", j->weights, strerror(errno));
+    if (j->setup.weights && access(j->setup.weights, R_OK) != 0) {
+        FAIL(j->err, ERR_IO, "%s: cannot be opened: %s", j->setup.weights, strerror(errno));
         return weights_hint(j->err);
     }
     const Network *network;
     const char *options;
-    TRY(network_find(&network, &options, j->network, j->err));
+    TRY(network_find(&network, &options, j->setup.network, j->err));
     if (!j->dataset)
         j->dataset = network->context ? "babble" : network->channels == 3 ? "colour-digits" : "digits";
     for (size_t k = 0; k < j->codecs; k++) {
@@ -269,7 +213,7 @@ Status train_job_open(TrainJob *j)
 
 Status train_job_data(TrainJob *j)
 {
-    const TrainData from = {j->network, j->dataset, j->data_dir};
+    const TrainData from = {j->setup.network, j->dataset, j->data_dir};
     TRY(train_job_load(&j->train, &from, SPLIT_TRAIN, j->net, j->a, j->err));
     TRY(train_job_load(&j->test, &from, SPLIT_TEST, j->net, j->a, j->err));
     note_apart(j);
@@ -288,61 +232,69 @@ Status train_job_keep(const char *dir, const char *option, const char *path, Are
                : OK;
 }
 
-void train_job_facts(const TrainJob *j, Fact out[TRAIN_FACTS])
+static Value value_of(const Attr *a)
 {
-    const TrainSetup *s = &j->setup;
-    const Fact all[TRAIN_FACTS] = {
-        {"network", value_text(s->network)},
-        {"dataset", value_text(j->dataset)},
-        {"images", value_int((int64_t)j->train.count)},
-        {"test_images", value_int((int64_t)j->test.count)},
-        {"workers", value_int(j->workers)},
-        {"num_aggregate", value_int((int64_t)s->aggregate)},
-        {"aggregate_by", value_text(aggregate_names[j->aggregate_by])},
-        {"batch_size", value_int(j->batch)},
-        {"optimizer", value_text(optimizer_names[s->optimizer.kind])},
-        {"lr", value_real(j->lr)},
-        {"lr_decay", value_real(j->decay)},
-        {"lr_decay_steps", value_int(j->decay_steps)},
-        {"lr_warmup", value_int(j->warmup)},
-        {"lr_cosine", value_int(j->cosine)},
-        {"lr_min", value_real(j->least)},
-        {"momentum", value_real(j->momentum)},
-        {"beta2", value_real(j->beta2)},
-        {"clip_norm", value_real(j->clip)},
-        {"weight_decay", value_real(j->weight_decay)},
-        {"local_steps", value_int(j->local_steps)},
-        {"outer_lr", value_real(j->outer_lr)},
-        {"outer_momentum", value_real(j->outer_momentum)},
-        {"group", value_text(grouping_names[s->grouping])},
-        {"min_elements", value_int(j->min_elements)},
-        {"average", value_text(average_names[s->average])},
-        {"link", value_text(s->link->name)},
-        {"topology", value_text(topology_names[s->topology])},
-        {"seeds", value_int(j->seeds)},
-    };
-    memcpy(out, all, sizeof all);
+    return a->type == ATTR_TEXT ? value_text(a->text) : a->type == ATTR_INT ? value_int(a->whole) : value_real(a->real);
 }
 
-Status train_job_settings(const TrainJob *j, Fact out[TRAIN_FACTS])
+static size_t add_settings(const TrainJob *j, unsigned use, Fact *out)
 {
-    train_job_facts(j, out);
-    for (size_t i = 0; i < TRAIN_FACTS; i++) {
-        const char *field = out[i].name;
-        char *name = text_format(j->a, "--%s", field);
-        TRY(arena_check(name, j->a, j->err));
-        for (char *c = name; *c; c++)
-            *c = *c == '_' ? '-' : *c;
-        out[i].name = !strcmp(field, "images")        ? "training images"
-                      : !strcmp(field, "test_images") ? "test images"
-                                                      : name;
+    size_t count = 0;
+    for (const Setting *of = train_settings; of->name; of++) {
+        const Attr attr = setting_attr(of, &j->setup);
+        if (of->use & use)
+            out[count++] = (Fact){of->name, value_of(&attr)};
     }
-    return OK;
+    return count;
+}
+
+static size_t add_data(const TrainJob *j, Fact *out)
+{
+    const Fact all[] = {{"dataset", value_text(j->dataset)},
+                        {"images", value_int((int64_t)j->train.count)},
+                        {"test_images", value_int((int64_t)j->test.count)},
+                        {"link", value_text(j->setup.link->name)},
+                        {"seeds", value_int(j->seeds)}};
+    memcpy(out, all, sizeof all);
+    return countof(all);
+}
+
+size_t train_job_facts(const TrainJob *j, Fact out[TRAIN_FACTS_MOST])
+{
+    const size_t count = add_settings(j, SETTING_SHOWN, out);
+    return count + add_data(j, out + count);
+}
+
+static Value specs_of(const TrainJob *j)
+{
+    TextBuf text = {.arena = j->a};
+    for (size_t k = 0; k < j->codecs; k++) {
+        const char *spec = codec_complete(j->codec[k], j->a);
+        text_addf(&text, "%s%s", k ? " " : "", spec ? spec : "");
+    }
+    return value_text(text_done(&text));
+}
+
+size_t train_job_settings(const TrainJob *j, unsigned use, Fact out[TRAIN_FACTS_MOST])
+{
+    size_t count = add_settings(j, use, out);
+    count += add_data(j, out + count);
+    for (size_t i = 0; i < count; i++) {
+        const char *field = out[i].name, *option = text_format(j->a, "--%s", option_name(field, j->a));
+        if (!option)
+            return 0;
+        out[i].name = strcmp(field, "images") && strcmp(field, "test_images") ? option : field;
+    }
+    out[count++] = (Fact){"-c", specs_of(j)};
+    out[count++] = (Fact){"--seed", value_int(j->common.seed)};
+    out[count++] = (Fact){"--weights", value_text(j->setup.weights)};
+    assert(count <= TRAIN_FACTS_MOST - 16);
+    return count;
 }
 
 size_t train_job_steps(const TrainJob *j, const Trainer *t)
 {
-    const size_t h = j->local_steps ? (size_t)j->local_steps : 1;
+    const size_t h = j->setup.local.steps ? j->setup.local.steps : 1;
     const size_t steps = j->max_steps ? (size_t)j->max_steps : (size_t)j->epochs * trainer_epoch_steps(t);
     return (steps + h - 1) / h * h;
 }
@@ -366,8 +318,8 @@ static Status join_ranks(TrainJob *j, const char *command)
     TRY(ranks_join(&j->net, j->a, j->err));
     if (!j->net)
         return OK;
-    j->topology = TOPOLOGY_ALLGATHER;
-    j->workers = 0;
+    j->setup.topology = TOPOLOGY_ALLGATHER;
+    j->setup.workers = 0;
     j->common.threads = parallel_cores() / j->net->neighbours;
     if (j->common.threads < 1)
         j->common.threads = 1;
@@ -378,8 +330,8 @@ static Status parse(TrainJob *j, const Command *c, int argc, char **argv, bool *
 {
     TextList arguments;
     TRY(net_agree(j->net, cli_parse(c, argc, argv, &arguments, helped, j->a, j->err), j->err));
-    if (j->workers == 0)
-        j->workers = net_ranks(j->net) - (j->topology == TOPOLOGY_PS);
+    if (j->setup.workers == 0)
+        j->setup.workers = (size_t)(net_ranks(j->net) - (j->setup.topology == TOPOLOGY_PS));
     return OK;
 }
 

@@ -5,26 +5,17 @@
 
 #include "app/cli.h"
 #include "app/progress.h"
-#include "nn/train.h"
+#include "nn/train_settings.h"
 #include "report/report.h"
 
-static const double USUAL_LR = 0.01, USUAL_MOMENTUM = 0.9, USUAL_BETA2 = 0.999;
-
 typedef struct {
-    /* set from the command line */
+    /* set from the command line, as are the settings of `setup` (train_settings.h) */
     Common common;
-    const char *network, *dataset, *data_dir, *weights, *link;
+    const char *dataset, *data_dir, *link;
     TextList specs;
-    int64_t workers, aggregate, batch, test_batch, decay_steps, max_steps, epochs, min_elements;
-    double lr, decay, momentum, weight_decay; /* lr NaN: each run has its own learning rate */
-    double beta2, clip, least;
-    int64_t warmup, cosine, local_steps;
-    double outer_lr, outer_momentum;
-    int grouping, average, topology, optimizer;
-    int64_t seeds;        /* number of runs of each codec, with the seeds common.seed, common.seed + 1, ... */
-    int64_t bucket_bytes; /* on several ranks: the most bytes of gradients whose payloads share a message */
-    int overlap, aggregate_by;
-    bool takes_ranks; /* true: the command may run as several ranks (net.h); set before parsing */
+    int64_t test_batch, max_steps, epochs;
+    int64_t seeds;    /* number of runs of each codec, with the seeds common.seed, common.seed + 1, ... */
+    bool takes_ranks; /* true: the command is run, and may run as several ranks (net.h); set before parsing */
     Arena *a;
     Error *err;
 
@@ -34,8 +25,9 @@ typedef struct {
     const Codec **codec;
     size_t codecs;
 
-    TrainSetup
-        setup; /* the setup of a run; without data until train_job_data; the codec is that of the present run */
+    /* the setup of a run; without data until train_job_data; the codec and, with several rates (lr NaN until then), the rate
+     * are those of the present run */
+    TrainSetup setup;
 
     /* set by train_job_data */
     Dataset train, test;
@@ -77,12 +69,13 @@ size_t train_job_pass(int64_t wanted, const DatasetInfo *info);
  * `path` would destroy that checkpoint. OK if `dir` or `path` is NULL. */
 Status train_job_keep(const char *dir, const char *option, const char *path, Arena *a, Error *err);
 
-/* Writes the training setup as name-value pairs (facts), which reports show at their beginning. */
-enum { TRAIN_FACTS = 28 };
-void train_job_facts(const TrainJob *j, Fact out[TRAIN_FACTS]);
+/* Sets the settings as name-value pairs (facts), which reports show at their beginning; returns their number. */
+enum { TRAIN_FACTS_MOST = 48 };
+size_t train_job_facts(const TrainJob *j, Fact out[TRAIN_FACTS_MOST]);
 
-/* The same facts, each under the name by which a user knows it: the option as typed, or what it is. */
-Status train_job_settings(const TrainJob *j, Fact out[TRAIN_FACTS]);
+/* Sets what the records of a run depend on, by the names by which a user knows it: the option as typed, or what it is. Returns
+ * its number; 0: out of memory. `use`: these settings (SETTING_...). */
+size_t train_job_settings(const TrainJob *j, unsigned use, Fact out[TRAIN_FACTS_MOST]);
 
 /* Returns the number of steps of a run: --max-steps, or else --epochs times the trainer's steps per epoch, rounded
  * up so that the run ends with an exchange. */

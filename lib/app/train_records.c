@@ -1,11 +1,9 @@
 /* train_records.c -- implements train_records.h. */
 #include "app/train_records.h"
 
-#include "compress/spec.h"
 #include "measure/timing.h"
 #include "num/stats.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -158,50 +156,33 @@ static void set_run(const TrainRecords *r, Value *row)
     row[r->columns - 1] = value_text(r->spec);
     row[r->columns - 2] = value_int(r->seed);
     if (r->job->net)
-        row[r->columns - 3] = value_int(r->job->workers);
+        row[r->columns - 3] = value_int((int64_t)r->job->setup.workers);
 }
 
 /* ---- opening ---- */
-
-static Value specs_of(const TrainJob *j)
-{
-    TextBuf text = {.arena = j->a};
-    for (size_t k = 0; k < j->codecs; k++) {
-        const char *spec = codec_complete(j->codec[k], j->a);
-        text_addf(&text, "%s%s", k ? " " : "", spec ? spec : "");
-    }
-    return value_text(text_done(&text));
-}
 
 static Status open_part(TrainRecords *r, const Fact *own, size_t owns, bool lasting)
 {
     const TrainJob *j = r->job;
     const Common *o = &j->common;
-    Fact fact[TRAIN_FACTS + 16] = {{"part", value_text("atomo-run/1")}};
-    size_t count = 1;
-    TRY(train_job_settings(j, fact + count));
-    count += TRAIN_FACTS;
-    const Fact more[] = {{"-c", specs_of(j)},
-                         {"--seed", value_int(o->seed)},
-                         {"--weights", value_text(j->weights)}};
-    assert(count + countof(more) + owns <= countof(fact));
-    memcpy(fact + count, more, sizeof more);
-    memcpy(fact + count + countof(more), own, owns * sizeof *own);
+    Fact fact[1 + TRAIN_FACTS_MOST] = {{"part", value_text("atomo-run/1")}};
+    const size_t count = 1 + train_job_settings(j, SETTING_SHOWN, fact + 1);
+    memcpy(fact + count, own, owns * sizeof *own);
     const PartSpec spec = {.output = r->complete ? NULL : o->output,
                            .resume = o->resume,
                            .force = o->force,
                            .lasting = lasting,
                            .command = cli_again(o, j->a),
                            .setting = fact,
-                           .settings = count + countof(more) + owns};
-    TRY(arena_check(spec.command, j->a, j->err));
+                           .settings = count + owns};
+    TRY(arena_check(spec.command && count > 1, j->a, j->err));
     return part_open(&r->part, &spec, j->a, j->err);
 }
 
 Status train_records_open(TrainRecords *r, const Fact *own, size_t count, bool lasting)
 {
     TrainJob *j = r->job;
-    Fact facts[TRAIN_FACTS];
+    Fact facts[TRAIN_FACTS_MOST];
     r->part.fd = -1;
     memcpy(r->column, usual, sizeof usual);
     memcpy(r->column + STEP_COLUMNS, of_ranks, sizeof of_ranks);
@@ -213,10 +194,9 @@ Status train_records_open(TrainRecords *r, const Fact *own, size_t count, bool l
     r->column[r->columns++] = (Column){"spec", false};
     r->complete = j->common.resume && !j->common.force && part_ended(j->common.output, NULL);
     TRY(open_part(r, own, count, lasting));
-    train_job_facts(j, facts);
     const ReportSpec spec = {.schema = "atomo-run/1",
                              .meta = facts,
-                             .facts = TRAIN_FACTS,
+                             .facts = train_job_facts(j, facts),
                              .columns = r->column,
                              .column_count = r->columns};
     return cli_report_open(&r->report, &j->common, &spec, j->a, j->err);

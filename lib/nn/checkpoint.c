@@ -228,75 +228,42 @@ Status checkpoint_load(Trainer *t, const char *path, Error *err)
 
 typedef struct {
     const AttrList *attrs;
-    const char *path, *missing;
+    const char *missing; /* an attribute that is not there, or has a value that there is not; NULL: none */
 } Reading;
 
-/* Returns the attribute called `name`. If it is missing, negative or of another type, stores `name` in
- * `k->missing` and returns an empty attribute. */
-static const Attr *known(Reading *k, const char *name, int type)
+static const char *known_text(Reading *k, const char *name)
 {
-    static const Attr none = {.text = ""};
     const Attr *a = attr_find(k->attrs, name);
-    if (a && (int)a->type == type && (type != ATTR_INT || a->whole >= 0))
-        return a;
+    if (a && a->type == ATTR_TEXT)
+        return a->text;
     k->missing = name;
-    return &none;
+    return "";
 }
 
 static size_t known_whole(Reading *k, const char *name)
 {
-    return (size_t)known(k, name, ATTR_INT)->whole;
+    const Attr *a = attr_find(k->attrs, name);
+    if (a && a->type == ATTR_INT && a->whole >= 0)
+        return (size_t)a->whole;
+    k->missing = name;
+    return 0;
 }
 
-static double known_real(Reading *k, const char *name)
+static Status take_setup(TrainSetup *s, const char **dataset, size_t *images, const AttrList *attrs, const char *path,
+                         Arena *a, Error *err)
 {
-    return known(k, name, ATTR_REAL)->real;
-}
-
-static OptimizerKind known_optimizer(Reading *k)
-{
-    const char *name = known(k, "optimizer", ATTR_TEXT)->text;
-    for (size_t i = 0; optimizer_names[i]; i++)
-        if (!strcmp(name, optimizer_names[i]))
-            return (OptimizerKind)i;
-    k->missing = "optimizer";
-    return OPTIMIZER_SGD;
-}
-
-static Status take_setup(TrainSetup *s, const char **dataset, size_t *images, Reading *k, Arena *a,
-                         Error *err)
-{
-    const char *spec = known(k, "compressor", ATTR_TEXT)->text;
-    s->network = text_copy(a, known(k, "network", ATTR_TEXT)->text);
-    *dataset = text_copy(a, known(k, "dataset", ATTR_TEXT)->text);
-    *images = known_whole(k, "images");
-    s->grouping =
-        strcmp(known(k, "group", ATTR_TEXT)->text, grouping_names[GROUP_ALL]) ? GROUP_TENSOR : GROUP_ALL;
-    s->min_elements = known_whole(k, "min_elements");
-    s->initial = known_whole(k, "initial");
-    s->average = strcmp(known(k, "average", ATTR_TEXT)->text, average_names[AVERAGE_SENDERS])
-                     ? AVERAGE_ALL
-                     : AVERAGE_SENDERS;
-    s->workers = known_whole(k, "workers");
-    s->aggregate = known_whole(k, "num_aggregate");
-    s->batch = known_whole(k, "batch_size");
-    s->seed = known_whole(k, "seed");
-    s->optimizer = (Optimizer){.lr = known_real(k, "lr"),
-                               .momentum = known_real(k, "momentum"),
-                               .weight_decay = known_real(k, "weight_decay"),
-                               .decay = known_real(k, "lr_decay"),
-                               .every = known_whole(k, "lr_decay_steps"),
-                               .kind = known_optimizer(k),
-                               .beta2 = known_real(k, "beta2"),
-                               .clip = known_real(k, "clip_norm"),
-                               .warmup = known_whole(k, "lr_warmup"),
-                               .cosine = known_whole(k, "lr_cosine"),
-                               .least = known_real(k, "lr_min")};
-    s->local = (LocalSteps){.steps = known_whole(k, "local_steps"),
-                            .lr = known_real(k, "outer_lr"),
-                            .momentum = known_real(k, "outer_momentum")};
-    if (k->missing)
-        return FAIL(err, ERR_CORRUPT, "%s: no attribute %s: not a checkpoint", k->path, k->missing);
+    Reading k = {.attrs = attrs};
+    const char *spec = known_text(&k, "compressor");
+    s->network = text_copy(a, known_text(&k, "network"));
+    *dataset = text_copy(a, known_text(&k, "dataset"));
+    *images = known_whole(&k, "images");
+    s->initial = known_whole(&k, "initial");
+    s->seed = known_whole(&k, "seed");
+    for (const Setting *of = train_settings; of->name; of++)
+        if ((of->use & SETTING_KEPT) && !setting_take(of, s, attr_find(attrs, of->name)))
+            k.missing = of->name;
+    if (k.missing)
+        return FAIL(err, ERR_CORRUPT, "%s: no attribute %s: not a checkpoint", path, k.missing);
     return s->network && *dataset ? codec_open(&s->codec, spec, a, err) : arena_fail(a, err);
 }
 
@@ -304,10 +271,8 @@ Status checkpoint_setup(TrainSetup *s, const char **dataset, size_t *images, con
                         Error *err)
 {
     Dump *from;
-    Reading k = {.path = path};
     TRY(dump_open(&from, path, a, err));
-    k.attrs = dump_attrs(from);
-    const Status status = take_setup(s, dataset, images, &k, a, err);
+    const Status status = take_setup(s, dataset, images, dump_attrs(from), path, a, err);
     dump_close(from);
     return status;
 }

@@ -522,36 +522,18 @@ const Attr *attr_find(const AttrList *list, const char *name)
 
 size_t setup_attrs(const TrainSetup *s, Attr out[SETUP_MOST], Arena *a)
 {
-    const Attr all[] = {
-        attr_text("dataset", s->train->info->name),
-        attr_whole("images", s->train->count),
-        attr_text("compressor", codec_typed(s->codec, a)),
-        attr_text("group", grouping_names[s->grouping]),
-        attr_whole("min_elements", s->min_elements),
-        attr_text("average",
-                  average_names[average_over_senders(s->average, s->codec) ? AVERAGE_SENDERS : AVERAGE_ALL]),
-        attr_whole("workers", s->workers),
-        attr_whole("num_aggregate", s->aggregate),
-        attr_whole("batch_size", s->batch),
-        attr_whole("seed", s->seed),
-        attr_text("optimizer", optimizer_names[s->optimizer.kind]),
-        attr_real("lr", s->optimizer.lr),
-        attr_real("lr_decay", s->optimizer.decay),
-        attr_whole("lr_decay_steps", s->optimizer.every),
-        attr_whole("lr_warmup", s->optimizer.warmup),
-        attr_whole("lr_cosine", s->optimizer.cosine),
-        attr_real("lr_min", s->optimizer.least),
-        attr_real("momentum", s->optimizer.momentum),
-        attr_real("beta2", s->optimizer.beta2),
-        attr_real("weight_decay", s->optimizer.weight_decay),
-        attr_real("clip_norm", s->optimizer.clip),
-        attr_whole("local_steps", s->local.steps),
-        attr_real("outer_lr", s->local.lr),
-        attr_real("outer_momentum", s->local.momentum),
-    };
-    _Static_assert(countof(all) < SETUP_MOST, "room for all");
-    memcpy(out, all, sizeof all);
-    return countof(all);
+    TrainSetup is = *s;
+    size_t count = 0;
+    is.average = average_over_senders(s->average, s->codec) ? AVERAGE_SENDERS : AVERAGE_ALL;
+    out[count++] = attr_text("dataset", s->train->info->name);
+    out[count++] = attr_whole("images", s->train->count);
+    out[count++] = attr_text("compressor", codec_typed(s->codec, a));
+    out[count++] = attr_whole("seed", s->seed);
+    for (const Setting *of = train_settings; of->name; of++)
+        if (of->use & SETTING_KEPT)
+            out[count++] = setting_attr(of, &is);
+    assert(count < SETUP_MOST);
+    return count;
 }
 
 static bool same(const Attr *a, const Attr *b)

@@ -26,14 +26,14 @@ typedef struct {
     double lr, momentum; /* of the outer optimizer; 1 and 0: the workers' weights are averaged */
 } LocalSteps;
 
-typedef struct {
+typedef struct { /* train_settings.h has a table of these settings */
     const char *network;
     const Dataset *train, *test; /* training and test images; test NULL: the run is never tested */
     const Codec *codec;
     size_t workers, aggregate; /* in each step `aggregate` workers, drawn from the seed, send gradients */
-    /* true: the `aggregate` workers whose gradients are computed first send them. The others leave the step: their
+    /* 1: the `aggregate` workers whose gradients are computed first send them. The others leave the step: their
      * gradients are lost. Then the weights depend on which workers are fast. Only with TOPOLOGY_PS on several ranks. */
-    bool arrival;
+    int arrival;
     /* `batch`: images in a step, over all workers; `test_batch`: images in a testing pass */
     size_t batch, test_batch;
     Grouping grouping; /* GROUP_TENSOR or GROUP_ALL */
@@ -55,7 +55,7 @@ typedef struct {
     Net *net;
     /* of GradientSpec; neither changes the weights */
     size_t bucket_bytes;
-    bool overlap;
+    int overlap;
 } TrainSetup;
 
 /* Returns why training with `overlap` sends nothing before the backward pass ends; NULL: it sends earlier. */

@@ -5,7 +5,7 @@
 #include "exchange/gradient.h"
 #include "exchange/relay.h"
 #include "nn/model.h"
-#include "nn/train.h"
+#include "nn/train_settings.h"
 
 /* Results of one worker's part of a step, before the exchange. */
 typedef struct {
@@ -145,26 +145,10 @@ void ranks_share_times(Trainer *t, StepRecord *r);
 
 enum { SETUP_MOST = 32 };
 
-static inline Attr attr_whole(const char *name, uint64_t v)
-{
-    return (Attr){.name = name, .type = ATTR_INT, .whole = (int64_t)v};
-}
-
-static inline Attr attr_real(const char *name, double v)
-{
-    return (Attr){.name = name, .type = ATTR_REAL, .real = v};
-}
-
-static inline Attr attr_text(const char *name, const char *v)
-{
-    return (Attr){.name = name, .type = ATTR_TEXT, .text = v};
-}
-
 /* Returns the attribute called `name`; NULL if there is none. `list` NULL: no attributes. */
 const Attr *attr_find(const AttrList *list, const char *name);
 
-/* Writes to `out` every setting that the weights depend on, except the network and `arrival`, which a resumed run may change.
- * Returns the number of attributes. Memory for texts comes from `a`. */
+/* Writes to `out` every setting that the weights depend on (SETTING_KEPT), the data set, the codec and the seed. Returns the number of attributes. Memory for texts comes from `a`. */
 size_t setup_attrs(const TrainSetup *s, Attr out[SETUP_MOST], Arena *a);
 
 /* Checks that a file's attributes `theirs` include all of `own` with equal values. Returns ERR_CORRUPT if an

@@ -240,21 +240,20 @@ Status results_judge(Results *r, Error *err)
 
 /* ---- FILE.part ---- */
 
-/* Numbers that are not finite are texts, which JSON has no number for. */
+/* The numbers are one text, as a list of them takes much memory when it is read. */
 static void put_sums(TextBuf *out, const Tally *t, Arena *a)
 {
     const size_t count = tally_numbers(t);
     double *sum = NEW(a, double, count);
+    char number[32];
     out->failed = out->failed || !sum;
-    if (sum)
-        tally_save(t, sum);
-    text_add(out, ", \"sums\": [");
-    for (size_t i = 0; sum && i < count; i++) {
-        char number[32];
-        const char *quote = isfinite(sum[i]) ? "" : "\"";
-        text_addf(out, "%s%s%s%s", i ? ", " : "", quote, text_double(number, sum[i]), quote);
-    }
-    text_add(out, "]");
+    if (!sum)
+        return;
+    tally_save(t, sum);
+    text_add(out, ", \"sums\": \"");
+    for (size_t i = 0; i < count; i++)
+        text_addf(out, "%s%s", i ? " " : "", text_double(number, sum[i]));
+    text_add(out, "\"");
 }
 
 /* The record of the whole run is in no other one, so it has no sums. */
@@ -306,18 +305,21 @@ Status results_resume(Results *r, const Part *p, bool *done, Error *err)
     return OK;
 }
 
-static bool read_sums(const Results *r, const Json *sums, Tally *tally)
+static bool read_sums(const Results *r, const char *text, Tally *tally)
 {
     const ArenaMark mark = arena_mark(r->a);
     const size_t count = tally_numbers(tally);
     double *sum = NEW(r->a, double, count);
     size_t i = 0;
-    for (const Json *v = sums->first; sum && v && i < count && v->text; v = v->next)
-        sum[i++] = strtod(v->text, NULL);
-    if (sum && i == count)
+    for (char *end; sum && i < count; i++, text = end) {
+        sum[i] = strtod(text, &end);
+        if (end == text)
+            break;
+    }
+    if (sum && i == count && !*text)
         tally_load(tally, sum);
     arena_rewind(r->a, mark);
-    return sum && i == count;
+    return sum && i == count && !*text;
 }
 
 /* A record without sums is one on which the codec failed. */
@@ -325,7 +327,7 @@ bool results_known(const Results *r, size_t codec, size_t place, Tally *tally, b
 {
     const Json *record = r->known[row_index(r, place, codec)], *sums = json_member(record, "sums");
     *failed = record && !sums && r->level[place] == LEVEL_VECTOR;
-    return record && (!sums || read_sums(r, sums, tally));
+    return record && (!sums || (sums->type == JSON_TEXT && read_sums(r, sums->text, tally)));
 }
 
 char *results_failures(const Results *r, Arena *a)

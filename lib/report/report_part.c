@@ -121,6 +121,8 @@ static bool is_part(const char *data, size_t size)
     return !memcmp(data, head, size < sizeof head - 1 ? size : sizeof head - 1);
 }
 
+enum { SHOWN = 100 }; /* bytes of a value */
+
 static const char *shown(const Json *v)
 {
     if (v && v->type == JSON_BOOL)
@@ -128,13 +130,25 @@ static const char *shown(const Json *v)
     return v && v->text && *v->text ? v->text : "none";
 }
 
+/* Where two values begin to differ, at the start of a word; 0 for values that are shown whole. */
+static size_t apart(const char *v, const char *w)
+{
+    size_t word = 0;
+    for (size_t at = 0; v[at] && v[at] == w[at]; at++)
+        word = v[at] == ' ' ? at + 1 : word;
+    return strlen(v) <= SHOWN && strlen(w) <= SHOWN ? 0 : word;
+}
+
 char *part_difference(const Json *there, const Json *here, Arena *a)
 {
     TextBuf out = {.arena = a};
     for (const Json *v = here->first; v; v = v->next) {
         const char *was = shown(json_member(there, v->name)), *is = shown(v);
+        const size_t from = apart(was, is);
+        const char *cut = from ? "..." : "";
         if (strcmp(was, is) != 0)
-            text_addf(&out, "%s%s (%.100s there, %.100s here)", out.size ? ", " : "", v->name, was, is);
+            text_addf(&out, "%s%s (%s%.*s there, %s%.*s here)", out.size ? ", " : "", v->name, cut, SHOWN, was + from, cut,
+                      SHOWN, is + from);
     }
     return text_done(&out);
 }
@@ -199,15 +213,15 @@ static bool is_kept(const char *output)
     return stat(output, &now) || S_ISREG(now.st_mode);
 }
 
-static char *head_of(const PartSpec *spec, Arena *a)
+char *part_head(const Fact *setting, size_t count, Arena *a)
 {
-    Column *column = NEW_ZERO(a, Column, spec->settings);
-    Value *value = NEW(a, Value, spec->settings);
-    for (size_t i = 0; column && value && i < spec->settings; i++) {
-        column[i].name = spec->setting[i].name;
-        value[i] = spec->setting[i].value;
+    Column *column = NEW_ZERO(a, Column, count);
+    Value *value = NEW(a, Value, count);
+    for (size_t i = 0; column && value && i < count; i++) {
+        column[i].name = setting[i].name;
+        value[i] = setting[i].value;
     }
-    return column && value ? report_json_row(column, spec->settings, value, a) : NULL;
+    return column && value ? report_json_row(column, count, value, a) : NULL;
 }
 
 Status part_open(Part *p, const PartSpec *spec, Arena *a, Error *err)
@@ -219,7 +233,7 @@ Status part_open(Part *p, const PartSpec *spec, Arena *a, Error *err)
     if (!is_kept(spec->output))
         return OK;
     p->path = text_format(a, "%s.part", spec->output);
-    const char *head = head_of(spec, a);
+    const char *head = part_head(spec->setting, spec->settings, a);
     TRY(arena_check(p->path && head, a, err));
     TRY(open_locked(p, err));
     if (file_read(&data, &size, p->fd, SIZE_MAX, a, err) != OK)

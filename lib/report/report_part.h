@@ -58,6 +58,9 @@ void part_row(const Json *record, const Column *columns, size_t count, Value *ro
  * object, and at the end. */
 bool part_line(const Json **out, const char *data, size_t size, size_t *at, Arena *a, Error *err);
 
+/* Returns settings as a line, an object. NULL: out of memory. */
+char *part_head(const Fact *setting, size_t count, Arena *a);
+
 /* Names the members of the objects that differ, with both values: "--repeats (10 there, 5 here), ...". "": none does. NULL:
  * out of memory. */
 char *part_difference(const Json *there, const Json *here, Arena *a);

@@ -47,11 +47,11 @@ $ atomo-train run --overlap on; atomo-train run --bucket-bytes 1000
 # a rank with another seed, option, program or data set is refused by name, with one message; the launcher may also stop the other rank
 ? . $SRC/test/cli/ranks.sh; can_launch # needs mpirun and a build with MPI (make deps-mpi), without sanitizers
 $ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; cp $(command -v atomo-train) other; echo >>other; cp -r datasets data2; for f in data2/mnist/*labels*; do printf '\2' | dd of=$f bs=1 seek=9 conv=notrunc 2>/dev/null; done; two() { $LAUNCH -n 1 $TRAIN : -n 1 "$@" >said 2>&1; grep -v ": stopped$" said | grep -c -e '^atomo-train: ' -e '^other: '; grep '^atomo-train: ' said; }; two $TRAIN --seed 2; two $TRAIN --lr 0.02; two ./other ${TRAIN#atomo-train}; two $TRAIN --data-dir data2/mnist; c='-c qsgd:bits=2 -c qsgd:bits=3 -c qsgd:bits=4 -c qsgd:bits=5 -c qsgd:bits=6 -c qsgd:bits=7 -c qsgd:bits=8 -c svd:rank=1'; $LAUNCH -n 1 $TRAIN $c -c sign : -n 1 $TRAIN $c -c topk 2>&1 | grep '^atomo-train: rank'
-> atomo-train: rank 1 has --seed 2, but rank 0 has --seed 1
-> atomo-train: rank 1 has --lr 0.02, but rank 0 has --lr 0.01
-> atomo-train: rank 1 has a program of checksum *, but rank 0 has a program of checksum *
-> atomo-train: rank 1 has ... topk, but rank 0 has ... sign
-> atomo-train: rank 1 has training images of checksum *, but rank 0 has training images of checksum *
+> atomo-train: rank 1 differs from rank 0: --seed (1 there, 2 here)
+> atomo-train: rank 1 differs from rank 0: --lr (0.01 there, 0.02 here)
+> atomo-train: rank 1 differs from rank 0: the program (* there, * here)
+> atomo-train: rank 1 differs from rank 0: -c (...sign* there, ...topk* here)
+> atomo-train: rank 1 differs from rank 0: the training images (* there, * here), the test images *
 - 2
 = 0
 

@@ -385,7 +385,7 @@ class Records(unittest.TestCase):
                 read[name] = atomo.read_result(out)
             part = out + ".part"  # as a run leaves it that is killed while it writes its second record
             with open(part, "w", encoding="utf-8") as file:
-                file.write('{"part": "atomo-compare/1", "--seed": 1}\n{"tensor": "*", "mse": 0.5, "place": 0, "sums": [1]}\n{"ten')
+                file.write('{"part": "atomo-compare/1", "--seed": 1}\n{"tensor": "*", "mse": 0.5, "place": 0, "sums": "1"}\n{"ten')
             rows = atomo.read_result(part)
             self.assertEqual((rows, rows.schema), ([{"tensor": "*", "mse": 0.5, "level": "step", "step": None, "worker": None}], "atomo-compare/1"))
         mine = atomo.compare(DUMP, "qsgd", repeats=3, timed=False)

@@ -44,7 +44,7 @@ static char *killed_run(size_t *size, Arena *a)
 {
     Part p;
     check_ok(begin(&p, false, 1, a), &err);
-    check_ok(part_add(&p, "{\"tensor\": \"a\\n\\\"b\", \"mse\": 0.5, \"place\": 0, \"sums\": [1, 2]}", a, &err), &err);
+    check_ok(part_add(&p, "{\"tensor\": \"a\\n\\\"b\", \"mse\": 0.5, \"place\": 0, \"sums\": \"1 2\"}", a, &err), &err);
     check_ok(part_add(&p, "{\"tensor\": \"c\", \"mse\": null, \"place\": 1}", a, &err), &err);
     check_ok(part_add(&p, "{\"tensor\": \"*\", \"mse\": 0.25, \"place\": 2}", a, &err), &err);
     close(p.fd);
@@ -147,6 +147,22 @@ static void records_are_not_overwritten_unless_asked(void **state)
     check(access(path, F_OK) != 0);
 }
 
+static void differences_are_named_where_they_begin(void **state)
+{
+    static const char *const is[] = {"{\"a\": 1, \"b\": true, \"c\": null, \"d\": \"\", \"e\": 2}",
+                                     "{\"a\": 2, \"b\": false, \"c\": \"x\", \"d\": null}"};
+    char text[2][200];
+    const Json *v[2], *w[2];
+    for (int i = 0; i < 2; i++) {
+        snprintf(text[i], sizeof text[i], "{\"-c\": \"%0120d %s\"}", 0, i ? "topk:k=2" : "topk:k=1");
+        check_ok(json_read(&v[i], is[i], strlen(is[i]), *state, &err), &err);
+        check_ok(json_read(&w[i], text[i], strlen(text[i]), *state, &err), &err);
+    }
+    assert_string_equal(part_difference(v[0], v[1], *state), "a (1 there, 2 here), b (yes there, no here), c (none there, x here)");
+    assert_string_equal(part_difference(v[0], v[0], *state), "");
+    assert_string_equal(part_difference(w[0], w[1], *state), "-c (...topk:k=1 there, ...topk:k=2 here)");
+}
+
 static void two_runs_do_not_share_a_file(void **state)
 {
     Part p, q;
@@ -217,6 +233,7 @@ static const struct CMUnitTest tests[] = {
     TEST(a_run_goes_on_after_the_last_whole_line),
     TEST(records_can_be_dropped_from_the_end),
     TEST(records_are_not_overwritten_unless_asked),
+    TEST(differences_are_named_where_they_begin),
     TEST(two_runs_do_not_share_a_file),
     TEST(what_is_no_such_file_stays_as_it_is),
     TEST(nothing_is_kept_beside_what_is_no_file),
