@@ -1,41 +1,169 @@
 /* bench_doctor.c -- doctor: checks libraries, CPU, memory and disk, and gives advice if something is wrong. */
 #include "bench_commands.h"
 
-#include "app/doctor.h"
+#include "base/confine.h"
+#include "base/host.h"
+#include "dump/tensor.h"
+#include "measure/timing.h"
+#include "net/net.h"
+#include "num/linalg.h"
+#include "plot/plot.h"
 #include "report/report.h"
+#include "vec/kernels.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
 
 typedef struct {
     Common common;
+    Report *report;
+    Status status; /* of the rows so far */
     Arena *a;
     Error *err;
-} Options;
+} Doctor;
+
+static const double GB = 1e9;
+
+/* advice: how to mend what is wrong; NULL: nothing is wrong */
+static void add(Doctor *d, const char *what, const char *found, const char *advice)
+{
+    const Value row[] = {value_text(what), value_text(found ? text_copy(d->a, found) : "unknown"),
+                         value_bool(!advice), value_text(advice ? text_copy(d->a, advice) : NULL)};
+    if (d->status == OK)
+        d->status = report_row(d->report, row, true, d->err);
+}
+
+/* ---- the machine ---- */
+
+static void look_at_cpu(Doctor *d)
+{
+    const int usable = parallel_cores();
+    const long present = sysconf(_SC_NPROCESSORS_ONLN);
+    add(d, "cpu", host_cpu(d->a), NULL);
+    add(d, "instruction set", kernels()->name,
+        strcmp(kernels()->name, "sse2")
+            ? NULL
+            : "this CPU shows no AVX2: compressors run at a fraction of their speed; in a virtual machine "
+              "pass the host's CPU through");
+    add(d, "os", host_os(d->a), NULL);
+    add(d, "cores", text_format(d->a, "%d of %ld usable", usable, present),
+        usable < present
+            ? "the affinity mask hides cores: start without taskset or widen the container's cpuset"
+            : NULL);
+}
+
+static void look_at_memory(Doctor *d)
+{
+    const char *text = host_value("/proc/meminfo", "MemAvailable", ":", d->a);
+    const double free_bytes = text ? 1024 * strtod(text, NULL) : GB;
+    add(d, "memory", text ? text_format(d->a, "%.1f GB available", free_bytes / GB) : NULL,
+        free_bytes < GB ? "large tensors may not fit: close programs, or pass --memory to compare" : NULL);
+}
+
+static void look_at_clock(Doctor *d)
+{
+    const double step = clock_resolution();
+    add(d, "clock", text_format(d->a, "%.0f ns steps", 1e9 * step),
+        step > 1e-6 ? "too coarse for short calls: choose tsc in /sys/devices/system/clocksource" : NULL);
+}
+
+static void look_at_disk(Doctor *d, const char *what, const char *path, const char *advice)
+{
+    struct statvfs fs;
+    if (statvfs(path, &fs) != 0 || access(path, W_OK) != 0) {
+        add(d, what, text_format(d->a, "%s: cannot be written", path), advice);
+        return;
+    }
+    const double left = (double)fs.f_bavail * (double)fs.f_frsize;
+    add(d, what, text_format(d->a, "%s: %.1f GB free", path, left / GB), left < 0.25 * GB ? advice : NULL);
+}
+
+/* ---- the libraries ---- */
+
+static void look_at_blas(Doctor *d)
+{
+    BlasInfo blas;
+    Error err;
+    if (linalg_blas_info(&blas, &err) != OK) {
+        add(d, "blas", err.text, err.hint);
+        return;
+    }
+    add(d, "blas", blas.file, NULL);
+    add(d, "blas kernels", text_format(d->a, "%s, threads: %s", blas.core, blas.threading),
+        blas.wanted ? text_format(d->a, "too slow for this CPU: set OPENBLAS_CORETYPE=%s", blas.wanted)
+                    : NULL);
+    add(d, "lapack", text_format(d->a, "%d.%d.%d", blas.lapack[0], blas.lapack[1], blas.lapack[2]), NULL);
+}
+
+static void look_at_libraries(Doctor *d)
+{
+    const bool filtered = confine_can_filter();
+    Error err;
+    const char *hdf5;
+    add(d, "reader process",
+        filtered ? "system calls are filtered (seccomp)" : "system calls are not filtered",
+        filtered ? NULL : "read no files from untrusted sources here: this kernel has no seccomp filters");
+    Status loaded = hdf5_library(&hdf5, &err);
+    add(d, "hdf5", loaded == OK ? hdf5 : err.text, loaded == OK ? NULL : err.hint);
+    loaded = net_try(&err);
+    add(d, "mpi", loaded == OK ? net_library() : err.text, loaded == OK ? NULL : err.hint);
+    add(d, "fftw", library_fftw(d->a), NULL);
+    add(d, "zstd", library_zstd(d->a), NULL);
+    add(d, "blosc", library_blosc(d->a), NULL);
+    add(d, "zfp", library_zfp(d->a), NULL);
+}
+
+static void look_at_gnuplot(Doctor *d)
+{
+    static const char *const needed[] = {"pdfcairo", "svg", "pngcairo", "pict2e"};
+    char *version, *terminals;
+    Error err;
+    if (gnuplot_ask(&version, &terminals, cli_stopped, d->a, &err) != OK) {
+        add(d, "gnuplot", err.text, "plot needs it: install gnuplot-nox");
+        return;
+    }
+    TextBuf there = {.arena = d->a}, missing = {.arena = d->a};
+    for (size_t i = 0; i < countof(needed); i++)
+        text_addf(strstr(terminals, needed[i]) ? &there : &missing, " %s", needed[i]);
+    add(d, "gnuplot", text_format(d->a, "%s:%s", version, text_done(&there)),
+        missing.size ? text_format(d->a, "it lacks%s: install gnuplot-nox", text_done(&missing)) : NULL);
+}
+
+static void look(Doctor *d)
+{
+    const char *temporary = getenv("TMPDIR");
+    look_at_cpu(d);
+    look_at_memory(d);
+    look_at_blas(d);
+    look_at_libraries(d);
+    look_at_gnuplot(d);
+    look_at_clock(d);
+    look_at_disk(d, "temporary files", temporary && *temporary ? temporary : "/tmp",
+                 "plot works there: set TMPDIR to a directory with space");
+    look_at_disk(d, "this directory", ".",
+                 "results cannot be kept here: go elsewhere, or give -o a path with space");
+}
 
 static Status run(void *options, const TextList *arguments)
 {
-    const Options *o = options;
     static const Column columns[] = {{"what", true}, {"found", true}, {"ok", true}, {"advice", true}};
-    Finding finding[FINDINGS_MAX];
-    Report *report;
-    (void)arguments;
-    const size_t count = doctor_look(finding, cli_stopped, o->a);
-    if (cli_stopped())
-        return FAIL(o->err, ERR_STOPPED, "doctor: stopped");
-    const ReportSpec spec = {
+    static const ReportSpec spec = {
         .schema = "atomo-doctor/1", .columns = columns, .column_count = countof(columns)};
-    TRY(cli_report_open(&report, &o->common, &spec, o->a, o->err));
-    Status status = OK;
-    for (size_t i = 0; i < count && status == OK; i++) {
-        const Value row[] = {value_text(finding[i].what), value_text(finding[i].found),
-                             value_bool(!finding[i].advice), value_text(finding[i].advice)};
-        status = report_row(report, row, true, o->err);
-    }
-    return report_finish(report, status, o->err);
+    Doctor *d = options;
+    (void)arguments;
+    TRY(cli_report_open(&d->report, &d->common, &spec, d->a, d->err));
+    look(d);
+    if (cli_stopped())
+        d->status = FAIL(d->err, ERR_STOPPED, "doctor: stopped");
+    return report_finish(d->report, d->status, d->err);
 }
 
 int bench_doctor(int argc, char **argv)
 {
     Error err;
-    Options o = {.a = arena_open(0), .err = &err};
+    Doctor d = {.a = arena_open(0), .err = &err};
     const Command command = {
         .program = "atomo-bench",
         .command = "doctor",
@@ -43,8 +171,8 @@ int bench_doctor(int argc, char **argv)
         .examples = "\n"
                     "-f json\n",
         .usage = "",
-        .common = &o.common,
+        .common = &d.common,
         .takes = TAKES_FORMAT | TAKES_OUTPUT,
     };
-    return cli_run(&command, argc, argv, run, &o, o.a, &err);
+    return cli_run(&command, argc, argv, run, &d, d.a, &err);
 }

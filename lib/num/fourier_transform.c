@@ -1,5 +1,5 @@
-/* fourier_transform.c -- makes and runs FFTW's single-precision plans. A real row of even length is
- * transformed as a complex row of half the length.
+/* fourier_transform.c -- makes and runs FFTW's single-precision plans. A long row is transformed as a complex row of
+ * half the length (fourier_long.h).
  *
  * Let z[c] = x[2 c] + i x[2 c + 1], of length m = cols / 2, and Z its transform. The even elements of x have
  * the transform E[k] = (Z[k] + conj Z[m-k]) / 2, and the odd elements O[k] = (Z[k] - conj Z[m-k]) / 2i. The
@@ -40,7 +40,7 @@ static void lock_planner(void)
     hold_planner();
 }
 
-static fftwf_plan plan_odd(ptrdiff_t rows, ptrdiff_t cols, FourierWay way, float *data)
+static fftwf_plan plan_real(ptrdiff_t rows, ptrdiff_t cols, FourierWay way, float *data)
 {
     const ptrdiff_t room = (ptrdiff_t)fourier_room((size_t)cols);
     const fftwf_iodim64 line = {cols, 1, 1}, there = {rows, room, room / 2}, back = {rows, room / 2, room};
@@ -69,13 +69,12 @@ static void plan_long(FourierLong *l, FourierWay way)
 
 static void make_plans(Fourier *f, bool down, float *data)
 {
-    const size_t rows = f->rows, cols = f->cols, pairs = fourier_room(cols) / 2;
+    const size_t rows = f->rows, pairs = fourier_room(f->cols) / 2;
     lock_planner();
     if (f->is_long)
         plan_long(&f->line, f->way);
     else
-        f->along = cols % 2 ? plan_odd((ptrdiff_t)rows, (ptrdiff_t)cols, f->way, data)
-                            : plan_complex(cols / 2, 1, rows, pairs, f->way, data);
+        f->along = plan_real((ptrdiff_t)rows, (ptrdiff_t)f->cols, f->way, data);
     f->down = down ? plan_complex(rows, pairs, pairs, 1, f->way, data) : NULL;
     free_planner();
 }
@@ -86,9 +85,9 @@ Status fourier_open(Fourier *f, size_t rows, size_t cols, FourierSide side, Four
     const bool down = side == FOURIER_MATRIX && rows > 1;
     *f = (Fourier){.way = way, .rows = rows, .cols = cols, .threads = threads};
     f->is_long = rows == 1 && cols % 2 == 0 && fourier_long_side(cols / 2) > 0;
-    TRY(arena_check(rotor_open(&f->rotor, -2 * M_PI / (double)cols, cols / 4 + 1, scratch), scratch, err));
     if (f->is_long)
-        TRY(arena_check(fourier_long_open(&f->line, cols / 2, way == FOURIER_BACK, spare, threads, scratch),
+        TRY(arena_check(rotor_open(&f->rotor, -2 * M_PI / (double)cols, cols / 4 + 1, scratch) &&
+                            fourier_long_open(&f->line, cols / 2, way == FOURIER_BACK, spare, threads, scratch),
                         scratch, err));
     make_plans(f, down, data);
     if ((f->is_long ? f->line.plans[0] && f->line.plans[1] : f->along != NULL) && (f->down || !down))
@@ -108,7 +107,7 @@ void fourier_close(Fourier *f)
     f->along = f->down = f->line.plans[0] = f->line.plans[1] = NULL;
 }
 
-/* ---- real rows of even length, transformed as complex rows of half the length ---- */
+/* ---- a long row, transformed as a complex row of half the length ---- */
 
 /* Computes in place X[k] and X[m-k] from Z[k] and Z[m-k], for k = at .. end - 1. All k are in one chunk of
  * ROTOR_CHUNK frequencies; `w` has the chunk's factors w^k. */
@@ -164,49 +163,35 @@ typedef struct {
 
 enum { CHUNKS = 64 }; /* chunks of frequencies in a piece */
 
-/* Runs `split` or `join` over all rows, one chunk of frequencies at a time. So the factors of each chunk are
- * computed only once. */
+/* Runs `split` or `join` over CHUNKS chunks of frequencies. */
 static void turn_piece(void *data, size_t piece)
 {
     const Turn *t = data;
-    const Fourier *f = t->f;
-    const size_t m = f->cols / 2, room = fourier_room(f->cols), from = piece * CHUNKS * ROTOR_CHUNK;
+    const size_t from = piece * CHUNKS * ROTOR_CHUNK;
     RotorChunk w;
     for (size_t at = from; at < t->last && at < from + CHUNKS * ROTOR_CHUNK; at += ROTOR_CHUNK) {
         const size_t end = at + ROTOR_CHUNK < t->last ? at + ROTOR_CHUNK : t->last;
-        rotor_chunk(&f->rotor, at, 1, &w);
-        for (size_t r = 0; r < f->rows; r++)
-            (f->way == FOURIER_FORWARD ? split : join)(t->data + r * room, m, at + !at, end, &w);
+        rotor_chunk(&t->f->rotor, at, 1, &w);
+        (t->f->way == FOURIER_FORWARD ? split : join)(t->data, t->f->cols / 2, at + !at, end, &w);
     }
 }
 
-static void turn_rows(const Fourier *f, float *data)
+static void turn(const Fourier *f, float *data)
 {
-    const size_t m = f->cols / 2;
-    Turn t = {f, data, m / 2 + 1};
+    Turn t = {f, data, f->cols / 4 + 1};
     parallel_for(f->threads, (t.last - 1) / (CHUNKS * ROTOR_CHUNK) + 1, turn_piece, &t);
-    for (size_t r = 0; r < f->rows; r++)
-        ends(data + r * fourier_room(f->cols), m, f->way);
+    ends(data, f->cols / 2, f->way);
 }
 
 /* ---- transforms of all rows, and of all columns ---- */
 
-static void run_along(const Fourier *f, float *data)
-{
-    if (f->is_long)
-        fourier_long_run(&f->line, data);
-    else
-        fftwf_execute_dft(f->along, (void *)data, (void *)data);
-}
-
 static void forward(const Fourier *f, float *data)
 {
-    if (f->cols % 2) {
+    if (f->is_long) {
+        fourier_long_run(&f->line, data);
+        turn(f, data);
+    } else
         fftwf_execute_dft_r2c(f->along, data, (void *)data);
-    } else {
-        run_along(f, data);
-        turn_rows(f, data);
-    }
     if (f->down)
         fftwf_execute_dft(f->down, (void *)data, (void *)data);
 }
@@ -215,12 +200,11 @@ static void back(const Fourier *f, float *data)
 {
     if (f->down)
         fftwf_execute_dft(f->down, (void *)data, (void *)data);
-    if (f->cols % 2) {
+    if (f->is_long) {
+        turn(f, data);
+        fourier_long_run(&f->line, data);
+    } else
         fftwf_execute_dft_c2r(f->along, (void *)data, data);
-    } else {
-        turn_rows(f, data);
-        run_along(f, data);
-    }
 }
 
 void fourier_run(const Fourier *f, float *data)

@@ -5,8 +5,7 @@
  * / 2, stored as pairs (re, im). FOURIER_MATRIX also transforms the columns. There is no scaling: a forward
  * and then an inverse transform multiply the data by `cols`, or by rows * cols with FOURIER_MATRIX.
  *
- * Rows of even length are transformed as complex numbers of half the length, for which FFTW's plans take
- * less time and memory; a single long row in two passes (fourier_long.h). Plans are FFTW_ESTIMATE, so results
+ * A single long row is transformed in two passes (fourier_long.h). Plans are FFTW_ESTIMATE, so results
  * depend only on the data and the machine. The first plan of a size takes milliseconds. FFTW's planner is not thread-safe, so `fourier_open` and
  * `fourier_close` take a mutex. */
 #ifndef ATOMO_FOURIER_H
@@ -25,7 +24,7 @@ typedef struct {
     FourierWay way;
     size_t rows, cols;
     int threads;
-    Rotor rotor;
+    Rotor rotor; /* of a long row */
 } Fourier;
 
 static inline size_t fourier_room(size_t cols)
