@@ -1,6 +1,8 @@
 /* train_records.c -- implements train_records.h. */
 #include "app/train_records.h"
 
+#include "report/report_stored.h"
+
 #include "measure/timing.h"
 #include "num/stats.h"
 
@@ -340,7 +342,7 @@ static Status replay_row(TrainRecords *r, Value *row)
 
 static void read_row(const TrainRecords *r, size_t i, Value *row)
 {
-    part_row(r->part.record[i], r->column, r->columns, row);
+    stored_row(r->part.record[i], r->column, r->columns, row);
 }
 
 static Status replay(TrainRecords *r, size_t to)

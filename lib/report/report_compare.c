@@ -3,6 +3,7 @@
 #include "report/report_compare.h"
 #include "report/report_bias.h"
 #include "report/report_steps.h"
+#include "report/report_stored.h"
 
 #include "compress/rate.h"
 #include "compress/spec.h"
@@ -267,7 +268,7 @@ char *results_line(const Results *r, const Record *record, Arena *a)
     if (!fields)
         return NULL;
     TextBuf out = {.arena = a};
-    text_addf(&out, "%.*s, \"place\": %zu", (int)strlen(fields) - 1, fields, record->place);
+    text_addf(&out, "%.*s, \"part_row\": %zu", (int)strlen(fields) - 1, fields, record->place);
     if (record->vectors && record->level < LEVEL_RUN)
         put_sums(&out, &record->tally, a);
     text_add(&out, "}");
@@ -277,14 +278,14 @@ char *results_line(const Results *r, const Record *record, Arena *a)
 /* Copies a record of FILE.part to its row. */
 static void resume_record(Results *r, const Json *record, const bool *done)
 {
-    const Json *place = json_member(record, "place"), *spec = json_member(record, "spec");
+    const Json *place = json_member(record, "part_row"), *spec = json_member(record, "spec");
     if (!place || !place->is_whole || place->whole < 0 || (uint64_t)place->whole >= r->places || !spec ||
         spec->type != JSON_TEXT)
         return;
     for (size_t k = 0; k < r->codecs; k++)
         if (!done[k] && is_of(r, k, spec->text)) {
             const size_t at = (size_t)place->whole;
-            part_row(record, r->columns, r->column_count, row_at(r, at, k));
+            stored_row(record, r->columns, r->column_count, row_at(r, at, k));
             put_identity(r, at, k, row_at(r, at, k));
             r->have[row_index(r, at, k)] = true;
             r->known[row_index(r, at, k)] = record;

@@ -3,7 +3,6 @@
 
 #include "base/file.h"
 #include "base/outfile.h"
-#include "report/report_stored.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -285,10 +284,4 @@ void part_remove(Part *p)
     p->count = p->added = 0;
     p->head = 1;
     part_close(p);
-}
-
-void part_row(const Json *record, const Column *columns, size_t count, Value *row)
-{
-    for (size_t i = 0; i < count; i++)
-        row[i] = stored_json(json_member(record, columns[i].name));
 }

@@ -2,7 +2,7 @@
  *
  * JSON Lines. The first line has the schema under "part", then the settings that the records depend on, each under the name
  * that a refusal calls it ("--repeats", "size of the dump"). Then comes a line for each record: the fields of the result and,
- * in comparisons, the record's "place" and under "sums" the numbers that its "*" row needs. A line is written with one call of
+ * in comparisons, its row of the result under "part_row" and under "sums" the numbers that its "*" row needs. A line is written with one call of
  * write(2), so a kill leaves at most the last one incomplete. What is read ends before the first line that is incomplete or
  * no JSON; --resume drops the rest.
  *
@@ -50,9 +50,6 @@ void part_remove(Part *p); /* for a run whose FILE is written */
 /* True if FILE has results, is not older than the file `input` (NULL: any), and has no FILE.part beside it: a run has written
  * it to its end. */
 bool part_ended(const char *output, const char *input);
-
-/* Copies the values of the columns from a record to `row`, but for shapes; VALUE_NONE for columns that the record lacks. */
-void part_row(const Json *record, const Column *columns, size_t count, Value *row);
 
 /* Reads the line at `*at` and moves `*at` behind it. Returns false, with err->status OK, if the line is incomplete or no
  * object, and at the end. */

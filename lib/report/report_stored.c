@@ -40,10 +40,10 @@ static const char *cell_of(const Json *v, Arena *a)
     }
 }
 
-/* The fields of a record; behind them, a line of FILE.part has what only --resume reads, from "place" on. */
+/* The fields of a record; behind them, a line of FILE.part has what only --resume reads, from "part_row" on. */
 static bool is_field(const Json *v)
 {
-    return v && strcmp(v->name, "place") != 0;
+    return v && strcmp(v->name, "part_row") != 0;
 }
 
 /* The table's columns are the fields of the first record. Records mostly have the same fields in the same
@@ -219,6 +219,12 @@ Value stored_json(const Json *v)
            : v->type != JSON_NUMBER ? value_none()
            : v->is_whole            ? value_int(v->whole)
                                     : value_real(v->number);
+}
+
+void stored_row(const Json *record, const Column *columns, size_t count, Value *row)
+{
+    for (size_t i = 0; i < count; i++)
+        row[i] = stored_json(json_member(record, columns[i].name));
 }
 
 Value stored_value(const char *cell, bool text)

@@ -19,6 +19,9 @@ Status stored_load(Stored *out, const char *path, Arena *a, Error *err);
 /* Returns a JSON value as a Value: none for NULL, null, arrays and objects. The text is borrowed. */
 Value stored_json(const Json *v);
 
+/* Copies the values of the columns from a record to `row`, but for shapes; VALUE_NONE for columns that the record lacks. */
+void stored_row(const Json *record, const Column *columns, size_t count, Value *row);
+
 /* Converts a CSV field to a number, a boolean or a text; always to a text if `text` is true. */
 Value stored_value(const char *cell, bool text);
 

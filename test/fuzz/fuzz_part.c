@@ -68,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         const size_t records = p.count;
         for (size_t i = 0; i < records; i++) {
             Value row[countof(columns)];
-            part_row(p.record[i], columns, countof(columns), row);
+            stored_row(p.record[i], columns, countof(columns), row);
         }
         if (part_add(&p, "{\"place\": 1}", a, &err) != OK)
             abort();

@@ -44,9 +44,9 @@ static char *killed_run(size_t *size, Arena *a)
 {
     Part p;
     check_ok(begin(&p, false, 1, a), &err);
-    check_ok(part_add(&p, "{\"tensor\": \"a\\n\\\"b\", \"mse\": 0.5, \"place\": 0, \"sums\": \"1 2\"}", a, &err), &err);
-    check_ok(part_add(&p, "{\"tensor\": \"c\", \"mse\": null, \"place\": 1}", a, &err), &err);
-    check_ok(part_add(&p, "{\"tensor\": \"*\", \"mse\": 0.25, \"place\": 2}", a, &err), &err);
+    check_ok(part_add(&p, "{\"tensor\": \"a\\n\\\"b\", \"mse\": 0.5, \"part_row\": 0, \"sums\": \"1 2\"}", a, &err), &err);
+    check_ok(part_add(&p, "{\"tensor\": \"c\", \"mse\": null, \"part_row\": 1}", a, &err), &err);
+    check_ok(part_add(&p, "{\"tensor\": \"*\", \"mse\": 0.25, \"part_row\": 2}", a, &err), &err);
     close(p.fd);
     return (char *)file_load(path, size);
 }
@@ -90,7 +90,7 @@ static void a_run_goes_on_after_the_last_whole_line(void **state)
                 continue;
             check_ok(begin(&p, true, 1, a), &err);
             check(p.count == records && (!records || size_of(path) == (off_t)end));
-            check_ok(part_add(&p, "{\"tensor\": \"d\", \"mse\": 1, \"place\": 3}", a, &err), &err);
+            check_ok(part_add(&p, "{\"tensor\": \"d\", \"mse\": 1, \"part_row\": 3}", a, &err), &err);
             part_close(&p);
             check_ok(begin(&p, true, 1, a), &err);
             check(p.count == records + 1 && !strcmp(json_member(p.record[records], "tensor")->text, "d"));
