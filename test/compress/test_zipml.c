@@ -9,14 +9,12 @@
 
 typedef struct {
     size_t n, bucket, levels;
-    bool greedy;
 } Case;
 
 static Try *open_case(Case k)
 {
     char spec[96];
-    snprintf(spec, sizeof spec, "zipml:levels=%zu,bucket=%zu,solver=%s", k.levels, k.bucket,
-             k.greedy ? "greedy" : "exact");
+    snprintf(spec, sizeof spec, "zipml:levels=%zu,bucket=%zu", k.levels, k.bucket);
     return try_open(spec, k.n);
 }
 
@@ -37,7 +35,7 @@ static size_t levels_at(const Try *t, Case k, size_t start, float level[KNOTS_MO
     const size_t size = k.n - start < k.bucket ? k.n - start : k.bucket;
     Arena *arena = arena_open(0);
     check(knots_open(&room, size, k.levels, arena));
-    const size_t differ = (k.greedy ? knots_greedy : knots_best)(&room, t->x + start, size, own);
+    const size_t differ = knots_best(&room, t->x + start, size, own);
     arena_close(arena);
     for (size_t i = 0; i < k.levels; i++) {
         level[i] = load_f32(t->out.data + 1 + 4 * (k.levels * (start / k.bucket) + i));
@@ -80,7 +78,7 @@ static void every_size_bucket_and_level_comes_back_as_defined(void **state)
     size_t turn = 0;
     for (size_t a = 0; a < countof(sizes); a++)
         for (size_t b = 0; b < countof(buckets); b++) {
-            const Case k = {sizes[a], buckets[b], levels[turn % countof(levels)], turn / 3 % 2};
+            const Case k = {sizes[a], buckets[b], levels[turn % countof(levels)]};
             bool raw;
             turn++;
             Try *t = open_case(k);
@@ -105,7 +103,7 @@ static void every_size_bucket_and_level_comes_back_as_defined(void **state)
 static void any_number_of_threads_gives_the_same_bytes(void **state)
 {
     (void)state;
-    static const char *const specs[] = {"zipml", "zipml:levels=40,bucket=1000,solver=greedy",
+    static const char *const specs[] = {"zipml", "zipml:levels=40,bucket=1000",
                                         "zipml:levels=4,bucket=65536"};
     for (size_t s = 0; s < countof(specs); s++) {
         Try *t = try_open(specs[s], 3 * BLOCK + 123);
@@ -119,32 +117,29 @@ static void levels_are_never_rounded(void **state)
 {
     (void)state;
     static const float values[] = {0, -0.0f, 1, -3e-20f, 0x1p-149f, 0x1.8p-140f, -0x1p-126f, 1e30f, FLT_MAX};
-    for (int greedy = 0; greedy < 2; greedy++)
-        for (size_t different = 1; different <= countof(values); different++) {
-            Try *t = open_case((Case){300, 100, 8, greedy});
-            for (size_t i = 0; i < 300; i++)
-                t->x[i] = values[i % different];
-            try_both(t);
-            /* eight levels suffice for the first eight values */
-            check(different > 8 || codec_variance(&t->call, t->x) == 0);
-            for (size_t i = 0; i < 300; i++)
-                check(t->y[i] == t->x[i] && float_bits(t->y[i]) != 0x80000000u);
-            try_close(t);
-        }
+    for (size_t different = 1; different <= countof(values); different++) {
+        Try *t = open_case((Case){300, 100, 8});
+        for (size_t i = 0; i < 300; i++)
+            t->x[i] = values[i % different];
+        try_both(t);
+        /* eight levels suffice for the first eight values */
+        check(different > 8 || codec_variance(&t->call, t->x) == 0);
+        for (size_t i = 0; i < 300; i++)
+            check(t->y[i] == t->x[i] && float_bits(t->y[i]) != 0x80000000u);
+        try_close(t);
+    }
 }
 
 static void a_range_beyond_float32_is_an_error(void **state)
 {
     (void)state;
-    for (int greedy = 0; greedy < 2; greedy++) {
-        Try *t = open_case((Case){300, 100, 4, greedy});
-        t->x[120] = FLT_MAX, t->x[121] = -FLT_MAX / 2;
-        check(try_send(t) == ERR_NUMERIC);
-        t->x[120] = FLT_MAX / 2;
-        try_both(t);
-        check(t->y[120] == FLT_MAX / 2 && t->y[121] == -FLT_MAX / 2);
-        try_close(t);
-    }
+    Try *t = open_case((Case){300, 100, 4});
+    t->x[120] = FLT_MAX, t->x[121] = -FLT_MAX / 2;
+    check(try_send(t) == ERR_NUMERIC);
+    t->x[120] = FLT_MAX / 2;
+    try_both(t);
+    check(t->y[120] == FLT_MAX / 2 && t->y[121] == -FLT_MAX / 2);
+    try_close(t);
 }
 
 static void levels_that_no_encoder_writes_are_refused(void **state)
@@ -168,7 +163,7 @@ static void levels_that_no_encoder_writes_are_refused(void **state)
         {{-FLT_MAX, 0, 1, FLT_MAX}, false},
         {{-FLT_MAX, -1, -0.5f, 0}, true},
     };
-    Try *t = open_case((Case){200, 64, 4, false});
+    Try *t = open_case((Case){200, 64, 4});
     try_normal(t, 72);
     try_both(t);
     for (size_t i = 0; i < countof(rows); i++) {
@@ -203,11 +198,11 @@ static TwoPoint *law_of(const Try *t, Case k, double *total)
 static void the_mean_is_kept_and_the_variance_is_the_closed_form(void **state)
 {
     (void)state;
-    static const Case cases[] = {{2000, 512, 16, false},
-                                 {2000, 512, 16, true},
-                                 {2000, 100, 2, false},
-                                 {2000, 2000, 3, true},
-                                 {2000, 700, 5, false}};
+    static const Case cases[] = {{2000, 512, 16},
+                                 {2000, 512, 16},
+                                 {2000, 100, 2},
+                                 {2000, 2000, 3},
+                                 {2000, 700, 5}};
     for (size_t c = 0; c < countof(cases); c++)
         for (int laplace = 0; laplace < 2; laplace++) {
             Try *t = open_case(cases[c]);
@@ -223,21 +218,20 @@ static void the_mean_is_kept_and_the_variance_is_the_closed_form(void **state)
         }
 }
 
-static void the_best_levels_leave_less_than_uniform_and_greedy_ones(void **state)
+static void the_best_levels_leave_less_than_uniform_ones(void **state)
 {
     (void)state;
-    static const char *const specs[] = {"zipml", "zipml:solver=greedy", "minmax:rounding=stochastic"};
+    static const char *const specs[] = {"zipml", "minmax:rounding=stochastic"};
     for (int laplace = 0; laplace < 2; laplace++) {
-        double left[3];
-        for (size_t s = 0; s < 3; s++) {
+        double left[2];
+        for (size_t s = 0; s < 2; s++) {
             Try *t = try_open(specs[s], 1 << 14);
             (laplace ? try_laplace : try_normal)(t, 90);
             left[s] = codec_variance(&t->call, t->x);
             try_close(t);
         }
-        print_message("of uniform levels' variance the best leave %.3f, greedy ones %.3f\n",
-                      left[0] / left[2], left[1] / left[2]);
-        check(left[0] < left[1] && left[1] < left[2]);
+        print_message("of uniform levels' variance the best leave %.3f\n", left[0] / left[1]);
+        check(left[0] < left[1]);
     }
 }
 
@@ -248,7 +242,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_range_beyond_float32_is_an_error),
     cmocka_unit_test(levels_that_no_encoder_writes_are_refused),
     cmocka_unit_test(the_mean_is_kept_and_the_variance_is_the_closed_form),
-    cmocka_unit_test(the_best_levels_leave_less_than_uniform_and_greedy_ones),
+    cmocka_unit_test(the_best_levels_leave_less_than_uniform_ones),
 };
 
 CHECK_MAIN(tests)
