@@ -222,6 +222,7 @@ static const struct {
 } gone[] = {
     {"qsgd", "code=huffman", "code=rans"},
     {"nuqsgd", "code=huffman", "code=rans"},
+    {"zipml", "solver=greedy", "solver=exact"},
     {"cas", "index=fixed", "index=huffman"},
     {"cas", "index=bitmap", "index=huffman"},
 };

@@ -1,5 +1,5 @@
-/* knots.c -- chooses levels for stochastic rounding (knots.h). It sorts the numbers, then finds good levels
- * by merging intervals, or the best levels by dynamic programming. */
+/* knots.c -- chooses levels for stochastic rounding (knots.h). It sorts the numbers, then finds the best levels by
+ * dynamic programming. */
 #include "num/knots.h"
 
 #include "num/radix.h"
@@ -134,85 +134,6 @@ static size_t fill_all(const KnotsRoom *room, size_t differ, float *level)
     for (size_t i = 0; i < levels; i++)
         place[i] = (uint16_t)i;
     return fill(room, place, levels, level);
-}
-
-/* ---- greedy levels ---- */
-
-/* Computes the offsets f_i in the formula for the variance V (knots.h), so that V between neighbouring
- * numbers is 0. */
-static void find_offsets(KnotsRoom *room, size_t differ)
-{
-    const double *x = room->x, *b = room->b;
-    double *f = room->cost[0];
-    f[0] = 0;
-    for (size_t i = 0; i + 1 < differ; i++)
-        f[i + 1] = f[i] - (b[i] * x[i + 1] - x[i] * b[i + 1]);
-}
-
-static double between(const KnotsRoom *room, size_t i, size_t j)
-{
-    const double *x = room->x, *b = room->b, *f = room->cost[0];
-    return fmax(b[i] * x[j] - x[i] * b[j] + (f[j] - f[i]), 0);
-}
-
-typedef struct {
-    double error;
-    size_t pair;
-} Split;
-
-/* `kept` has the pairs of intervals with the largest errors, at most `most` of them. Inserts the pair `one`
- * if its error is large enough. Of two pairs with equal errors the earlier one is kept. */
-static void keep_largest(Split *kept, size_t *count, size_t most, Split one)
-{
-    size_t at = *count;
-    if (at == most && (most == 0 || one.error <= kept[most - 1].error))
-        return;
-    *count += at < most;
-    at = *count - 1;
-    for (; at && kept[at - 1].error < one.error; at--)
-        kept[at] = kept[at - 1];
-    kept[at] = one;
-}
-
-/* Pairs the s intervals between neighbouring ends (1st with 2nd, 3rd with 4th, and so on). Merges each pair,
- * except for the `apart` pairs whose merging adds the most variance. `end` has the s + 1 ends of the
- * intervals. Returns the number of intervals that are left. */
-static size_t merge_pairs(const KnotsRoom *room, uint16_t *end, size_t s, size_t apart)
-{
-    Split kept[KNOTS_MOST];
-    uint8_t *stays = (uint8_t *)room->spare;
-    size_t count = 0, left = 0;
-    memset(stays, 0, s / 2);
-    for (size_t p = 0; p < s / 2; p++)
-        keep_largest(kept, &count, apart, (Split){between(room, end[2 * p], end[2 * p + 2]), p});
-    for (size_t k = 0; k < count; k++)
-        stays[kept[k].pair] = 1;
-    for (size_t p = 0; p < s / 2; p++) {
-        end[left++] = end[2 * p];
-        if (stays[p])
-            end[left++] = end[2 * p + 1];
-    }
-    if (s % 2)
-        end[left++] = end[s - 1];
-    end[left] = end[s];
-    return left;
-}
-
-size_t knots_greedy(KnotsRoom *room, const float *x, size_t n, float *level)
-{
-    uint16_t *end = room->back;
-    const size_t differ = sort_different(room, x, n), most = room->count - 1;
-    if (differ <= room->count || beyond(room, differ))
-        return fill_all(room, differ, level);
-    measure(room, n, differ);
-    find_offsets(room, differ);
-    size_t s = differ - 1;
-    for (size_t i = 0; i < differ; i++)
-        end[i] = (uint16_t)i;
-    while (s > most)
-        s = merge_pairs(room, end, s, (most - 1) / 2);
-    assert(s == most); /* s never falls below most: ceil(s / 2) + floor((most - 1) / 2) >= most if s > most */
-    return fill(room, end, s + 1, level);
 }
 
 /* ---- the best levels, first step: a cheapest path if each step also costs a toll ----

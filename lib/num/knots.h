@@ -36,8 +36,7 @@ typedef struct {
     /* `x` and `b`: x_i and b_i of the comment above; `cost`: T(q - 1, j) and T(q, j). All arrays have an
      * entry for each different number. */
     double *x, *b, *cost[2];
-    /* (count, most) for `knots_best`: the best previous level of each number, for each number of steps q;
-     * for `knots_greedy`: the ends of intervals */
+    /* (count, most) the best previous level of each number, for each number of steps q */
     uint16_t *back;
 } KnotsRoom;
 
@@ -46,16 +45,10 @@ typedef struct {
 size_t knots_size(size_t n, size_t count);
 bool knots_open(KnotsRoom *room, size_t n, size_t count, Arena *scratch); /* false: no memory */
 
-/* Find levels for x (n > 0 finite numbers), and write them to level[] in rising order. Each function returns
- * the number of different levels: `count`, or fewer if x has fewer different numbers; then the last level is
- * repeated. -0 counts as +0.
- *
- * `knots_best` finds the levels with the least variance. `knots_greedy` merges neighbouring intervals where
- * this adds the least variance (Acharya, Diakonikolas, Hegde, Li, Schmidt 2015). Let t = floor((count - 2) /
- * 2). For any 1 <= k <= t, the variance of the levels of `knots_greedy` is at most t / (t + 1 - k) times the
- * least variance with k + 1 levels. */
+/* Finds the levels with the least variance for x (n > 0 finite numbers), and writes them to level[] in rising order.
+ * Returns the number of different levels: `count`, or fewer if x has fewer different numbers; then the last level is
+ * repeated. -0 counts as +0. */
 size_t knots_best(KnotsRoom *room, const float *x, size_t n, float *level);
-size_t knots_greedy(KnotsRoom *room, const float *x, size_t n, float *level);
 
 /* Returns the variance of rounding the n numbers x at random, without bias, to `count` rising levels: the
  * sum over x_i of (up - x_i)(x_i - low), where `low` and `up` are the two levels around x_i. */

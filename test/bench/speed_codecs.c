@@ -68,7 +68,6 @@ static const Case cases[] = {
     {"minmax:rounding=stochastic", 0.35, 0},
     {"minmax:bits=8", 0.35, 0},
     {"zipml", 0.003, 0},
-    {"zipml:solver=greedy", 0.003, 0},
     {"intsgd:share=off", 0.25, 0},
     {"rotated", 0, 0},
     {"thc", 0, 0},

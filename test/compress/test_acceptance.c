@@ -64,7 +64,6 @@ static const Row rows[] = {
     {"qsgd:levels=7,norm=linf", .0362, .0822, 4.18, 3.17, FORMULA, 0},
     {"minmax", .0138, .0282, 4.125, 4.125, TABLE, 0},
     {"zipml", 0, 0, 4.74, 4.54, FORMULA, 0},
-    {"zipml:solver=greedy", 0, 0, 4.75, 4.59, FORMULA, 0},
     {"natural", .082, .083, 9, 9, FORMULA, 0},
     {"nuqsgd:bits=3", 0, 0, 4.004, 4.004, FORMULA, 0},
     {"nuqsgd", .082, .083, 5.004, 5.004, FORMULA, 0},

@@ -8,14 +8,12 @@
 
 typedef struct {
     size_t n, bucket, levels;
-    bool greedy;
 } Case;
 
 static Try *open_case(Case k)
 {
     char spec[96];
-    snprintf(spec, sizeof spec, "zipml:levels=%zu,bucket=%zu,solver=%s", k.levels, k.bucket,
-             k.greedy ? "greedy" : "exact");
+    snprintf(spec, sizeof spec, "zipml:levels=%zu,bucket=%zu", k.levels, k.bucket);
     return try_open(spec, k.n);
 }
 
@@ -36,7 +34,7 @@ static size_t levels_at(const Try *t, Case k, size_t start, float level[KNOTS_MO
     const size_t size = k.n - start < k.bucket ? k.n - start : k.bucket;
     Arena *arena = arena_open(0);
     check(knots_open(&room, size, k.levels, arena));
-    const size_t differ = (k.greedy ? knots_greedy : knots_best)(&room, t->x + start, size, own);
+    const size_t differ = knots_best(&room, t->x + start, size, own);
     arena_close(arena);
     for (size_t i = 0; i < k.levels; i++) {
         level[i] = load_f32(t->out.data + 1 + 4 * (k.levels * (start / k.bucket) + i));
@@ -79,7 +77,7 @@ static void every_size_bucket_and_level_comes_back_as_defined(void **state)
     size_t turn = 0;
     for (size_t a = 0; a < countof(sizes); a++)
         for (size_t b = 0; b < countof(buckets); b++) {
-            const Case k = {sizes[a], buckets[b], levels[turn % countof(levels)], turn / 3 % 2};
+            const Case k = {sizes[a], buckets[b], levels[turn % countof(levels)]};
             bool raw;
             turn++;
             Try *t = open_case(k);
@@ -101,18 +99,17 @@ static void levels_are_never_rounded(void **state)
 {
     (void)state;
     static const float values[] = {0, -0.0f, 1, -3e-20f, 0x1p-149f, 0x1.8p-140f, -0x1p-126f, 1e30f, FLT_MAX};
-    for (int greedy = 0; greedy < 2; greedy++)
-        for (size_t different = 1; different <= countof(values); different++) {
-            Try *t = open_case((Case){300, 100, 8, greedy});
-            for (size_t i = 0; i < 300; i++)
-                t->x[i] = values[i % different];
-            try_both(t);
-            /* eight levels suffice for the first eight values */
-            check(different > 8 || codec_variance(&t->call, t->x) == 0);
-            for (size_t i = 0; i < 300; i++)
-                check(t->y[i] == t->x[i] && float_bits(t->y[i]) != 0x80000000u);
-            try_close(t);
-        }
+    for (size_t different = 1; different <= countof(values); different++) {
+        Try *t = open_case((Case){300, 100, 8});
+        for (size_t i = 0; i < 300; i++)
+            t->x[i] = values[i % different];
+        try_both(t);
+        /* eight levels suffice for the first eight values */
+        check(different > 8 || codec_variance(&t->call, t->x) == 0);
+        for (size_t i = 0; i < 300; i++)
+            check(t->y[i] == t->x[i] && float_bits(t->y[i]) != 0x80000000u);
+        try_close(t);
+    }
 }
 
 /* ---- variance ---- */
@@ -134,11 +131,11 @@ static double variance_ref(const Try *t, Case k)
 static void the_variance_told_is_that_of_both_neighbours(void **state)
 {
     (void)state;
-    static const Case cases[] = {{2000, 512, 16, false},
-                                 {2000, 512, 16, true},
-                                 {2000, 100, 2, false},
-                                 {2000, 2000, 3, true},
-                                 {2000, 700, 5, false}};
+    static const Case cases[] = {{2000, 512, 16},
+                                 {2000, 512, 16},
+                                 {2000, 100, 2},
+                                 {2000, 2000, 3},
+                                 {2000, 700, 5}};
     for (size_t c = 0; c < countof(cases); c++)
         for (int laplace = 0; laplace < 2; laplace++) {
             Try *t = open_case(cases[c]);
@@ -149,21 +146,20 @@ static void the_variance_told_is_that_of_both_neighbours(void **state)
         }
 }
 
-static void the_best_levels_leave_less_than_uniform_and_greedy_ones(void **state)
+static void the_best_levels_leave_less_than_uniform_ones(void **state)
 {
     (void)state;
-    static const char *const specs[] = {"zipml", "zipml:solver=greedy", "minmax:rounding=stochastic"};
+    static const char *const specs[] = {"zipml", "minmax:rounding=stochastic"};
     for (int laplace = 0; laplace < 2; laplace++) {
-        double left[3];
-        for (size_t s = 0; s < 3; s++) {
+        double left[2];
+        for (size_t s = 0; s < 2; s++) {
             Try *t = try_open(specs[s], 1 << 14);
             (laplace ? try_laplace : try_normal)(t, 90);
             left[s] = codec_variance(&t->call, t->x);
             try_close(t);
         }
-        print_message("of uniform levels' variance the best leave %.3f, greedy ones %.3f\n",
-                      left[0] / left[2], left[1] / left[2]);
-        check(left[0] < left[1] && left[1] < left[2]);
+        print_message("of uniform levels' variance the best leave %.3f\n", left[0] / left[1]);
+        check(left[0] < left[1]);
     }
 }
 
@@ -171,7 +167,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_size_bucket_and_level_comes_back_as_defined),
     cmocka_unit_test(levels_are_never_rounded),
     cmocka_unit_test(the_variance_told_is_that_of_both_neighbours),
-    cmocka_unit_test(the_best_levels_leave_less_than_uniform_and_greedy_ones),
+    cmocka_unit_test(the_best_levels_leave_less_than_uniform_ones),
 };
 
 CHECK_MAIN(tests)

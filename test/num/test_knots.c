@@ -1,6 +1,5 @@
 /* test_knots.c -- choosing quantisation levels for sorted numbers. Optimal levels (knots_best) are compared
- * with all possible sets of levels and with a plain dynamic program, greedy levels (knots_greedy) with plain
- * merging. */
+ * with all possible sets of levels and with a plain dynamic program. */
 #include "num/knots.h"
 #include "rig/knot_laws.h"
 
@@ -8,7 +7,7 @@
 
 enum { N = 700 };
 
-/* ---- helpers that run knots_best or knots_greedy and compute the variance of rounding to the levels ---- */
+/* ---- helpers that run knots_best and compute the variance of rounding to the levels ---- */
 
 static double variance(const float *x, size_t n, const float *level, size_t count)
 {
@@ -20,16 +19,14 @@ static double variance(const float *x, size_t n, const float *level, size_t coun
     return sum;
 }
 
-typedef size_t Solver(KnotsRoom *room, const float *x, size_t n, float *level);
-
-static size_t solve(Solver *solver, const float *x, size_t n, size_t count, float *level)
+static size_t solve(const float *x, size_t n, size_t count, float *level)
 {
     Arena *arena = arena_open(0);
     KnotsRoom room;
     check(knots_open(&room, n, count, arena));
     float own[KNOTS_MOST + 1] = {0};
     own[count] = NAN; /* detects a solver that writes more than `count` levels */
-    const size_t differ = solver(&room, x, n, own);
+    const size_t differ = knots_best(&room, x, n, own);
     check(isnan(own[count]));
     memcpy(level, own, count * sizeof *level);
     arena_close(arena);
@@ -39,10 +36,10 @@ static size_t solve(Solver *solver, const float *x, size_t n, size_t count, floa
     return differ;
 }
 
-static double variance_of(Solver *solver, const float *x, size_t n, size_t count)
+static double variance_of(const float *x, size_t n, size_t count)
 {
     float level[KNOTS_MOST];
-    const size_t differ = solve(solver, x, n, count, level);
+    const size_t differ = solve(x, n, count, level);
     const double left = knots_variance(x, n, level, differ);
     check_rel(left, variance(x, n, level, differ), 1e-12);
     for (size_t i = 0; i < n; i++) /* every number lies between the lowest and the highest level */
@@ -80,7 +77,7 @@ static void the_best_levels_are_those_of_all_choices(void **state)
                     fill(x, n, law, seed + 10 * count);
                     memcpy(sorted, x, sizeof sorted);
                     qsort(sorted, n, sizeof *sorted, by_value);
-                    check_near(variance_of(knots_best, x, n, count), best_of_all(sorted, n, count),
+                    check_near(variance_of(x, n, count), best_of_all(sorted, n, count),
                                1e-9 * best_of_all(sorted, n, count) + 1e-30);
                 }
 }
@@ -123,7 +120,7 @@ static void the_best_levels_are_those_of_a_plain_program(void **state)
             qsort(sorted, n, sizeof *sorted, by_value);
             const double want = plain_program(sorted, n, counts[c]),
                          range = (double)sorted[n - 1] - (double)sorted[0];
-            check_near(variance_of(knots_best, x, n, counts[c]), want,
+            check_near(variance_of(x, n, counts[c]), want,
                        1e-9 * want + 0x1p-50 * (double)n * range * range);
         }
 }
@@ -143,7 +140,7 @@ static void the_best_levels_are_found_from_any_way_under_a_toll(void **state)
                 qsort(sorted, FEW, sizeof *sorted, by_value);
                 const double want = plain_program(sorted, FEW, count),
                              range = (double)sorted[FEW - 1] - (double)sorted[0];
-                check_near(variance_of(knots_best, x, FEW, count), want,
+                check_near(variance_of(x, FEW, count), want,
                            1e-9 * want + 0x1p-50 * FEW * range * range);
             }
 }
@@ -153,61 +150,9 @@ static void far_numbers_do_not_spoil_the_levels_of_the_rest(void **state)
     (void)state;
     float x[512];
     fill(x, 512, NORMAL, 5);
-    const double alone = variance_of(knots_best, x, 509, 13);
+    const double alone = variance_of(x, 509, 13);
     x[509] = 1e7f, x[510] = 1.5e7f, x[511] = -2e7f;
-    check(variance_of(knots_best, x, 512, 16) <= alone * (1 + 1e-6));
-}
-
-/* ---- greedy levels (knots_greedy) ---- */
-
-/* at[0 .. s] are the ends of s intervals. Neighbouring intervals are taken in pairs. A round merges each
- * pair, except the (most - 1) / 2 pairs that cost most to merge; of equal costs the first pair is kept.
- * Rounds repeat until at most `most` intervals are left. Returns their number. */
-static size_t merge_plainly(const float *x, size_t n, float *at, size_t s, size_t most)
-{
-    for (size_t left = 0; s > most; s = left, left = 0) {
-        double cost[N];
-        bool apart[N] = {false};
-        for (size_t p = 0; p < s / 2; p++)
-            cost[p] = variance(x, n, (const float[]){at[2 * p], at[2 * p + 2]}, 2);
-        for (size_t k = 0; k < (most - 1) / 2; k++) {
-            size_t dearest = N;
-            for (size_t p = 0; p < s / 2; p++)
-                if (!apart[p] && (dearest == N || cost[p] > cost[dearest]))
-                    dearest = p;
-            if (dearest < N)
-                apart[dearest] = true;
-        }
-        for (size_t i = 0; i < s; i++)
-            if (i % 2 == 0 || apart[i / 2])
-                at[left++] = at[i];
-        at[left] = at[s];
-    }
-    return s;
-}
-
-/* The numbers are small integers, so the costs have no rounding errors. So equal costs are exactly equal in
- * knots_greedy and in the plain algorithm. */
-static void greedy_levels_are_those_of_plain_merging(void **state)
-{
-    (void)state;
-    for (uint64_t trial = 0; trial < 400; trial++) {
-        const Rng rng = rng_open(13, trial, 0, 0, 0);
-        const size_t n = 10 + trial % 290, count = 2 + trial % 37;
-        const uint32_t range = 4u << trial % 7;
-        float x[N], at[N], level[KNOTS_MOST];
-        size_t differ = 0;
-        for (size_t i = 0; i < n; i++)
-            x[i] = trial % 3 ? (float)(rng_u32(&rng, USE_TEST, i) % range) - 9 : (float)(i % range);
-        memcpy(at, x, sizeof at);
-        qsort(at, n, sizeof *at, by_value);
-        for (size_t i = 0; i < n; i++)
-            if (i == 0 || at[i] != at[differ - 1])
-                at[differ++] = at[i];
-        const size_t s = merge_plainly(x, n, at, differ - 1, count - 1);
-        assert_int_equal(solve(knots_greedy, x, n, count, level), s + 1);
-        assert_memory_equal(level, at, (s + 1) * sizeof *level);
-    }
+    check(variance_of(x, 512, 16) <= alone * (1 + 1e-6));
 }
 
 /* ---- memory, extreme numbers and other corner cases ---- */
@@ -237,19 +182,16 @@ static void few_different_numbers_are_their_own_levels(void **state)
 {
     (void)state;
     static const float values[] = {0, -0.0f, 1, -3e-20f, 0x1p-149f, -0x1p-126f, 1e30f, FLT_MAX, -FLT_MAX};
-    Solver *const solvers[] = {knots_best, knots_greedy};
     float x[300], level[KNOTS_MOST];
-    for (size_t s = 0; s < 2; s++)
-        for (size_t different = 1; different <= countof(values); different++)
-            for (size_t count = 8; count <= 64; count *= 8) {
-                for (size_t i = 0; i < 300; i++)
-                    x[i] = values[i % different];
-                const size_t differ = solve(solvers[s], x, 300, count, level),
-                             want = different - (different > 1);
-                check(differ == want && knots_variance(x, 300, level, differ) == 0);
-                for (size_t k = 0; k < count; k++)
-                    check(level[k] != 0 || !signbit(level[k]));
-            }
+    for (size_t different = 1; different <= countof(values); different++)
+        for (size_t count = 8; count <= 64; count *= 8) {
+            for (size_t i = 0; i < 300; i++)
+                x[i] = values[i % different];
+            const size_t differ = solve(x, 300, count, level), want = different - (different > 1);
+            check(differ == want && knots_variance(x, 300, level, differ) == 0);
+            for (size_t k = 0; k < count; k++)
+                check(level[k] != 0 || !signbit(level[k]));
+        }
 }
 
 static const struct CMUnitTest tests[] = {
@@ -257,7 +199,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_best_levels_are_those_of_a_plain_program),
     cmocka_unit_test(the_best_levels_are_found_from_any_way_under_a_toll),
     cmocka_unit_test(far_numbers_do_not_spoil_the_levels_of_the_rest),
-    cmocka_unit_test(greedy_levels_are_those_of_plain_merging),
     cmocka_unit_test(the_room_is_as_large_as_said_and_no_less_will_do),
     cmocka_unit_test(few_different_numbers_are_their_own_levels),
 };

@@ -55,7 +55,7 @@ SPECS = [
     "nuqsgd:code=elias", "nuqsgd:bits=2,bucket=100,code=elias-sparse", "nuqsgd:code=elias-dense,bucket=0",
     "nuqsgd:bits=6,bucket=1000,code=rans", "nuqsgd:code=rans",
     "natural", "ef+natural",
-    "zipml", "zipml:levels=3,bucket=100", "zipml:levels=200,bucket=2000,solver=greedy", "ef+zipml:levels=4",
+    "zipml", "zipml:levels=3,bucket=100", "zipml:levels=200,bucket=2000", "ef+zipml:levels=4",
     "minmax", "minmax:bits=8,rounding=stochastic", "minmax:bits=1,bucket=0,rounding=stochastic", "minmax:bits=9,bucket=7", "ef+minmax:bits=2",
     "joint", "joint:bits=0.2", "joint:bits=6", "joint+entry", "joint:bits=0.1+entry:draw=systematic", "joint:bits=2+svd",
     "joint:bits=2+svd:vectors=qsgd", "joint:bits=3+hadamard", "ef+joint:bits=2",

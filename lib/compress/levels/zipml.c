@@ -1,5 +1,5 @@
 /* zipml.c -- quantises each bucket to the levels for which stochastic rounding of its elements has the least
- * variance (Zhang et al. 2017). The levels are found exactly or greedily (knots.h). The payload has the format
+ * variance (Zhang et al. 2017; knots.h). The payload has the format
  * of buckets.h with symbols (symbols.h); the head of a bucket is
  *
  *     { level:32 } x levels         rising; a bucket with fewer different values repeats the highest level */
@@ -13,14 +13,13 @@ typedef struct {
     int solver;
 } Zipml;
 
-enum { EXACT, GREEDY };
-static const char *const solvers[] = {"exact", "greedy", NULL};
+static const char *const solvers[] = {"exact", NULL};
 
 static const Param schema[] = {
     PARAM(Zipml, levels, "16", 2, KNOTS_MOST,
           "levels of a bucket, its smallest and largest number among them", .rate = true),
     PARAM(Zipml, bucket, "512", 1, KNOTS_OF, "elements that share levels"),
-    PARAM_OF(Zipml, solver, "exact", solvers, "the best levels, or good ones sooner"),
+    PARAM_OF(Zipml, solver, "exact", solvers, "the best levels"),
     {0},
 };
 
@@ -82,7 +81,7 @@ static void find_piece(void *data, size_t piece)
     float level[KNOTS_MOST];
     for (size_t i = piece; i < b->buckets; i += s->pieces) {
         const size_t start = i * b->bucket, size = codes_run_end(&b->codes, start, b->n) - start;
-        (p->solver == GREEDY ? knots_greedy : knots_best)(&s->room[piece], b->x + start, size, level);
+        knots_best(&s->room[piece], b->x + start, size, level);
         for (size_t k = 0; k < (size_t)p->levels; k++)
             store_f32(s->head + b->head_size * i + 4 * k, level[k]);
     }
@@ -175,19 +174,14 @@ const Compressor compressor_zipml = {
         "elements, l_1 = min x and l_K = max x. For l_k <= x_i <= l_(k+1): x^_i = l_(k+1) with probability\n"
         "(x_i - l_k) / (l_(k+1) - l_k), else l_k.\n"
         "E x^ = x;  E |x^ - x|^2 = sum (l_(k+1) - x_i)(x_i - l_k).\n"
-        "exact: no K numbers leave less, by a dynamic program over the sorted bucket within bounds from the "
+        "No K numbers leave less, by a dynamic program over the sorted bucket within bounds from the "
         "best\n"
         "levels where each costs a toll: about n log n steps, K n log n at worst.\n"
-        "greedy: merges neighbouring intervals while that costs least, O(n log n); with t = floor((K - 2) / "
-        "2) its\n"
-        "variance is at most t / (t + 1 - k) times that of the best k + 1 levels, for every k <= t.\n"
         "32 levels bits a bucket and about log2 levels an element: rANS, or planes where these are shorter. "
         "Raw where\n"
         "planes would not be smaller.",
     .paper = "Zhang, Li, Kara, Alistarh, Liu, Zhang: ZipML: Training Linear Models with End-to-End Low\n"
-             "Precision, and a Little Bit of Deep Learning, ICML 2017; Acharya, Diakonikolas, Hegde, Li,\n"
-             "Schmidt: Fast and Near-Optimal Algorithms for Approximating Distributions by Histograms,\n"
-             "PODS 2015 (greedy)",
+             "Precision, and a Little Bit of Deep Learning, ICML 2017",
     .look = {HUE_LEVELS, 2, 4},
     .params = schema,
     .params_size = sizeof(Zipml),
