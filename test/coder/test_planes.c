@@ -1,5 +1,5 @@
 /* test_planes.c -- bit planes, and trits (five base-3 digits in a byte), against slow versions of the layout in
- * planes.h. Wrong padding must be refused. */
+ * planes.h. */
 #include "rig/check.h"
 
 #include "coder/planes.h"
@@ -49,27 +49,6 @@ static void planes_are_as_drawn_for_every_width_and_length(void **state)
         }
 }
 
-static void padding_bits_of_planes_are_refused(void **state)
-{
-    (void)state;
-    uint8_t code[MOST] = {0}, out[MOST];
-    uint32_t wide[MOST] = {0};
-    for (size_t n = 1; n < 200; n++)
-        for (int width = 1; width <= 8; width++) {
-            const size_t size = planes_size(n, width), bytes = (n % 64 + 7) / 8;
-            memset(out, 0, sizeof out);
-            check(planes_get8(out, n, width, code));
-            if (n % 8 == 0)
-                continue;
-            out[size - 1] = 0x80;
-            check(!planes_get8(out, n, width, code));
-            check(!planes_get32(out, n, width, wide));
-            out[size - 1] = 0;
-            out[size - bytes * (size_t)width + bytes - 1] = (uint8_t)(1 << n % 8);
-            check(!planes_get8(out, n, width, code));
-        }
-}
-
 static void trits_ref(const uint8_t *code, size_t n, uint8_t *out)
 {
     static const unsigned weight[] = {1, 3, 9, 27, 81};
@@ -100,31 +79,9 @@ static void trits_are_as_drawn_and_take_a_fifth_of_a_byte(void **state)
     }
 }
 
-static void bytes_that_hold_no_five_trits_are_refused(void **state)
-{
-    (void)state;
-    uint8_t out[MOST] = {0}, code[MOST];
-    for (size_t s = 1; s < countof(sizes); s++)
-        for (unsigned v = 240; v < 256; v++) {
-            const size_t at = (trits_size(sizes[s]) - 1) / 2;
-            out[at] = (uint8_t)v;
-            const size_t m = sizes[s] % 320, q = (m + 4) / 5;
-            const bool whole = at < sizes[s] / 320 * 64 || (at % 64) + 4 * q < m;
-            check(trits_get(out, sizes[s], code) == (v < 243 && whole));
-            out[at] = 0;
-        }
-    /* 7 codes take 2 bytes. Byte 1 has codes 1, 3 and 5, and two digits of padding, which must be 0. */
-    out[1] = 3;
-    check(trits_get(out, 7, code));
-    out[1] = 27;
-    check(!trits_get(out, 7, code));
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(planes_are_as_drawn_for_every_width_and_length),
-    cmocka_unit_test(padding_bits_of_planes_are_refused),
     cmocka_unit_test(trits_are_as_drawn_and_take_a_fifth_of_a_byte),
-    cmocka_unit_test(bytes_that_hold_no_five_trits_are_refused),
 };
 
 CHECK_MAIN(tests)

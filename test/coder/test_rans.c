@@ -134,38 +134,6 @@ static void rounded_weights_save_a_tenth_where_symbols_are_few(void **state)
     }
 }
 
-static void rare_symbols_get_finer_shares(void **state)
-{
-    (void)state;
-    uint64_t count[5] = {1000000, 60, 50, 0, 40};
-    Rans r;
-    check(rans_build(&r, 5, count));
-    check(r.precision > RANS_PRECISION);
-    double entropy = 0;
-    for (uint32_t s = 0; s < 5; s++)
-        entropy -= count[s] ? (double)count[s] * log2((double)count[s] / 1000150) : 0;
-    check((double)rans_bits(&r, count, 0) < 1.03 * entropy);
-}
-
-static void no_other_precision_makes_a_short_stream_shorter(void **state)
-{
-    (void)state;
-    for (uint64_t trial = 0; trial < 60; trial++) {
-        uint64_t count[40];
-        random_counts(count, 40, 3 * trial);
-        count[3] += 2, count[7]++;
-        for (uint32_t s = 0; s < 40; s++)
-            count[s] %= 500;
-        Rans r;
-        check(rans_build(&r, 40, count));
-        const double own = (double)(rans_table_bits(&r) + rans_bits(&r, count, 0));
-        for (int p = RANS_PRECISION_LEAST; p <= RANS_PRECISION_MOST; p++)
-            /* each symbol needs at least one of the 2^p slots */
-            if (r.present <= 1u << p)
-                check(own <= least_cost(count, 40, p) + 12.0 + 20.0 * r.present);
-    }
-}
-
 static void tables_come_back_at_their_stated_cost(void **state)
 {
     (void)state;
@@ -402,8 +370,6 @@ static void the_example_of_the_format_page_is_so(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(shares_are_the_best_to_a_thousandth),
     cmocka_unit_test(rounded_weights_save_a_tenth_where_symbols_are_few),
-    cmocka_unit_test(rare_symbols_get_finer_shares),
-    cmocka_unit_test(no_other_precision_makes_a_short_stream_shorter),
     cmocka_unit_test(tables_come_back_at_their_stated_cost),
     cmocka_unit_test(streams_equal_a_slow_writers_and_come_back),
     cmocka_unit_test(sizes_are_the_entropy_and_what_the_cost_function_says),

@@ -134,59 +134,6 @@ static void tables_beyond_their_precision_are_refused(void **state)
         }
 }
 
-static bool runs_are_read(int precision, uint64_t first, uint64_t second)
-{
-    uint8_t data[128] = {0};
-    BitWriter w = bits_writer(data, sizeof data);
-    bits_put(&w, (uint64_t)precision, 4);
-    bits_put(&w, 0, 4);
-    gamma_put(&w, 3);
-    gamma_put(&w, 1);
-    gamma_put(&w, first);
-    gamma_put(&w, 1);
-    gamma_put(&w, second);
-    for (uint64_t k = 0; k < first + second; k++) /* each weight equals the weight before */
-        gamma_put(&w, 1);
-    bits_close(&w);
-    BitReader in = bits_reader((Bytes){data, (size_t)(w.at - data)});
-    Rans r;
-    if (!rans_table_get(&r, 1000, &in))
-        return false;
-    check(r.present == first + second && r.symbol[first - 1] == first - 1 && r.symbol[first] == first + 1);
-    return true;
-}
-
-static void tables_list_no_more_symbols_than_there_are_slots_or_bytes(void **state)
-{
-    (void)state;
-    for (int p = RANS_PRECISION_LEAST; p <= RANS_PRECISION_MOST; p++) {
-        const uint64_t most = p < 8 ? 1u << p : RANS_BYTES;
-        for (uint64_t first = 1; first < most; first += 1 + most / 7) {
-            check(runs_are_read(p, first, most - first));
-            check(!runs_are_read(p, first, most - first + 1));
-            check(!runs_are_read(p, most, first) && !runs_are_read(p, most + 1, first));
-        }
-    }
-}
-
-/* A stream that begins in a state below 2^16 is refused, even if decoding leads to the valid final state
- * 2^16. */
-static void streams_that_begin_too_low_are_refused(void **state)
-{
-    (void)state;
-    static RansReader reader;
-    uint64_t count[2] = {1000, 1000};
-    Rans r;
-    check(rans_build(&r, 2, count));
-    rans_reader(&reader, &r);
-    uint8_t data[6] = {0}, byte;
-    store_u32(data, 1u << 16 | 1);
-    check(!rans_get(&reader, 1, (Bytes){data, 6}, 1, &byte));
-    /* from state 1, decoding the symbol leads to state 1, and reading the word 0 to state 2^16 */
-    store_u32(data, 1);
-    check(!rans_get(&reader, 1, (Bytes){data, 6}, 1, &byte));
-}
-
 static void alphabets_of_one_symbol_or_none_take_no_bytes(void **state)
 {
     (void)state;
@@ -213,8 +160,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_wrong_last_state_is_refused_as_no_stream_has_two_meanings),
     cmocka_unit_test(tables_whose_runs_do_not_fit_are_refused),
     cmocka_unit_test(tables_beyond_their_precision_are_refused),
-    cmocka_unit_test(tables_list_no_more_symbols_than_there_are_slots_or_bytes),
-    cmocka_unit_test(streams_that_begin_too_low_are_refused),
     cmocka_unit_test(alphabets_of_one_symbol_or_none_take_no_bytes),
 };
 

@@ -1,6 +1,5 @@
 /* test_signs.c -- codecs with one bit per element: kernels against plain loops, and the codecs scaledsign and
  * onebit against their formulas. test_sign_vote.c tests the majority vote of the codec sign. */
-#include "base/parallel.h"
 #include "rig/codec_rig.h"
 #include "vec/kernels.h"
 #include "coder/signs.h"
@@ -120,36 +119,6 @@ static void pens_write_parts_that_share_bytes(void **state)
         }
 }
 
-enum { SHORT = 5, SHORTS = 4000 };
-
-typedef struct {
-    const float *x;
-    uint8_t *bit;
-} Shorts;
-
-static void put_short(void *data, size_t part)
-{
-    const Shorts *s = data;
-    SignPen pen = signs_pen(s->bit, part * SHORT);
-    for (size_t i = part * SHORT; i < (part + 1) * SHORT; i++)
-        signs_add(&pen, s->x[i] < 0);
-    signs_flush(&pen);
-}
-
-/* A part is shorter than a byte, so threads write to the same bytes at the same time. */
-static void threads_write_signs_to_shared_bytes(void **state)
-{
-    (void)state;
-    float x[SHORT * SHORTS];
-    uint8_t want[SHORT * SHORTS / 8], bit[sizeof want];
-    fill(x, SHORT * SHORTS);
-    signs_put(x, SHORT * SHORTS, want);
-    for (int turn = 0; turn < 20; turn++) {
-        memset(bit, 0, sizeof bit);
-        parallel_for(8, SHORTS, put_short, &(Shorts){x, bit});
-        assert_memory_equal(bit, want, sizeof want);
-    }
-}
 
 /* ---- sizes of all codecs with one bit per element ---- */
 
@@ -177,17 +146,6 @@ static void every_size_takes_one_bit_an_element_and_its_means(void **state)
         }
 }
 
-static double error_of(const Try *t)
-{
-    double error = 0, norm = 0;
-    for (size_t i = 0; i < t->shape.n; i++) {
-        const double x = (double)t->x[i], d = (double)t->y[i] - x;
-        error += d * d;
-        norm += x * x;
-    }
-    return error / norm;
-}
-
 /* ---- scaledsign ---- */
 
 static void scaled_signs_have_the_mean_magnitude_of_their_tensor_or_bucket(void **state)
@@ -210,22 +168,6 @@ static void scaled_signs_have_the_mean_magnitude_of_their_tensor_or_bucket(void 
             }
             try_close(t);
         }
-}
-
-/* For C = scaledsign, |C(x) - x|^2 = (1 - delta) |x|^2 with delta = |x|_1^2 / (n |x|^2). */
-static void scaled_signs_contract_by_their_density(void **state)
-{
-    (void)state;
-    Try *t = try_open("scaledsign", 3000);
-    double one = 0, two = 0;
-    try_laplace(t, 3);
-    for (size_t i = 0; i < 3000; i++) {
-        one += fabs((double)t->x[i]);
-        two += (double)t->x[i] * (double)t->x[i];
-    }
-    try_both(t);
-    check_rel(error_of(t), 1 - one * one / (3000 * two), 1e-6);
-    try_close(t);
 }
 
 /* ---- onebit ---- */
@@ -275,10 +217,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(sums_of_both_sides_agree_to_the_bit_and_with_long_doubles),
     cmocka_unit_test(any_number_of_signs_is_put_got_counted_and_looked_over),
     cmocka_unit_test(pens_write_parts_that_share_bytes),
-    cmocka_unit_test(threads_write_signs_to_shared_bytes),
     cmocka_unit_test(every_size_takes_one_bit_an_element_and_its_means),
     cmocka_unit_test(scaled_signs_have_the_mean_magnitude_of_their_tensor_or_bucket),
-    cmocka_unit_test(scaled_signs_contract_by_their_density),
     cmocka_unit_test(each_column_of_a_matrix_has_its_own_two_means),
 };
 

@@ -3,7 +3,7 @@
  * sum over all elements. codec/test_unbiased.c compares closed forms with draws. */
 #include "rig/try.h"
 
-enum { N = 4096 };
+enum { N = 1024 };
 
 typedef struct {
     double low, up;

@@ -1,5 +1,5 @@
 /* test_sketch_hash.c -- sketches hash elements to buckets: the kernels (hash and medians) on every instruction
- * set, and the uniformity and pairwise independence of the hash. */
+ * set, and how many elements collide. */
 #include "rig/check.h"
 #include "vec/kernels.h"
 #include "base/rng.h"
@@ -83,35 +83,6 @@ static double chi_limit(size_t freedom)
     return f * pow(1 - t + 6 * sqrt(t), 3);
 }
 
-enum { SIDES_OF = 8, STATES = 2 * SIDES_OF };
-
-static unsigned hash_state(const Rng *row, size_t i)
-{
-    const RngKey bucket = rng_key(row, USE_BUCKET, i / BLOCK), sign = rng_key(row, USE_SIGN, i / BLOCK);
-    const uint32_t at = (uint32_t)(i % BLOCK);
-    const uint32_t b = (uint32_t)((uint64_t)rng_word(&bucket, at) * SIDES_OF >> 32);
-    return 2 * b + (rng_word(&sign, at / 32) >> at % 32 & 1);
-}
-
-/* Over many seeds, all pairs of hash values (bucket and sign) of two elements must be equally likely. */
-static void two_elements_hash_independently(void **state)
-{
-    (void)state;
-    static const size_t pairs[][2] = {{0, 1},         {7, 8},          {0, 31},    {31, 32},
-                                      {1000, 2000},   {0, 32768},      {5, 65541}, {65535, 65536},
-                                      {12345, 54321}, {100000, 100001}};
-    for (size_t p = 0; p < countof(pairs); p++) {
-        double count[STATES * STATES] = {0};
-        const size_t seeds = 40000;
-        for (size_t seed = 0; seed < seeds; seed++) {
-            const Rng rng = rng_open(seed, 0, RNG_EVERYONE, 0, 1), row = rng_below(&rng, p % 5);
-            count[hash_state(&row, pairs[p][0]) * STATES + hash_state(&row, pairs[p][1])]++;
-        }
-        check(chi_square(count, countof(count), (double)seeds / countof(count)) <
-              chi_limit(countof(count) - 1));
-    }
-}
-
 /* The numbers of elements per bucket must vary as with random buckets. Pairs of elements that collide in two
  * rows must be as rare as with independent rows. */
 static void collisions_are_as_many_as_chance_makes(void **state)
@@ -147,7 +118,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(buckets_are_the_high_halves_of_products),
         cmocka_unit_test(medians_are_those_of_sorted_columns),
-        cmocka_unit_test(two_elements_hash_independently),
         cmocka_unit_test(collisions_are_as_many_as_chance_makes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;

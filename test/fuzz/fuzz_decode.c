@@ -6,8 +6,7 @@
  * further bytes then are edits (position, value) and a length to which the payload is cut; bits 1 and 2 of the mode are
  * the most edits: 1, 2, 3, or all. The decoder must refuse the payload or return finite numbers.
  *
- * CODEC=name in the environment: only specs that name this codec or wrapper. FUZZ_SEEDS=FOLDER: writes to the folder, for
- * each codec, an input that has a valid payload. */
+ * CODEC=name in the environment: only specs that name this codec or wrapper. */
 #include "num/finite.h"
 #include "compress/spec.h"
 #include "rig/more_specs.h"
@@ -104,67 +103,12 @@ static void divide(Message *m, const uint8_t *data, size_t size)
     }
 }
 
-/* ---- seeds ---- */
-
-/* Writes a payload of this spec and shape. Returns false, and writes nothing, if it is one of plain floats. */
-static bool write_seed(const char *path, const char *spec, uint8_t shape_number)
-{
-    Arena *a = arena_open(0);
-    Error err;
-    const Codec *codec;
-    Shape shape;
-    if (codec_open(&codec, spec, a, &err) != OK || !shape_make(&shape, 2, shapes[shape_number]))
-        abort();
-    Call c = {.self = codec, .shape = &shape, .workers = 1, .threads = 1, .scratch = a, .err = &err};
-    c.rng = c.rng_shared = rng_open(1, 0, 0, 0, 1);
-    Message m = {.rounds = codec_rounds(codec)};
-    Buf payload = {.cap = codec_message_bound(&c)};
-    payload.data = NEW(a, uint8_t, payload.cap);
-    encode_and_edit(&c, &payload, &m, 0, NULL, 0);
-    /* A payload of several rounds would be divided equally: the target encodes these itself. */
-    const uint8_t several = m.rounds > 1;
-    const bool wanted = several || payload.data[0] != PAYLOAD_RAW;
-    const uint8_t head[] = {(uint8_t)(code_of(spec) >> 8), (uint8_t)code_of(spec), shape_number, several};
-    const size_t size = several ? 0 : payload.size;
-    FILE *to = wanted ? fopen(path, "wb") : NULL;
-    if (wanted && (!to || fwrite(head, 1, sizeof head, to) != sizeof head ||
-                   fwrite(payload.data, 1, size, to) != size || fclose(to)))
-        abort();
-    arena_close(a);
-    return wanted;
-}
-
-/* Writes a payload of the codec: of its default, or else of the first spec that begins with its name, for 8 x 8 numbers, or
- * else for more. */
-static void write_codec(const char *folder, const char *name)
-{
-    static const uint8_t numbers[] = {2, 5, 7};
-    char path[400];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    for (size_t s = 0; s < spec_count; s++)
-        for (size_t i = 0;
-             i < countof(numbers) && names_codec(specs[s], name) && !strncmp(specs[s], name, strlen(name));
-             i++)
-            if (write_seed(path, specs[s], numbers[i]))
-                return;
-    abort(); /* all payloads are plain floats */
-}
-
-static void begin(void)
-{
-    const char *folder = getenv("FUZZ_SEEDS");
-    if (spec_count)
-        return;
-    collect_specs();
-    for (size_t i = 0; folder && !getenv("CODEC") && compressors[i]; i++)
-        write_codec(folder, compressors[i]->name);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size < 4)
         return 0;
-    begin();
+    if (!spec_count)
+        collect_specs();
     const char *spec = spec_of((unsigned)(data[0] << 8 | data[1]));
     data++, size--;
     static Arena *a;

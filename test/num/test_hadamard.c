@@ -5,7 +5,6 @@
 #include "base/arena.h"
 #include "num/hadamard_transform.h"
 #include "vec/kernels.h"
-#include "base/parallel.h"
 
 #include <float.h>
 
@@ -63,20 +62,6 @@ static void unit_vectors_become_columns_of_the_matrix(void **state)
         }
         arena_rewind(a, mark);
     }
-}
-
-/* The transform of 8 elements against scipy.linalg.hadamard(8) @ (3, 1, 4, 1, 5, 9, 2, 6), which is (31, -3, 5,
- * -1, -13, 13, -7, -1). */
-static void small_ones_are_scipys(void **state)
-{
-    (void)state;
-    static const double want[] = {31, -3, 5, -1, -13, 13, -7, -1};
-    float x[] = {3, 1, 4, 1, 5, 9, 2, 6}, y[] = {1, 2, 3, 4, 7};
-    hadamard(x, 8, 1);
-    for (int i = 0; i < 8; i++)
-        check_rel((double)x[i], want[i] / sqrt(8), 1e-7);
-    hadamard(y, 5, 1);
-    check(y[0] == 5 && y[1] == -1 && y[2] == -2 && y[3] == 0 && y[4] == 7);
 }
 
 static const size_t sizes[] = {0,
@@ -159,39 +144,6 @@ static void twice_is_the_identity_and_lengths_stay(void **state)
     }
 }
 
-/* A vector of more than 2^24 elements takes an additional pass over memory, which this test covers. */
-static void a_unit_vector_of_two_to_the_25_becomes_its_pattern(void **state)
-{
-    (void)state;
-    const size_t n = (size_t)1 << 25, i = 0x1a2b3c5;
-    const ArenaMark mark = arena_mark(a);
-    float *x = NEW_ZERO(a, float, n);
-    size_t wrong = 0;
-    x[i] = 1;
-    hadamard(x, n, 2);
-    const float size = (float)sqrt(0.5) / 4096;
-    for (size_t k = 0; k < n; k++)
-        wrong += x[k] != (__builtin_popcountll(k & i) % 2 ? -size : size);
-    check(wrong == 0);
-    arena_rewind(a, mark);
-}
-
-static void the_largest_lengths_stay_finite(void **state)
-{
-    (void)state;
-    const size_t n = (size_t)1 << 20;
-    const ArenaMark mark = arena_mark(a);
-    float *x = NEW(a, float, n);
-    for (size_t i = 0; i < n; i++)
-        x[i] = HADAMARD_MOST / 1024;
-    hadamard(x, n, 1);
-    check(x[0] == HADAMARD_MOST);
-    hadamard(x, n, 1);
-    for (size_t i = 0; i < n; i++)
-        check(x[i] == HADAMARD_MOST / 1024);
-    arena_rewind(a, mark);
-}
-
 static void denormals_are_rounded_to_their_grid_alone(void **state)
 {
     (void)state;
@@ -259,11 +211,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unit_vectors_become_columns_of_the_matrix),
-        cmocka_unit_test(small_ones_are_scipys),
         cmocka_unit_test(any_length_equals_plain_butterflies_to_the_bit_on_any_threads),
         cmocka_unit_test(twice_is_the_identity_and_lengths_stay),
-        cmocka_unit_test(a_unit_vector_of_two_to_the_25_becomes_its_pattern),
-        cmocka_unit_test(the_largest_lengths_stay_finite),
         cmocka_unit_test(denormals_are_rounded_to_their_grid_alone),
         cmocka_unit_test(instruction_sets_agree_to_the_bit),
     };

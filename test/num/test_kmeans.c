@@ -90,21 +90,6 @@ static void cost_is_near_the_best_there_is(void **state)
     arena_close(a);
 }
 
-static void groups_far_apart_are_found(void **state)
-{
-    (void)state;
-    Arena *a = arena_open(0);
-    float x[350];
-    double centre[16];
-    for (uint64_t seed = 0; seed < 20; seed++) {
-        const Rng rng = rng_open(seed, 0, 0, 0, 1);
-        fill(x, countof(x), seed, 7);
-        check(kmeans_line(x, countof(x), 7, &rng, centre, a) == 7);
-        check_rel(cost_to(x, countof(x), centre, 7), best_cost(x, countof(x), 7), 1e-6);
-    }
-    arena_close(a);
-}
-
 static void each_centre_is_the_mean_of_what_is_nearest(void **state)
 {
     (void)state;
@@ -130,41 +115,6 @@ static void each_centre_is_the_mean_of_what_is_nearest(void **state)
     arena_close(a);
 }
 
-static void never_more_centres_than_values(void **state)
-{
-    (void)state;
-    Arena *a = arena_open(0);
-    const float few[] = {0, 0, 1, 1, 1, 2.5f}, same[] = {3, 3, 3};
-    const Rng rng = rng_open(1, 0, 0, 0, 1);
-    double centre[8];
-    check(kmeans_line(few, 6, 8, &rng, centre, a) == 3);
-    check(centre[0] == 0 && centre[1] == 1 && centre[2] == 2.5);
-    check(kmeans_line(same, 3, 8, &rng, centre, a) == 1 && centre[0] == 3);
-    check(kmeans_line(same, 0, 8, &rng, centre, a) == 0);
-    check(kmeans_line(same, 3, 0, &rng, centre, a) == 0);
-    arena_close(a);
-}
-
-static void equal_seeds_give_equal_centres(void **state)
-{
-    (void)state;
-    Arena *a = arena_open(0);
-    float x[MOST];
-    double one[8], two[8];
-    bool differs = false;
-    fill(x, MOST, 5, 0);
-    for (uint64_t seed = 0; seed < 10; seed++) {
-        const Rng rng = rng_open(seed, 0, 0, 0, 1), other = rng_open(seed + 100, 0, 0, 0, 1);
-        kmeans_line(x, MOST, 8, &rng, one, a);
-        kmeans_line(x, MOST, 8, &rng, two, a);
-        check(!memcmp(one, two, sizeof one));
-        kmeans_line(x, MOST, 8, &other, two, a);
-        differs |= memcmp(one, two, sizeof one) != 0;
-    }
-    check(differs);
-    arena_close(a);
-}
-
 static void logarithms_are_right(void **state)
 {
     (void)state;
@@ -177,10 +127,7 @@ static void logarithms_are_right(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(cost_is_near_the_best_there_is),
-    cmocka_unit_test(groups_far_apart_are_found),
     cmocka_unit_test(each_centre_is_the_mean_of_what_is_nearest),
-    cmocka_unit_test(never_more_centres_than_values),
-    cmocka_unit_test(equal_seeds_give_equal_centres),
     cmocka_unit_test(logarithms_are_right),
 };
 CHECK_MAIN(tests)

@@ -1,6 +1,6 @@
 /* test_knots.c -- choosing quantisation levels for sorted numbers. Optimal levels (knots_best) are compared
- * with all possible sets of levels, with random levels and with a plain dynamic program. The variance of
- * greedy levels (knots_greedy) is compared with its bound. */
+ * with all possible sets of levels and with a plain dynamic program, greedy levels (knots_greedy) with plain
+ * merging. */
 #include "num/knots.h"
 #include "rig/knot_laws.h"
 
@@ -85,35 +85,6 @@ static void the_best_levels_are_those_of_all_choices(void **state)
                 }
 }
 
-static void no_random_levels_are_better(void **state)
-{
-    (void)state;
-    static const size_t counts[] = {2, 3, 4, 16, 100, 256};
-    float x[512], sorted[512];
-    for (int law = 0; law < LAWS; law++)
-        for (size_t c = 0; c < countof(counts); c++) {
-            const size_t count = counts[c];
-            fill(x, 512, law, 2);
-            memcpy(sorted, x, sizeof sorted);
-            qsort(sorted, 512, sizeof *sorted, by_value);
-            const double best = variance_of(knots_best, x, 512, count);
-            for (uint64_t trial = 0; trial < 200; trial++) {
-                const Rng rng = rng_open(3, trial, 0, 0, 0);
-                float level[KNOTS_MOST] = {sorted[0], sorted[511]};
-                /* the levels between the first and the last are random numbers of the input, or uniform random
-                 * numbers of its range */
-                for (size_t k = 2; k < count; k++)
-                    level[k] =
-                        trial % 2
-                            ? sorted[rng_u32(&rng, USE_TEST, k) % 512]
-                            : (float)((double)sorted[0] + rng_unit(&rng, USE_TEST, k) *
-                                                              ((double)sorted[511] - (double)sorted[0]));
-                qsort(level, count, sizeof *level, by_value);
-                check(best <= variance(x, 512, level, count) * (1 + 1e-12));
-            }
-        }
-}
-
 /* Returns the variance of rounding to `count` optimal levels, by the plain dynamic program in long double.
  * t[q % 2][j] is the least variance for the numbers 0 .. j, if number j is a level and there are at most q
  * intervals between levels up to j. */
@@ -189,26 +160,6 @@ static void far_numbers_do_not_spoil_the_levels_of_the_rest(void **state)
 
 /* ---- greedy levels (knots_greedy) ---- */
 
-static void greedy_levels_are_within_their_bound(void **state)
-{
-    (void)state;
-    static const size_t counts[] = {2, 3, 4, 5, 6, 16, 17, 60, 255, 256};
-    float x[N];
-    for (uint64_t seed = 0; seed < 2; seed++)
-        for (int law = 0; law < LAWS; law++)
-            for (size_t c = 0; c < countof(counts); c++) {
-                const size_t count = counts[c], t = (count - 2) / 2;
-                fill(x, N, law, 6 + seed);
-                const double greedy = variance_of(knots_greedy, x, N, count),
-                             best = variance_of(knots_best, x, N, count);
-                check(best <= greedy * (1 + 1e-12));
-                for (size_t k = 1; k <= t; k += 1 + k / 4)
-                    check(greedy <= (double)t / (double)(t + 1 - k) * variance_of(knots_best, x, N, k + 1) *
-                                            (1 + 1e-9) +
-                                        1e-300);
-            }
-}
-
 /* at[0 .. s] are the ends of s intervals. Neighbouring intervals are taken in pairs. A round merges each
  * pair, except the (most - 1) / 2 pairs that cost most to merge; of equal costs the first pair is kept.
  * Rounds repeat until at most `most` intervals are left. Returns their number. */
@@ -259,36 +210,6 @@ static void greedy_levels_are_those_of_plain_merging(void **state)
     }
 }
 
-static void greedy_levels_are_all_used(void **state)
-{
-    (void)state;
-    float x[N], level[KNOTS_MOST];
-    for (int law = NORMAL; law <= SCALES; law++)
-        for (size_t count = 2; count <= 64; count++) {
-            Arena *a = arena_open(0);
-            KnotsRoom room;
-            fill(x, N, law, 11);
-            check(knots_open(&room, N, count, a));
-            assert_int_equal(knots_greedy(&room, x, N, level), count);
-            for (size_t k = 1; k < count; k++)
-                check(level[k] > level[k - 1]);
-            arena_close(a);
-        }
-}
-
-static void greedy_levels_are_nearly_the_best_ones(void **state)
-{
-    (void)state;
-    float x[512];
-    for (int law = NORMAL; law <= LAPLACE; law++) {
-        fill(x, 512, law, 7);
-        const double greedy = variance_of(knots_greedy, x, 512, 16),
-                     best = variance_of(knots_best, x, 512, 16);
-        print_message("greedy leaves %.3f times the best\n", greedy / best);
-        check(greedy < 1.6 * best);
-    }
-}
-
 /* ---- memory, extreme numbers and other corner cases ---- */
 
 /* knots_open must take exactly knots_size() bytes from the arena, and fail if the arena has one byte less. n
@@ -331,33 +252,14 @@ static void few_different_numbers_are_their_own_levels(void **state)
             }
 }
 
-static void the_longest_buckets_are_done(void **state)
-{
-    (void)state;
-    static float x[KNOTS_OF];
-    fill(x, KNOTS_OF, LAPLACE, 8);
-    const double best = variance_of(knots_best, x, KNOTS_OF, 16),
-                 greedy = variance_of(knots_greedy, x, KNOTS_OF, 16);
-    check(best <= greedy && greedy < 2 * best);
-    /* 16 levels cut [0, 1] into intervals of length d = 1/15; random rounding of a uniform number has
-     * variance d^2 / 6 */
-    fill(x, KNOTS_OF, UNIFORM, 8);
-    check_rel(variance_of(knots_best, x, KNOTS_OF, 16), KNOTS_OF / 6.0 / 225, 0.02);
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_best_levels_are_those_of_all_choices),
-    cmocka_unit_test(no_random_levels_are_better),
     cmocka_unit_test(the_best_levels_are_those_of_a_plain_program),
     cmocka_unit_test(the_best_levels_are_found_from_any_way_under_a_toll),
     cmocka_unit_test(far_numbers_do_not_spoil_the_levels_of_the_rest),
-    cmocka_unit_test(greedy_levels_are_within_their_bound),
     cmocka_unit_test(greedy_levels_are_those_of_plain_merging),
-    cmocka_unit_test(greedy_levels_are_all_used),
-    cmocka_unit_test(greedy_levels_are_nearly_the_best_ones),
     cmocka_unit_test(the_room_is_as_large_as_said_and_no_less_will_do),
     cmocka_unit_test(few_different_numbers_are_their_own_levels),
-    cmocka_unit_test(the_longest_buckets_are_done),
 };
 
 CHECK_MAIN(tests)

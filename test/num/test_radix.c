@@ -1,7 +1,6 @@
 /* test_radix.c -- compares the radix sort with qsort. Compares Wasserstein distances and quantiles, which
  * use this sort, with those of scipy and numpy. */
 #include "rig/check.h"
-#include "base/parallel.h"
 #include "num/radix.h"
 #include "reference/known.h"
 #include "reference/vectors.h"
@@ -159,18 +158,6 @@ static void wasserstein_is_scipys(void **state)
     check_rel(distance(b, x, x_grid, 1000), known("small", "wasserstein"), 1e-12);
 }
 
-static void small_cases_have_closed_forms(void **state)
-{
-    Bench *b = *state;
-    const float one = 3, other = -1, zeros_here[3] = {0.0f, -0.0f, 0.0f},
-                zeros_there[3] = {-0.0f, -0.0f, 0.0f};
-    check(distance(b, &one, &other, 1) == 4);
-    check(distance(b, zeros_here, zeros_there, 3) == 0);
-    const float ab[2] = {1, 2}, ba[2] = {2, 1}, far[2] = {3e38f, -3e38f}, near[2] = {-3e38f, -3e38f};
-    check(distance(b, ab, ba, 2) == 0);
-    check_rel(distance(b, far, near, 2), (double)3e38f, 1e-15);
-}
-
 static void magnitude_quantiles_are_numpys(void **state)
 {
     Bench *b = *state;
@@ -200,20 +187,6 @@ static void magnitude_quantiles_are_those_of_a_sorted_list(void **state)
         }
 }
 
-static void magnitude_quantiles_are_the_same_on_several_threads(void **state)
-{
-    Bench *b = *state;
-    enum { N = (1 << 20) + 3 };
-    float *x = NEW(b->a, float, N);
-    double *v = NEW(b->a, double, N);
-    reference_gradient(x, N, 3);
-    for (size_t i = 0; i < N; i++)
-        v[i] = fabs((double)x[i]);
-    stats_sort(v, N);
-    for (int threads = 1; threads <= 8; threads += 7)
-        check_rel(radix_magnitude_quantile(x, N, 0.95, threads), stats_quantile(v, N, 0.95), 1e-15);
-}
-
 static void scratch_that_is_too_small_is_an_error(void **state)
 {
     (void)state;
@@ -230,10 +203,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test_setup_teardown(sorted_order_is_qsorts, open_bench, close_bench),
     cmocka_unit_test_setup_teardown(threads_and_place_do_not_matter, open_bench, close_bench),
     cmocka_unit_test_setup_teardown(wasserstein_is_scipys, open_bench, close_bench),
-    cmocka_unit_test_setup_teardown(small_cases_have_closed_forms, open_bench, close_bench),
     cmocka_unit_test_setup_teardown(magnitude_quantiles_are_numpys, open_bench, close_bench),
     cmocka_unit_test_setup_teardown(magnitude_quantiles_are_those_of_a_sorted_list, open_bench, close_bench),
-    cmocka_unit_test_setup_teardown(magnitude_quantiles_are_the_same_on_several_threads, open_bench, close_bench),
     cmocka_unit_test(scratch_that_is_too_small_is_an_error),
 };
 

@@ -62,33 +62,6 @@ static void all_subsets_are_equally_likely(void **state)
     }
 }
 
-static void all_pairs_are_equally_likely(void **state)
-{
-    (void)state;
-    enum { N = 100, PAIRS = N * (N - 1) / 2, DRAWS = 60 * PAIRS };
-    static uint32_t seen[N][N];
-    for (uint64_t r = 0; r < DRAWS; r++) {
-        Subset s;
-        const Rng rng = address(r + 1000000);
-        uint64_t member[BLOCK / 64];
-        const ArenaMark before = arena_mark(forever);
-        check(subset_open(&s, &rng, N, 2, forever));
-        subset_mark(&s, 0, member);
-        size_t at[2], count = 0;
-        for (size_t i = 0; i < N; i++)
-            if (member[i / 64] >> i % 64 & 1)
-                at[count++] = i;
-        check(count == 2);
-        seen[at[0]][at[1]]++;
-        arena_rewind(forever, before);
-    }
-    double chi2 = 0;
-    for (size_t i = 0; i < N; i++)
-        for (size_t j = i + 1; j < N; j++)
-            chi2 += pow((double)seen[i][j] - 60, 2) / 60;
-    check_chi2(chi2, PAIRS, "pairs");
-}
-
 /* A random subset of k of n elements is counted in three blocks of a, b and c elements. The blocks have i, j
  * and k - i - j elements of the subset with probability C(a, i) C(b, j) C(c, k - i - j) / C(n, k). Pairs (i,
  * j) with an expected count below 10 are counted together. */
@@ -170,33 +143,6 @@ static void large_shares_have_the_right_mean_and_spread(void **state)
     }
 }
 
-static void places_in_a_block_are_used_alike(void **state)
-{
-    (void)state;
-    static const size_t ks[] = {700, 20000, 50000};
-    for (size_t row = 0; row < countof(ks); row++) {
-        enum { CELLS = 1024, DRAWS = 300 };
-        uint64_t seen[CELLS] = {0}, member[BLOCK / 64];
-        for (uint64_t r = 0; r < DRAWS; r++) {
-            Subset s;
-            const Rng rng = address(r + 5000 * row);
-            const ArenaMark before = arena_mark(forever);
-            check(subset_open(&s, &rng, BLOCK, ks[row], forever));
-            subset_mark(&s, 0, member);
-            for (size_t w = 0; w < BLOCK / 64; w++)
-                seen[w] += (size_t)__builtin_popcountll(member[w]);
-            arena_rewind(forever, before);
-        }
-        /* a cell of the statistic is 64 neighbouring elements; the number of subset elements in a cell is
-         * hypergeometric, with (n - k) / (n - 1) times the multinomial variance */
-        const double want = (double)ks[row] * DRAWS / CELLS;
-        double chi2 = 0;
-        for (size_t c = 0; c < CELLS; c++)
-            chi2 += pow((double)seen[c] - want, 2) / want / (double)(BLOCK - ks[row]) * (BLOCK - 1);
-        check_chi2(chi2, CELLS, "places");
-    }
-}
-
 static void eight_billion_elements_are_split_too(void **state)
 {
     (void)state;
@@ -251,10 +197,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_subsets_are_equally_likely),
-        cmocka_unit_test(all_pairs_are_equally_likely),
         cmocka_unit_test(blocks_get_their_hypergeometric_share),
         cmocka_unit_test(large_shares_have_the_right_mean_and_spread),
-        cmocka_unit_test(places_in_a_block_are_used_alike),
         cmocka_unit_test(picks_are_random_words_scaled_to_their_ranges),
         cmocka_unit_test(eight_billion_elements_are_split_too),
     };

@@ -85,31 +85,6 @@ static void products_are_those_of_long_doubles_for_any_number_of_threads(void **
     arena_close(a);
 }
 
-/* Matrices of these shapes are divided into groups of columns and groups of rows, which are summed separately.
- * The result must not depend on the number of threads. */
-static void large_products_do_not_depend_on_threads(void **state)
-{
-    (void)state;
-    Error err;
-    Arena *a = arena_open(0);
-    static const size_t large[][2] = {{3000, 1500}, {300, 9001}};
-    for (size_t s = 0; s < countof(large); s++) {
-        const size_t rows = large[s][0], cols = large[s][1];
-        float *m = NEW(a, float, rows *cols), *p = NEW(a, float, 2 * rows), *q = NEW(a, float, 4 * cols);
-        fill(m, rows * cols, 5), fill(p, 2 * rows, 6);
-        check_ok(thin_left(m, rows, cols, p, 2, 1, q, a, &err), &err);
-        check_ok(thin_left(m, rows, cols, p, 2, 3, q + 2 * cols, a, &err), &err);
-        check(!memcmp(q, q + 2 * cols, 2 * cols * sizeof *q));
-        for (size_t j = 0; j < cols; j += 37) {
-            long double want = 0;
-            for (size_t i = 0; i < rows; i++)
-                want += (long double)m[i * cols + j] * p[rows + i];
-            check_near((double)q[cols + j], (double)want, 1e-4);
-        }
-    }
-    arena_close(a);
-}
-
 static double dot(const float *u, const float *v, size_t n)
 {
     double sum = 0;
@@ -180,7 +155,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_agree_to_the_bit_between_instruction_sets),
         cmocka_unit_test(products_are_those_of_long_doubles_for_any_number_of_threads),
-        cmocka_unit_test(large_products_do_not_depend_on_threads),
         cmocka_unit_test(vectors_become_orthonormal_and_span_the_same),
         cmocka_unit_test(missing_directions_are_drawn),
     };

@@ -134,7 +134,6 @@ class VGG(nn.Module):
 NETWORKS = {"resnet18": lambda: ResNet([2, 2, 2, 2], False),
             "resnet50": lambda: ResNet([3, 4, 6, 3], True),
             "resnet20": lambda: NarrowResNet(3),
-            "resnet32": lambda: NarrowResNet(5),
             "vgg11": lambda: VGG([64, 0, 128, 0, 256, 256, 0, 512, 512, 0, 512, 512, 0])}
 
 
