@@ -1,6 +1,6 @@
 /* test_defects.c -- each test checks that a codec is free of one defect that public implementations of its
  * method have. The numbers are this file's own. test_powersgd_workers.c tests defect 7
- * (sums instead of averages), and test_powersgd_sizes.c defect 9 (the matrices of convolutions). */
+ * (sums instead of averages), and test_powersgd.c defect 9 (the matrices of convolutions). */
 #include "rig/try.h"
 
 #include "base/bits.h"

@@ -110,60 +110,6 @@ static void slots_are_in_the_buckets_of_the_elements_clusters(void **state)
     }
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
-static void outliers_are_centred_on_the_percentile_of_their_sign(void **state)
-{
-    (void)state;
-    Rig *r = rig_open();
-    float plus[N];
-    size_t n = 0;
-    for (size_t i = 0; i < N; i++)
-        if (r->x[i] > 0)
-            plus[n++] = r->x[i];
-    qsort(plus, n, sizeof *plus, by_value);
-    const double at = (double)(n - 1) * 0.95, k = floor(at);
-    const double want =
-        (double)plus[(size_t)k] + (at - k) * ((double)plus[(size_t)k + 1] - (double)plus[(size_t)k]);
-    learn(r, &usual, N, 1);
-    check(r->m.minus == 3 && r->m.plus == 3);
-    check(r->m.cluster[5].centre == (float)want);
-    double share = 0;
-    for (size_t j = 0; j < 6; j++)
-        share += r->s.share[j];
-    check_rel(share, 1, 1e-12);
-    arena_close(r->a);
-}
-
-static void entropies_are_those_of_histograms(void **state)
-{
-    (void)state;
-    Rig *r = rig_open();
-    learn(r, &usual, N, 1);
-    for (size_t j = 0; j < 6; j++) {
-        double low = INFINITY, high = -INFINITY, count[5] = {0}, n = 0, h = 0;
-        for (size_t i = 0; i < N; i++)
-            if (nearest(&r->m, r->x[i]) == j) {
-                low = fmin(low, fabs((double)r->x[i]));
-                high = fmax(high, fabs((double)r->x[i]));
-            }
-        for (size_t i = 0; i < N; i++)
-            if (nearest(&r->m, r->x[i]) == j) {
-                count[(int)fmin(4, (fabs((double)r->x[i]) - low) / (high - low) * 5)]++;
-                n++;
-            }
-        for (int b = 0; b < 5; b++)
-            h -= count[b] > 0 ? count[b] / n * log2(count[b] / n) : 0;
-        check_near(r->s.entropy[j], h, 1e-12);
-        check_rel(r->s.share[j], n / N, 1e-12);
-    }
-    arena_close(r->a);
-}
-
 /* ---- budgets ---- */
 
 /* The code released with the paper exceeds the budget, because each cluster gets at least ten buckets. */
@@ -216,8 +162,6 @@ static void each_side_has_a_cluster_and_no_centre_twice(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(thresholds_find_the_nearest_centre_of_the_sign),
     cmocka_unit_test(slots_are_in_the_buckets_of_the_elements_clusters),
-    cmocka_unit_test(outliers_are_centred_on_the_percentile_of_their_sign),
-    cmocka_unit_test(entropies_are_those_of_histograms),
     cmocka_unit_test(buckets_come_to_the_budget_exactly),
     cmocka_unit_test(each_side_has_a_cluster_and_no_centre_twice),
 };

@@ -7,8 +7,6 @@
 #include <blosc.h>
 #include <zstd.h>
 
-enum { N = 20000, ROOM = 1 << 20 };
-
 static const char *const backs[] = {"zstd", "blosc", "zstd:level=19", "blosc:shuffle=bit",
                                     "blosc:shuffle=off,level=9"};
 
@@ -93,25 +91,6 @@ static void what_does_not_shrink_is_sent_with_one_byte_more(void **state)
         }
 }
 
-static void what_repeats_shrinks(void **state)
-{
-    (void)state;
-    static float x[N];
-    for (size_t b = 0; b < countof(backs); b++) {
-        Rig rig;
-        Streams streams = {0};
-        for (size_t i = 0; i < N; i++)
-            x[i] = (float)(i % 50);
-        rig_back(&rig, backs[b], "none", shape_vector(N));
-        rig.call.streams = &streams;
-        check_ok(rig_encode(&rig, x, 0), &rig.err);
-        check(rig.payload.data[0] == 1 && rig.payload.size < N / 10);
-        /* zstd and blosc do not report the entropy of their streams */
-        check(streams.reported && isnan(streams.entropy_bits));
-        rig_close(&rig);
-    }
-}
-
 static void what_needs_all_workers_sum_is_not_packed(void **state)
 {
     (void)state;
@@ -143,7 +122,6 @@ static void packed_payloads_do_not_merge(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(values_and_states_are_the_inner_codecs),
     cmocka_unit_test(what_does_not_shrink_is_sent_with_one_byte_more),
-    cmocka_unit_test(what_repeats_shrinks),
     cmocka_unit_test(what_needs_all_workers_sum_is_not_packed),
     cmocka_unit_test(packed_payloads_do_not_merge),
 };

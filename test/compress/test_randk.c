@@ -56,30 +56,7 @@ static void values_of_the_subset_travel_and_come_back_scaled(void **state)
         }
 }
 
-static void workers_share_a_subset_or_have_their_own(void **state)
-{
-    (void)state;
-    for (int off = 0; off < 2; off++) {
-        Try *t[2];
-        for (int w = 0; w < 2; w++) {
-            t[w] = try_open(off ? "randk:shared=off" : "randk", 20000);
-            try_normal(t[w], 72);
-            t[w]->call.rng = rng_open(1, 0, w, 0, 0);
-            t[w]->call.rng_shared = address(1);
-            try_both(t[w]);
-        }
-        check(!memcmp(t[0]->y, t[1]->y, 20000 * sizeof(float)) == !off);
-        t[1]->call.rng_shared = address(2);
-        try_both(t[1]);
-        check(memcmp(t[0]->y, t[1]->y, 20000 * sizeof(float)) != 0);
-        check((codec_traits(t[0]->codec) & LINEAR) == (off ? 0 : LINEAR));
-        try_close(t[0]), try_close(t[1]);
-    }
-}
-
 /* ---- merging ---- */
-
-enum { WORKERS = 5 };
 
 /* ---- closed forms ---- */
 
@@ -127,7 +104,6 @@ static void the_moments_are_those_of_all_subsets_together(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(values_of_the_subset_travel_and_come_back_scaled),
-    cmocka_unit_test(workers_share_a_subset_or_have_their_own),
     cmocka_unit_test(the_moments_are_those_of_all_subsets_together),
 };
 

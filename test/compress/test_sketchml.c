@@ -235,29 +235,6 @@ static void edges_of_samples_are_near_their_quantiles(void **state)
     }
 }
 
-/* The codec looks up bins by the upper 16 bits of a magnitude, which many edges have in common here. */
-static void bins_of_crowded_magnitudes_are_right_too(void **state)
-{
-    (void)state;
-    static QuantileBins b;
-    static BinIndex index;
-    Try *t = try_open("sketchml", 3000);
-    uint8_t bin[3000];
-    for (size_t i = 0; i < t->shape.n; i++)
-        t->x[i] = 1 + (float)(i % 300) * 0x1p-20f;
-    check_ok(quantile_bins_find(&b, &t->call, t->x, 200), &t->err);
-    quantile_bins_index(&b, &index);
-    check(index.steps == 199);
-    quantile_bins_take(&b, &index, t->x, t->shape.n, bin);
-    for (size_t i = 0; i < t->shape.n; i++) {
-        size_t k = 0;
-        while (b.edge[ABOVE_ZERO][k] <= t->x[i])
-            k++;
-        check(bin[i] == k);
-    }
-    try_close(t);
-}
-
 /* Estimates are biased towards zero, less so with more cells. */
 static void errors_fall_with_cells(void **state)
 {
@@ -291,7 +268,6 @@ int main(void)
         cmocka_unit_test(all_negative_vectors_keep_their_extremes),
         cmocka_unit_test(adaptive_keys_are_within_5_percent_of_their_entropy),
         cmocka_unit_test(edges_of_samples_are_near_their_quantiles),
-        cmocka_unit_test(bins_of_crowded_magnitudes_are_right_too),
         cmocka_unit_test(errors_fall_with_cells),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;

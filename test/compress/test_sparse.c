@@ -303,27 +303,6 @@ static void threshold_sends_what_reaches_it(void **state)
         }
 }
 
-/* The indices may take 3 % more than log2 C(n, k) bits, plus the padding of the last byte. `head` is the bytes
- * of kind, count and form. */
-static void indices_cost_what_a_subset_must(void **state)
-{
-    (void)state;
-    static const double ratios[] = {1e-4, 1e-3, 0.01, 0.03, 0.07, 0.1, 0.15, 0.2};
-    for (size_t r = 0; r < countof(ratios); r++) {
-        char spec[40];
-        const size_t n = 600000, k = wanted(ratios[r], n);
-        snprintf(spec, sizeof spec, "topk:ratio=%g", ratios[r]);
-        Try *t = try_open(spec, n);
-        try_normal(t, 2);
-        try_both(t);
-        const double dn = (double)n, dk = (double)k, head = 1 + (k < 128 ? 1 : k < 16384 ? 2 : 3) + 1;
-        const double floor_bits = (lgamma(dn + 1) - lgamma(dk + 1) - lgamma(dn - dk + 1)) * M_LOG2E;
-        const double bits = 8 * ((double)t->out.size - head - 4 * dk);
-        check(k >= 60 && bits > floor_bits && bits <= 1.03 * floor_bits + 7);
-        try_close(t);
-    }
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_k_largest_are_those_of_a_sort_and_ties_go_to_the_first),
     cmocka_unit_test(a_misleading_sample_changes_nothing),
@@ -331,7 +310,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(instruction_sets_mark_the_same),
     cmocka_unit_test(topk_sends_exactly_the_k_largest),
     cmocka_unit_test(threshold_sends_what_reaches_it),
-    cmocka_unit_test(indices_cost_what_a_subset_must),
 };
 
 int main(void)

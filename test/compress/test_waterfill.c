@@ -216,61 +216,6 @@ static void sorting_selecting_and_bisecting_give_the_same_level(void **state)
         }
 }
 
-/* Wangni et al. minimise sum p subject to sum g^2 / p <= (1 + eps) sum g^2, the dual of the problem of ATOMO.
- * With the variance of Algorithm 1 as eps, the closed form of Wangni et al. must give the same
- * probabilities. */
-static void gspar_at_the_variance_reached_gives_the_same_probabilities(void **state)
-{
-    (void)state;
-    const size_t n = 2000;
-    const ArenaMark mark = arena_mark(scratch);
-    double *v = as_doubles(fill(gaussian, n), n);
-    for (size_t i = 0; i < n; i++)
-        v[i] = fabs(v[i]);
-    qsort(v, n, sizeof *v, larger_first);
-    for (double s = 5; s < 1500; s *= 3) {
-        const double tau = waterfill_level(v, n, s, scratch);
-        double second = 0, total = 0;
-        for (size_t i = 0; i < n; i++) {
-            second += v[i] * v[i] / keep_chance(tau, v[i]);
-            total += v[i] * v[i];
-        }
-        double rest1 = 0, rest2 = 0;
-        for (size_t i = 0; i < n; i++) {
-            rest1 += v[i];
-            rest2 += v[i] * v[i];
-        }
-        size_t k = 0;
-        for (; k < n && v[k] * rest1 > (second - total + rest2) * (1 + 1e-12); k++) {
-            rest1 -= v[k];
-            rest2 -= v[k] * v[k];
-        }
-        check_rel((second - total + rest2) / rest1, tau, 1e-9);
-    }
-    arena_rewind(scratch, mark);
-}
-
-static void order_scale_and_threads_do_not_matter(void **state)
-{
-    (void)state;
-    const size_t n = 200000;
-    const ArenaMark mark = arena_mark(scratch);
-    const float *x = fill(wide, n);
-    float *y = NEW(scratch, float, n), *z = NEW(scratch, float, n);
-    for (size_t i = 0; i < n; i++) {
-        y[i] = (i & 1 ? -1 : 1) * x[(i * 7919) % n];
-        z[i] = x[i] * 0x1p-40f;
-    }
-    for (double s = 0.1; s < (double)n; s *= 11) {
-        Level one, eight;
-        check(waterfill_floats(x, n, s, 1, scratch, &one) && waterfill_floats(x, n, s, 8, scratch, &eight));
-        check(one.tau == eight.tau && one.heavy == eight.heavy && one.tail == eight.tail);
-        check_rel(float_level(y, n, s), one.tau, 1e-13);
-        check(float_level(z, n, s) == one.tau * 0x1p-40);
-    }
-    arena_rewind(scratch, mark);
-}
-
 static void a_giant_leaves_the_level_of_the_others_exact(void **state)
 {
     (void)state;
@@ -321,8 +266,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_probabilities_spend_the_budget_to_1e_10),
         cmocka_unit_test(sorting_selecting_and_bisecting_give_the_same_level),
-        cmocka_unit_test(gspar_at_the_variance_reached_gives_the_same_probabilities),
-        cmocka_unit_test(order_scale_and_threads_do_not_matter),
         cmocka_unit_test(a_giant_leaves_the_level_of_the_others_exact),
         cmocka_unit_test(balanced_is_decided_with_four_ulps_to_spare),
         cmocka_unit_test(nothing_and_zeros_have_no_level),
