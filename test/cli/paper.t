@@ -54,6 +54,12 @@ $ for b in 1 4; do atomo-bench compare $SRC/datasets/lenet-mnist.h5 -s '*1000' -
 > scaledsign 0 no all
 = 0
 
+# a codec counts by its expected size: one draw of svd at a quarter bit has a three-hundredth of it, or three times as much
+$ for r in 1 2; do atomo-bench compare $SRC/datasets/lenet-mnist.h5 -s '*1000' -t conv2.weight --equal-bits 0.25 --repeats 1 --seed $r -c svd -q -o r.json; sh $SRC/plots/rates.sh specs atomo-bench r.json; done
+> -c 'svd:rank=0.354'
+> -c 'svd:rank=0.354'
+= 0
+
 # the training runs of docs/training.md make all results that its tables name; tables.py puts a table below its mark, and keeps a table without a result
 ? command -v python3
 $ sh "$SRC"/test/cli/tiny.sh; b=$(dirname "$(command -v atomo-bench)"); DATA=full PAPER_LIST="$SRC"/plots/training.list PAPER_PAGE=no PAPER_QUICK=1 PAPER_TRAIN='--dataset mnist --network softmax' sh "$SRC"/plots/paper.sh $b out >log; r=$?; grep FAILED log; sed -n 's/^<!-- long table: .*[$]training.\([^ ]*\).*/\1/p' "$SRC"/docs/training.md | while read -r f; do test -s out/data/$f && echo "has $f" || echo "lost $f"; done; printf 'a\n\n<!-- long table: atomo-bench report $training/costs.json --where compressor=none --columns compressor,bytes_up -f md -->\n| old |\n| x |\n\nb\n\n<!-- long table: atomo-bench report $training/nothing.json -f md -->\n| kept |\n' >page; training=$PWD/out/data LONG=1 python3 "$SRC"/test/tables.py make $b "$PWD/page"; cat page; exit $r

@@ -71,6 +71,21 @@ static void draws_of_zeros_count_as_often_as_the_codec_knows(void **state)
     check_rel(values_se(&t, value_of), sqrt(0.7 * 0.3 / 10) * 1.959963984540054 / t_quantile(0.05, 9), 1e-9);
 }
 
+/* A few draws may all miss the same rare atoms; only a variance that is known to be 0 is certain. */
+static void equal_errors_of_all_repeats_may_be_chance(void **state)
+{
+    (void)state;
+    Tally t = tally();
+    for (int r = 0; r < R; r++)
+        error[r][E_SQUARES] = 3;
+    check(!errors_known(&t));
+    t.expected = 0;
+    check(errors_known(&t));
+    t.expected = NAN;
+    error[R - 1][E_SQUARES] = 4;
+    check(errors_known(&t));
+}
+
 static void bias_p_is_the_tail_of_f(void **state)
 {
     (void)state;
@@ -118,6 +133,7 @@ int main(void)
         cmocka_unit_test(a_standard_error_is_the_deviation_over_root_r),
         cmocka_unit_test(skewed_values_have_a_wider_error),
         cmocka_unit_test(draws_of_zeros_count_as_often_as_the_codec_knows),
+        cmocka_unit_test(equal_errors_of_all_repeats_may_be_chance),
         cmocka_unit_test(bias_p_is_the_tail_of_f),
         cmocka_unit_test(what_would_show_adds_both_quantiles),
         cmocka_unit_test(pairs_of_repeats_show_how_the_variance_varies),
