@@ -210,7 +210,8 @@ bool stored_same(const char *cell, const char *other)
     return !strcmp(cell, other) || (text_to_real(cell, &v) && text_to_real(other, &w) && v == w);
 }
 
-Value stored_json(const Json *v)
+/* Returns a JSON value as a Value: none for NULL, null, arrays and objects. The text is borrowed. */
+static Value stored_json(const Json *v)
 {
     if (!v)
         return value_none();

@@ -16,9 +16,6 @@ typedef struct {
 /* Reads the file at `path`, or standard input if `path` is "-". */
 Status stored_load(Stored *out, const char *path, Arena *a, Error *err);
 
-/* Returns a JSON value as a Value: none for NULL, null, arrays and objects. The text is borrowed. */
-Value stored_json(const Json *v);
-
 /* Copies the values of the columns from a record to `row`, but for shapes; VALUE_NONE for columns that the record lacks. */
 void stored_row(const Json *record, const Column *columns, size_t count, Value *row);
 
