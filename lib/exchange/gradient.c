@@ -148,7 +148,8 @@ static void post(GradientExchange *x, size_t i)
 static void post_bucket(GradientExchange *x, Status status)
 {
     Bucket *b = &x->bucket[x->posted];
-    bucket_encode(x, b, status, &x->main);
+    bucket_open(x, b, &x->main);
+    b->status = status == OK ? bucket_encode(x, b, 0, &x->main) : status;
     x->stuck = b->status != OK;
     post(x, x->posted++);
 }
@@ -167,19 +168,6 @@ static void settle(GradientExchange *x, Bucket *b)
     if (x->settled == OK)
         x->settled = bucket_settle(x, b, &x->main);
     arena_rewind(b->payloads, x->empty);
-}
-
-/* Handles one bucket after another. */
-static Status run_in_turn(GradientExchange *x, Status status)
-{
-    while (x->posted < x->buckets) {
-        Bucket *b = &x->bucket[x->posted];
-        post_bucket(x, status);
-        TRY(b->status);
-        TRY(bucket_finish(x, b, &x->main));
-        settle(x, b);
-    }
-    return OK;
 }
 
 /* Posts the buckets that are left, and finishes each bucket when it has been carried. States are settled when all ranks
@@ -268,7 +256,15 @@ static Status run_step(GradientExchange *x, Status status)
         TRY(prepare(x, &status));
         x->waited += x->carrier ? net_seconds(x) - before : 0;
     }
-    TRY(x->spec.overlap ? run_overlapped(x, status) : run_in_turn(x, status));
+    if (x->spec.overlap)
+        TRY(run_overlapped(x, status));
+    while (!x->spec.overlap && x->posted < x->buckets) {
+        Bucket *b = &x->bucket[x->posted];
+        post_bucket(x, status);
+        TRY(b->status);
+        TRY(bucket_finish(x, b, &x->main));
+        settle(x, b);
+    }
     const double before = net_seconds(x);
     TRY(net_agree(x->spec.net, x->settled, x->main.err));
     x->waited += x->carrier ? background_waited(x->carrier) + net_seconds(x) - before : net_seconds(x);

@@ -80,7 +80,7 @@ static void occupy(Bucket *b, const Workspace *ws)
 
 /* ---- encoding ---- */
 
-static void name_tensors(const GradientExchange *x, Bucket *b, const Workspace *ws)
+void bucket_open(const GradientExchange *x, Bucket *b, const Workspace *ws)
 {
     for (size_t j = 0; j < b->count; j++) {
         const Parcel *p = parcel_of(x, b, j);
@@ -100,9 +100,10 @@ static Status begin(const GradientExchange *x, Bucket *b, const Workspace *ws)
     return OK;
 }
 
-/* Encodes one round of this rank's workers. */
-static Status encode_round(const GradientExchange *x, Bucket *b, int round, Workspace *ws)
+Status bucket_encode(const GradientExchange *x, Bucket *b, int round, Workspace *ws)
 {
+    if (round == 0)
+        TRY(begin(x, b, ws));
     for (size_t j = 0; j < b->count; j++) {
         const ArenaMark mark = arena_mark(ws->scratch);
         const Parcel *p = parcel_of(x, b, j);
@@ -118,14 +119,6 @@ static Status encode_round(const GradientExchange *x, Bucket *b, int round, Work
         arena_rewind(ws->scratch, mark);
     }
     return OK;
-}
-
-void bucket_encode(const GradientExchange *x, Bucket *b, Status status, Workspace *ws)
-{
-    name_tensors(x, b, ws);
-    b->status = status == OK ? begin(x, b, ws) : status;
-    if (b->status == OK)
-        b->status = encode_round(x, b, 0, ws);
 }
 
 /* ---- carrying ---- */
@@ -199,7 +192,7 @@ Status bucket_carry(GradientExchange *x, Bucket *b, Workspace *ws)
         rounds = b->tensor[j].x.rounds > rounds ? b->tensor[j].x.rounds : rounds;
     occupy(b, ws);
     for (int round = 0; round < rounds; round++)
-        TRY(carry_round(x, b, round, round ? encode_round(x, b, round, ws) : b->status));
+        TRY(carry_round(x, b, round, round ? bucket_encode(x, b, round, ws) : b->status));
     return OK;
 }
 

@@ -85,9 +85,10 @@ Status bucket_blame(const GradientExchange *x, const char *name, size_t w, Statu
 /* Makes x->bucket from x->parcels. `tensor` has room for all parcels. */
 void buckets_make(GradientExchange *x, RelayTensor *tensor);
 
-/* Encodes the first round of this rank's workers, and sets b->status to the result. If `status` is not OK,
- * encodes nothing and sets b->status to `status`. */
-void bucket_encode(const GradientExchange *x, Bucket *b, Status status, Workspace *ws);
+/* Names the bucket's tensors, for a step. */
+void bucket_open(const GradientExchange *x, Bucket *b, const Workspace *ws);
+/* Encodes one round of this rank's workers. */
+Status bucket_encode(const GradientExchange *x, Bucket *b, int round, Workspace *ws);
 
 /* Carries the payloads of all rounds, and encodes the later rounds. Errors are the same on all ranks, except
  * errors of merging and decoding. These two fail on all ranks or on none, unless one rank runs out of

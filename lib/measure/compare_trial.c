@@ -150,6 +150,7 @@ static Status repeat(Run *run, const MeasuredVector *s, size_t r, Tally *tally)
     Arena *a = run->call.scratch;
     const size_t before = arena_used(a);
     const bool timed = !run->t->c->untimed;
+    TRY(check_stop(run));
     set_address(run, r);
     arena_reset_peak(a);
     if (r == 0 || (r < tally->decoded && !run->t->c->costs_only)) {
@@ -283,26 +284,31 @@ void trial_times(Tally *tally, const Buffers *b, bool encoded, bool decoded)
     tally->decode_spread = decoded ? stats_median_variance(b->decode, repeats) : NAN;
 }
 
-static Status measure(Run *run, Tally *tally)
+static Status prepare(Run *run, MeasuredVector *s, Tally *tally)
 {
     const Trial *t = run->t;
-    const size_t n = t->vector->shape.n, repeats = t->c->repeats;
+    const size_t n = t->vector->shape.n;
+    run->payload.cap = codec_message_bound(&run->call);
+    run->payload.data = NEW(run->b->payloads, uint8_t, run->payload.cap);
+    TRY(arena_check(run->payload.data, run->b->payloads, run->call.err));
     if (t->state)
         TRY(codec_train(&run->call, run->b->x, t->state)); /* with the random numbers of repeat 0 */
     know_errors(run, tally, expect);
-    MeasuredVector s = {
+    *s = (MeasuredVector){
         .x = run->b->x, .n = n, .threads = t->c->threads, .scratch = run->call.scratch, .err = run->call.err};
-    memcpy(s.above, t->above, sizeof s.above);
+    memcpy(s->above, t->above, sizeof s->above);
     if (tally->decoded > 1) {
-        s.half = run->b->work;
-        s.root = run->b->work + n;
+        s->half = run->b->work;
+        s->root = run->b->work + n;
     }
-    TRY(tally_gradient(tally, &s));
-    for (size_t r = 0; r < repeats; r++) {
-        TRY(check_stop(run));
-        TRY(repeat(run, &s, r, tally));
-    }
-    TRY(tally_spread(tally, &s));
+    return tally_gradient(tally, s);
+}
+
+/* Computes what follows from all repeats. */
+static Status finish(Run *run, const MeasuredVector *s, Tally *tally)
+{
+    const Trial *t = run->t;
+    TRY(tally_spread(tally, s));
     const double draws = (double)run->sizes.bytes.n;
     sizes_spread(&run->sizes, tally);
     tally->size = run->expected.mean;
@@ -320,10 +326,13 @@ Status trial_run(const Trial *t, const Buffers *b, Tally *tally, Error *err)
 {
     const ArenaMark mark = arena_mark(b->payloads), scratch = arena_mark(b->scratch);
     Run run = {.t = t, .b = b, .call = trial_call(t->c, t->codec, t->vector, t->state, b->scratch, err)};
+    MeasuredVector s;
     run.call.plan = t->plan ? t->plan[0] : NULL;
-    run.payload.cap = codec_message_bound(&run.call);
-    run.payload.data = NEW(b->payloads, uint8_t, run.payload.cap);
-    const Status status = run.payload.data ? measure(&run, tally) : arena_fail(b->payloads, err);
+    Status status = prepare(&run, &s, tally);
+    for (size_t r = 0; r < t->c->repeats && status == OK; r++)
+        status = repeat(&run, &s, r, tally);
+    if (status == OK)
+        status = finish(&run, &s, tally);
     arena_rewind(b->scratch, scratch);
     arena_rewind(b->payloads, mark);
     return status;
