@@ -106,7 +106,7 @@ Status compare_job_finish(CompareJob *j, Status status);
 /* Implements --equal-bits: sets the rate of each codec so that it sends `target_bits` bits per element. Of
  * codecs that become equal, only one is kept. */
 Status compare_job_equal_bits(CompareJob *j, const Codec **codec, size_t *count);
-/* Prints a note on each codec that has not reached `target_bits`: its size, and why. */
+/* Prints a note, unless -q is given, on each codec that has not reached `target_bits`: its size, and why. */
 void compare_job_note_unreached(CompareJob *j);
 
 /* Reads vector v into x (v->shape.n); `data` is the CompareJob. */

@@ -99,7 +99,7 @@ static const char *why_not(const Codec *codec)
 void compare_job_note_unreached(CompareJob *j)
 {
     const size_t whole = j->results.places - 1;
-    for (size_t k = 0; k < j->codecs; k++) {
+    for (size_t k = 0; k < j->codecs && !j->common.quiet; k++) {
         const double bits = results_number(&j->results, whole, k, "bits_per_element_expected");
         if (!isnan(bits) && fabs(bits / j->target_bits - 1) > SIZE_TOLERANCE)
             progress_note(&j->progress, "note: %s: %.4g bits per element: %s", j->name[k], bits, why_not(j->codec[k]));
