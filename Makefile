@@ -77,8 +77,8 @@ ISA_avx512  := -march=x86-64-v4 -mprefer-vector-width=512
 COMPILER  := $(shell $(CC) --version 2>/dev/null | sed -n '1s/^[^ ]*//p')
 ALL_FLAGS := $(filter-out -W%,$(COMPILER) $(FLAGS) $(CFLAGS) $(CPPFLAGS) $(foreach i,$(ISAS),$(i) $(ISA_$(i))) $(NN_FLAGS) $(TEST_FLAGS))
 
-VEC_SRC  := lib/vec/kernels_vec.c
-NN_SRC   := $(sort $(wildcard lib/nn/vec/*_vec.c))
+VEC_SRC  := lib/math/vec/kernels_vec.c
+NN_SRC   := $(sort $(wildcard lib/train/vec/*_vec.c))
 NO_SRC   := $(if $(SCIENCE),,lib/compress/science/zfp.c)
 LIB_SRC  := $(sort $(filter-out %_vec.c $(NO_SRC),$(shell find lib -name '*.c')))
 PLOT_SRC := build/plot_scripts.c
@@ -132,7 +132,7 @@ $(B)/public/libatomo.a: $(DOOR_OBJ) $(B)/libatomo.a
 # The gnuplot scripts are compiled into the program.
 $(PLOT_SRC): $(sort $(wildcard plots/*.gp)) Makefile
 	@mkdir -p $(@D)
-	@{ echo '#include "plot/plot.h"'; echo 'const PlotScript plot_scripts[] = {'; \
+	@{ echo '#include "report/plot.h"'; echo 'const PlotScript plot_scripts[] = {'; \
 	for f in $(filter %.gp,$^); do echo "    {\"$$(basename $$f)\","; \
 	    sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/     "&\\n"/' $$f; echo '    },'; done; echo '    {0},'; echo '};'; } >$@
 
@@ -150,15 +150,15 @@ as_text = sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/    "&\\n"/' $(1)
 as_hash = sha256sum <$(1) | cut -c1-64 | tr a-f A-F | basenc --base16 -d | basenc --base64
 
 # The explorer's files share their names, in one block.
-EXPLORE := $(patsubst %,lib/page/explore%.js,_data _view _elements _numbers _canvas _chart _rows _charts _tables) lib/page/explore.js
+EXPLORE := $(patsubst %,lib/report/explore%.js,_data _view _elements _numbers _canvas _chart _rows _charts _tables) lib/report/explore.js
 
 build/explore.js: $(EXPLORE) Makefile
 	@mkdir -p $(@D)
 	@{ printf '"use strict";\n{\n'; cat $(EXPLORE); echo '}'; } >$@
 
-$(PAGE_SRC): lib/page/page.css lib/page/page.js build/explore.js
+$(PAGE_SRC): lib/report/page.css lib/report/page.js build/explore.js
 	@mkdir -p $(@D)
-	@{ echo '#include "page/report_page.h"'; for f in $^; do \
+	@{ echo '#include "report/report_page.h"'; for f in $^; do \
 	    name=$$(basename $$f | tr . _); echo "const char $$name[] ="; $(call as_text,$$f); echo '    "";'; \
 	    hash=$$($(call as_hash,$$f)) && echo "const char $${name}_hash[] = \"$$hash\";" || exit 1; done; } >$@
 
@@ -183,13 +183,13 @@ $(B)/loaded/%.so: FORCE
 $(B)/loaded.h: lib/base/loaded.sh $(foreach l,$(LINKED),$(lastword $(subst =, ,$l)))
 	$(Q)sh $< '$(shell $(CC) -print-prog-name=readelf)' $(LINKED) >$@
 
-LOADERS := $(foreach f,dump/tensor_hdf5_load net/net_mpi_load num/linalg_load,$(B)/lib/$f.o build/fuzz/lib/$f.o)
+LOADERS := $(foreach f,dump/tensor_hdf5_load exchange/net_mpi_load math/linalg_load,$(B)/lib/$f.o build/fuzz/lib/$f.o)
 
 $(LOADERS): FILE_FLAGS = -include $(B)/loaded.h
 $(LOADERS): $(B)/loaded.h
 
 define vec_rule
-$(B)/lib/vec/%.$(1).o: lib/vec/%.c $(B)/flags
+$(B)/lib/math/vec/%.$(1).o: lib/math/vec/%.c $(B)/flags
 	@mkdir -p $$(@D)
 	$(SAY) "CC $$< ($(1))"
 	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(CPPFLAGS) $(ISA_$(1)) -MMD -MP -c -o $$@ $$<
@@ -199,7 +199,7 @@ $(foreach i,$(ISAS),$(eval $(call vec_rule,$(i))))
 # The kernels of neural networks may fuse products and sums, so their results may differ between instruction sets.
 # With -ftrapping-math gcc would not vectorise loops with conditional sums.
 define nn_rule
-$(B)/lib/nn/vec/%.$(1).o: lib/nn/vec/%.c $(B)/flags
+$(B)/lib/train/vec/%.$(1).o: lib/train/vec/%.c $(B)/flags
 	@mkdir -p $$(@D)
 	$(SAY) "CC $$< ($(1))"
 	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(CPPFLAGS) $(ISA_$(1)) $(if $(ISA_$(1)),-mfma) $(NN_FLAGS) -MMD -MP -c -o $$@ $$<
@@ -211,7 +211,7 @@ $(B)/lib/report/report_meta.o $(B)/lib/library/library_codec.o: FLAGS += $(VERSI
 $(B)/lib/report/report_meta.o $(B)/lib/library/library_codec.o: $(B)/revision
 
 $(B)/lib/net/%.o: FLAGS += $(MPI_CFLAGS)
-$(B)/lib/net/net_mpi.o $(B)/lib/net/net_mpi_load.o $(B)/lib/net/net_none.o $(B)/lib/net/net_version.o: $(B)/mpi
+$(B)/lib/exchange/net_mpi.o $(B)/lib/exchange/net_mpi_load.o $(B)/lib/exchange/net_none.o $(B)/lib/exchange/net_version.o: $(B)/mpi
 $(B)/mpi: FORCE
 	@mkdir -p $(@D)
 	@echo '$(MPI)' | cmp -s - $@ || echo '$(MPI)' >$@

@@ -1,7 +1,7 @@
 /* bench_decode.c -- decode FILE.atomo -o FILE.h5: decodes the payloads that encode wrote. */
 #include "bench_commands.h"
 
-#include "payload/archive.h"
+#include "app/archive.h"
 #include "app/memory.h"
 #include "app/progress.h"
 #include "base/host.h"

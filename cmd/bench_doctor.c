@@ -5,11 +5,11 @@
 #include "base/host.h"
 #include "dump/tensor.h"
 #include "measure/timing.h"
-#include "net/net.h"
-#include "num/linalg.h"
-#include "plot/plot.h"
+#include "exchange/net.h"
+#include "math/linalg.h"
+#include "report/plot.h"
 #include "report/report.h"
-#include "vec/kernels.h"
+#include "math/vec/kernels.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "bench_commands.h"
 
 #include "app/memory.h"
-#include "payload/archive.h"
+#include "app/archive.h"
 #include "app/notes.h"
 #include "compress/spec.h"
 

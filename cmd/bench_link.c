@@ -5,7 +5,7 @@
 #include "app/progress.h"
 #include "app/ranks.h"
 #include "measure/link_trial.h"
-#include "num/stats.h"
+#include "math/stats.h"
 #include "report/report.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "plot/plot.h"
+#include "report/plot.h"
 
 #include <string.h>
 

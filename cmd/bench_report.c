@@ -2,7 +2,7 @@
  * result as a table. */
 #include "bench_commands.h"
 
-#include "page/report_page.h"
+#include "report/report_page.h"
 #include "report/fields.h"
 #include "report/report_query.h"
 #include "report/report_speedup.h"

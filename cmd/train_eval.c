@@ -2,8 +2,8 @@
  * written. */
 #include "train_commands.h"
 
-#include "nn/checkpoint.h"
-#include "nn/step_folder.h"
+#include "train/checkpoint.h"
+#include "train/step_folder.h"
 #include "app/progress.h"
 #include "report/report.h"
 #include "app/train_job.h"

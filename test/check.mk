@@ -15,12 +15,12 @@ tests: $(TESTS)
 # in front of the archive replaces the archive's object of the same functions.
 GOLDENS := $(if $(filter avx2,$(ISAS)),$(B)/test/golden-most0 $(B)/test/golden-most1)
 
-$(foreach m,0 1 2,$(B)/kernels-most$m.o): $(B)/kernels-most%.o: lib/vec/kernels.c lib/vec/kernels.h $(B)/flags
+$(foreach m,0 1 2,$(B)/kernels-most$m.o): $(B)/kernels-most%.o: lib/math/vec/kernels.c lib/math/vec/kernels.h $(B)/flags
 	@mkdir -p $(@D)
 	$(SAY) "CC $< (most $*)"
 	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(CPPFLAGS) -DKERNELS_MOST=$* -MMD -MP -c -o $@ $<
 
-$(GOLDENS): $(B)/test/golden-most%: $(B)/test/codec/test_golden.o $(B)/kernels-most%.o $(B)/libatomo.a
+$(GOLDENS): $(B)/test/golden-most%: $(B)/test/compress/test_golden.o $(B)/kernels-most%.o $(B)/libatomo.a
 	$(Q)$(CC) $(SANITISE) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS) $(TEST_LIBS)
 
 # The example codec of docs/adding-a-compressor.md is extracted and added to the list of codecs, to run the tests of
@@ -56,8 +56,8 @@ VEC_RUNS := $(filter run-vec/%,$(RUNS))
 $(foreach r,$(ROOMS),$(eval check-$r: $(filter run-$r/%,$(RUNS))))
 
 # The tests that take longest begin first, so that no core waits at the end.
-LONGEST := check-reference cli-paper cli-docs cli-report cli-ranks cli-compare run-measure/test_memory run-codec/test_promises python-digits run-net/test_ranks \
-        run-nn/test_train_digits cli-tables cli-train cli-output cli-shell run-codec/test_unbiased run-plot/test_plot_overlap python-torch cli-plot cli-doctor \
+LONGEST := check-reference cli-paper cli-docs cli-report cli-ranks cli-compare run-measure/test_memory run-compress/test_promises python-digits run-exchange/test_ranks \
+        run-train/test_train_digits cli-tables cli-train cli-output cli-shell run-compress/test_unbiased run-report/test_plot_overlap python-torch cli-plot cli-doctor \
         run-coder/test_efficiency
 
 check-run: $(LONGEST) cli-tests python-tests $(RUNS) $(FUZZERS:%=replay-%) depcheck listcheck mutants-fresh
@@ -76,12 +76,12 @@ $(RUNS): run-%: $(B)/test/%
 	else cat $<.log; echo "FAILED: $*" | tee -a $<.log; exit 1; fi
 
 # A rank that waits sleeps.
-$(B)/rest.so: test/net/rest.c
+$(B)/rest.so: test/exchange/rest.c
 	@mkdir -p $(@D)
 	$(SAY) CC $<
 	$(Q)$(CC) -shared -fPIC -O1 -D_GNU_SOURCE -Wall -Wextra -o $@ $<
 
-run-net/test_ranks cli-ranks rank-kills: $(B)/rest.so
+run-exchange/test_ranks cli-ranks rank-kills: $(B)/rest.so
 
 # Independent implementations of the documents check the programs (Debian: python3-numpy python3-scipy python3-h5py).
 REFERENCE := decode altered compare against claims merge vectors files

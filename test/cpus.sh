@@ -3,7 +3,7 @@
 #
 # Unpacks a Debian root of that processor into the folder ROOT (default: build/root-PROCESSOR) by debootstrap, builds with the
 # cross compiler against the root's libraries, and runs the tests in the root; then each processor reads files that the other has written. With TEST,
-# a test program such as codec/test_golden or the word carried for these files, does this alone. LIMIT: seconds for one program. Needs root's rights,
+# a test program such as compress/test_golden or the word carried for these files, does this alone. LIMIT: seconds for one program. Needs root's rights,
 # the packages debootstrap, qemu-user-static and gcc-TRIPLET, and a kernel with binfmt_misc. s390x is big-endian.
 set -eu
 arch=${1:?usage: sh test/cpus.sh arm64|riscv64|s390x [ROOT [TEST...]]} root=${2:-build/root-$1}
@@ -46,8 +46,8 @@ export PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_LIBDIR=$root/usr/lib/$triplet/pkg
 exec $(command -v pkg-config) "\$@"
 END
 chmod +x "build/$arch/tools/pkg-config"
-[ $# -gt 0 ] || set -- 'base/test_*' 'coder/test_*' 'codec/test_*' 'compress/test_*' 'dump/test_*' 'exchange/test_*' 'library/test_*' payload/test_frame \
-    measure/test_metrics 'num/test_*' 'vec/test_*' carried
+[ $# -gt 0 ] || set -- 'base/test_*' 'coder/test_*' 'compress/test_*' 'dump/test_*' 'exchange/test_*' 'library/test_*' app/test_frame \
+    measure/test_metrics 'math/test_*' carried
 targets=
 for one; do
     if [ "$one" = carried ]; then

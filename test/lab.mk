@@ -105,20 +105,20 @@ $(B)/faults.so: test/faults/shim.c
 	$(Q)$(CC) -shared -fPIC -O1 -D_GNU_SOURCE -Wall -Wextra -o $@ $< -ldl
 
 # Two made-up hosts and a link between them, and training on them against the predictions of `cost`.
-$(B)/two_hosts: test/net/two_hosts.c
+$(B)/two_hosts: test/exchange/two_hosts.c
 	@mkdir -p $(@D)
 	$(SAY) CC $<
 	$(Q)$(CC) -O2 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Wconversion -o $@ $<
 
 .PHONY: predict
 predict: $(PROGRAMS) $(B)/two_hosts
-	@$(PYTHON) test/net/predict.py $(B)/bin $(B)/two_hosts
+	@$(PYTHON) test/exchange/predict.py $(B)/bin $(B)/two_hosts
 
 # Ranks of a training run are killed at random moments.
 RANK_KILLS ?= 100
 .PHONY: rank-kills
 rank-kills: $(PROGRAMS)
-	@$(PYTHON) test/net/kills.py $(B)/bin $(RANK_KILLS)
+	@$(PYTHON) test/exchange/kills.py $(B)/bin $(RANK_KILLS)
 
 # Kills commands with SIGKILL at random moments, KILLS times in all.
 KILLS ?= 500
@@ -157,7 +157,7 @@ TORTURES := $(patsubst test/torture/%.t,torture-%,$(sort $(wildcard test/torture
 .PHONY: torture $(TORTURES)
 
 torture: $(TORTURES)
-	@TORTURE=1 $(MAKE) --no-print-directory run-net/test_ranks
+	@TORTURE=1 $(MAKE) --no-print-directory run-exchange/test_ranks
 	@sh test/kills.sh $(B)/bin 20
 	@sh test/resumes.sh $(B)/bin 5
 
@@ -190,7 +190,7 @@ docs: $(PROGRAMS) $(B)/test/report/test_fields
 	cp $(DOCS_FIGURES:%=$(B)/docs/%.svg) docs/figures/
 
 # Rewrites the stored payloads and the lists of codecs.
-golden: $(B)/test/codec/test_golden $(PROGRAMS)
+golden: $(B)/test/compress/test_golden $(PROGRAMS)
 	$< --write
 	@sh test/listcheck.sh $(B)/bin --write
 
@@ -235,13 +235,13 @@ $(FUZZERS:%=build/fuzz/%): build/fuzz/%: test/fuzz/%.c $(FUZZ_OBJ)
 # all threads, and the sanitizer sees its mutexes and atomics. The libraries OpenBLAS and oneDNN run with one thread.
 TSAN := $(MAKE) MODE=tsan SANITISE=-fsanitize=thread OPTIMISE='-O1 -g' MPI=
 TSAN_TESTS := base/test_parallel library/test_library exchange/test_exchange measure/test_merging measure/test_long \
-              nn/test_layers nn/test_layer_rules nn/test_gpt num/test_fourier num/test_radix coder/test_indices coder/test_signs
+              train/test_layers train/test_layer_rules train/test_gpt math/test_fourier math/test_radix coder/test_indices coder/test_signs
 
 tsan: export TSAN_OPTIONS := die_after_fork=0 halt_on_error=1
 tsan: export OPENBLAS_NUM_THREADS := 1
 tsan:
-	+@$(TSAN) -j$$(nproc) all $(TSAN_TESTS:%=run-%) build/tsan/test/codec/test_promises
-	@TEST=threads_do_not_change_a_byte build/tsan/test/codec/test_promises >build/tsan/codecs.log 2>&1 || \
+	+@$(TSAN) -j$$(nproc) all $(TSAN_TESTS:%=run-%) build/tsan/test/compress/test_promises
+	@TEST=threads_do_not_change_a_byte build/tsan/test/compress/test_promises >build/tsan/codecs.log 2>&1 || \
 	    { cat build/tsan/codecs.log; exit 1; }
 	@sh test/tsan.sh build/tsan/bin
 
@@ -249,7 +249,7 @@ tsan:
 CLANG ?= clang
 .PHONY: clang
 clang:
-	+@$(MAKE) --no-print-directory MODE=clang CC='$(CLANG)' CI=1 -j$$(nproc) all tests run-codec/test_golden run-compress/test_qsgd $(VEC_RUNS)
+	+@$(MAKE) --no-print-directory MODE=clang CC='$(CLANG)' CI=1 -j$$(nproc) all tests run-compress/test_golden run-compress/test_qsgd $(VEC_RUNS)
 
 # The lines and branches of lib/ that tests run, for each room; fails below the limits in test/coverage.py. The counters
 # are mapped from a file (%c), so processes count too that are killed, end by _exit or may make no system calls. Without
@@ -259,7 +259,7 @@ clang:
 COUNTERS := $(CURDIR)/build/coverage/counters
 COVERAGE := $(MAKE) --no-print-directory MODE=coverage CC='$(CLANG)' POINTS=5 SANITISE='-fprofile-instr-generate=$(COUNTERS)/%m%c.profraw' \
             OPTIMISE='-O1 -w -DNDEBUG -fcoverage-mapping -mllvm -runtime-counter-relocation -fprofile-list=test/coverage.list'
-COVERAGE_NOT := run-net/test_ranks run-nn/test_train_digits run-measure/test_memory run-codec/test_unbiased run-coder/test_efficiency \
+COVERAGE_NOT := run-exchange/test_ranks run-train/test_train_digits run-measure/test_memory run-compress/test_unbiased run-coder/test_efficiency \
             run-adding-unbiased cli-paper cli-docs cli-release
 
 .PHONY: coverage-run

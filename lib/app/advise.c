@@ -2,7 +2,7 @@
 #include "app/advise.h"
 
 #include "base/text.h"
-#include "num/stats.h"
+#include "math/stats.h"
 #include "report/report_number.h"
 
 #include <math.h>

@@ -3,8 +3,8 @@
 #ifndef ATOMO_ADVISE_H
 #define ATOMO_ADVISE_H
 
-#include "codec/codec.h"
-#include "network/cost.h"
+#include "compress/codec.h"
+#include "measure/cost.h"
 
 /* Limits: a codec that breaks one is not ranked. */
 typedef struct {

@@ -1,7 +1,7 @@
 /* cli_terminal.c -- what the reader of stdout can take: colours and characters a line (cli.h). */
 #include "app/cli.h"
 
-#include "net/net.h"
+#include "exchange/net.h"
 
 #include <stdlib.h>
 #include <string.h>

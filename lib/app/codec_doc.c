@@ -4,7 +4,7 @@
 #include "compress/spec.h"
 
 #include "measure/metrics_errors.h"
-#include "num/stats.h"
+#include "math/stats.h"
 
 #include <math.h>
 #include <string.h>

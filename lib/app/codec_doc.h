@@ -2,7 +2,7 @@
 #ifndef ATOMO_CODEC_DOC_H
 #define ATOMO_CODEC_DOC_H
 
-#include "codec/codec.h"
+#include "compress/codec.h"
 #include "report/report.h"
 
 typedef struct {

@@ -4,7 +4,7 @@
 #include "app/cost_job.h"
 #include "compress/spec.h"
 
-#include "num/stats.h"
+#include "math/stats.h"
 #include "report/report_stored.h"
 
 #include <math.h>

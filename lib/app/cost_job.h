@@ -11,7 +11,7 @@
 
 #include "app/compare_job.h"
 #include "base/counts.h"
-#include "network/cost.h"
+#include "measure/cost.h"
 
 enum {
     COST_WORKERS_MOST = 4096,

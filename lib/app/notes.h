@@ -3,7 +3,7 @@
 #define ATOMO_NOTES_H
 
 #include "app/progress.h"
-#include "codec/codec.h"
+#include "compress/codec.h"
 #include "dump/groups.h"
 
 /* Prints notes on the dump: how many datasets hold no floats, and how many step or worker groups have the same

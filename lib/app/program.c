@@ -4,7 +4,7 @@
 #include "app/cli_man.h"
 #include "base/file.h"
 #include "base/outfile.h"
-#include "num/linalg.h"
+#include "math/linalg.h"
 #include "report/report.h"
 
 #include <assert.h>

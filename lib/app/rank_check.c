@@ -4,8 +4,8 @@
 
 #include "base/checksum.h"
 #include "base/file.h"
-#include "num/linalg.h"
-#include "vec/kernels.h"
+#include "math/linalg.h"
+#include "math/vec/kernels.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #define ATOMO_RANKS_H
 
 #include "base/arena.h"
-#include "net/net.h"
+#include "exchange/net.h"
 
 /* Joins the other ranks, as net_open. On ranks other than 0, output to stdout is discarded from then on. */
 Status ranks_join(Net **out, Arena *a, Error *err);

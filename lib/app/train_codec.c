@@ -2,9 +2,9 @@
 #include "app/train_codec.h"
 
 #include "base/outfile.h"
-#include "nn/checkpoint.h"
-#include "nn/step_folder.h"
-#include "nn/training_run.h"
+#include "train/checkpoint.h"
+#include "train/step_folder.h"
+#include "train/training_run.h"
 #include "compress/spec.h"
 
 #include <errno.h>

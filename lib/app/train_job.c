@@ -3,9 +3,9 @@
 
 #include "app/notes.h"
 #include "app/ranks.h"
-#include "nn/networks.h"
-#include "nn/step_folder.h"
-#include "nn/weights.h"
+#include "train/networks.h"
+#include "train/step_folder.h"
+#include "train/weights.h"
 #include "base/parallel.h"
 #include "compress/spec.h"
 

@@ -5,7 +5,7 @@
 
 #include "app/cli.h"
 #include "app/progress.h"
-#include "nn/train_settings.h"
+#include "train/train_settings.h"
 #include "report/report.h"
 
 typedef struct {

@@ -2,7 +2,7 @@
 #ifndef ATOMO_TRAIN_RATES_H
 #define ATOMO_TRAIN_RATES_H
 
-#include "codec/codec.h"
+#include "compress/codec.h"
 
 /* Reads the output of `atomo-train tune` from the file at `path`, and sets (*rate)[k] to the learning rate
  * chosen for codec[k]. Codecs are found by their specs. `*rate` is allocated in the arena. Returns

@@ -4,7 +4,7 @@
 #include "report/report_stored.h"
 
 #include "measure/timing.h"
-#include "num/stats.h"
+#include "math/stats.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #define ATOMO_VERIFY_JOB_H
 
 #include "app/cli.h"
-#include "verify/verify.h"
+#include "measure/verify.h"
 
 typedef struct {
     Common common;

@@ -18,7 +18,7 @@
 #define ATOMO_LEVELS_H
 
 #include "base/bytes.h"
-#include "vec/kernels.h"
+#include "math/vec/kernels.h"
 
 typedef enum { LEVELS_SPARSE, LEVELS_DENSE, LEVELS_FORMS } LevelsForm;
 

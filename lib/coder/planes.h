@@ -17,7 +17,7 @@
 #define ATOMO_PLANES_H
 
 #include "base/bytes.h"
-#include "vec/kernels.h"
+#include "math/vec/kernels.h"
 
 enum { PLANE_GROUP = 64, PLANES_MAX = 24, TRIT_GROUP = 320 };
 

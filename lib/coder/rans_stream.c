@@ -1,6 +1,6 @@
 /* rans_stream.c -- writes and reads rANS streams. With sixteen lanes (coder states), the SIMD kernels of
- * vec/rans_vec.c handle 16 symbols at a time. */
-#include "vec/kernels.h"
+ * math/vec/rans_vec.c handle 16 symbols at a time. */
+#include "math/vec/kernels.h"
 #include "coder/rans.h"
 
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* signs.c -- writes and reads sign bits. The vector kernels handle whole groups of 64 signs, and this file
  * handles the shorter last group. */
 #include "coder/signs.h"
-#include "vec/kernels.h"
+#include "math/vec/kernels.h"
 
 enum { GROUP = 64 };
 

@@ -2,7 +2,7 @@
  * code, and their positions. Chooses between the sparse form and the dense forms. */
 #include "coder/indices.h"
 #include "coder/symbols_parts.h"
-#include "num/log_series.h"
+#include "math/log_series.h"
 
 /* First byte of the sparse form. The first byte of a dense form has the kind in bits 0 and 1, and the field
  * `lanes` in bits 2 and 3. No dense form begins with 4: this would be bit planes (kind 0) with `lanes` = 1, and

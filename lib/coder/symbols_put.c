@@ -1,7 +1,7 @@
 /* symbols_put.c -- writes the dense forms (kinds 0 to 3 of symbols.h). Counts codes, chooses the shortest form,
  * and writes the codes block by block. */
 #include "coder/symbols_parts.h"
-#include "vec/kernels.h"
+#include "math/vec/kernels.h"
 
 #include <math.h>
 

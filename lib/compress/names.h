@@ -6,7 +6,7 @@
 #ifndef ATOMO_NAMES_H
 #define ATOMO_NAMES_H
 
-#include "codec/compressor.h"
+#include "compress/compressor.h"
 
 extern const Compressor *const compressors[];        /* all compressors (all.c); ends in NULL */
 /* returns the compressor of this name, written in any case; NULL: there is none */

@@ -5,7 +5,7 @@
 #ifndef ATOMO_RATE_H
 #define ATOMO_RATE_H
 
-#include "codec/compressor.h"
+#include "compress/compressor.h"
 
 typedef struct {
     const Codec *stage; /* the stage that has the key */

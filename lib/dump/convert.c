@@ -3,7 +3,7 @@
 
 #include "base/bytes.h"
 #include "dump/array_write.h"
-#include "num/finite.h"
+#include "math/finite.h"
 
 #include <string.h>
 

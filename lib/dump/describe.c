@@ -1,6 +1,6 @@
 /* describe.c -- computes the statistics of a tensor (describe.h). */
 #include "dump/describe.h"
-#include "num/linalg.h"
+#include "math/linalg.h"
 #include "base/parallel.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
  * tails. */
 #include "dump/noise.h"
 
-#include "num/log_series.h"
+#include "math/log_series.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 #include "dump/team.h"
 
 #include "dump/noise.h"
-#include "num/finite.h"
+#include "math/finite.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* average.c -- implements average.h. */
 #include "exchange/average.h"
 
-#include "codec/compressor.h"
+#include "compress/compressor.h"
 #include "compress/spec.h"
 
 const char *const average_names[] = {"auto", "all", "senders", NULL};

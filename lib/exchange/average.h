@@ -2,7 +2,7 @@
 #ifndef ATOMO_AVERAGE_H
 #define ATOMO_AVERAGE_H
 
-#include "codec/codec.h"
+#include "compress/codec.h"
 
 /* AVERAGE_AUTO: as the codec's paper does (the promise SENDERS_MEAN). */
 typedef enum { AVERAGE_AUTO, AVERAGE_ALL, AVERAGE_SENDERS } Average;

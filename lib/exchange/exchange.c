@@ -2,7 +2,7 @@
 #include "exchange/exchange.h"
 
 #include "exchange/mean.h"
-#include "codec/wrapper.h"
+#include "compress/wrapper.h"
 
 #include <assert.h>
 #include <string.h>

@@ -22,7 +22,7 @@
 #ifndef ATOMO_EXCHANGE_H
 #define ATOMO_EXCHANGE_H
 
-#include "codec/codec.h"
+#include "compress/codec.h"
 
 enum { EXCHANGE_BATCH = 8 };
 

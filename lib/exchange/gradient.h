@@ -11,7 +11,7 @@
 #include "dump/groups.h"
 #include "exchange/exchange.h"
 #include "exchange/states.h"
-#include "net/net.h"
+#include "exchange/net.h"
 
 /* One tensor of a gradient; the gradient's tensors lie in one array of floats. */
 typedef struct {

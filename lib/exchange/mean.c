@@ -2,7 +2,7 @@
 #include "exchange/mean.h"
 
 #include "base/parallel.h"
-#include "vec/kernels.h"
+#include "math/vec/kernels.h"
 
 #include <math.h>
 

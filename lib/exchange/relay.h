@@ -7,7 +7,7 @@
 #define ATOMO_RELAY_H
 
 #include "exchange/exchange.h"
-#include "net/net.h"
+#include "exchange/net.h"
 
 /* A tensor in a message. All tensors of a message have the same x.payloads, x.call.err and x.call.round. */
 typedef struct {

@@ -1,5 +1,5 @@
 /* segments.h -- merges the payloads of one round, of one or several tensors, in segments, one on each rank: an
- * all-reduce of payloads. For payloads that merge number by number (codec/numbers.h).
+ * all-reduce of payloads. For payloads that merge number by number (compress/numbers.h).
  *
  * Rank r receives segment r of all payloads (a reduce-scatter), and adds them up in the order of workers. Then the
  * merged segments go round a ring (an all-gather). With P ranks and as many workers, a rank sends (P - 1) / P of a
@@ -10,7 +10,7 @@
 #ifndef ATOMO_SEGMENTS_H
 #define ATOMO_SEGMENTS_H
 
-#include "codec/numbers.h"
+#include "compress/numbers.h"
 #include "exchange/relay.h"
 
 typedef struct {

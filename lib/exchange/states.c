@@ -1,7 +1,7 @@
 /* states.c -- keeps codec states in a growing list, and finds them by a hash table (states.h). */
 #include "exchange/states.h"
 #include "base/text.h"
-#include "codec/wrapper.h"
+#include "compress/wrapper.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #ifndef ATOMO_STATES_H
 #define ATOMO_STATES_H
 
-#include "codec/codec.h"
+#include "compress/codec.h"
 
 typedef struct {
     int64_t worker;

@@ -10,7 +10,7 @@
 #include "library/library_parts.h"
 
 #include "base/parallel.h"
-#include "num/linalg.h"
+#include "math/linalg.h"
 
 #include <pthread.h>
 

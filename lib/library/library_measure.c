@@ -5,9 +5,9 @@
 #include "base/host.h"
 #include "compress/spec.h"
 #include "measure/timing.h"
-#include "num/finite.h"
-#include "num/linalg.h"
-#include "num/radix.h"
+#include "math/finite.h"
+#include "math/linalg.h"
+#include "math/radix.h"
 #include "report/report_compare.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* library_step.c -- the functions of atomo.h for one step of several workers. */
 #include "library/library_parts.h"
 
-#include "codec/wrapper.h"
+#include "compress/wrapper.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #include "base/checksum.h"
 #include "base/text.h"
 #include "exchange/average.h"
-#include "num/finite.h"
+#include "math/finite.h"
 
 #include <stdio.h>
 #include <stdlib.h>

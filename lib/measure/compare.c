@@ -6,7 +6,7 @@
 #include "measure/compare_parts.h"
 
 #include "base/parallel.h"
-#include "num/radix.h"
+#include "math/radix.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -14,7 +14,7 @@
 #ifndef ATOMO_COMPARE_H
 #define ATOMO_COMPARE_H
 
-#include "codec/harness.h"
+#include "compress/harness.h"
 #include "dump/groups.h"
 #include "exchange/average.h"
 #include "measure/metrics.h"

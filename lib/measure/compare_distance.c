@@ -2,7 +2,7 @@
  * vectors joined. Only the first repeats are measured, to save time and memory (compare_parts.h). */
 #include "measure/compare_parts.h"
 
-#include "num/radix.h"
+#include "math/radix.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
 #include "measure/compare_parts.h"
 
 #include "measure/timing.h"
-#include "num/stats.h"
+#include "math/stats.h"
 
 #include <string.h>
 

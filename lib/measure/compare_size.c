@@ -7,7 +7,7 @@
 #include "measure/compare_parts.h"
 
 #include "compress/rate.h"
-#include "num/solve.h"
+#include "math/solve.h"
 #include "compress/spec.h"
 
 #include <string.h>

@@ -10,7 +10,7 @@
  * estimate. */
 #include "measure/compare_parts.h"
 
-#include "num/stats.h"
+#include "math/stats.h"
 #include "measure/timing.h"
 #include "compress/spec.h"
 

@@ -4,8 +4,8 @@
 #include "measure/link_trial.h"
 
 #include "measure/timing.h"
-#include "network/netcost.h"
-#include "num/stats.h"
+#include "measure/netcost.h"
+#include "math/stats.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,8 +7,8 @@
 #define ATOMO_METRICS_H
 
 #include "base/arena.h"
-#include "num/stats.h"
-#include "vec/kernels.h"
+#include "math/stats.h"
+#include "math/vec/kernels.h"
 
 /* Which vectors a record is about. Each RecordLevel has its own 95th percentile of |g|, which separates
  * large elements of the gradient g from small ones. */
@@ -74,7 +74,7 @@ typedef struct {
      * workers draw the same numbers; NaN: between both, or the estimates are means over workers already */
     double own_draws;
     double gradient[G_SUMS];
-    /* Sums (S_... in vec/kernels.h) that measure how estimates deviate from their mean over repeats, and how
+    /* Sums (S_... in math/vec/kernels.h) that measure how estimates deviate from their mean over repeats, and how
      * this mean deviates from g. */
     double spread[S_SUMS];
     bool unbiased;         /* the codec promises that the estimate's mean is g */

@@ -2,7 +2,7 @@
  * gradient, h the estimate. An atom is a term of the decomposition of g from which a codec draws. */
 #include "measure/metrics_errors.h"
 
-#include "num/stats.h"
+#include "math/stats.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* paired.c -- compares a metric of two codecs that drew the same random numbers in each repeat. */
 #include "measure/paired.h"
 
-#include "num/stats.h"
+#include "math/stats.h"
 
 #include <assert.h>
 #include <math.h>

@@ -3,7 +3,7 @@
 #include "report/report_against.h"
 #include "report/report_bias.h"
 
-#include "num/stats.h"
+#include "math/stats.h"
 
 #include <stdio.h>
 #include <string.h>

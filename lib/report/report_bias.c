@@ -2,7 +2,7 @@
 #include "report/report_bias.h"
 
 #include "measure/metrics_errors.h"
-#include "num/stats.h"
+#include "math/stats.h"
 
 #include <math.h>
 

@@ -7,8 +7,8 @@
 
 #include "compress/rate.h"
 #include "compress/spec.h"
-#include "num/pareto.h"
-#include "num/stats.h"
+#include "math/pareto.h"
+#include "math/stats.h"
 
 #include <assert.h>
 #include <math.h>

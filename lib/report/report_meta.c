@@ -1,9 +1,9 @@
 /* report_meta.c -- facts about a run: versions, machine, command line. */
 #include "base/host.h"
 #include "dump/tensor.h"
-#include "net/net.h"
-#include "vec/kernels.h"
-#include "num/linalg.h"
+#include "exchange/net.h"
+#include "math/vec/kernels.h"
+#include "math/linalg.h"
 #include "report/report.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "compress/spec.h"
-#include "num/stats.h"
+#include "math/stats.h"
 
 #include <math.h>
 #include <string.h>

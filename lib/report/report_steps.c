@@ -1,7 +1,7 @@
 /* report_steps.c -- means and standard errors of metrics over training steps (report_steps.h). */
 #include "report/report_steps.h"
 
-#include "num/stats.h"
+#include "math/stats.h"
 
 const Column steps_columns[] = {
     {"bits_per_element_steps", true},

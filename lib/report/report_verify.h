@@ -5,7 +5,7 @@
 #define ATOMO_REPORT_VERIFY_H
 
 #include "report/report.h"
-#include "verify/verify.h"
+#include "measure/verify.h"
 
 /* The verdicts on one statement, or on all statements. */
 typedef struct {

@@ -16,7 +16,7 @@
  * A codec's floor is the least ratio that this project promises on a machine with AVX-512. Without AVX-512
  * the least ratio is 0.6 times the floor. */
 #include "compress/spec.h"
-#include "vec/kernels.h"
+#include "math/vec/kernels.h"
 #include "bench/yardstick.h"
 
 #include <stdio.h>

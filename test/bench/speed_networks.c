@@ -4,7 +4,7 @@
  * is a window of SIDE tokens of 65 letters. */
 #include "bench/yardstick.h"
 
-#include "nn/model.h"
+#include "train/model.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  *
  *     bench_peers read DUMP.h5         opens the file and reads every tensor
  *     bench_peers wasserstein PAIR     computes W1 between the two halves of a file of float32 numbers */
-#include "num/radix.h"
+#include "math/radix.h"
 #include "dump/tensor.h"
 #include "measure/timing.h"
 

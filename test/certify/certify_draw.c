@@ -8,7 +8,7 @@
 #include "dump/tensor.h"
 #include "rig/draws.h"
 #include "rig/every_codec.h"
-#include "vec/kernels.h"
+#include "math/vec/kernels.h"
 
 enum { N = 500, LAWS = 4, SHAPES = 3, DRAWS = 500 };
 

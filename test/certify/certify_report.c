@@ -13,7 +13,7 @@
  * nu is (tr C)^2 / tr C^2 for the covariance C of the error. The p-values of all tests are adjusted together by
  * Holm's method. */
 #include "base/base.h"
-#include "num/stats.h"
+#include "math/stats.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@ can_launch() {
 }
 
 # The arguments of mpirun before -n. It may run as root, and start more ranks than there are cores. A rank that waits
-# sleeps (test/net/rest.c).
+# sleeps (test/exchange/rest.c).
 LAUNCH="mpirun --allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1 -x LD_PRELOAD=${PUBLIC%/public}/rest.so --timeout 120"
 
 # A short training run; arguments: folder, further options. Results without the times are in FOLDER.cut.

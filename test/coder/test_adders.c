@@ -2,7 +2,7 @@
  * planes. The kernels of every instruction set are compared with plain loops. */
 #include "rig/check.h"
 
-#include "vec/kernels.h"
+#include "math/vec/kernels.h"
 #include "coder/planes.h"
 #include "base/rng.h"
 

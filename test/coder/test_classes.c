@@ -3,7 +3,7 @@
 #include "rig/wall.h"
 
 #include "base/rng.h"
-#include "vec/kernels.h"
+#include "math/vec/kernels.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #include "rig/check.h"
 
 #include "rig/coder_rig.h"
-#include "vec/kernels.h"
+#include "math/vec/kernels.h"
 #include "base/rng.h"
 #include "rig/wall.h"
 

@@ -6,7 +6,7 @@
 #include "rig/check.h"
 #include "base/rng.h"
 #include "coder/elias.h"
-#include "vec/kernels.h"
+#include "math/vec/kernels.h"
 
 static const unsigned lane_counts[] = {1, 4, RANS_LANES};
 

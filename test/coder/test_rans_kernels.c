@@ -4,7 +4,7 @@
 #include "rig/wall.h"
 
 #include "base/bytes.h"
-#include "vec/kernels.h"
+#include "math/vec/kernels.h"
 #include "coder/rans.h"
 #include "base/rng.h"
 

@@ -1,7 +1,7 @@
 /* test_signs.c -- codecs with one bit per element: kernels against plain loops, and the codecs scaledsign and
  * onebit against their formulas. test_sign_vote.c tests the majority vote of the codec sign. */
 #include "rig/codec_rig.h"
-#include "vec/kernels.h"
+#include "math/vec/kernels.h"
 #include "coder/signs.h"
 #include "rig/try.h"
 

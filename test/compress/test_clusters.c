@@ -3,7 +3,7 @@
 #include "rig/check.h"
 
 #include "compress/sketch/clusters.h"
-#include "vec/kernels.h"
+#include "math/vec/kernels.h"
 
 enum { N = 5000 };
 

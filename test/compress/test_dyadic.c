@@ -4,10 +4,10 @@
 #include "rig/codec_rig.h"
 #include "base/coin.h"
 #include "rig/draws.h"
-#include "num/hadamard_transform.h"
+#include "math/hadamard_transform.h"
 #include "rig/sources.h"
 #include "compress/atoms/waterfill.h"
-#include "num/wavelet_transform.h"
+#include "math/wavelet_transform.h"
 
 static Arena *forever;
 

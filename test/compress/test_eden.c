@@ -2,9 +2,9 @@
  * against a slow decoder, scales and bias. */
 #include "rig/try.h"
 
-#include "num/lloyd.h"
+#include "math/lloyd.h"
 #include "coder/planes.h"
-#include "num/rotation.h"
+#include "math/rotation.h"
 
 static const size_t sizes[] = {0,   1,   2,    63,   64,   65,   128,   200,   255,   256,   257,
                                512, 600, 1000, 1023, 1200, 4096, 65535, 65536, 65537, 65792, 200000};

@@ -7,7 +7,7 @@
 #include "rig/set_bits.h"
 #include "base/coin.h"
 #include "compress/atoms/waterfill.h"
-#include "vec/kernels.h"
+#include "math/vec/kernels.h"
 
 static Arena *forever;
 

@@ -2,9 +2,9 @@
  * the entropy of its indices. */
 #include "rig/check.h"
 
-#include "codec/compressor.h"
+#include "compress/compressor.h"
 #include "compress/spec.h"
-#include "num/stats.h"
+#include "math/stats.h"
 
 #include <math.h>
 

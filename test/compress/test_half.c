@@ -1,6 +1,6 @@
 /* test_half.c -- the codecs fp16 and bf16: the rounding of kernels against slow searches, saturation,
  * and what only their merged payloads do. */
-#include "vec/kernels.h"
+#include "math/vec/kernels.h"
 #include "rig/try.h"
 
 #include <float.h>

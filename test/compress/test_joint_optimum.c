@@ -4,7 +4,7 @@
 #include "compress/atoms/atoms.h"
 #include "rig/model_rig.h"
 #include "compress/atoms/offers.h"
-#include "codec/wrapper.h"
+#include "compress/wrapper.h"
 
 static Arena *forever;
 

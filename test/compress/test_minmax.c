@@ -1,6 +1,6 @@
 /* test_minmax.c -- the codec minmax, which rounds to uniform levels between the least and the greatest value of
  * a bucket: kernels and decoded elements. */
-#include "vec/kernels.h"
+#include "math/vec/kernels.h"
 #include "coder/planes.h"
 #include "rig/try.h"
 

@@ -1,6 +1,6 @@
 /* test_natural.c -- the codec natural, which rounds at random to powers of two: kernels against doubles, and the entropy that is
  * told. */
-#include "vec/kernels.h"
+#include "math/vec/kernels.h"
 #include "rig/try.h"
 
 /* ---- reference: the definition, computed in doubles ---- */

@@ -1,6 +1,6 @@
 /* test_neighbours.c -- closed forms of the variance of codecs that round each element at random to one of the two values next to it.
  * An element v between the values `low` and `up`, rounded without bias, has the variance (up - v) (v - low); the closed form is the
- * sum over all elements. codec/test_unbiased.c compares closed forms with draws. */
+ * sum over all elements. compress/test_unbiased.c compares closed forms with draws. */
 #include "rig/try.h"
 
 enum { N = 1024 };

@@ -2,7 +2,7 @@
  * the ATOMO paper. The figure has no numbers; this project computed the sizes from the shapes of ResNet-18 and
  * from the formats of the coders released with the paper. The test computes the sizes again. */
 #include "rig/codec_rig.h"
-#include "nn/model.h"
+#include "train/model.h"
 #include "report/report_stored.h"
 
 static Arena *a;

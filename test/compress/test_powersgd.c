@@ -3,8 +3,8 @@
  * estimates M. The compression ratio of ResNet-18 is compared with the paper. */
 #include "rig/codec_rig.h"
 #include "rig/model_rig.h"
-#include "num/finite.h"
-#include "num/linalg.h"
+#include "math/finite.h"
+#include "math/linalg.h"
 
 static Shape shape_of(int rank, const size_t *dim)
 {

@@ -4,7 +4,7 @@
 
 #include "rig/coder_rig.h"
 #include "coder/planes.h"
-#include "vec/quantise.h"
+#include "math/vec/quantise.h"
 
 static const size_t sizes[] = {0,   1,   2,   3,    7,     8,     63,    64,    65,
                                511, 512, 513, 1000, 65535, 65536, 65537, 200000, 140001};

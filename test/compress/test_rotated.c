@@ -3,8 +3,8 @@
 #include "rig/try.h"
 
 #include "coder/planes.h"
-#include "vec/quantise.h"
-#include "num/rotation.h"
+#include "math/vec/quantise.h"
+#include "math/rotation.h"
 
 static const size_t sizes[] = {0, 1, 63, 64, 65, 200, 256, 600, 1000, 1200, 4096, 65536, 65537, 200000};
 

@@ -3,7 +3,7 @@
  * decoding. */
 #include "rig/codec_rig.h"
 #include "rig/sources.h"
-#include "num/stats.h"
+#include "math/stats.h"
 
 enum { N = 600, WORKERS = 3 };
 

@@ -1,7 +1,7 @@
 /* test_sketch_hash.c -- sketches hash elements to buckets: the kernels (hash and medians) on every instruction
  * set, and how many elements collide. */
 #include "rig/check.h"
-#include "vec/kernels.h"
+#include "math/vec/kernels.h"
 #include "base/rng.h"
 
 #include <math.h>

@@ -2,8 +2,8 @@
  * lists, and the codecs topk and threshold, which send the selected elements. */
 #include "rig/try.h"
 
-#include "vec/kernels.h"
-#include "num/select.h"
+#include "math/vec/kernels.h"
+#include "math/select.h"
 
 #include <float.h>
 

@@ -11,7 +11,7 @@
 #include "dump/tensor.h"
 #include "rig/codec_rig.h"
 #include "base/rng.h"
-#include "num/linalg.h"
+#include "math/linalg.h"
 
 /* Fills x with a matrix like a gradient: noise plus a few outer products of high norm. `seed` selects the
  * random numbers. */

@@ -3,7 +3,7 @@
  * two singular vectors. */
 #include "compress/atoms/svd_plan.h"
 #include "rig/draws.h"
-#include "num/linalg.h"
+#include "math/linalg.h"
 
 /* Fills x with noise plus a few outer products of high norm. One vector has elements of very different size. */
 static void fill_gradient(size_t rows, size_t cols, uint64_t seed, float *x)

@@ -3,7 +3,7 @@
 #include "rig/crowd.h"
 
 #include "coder/planes.h"
-#include "num/rotation.h"
+#include "math/rotation.h"
 
 static const size_t sizes[] = {0, 1, 63, 64, 65, 200, 256, 600, 1000, 1200, 4096, 65536, 65537, 200000};
 /* clipped[bits] is the probability P(|Z| > T) that a standard normal Z is clipped; levels are from -T to T */

@@ -7,7 +7,7 @@
 #include "base/rng.h"
 #include "compress/atoms/waterfill.h"
 #include "compress/spec.h"
-#include "vec/kernels.h"
+#include "math/vec/kernels.h"
 
 #include <float.h>
 

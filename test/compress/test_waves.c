@@ -4,9 +4,9 @@
 #include "compress/atoms/atoms.h"
 #include "compress/atoms/spectrum.h"
 #include "rig/codec_rig.h"
-#include "num/cosine.h"
+#include "math/cosine.h"
 #include "rig/draws.h"
-#include "num/phase.h"
+#include "math/phase.h"
 #include "rig/set_bits.h"
 #include "rig/sources.h"
 

@@ -4,7 +4,7 @@
 #include "dump/noise.h"
 #include "rig/check.h"
 #include "rig/scratch_dir.h"
-#include "num/stats.h"
+#include "math/stats.h"
 
 static Error err;
 static Arena *arena;

@@ -5,8 +5,8 @@
  *
  * Input: edits of seven bytes: what to modify, which one, position, and a value of four bytes. */
 #include "compress/spec.h"
-#include "nn/checkpoint.h"
-#include "nn/step_folder.h"
+#include "train/checkpoint.h"
+#include "train/step_folder.h"
 #include "rig/tiny_data.h"
 
 #include <stdio.h>

@@ -3,10 +3,10 @@
  *
  * Input: a container. The checksums of the container's blocks are corrected before it is read, unless the
  * lowest bit of the last byte is set. */
-#include "num/finite.h"
+#include "math/finite.h"
 #include "base/checksum.h"
 #include "compress/spec.h"
-#include "payload/frame.h"
+#include "app/frame.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
  * Input: spec, shape, workers, seed (one byte each), then edits of four bytes: worker, position, value, round. */
 #include "exchange/exchange.h"
 #include "exchange/states.h"
-#include "num/finite.h"
+#include "math/finite.h"
 #include "rig/normal_table.h"
 #include "rig/spec_list.h"
 

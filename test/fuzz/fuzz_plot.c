@@ -3,7 +3,7 @@
  * result cannot run a command.
  *
  * Input: a result in CSV or JSON. */
-#include "plot/plot.h"
+#include "report/plot.h"
 #include "rig/memory_file.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
  *
  * Input: a result in CSV or JSON. */
 #include "base/json.h"
-#include "page/report_page_table.h"
+#include "report/report_page_table.h"
 #include "report/report_query.h"
 #include "report/report_speedup.h"
 #include "rig/memory_file.h"

@@ -4,7 +4,7 @@
 #include "rig/every_codec.h"
 #include "rig/library_rig.h"
 
-#include "codec/wrapper.h"
+#include "compress/wrapper.h"
 #include "exchange/average.h"
 #include "exchange/gradient.h"
 

@@ -2,7 +2,7 @@
  * (sums over repeats) that is filled by hand. The test compares them with their definitions, statistical
  * tables and SciPy. */
 #include "measure/metrics_errors.h"
-#include "num/stats.h"
+#include "math/stats.h"
 #include "rig/check.h"
 
 #include <math.h>

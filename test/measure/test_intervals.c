@@ -5,7 +5,7 @@
  * shares, so one seed in 400 would fail. The seed of the test is fixed. */
 #include "rig/metrics_rig.h"
 
-#include "num/stats.h"
+#include "math/stats.h"
 
 enum { EXPERIMENTS = 5000, REPEATS = 10, ELEMENTS = 1000 };
 

@@ -3,7 +3,7 @@
 #include "rig/check.h"
 #include "compress/spec.h"
 #include "measure/compare.h"
-#include "num/radix.h"
+#include "math/radix.h"
 
 static float value_at(size_t i, uint32_t key)
 {

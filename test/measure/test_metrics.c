@@ -1,7 +1,7 @@
 /* test_metrics.c -- compares every metric with the value computed by numpy and scipy (reference/metrics.py).
  * Also tests the cases in which a metric is null. */
 #include "rig/metrics_rig.h"
-#include "num/radix.h"
+#include "math/radix.h"
 #include "reference/known.h"
 #include "reference/vectors.h"
 

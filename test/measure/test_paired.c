@@ -8,7 +8,7 @@
 #include "base/rng.h"
 #include "compress/spec.h"
 #include "measure/paired.h"
-#include "num/stats.h"
+#include "math/stats.h"
 
 static Draws draws(const double *v, size_t count)
 {

@@ -2,11 +2,11 @@
  * standard error of a mean over repeats must agree with the standard deviation of repeats that are measured
  * singly. Also tests degrees of freedom. */
 #include "rig/metrics_rig.h"
-#include "codec/compressor.h"
+#include "compress/compressor.h"
 #include "measure/compare_parts.h"
 #include "measure/metrics_errors.h"
-#include "num/radix.h"
-#include "num/stats.h"
+#include "math/radix.h"
+#include "math/stats.h"
 #include "reference/vectors.h"
 
 /* ---- sizes and times ---- */

@@ -2,7 +2,7 @@
  *
  * clock_gettime of this file replaces the system's. Each reading moves the clock by a nanosecond, and the test codec's
  * encode and decode by fixed times, so every reported time is known up to the readings. */
-#include "codec/compressor.h"
+#include "compress/compressor.h"
 #include "measure/compare.h"
 #include "reference/vectors.h"
 #include "rig/check.h"

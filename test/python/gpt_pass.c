@@ -6,7 +6,7 @@
  * token and letter the output less that of letter 0, as doubles; and the gradient as floats, in the order of the
  * parameters. An output follows from the loss with another label: the mean over all labels changes by the difference of
  * two outputs, divided by the number of labels. */
-#include "nn/weights.h"
+#include "train/weights.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 """A small CNN trains on digits of 14 x 14 pixels, by two processes over gloo, to within a point of its accuracy without compression, with each of three
 codecs. Each codec has the learning rate that suits it: docs/python.md says how to find one. test_torch.py holds the hook on four ranks
-against the sum of their gradients, test/nn/test_train_digits.c trains with svd.
+against the sum of their gradients, test/train/test_train_digits.c trains with svd.
 
 DIGITS names the program that writes the data set (export_digits.c).
 """

@@ -98,7 +98,7 @@ def check_theorem_5():
 
 
 def check_threads():
-    """test/codec/test_promises.c compares the payloads of every codec on 1, 2 and 8 threads."""
+    """test/compress/test_promises.c compares the payloads of every codec on 1, 2 and 8 threads."""
     specs = ("qsgd", "terngrad:share=on,code=elias", "entry:ratio=0.1", "randk", "svd", "ef+entry:bits=1", "wavelet:family=db2", "powersgd")
     words = [w for spec in specs for w in ("-c", spec)]
     files, records = [], []

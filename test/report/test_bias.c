@@ -2,7 +2,7 @@
  * intervals contain the true value, how often the tests raise a false alarm, and whether they find the bias of
  * two biased codecs. Seeds are fixed, so the counts are the same in every run. */
 #include "measure/metrics_errors.h"
-#include "num/stats.h"
+#include "math/stats.h"
 #include "report/report_bias.h"
 #include "rig/lenet_layer.h"
 

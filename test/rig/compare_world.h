@@ -4,7 +4,7 @@
 #ifndef ATOMO_COMPARE_WORLD_H
 #define ATOMO_COMPARE_WORLD_H
 
-#include "codec/compressor.h"
+#include "compress/compressor.h"
 #include "rig/check.h"
 #include "measure/compare.h"
 #include "reference/vectors.h"

@@ -5,7 +5,7 @@
 
 #include "rig/check.h"
 
-#include "nn/build.h"
+#include "train/build.h"
 
 typedef struct {
     Arena *a, *scratch;

@@ -3,7 +3,7 @@
 #define ATOMO_LINALG_RIG_H
 
 #include "rig/check.h"
-#include "num/linalg.h"
+#include "math/linalg.h"
 #include "base/rng.h"
 
 static Arena *arena;

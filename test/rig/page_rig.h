@@ -3,7 +3,7 @@
 #define ATOMO_TEST_PAGE_RIG_H
 
 #include "rig/check.h"
-#include "page/report_page.h"
+#include "report/report_page.h"
 
 #include <stdlib.h>
 #include <unistd.h>

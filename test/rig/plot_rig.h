@@ -4,7 +4,7 @@
 #define ATOMO_PLOT_RIG_H
 
 #include "rig/check.h"
-#include "plot/plot.h"
+#include "report/plot.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -3,7 +3,7 @@
 #ifndef ATOMO_TINY_DATA_H
 #define ATOMO_TINY_DATA_H
 
-#include "data/dataset.h"
+#include "train/dataset.h"
 
 static const DatasetInfo tiny_info = {.name = "tiny",
                                       .channels = 1,

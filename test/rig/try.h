@@ -5,7 +5,7 @@
 #include "rig/check.h"
 
 #include "compress/spec.h"
-#include "num/finite.h"
+#include "math/finite.h"
 
 typedef struct {
     Arena *arena, *scratch;

@@ -4,7 +4,7 @@
 
 #include "rig/check.h"
 #include "rig/sources.h"
-#include "verify/verify_parts.h"
+#include "measure/verify_parts.h"
 
 static Arena *scratch;
 static Error err;

@@ -12,7 +12,7 @@ $ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; B="$TRAIN --workers 3 --tr
 
 # ranks that are killed at random moments: nothing hangs, no checkpoint is lost, all bytes are those of an undisturbed run
 ? . $SRC/test/cli/ranks.sh; can_launch # needs mpirun and a build with MPI (make deps-mpi), without sanitizers
-$ python3 $SRC/test/net/kills.py $(dirname $(command -v atomo-train)) 2
+$ python3 $SRC/test/exchange/kills.py $(dirname $(command -v atomo-train)) 2
 > 2 kills: all ranks ended within 10 s, mpirun too but ? times; * runs ended with the bytes of an undisturbed run
 = 0
 

@@ -12,7 +12,7 @@
 #ifndef ATOMO_ATOMS_H
 #define ATOMO_ATOMS_H
 
-#include "codec/compressor.h"
+#include "compress/compressor.h"
 #include "coder/indices.h"
 
 enum { PROBS_OPTIMAL, PROBS_CLIP };

@@ -7,7 +7,7 @@
  * S1 and S2 are the sums of |x| and x^2 over |x| < v. */
 #include "compress/atoms/atoms.h"
 
-#include "num/phase.h"
+#include "math/phase.h"
 
 #include <float.h>
 #include <math.h>

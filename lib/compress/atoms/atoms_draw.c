@@ -3,7 +3,7 @@
 #include "compress/atoms/atoms.h"
 
 #include "compress/atoms/candidates.h"
-#include "vec/kernels.h"
+#include "math/vec/kernels.h"
 #include "base/parallel.h"
 
 #include <math.h>

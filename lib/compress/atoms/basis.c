@@ -2,7 +2,7 @@
 #include "compress/atoms/basis.h"
 
 #include "base/parallel.h"
-#include "num/blockwise.h"
+#include "math/blockwise.h"
 
 #include <float.h>
 #include <math.h>

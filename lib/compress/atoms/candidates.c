@@ -11,7 +11,7 @@
  * visits. */
 #include "compress/atoms/candidates.h"
 
-#include "vec/kernels.h"
+#include "math/vec/kernels.h"
 #include "base/parallel.h"
 #include "compress/atoms/waterfill.h"
 

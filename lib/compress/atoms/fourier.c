@@ -13,8 +13,8 @@
 #include "compress/atoms/spectrum.h"
 #include "base/bits.h"
 #include "base/parallel.h"
-#include "num/blockwise.h"
-#include "num/phase.h"
+#include "math/blockwise.h"
+#include "math/phase.h"
 
 #include <float.h>
 #include <math.h>

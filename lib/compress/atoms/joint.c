@@ -7,7 +7,7 @@
  *
  *     kind:8 = 0  { x:f32 } x n     or     kind:8 = 1  codec:8  the codec's payload without its kind byte */
 #include "compress/atoms/offers.h"
-#include "codec/wrapper.h"
+#include "compress/wrapper.h"
 
 #include <math.h>
 

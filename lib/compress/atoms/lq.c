@@ -2,7 +2,7 @@
  * with the budget s = |g|_1 / |g|_q (Wang et al. 2018, Theorem 5). Element i is kept with p = |g_i| / N. The
  * payload is a list of light atoms (p < 1; atoms.h) with tau = N. */
 #include "compress/atoms/basis.h"
-#include "vec/kernels.h"
+#include "math/vec/kernels.h"
 #include "base/parallel.h"
 
 #include <float.h>

@@ -13,7 +13,7 @@
 #ifndef ATOMO_OFFERS_H
 #define ATOMO_OFFERS_H
 
-#include "codec/compressor.h"
+#include "compress/compressor.h"
 
 typedef struct {
     CurvePoint at;

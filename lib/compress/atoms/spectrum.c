@@ -1,12 +1,12 @@
 /* spectrum.c -- computes the Fourier atoms of a matrix, and the matrix from its atoms (spectrum.h). An atom's
- * gauge is its |z| or up to 0.12 % more (num/phase.h). */
+ * gauge is its |z| or up to 0.12 % more (math/phase.h). */
 #include "compress/atoms/spectrum.h"
 
 #include "compress/atoms/basis.h"
-#include "num/fourier_transform.h"
+#include "math/fourier_transform.h"
 #include "base/parallel.h"
-#include "num/blockwise.h"
-#include "num/phase.h"
+#include "math/blockwise.h"
+#include "math/phase.h"
 
 #include <float.h>
 #include <math.h>

@@ -13,7 +13,7 @@
 #ifndef ATOMO_SPECTRUM_H
 #define ATOMO_SPECTRUM_H
 
-#include "codec/compressor.h"
+#include "compress/compressor.h"
 
 typedef struct {
     bool turned;             /* true: the matrix is transposed */
@@ -35,7 +35,7 @@ FourierSpectrum spectrum_shape(size_t rows, size_t cols);
 /* Returns the position in s->data of the atom with number `atom`, and whether the atom is real. */
 Frequency spectrum_frequency(const FourierSpectrum *s, size_t atom);
 
-/* Computes s->data from x. Sets gauge[i] to the gauge of atom i: its |z| or up to 0.12 % more (num/phase.h).
+/* Computes s->data from x. Sets gauge[i] to the gauge of atom i: its |z| or up to 0.12 % more (math/phase.h).
  * ERR_NUMERIC: a gauge is beyond float32's range. */
 Status spectrum_of(const Call *c, const float *x, FourierSpectrum *s, float *gauge);
 

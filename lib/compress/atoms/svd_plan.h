@@ -11,7 +11,7 @@
 #define ATOMO_SVD_PLAN_H
 
 #include "compress/atoms/atoms.h"
-#include "num/spectral.h"
+#include "math/spectral.h"
 #include "compress/atoms/svd_vectors.h"
 
 /* How the basis of a matrix is computed (spectral.h). */

@@ -2,7 +2,7 @@
  * (svd_vectors.h). */
 #include "compress/atoms/svd_vectors.h"
 #include "coder/elias.h"
-#include "vec/kernels.h"
+#include "math/vec/kernels.h"
 
 #include <math.h>
 #include <stdio.h>

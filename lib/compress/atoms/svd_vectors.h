@@ -10,7 +10,7 @@
 #ifndef ATOMO_SVD_VECTORS_H
 #define ATOMO_SVD_VECTORS_H
 
-#include "codec/compressor.h"
+#include "compress/compressor.h"
 
 typedef enum { VECTORS_F32, VECTORS_BF16, VECTORS_QSGD } VectorForm;
 extern const char *const svd_vector_forms[];

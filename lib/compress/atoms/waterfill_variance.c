@@ -16,9 +16,9 @@
 #include "compress/atoms/waterfill.h"
 
 #include "base/bytes.h"
-#include "vec/kernels.h"
+#include "math/vec/kernels.h"
 #include "base/parallel.h"
-#include "num/blockwise.h"
+#include "math/blockwise.h"
 
 #include <float.h>
 #include <math.h>

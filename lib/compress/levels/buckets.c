@@ -2,7 +2,7 @@
  * its norm or range. Threads work on blocks of 2^16 elements, which need not begin or end with a bucket. */
 #include "compress/levels/buckets.h"
 
-#include "num/blockwise.h"
+#include "math/blockwise.h"
 
 #include <math.h>
 

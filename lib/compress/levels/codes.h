@@ -10,7 +10,7 @@
 #ifndef ATOMO_CODES_H
 #define ATOMO_CODES_H
 
-#include "codec/compressor.h"
+#include "compress/compressor.h"
 #include "coder/levels.h"
 #include "coder/symbols.h"
 

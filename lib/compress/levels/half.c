@@ -10,8 +10,8 @@
  * overflow and a mean cannot. Each further merge rounds again. A merged payload decodes to the mean times
  * the number of workers. Payloads of rounding=stochastic do not merge: to round a sum without bias, merge
  * would need random numbers. */
-#include "codec/compressor.h"
-#include "vec/kernels.h"
+#include "compress/compressor.h"
+#include "math/vec/kernels.h"
 
 #include <float.h>
 #include <math.h>

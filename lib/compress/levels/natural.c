@@ -8,8 +8,8 @@
  * carries into the exponent field with that probability. For magnitudes below 2^-126 the exponent field is 0,
  * and the same addition chooses between 0 and 2^-126. With code=rans the tensor is sent raw if the longest
  * payload of its shape is not shorter than raw floats. */
-#include "codec/compressor.h"
-#include "vec/kernels.h"
+#include "compress/compressor.h"
+#include "math/vec/kernels.h"
 #include "coder/planes.h"
 #include "coder/symbols.h"
 

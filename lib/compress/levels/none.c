@@ -1,9 +1,9 @@
 /* none.c -- sends the gradient uncompressed, as float32, little-endian, without a kind byte. The codec `none`
  * is the baseline of comparisons. */
-#include "codec/compressor.h"
+#include "compress/compressor.h"
 #include "compress/lowrank/addends.h"
-#include "num/blockwise.h"
-#include "num/finite.h"
+#include "math/blockwise.h"
+#include "math/finite.h"
 
 #include <float.h>
 #include <math.h>

@@ -3,8 +3,8 @@
 
 #include "compress/lowrank/addends.h"
 #include "base/parallel.h"
-#include "num/blockwise.h"
-#include "num/finite.h"
+#include "math/blockwise.h"
+#include "math/finite.h"
 
 #include <float.h>
 #include <math.h>

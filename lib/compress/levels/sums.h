@@ -12,7 +12,7 @@
 #ifndef ATOMO_SUMS_H
 #define ATOMO_SUMS_H
 
-#include "codec/compressor.h"
+#include "compress/compressor.h"
 #include "coder/planes.h"
 
 typedef struct {

@@ -6,7 +6,7 @@
  * Rotated coordinates are nearly normally distributed with a standard deviation proportional to the block's
  * norm. So the levels span a multiple of the norm. Coordinates beyond the levels are clipped, which makes the
  * codec biased. */
-#include "vec/kernels.h"
+#include "math/vec/kernels.h"
 #include "compress/rotated/blocks.h"
 #include "compress/levels/sums.h"
 

@@ -4,7 +4,7 @@
  *
  *     { level:32 } x levels         rising; a bucket with fewer different values repeats the highest level */
 #include "compress/levels/buckets.h"
-#include "num/knots.h"
+#include "math/knots.h"
 
 #include <math.h>
 

@@ -1,10 +1,10 @@
 /* addends.c -- reads and merges payloads that are lists of floats (addends.h). */
 #include "compress/lowrank/addends.h"
 
-#include "vec/kernels.h"
+#include "math/vec/kernels.h"
 #include "base/parallel.h"
-#include "num/blockwise.h"
-#include "num/finite.h"
+#include "math/blockwise.h"
+#include "math/finite.h"
 
 #include <float.h>
 #include <math.h>

@@ -7,7 +7,7 @@
 #ifndef ATOMO_ADDENDS_H
 #define ATOMO_ADDENDS_H
 
-#include "codec/compressor.h"
+#include "compress/compressor.h"
 
 /* Reads the `count` values of one worker's payload or of a merged payload. Refuses payloads of another kind or
  * length, and values that are not finite. */

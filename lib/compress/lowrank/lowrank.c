@@ -7,10 +7,10 @@
  * the same Q, so only P is sent. Tensors with fewer than two dimensions, and matrices whose P is not shorter
  * than M, are sent as raw floats. */
 #include "compress/lowrank/addends.h"
-#include "vec/kernels.h"
-#include "num/linalg.h"
-#include "num/thin.h"
-#include "num/finite.h"
+#include "math/vec/kernels.h"
+#include "math/linalg.h"
+#include "math/thin.h"
+#include "math/finite.h"
 
 #include <float.h>
 #include <math.h>

@@ -15,10 +15,10 @@
  * Tensors with fewer than two dimensions, and matrices for which all rounds together would not be shorter than
  * M, are sent as raw floats in the last round. Their earlier rounds are empty. */
 #include "compress/lowrank/addends.h"
-#include "vec/kernels.h"
-#include "num/linalg.h"
-#include "num/thin.h"
-#include "num/finite.h"
+#include "math/vec/kernels.h"
+#include "math/linalg.h"
+#include "math/thin.h"
+#include "math/finite.h"
 
 #include <float.h>
 #include <math.h>

@@ -2,7 +2,7 @@
  * blocks in threads (blocks.h). */
 #include "compress/rotated/blocks.h"
 
-#include "vec/kernels.h"
+#include "math/vec/kernels.h"
 
 #include <math.h>
 

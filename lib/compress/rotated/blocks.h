@@ -7,8 +7,8 @@
 #ifndef ATOMO_COMPRESS_BLOCKS_H
 #define ATOMO_COMPRESS_BLOCKS_H
 
-#include "codec/compressor.h"
-#include "num/rotation.h"
+#include "compress/compressor.h"
+#include "math/rotation.h"
 
 enum { BLOCK_MOST = ROTATION_LONGEST };
 

@@ -4,8 +4,8 @@
  *
  *     low:f32 high:f32  planes of the levels, `bits` wide (planes.h) */
 #include "coder/planes.h"
-#include "vec/quantise.h"
-#include "vec/kernels.h"
+#include "math/vec/quantise.h"
+#include "math/vec/kernels.h"
 #include "compress/rotated/blocks.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
  * Lindstrom: Fixed-Rate Compressed Floating-Point Arrays, IEEE TVCG 20(12), 2014. The codec gives libzfp one
  * block at a time, so it knows the number of bits, which zfp_compress rounds up to a word of eight bytes.
  * libzfp reads beyond the end of a damaged stream: here zeros follow it, more than a block can take. */
-#include "codec/compressor.h"
+#include "compress/compressor.h"
 
 #include <math.h>
 #include <zfp.h>

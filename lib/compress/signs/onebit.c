@@ -6,8 +6,8 @@
  *
  * plus and minus are the magnitudes of the two means, 0 for a sign without elements. A tensor of two dimensions
  * or more is a matrix of dim[0] rows; other tensors are one column. */
-#include "codec/compressor.h"
-#include "vec/kernels.h"
+#include "compress/compressor.h"
+#include "math/vec/kernels.h"
 #include "base/parallel.h"
 #include "coder/signs.h"
 

@@ -4,8 +4,8 @@
  *     kind:8  { scale:f32 } x (1 or buckets)  signs        signs.h: bit set where x < 0
  *
  * A bucket is 512 consecutive elements; the last bucket may be shorter. */
-#include "codec/compressor.h"
-#include "vec/kernels.h"
+#include "compress/compressor.h"
+#include "math/vec/kernels.h"
 #include "base/parallel.h"
 #include "coder/signs.h"
 

@@ -8,7 +8,7 @@
  * Zero counts as plus. A merged payload decodes to workers * (+1 or -1), the majority's sign, so that the mean
  * over workers is that sign. A tied vote decodes to 0. Decoding ties to +1 would bias the mean towards plus:
  * where the gradient is mostly noise, half of the votes of two workers are ties. */
-#include "codec/compressor.h"
+#include "compress/compressor.h"
 #include "base/parallel.h"
 #include "coder/planes.h"
 #include "coder/signs.h"

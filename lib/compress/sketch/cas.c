@@ -16,8 +16,8 @@
 
 #include "compress/sketch/cas_table.h"
 #include "compress/sketch/cluster_index.h"
-#include "num/blockwise.h"
-#include "num/finite.h"
+#include "math/blockwise.h"
+#include "math/finite.h"
 
 #include <float.h>
 #include <math.h>

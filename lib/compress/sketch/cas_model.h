@@ -3,7 +3,7 @@
 #ifndef ATOMO_CAS_MODEL_H
 #define ATOMO_CAS_MODEL_H
 
-#include "codec/compressor.h"
+#include "compress/compressor.h"
 #include "compress/sketch/clusters.h"
 
 typedef struct {

@@ -2,7 +2,7 @@
 #include "compress/sketch/cas_table.h"
 
 #include "compress/sketch/slices.h"
-#include "vec/kernels.h"
+#include "math/vec/kernels.h"
 
 enum { RUN = 2048, PIECES_MOST = 8 };
 

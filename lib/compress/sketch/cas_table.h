@@ -8,7 +8,7 @@
 #define ATOMO_CAS_TABLE_H
 
 #include "compress/sketch/clusters.h"
-#include "codec/compressor.h"
+#include "compress/compressor.h"
 
 typedef struct {
     const Call *c;

@@ -2,9 +2,9 @@
  * (clusters.h). */
 #include "compress/sketch/clusters.h"
 
-#include "num/kmeans.h"
-#include "num/log_series.h"
-#include "num/radix.h"
+#include "math/kmeans.h"
+#include "math/log_series.h"
+#include "math/radix.h"
 
 #include <assert.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 
 #include "compress/lowrank/addends.h"
 #include "compress/sketch/slices.h"
-#include "num/select.h"
+#include "math/select.h"
 
 #include <float.h>
 #include <math.h>

@@ -8,8 +8,8 @@
 #ifndef ATOMO_SKETCH_H
 #define ATOMO_SKETCH_H
 
-#include "codec/compressor.h"
-#include "vec/kernels.h"
+#include "compress/compressor.h"
+#include "math/vec/kernels.h"
 
 /* What a cell (a hash bucket of a row) sums, and how an element is estimated from its cells, one in each
  * row. */

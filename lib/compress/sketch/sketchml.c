@@ -18,7 +18,7 @@
 #include "coder/planes.h"
 #include "compress/sketch/sketchml_bins.h"
 #include "compress/sketch/slices.h"
-#include "vec/kernels.h"
+#include "math/vec/kernels.h"
 
 #include <math.h>
 

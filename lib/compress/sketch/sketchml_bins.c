@@ -2,7 +2,7 @@
  * quantiles come from a sorted sample of the nonzero elements: all of them, or one of every `stride`. */
 #include "compress/sketch/sketchml_bins.h"
 
-#include "num/radix.h"
+#include "math/radix.h"
 
 #include <math.h>
 

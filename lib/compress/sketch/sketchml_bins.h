@@ -3,7 +3,7 @@
 #ifndef ATOMO_SKETCHML_BINS_H
 #define ATOMO_SKETCHML_BINS_H
 
-#include "codec/compressor.h"
+#include "compress/compressor.h"
 
 enum { BINS_MOST = 256, BIN_SAMPLE = 1 << 18 };
 enum { ABOVE_ZERO, BELOW_ZERO, TWO_SIDES };

@@ -10,12 +10,12 @@
  *     f32     { x:f32 } x count
  *     bf16    { x:16 } x count
  *     2bit    { mean:f32 } x 4, two bit planes of codes (planes.h); nothing for an empty set */
-#include "codec/compressor.h"
+#include "compress/compressor.h"
 
 #include "base/parallel.h"
 #include "coder/indices.h"
 #include "coder/planes.h"
-#include "num/short_cosine.h"
+#include "math/short_cosine.h"
 
 #include <float.h>
 #include <math.h>

@@ -7,11 +7,11 @@
  * from a random sample: v is cut into runs of equal length, and one random element of each run is taken. If t
  * selects more than 1.3 k elements, only the k largest are sent. If t selects fewer than 0.8 k, t is multiplied
  * by 0.8, at most ten times, until it selects 0.8 k. */
-#include "num/radix.h"
+#include "math/radix.h"
 #include "base/parallel.h"
 #include "compress/sparse/sparse.h"
-#include "num/blockwise.h"
-#include "num/finite.h"
+#include "math/blockwise.h"
+#include "math/finite.h"
 
 #include <math.h>
 

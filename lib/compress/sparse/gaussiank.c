@@ -1,7 +1,7 @@
 /* gaussiank.c -- sends the elements whose magnitudes reach a threshold (Shi, Chu, Cheung, See 2019). The
  * threshold is computed from a normal distribution fitted to the elements. If it selects too few or too many
  * elements, it is multiplied by 0.5 or 1.5, up to ROUNDS times. The payload has the format of sparse.h. */
-#include "vec/kernels.h"
+#include "math/vec/kernels.h"
 #include "base/parallel.h"
 #include "compress/sparse/sparse.h"
 

@@ -7,9 +7,9 @@
  *
  * k = max(1, floor(ratio n + 1/2)) depends on spec and shape only. The factor is n/k, not 1/ratio, so the
  * estimate is unbiased even if ratio n is not an integer. With k = n the tensor is sent raw. */
-#include "codec/compressor.h"
+#include "compress/compressor.h"
 #include "base/parallel.h"
-#include "num/subset.h"
+#include "math/subset.h"
 #include "compress/lowrank/addends.h"
 #include "compress/sparse/sparse.h"
 

@@ -4,7 +4,7 @@
  *
  * The paper adapts the number of stages to the number of elements sent in past steps. The codec here has no
  * state: it tries every number of stages (1 to 4) on the tensor itself. */
-#include "vec/kernels.h"
+#include "math/vec/kernels.h"
 #include "base/parallel.h"
 #include "compress/sparse/sparse.h"
 

@@ -11,8 +11,8 @@
 #ifndef ATOMO_SIGNED_SET_H
 #define ATOMO_SIGNED_SET_H
 
-#include "codec/compressor.h"
-#include "num/select.h"
+#include "compress/compressor.h"
+#include "math/select.h"
 
 enum { PLUS, MINUS, SIDES };
 
@@ -27,7 +27,7 @@ typedef struct {
 size_t signed_set_bound(const Call *c);
 
 /* Opens an empty set of elements of x (shape->n), which must outlive the set. To fill it, select elements in
- * s->picks (num/select.h), then call signed_set_count, which computes counts and sums. */
+ * s->picks (math/select.h), then call signed_set_count, which computes counts and sums. */
 Status signed_set_open(SignedSet *s, const Call *c, const float *x);
 Status signed_set_count(SignedSet *s);
 

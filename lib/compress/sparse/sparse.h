@@ -7,13 +7,13 @@
 #ifndef ATOMO_SPARSE_H
 #define ATOMO_SPARSE_H
 
-#include "codec/compressor.h"
-#include "num/select.h"
+#include "compress/compressor.h"
+#include "math/select.h"
 
 /* Returns the number of elements to send: min(n, max(1, floor(ratio n + 1/2))). */
 size_t picks_wanted(size_t n, double ratio);
 
-/* Opens an empty selection (num/select.h) of elements of x. Memory comes from scratch; x must outlive the
+/* Opens an empty selection (math/select.h) of elements of x. Memory comes from scratch; x must outlive the
  * selection. */
 Status picks_open(const Call *c, const float *x, Picks *s);
 

@@ -5,8 +5,8 @@
  *
  * The payload has the format of signed_set.h with one magnitude, tau. State: r (n floats). */
 #include "compress/sparse/signed_set.h"
-#include "num/blockwise.h"
-#include "num/finite.h"
+#include "math/blockwise.h"
+#include "math/finite.h"
 
 #include <float.h>
 #include <math.h>

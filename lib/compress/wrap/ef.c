@@ -5,9 +5,9 @@
  * Seide et al. 2014 introduced error feedback for one-bit codes; Stich et al. 2018 and Karimireddy et al. 2019
  * prove convergence for contractive codecs. The payload is the inner codec's, unchanged. State: e (n floats),
  * then the inner codec's state. */
-#include "codec/wrapper.h"
-#include "num/blockwise.h"
-#include "num/finite.h"
+#include "compress/wrapper.h"
+#include "math/blockwise.h"
+#include "math/finite.h"
 
 #include <math.h>
 

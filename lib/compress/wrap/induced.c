@@ -7,8 +7,8 @@
  *
  * If C has several rounds, only the last round has this payload; earlier rounds send C's payload alone. */
 #include "compress/wrap/safe_sum.h"
-#include "codec/wrapper.h"
-#include "num/finite.h"
+#include "compress/wrapper.h"
+#include "math/finite.h"
 
 #include <math.h>
 

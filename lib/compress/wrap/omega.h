@@ -3,7 +3,7 @@
 #ifndef ATOMO_OMEGA_H
 #define ATOMO_OMEGA_H
 
-#include "codec/compressor.h"
+#include "compress/compressor.h"
 
 /* Sets *rate to 1/(1 + omega), where omega is an estimate of the codec's relative variance. Rounds 1/(1 +
  * omega) down to eight significant bits, so that rounding errors of LAPACK do not change *rate. */

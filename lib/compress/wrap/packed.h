@@ -8,7 +8,7 @@
 #ifndef ATOMO_PACKED_H
 #define ATOMO_PACKED_H
 
-#include "codec/wrapper.h"
+#include "compress/wrapper.h"
 
 /* The functions of a compression library; Compressor.family points to them. */
 typedef struct Packer {

@@ -2,7 +2,7 @@
 #ifndef ATOMO_SAFE_SUM_H
 #define ATOMO_SAFE_SUM_H
 
-#include "num/blockwise.h"
+#include "math/blockwise.h"
 
 /* Returns true if all elements of x are below 2^103 in magnitude. Then the sum of x and any finite float32
  * vector is finite, because adding less than 2^103 to a finite float32 cannot round up to infinity. */

@@ -20,7 +20,7 @@
  * ef21: alpha times the sum). */
 #include "compress/wrap/omega.h"
 #include "compress/wrap/safe_sum.h"
-#include "codec/wrapper.h"
+#include "compress/wrapper.h"
 
 #include <math.h>
 

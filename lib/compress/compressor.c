@@ -1,0 +1,170 @@
+/* compressor.c -- helper functions of codecs: write raw floats, refuse payloads, and report the entropy of
+ * payloads. */
+#include "compress/compressor.h"
+#include "math/blockwise.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+Status raw_put(const Call *c, const float *x, Buf *out)
+{
+    buf_u8(out, PAYLOAD_RAW);
+    buf_floats(out, x, c->shape->n);
+    streams_floats(c->streams, c->shape->n);
+    if (c->streams)
+        c->streams->raw = c->streams->mean_known = true;
+    return OK;
+}
+
+Status payload_bad(const Call *c, const char *format, ...)
+{
+    char why[300];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, sizeof why, format, args);
+    va_end(args);
+    FAIL(c->err, ERR_CORRUPT, "%s payload: %s", c->self->ops->name, why);
+    return error_hint(c->err, "the payload is damaged, or of another shape or spec");
+}
+
+Status payload_kind(const Call *c, unsigned kind, unsigned want)
+{
+    return kind == want ? OK : payload_bad(c, "kind %u, want %u", kind, want);
+}
+
+Status payload_kind_or_merged(const Call *c, unsigned kind, unsigned want)
+{
+    if (kind == want || kind == PAYLOAD_MERGED)
+        return OK;
+    return payload_bad(c, "kind %u, want %u or %d", kind, want, PAYLOAD_MERGED);
+}
+
+Status payload_finite(const Call *c, const float *x)
+{
+    return isfinite(blockwise_most(x, c->shape->n, c->threads))
+               ? OK
+               : payload_bad(c, "element %zu is not finite", first_nonfinite(x, c->shape->n, NULL));
+}
+
+Status payload_floats(const Call *c, const uint8_t *bytes, float *x)
+{
+    return blockwise_load(bytes, c->shape->n, c->threads, x)
+               ? OK
+               : payload_bad(c, "element %zu is not finite", first_nonfinite(x, c->shape->n, NULL));
+}
+
+Status payload_add_workers(const Call *c, uint64_t more, uint64_t *total)
+{
+    return __builtin_add_overflow(*total, more, total) ? payload_bad(c, "more workers than there are numbers")
+                                                       : OK;
+}
+
+/* ---- streams ---- */
+
+void streams_bits(Streams *s, double bits)
+{
+    if (!s)
+        return;
+    s->entropy_bits += bits;
+    s->reported = true;
+}
+
+void streams_unknown(Streams *s)
+{
+    if (s)
+        s->entropy_bits = NAN;
+}
+
+void streams_excess(Streams *s, double bits)
+{
+    if (s)
+        s->excess += bits;
+}
+
+void streams_symbols(Streams *s, const uint64_t *count, size_t symbols)
+{
+    /* n H = n log2 n - sum over symbols of c log2 c, where c is a symbol's count, n the sum of the counts, and
+     * H the order-0 entropy */
+    double total = 0, sum = 0;
+    for (size_t i = 0; s && i < symbols; i++)
+        if (count[i]) {
+            total += (double)count[i];
+            sum += (double)count[i] * log2((double)count[i]);
+        }
+    streams_bits(s, total > 0 ? total * log2(total) - sum : 0);
+}
+
+void streams_floats(Streams *s, size_t count)
+{
+    streams_bits(s, 32.0 * (double)count);
+}
+
+static int by_size(const void *x, const void *y)
+{
+    const uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+    return (a > b) - (a < b);
+}
+
+/* A histogram of index gaps. count[gap] counts the gaps below SHORT_GAPS. `longer` lists the few longer
+ * gaps. */
+enum { SHORT_GAPS = 4096 };
+typedef struct {
+    uint64_t count[SHORT_GAPS], *longer;
+    size_t more;
+} GapCounts;
+
+static void count_gaps(GapCounts *g, const Indices *set)
+{
+    size_t next = 0;
+    for (size_t r = 0; r < set->runs; r++) {
+        size_t room[INDEX_RUN], count;
+        const size_t *index = set->run(set, r, room, &count);
+        for (size_t i = 0; i < count; i++) {
+            const size_t gap = index[i] - next;
+            next = index[i] + 1;
+            if (gap < SHORT_GAPS)
+                g->count[gap]++;
+            else
+                g->longer[g->more++] = gap;
+        }
+    }
+}
+
+/* Sorts the list of long gaps and replaces it by a list of counts: how often each gap occurs. */
+static void count_longer(GapCounts *g)
+{
+    size_t sizes = 0;
+    qsort(g->longer, g->more, sizeof *g->longer, by_size);
+    for (size_t i = 0, from = 0; i < g->more; i++)
+        if (i + 1 == g->more || g->longer[i + 1] != g->longer[i]) {
+            g->longer[sizes++] = i + 1 - from;
+            from = i + 1;
+        }
+    g->more = sizes;
+}
+
+void streams_gaps(const Call *c, const Indices *set)
+{
+    if (!c->streams)
+        return;
+    const ArenaMark mark = arena_mark(c->scratch);
+    GapCounts *g = NEW_ZERO(c->scratch, GapCounts, 1);
+    uint64_t *all = NULL;
+    if (g)
+        g->longer = NEW(c->scratch, uint64_t, c->shape->n / SHORT_GAPS + 1);
+    if (g && g->longer) {
+        count_gaps(g, set);
+        count_longer(g);
+        all = NEW(c->scratch, uint64_t, SHORT_GAPS + g->more);
+    }
+    if (all) {
+        memcpy(all, g->count, sizeof g->count);
+        memcpy(all + SHORT_GAPS, g->longer, g->more * sizeof *all);
+        streams_symbols(c->streams, all, SHORT_GAPS + g->more);
+    } else {
+        streams_bits(c->streams, NAN);
+    }
+    arena_rewind(c->scratch, mark);
+}

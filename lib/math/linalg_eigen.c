@@ -1,0 +1,294 @@
+/* linalg_eigen.c -- eigenvectors of symmetric matrices and singular value decompositions, through LAPACK.
+ *
+ * For small matrices all eigenvectors are computed at once. Larger matrices are reduced to tridiagonal form,
+ * which gives all eigenvalues. A few eigenvectors are then computed by inverse iteration, at a fraction of
+ * the cost of the whole basis. */
+#include "math/linalg_blas.h"
+#include "math/finite.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SMALL = 32 };
+enum { NO_MEMORY = INT_MIN }; /* the arena has no memory; LAPACK's `info` never has this value */
+
+/* An eigenvalue is well separated if its distance to its neighbours exceeds this share of the largest
+ * magnitude of an eigenvalue. Inverse iteration then gives its eigenvector with an error of about double's
+ * epsilon divided by this share: float32's precision. */
+#define APART 1e-9
+
+static bool all_finite(const double *x, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += x[i] * 0;
+    return sum == 0;
+}
+
+/* ---- computing all eigenvectors ---- */
+
+static Status small_basis(Eigen *e, double *g, Arena *a, Error *err)
+{
+    const Blas *blas = blas_routines();
+    const int k = blas_int(e->k);
+    double told;
+    int whole_told, size, info;
+    blas->dsyevd_("V", "L", &k, g, &k, e->value, &told, &ask_size, &whole_told, &ask_size, &info, 1, 1);
+    double *work = work_of(told, &size, a);
+    int *whole = NEW(a, int, (size_t)whole_told);
+    TRY(arena_check(work && whole, a, err));
+    blas->dsyevd_("V", "L", &k, g, &k, e->value, work, &size, whole, &whole_told, &info, 1, 1);
+    e->vector = g; /* LAPACK stores by columns: its column i is row i of `vector` */
+    return info ? lapack_failed("dsyevd", info, err) : OK;
+}
+
+/* Turns eigenvectors v (count, k) of the tridiagonal form into eigenvectors of the original matrix, in
+ * place. */
+static Status turn_back(const Eigen *e, size_t count, double *v, Arena *a, Error *err)
+{
+    const Blas *blas = blas_routines();
+    const int k = blas_int(e->k), columns = blas_int(count);
+    double told;
+    int size, info;
+    blas->dormtr_("L", "L", "N", &k, &columns, e->reduced, &k, e->tau, v, &k, &told, &ask_size, &info, 1, 1,
+                  1);
+    double *work = work_of(told, &size, a);
+    TRY(arena_check(work, a, err));
+    blas->dormtr_("L", "L", "N", &k, &columns, e->reduced, &k, e->tau, v, &k, work, &size, &info, 1, 1, 1);
+    return info ? lapack_failed("dormtr", info, err) : OK;
+}
+
+Status eigen_all(Eigen *e, Arena *a, Error *err)
+{
+    if (e->vector)
+        return OK;
+    const Blas *blas = blas_routines();
+    const int k = blas_int(e->k);
+    double *d = NEW(a, double, e->k), *off = NEW(a, double, e->k), *v = NEW(a, double, e->k * e->k), told,
+           *work;
+    int whole_told, size, info;
+    TRY(arena_check(d && off && v, a, err));
+    memcpy(d, e->diag, e->k * sizeof *d);
+    memcpy(off, e->off, e->k * sizeof *off);
+    blas->dstedc_("I", &k, d, off, v, &k, &told, &ask_size, &whole_told, &ask_size, &info, 1);
+    work = work_of(told, &size, a);
+    int *whole = NEW(a, int, (size_t)whole_told);
+    TRY(arena_check(work && whole, a, err));
+    blas->dstedc_("I", &k, d, off, v, &k, work, &size, whole, &whole_told, &info, 1);
+    if (info)
+        return lapack_failed("dstedc", info, err);
+    TRY(turn_back(e, e->k, v, a, err));
+    e->vector = v;
+    return OK;
+}
+
+/* ---- computing all eigenvalues, and a few eigenvectors ---- */
+
+static Status reduce(Eigen *e, double *g, Arena *a, Error *err)
+{
+    const Blas *blas = blas_routines();
+    const int k = blas_int(e->k);
+    e->reduced = g;
+    e->tau = NEW(a, double, e->k);
+    e->diag = NEW(a, double, e->k);
+    e->off = NEW_ZERO(a, double, e->k);
+    double *off = NEW(a, double, e->k), told;
+    int size, info;
+    TRY(arena_check(e->tau && e->diag && e->off && off, a, err));
+    blas->dsytrd_("L", &k, g, &k, e->diag, e->off, e->tau, &told, &ask_size, &info, 1);
+    double *work = work_of(told, &size, a);
+    TRY(arena_check(work, a, err));
+    blas->dsytrd_("L", &k, g, &k, e->diag, e->off, e->tau, work, &size, &info, 1);
+    if (info)
+        return lapack_failed("dsytrd", info, err);
+    memcpy(e->value, e->diag, e->k * sizeof *e->value);
+    memcpy(off, e->off, e->k * sizeof *off);
+    blas->dsterf_(&k, e->value, off, &info);
+    return info ? lapack_failed("dsterf", info, err) : OK;
+}
+
+Status eigen_fits(size_t k, Error *err)
+{
+    enum { SIDE_MAX = 46340 }; /* LAPACK's work sizes are ints, so k * k must fit an int */
+    return k <= SIDE_MAX ? OK : FAIL(err, ERR_NUMERIC, "a matrix of side %zu: want at most %d", k, SIDE_MAX);
+}
+
+Status eigen_open(Eigen *e, double *g, size_t k, Arena *a, Error *err)
+{
+    TRY(linalg_ready(err));
+    *e = (Eigen){.k = k, .value = NEW(a, double, k)};
+    TRY(arena_check(e->value, a, err));
+    TRY(eigen_fits(k, err));
+    if (!all_finite(g, k * k))
+        return FAIL(err, ERR_NUMERIC, "a matrix with NaN or Inf");
+    if (k == 0)
+        return OK;
+    return k <= SMALL ? small_basis(e, g, a, err) : reduce(e, g, a, err);
+}
+
+static bool stands_apart(const Eigen *e, size_t i)
+{
+    const double least = APART * fmax(fabs(e->value[0]), fabs(e->value[e->k - 1]));
+    return (i == 0 || e->value[i] - e->value[i - 1] > least) &&
+           (i + 1 == e->k || e->value[i + 1] - e->value[i] > least);
+}
+
+/* Computes `count` eigenvectors of the tridiagonal form by inverse iteration. Returns false if the iteration
+ * did not converge or the arena has no memory. */
+static bool iterate(const Eigen *e, const size_t *index, size_t count, double *v, Arena *a)
+{
+    const int k = blas_int(e->k), columns = blas_int(count);
+    double *value = NEW(a, double, e->k), *work = NEW(a, double, 5 * e->k);
+    int *block = NEW(a, int, e->k), *split = NEW(a, int, e->k), *whole = NEW(a, int, e->k),
+        *bad = NEW(a, int, count);
+    if (!value || !work || !block || !split || !whole || !bad)
+        return false;
+    for (size_t i = 0; i < e->k; i++) {
+        value[i] = i < count ? e->value[index[i]] : 0;
+        block[i] = 1;
+        split[i] = k;
+    }
+    int info;
+    blas_routines()->dstein_(&k, e->diag, e->off, &columns, value, block, split, v, &k, work, whole, bad,
+                             &info);
+    return info == 0;
+}
+
+Status eigen_some(Eigen *e, const size_t *index, size_t count, double *v, Arena *a, Error *err)
+{
+    if (count == 0)
+        return OK;
+    bool apart = !e->vector;
+    for (size_t i = 0; i < count; i++)
+        apart = apart && stands_apart(e, index[i]);
+    if (apart && iterate(e, index, count, v, a))
+        return turn_back(e, count, v, a, err);
+    TRY(eigen_all(e, a, err));
+    for (size_t i = 0; i < count; i++)
+        memcpy(v + i * e->k, e->vector + index[i] * e->k, e->k * sizeof *v);
+    return OK;
+}
+
+/* ---- singular values ---- */
+
+/* Writes A as doubles column by column, the order in which LAPACK is fast for tall matrices. */
+static void by_columns(const Tall *a, double *out)
+{
+    if (a->turned)
+        for (size_t i = 0; i < a->rows * a->cols; i++)
+            out[i] = (double)a->x[i];
+    else
+        for (size_t i = 0; i < a->rows; i++)
+            for (size_t j = 0; j < a->cols; j++)
+                out[j * a->rows + i] = (double)a->x[i * a->cols + j];
+}
+
+typedef struct {
+    const char *job; /* LAPACK's argument: "S": compute singular vectors, "N": compute none */
+    int rows, cols;
+    double *a, *s, *u, *vt;
+} Svd;
+
+static int gesdd(const Svd *p, Arena *a)
+{
+    const Blas *blas = blas_routines();
+    double told;
+    int size, info, *whole = NEW(a, int, 8 * (size_t)(p->cols < p->rows ? p->cols : p->rows));
+    blas->dgesdd_(p->job, &p->rows, &p->cols, p->a, &p->rows, p->s, p->u, &p->rows, p->vt, &p->cols, &told,
+                  &ask_size, whole, &info, 1);
+    double *work = work_of(told, &size, a);
+    if (!work || !whole)
+        return NO_MEMORY;
+    blas->dgesdd_(p->job, &p->rows, &p->cols, p->a, &p->rows, p->s, p->u, &p->rows, p->vt, &p->cols, work,
+                  &size, whole, &info, 1);
+    return info;
+}
+
+/* gesvd is slower than gesdd but converges more often */
+static int gesvd(const Svd *p, Arena *a)
+{
+    const Blas *blas = blas_routines();
+    double told;
+    int size, info;
+    blas->dgesvd_(p->job, p->job, &p->rows, &p->cols, p->a, &p->rows, p->s, p->u, &p->rows, p->vt, &p->cols,
+                  &told, &ask_size, &info, 1, 1);
+    double *work = work_of(told, &size, a);
+    if (!work)
+        return NO_MEMORY;
+    blas->dgesvd_(p->job, p->job, &p->rows, &p->cols, p->a, &p->rows, p->s, p->u, &p->rows, p->vt, &p->cols,
+                  work, &size, &info, 1, 1);
+    return info;
+}
+
+static Status decompose(const Tall *a, Svd *p, Arena *scratch, Error *err)
+{
+    by_columns(a, p->a);
+    int info = gesdd(p, scratch);
+    if (info > 0) {
+        by_columns(a, p->a);
+        info = gesvd(p, scratch);
+    }
+    if (info == NO_MEMORY)
+        return arena_fail(scratch, err);
+    return info ? lapack_failed("gesdd and gesvd", info, err) : OK;
+}
+
+static Status check_matrix(const Tall *a, Error *err)
+{
+    const size_t rows = a->rows, cols = a->cols, bad = first_nonfinite(a->x, rows * cols, NULL);
+    if (bad != rows * cols)
+        return FAIL(err, ERR_NUMERIC, "a matrix whose element %zu is not finite", bad);
+    if (rows > INT_MAX || cols > 46340 / 2)
+        return FAIL(err, ERR_NUMERIC, "a matrix of %zu by %zu is beyond gesdd", rows, cols);
+    return linalg_ready(err);
+}
+
+Status linalg_singular_values(const Tall *a, double *wide, double *s, Arena *scratch, Error *err)
+{
+    const size_t n = a->rows * a->cols;
+    float x;
+    TRY(check_matrix(a, err));
+    assert((const char *)a->x == (const char *)wide + n * sizeof x);
+    /* Double i overwrites floats whose index is at most i. */
+    for (size_t i = 0; i < n; i++) {
+        memcpy(&x, a->x + i, sizeof x);
+        wide[i] = (double)x;
+    }
+    /* LAPACK reads columns, so it gets the transpose of a matrix that is stored row by row. Both have the same
+     * singular values. */
+    const ArenaMark mark = arena_mark(scratch);
+    const Svd p = {.job = "N",
+                   .rows = blas_int(a->turned ? a->rows : a->cols),
+                   .cols = blas_int(a->turned ? a->cols : a->rows),
+                   .a = wide,
+                   .s = s};
+    const int info = n ? gesdd(&p, scratch) : 0;
+    arena_rewind(scratch, mark);
+    if (info == NO_MEMORY)
+        return arena_fail(scratch, err);
+    return info ? lapack_failed("gesdd", info, err) : OK;
+}
+
+Status linalg_svd(const Tall *a, double *u, double *s, double *v, Arena *scratch, Error *err)
+{
+    const size_t rows = a->rows, cols = a->cols;
+    if (cols == 0)
+        return OK;
+    TRY(check_matrix(a, err));
+    const ArenaMark mark = arena_mark(scratch);
+    Svd p = {u ? "S" : "N",
+             blas_int(rows),
+             blas_int(cols),
+             NEW(scratch, double, rows *cols),
+             s,
+             u,
+             u ? NEW(scratch, double, cols *cols) : NULL};
+    if (!p.a || (u && !p.vt))
+        return arena_fail(scratch, err);
+    const Status status = decompose(a, &p, scratch, err);
+    for (size_t i = 0; u && i < cols; i++)
+        for (size_t j = 0; j < cols; j++)
+            v[i * cols + j] = p.vt[j * cols + i];
+    arena_rewind(scratch, mark);
+    return status;
+}

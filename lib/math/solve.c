@@ -1,0 +1,195 @@
+/* solve.c -- finds the argument at which a function (such as the size of a payload) has a given value.
+ *
+ * The logarithm of a payload size is nearly linear in the logarithm of the argument, so the secant method
+ * works well. First it looks for a bracket: one argument with a value below the target, one with a value
+ * above. Until then each step follows the secant from the last argument; where the function is constant, the
+ * step doubles each time. Inside a bracket the next argument is where the secant crosses the target. If the
+ * secant keeps moving the same end of the bracket, or after four tries inside the bracket, the next argument
+ * is the middle of the bracket, by the logarithm. */
+#include "math/solve.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { DIGITS_MOST = 7, TRIES_MOST = 30 };
+
+#define REACH log(64)
+#define LEVEL 1e-4 /* a function whose log-log slope is smaller than this counts as constant */
+#define STEEP 20   /* a log-log slope above this counts as a jump of the function */
+
+typedef struct {
+    double at, u, w; /* the argument, its logarithm, and log(value / target) */
+} Try;
+
+typedef struct {
+    const Solve *p;
+    Solution *s;
+    Try first, last, under, over; /* under, over: the latest try with a value below, above the target */
+    bool has_under, has_over;
+    double direction; /* 1: the function rises, -1: it falls, 0: unknown */
+    double presumed;  /* the assumed `direction` while that is unknown */
+    bool ended;       /* a try had no value, which ends the search */
+    /* true: the function had nearly the same value at the last two arguments */
+    bool level;
+    double reach; /* longest step in the argument's logarithm while there is no bracket */
+    /* inside: tries inside the bracket; same: how many tries in a row moved the same end of the bracket as
+     * the try before */
+    int inside, same;
+    double low_tried, high_tried; /* the least and the greatest argument tried so far */
+} Search;
+
+double solve_decimal(double v, double low, double high)
+{
+    char text[32];
+    for (int digits = 1; digits <= DIGITS_MOST; digits++) {
+        snprintf(text, sizeof text, "%.*e", digits - 1, v);
+        const double rounded = strtod(text, NULL);
+        if (rounded > low && rounded < high)
+            return rounded;
+    }
+    return NAN;
+}
+
+/* ---- trying an argument and recording the result ---- */
+
+static void note_nearest(Search *q, double at, double value)
+{
+    Solution *s = q->s;
+    const double off = fabs(value / q->p->target - 1), best = fabs(s->value / q->p->target - 1);
+    if (isnan(s->value) || off < best) {
+        s->at = at;
+        s->value = value;
+    }
+    s->reached = fabs(s->value / q->p->target - 1) <= q->p->tolerance;
+}
+
+static void note_slope(Search *q, Try from, Try to)
+{
+    const double slope = (to.w - from.w) / (to.u - from.u);
+    q->level = fabs(slope) <= LEVEL;
+    if (q->level)
+        return;
+    if (q->direction == 0)
+        q->direction = slope > 0 ? 1 : -1;
+    q->s->slope = q->direction * fmin(fmax(fabs(slope), 0.05), 4);
+}
+
+static void note_side(Search *q, Try t)
+{
+    Try *end = t.w < 0 ? &q->under : &q->over;
+    bool *has = t.w < 0 ? &q->has_under : &q->has_over;
+    const bool again = *has && (t.w < 0) == (q->last.w < 0);
+    q->same = again ? q->same + 1 : 0;
+    *end = t;
+    *has = true;
+}
+
+static Status try_at(Search *q, double at, Error *err)
+{
+    const Solve *p = q->p;
+    double value;
+    TRY(p->of(p->data, at, &value, err));
+    const Try t = {at, log(at), log(value / p->target)};
+    q->ended = isnan(value);
+    if (q->ended)
+        return OK;
+    note_nearest(q, at, value);
+    if (q->s->tries++)
+        note_slope(q, q->last, t);
+    else
+        q->first = t;
+    note_side(q, t);
+    q->last = t;
+    q->low_tried = fmin(q->low_tried, at);
+    q->high_tried = fmax(q->high_tried, at);
+    return OK;
+}
+
+/* ---- choosing the next argument to try ---- */
+
+/* Returns by how much rounding to few digits may change the logarithm of the next argument. Near the target,
+ * such a change moves the function's value by less than the tolerance. */
+static double room(const Search *q)
+{
+    const double slope = isnan(q->s->slope) ? 1 : fmax(fabs(q->s->slope), 0.1);
+    return fmax(0.6 * q->p->tolerance, 0.1 * fabs(q->last.w) - 0.02) / slope;
+}
+
+/* Returns an argument with few digits, strictly between `low` and `high`, whose logarithm is near u. NaN:
+ * there is none. */
+static double choose(const Search *q, double u, double low, double high)
+{
+    const double h = room(q), at = exp(u);
+    if (!q->p->whole) {
+        const double near = solve_decimal(at, fmax(low, exp(u - h)), fmin(high, exp(u + h)));
+        return isnan(near) ? solve_decimal(at, low, high) : near;
+    }
+    const double inside = fmin(fmax(round(at), low + 1), high - 1);
+    return inside > low && inside < high ? inside : NAN;
+}
+
+/* Returns the next argument inside the bracket; NaN: the bracket is so narrow that the function must have a
+ * jump there. */
+static double choose_inside(Search *q)
+{
+    const Try a = q->under, b = q->over;
+    const double secant = a.u + a.w / (a.w - b.w) * (b.u - a.u);
+    const double u = q->same >= 2 || q->inside++ >= 4 ? (a.u + b.u) / 2 : secant;
+    if (!q->p->whole && fabs(a.u - b.u) < q->p->tolerance / STEEP)
+        return NAN;
+    return choose(q, u, fmin(a.at, b.at), fmax(a.at, b.at));
+}
+
+/* Returns the next argument while there is no bracket: outside the range of the earlier arguments, towards
+ * the target. NaN: no argument is left there. */
+static double choose_outside(Search *q)
+{
+    const Solve *p = q->p;
+    double step = -q->last.w / (isnan(q->s->slope) ? q->presumed : q->s->slope);
+    const double way = step > 0 ? 1 : -1;
+    if (q->level || fabs(step) > q->reach) {
+        step = way * q->reach;
+        q->reach *= 2;
+    }
+    const double beyond = way > 0 ? q->high_tried : q->low_tried, limit = way > 0 ? p->high : p->low;
+    const double u = q->last.u + step, to_limit = log(limit) - u;
+    if (beyond == limit)
+        return NAN;
+    const double at = way * to_limit < 1e-12 ? NAN : choose(q, u, fmin(beyond, limit), fmax(beyond, limit));
+    /* no argument is left before the limit, so the limit itself is tried once */
+    return isnan(at) && (p->whole || way * to_limit < 1e-12) ? limit : at;
+}
+
+static double choose_next(Search *q)
+{
+    if (q->has_under && q->has_over)
+        return choose_inside(q);
+    const double at = choose_outside(q);
+    if (!isnan(at) || q->direction != 0 || q->presumed < 0)
+        return at;
+    /* The function is constant up to the limit of the argument. So now a falling function is assumed, and the
+     * search goes the other way from the first argument. */
+    q->presumed = -1;
+    q->last = q->first;
+    q->reach = REACH;
+    return choose_outside(q);
+}
+
+Status solve_search(const Solve *problem, Solution *s, Error *err)
+{
+    Search q = {
+        .p = problem, .s = s, .presumed = 1, .reach = REACH, .low_tried = INFINITY, .high_tried = -INFINITY};
+    const unsigned most = problem->most ? problem->most : TRIES_MOST;
+    double at = fmin(fmax(s->at, problem->low), problem->high);
+    if (!isnan(s->slope))
+        q.direction = s->slope > 0 ? 1 : -1;
+    s->at = s->value = NAN;
+    s->tries = 0;
+    s->reached = false;
+    while (!isnan(at) && s->tries < most) {
+        TRY(try_at(&q, at, err));
+        at = s->reached || q.ended ? NAN : choose_next(&q);
+    }
+    return OK;
+}

@@ -1,0 +1,156 @@
+/* entries_vec.c -- writes quantised codes as the sparse bit stream of levels.h, one SIMD vector of entries at
+ * a time. An entry is a non-zero code: its gap (distance in indices to the entry before), its sign and its
+ * level.
+ *
+ * First, the index and the code of each entry are packed into a 32-bit word. Gaps and levels are written in
+ * Elias omega code. The omega code of a number v of L + 1 bits is 2 v in binary after a prefix that depends
+ * only on L, so one table of 16 words serves for gaps and levels. Before writing, the bits of two neighbouring
+ * entries are joined in one word, then the bits of four. */
+#include "math/vec/pen.h"
+
+#if VEC_BYTES == 64
+
+INLINE size_t keep_set(uint32_t *to, VecU v, VecU code)
+{
+    const __mmask16 set = _mm512_test_epi32_mask((__m512i)code, (__m512i)code);
+    store_u(to, (VecU)_mm512_maskz_compress_epi32(set, (__m512i)v));
+    return (size_t)__builtin_popcount(set);
+}
+
+#elif VEC_BYTES == 32
+
+/* Stores the lanes of v whose `code` is not zero, without spaces between, and returns their number. Byte k of
+ * the last constant is k; pext keeps the bytes of the stored lanes. */
+INLINE size_t keep_set(uint32_t *to, VecU v, VecU code)
+{
+    const unsigned set = (unsigned)_mm256_movemask_ps((__m256)(code != 0));
+    const uint64_t wide = _pdep_u64(set, UINT64_C(0x0101010101010101)) * 0xff;
+    const __m128i lanes = _mm_cvtsi64_si128((int64_t)_pext_u64(UINT64_C(0x0706050403020100), wide));
+    store_u(to, (VecU)_mm256_permutevar8x32_epi32((__m256i)v, _mm256_cvtepu8_epi32(lanes)));
+    return (size_t)__builtin_popcount(set);
+}
+
+#endif
+
+size_t ISA_NAME(entries8)(const uint8_t *code, size_t n, uint32_t *entry)
+{
+    size_t count = 0, i = 0;
+#if VEC_BYTES > 16
+    VecU place = (lane_numbers() + 1) << ENTRY_SHIFT;
+    for (; i + LANES <= n; i += LANES, place += (uint32_t)LANES << ENTRY_SHIFT) {
+        const VecU c = load_bytes(code + i);
+        count += keep_set(entry + count, place | c, c);
+    }
+#endif
+    for (; i < n; i++) {
+        entry[count] = (uint32_t)(i + 1) << ENTRY_SHIFT | code[i];
+        count += code[i] != 0;
+    }
+    return count;
+}
+
+#if VEC_BYTES > 16
+
+enum { LENGTH_SHIFT = 6, LENGTH_LOW = 63 };
+
+#define HEAD(groups, length) ((uint32_t)(groups) << LENGTH_SHIFT | (length))
+#define LONG                 HEAD(0, LENGTH_LOW)
+
+/* omega_heads[L] serves the numbers v with floor(log2 v) = L: the length of the Elias omega code and a word;
+ * 2 v XOR this word is the code. The code of 1 is a zero bit. LONG marks codes of 18 bits and more, which the
+ * SIMD loop does not write. */
+static const uint32_t omega_heads[16] = {HEAD(2, 1),
+                                         HEAD(0, 3),
+                                         HEAD(2u << 4, 6),
+                                         HEAD(3u << 5, 7),
+                                         HEAD(20u << 6, 11),
+                                         HEAD(21u << 7, 12),
+                                         HEAD(22u << 8, 13),
+                                         HEAD(23u << 9, 14),
+                                         HEAD(56u << 10, 16),
+                                         HEAD(57u << 11, 17),
+                                         LONG,
+                                         LONG,
+                                         LONG,
+                                         LONG,
+                                         LONG,
+                                         LONG};
+#if VEC_BYTES == 64
+
+typedef VecU Heads;
+
+INLINE Heads load_heads(const uint32_t head[16])
+{
+    return load_u(head);
+}
+INLINE VecU head_of(Heads head, VecU v)
+{
+    const __m512i log = _mm512_sub_epi32(_mm512_set1_epi32(31), _mm512_lzcnt_epi32((__m512i)v));
+    return (VecU)_mm512_permutexvar_epi32(_mm512_min_epu32(log, _mm512_set1_epi32(15)), (__m512i)head);
+}
+
+#else
+
+typedef struct {
+    VecU low, high;
+} Heads;
+
+INLINE Heads load_heads(const uint32_t head[16])
+{
+    return (Heads){load_u(head), load_u(head + LANES)};
+}
+/* L = floor(log2 v) is the exponent of v as a float; the conversion is exact for v < 2^24. */
+INLINE VecU head_of(Heads head, VecU v)
+{
+    const __m256i log = _mm256_min_epu32((__m256i)(((VecU)real((VecI)v) >> 23) - 127), _mm256_set1_epi32(15));
+    const __m256 low = (__m256)_mm256_permutevar8x32_epi32((__m256i)head.low, log);
+    const __m256 high = (__m256)_mm256_permutevar8x32_epi32((__m256i)head.high, log);
+    return (VecU)_mm256_blendv_ps(low, high, (__m256)_mm256_slli_epi32(log, 28));
+}
+#endif
+
+INLINE WordsU omega(Heads head, VecU v)
+{
+    const VecU h = head_of(head, v);
+    return (WordsU){(v + v) ^ (h >> LENGTH_SHIFT), h & LENGTH_LOW};
+}
+
+/* The bits of an entry are gap, sign, level: at most 17 + 1 + 13 = 31 bits, unless the gap's code is LONG. */
+INLINE WordsU entry_words(VecU gap, VecU code, int bits, Heads gap_heads, Heads level_heads)
+{
+    const WordsU g = omega(gap_heads, gap), l = omega(level_heads, code & ((1u << bits) - 1));
+    const VecU with_sign = (code >> bits) << l.length | l.bits;
+    return (WordsU){g.bits << (l.length + 1) | with_sign, g.length + l.length + 1};
+}
+
+size_t ISA_NAME(put_entries)(const uint32_t *entry, size_t count, int bits, BitWriter *writer)
+{
+    uint32_t level_head[16];
+    memcpy(level_head, omega_heads, sizeof level_head);
+    if (bits == 1)
+        level_head[0] = HEAD(2, 0); /* level 1 takes no bits where it is the only non-zero level */
+    const Heads gap_heads = load_heads(omega_heads), level_heads = load_heads(level_head);
+    Pen pen = pen_open(writer);
+    size_t i = 0;
+    for (; i < count && writer->end - pen.at >= PEN_ROOM; i += LANES) {
+        const VecU here = load_u(entry + i), before = load_u(entry + i - 1);
+        const VecU gap = (here >> ENTRY_SHIFT) - (before >> ENTRY_SHIFT);
+        const VecU meant = (VecU)(lane_numbers() < (uint32_t)(count - i));
+        WordsU words = entry_words(gap, here & ((1u << ENTRY_SHIFT) - 1), bits, gap_heads, level_heads);
+        words.bits &= meant, words.length &= meant;
+        if (!put_lanes(&pen, words))
+            break;
+    }
+    pen_close(pen, writer);
+    return i < count ? i : count;
+}
+
+#else
+
+size_t ISA_NAME(put_entries)(const uint32_t *entry, size_t count, int bits, BitWriter *writer)
+{
+    (void)entry, (void)count, (void)bits, (void)writer;
+    return 0;
+}
+
+#endif

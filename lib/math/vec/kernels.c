@@ -1,0 +1,74 @@
+/* kernels.c -- picks the table of kernels for the widest instruction set that this CPU has, at most number
+ * KERNELS_MOST: 0 base, 1 AVX2, 2 AVX-512. Builds with a smaller KERNELS_MOST need not link the wider
+ * tables. */
+#include "math/vec/kernels.h"
+
+#ifdef __x86_64__
+#include <cpuid.h>
+#include <stdatomic.h>
+#endif
+
+#ifndef KERNELS_MOST
+#ifdef __x86_64__
+#define KERNELS_MOST 2
+#else
+#define KERNELS_MOST 0
+#endif
+#endif
+
+extern const Kernels kernels_base, kernels_avx2, kernels_avx512;
+static const Kernels *const tables[ISA_COUNT] = {
+    &kernels_base,
+#if KERNELS_MOST >= 1
+    &kernels_avx2,
+#endif
+#if KERNELS_MOST >= 2
+    &kernels_avx512,
+#endif
+};
+
+#ifdef __x86_64__
+/* Asks the CPU once, since clang 14's __builtin_cpu_supports does not know F16C, and CPUID takes microseconds in a
+ * virtual machine. */
+static bool has_f16c(void)
+{
+    enum { UNKNOWN, NO, YES };
+    static _Atomic int answer = UNKNOWN;
+    int known = atomic_load_explicit(&answer, memory_order_relaxed);
+    if (known == UNKNOWN) {
+        unsigned a, b, c = 0, d;
+        known = __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C) ? YES : NO;
+        atomic_store_explicit(&answer, known, memory_order_relaxed);
+    }
+    return known == YES;
+}
+#endif
+
+/* Asks for features of x86-64-v3 and x86-64-v4 by name, since clang 14 does not know these two levels. */
+Isa isa_of_cpu(void)
+{
+#ifdef __x86_64__
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi2") ||
+        !__builtin_cpu_supports("fma") || !has_f16c())
+        return ISA_BASE;
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                   __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")
+               ? ISA_AVX512
+               : ISA_AVX2;
+#else
+    return ISA_BASE;
+#endif
+}
+
+const Kernels *kernels_of(Isa isa)
+{
+    return isa <= isa_of_cpu() ? tables[isa] : NULL;
+}
+
+const Kernels *kernels(void)
+{
+    Isa isa = isa_of_cpu();
+    while (!tables[isa])
+        isa--;
+    return tables[isa];
+}

@@ -1,0 +1,165 @@
+/* wavelet_vec.c -- one level of an orthogonal wavelet transform and its inverse, away from the ends of the
+ * vector.
+ *
+ * Sums are taken in double, in the same order in every lane, and only the results are rounded to float. The
+ * filters' coefficients are doubles, too: as floats they would have errors of up to 2^-25 that are the same at
+ * every level and add up over twenty levels. Errors of rounded results are random and partly cancel. */
+#include "math/vec/vec.h"
+
+enum { CHUNK = 512, BEYOND = WAVELET_TAPS / 2 };
+
+/* ---- splitting a vector into its even and its odd elements, and joining these again ---- */
+
+INLINE void part_vectors(const float *x, float *even, float *odd)
+{
+    const VecF a = load_f(x), b = load_f(x + LANES);
+#if VEC_BYTES == 64
+    const __m512i evens = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    const __m512i odds = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+    store_f(even, _mm512_permutex2var_ps(a, evens, b));
+    store_f(odd, _mm512_permutex2var_ps(a, odds, b));
+#elif VEC_BYTES == 32
+    const VecF low = _mm256_permute2f128_ps(a, b, 0x20), high = _mm256_permute2f128_ps(a, b, 0x31);
+    store_f(even, _mm256_shuffle_ps(low, high, 0x88));
+    store_f(odd, _mm256_shuffle_ps(low, high, 0xdd));
+#else
+    store_f(even, SHUFFLE4(a, b, 0, 2, 4, 6));
+    store_f(odd, SHUFFLE4(a, b, 1, 3, 5, 7));
+#endif
+}
+
+INLINE void join_vectors(const float *even, const float *odd, float *x)
+{
+    const VecF a = load_f(even), b = load_f(odd);
+#if VEC_BYTES == 64
+    const __m512i low = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    const __m512i high = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+    store_f(x, _mm512_permutex2var_ps(a, low, b));
+    store_f(x + LANES, _mm512_permutex2var_ps(a, high, b));
+#elif VEC_BYTES == 32
+    const VecF low = _mm256_unpacklo_ps(a, b), high = _mm256_unpackhi_ps(a, b);
+    store_f(x, _mm256_permute2f128_ps(low, high, 0x20));
+    store_f(x + LANES, _mm256_permute2f128_ps(low, high, 0x31));
+#else
+    store_f(x, SHUFFLE4(a, b, 0, 4, 1, 5));
+    store_f(x + LANES, SHUFFLE4(a, b, 2, 6, 3, 7));
+#endif
+}
+
+static void part(const float *x, size_t pairs, float *even, float *odd)
+{
+    size_t k = 0;
+    for (; k + LANES <= pairs; k += LANES)
+        part_vectors(x + 2 * k, even + k, odd + k);
+    for (; k < pairs; k++) {
+        even[k] = x[2 * k];
+        odd[k] = x[2 * k + 1];
+    }
+}
+
+static void unite(const float *even, const float *odd, size_t pairs, float *x)
+{
+    size_t k = 0;
+    for (; k + LANES <= pairs; k += LANES)
+        join_vectors(even + k, odd + k, x + 2 * k);
+    for (; k < pairs; k++) {
+        x[2 * k] = even[k];
+        x[2 * k + 1] = odd[k];
+    }
+}
+
+/* ---- filters of 2 * half coefficients; `half` is a constant in every call ---- */
+
+/* A filter f and its output: to_k is the sum over j of a_(k + step j) f_2j + b_(k + step j) f_(2j + 1). In
+ * the forward transform, a and b are the even and the odd elements of x; in the inverse, the smooth and the
+ * detail coefficients. */
+typedef struct {
+    const double *f;
+    float *to;
+} Filter;
+
+INLINE void filter_both(const float *a, const float *b, size_t n, Filter one, Filter two, const int step,
+                        const int half)
+{
+    const double *f = one.f, *g = two.f;
+    size_t k = 0;
+    for (; k + DLANES <= n; k += DLANES) {
+        VecD p = load_d(a + k), q = load_d(b + k);
+        VecD first = p * f[0] + q * f[1], second = p * g[0] + q * g[1];
+        for (int j = 1; j < half; j++) {
+            p = load_d(a + (ptrdiff_t)k + step * j);
+            q = load_d(b + (ptrdiff_t)k + step * j);
+            first = first + p * f[2 * j] + q * f[2 * j + 1];
+            second = second + p * g[2 * j] + q * g[2 * j + 1];
+        }
+        store_d(one.to + k, first);
+        store_d(two.to + k, second);
+    }
+    for (; k < n; k++) {
+        double p = (double)a[k], q = (double)b[k];
+        double first = p * f[0] + q * f[1], second = p * g[0] + q * g[1];
+        for (int j = 1; j < half; j++) {
+            p = (double)a[(ptrdiff_t)k + step * j];
+            q = (double)b[(ptrdiff_t)k + step * j];
+            first = first + p * f[2 * j] + q * f[2 * j + 1];
+            second = second + p * g[2 * j] + q * g[2 * j + 1];
+        }
+        one.to[k] = (float)first;
+        two.to[k] = (float)second;
+    }
+}
+
+INLINE void split(const WaveletFilter *w, const float *x, size_t pairs, float *smooth, float *detail,
+                  const int half)
+{
+    const WaveletFilter f = *w;
+    float even[CHUNK + BEYOND], odd[CHUNK + BEYOND];
+    for (size_t from = 0; from < pairs; from += CHUNK) {
+        const size_t n = pairs - from < CHUNK ? pairs - from : CHUNK;
+        part(x + 2 * from, n + (size_t)half - 1, even, odd);
+        filter_both(even, odd, n, (Filter){f.smooth, smooth + from}, (Filter){f.detail, detail + from}, 1,
+                    half);
+    }
+}
+
+/* The transpose of `split`. Pair k of x depends on the smooth and detail coefficients k - half + 1, ..., k. */
+INLINE void join(const WaveletFilter *w, const float *smooth, const float *detail, size_t pairs, float *x,
+                 const int half)
+{
+    float even[CHUNK], odd[CHUNK];
+    double to_even[WAVELET_TAPS], to_odd[WAVELET_TAPS];
+    for (int j = 0; j < half; j++) {
+        to_even[2 * j] = w->smooth[2 * j];
+        to_even[2 * j + 1] = w->detail[2 * j];
+        to_odd[2 * j] = w->smooth[2 * j + 1];
+        to_odd[2 * j + 1] = w->detail[2 * j + 1];
+    }
+    for (size_t from = 0; from < pairs; from += CHUNK) {
+        const size_t n = pairs - from < CHUNK ? pairs - from : CHUNK;
+        filter_both(smooth + from, detail + from, n, (Filter){to_even, even}, (Filter){to_odd, odd}, -1,
+                    half);
+        unite(even, odd, n, x + 2 * from);
+    }
+}
+
+void ISA_NAME(wavelet_split)(const WaveletFilter *w, const float *x, size_t pairs, float *smooth,
+                             float *detail)
+{
+    if (w->taps == 2)
+        split(w, x, pairs, smooth, detail, 1);
+    else if (w->taps == 4)
+        split(w, x, pairs, smooth, detail, 2);
+    else
+        split(w, x, pairs, smooth, detail, 4);
+}
+
+void ISA_NAME(wavelet_join)(const WaveletFilter *w, const float *smooth, const float *detail, size_t pairs,
+                            float *x)
+{
+    if (w->taps == 2)
+        join(w, smooth, detail, pairs, x, 1);
+    else if (w->taps == 4)
+        join(w, smooth, detail, pairs, x, 2);
+    else
+        join(w, smooth, detail, pairs, x, 4);
+}

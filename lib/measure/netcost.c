@@ -1,0 +1,187 @@
+/* netcost.c -- parses the description of a network link, and computes how long an exchange takes. */
+#include "measure/netcost.h"
+
+#include "base/text.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *const topology_names[] = {"ps", "allgather", "ring", "tree", NULL};
+
+#define BITS(per_second) ((per_second) / 8)
+
+/* Latencies include the kernel's network stack. The bandwidth of an EC2 instance follows from its network
+ * class: "high" is about 1 Gbit/s, "up to 10" is 10 Gbit/s. */
+const Link links[] = {
+    {"lan1g", 100e-6, BITS(1e9)},
+    {"lan10g", 50e-6, BITS(10e9)},
+    {"lan25g", 25e-6, BITS(25e9)},
+    {"lan100g", 10e-6, BITS(100e9)},
+    {"wan100m", 20e-3, BITS(100e6)},
+    {"edge20m", 30e-3, BITS(20e6)},
+    {"ec2-g2.2xlarge", 200e-6, BITS(1e9)},
+    {"ec2-m5.4xlarge", 60e-6, BITS(10e9)},
+    {0},
+};
+
+/* ---- presets ---- */
+
+const char *link_name(const void *data, size_t i)
+{
+    (void)data;
+    return links[i].name;
+}
+
+/* Returns the preset that `name` may mean: "10G", "10gbe" and "10 Gbps" mean the one that ends in 10g. */
+static const char *nearest_preset(const char *name)
+{
+    const size_t digits = strspn(name, "0123456789");
+    const char letter = (char)tolower((unsigned char)name[digits + (name[digits] == ' ')]);
+    for (const Link *l = links; digits && l->name; l++) {
+        const size_t length = strlen(l->name);
+        if (length > digits + 1 && l->name[length - 1] == letter &&
+            !strncmp(l->name + length - 1 - digits, name, digits) &&
+            !isdigit((unsigned char)l->name[length - 2 - digits]))
+            return l->name;
+    }
+    const char *near = text_nearest(name, link_name, NULL);
+    return near ? near : links[0].name;
+}
+
+static Status find_preset(Link *out, const char *name, Error *err)
+{
+    for (const Link *l = links; l->name; l++)
+        if (!strcmp(l->name, name)) {
+            *out = *l;
+            return OK;
+        }
+    char all[200];
+    FAIL(err, ERR_USAGE, "link \"%.60s\": no such preset", name);
+    if (*name >= '0' && *name <= '9')
+        return error_hint(err, "a link has a latency, too: --link alpha=50us,beta=%.30s, or a preset: %s",
+                          name[strcspn(name, " ,=/")] ? "10Gbit" : name,
+                          text_names(all, sizeof all, link_name, NULL));
+    return error_hint(
+        err,
+        "--link %s, or of your own: --link alpha=50us,beta=10Gbit, or FILE.json of atomo-bench link; there are %s",
+        nearest_preset(name), text_names(all, sizeof all, link_name, NULL));
+}
+
+/* ---- links given as latency and bandwidth ---- */
+
+typedef struct {
+    const char *name;
+    double worth;
+} Unit;
+
+static const Unit times[] = {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}, {0}};
+static const Unit rates[] = {
+    {"bit", BITS(1.0)}, {"kbit", BITS(1e3)}, {"Mbit", BITS(1e6)}, {"Gbit", BITS(1e9)}, {"Tbit", BITS(1e12)},
+    {"b", BITS(1.0)},   {"kb", BITS(1e3)},   {"Mb", BITS(1e6)},   {"Gb", BITS(1e9)},   {"Tb", BITS(1e12)},
+    {"B", 1},           {"kB", 1e3},         {"MB", 1e6},         {"GB", 1e9},         {0}};
+
+static const struct {
+    const char *key;
+    const Unit *units;
+    double low, high;
+    const char *want;
+} keys[] = {
+    {"alpha", times, 0, 1e3, "a time from 0 to 1000 s, in s, ms, us or ns"},
+    {"beta", rates, 1, 1e15,
+     "1 to 1e15 bytes a second, in kbit, Mbit, Gbit (kbps, Mbps, Gbps), or kB, MB, GB"},
+};
+
+/* Reads "10Gbit", "10Gbps" and "10Gbit/s" alike. */
+static bool read_unit(const char *text, const Unit *units, double *out)
+{
+    char number[32], unit[8];
+    size_t length = strlen(text);
+    while (length && !strchr("0123456789.", text[length - 1]))
+        length--;
+    if (length == 0 || length >= sizeof number)
+        return false;
+    memcpy(number, text, length);
+    number[length] = 0;
+    snprintf(unit, sizeof unit, "%s", text + length);
+    if (text_ends(unit, "ps") || text_ends(unit, "/s"))
+        unit[strlen(unit) - 2] = 0;
+    for (const Unit *u = units; u->name; u++)
+        if (!strcmp(u->name, unit) && text_to_real(number, out)) {
+            *out *= u->worth;
+            return true;
+        }
+    return false;
+}
+
+static Status read_key(const char *text, const char *item, double value[2], Error *err)
+{
+    const char *equals = strchr(item, '=');
+    const size_t length = equals ? (size_t)(equals - item) : 0;
+    for (size_t k = 0; k < countof(keys); k++) {
+        if (strncmp(item, keys[k].key, length) != 0 || keys[k].key[length] || length == 0)
+            continue;
+        if (!isnan(value[k]))
+            return FAIL(err, ERR_USAGE, "link %.60s: %s is there twice", text, keys[k].key);
+        if (!read_unit(equals + 1, keys[k].units, &value[k]) ||
+            !(value[k] >= keys[k].low && value[k] <= keys[k].high))
+            return FAIL(err, ERR_USAGE, "link %.60s: %.30s: want %s", text, item, keys[k].want);
+        return OK;
+    }
+    return FAIL(err, ERR_USAGE, "link %.60s: \"%.30s\": want alpha=TIME,beta=BANDWIDTH", text, item);
+}
+
+Status link_read(Link *out, const char *text, Arena *a, Error *err)
+{
+    double value[2] = {NAN, NAN};
+    if (text_ends(text, ".json"))
+        return link_load(out, text, a, err);
+    if (text_ends(text, ".csv")) {
+        FAIL(err, ERR_USAGE, "link %.200s: a CSV result is not read, want JSON", text);
+        return error_hint(err,
+                          "mpirun -n 2 atomo-bench link -o link.json measures a link and writes such a file");
+    }
+    if (!strchr(text, '='))
+        return find_preset(out, text, err);
+    char *name = text_copy(a, text), *items = text_copy(a, text), *rest = NULL;
+    TRY(arena_check(name && items, a, err));
+    for (char *item = strtok_r(items, ", ", &rest); item; item = strtok_r(NULL, ", ", &rest))
+        TRY(read_key(text, item, value, err));
+    for (size_t k = 0; k < countof(keys); k++)
+        if (isnan(value[k]))
+            return FAIL(err, ERR_USAGE, "link %.60s: %s is missing; want %s", text, keys[k].key,
+                        keys[k].want);
+    for (char *comma = name; (comma = strchr(comma, ','));)
+        *comma = ' ';
+    *out = (Link){name, value[0], value[1]};
+    return OK;
+}
+
+/* ---- time ---- */
+
+/* Returns the number of messages that follow one another, each of which takes the latency once. */
+static double traffic_latencies(const Traffic *t)
+{
+    const double others = t->workers - 1;
+    const double each[] = {2, others, 2 * others, 2 * ceil(log2(t->workers))};
+    return t->rounds * each[t->topology];
+}
+
+double traffic_bytes(const Traffic *t)
+{
+    const double p = t->workers, others = p - 1, s = t->payload;
+    const double each[] = {p * (s + t->early + t->parameters), others * s, 2 * others / p * s,
+                           2 * ceil(log2(p)) * s};
+    return each[t->topology];
+}
+
+double link_seconds(const Link *link, const Traffic *t)
+{
+    return traffic_latencies(t) * link->latency + traffic_bytes(t) / link->bandwidth;
+}
+
+bool topology_adds(Topology topology)
+{
+    return topology == TOPOLOGY_RING || topology == TOPOLOGY_TREE;
+}

@@ -1,0 +1,427 @@
+/* report_page.c -- writes the HTML page of a folder of results. `folder_read` loads one result at a time;
+ * while the result is in memory it is turned into an HTML article. The page has the articles in the order of
+ * `result_kinds`. */
+#include "report/report_page.h"
+
+#include "base/file.h"
+#include "base/outfile.h"
+#include "report/report_html.h"
+#include "report/report_page_data.h"
+#include "report/report_page_table.h"
+#include "report/plot.h"
+#include "report/report_speedup.h"
+
+#include <string.h>
+
+typedef struct {
+    const PageSpec *spec;
+    Folder folder;
+    bool *used;     /* for each field: true if a column on the page shows it */
+    bool asked;     /* true: the page has looked for gnuplot */
+    Error gnuplot;  /* why gnuplot cannot draw figures; OK: gnuplot works */
+    LookList looks; /* of all specs on the page */
+    OutFile out;
+    Arena *a;
+    Error *err;
+} Page;
+
+/* One result of the page. */
+typedef struct {
+    Page *page;
+    TextBuf *out;
+    const Entry *e;
+    const Stored *stored;
+    const char *id; /* anchor */
+    Arena *a;       /* memory that is freed after the result */
+} Part;
+
+/* ---- command and settings ---- */
+
+static const char *fact_text(const Json *v, Arena *a)
+{
+    char number[32];
+    switch (v->type) {
+    case JSON_TEXT:
+        return v->text;
+    case JSON_NUMBER:
+        return text_copy(a, text_double(number, v->number));
+    case JSON_BOOL:
+        return v->on ? "yes" : "no";
+    default:
+        return NULL;
+    }
+}
+
+static void put_facts(Part *p)
+{
+    const Json *command = json_member(p->stored->meta, "command"),
+               *verdict = json_member(p->stored->meta, "verdict");
+    if (verdict && verdict->type == JSON_TEXT)
+        html_addf(p->out, "<p class=\"verdict\">%s</p>\n", verdict->text);
+    if (command && command->type == JSON_TEXT)
+        html_addf(p->out, "<p class=\"command\">%s</p>\n", command->text);
+    if (!p->stored->meta) {
+        text_add(p->out, "<p class=\"soft\">CSV does not say how it was made; a JSON result does.</p>\n");
+        return;
+    }
+    text_add(p->out, "<details><summary>How it was made</summary><dl>\n");
+    for (const Json *v = p->stored->meta->first; v; v = v->next) {
+        const char *text = v == command || v == verdict ? NULL : fact_text(v, p->a);
+        if (text)
+            html_addf(p->out, "<dt>%s</dt><dd>%s</dd>\n", v->name, text);
+    }
+    text_add(p->out, "</dl></details>\n");
+}
+
+/* ---- figures ---- */
+
+static Status ask_gnuplot(Page *p)
+{
+    char *version, *terminals;
+    Error *why = &p->gnuplot;
+    const bool asked = p->asked;
+    p->asked = true;
+    if (asked || gnuplot_ask(&version, &terminals, p->spec->stopped, p->a, why) == OK)
+        return OK;
+    if (why->status == ERR_STOPPED || why->status == ERR_MEMORY) {
+        *p->err = *why;
+        return why->status;
+    }
+    const char *text = text_format(p->a, "no figures: %s%s%s%s", why->text, *why->hint ? " (" : "", why->hint,
+                                   *why->hint ? ")" : "");
+    TRY(arena_check(text, p->a, p->err));
+    p->spec->note(p->spec->data, text);
+    return OK;
+}
+
+/* Browsers take most of a second for each thousand points of an SVG figure. The explorer draws results with codecs. */
+enum { POINTS_MOST = 1000, POINTS_MOST_ALONE = 20000 };
+
+static Status put_drawing(Part *p, const PlotKind *plot)
+{
+    const char *kind = plot->name;
+    Drawing d;
+    Value *rows;
+    size_t points;
+    Error why;
+    const size_t most = csv_has(&p->stored->table, "compressor") ? POINTS_MOST : POINTS_MOST_ALONE;
+    if (plot_rows(plot, &p->stored->table, &rows, &points, p->a, &why) == OK && points > most) {
+        text_addf(p->out, "<p class=\"soft\">No %s figure: %zu points, over %zu.</p>\n", kind, points, most);
+        return OK;
+    }
+    TRY(ask_gnuplot(p->page));
+    why = p->page->gnuplot;
+    if (why.status == OK && plot_svg(&d, kind, &p->stored->table, p->page->spec->stopped, p->a, &why) == OK) {
+        const char *label = text_format(p->a, "%s of %s", kind, p->e->name);
+        TRY(arena_check(label, p->a, p->page->err));
+        html_picture(p->out, "image/svg+xml", d.data, d.size, label, kind);
+        return OK;
+    }
+    if (why.status == ERR_STOPPED || why.status == ERR_MEMORY) {
+        *p->page->err = why;
+        return why.status;
+    }
+    html_addf(p->out, "<p class=\"soft\">No %s figure: %s</p>\n", kind, why.text);
+    return OK;
+}
+
+static Status put_drawn(Part *p)
+{
+    text_add(p->out, "<div class=\"figures\">\n");
+    for (const PlotKind *const *kind = plot_kinds; *kind; kind++)
+        if (text_listed(p->e->kind->figures, (*kind)->name))
+            TRY(put_drawing(p, *kind));
+    text_add(p->out, "</div>\n");
+    return OK;
+}
+
+/* ---- parts of an article for one kind of result only ---- */
+
+static Status put_speedups(Part *p, const PageTable *like)
+{
+    static const char baseline[] = "none";
+    Csv times;
+    if (speedup_rows(&times, &p->stored->table, baseline, p->a, p->page->err) != OK)
+        /* without target accuracies or a baseline there are no speed-ups */
+        return p->page->err->status == ERR_MEMORY ? ERR_MEMORY : OK;
+    RowRank *rank = NEW_ZERO(p->a, RowRank, times.rows);
+    TRY(arena_check(rank, p->a, p->page->err));
+    const PageTable t = {
+        .id = like->id, .file = like->file, .rows = &times, .rank = rank, .used = like->used};
+    text_addf(p->out, "<h4>Speed-up over %s to each test accuracy, in simulated time</h4>\n", baseline);
+    page_table(p->out, &t, p->a);
+    return OK;
+}
+
+static Status put_verdict(Part *p, const PageTable *t)
+{
+    const size_t failed = page_count(t, ROW_LEAD);
+    text_addf(p->out, "<p%s>%zu check%s, %zu of them failed.</p>\n", failed ? " class=\"bad\"" : "",
+              t->rows->rows, text_s(t->rows->rows), failed);
+    return OK;
+}
+
+static const struct {
+    const char *kind;
+    Status (*put)(Part *p, const PageTable *t);
+} extras[] = {{"run", put_speedups}, {"verify", put_verdict}};
+
+static Status put_extras(Part *p, const PageTable *t)
+{
+    for (size_t i = 0; i < countof(extras); i++)
+        if (!strcmp(extras[i].kind, p->e->kind->name))
+            TRY(extras[i].put(p, t));
+    return OK;
+}
+
+/* ---- the article about one result ---- */
+
+static Status put_records(Part *p)
+{
+    const Csv *rows = &p->stored->table;
+    RowRank *rank = NEW(p->a, RowRank, rows->rows);
+    TRY(arena_check(rank, p->a, p->page->err));
+    if (rows->rows == 0) {
+        text_add(p->out, "<p class=\"soft\">It has no records.</p>\n");
+        return OK;
+    }
+    p->e->kind->rank(rows, rank);
+    const PageTable t = {.id = p->id,
+                         .file = p->e->name,
+                         .rows = rows,
+                         .rank = rank,
+                         .usual = p->e->kind->usual,
+                         .used = p->page->used};
+    TRY(put_drawn(p));
+    TRY(put_extras(p, &t));
+    page_table(p->out, &t, p->a);
+    const Json *command = json_member(p->stored->meta, "command");
+    const PageData data = {.id = p->id,
+                           .file = p->e->name,
+                           .kind = p->e->kind->name,
+                           .command = command && command->type == JSON_TEXT ? command->text : NULL,
+                           .rows = rows,
+                           .looks = &p->page->looks,
+                           .looks_keep = p->page->a};
+    page_data(p->out, &data, p->a);
+    return OK;
+}
+
+static Status put_result(void *page, Entry *e, size_t number, const Stored *s, Error *err)
+{
+    Page *p = page;
+    TextBuf out = {.arena = p->a};
+    Part part = {.page = p, .out = &out, .e = e, .stored = s, .id = text_format(p->a, "r%zu", number)};
+    TRY(arena_check(part.id, p->a, err));
+    html_addf(&out, "<article id=\"%s\">\n<h3>%s</h3>\n", part.id, e->name);
+    part.a = arena_open(0);
+    put_facts(&part);
+    const Status status = put_records(&part);
+    arena_close(part.a);
+    TRY(status);
+    text_add(&out, "</article>\n");
+    e->article = text_done(&out);
+    return arena_check(e->article, p->a, err);
+}
+
+static Status put_out(Page *p, TextBuf *text)
+{
+    TRY(arena_check(text_done(text), p->a, p->err));
+    outfile_bytes(&p->out, text->data, text->size);
+    return OK;
+}
+
+/* ---- the page's head and table of contents ---- */
+
+/* The Content-Security-Policy allows only two scripts and one style, by their hashes, and images as data:
+ * URIs. So browsers fetch nothing. */
+static void put_head(TextBuf *t, const PageSpec *spec)
+{
+    text_add(t, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+    text_addf(t,
+              "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; "
+              "style-src 'sha256-%s'; script-src 'sha256-%s' 'sha256-%s'; base-uri 'none'; form-action "
+              "'none'\">\n",
+              page_css_hash, page_js_hash, explore_js_hash);
+    text_add(t, "<meta name=\"generator\" content=\"atomo-bench report\">\n");
+    html_addf(
+        t,
+        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>%s</title>\n<style>",
+        spec->title);
+    text_add(t, page_css);
+    html_addf(t, "</style>\n</head>\n<body>\n<header><h1>%s</h1></header>\n", spec->title);
+}
+
+static void put_contents(TextBuf *t, const Folder *f)
+{
+    text_add(t, "<nav aria-label=\"Results\"><ul>\n");
+    for (const ResultKind *k = result_kinds; k->name; k++)
+        for (size_t i = 0; i < f->count; i++)
+            if (f->entry[i].type == ENTRY_RESULT && f->entry[i].kind == k) {
+                text_addf(t, "<li><a href=\"#r%zu\">", i);
+                html_addf(t, "%s</a></li>\n", f->entry[i].name);
+            }
+    if (f->figures)
+        text_add(t, "<li><a href=\"#figures\">Figures</a></li>\n");
+    if (f->count > f->results + f->figures)
+        text_add(t, "<li><a href=\"#left-out\">Left out</a></li>\n");
+    text_add(t, "</ul></nav>\n<main>\n<section id=\"explore\" hidden></section>\n");
+}
+
+static Status put_front(Page *p)
+{
+    TextBuf t = {.arena = p->a};
+    put_head(&t, p->spec);
+    put_contents(&t, &p->folder);
+    return put_out(p, &t);
+}
+
+/* ---- results ---- */
+
+static void put_section(Page *p, const ResultKind *kind)
+{
+    const Folder *f = &p->folder;
+    bool any = false;
+    for (size_t i = 0; i < f->count; i++) {
+        if (f->entry[i].type != ENTRY_RESULT || f->entry[i].kind != kind)
+            continue;
+        if (!any)
+            fprintf(p->out.to, "<section id=\"%s\">\n<h2>%s</h2>\n<p class=\"says\">%s</p>\n", kind->name,
+                    kind->heading, kind->says);
+        any = true;
+        /* write errors are reported when the output file is committed */
+        fputs(f->entry[i].article, p->out.to);
+    }
+    fputs(any ? "</section>\n" : "", p->out.to);
+}
+
+/* ---- pictures of the folder ---- */
+
+static Status put_figure(Page *p, const Entry *e)
+{
+    TextBuf t = {.arena = p->a};
+    char *data;
+    size_t size;
+    if (file_load(&data, &size, e->path, PICTURE_MOST, p->a, p->err) != OK)
+        return error_at(p->err, "%s", e->path);
+    html_picture(&t, e->media, data, size, e->name, e->name);
+    return put_out(p, &t);
+}
+
+static Status put_figures(Page *p)
+{
+    if (!p->folder.figures)
+        return OK;
+    fputs("<section id=\"figures\">\n<h2>Figures</h2>\n<p class=\"says\">As they stand in the folder.</p>\n"
+          "<div class=\"figures\">\n",
+          p->out.to);
+    for (size_t i = 0; i < p->folder.count; i++) {
+        if (p->folder.entry[i].type != ENTRY_FIGURE)
+            continue;
+        const ArenaMark mark = arena_mark(p->a);
+        const Status status = put_figure(p, &p->folder.entry[i]);
+        arena_rewind(p->a, mark);
+        TRY(status);
+    }
+    fputs("</div>\n</section>\n", p->out.to);
+    return OK;
+}
+
+/* ---- files left out, meanings of fields ---- */
+
+static void put_left_out(TextBuf *t, const Folder *f)
+{
+    if (f->count == f->results + f->figures)
+        return;
+    text_add(t, "<section id=\"left-out\">\n<h2>Left out</h2>\n<dl>\n");
+    for (size_t i = 0; i < f->count; i++) {
+        const Entry *e = &f->entry[i];
+        if (e->type == ENTRY_RESULT || e->type == ENTRY_FIGURE)
+            continue;
+        html_addf(t,
+                  e->type == ENTRY_DAMAGED ? "<dt>%s</dt><dd class=\"bad\">damaged: %s</dd>\n"
+                                           : "<dt>%s</dt><dd>%s</dd>\n",
+                  e->name, e->why);
+    }
+    text_add(t, "</dl>\n</section>\n");
+}
+
+static void put_glossary(TextBuf *t, const bool *used)
+{
+    text_add(t,
+             "<section id=\"terms\">\n<h2>What the columns mean</h2>\n<details><summary>Definitions</summary>"
+             "<dl>\n");
+    for (size_t i = 0; fields[i].name; i++) {
+        const Field *f = &fields[i];
+        if (!used[i])
+            continue;
+        html_addf(t, "<dt>%s%s%s%s</dt><dd>%s <code>%s</code></dd>\n", f->heading, f->unit ? " (" : "",
+                  f->unit ? f->unit : "", f->unit ? ")" : "", f->meaning, f->name);
+    }
+    text_add(t, "</dl></details>\n</section>\n");
+}
+
+static Status put_back(Page *p)
+{
+    TextBuf t = {.arena = p->a};
+    put_left_out(&t, &p->folder);
+    if (p->folder.results)
+        put_glossary(&t, p->used);
+    text_add(&t,
+             "</main>\n<footer>Made by atomo-bench report. Sizes are decimal: 1 kB is 1000 bytes.</footer>\n"
+             "<script>");
+    text_add(&t, page_js);
+    text_add(&t, "</script>\n<script>");
+    text_add(&t, explore_js);
+    text_add(&t, "</script>\n</body>\n</html>\n");
+    return put_out(p, &t);
+}
+
+static Status put_page(Page *p)
+{
+    TRY(put_front(p));
+    for (const ResultKind *k = result_kinds; k->name; k++)
+        put_section(p, k);
+    TRY(put_figures(p));
+    return put_back(p);
+}
+
+/* ---- writing the page ---- */
+
+static Status open_folder(Page *p)
+{
+    const PageSpec *s = p->spec;
+    const FolderVisitor visitor = {.result = put_result, .stopped = s->stopped, .data = p};
+    TRY(folder_read(&p->folder, s->folder, s->path, &visitor, p->a, p->err));
+    if (p->folder.results + p->folder.figures + p->folder.damaged)
+        return OK;
+    FAIL(p->err, ERR_IO, "%s: no result there", s->folder);
+    return error_hint(
+        p->err, "results come with -o, as in: atomo-bench compare FILE.h5 -o %.80s/compare.json", s->folder);
+}
+
+static Status tell_damage(const Page *p)
+{
+    for (size_t i = 0; i < p->folder.count; i++)
+        if (p->folder.entry[i].type == ENTRY_DAMAGED)
+            return FAIL(p->err, ERR_CORRUPT, "%s: %s", p->folder.entry[i].path, p->folder.entry[i].why);
+    return OK;
+}
+
+Status page_write(const PageSpec *spec, Arena *a, Error *err)
+{
+    size_t count = 0;
+    while (fields[count].name)
+        count++;
+    Page p = {.spec = spec, .used = NEW_ZERO(a, bool, count), .a = a, .err = err};
+    TRY(arena_check(p.used, a, err));
+    TRY(open_folder(&p));
+    TRY(outfile_open(&p.out, spec->path, a, err));
+    const Status status = put_page(&p);
+    if (status != OK) {
+        outfile_abandon(&p.out);
+        return status;
+    }
+    TRY(outfile_commit(&p.out, err));
+    return tell_damage(&p);
+}

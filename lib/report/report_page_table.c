@@ -1,0 +1,221 @@
+/* report_page_table.c -- writes the rows of a result as HTML tables (report_page_table.h). */
+#include "report/report_page_table.h"
+
+#include "report/report_html.h"
+#include "report/report_table.h"
+
+#include <string.h>
+
+typedef struct {
+    const Field *field; /* NULL: no command writes this field */
+    const char *name;
+    /* the two parts of `name` "published bytes": `before` = "published ", `own` = "bytes" */
+    const char *before, *own;
+    bool numbers;     /* every value is a number */
+    Beside beside;    /* the columns with its standard error and exact value */
+    bool shown, rare; /* rare: shown only when the user asks for all columns */
+} PageColumn;
+
+/* ---- columns ---- */
+
+static const char *cell_at(const PageTable *t, size_t row, size_t column)
+{
+    return t->rows->cell[row * t->rows->columns + column];
+}
+
+static Value value_at(const PageTable *t, const PageColumn *c, size_t row, size_t column)
+{
+    return stored_value(cell_at(t, row, column), c->field && c->field->text);
+}
+
+/* Sets `numbers`, `shown` and `rare` of column c from the rows of one rank (shown first, or shown on
+ * request). A column without values is not shown; a column with only "*" is rare. */
+static void look_at(PageColumn *c, const PageTable *t, size_t column, RowRank rank)
+{
+    bool stars = true;
+    c->numbers = true;
+    for (size_t row = 0; row < t->rows->rows; row++) {
+        if (t->rank[row] != rank)
+            continue;
+        const Value v = value_at(t, c, row, column);
+        c->shown |= v.type != VALUE_NONE;
+        c->numbers &= v.type == VALUE_NONE || v.type == VALUE_INT || v.type == VALUE_REAL;
+        stars &= !strcmp(cell_at(t, row, column), "*");
+    }
+    c->rare |= stars;
+}
+
+static Column *names_of(const PageTable *t, Arena *a)
+{
+    Column *names = NEW_ZERO(a, Column, t->rows->columns + 1);
+    for (size_t i = 0; names && i < t->rows->columns; i++)
+        names[i].name = t->rows->name[i];
+    return names;
+}
+
+static PageColumn *columns_of(const PageTable *t, const Column *names, RowRank rank, Arena *a)
+{
+    PageColumn *columns = NEW_ZERO(a, PageColumn, t->rows->columns + 1);
+    for (size_t i = 0; columns && i < t->rows->columns; i++) {
+        PageColumn *c = &columns[i];
+        const char *name = t->rows->name[i];
+        size_t before;
+        c->field = field_of_column(name, &before);
+        c->name = name;
+        c->before = text_slice(a, name, before);
+        c->own = name + before;
+        if (!c->before)
+            return NULL;
+        c->rare = t->usual ? !text_listed(t->usual, name) : !strcmp(name, "spec");
+        c->beside = report_beside(names, t->rows->columns, i);
+        look_at(c, t, i, rank);
+        if (c->field && c->shown)
+            t->used[c->field - fields] = true;
+    }
+    return columns;
+}
+
+static void put_heading(TextBuf *out, const PageColumn *c)
+{
+    const Field *f = c->field;
+    const char *number = f ? field_number(f, c->own) : "";
+    html_addf(out, "<th scope=\"col\" class=\"%s%s\" title=\"%s%s%s\">%s%s%s%s", c->numbers ? "n" : "t",
+              c->rare ? " more" : "", c->name, f ? ": " : "", f ? f->meaning : "", c->before,
+              f ? f->heading : c->own, *number ? " " : "", number);
+    if (f && f->unit && !field_counts_bytes(c->own))
+        text_addf(out, " <span class=\"unit\">%s</span>", f->unit);
+    text_add(out, "</th>");
+}
+
+/* ---- cells ---- */
+
+enum { LONG = 48 };
+
+/* The row that is written next; one PageRow serves all rows of a table in turn. */
+typedef struct {
+    const PageTable *table;
+    const Column *names;
+    const PageColumn *columns;
+    Value *value; /* (columns) the row's values */
+} PageRow;
+
+/* Writes the number as tables show it, with its standard error behind a "±". */
+static void put_number(TextBuf *out, const PageRow *row, size_t column, Arena *a)
+{
+    char exact[32];
+    const size_t count = row->table->rows->columns;
+    const Shown shown = report_shown(row->names, count, row->value, column, &row->columns[column].beside, a);
+    const char *sign = shown.cell ? strstr(shown.cell, "+-") : NULL;
+    text_addf(out, " data-v=\"%s\">", text_double(exact, shown.number));
+    if (sign)
+        text_addf(out, "%.*s\xc2\xb1%s", (int)(sign - shown.cell), shown.cell, sign + 2);
+    else
+        text_add(out, shown.cell ? shown.cell : "");
+    out->failed |= !shown.cell;
+}
+
+static void put_cell(TextBuf *out, const PageRow *row, size_t column, const char *cell, Arena *a)
+{
+    const PageColumn *c = &row->columns[column];
+    const Value *v = &row->value[column];
+    const bool number = v->type == VALUE_INT || v->type == VALUE_REAL, none = v->type == VALUE_NONE;
+    const bool wide = v->type == VALUE_TEXT && strlen(cell) > LONG;
+    text_addf(out, "<td class=\"%s%s%s%s\"", c->numbers ? "n" : "t", none ? " none" : "", wide ? " wide" : "",
+              c->rare ? " more" : "");
+    if (number) {
+        put_number(out, row, column, a);
+    } else {
+        text_add(out, ">");
+        html_text(out, none ? "\xe2\x80\x93" : v->type == VALUE_BOOL ? v->on ? "yes" : "no" : cell);
+    }
+    text_add(out, "</td>");
+}
+
+/* ---- tables ---- */
+
+static void put_row(TextBuf *out, PageRow *r, size_t row, Arena *a)
+{
+    const PageTable *t = r->table;
+    for (size_t i = 0; i < t->rows->columns; i++)
+        r->value[i] = value_at(t, &r->columns[i], row, i);
+    text_add(out, "<tr>");
+    for (size_t i = 0; i < t->rows->columns; i++)
+        if (r->columns[i].shown)
+            put_cell(out, r, i, cell_at(t, row, i), a);
+    text_add(out, "</tr>\n");
+}
+
+static size_t rows_most(const PageTable *t)
+{
+    const size_t rows = CELLS_MOST / (t->rows->columns + 1);
+    return rows < 100 ? 100 : rows > ROWS_MOST ? ROWS_MOST : rows;
+}
+
+static void put_table(TextBuf *out, const PageTable *t, RowRank rank, Arena *a)
+{
+    const Column *names = names_of(t, a);
+    const PageColumn *columns = names ? columns_of(t, names, rank, a) : NULL;
+    PageRow r = {t, names, columns, NEW(a, Value, t->rows->columns + 1)};
+    size_t shown = 0, rare = 0, rows = 0;
+    out->failed |= !columns || !r.value;
+    for (size_t i = 0; columns && i < t->rows->columns; i++) {
+        shown += columns[i].shown;
+        rare += columns[i].shown && columns[i].rare;
+    }
+    if (rare)
+        text_addf(out,
+                  "<input type=\"checkbox\" class=\"all\" id=\"%s-%d\"><label for=\"%s-%d\">all %zu "
+                  "columns</label>\n",
+                  t->id, rank, t->id, rank, shown);
+    html_addf(
+        out,
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"%s of %s\"><table>\n<thead><tr>",
+        rank == ROW_MORE ? "more rows" : "rows", t->file);
+    for (size_t i = 0; columns && i < t->rows->columns; i++)
+        if (columns[i].shown)
+            put_heading(out, &columns[i]);
+    text_add(out, "</tr></thead>\n<tbody>\n");
+    for (size_t row = 0; !out->failed && row < t->rows->rows && rows < rows_most(t); row++)
+        if (t->rank[row] == rank) {
+            put_row(out, &r, row, a);
+            rows++;
+        }
+    text_add(out, "</tbody></table></div>\n");
+}
+
+size_t page_count(const PageTable *t, RowRank rank)
+{
+    size_t count = 0;
+    for (size_t row = 0; row < t->rows->rows; row++)
+        count += t->rank[row] == rank;
+    return count;
+}
+
+static void put_first(TextBuf *out, const PageTable *t, size_t all)
+{
+    if (all <= rows_most(t))
+        return;
+    text_addf(out, "<p class=\"soft\">The first %zu of %zu rows; all are in ", rows_most(t), all);
+    html_addf(out, "%s.</p>\n", t->file);
+}
+
+void page_table(TextBuf *out, const PageTable *t, Arena *a)
+{
+    const size_t lead = page_count(t, ROW_LEAD), more = page_count(t, ROW_MORE),
+                 rest = page_count(t, ROW_COUNT);
+    if (lead) {
+        put_first(out, t, lead);
+        put_table(out, t, ROW_LEAD, a);
+    }
+    if (more) {
+        text_addf(out, "<details><summary>%zu %srow%s</summary>\n", more, lead ? "more " : "", text_s(more));
+        put_first(out, t, more);
+        put_table(out, t, ROW_MORE, a);
+        text_add(out, "</details>\n");
+    }
+    if (rest) {
+        text_addf(out, "<p class=\"soft\">%zu more row%s, of steps without a test, %s only in ", rest,
+                  text_s(rest), text_are(rest));
+        html_addf(out, "%s.</p>\n", t->file);
+    }
+}

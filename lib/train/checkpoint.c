@@ -1,0 +1,306 @@
+/* checkpoint.c -- writes and reads checkpoints; see checkpoint.h. */
+#include "train/checkpoint.h"
+
+#include "base/checksum.h"
+#include "dump/file_kind.h"
+#include "train/step_folder.h"
+#include "train/train_parts.h"
+#include "compress/spec.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char schema[] = "atomo-checkpoint/1";
+
+/* ---- the attributes of a checkpoint ---- */
+
+/* Writes to `out` the attributes that a checkpoint must have to fit this run. Returns their number. */
+static size_t own_attrs(const Trainer *t, Attr out[SETUP_MOST + 8])
+{
+    out[0] = attr_text("schema", schema);
+    out[1] = attr_text("network", t->s.network);
+    out[2] = attr_whole("initial", t->s.initial);
+    return 3 + setup_attrs(&t->s, out + 3, t->arena);
+}
+
+static Status check_own(const Trainer *t, const AttrList *attrs, const char *path, Error *err)
+{
+    Attr own[SETUP_MOST + 8];
+    const Attr *initial = attr_find(attrs, "initial");
+    if (initial && initial->type == ATTR_INT && (uint64_t)initial->whole != t->s.initial) {
+        FAIL(err, ERR_USAGE, "%s: its run began with %s", path,
+             !initial->whole     ? "weights drawn from the seed"
+             : t->s.initial != 0 ? "weights of another file"
+                                 : "weights of a file");
+        return error_hint(err, "give the --weights of that run, or name another --train-dir");
+    }
+    const Status status = setup_check(own, own_attrs(t, own), attrs, path, "a checkpoint", err);
+    if (status == ERR_USAGE)
+        error_hint(err, "another run wrote it: give its options, or name another --train-dir");
+    return status;
+}
+
+/* ---- the arrays that a step changes: weights, optimizer states, running statistics, codec states ---- */
+
+typedef Status (*ArrayVisit)(void *data, const char *path, const Shape *shape, float *x, Error *err);
+
+static Status visit_slices(Trainer *t, const char *folder, const SliceList *list, float *x, ArrayVisit visit,
+                           void *data, Error *err)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const Slice *s = &list->item[i];
+        const ArenaMark mark = arena_mark(t->arena);
+        const char *path = text_format(t->arena, "%s/%s", folder, s->name);
+        TRY(arena_check(path, t->arena, err));
+        TRY(visit(data, path, &s->shape, x + s->offset, err));
+        arena_rewind(t->arena, mark);
+    }
+    return OK;
+}
+
+/* Calls `visit` for each codec state of worker w. The bytes of a state are stored as an array of floats,
+ * four bytes in each float. */
+static Status visit_states(Trainer *t, size_t w, ArrayVisit visit, void *data, Error *err)
+{
+    const CodecStates *states = gradient_states(t->exchange);
+    for (size_t i = 0; i < states->count; i++) {
+        const CodecState *s = &states->item[i];
+        const Shape shape = shape_vector((s->size + 3) / 4);
+        const ArenaMark mark = arena_mark(t->arena);
+        if (s->worker != (int64_t)w || !shape.n)
+            continue;
+        const char *path = text_format(t->arena, "state/%zu/%s", w, s->name);
+        TRY(arena_check(path, t->arena, err));
+        TRY(visit(data, path, &shape, s->state, err));
+        arena_rewind(t->arena, mark);
+    }
+    return OK;
+}
+
+/* Calls `visit` for the own weights and optimizer state of worker w, if it takes local steps. */
+static Status visit_inner(Trainer *t, size_t w, ArrayVisit visit, void *data, Error *err)
+{
+    const InnerState none = {0}, *s = t->inner ? &t->inner[w] : &none;
+    const struct {
+        const char *name;
+        float *x;
+    } parts[] = {{"weights", s->weights}, {"velocity", s->velocity}, {"square", s->square}};
+    for (size_t i = 0; i < countof(parts); i++) {
+        char folder[64];
+        snprintf(folder, sizeof folder, "inner/%zu/%s", w, parts[i].name);
+        if (parts[i].x)
+            TRY(visit_slices(t, folder, model_parameters(t->model), parts[i].x, visit, data, err));
+    }
+    return OK;
+}
+
+static Status visit_arrays(Trainer *t, ArrayVisit visit, void *data, Error *err)
+{
+    const SliceList *parameters = model_parameters(t->model);
+    TRY(visit_slices(t, "weights", parameters, t->weights, visit, data, err));
+    TRY(visit_slices(t, "velocity", parameters, t->velocity, visit, data, err));
+    if (t->square)
+        TRY(visit_slices(t, "square", parameters, t->square, visit, data, err));
+    for (size_t w = 0; w < t->s.workers; w++) {
+        char folder[48];
+        snprintf(folder, sizeof folder, "running/%zu", w);
+        TRY(visit_slices(t, folder, model_running(t->model), t->running[w], visit, data, err));
+        TRY(visit_inner(t, w, visit, data, err));
+        TRY(visit_states(t, w, visit, data, err));
+    }
+    return OK;
+}
+
+/* ---- saving ---- */
+
+typedef struct {
+    DumpWriter *to;
+    Dump *from;
+    uint64_t sum;
+} Passing;
+
+static void add_sum(Passing *p, const Shape *shape, const float *x)
+{
+    p->sum = checksum_floats(x, shape->n, p->sum);
+}
+
+static Status save_array(void *data, const char *path, const Shape *shape, float *x, Error *err)
+{
+    Passing *p = data;
+    add_sum(p, shape, x);
+    return dump_write(p->to, path, shape, x, NULL, err);
+}
+
+static Status save_all(Trainer *t, DumpWriter *to, Error *err)
+{
+    Passing p = {.to = to};
+    Attr attr[SETUP_MOST + 8];
+    const ArenaMark mark = arena_mark(t->arena);
+    const Portion next = portion_of(t, t->step + 1);
+    TRY(visit_arrays(t, save_array, &p, err));
+    size_t count = own_attrs(t, attr);
+    attr[count++] = attr_whole("step", t->step);
+    attr[count++] = attr_whole("epoch", next.epoch);
+    attr[count++] = attr_whole("place", next.place);
+    attr[count++] = attr_whole("checksum", p.sum);
+    TRY(dump_write_attrs(to, "", &(AttrList){attr, count}, err));
+    arena_rewind(t->arena, mark);
+    return OK;
+}
+
+Status checkpoint_save(Trainer *t, const char *dir, Error *err)
+{
+    const ArenaMark mark = arena_mark(t->arena);
+    DumpWriter *to;
+    TRY(step_folder_make(dir, t->arena, err));
+    const char *path = step_file(dir, t->step, t->arena);
+    TRY(arena_check(path, t->arena, err));
+    TRY(dump_create(&to, path, err));
+    const Status status = dump_finish(to, save_all(t, to, err), err);
+    arena_rewind(t->arena, mark);
+    return status;
+}
+
+/* ---- loading ---- */
+
+static Status load_array(void *data, const char *path, const Shape *shape, float *x, Error *err)
+{
+    Passing *p = data;
+    for (size_t i = 0; i < dump_count(p->from); i++) {
+        const TensorInfo *info = dump_tensor(p->from, i);
+        if (strcmp(info->path, path))
+            continue;
+        if (info->shape.n != shape->n)
+            return FAIL(err, ERR_CORRUPT, "%s: %zu elements, want %zu", path, info->shape.n, shape->n);
+        TRY(dump_read(p->from, i, x, err));
+        add_sum(p, shape, x);
+        return OK;
+    }
+    return FAIL(err, ERR_CORRUPT, "%s is missing", path);
+}
+
+static bool is_checkpoint(const AttrList *attrs)
+{
+    const Attr *sign = attr_find(attrs, "schema");
+    return sign && sign->type == ATTR_TEXT &&
+           !strncmp(sign->text, schema, sizeof schema - 2); /* of any version */
+}
+
+static Status load_all(Trainer *t, Dump *from, const char *path, Error *err)
+{
+    Passing p = {.from = from};
+    size_t named;
+    if (!is_checkpoint(dump_attrs(from)))
+        return FAIL(err, ERR_CORRUPT, "%s: is no checkpoint", path);
+    TRY(check_own(t, dump_attrs(from), path, err));
+    const Attr *step = attr_find(dump_attrs(from), "step"), *sum = attr_find(dump_attrs(from), "checksum");
+    if (!step || step->type != ATTR_INT || step->whole < 0 || !sum || sum->type != ATTR_INT)
+        return FAIL(err, ERR_CORRUPT, "%s: no step or no checksum", path);
+    if (step_of_path(path, &named) && named != (size_t)step->whole)
+        return FAIL(err, ERR_CORRUPT, "%s: is the checkpoint of step %lld", path, (long long)step->whole);
+    if (visit_arrays(t, load_array, &p, err) != OK)
+        return error_at(err, "%s", path);
+    if (p.sum != (uint64_t)sum->whole)
+        return FAIL(err, ERR_CORRUPT, "%s: wrong checksum of its arrays", path);
+    t->step = (size_t)step->whole;
+    t->ordered = 0;
+    return OK;
+}
+
+Status checkpoint_load(Trainer *t, const char *path, Error *err)
+{
+    Arena *a = arena_open(0);
+    const ArenaMark mark = arena_mark(t->arena);
+    Dump *from = NULL;
+    Status status = dump_open(&from, path, a, err);
+    if (status == OK)
+        status = load_all(t, from, path, err);
+    dump_close(from);
+    arena_rewind(t->arena, mark);
+    arena_close(a);
+    return status;
+}
+
+/* ---- reading the setup from a checkpoint ---- */
+
+typedef struct {
+    const AttrList *attrs;
+    const char *missing; /* an attribute that is not there, or has a value that there is not; NULL: none */
+} Reading;
+
+static const char *known_text(Reading *k, const char *name)
+{
+    const Attr *a = attr_find(k->attrs, name);
+    if (a && a->type == ATTR_TEXT)
+        return a->text;
+    k->missing = name;
+    return "";
+}
+
+static size_t known_whole(Reading *k, const char *name)
+{
+    const Attr *a = attr_find(k->attrs, name);
+    if (a && a->type == ATTR_INT && a->whole >= 0)
+        return (size_t)a->whole;
+    k->missing = name;
+    return 0;
+}
+
+static Status take_setup(TrainSetup *s, const char **dataset, size_t *images, const AttrList *attrs, const char *path,
+                         Arena *a, Error *err)
+{
+    Reading k = {.attrs = attrs};
+    const char *spec = known_text(&k, "compressor");
+    s->network = text_copy(a, known_text(&k, "network"));
+    *dataset = text_copy(a, known_text(&k, "dataset"));
+    *images = known_whole(&k, "images");
+    s->initial = known_whole(&k, "initial");
+    s->seed = known_whole(&k, "seed");
+    for (const Setting *of = train_settings; of->name; of++)
+        if ((of->use & SETTING_KEPT) && !setting_take(of, s, attr_find(attrs, of->name)))
+            k.missing = of->name;
+    if (k.missing)
+        return FAIL(err, ERR_CORRUPT, "%s: no attribute %s: not a checkpoint", path, k.missing);
+    return s->network && *dataset ? codec_open(&s->codec, spec, a, err) : arena_fail(a, err);
+}
+
+Status checkpoint_setup(TrainSetup *s, const char **dataset, size_t *images, const char *path, Arena *a,
+                        Error *err)
+{
+    Dump *from;
+    TRY(dump_open(&from, path, a, err));
+    const Status status = take_setup(s, dataset, images, dump_attrs(from), path, a, err);
+    dump_close(from);
+    return status;
+}
+
+/* ---- resuming ---- */
+
+Status checkpoint_resume(Trainer *t, const char *dir, void (*note)(void *data, const char *text), void *data,
+                         Error *err)
+{
+    const ArenaMark mark = arena_mark(t->arena);
+    size_t *step, count;
+    char line[1000];
+    TRY(step_files(&step, &count, dir, t->arena, err));
+    while (count-- > 0) {
+        const char *path = step_file(dir, step[count], t->arena);
+        TRY(arena_check(path, t->arena, err));
+        const Status status = checkpoint_load(t, path, err);
+        if (status == OK || status == ERR_USAGE || status == ERR_MEMORY) {
+            arena_rewind(t->arena, mark);
+            return status;
+        }
+        snprintf(line, sizeof line, "%s; %s", err->text,
+                 count ? "trying the checkpoint before it" : "there is none before it");
+        note(data, line);
+    }
+    trainer_reset(t);
+    snprintf(line, sizeof line, "%s: no checkpoint to resume from: the run starts from the beginning", dir);
+    note(data, line);
+    arena_rewind(t->arena, mark);
+    return OK;
+}

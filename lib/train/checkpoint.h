@@ -1,0 +1,30 @@
+/* checkpoint.h -- saves a trainer's state after a step, as step_%08d.h5 in a folder. Each file is complete
+ * or absent.
+ *
+ * Weights, velocities, AdamW's averages of squares, running statistics and codec states are stored in the groups
+ * /weights, /velocity, /square, /running/WORKER and /state/WORKER (four bytes of a state in one float). With local
+ * steps, /inner/WORKER has each worker's own weights and optimizer state. The attributes are the setup, the step, the
+ * epoch of the next step and its place among the epoch's shuffled images, and a checksum of all arrays. */
+#ifndef ATOMO_CHECKPOINT_H
+#define ATOMO_CHECKPOINT_H
+
+#include "train/train.h"
+
+Status checkpoint_save(Trainer *t, const char *dir, Error *err); /* makes the folder */
+
+/* Restores the trainer's state from a file. Returns ERR_USAGE if the file belongs to another setup. After
+ * any other error, the trainer must load another file or be reset before its next step. */
+Status checkpoint_load(Trainer *t, const char *path, Error *err);
+
+/* Fills `s` from a checkpoint with all settings that the weights depend on, except the images. Sets
+ * `dataset` to the data set's name and `images` to its number of training images. Memory for texts and the
+ * codec comes from `a`. */
+Status checkpoint_setup(TrainSetup *s, const char **dataset, size_t *images, const char *path, Arena *a,
+                        Error *err);
+
+/* Loads the newest undamaged checkpoint in the folder, or resets the trainer if there is none. Calls `note`
+ * with a line of text for each damaged file, and if training starts from the beginning. */
+Status checkpoint_resume(Trainer *t, const char *dir, void (*note)(void *data, const char *text), void *data,
+                         Error *err);
+
+#endif

@@ -1,0 +1,233 @@
+/* networks.c -- the table of networks: those of the ATOMO authors' code, with the same names and order of
+ * parameters, two small ones, the ResNets of 16 to 64 channels, and GPT (gpt.c).
+ *
+ * LeNet and FC are the authors' own. ResNet (He et al. 2016) and VGG (Simonyan & Zisserman 2015) are the
+ * variants for CIFAR. ResNet-20 to ResNet-110 are those that He et al. trained on CIFAR-10. */
+#include "train/networks.h"
+
+#include "base/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- LeNet and FC, for grey images ---- */
+
+static Activation *softmax(Builder *b, Activation *v, const void *plan)
+{
+    (void)plan;
+    return build_linear(b, v, "linear", b->classes);
+}
+
+static Activation *fc(Builder *b, Activation *v, const void *plan)
+{
+    (void)plan;
+    v = build_relu(b, build_linear(b, v, "fc1", 800));
+    v = build_relu(b, build_linear(b, v, "fc2", 500));
+    return build_sigmoid(b, build_linear(b, v, "fc3", b->classes));
+}
+
+/* As in the authors' code, no activation function is between the two fully connected layers. */
+static Activation *lenet(Builder *b, Activation *v, const void *plan)
+{
+    (void)plan;
+    v = build_conv(b, v, "conv1", &(ConvSettings){.channels = 20, .size = 5, .stride = 1, .bias = true});
+    v = build_relu(b, build_max_pool(b, v, 2));
+    v = build_conv(b, v, "conv2", &(ConvSettings){.channels = 50, .size = 5, .stride = 1, .bias = true});
+    v = build_relu(b, build_max_pool(b, v, 2));
+    v = build_linear(b, v, "fc1", 500);
+    return build_linear(b, v, "fc2", b->classes);
+}
+
+static Activation *cnn(Builder *b, Activation *v, const void *plan)
+{
+    (void)plan;
+    v = build_conv(b, v, "conv1",
+                   &(ConvSettings){.channels = 8, .size = 3, .stride = 1, .padding = 1, .bias = true});
+    v = build_relu(b, build_max_pool(b, v, 2));
+    v = build_conv(b, v, "conv2",
+                   &(ConvSettings){.channels = 16, .size = 3, .stride = 1, .padding = 1, .bias = true});
+    v = build_relu(b, build_max_pool(b, v, 2));
+    return build_linear(b, v, "fc", b->classes);
+}
+
+/* ---- ResNet ---- */
+
+typedef struct {
+    size_t blocks[4];
+    /* true: a block has convolutions 1x1, 3x3 and 1x1 (with four times the channels); false: two 3x3 */
+    bool bottleneck;
+} ResNet;
+
+static Activation *conv_norm(Builder *b, Activation *v, const char *conv, const char *norm, size_t channels,
+                             size_t size, size_t stride, bool normal)
+{
+    const ConvSettings s = {.channels = channels,
+                            .size = size,
+                            .stride = stride,
+                            .padding = size / 2,
+                            .blocked = true,
+                            .normal = normal};
+    return build_norm(b, build_conv(b, v, conv, &s), norm);
+}
+
+/* Adds convolution number `i` of a residual block, and the batch norm that follows it. */
+static Activation *numbered(Builder *b, Activation *v, const char *block, int i, size_t channels, size_t size,
+                            size_t stride)
+{
+    return conv_norm(b, v, build_name(b, "%s.conv%d", block, i), build_name(b, "%s.bn%d", block, i), channels,
+                     size, stride, false);
+}
+
+static Activation *block(Builder *b, Activation *in, const char *name, size_t width, size_t stride,
+                         bool bottleneck)
+{
+    const size_t channels = bottleneck ? 4 * width : width;
+    Activation *v = in;
+    if (bottleneck) {
+        v = build_relu(b, numbered(b, v, name, 1, width, 1, 1));
+        v = build_relu(b, numbered(b, v, name, 2, width, 3, stride));
+        v = numbered(b, v, name, 3, channels, 1, 1);
+    } else {
+        v = build_relu(b, numbered(b, v, name, 1, width, 3, stride));
+        v = numbered(b, v, name, 2, width, 3, 1);
+    }
+    Activation *shortcut = in;
+    if (stride != 1 || in->channels != channels)
+        shortcut = conv_norm(b, in, build_name(b, "%s.shortcut.0", name),
+                             build_name(b, "%s.shortcut.1", name), channels, 1, stride, false);
+    return build_relu(b, build_sum(b, v, shortcut));
+}
+
+static Activation *resnet(Builder *b, Activation *v, const void *plan)
+{
+    const ResNet *net = plan;
+    v = build_relu(b, conv_norm(b, v, "conv1", "bn1", 64, 3, 1, false));
+    for (size_t stage = 0; stage < 4; stage++)
+        for (size_t i = 0; i < net->blocks[stage]; i++)
+            v = block(b, v, build_name(b, "layer%zu.%zu", stage + 1, i), (size_t)64 << stage,
+                      stage && !i ? 2 : 1, net->bottleneck);
+    return build_linear(b, build_average_pool(b, v, v->rows), "linear", b->classes);
+}
+
+/* ---- the narrow ResNets for CIFAR: He et al. 2016, section 4.2 ---- */
+
+/* Two 3x3 convolutions, and a shortcut without parameters: option A. */
+static Activation *narrow_block(Builder *b, Activation *in, const char *name, size_t width, size_t stride)
+{
+    Activation *v = conv_norm(b, in, build_name(b, "%s.conv1", name), build_name(b, "%s.bn1", name), width, 3,
+                              stride, true);
+    v = conv_norm(b, build_relu(b, v), build_name(b, "%s.conv2", name), build_name(b, "%s.bn2", name), width,
+                  3, 1, true);
+    Activation *shortcut = stride == 1 ? in : build_shortcut(b, in, width, stride);
+    return build_relu(b, build_sum(b, v, shortcut));
+}
+
+/* 6 n + 2 layers: a convolution, three stages of n blocks, a linear layer on the mean of all pixels. `plan`: n. */
+static Activation *narrow_resnet(Builder *b, Activation *v, const void *plan)
+{
+    const size_t *blocks = plan;
+    v = build_relu(b, conv_norm(b, v, "conv1", "bn1", 16, 3, 1, true));
+    for (size_t stage = 0; stage < 3; stage++)
+        for (size_t i = 0; i < *blocks; i++)
+            v = narrow_block(b, v, build_name(b, "layer%zu.%zu", stage + 1, i), (size_t)16 << stage,
+                             stage && !i ? 2 : 1);
+    return build_linear(b, build_average_pool(b, v, v->rows), "linear", b->classes);
+}
+
+/* ---- VGG with batch norm, for CIFAR ---- */
+
+enum { POOL = 0, END = 1 };
+
+/* Parameter names contain a module number: PyTorch counts convolutions, norms, relus and pools. */
+static Activation *vgg(Builder *b, Activation *v, const void *plan)
+{
+    size_t module = 0;
+    for (const int *width = plan; *width != END; width++) {
+        if (*width == POOL) {
+            v = build_max_pool(b, v, 2);
+            module++;
+            continue;
+        }
+        const ConvSettings s = {.channels = (size_t)*width,
+                                .size = 3,
+                                .stride = 1,
+                                .padding = 1,
+                                .blocked = true,
+                                .bias = true,
+                                .normal = true};
+        v = build_conv(b, v, build_name(b, "features.%zu", module), &s);
+        v = build_relu(b, build_norm(b, v, build_name(b, "features.%zu", module + 1)));
+        module += 3;
+    }
+    v = build_relu(b, build_linear(b, build_dropout(b, v, 0.5), "classifier.1", 512));
+    v = build_relu(b, build_linear(b, build_dropout(b, v, 0.5), "classifier.4", 512));
+    return build_linear(b, v, "classifier.6", b->classes);
+}
+
+static const GptShape gpt_nano = {4, 4, 128, 64, false}, gpt_char = {6, 6, 384, 256, false};
+
+/* clang-format off */
+static const int vgg11[] = {64, POOL, 128, POOL, 256, 256, POOL, 512, 512, POOL, 512, 512, POOL, END};
+static const int vgg13[] = {64, 64, POOL, 128, 128, POOL, 256, 256, POOL, 512, 512, POOL, 512, 512, POOL, END};
+static const int vgg16[] = {64, 64, POOL, 128, 128, POOL, 256, 256, 256, POOL, 512, 512, 512, POOL, 512, 512, 512, POOL, END};
+static const int vgg19[] = {64, 64, POOL, 128, 128, POOL, 256, 256, 256, 256, POOL, 512, 512, 512, 512, POOL,
+                            512, 512, 512, 512, POOL, END};
+
+const Network networks[] = {
+    {"softmax",     "logistic regression",                                        0, 0,  softmax, NULL, NULL, false},
+    {"cnn",         "two small convolutions and a linear layer: for quick runs",  0, 0,  cnn,     NULL, NULL, false},
+    {"lenet",       "LeNet-5 as the ATOMO code has it, 431,080 parameters",       1, 28, lenet,   NULL, NULL, false},
+    {"fc",          "three fully connected layers, 1,033,510 parameters",         1, 28, fc,      NULL, NULL, false},
+    {"resnet18",    "ResNet-18 for 32x32 images, 11,173,962 parameters",          3, 32, resnet,  &(ResNet){{2, 2, 2, 2}, false}, NULL, true},
+    {"resnet34",    "ResNet-34 for 32x32 images, 21,282,122 parameters",          3, 32, resnet,  &(ResNet){{3, 4, 6, 3}, false}, NULL, true},
+    {"resnet50",    "ResNet-50 for 32x32 images, 23,520,842 parameters",          3, 32, resnet,  &(ResNet){{3, 4, 6, 3}, true}, NULL, true},
+    {"resnet101",   "ResNet-101 for 32x32 images, 42,512,970 parameters",         3, 32, resnet,  &(ResNet){{3, 4, 23, 3}, true}, NULL, true},
+    {"resnet152",   "ResNet-152 for 32x32 images, 58,156,618 parameters",         3, 32, resnet,  &(ResNet){{3, 8, 36, 3}, true}, NULL, true},
+    {"resnet20",    "ResNet-20 of 16, 32 and 64 channels, 269,722 parameters",    3, 32, narrow_resnet, &(size_t){3}, NULL, true},
+    {"resnet32",    "ResNet-32 of 16, 32 and 64 channels, 464,154 parameters",    3, 32, narrow_resnet, &(size_t){5}, NULL, true},
+    {"resnet44",    "ResNet-44 of 16, 32 and 64 channels, 658,586 parameters",    3, 32, narrow_resnet, &(size_t){7}, NULL, true},
+    {"resnet56",    "ResNet-56 of 16, 32 and 64 channels, 853,018 parameters",    3, 32, narrow_resnet, &(size_t){9}, NULL, true},
+    {"resnet110",   "ResNet-110 of 16, 32 and 64 channels, 1,727,962 parameters", 3, 32, narrow_resnet, &(size_t){18}, NULL, true},
+    {"vgg11",       "VGG-11 with batch norm, 9,756,426 parameters",               3, 32, vgg,     vgg11, NULL, false},
+    {"vgg13",       "VGG-13 with batch norm",                                     3, 32, vgg,     vgg13, NULL, false},
+    {"vgg16",       "VGG-16 with batch norm",                                     3, 32, vgg,     vgg16, NULL, false},
+    {"vgg19",       "VGG-19 with batch norm",                                     3, 32, vgg,     vgg19, NULL, false},
+    {"gpt",         "a transformer for texts: gpt:layers=4,heads=4,width=128,context=64,bias=off", 0, 0, gpt_build, &gpt_nano, gpt_context, false},
+    {"gpt-nano",    "gpt with 4 layers, 4 heads, width 128, context 64",          0, 0,  gpt_build, &gpt_nano, gpt_context, false},
+    {"gpt-char",    "gpt with 6 layers, 6 heads, width 384, context 256",         0, 0,  gpt_build, &gpt_char, gpt_context, false},
+    {0},
+};
+/* clang-format on */
+
+const char *network_name(const void *data, size_t i)
+{
+    (void)data;
+    return networks[i].name;
+}
+
+Status network_find(const Network **out, const char **options, const char *text, Error *err)
+{
+    const char *colon = strchr(text, ':'), *near;
+    char name[64], all[300];
+    snprintf(name, sizeof name, "%.*s", (int)(colon ? colon - text : (ptrdiff_t)strlen(text)), text);
+    *options = colon ? colon + 1 : "";
+    for (const Network *n = networks; n->name; n++)
+        if (!strcmp(n->name, name)) {
+            *out = n;
+            return colon && !n->context ? FAIL(err, ERR_USAGE, "network %s: %s has no options", text, name)
+                                        : OK;
+        }
+    near = text_nearest(name, network_name, NULL);
+    FAIL(err, ERR_USAGE, "network %s: no such network", text);
+    return error_hint(err, "--network %s; there are %s", near ? near : "NAME",
+                      text_names(all, sizeof all, network_name, NULL));
+}
+
+Status network_context(size_t *context, const char *text, Error *err)
+{
+    const Network *n;
+    const char *options;
+    *context = 0;
+    TRY(network_find(&n, &options, text, err));
+    return n->context ? n->context(context, options, n->plan, err) : OK;
+}

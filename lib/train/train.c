@@ -1,0 +1,574 @@
+/* train.c -- runs one training step of all simulated workers, from images to new weights. */
+#include "train/train.h"
+
+#include "train/train_parts.h"
+#include "train/weights.h"
+#include "base/checksum.h"
+#include "measure/timing.h"
+#include "math/finite.h"
+#include "compress/spec.h"
+#include "compress/compressor.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- choosing the images and the workers of a step ---- */
+
+static void shuffle(Trainer *t, size_t epoch)
+{
+    if (t->ordered == epoch + 1)
+        return;
+    dataset_shuffle(t->s.train, t->s.seed, epoch, t->order);
+    t->ordered = epoch + 1;
+}
+
+/* Sets the weights of the workers' gradients in the mean over those that send: their shares of these workers' images. */
+static void weigh(Trainer *t, size_t step)
+{
+    size_t images = 0;
+    for (size_t w = 0; w < t->s.workers; w++)
+        images += t->sends[w] ? round_images(t, step, w) : 0;
+    for (size_t w = 0; w < t->s.workers; w++)
+        t->weight[w] = (double)round_images(t, step, w) / (double)images;
+}
+
+/* Every set of `aggregate` workers has the same probability to send. */
+static void choose(Trainer *t, size_t step)
+{
+    const size_t workers = t->s.workers;
+    const Rng rng = rng_open(t->s.seed, 0, RNG_EVERYONE, (int64_t)step, rng_hash("num-aggregate"));
+    size_t wanted = t->s.aggregate;
+    for (size_t w = 0; w < workers; w++) {
+        t->sends[w] = rng_unit(&rng, USE_SAMPLE, w) * (double)(workers - w) < (double)wanted;
+        wanted -= t->sends[w];
+    }
+    weigh(t, step);
+}
+
+/* ---- computing one worker's gradient ---- */
+
+/* Returns the number of elements of a parameter's gradient that are not finite. */
+static size_t count_bad(const Trainer *t, const float *gradient, size_t parameter)
+{
+    const Slice *s = &model_parameters(t->model)->item[parameter];
+    size_t bad;
+    first_nonfinite(gradient + s->offset, s->shape.n, &bad);
+    return bad;
+}
+
+static Status check_gradient(const Trainer *t, const float *gradient, Error *err)
+{
+    const SliceList *list = model_parameters(t->model);
+    for (size_t i = 0; i < list->count; i++) {
+        const size_t bad = count_bad(t, gradient, i);
+        if (bad)
+            return FAIL(err, ERR_NUMERIC, "%s: %zu of its gradient's %zu elements are not finite",
+                        list->item[i].name, bad, list->item[i].shape.n);
+    }
+    return OK;
+}
+
+/* Sends the gradients of the parameters `first`, `first` + 1, ... while the backward pass goes on. Callback of
+ * ModelSpec. */
+static void send_ready(void *data, size_t first)
+{
+    Trainer *t = data;
+    const double start = clock_now();
+    for (; t->early && t->unchecked > first; t->unchecked--)
+        if (count_bad(t, t->gradient[t->end - 1], t->unchecked - 1))
+            t->early = false; /* check_gradient reports it */
+    if (t->early)
+        gradient_ready(t->exchange, first);
+    t->sending += clock_now() - start;
+}
+
+static Status hint_divergence(Error *err)
+{
+    return error_hint(
+        err, "a smaller --lr helps in most cases; with a compressor, compress less (more bits, a higher "
+             "rank or ratio), or put ef+ before a biased compressor");
+}
+
+static Status compute(Trainer *t, size_t step, size_t images, size_t w, Score *score, Error *err)
+{
+    const Rng rng = rng_open(t->s.seed, 0, (int64_t)w, (int64_t)step, rng_hash("dropout"));
+    const Batch batch = {t->images, t->labels, images};
+    const float *weights = t->inner ? t->inner[w].weights : t->weights;
+    Status status = model_gradient(t->model, &batch, weights, t->running[w], &rng, t->s.threads,
+                                   t->gradient[w], score, err);
+    if (status == OK && !t->early)
+        status = check_gradient(t, t->gradient[w], err);
+    return status == OK ? OK : error_at(err, "step %zu: worker %zu", step, w);
+}
+
+static void copy_running(const Trainer *t, float *const *to, float *const *from)
+{
+    for (size_t w = t->own; w < t->end; w++)
+        memcpy(to[w], from[w], t->running_floats * sizeof **to);
+}
+
+/* Computes worker w's gradient, score and time: that of the forward and backward pass, without drawing or loading the
+ * images. OK also if the worker leaves the step because enough others have arrived. */
+static Status compute_one(Trainer *t, size_t step, const Portion *all, size_t w, Error *err)
+{
+    const Portion own = portion_share(all, t->s.workers, w);
+    batch_fill(t->s.train, t->order + own.place, own.count, true, t->s.seed, own.epoch, t->s.threads,
+               t->images, t->labels);
+    const double start = clock_now();
+    Score score = {0};
+    t->unchecked = model_parameters(t->model)->count;
+    t->sending = 0;
+    const Status status = compute(t, step, own.count, w, &score, err);
+    const bool leaves = status == ERR_STOPPED && arrival_over(t) && !(t->s.stopped && t->s.stopped());
+    t->score[w] = (WorkerScore){score.loss, (double)score.correct, clock_now() - start - t->sending};
+    return leaves ? OK : status;
+}
+
+/* Computes the gradients of this rank's workers. `early`: sends each part of the last worker's gradient as soon as it
+ * is complete. */
+static Status compute_own(Trainer *t, size_t step, const Portion *all, bool early, Error *err)
+{
+    Status status = OK;
+    shuffle(t, all->epoch);
+    copy_running(t, t->running_before, t->running);
+    for (size_t w = t->own; w < t->end; w++) {
+        t->early = early && w + 1 == t->end;
+        if (status == OK)
+            status = compute_one(t, step, all, w, err);
+        arrival_tell(t, w);
+    }
+    t->early = false;
+    return status;
+}
+
+/* Returns true if the step leaves worker w out since it has not arrived in time. */
+static bool late(const Trainer *t, size_t w)
+{
+    return arrives(t) && !t->sends[w];
+}
+
+static void note_scores(Trainer *t, StepRecord *r, const Portion *all)
+{
+    size_t count = 0;
+    ranks_share_scores(t);
+    for (size_t w = 0; w < t->s.workers; w++)
+        count += late(t, w) ? 0 : portion_share(all, t->s.workers, w).count;
+    for (size_t w = 0; w < t->s.workers; w++) {
+        const double images = (double)portion_share(all, t->s.workers, w).count;
+        if (late(t, w))
+            continue;
+        r->compute = fmax(r->compute, t->score[w].seconds);
+        r->train.loss += t->score[w].loss * images / (double)count;
+        r->train.accuracy += t->score[w].correct / (double)(count * dataset_labels(t->s.train->info));
+    }
+}
+
+/* ---- running one step of training ---- */
+
+/* Runs a phase and adds its time to a total. Encoding counts for its worker, merging and decoding for the
+ * receiver. Callback of ExchangeClock. */
+static Status time_phase(void *data, ExchangePhase phase, size_t worker, Status (*work)(void *arg), void *arg)
+{
+    Trainer *t = data;
+    const double start = clock_now();
+    TRY(work(arg));
+    *(phase <= EXCHANGE_ENCODE ? &t->encode[worker] : &t->decode) += clock_now() - start;
+    return OK;
+}
+
+static void note_cost(Trainer *t, const GradientBytes *b, StepRecord *r)
+{
+    t->waited = b->waited;
+    const double senders = (double)t->s.aggregate, parameters = 4 * (double)t->floats;
+    const bool all = t->s.topology == TOPOLOGY_ALLGATHER;
+    for (size_t w = 0; w < t->s.workers; w++)
+        r->encode = fmax(r->encode, t->encode[w]);
+    r->decode = t->decode;
+    r->bytes_up = b->up;
+    r->bytes_down = t->s.topology == TOPOLOGY_PS ? parameters : all ? (senders - 1) * b->up : b->agreed;
+    const Traffic traffic = {.topology = t->s.topology,
+                             .workers = senders,
+                             .rounds = codec_rounds(t->s.codec),
+                             .payload = topology_adds(t->s.topology) ? b->agreed : b->up,
+                             .early = b->early,
+                             .parameters = parameters};
+    r->comm = r->modelled = t->s.link ? link_seconds(t->s.link, &traffic) : 0;
+}
+
+/* Updates the common weights after an exchange. */
+static void update(Trainer *t, StepRecord *r, const GradientBytes *bytes)
+{
+    if (t->inner)
+        local_outer_step(t);
+    else
+        optimize(t, r->step, &(Optimized){t->agreed, t->weights, t->velocity, t->square});
+    note_cost(t, bytes, r);
+}
+
+/* Computes the gradients. With local steps, updates each worker's own weights with its gradient. If an
+ * exchange follows the step, exchanges the gradients (with local steps: the pseudo-gradients) and updates the
+ * common weights. */
+static Status compute_and_exchange(Trainer *t, StepRecord *r, const Portion *all, Error *err)
+{
+    GradientBytes bytes;
+    const Status computed = compute_own(t, r->step, all, false, err);
+    if (arrives(t)) {
+        arrival_close(t);
+        weigh(t, r->step);
+        arrival_drop_late(t);
+    }
+    TRY(net_agree(t->s.net, computed, err));
+    note_scores(t, r, all);
+    local_update(t, r->step);
+    if (!trainer_exchange(t, r->step))
+        return OK;
+    local_differences(t);
+    TRY(gradient_step(t->exchange, r->step, t->gradient, t->weight, t->sends, t->agreed, &bytes, err));
+    update(t, r, &bytes);
+    return OK;
+}
+
+/* Exchanges gradients while they are computed. */
+static Status compute_in_exchange(Trainer *t, StepRecord *r, const Portion *all, Error *err)
+{
+    GradientBytes bytes;
+    gradient_begin(t->exchange, r->step, t->gradient, t->weight, t->sends, t->agreed);
+    TRY(gradient_end(t->exchange, compute_own(t, r->step, all, true, err), &bytes, err));
+    note_scores(t, r, all);
+    update(t, r, &bytes);
+    return OK;
+}
+
+Status trainer_step(Trainer *t, StepRecord *r, Error *err)
+{
+    const Portion all = portion_of(t, t->step + 1);
+    ranks_begin_step(t);
+    *r = (StepRecord){.step = t->step + 1,
+                      .epoch = all.epoch + 1,
+                      .lr = optimizer_rate(&t->s.optimizer, t->step + 1),
+                      .test = {NAN, NAN}};
+    memset(t->encode, 0, t->s.workers * sizeof *t->encode);
+    t->decode = t->waited = 0;
+    if (trainer_exchange(t, r->step) && !arrives(t))
+        choose(t, r->step);
+    const Status status = t->s.overlap && t->s.net && !t->inner ? compute_in_exchange(t, r, &all, err)
+                                                                : compute_and_exchange(t, r, &all, err);
+    if (status == ERR_STOPPED)
+        copy_running(t, t->running, t->running_before);
+    if (status != OK)
+        return status == ERR_NUMERIC ? hint_divergence(err) : status;
+    if (t->s.net)
+        ranks_share_times(t, r);
+    t->step = r->step;
+    return OK;
+}
+
+Status trainer_test(Trainer *t, const Dataset *d, MeanScore *out, Error *err)
+{
+    *out = (MeanScore){0};
+    for (size_t from = 0, count; from < d->count; from += count) {
+        count = d->count - from < t->s.test_batch ? d->count - from : t->s.test_batch;
+        for (size_t i = 0; i < count; i++)
+            t->index[i] = (uint32_t)(from + i);
+        batch_fill(d, t->index, count, false, t->s.seed, 0, t->s.threads, t->images, t->labels);
+        const Batch batch = {t->images, t->labels, count};
+        Score score;
+        if (model_score(t->model, &batch, t->weights, t->running[0], t->s.threads, &score, err) != OK) {
+            error_at(err, "test after step %zu", t->step);
+            return err->status == ERR_NUMERIC ? hint_divergence(err) : err->status;
+        }
+        out->loss += score.loss * (double)count / (double)d->count;
+        out->accuracy += (double)score.correct / (double)(d->count * dataset_labels(d->info));
+    }
+    return OK;
+}
+
+/* ---- opening ---- */
+
+/* Gradients arrive at the server of a run on several ranks only. */
+static Status check_arrival(const TrainSetup *s, Error *err)
+{
+    const char *other = s->local.steps ? "--local-steps" : s->overlap ? "--overlap on" : NULL;
+    if (!s->arrival || (s->net && s->topology == TOPOLOGY_PS && !other))
+        return OK;
+    if (!s->net)
+        FAIL(err, ERR_USAGE, "--aggregate-by arrival: one process has no server at which gradients arrive");
+    else if (s->topology != TOPOLOGY_PS)
+        FAIL(err, ERR_USAGE, "--aggregate-by arrival: --topology %s has no server at which gradients arrive",
+             topology_names[s->topology]);
+    else {
+        FAIL(err, ERR_USAGE, "--aggregate-by arrival: cannot be combined with %s", other);
+        return error_hint(err, "leave out %s, or --aggregate-by arrival", other);
+    }
+    return error_hint(err, "mpirun -n P+1 atomo-train run --topology ps trains P workers with a server");
+}
+
+Status train_check(const TrainSetup *s, Error *err)
+{
+    char shown[SPEC_SHOWN];
+    const Codec *c = s->codec;
+    TRY(optimizer_check(&s->optimizer, err));
+    TRY(local_check(s, err));
+    if (!s->train && s->batch < s->workers)
+        return FAIL(err, ERR_USAGE, "--batch-size %zu: want one or more for each of the %zu workers",
+                    s->batch, s->workers);
+    if (s->train && (s->batch < s->workers || s->train->count < s->workers))
+        return FAIL(err, ERR_USAGE,
+                    "--batch-size %zu: want %s for each of the %zu workers; the data set has %zu", s->batch,
+                    s->train->info->text ? "a window" : "an image", s->workers, s->train->count);
+    if (s->aggregate < 1 || s->aggregate > s->workers)
+        return FAIL(err, ERR_USAGE, "--num-aggregate %zu: want 1 to the %zu workers", s->aggregate,
+                    s->workers);
+    TRY(check_arrival(s, err));
+    TRY(average_check(s->average, c, err));
+    if (topology_adds(s->topology) && !codec_adds(c))
+        return FAIL(err, ERR_USAGE, "--topology %s: payloads of %s do not add", topology_names[s->topology],
+                    codec_shown(shown, c));
+    return OK;
+}
+
+const char *train_sends_late(const TrainSetup *s)
+{
+    return s->local.steps              ? "workers take local steps"
+           : s->grouping == GROUP_ALL  ? "all tensors are one vector"
+           : codec_plan_size(s->codec) ? "the codec divides bits between all tensors"
+           : codec_trains(s->codec)    ? "the codec learns from the gradient first"
+                                       : NULL;
+}
+
+static Status make_room(Trainer *t, size_t images, Error *err)
+{
+    const DatasetInfo *d = t->s.train->info;
+    Arena *a = t->arena;
+    bool full = false;
+    t->weights = NEW(a, float, t->floats);
+    t->velocity = NEW(a, float, t->floats);
+    t->square = t->s.optimizer.kind == OPTIMIZER_ADAMW ? NEW(a, float, t->floats) : NULL;
+    t->agreed = NEW_ZERO(a, float, t->floats);
+    t->running_start = NEW(a, float, t->running_floats);
+    t->gradient = NEW(a, float *, t->s.workers);
+    t->running = NEW(a, float *, t->s.workers);
+    t->running_before = NEW(a, float *, t->s.workers);
+    t->weight = NEW(a, double, t->s.workers);
+    t->sends = NEW(a, bool, t->s.workers);
+    t->encode = NEW(a, double, t->s.workers);
+    t->score = NEW_ZERO(a, WorkerScore, t->s.workers);
+    t->times = NEW(a, RankTimes, (size_t)net_ranks(t->s.net));
+    t->own = relay_first_worker(t->s.net, way_of(t->s.topology), t->s.workers, net_rank(t->s.net));
+    t->end = relay_first_worker(t->s.net, way_of(t->s.topology), t->s.workers, net_rank(t->s.net) + 1);
+    t->images = NEW(a, float, images * d->channels * d->rows * d->columns);
+    t->labels = NEW(a, uint32_t, images * dataset_labels(d));
+    t->order = NEW(a, uint32_t, t->s.train->count);
+    t->index = NEW(a, uint32_t, t->s.test_batch);
+    TRY(arena_check(t->weights && t->velocity && (t->square || t->s.optimizer.kind != OPTIMIZER_ADAMW) &&
+                        t->agreed && t->running_start && t->gradient && t->running && t->running_before &&
+                        t->weight && t->sends && t->encode && t->score && t->times && t->images &&
+                        t->labels && t->order && t->index,
+                    a, err));
+    for (size_t w = 0; w < t->s.workers; w++) {
+        t->gradient[w] = t->running[w] = t->running_before[w] = NULL;
+        if (net_rank(t->s.net) && (w < t->own || w >= t->end))
+            continue;
+        t->gradient[w] = NEW_ZERO(a, float, t->floats);
+        t->running[w] = NEW(a, float, t->running_floats);
+        t->running_before[w] = NEW(a, float, t->running_floats);
+        full = full || !t->gradient[w] || !t->running[w] || !t->running_before[w];
+    }
+    return full ? arena_fail(a, err) : OK;
+}
+
+static Status open_exchange(Trainer *t, Error *err)
+{
+    const TrainSetup *s = &t->s;
+    const SliceList *list = model_parameters(t->model);
+    GradientTensor *tensor = NEW(t->arena, GradientTensor, list->count);
+    TRY(arena_check(tensor, t->arena, err));
+    for (size_t i = 0; i < list->count; i++)
+        tensor[i] = (GradientTensor){list->item[i].name, list->item[i].shape, list->item[i].offset};
+    const GradientSpec spec = {.codec = s->codec,
+                               .grouping = s->grouping,
+                               .min_elements = s->min_elements,
+                               .senders = average_over_senders(s->average, s->codec),
+                               .workers = s->workers,
+                               .seed = s->seed,
+                               .threads = s->threads,
+                               .tensor = tensor,
+                               .tensors = list->count,
+                               .clock = {time_phase, t},
+                               .net = s->net,
+                               .way = way_of(s->topology),
+                               .bucket_bytes = s->bucket_bytes,
+                               .overlap = s->overlap};
+    return gradient_open(&t->exchange, &spec, err);
+}
+
+static Status read_start(Trainer *t, Error *err)
+{
+    if (!t->s.weights)
+        return OK;
+    float *start = NEW(t->arena, float, t->floats);
+    TRY(arena_check(start, t->arena, err));
+    model_init(t->model, t->s.seed, start, t->running_start);
+    TRY(weights_read(t->model, t->s.weights, start, t->running_start, err));
+    t->start = start;
+    const uint64_t running = checksum_floats(t->running_start, t->running_floats, 0);
+    t->s.initial = checksum_floats(start, t->floats, running) >> 1; /* an attribute that is not negative */
+    return OK;
+}
+
+static Status open_trainer(Trainer *t, Error *err)
+{
+    const TrainSetup *s = &t->s;
+    const DatasetInfo *d = s->train->info;
+    const size_t share = (s->batch + s->workers - 1) / s->workers;
+    const ModelSpec spec = {.network = s->network,
+                            .channels = d->channels,
+                            .rows = d->rows,
+                            .columns = d->columns,
+                            .classes = d->classes,
+                            .images = share > s->test_batch ? share : s->test_batch,
+                            .stopped = s->stopped,
+                            .leaves = arrival_over,
+                            .text = d->text,
+                            .ready = s->overlap ? send_ready : NULL,
+                            .data = t};
+    TRY(train_check(s, err));
+    TRY(model_open(&t->model, &spec, err));
+    t->floats = model_parameters(t->model)->floats;
+    t->running_floats = model_running(t->model)->floats;
+    TRY(make_room(t, spec.images, err));
+    TRY(local_open(t, err));
+    TRY(open_exchange(t, err));
+    TRY(read_start(t, err));
+    trainer_reset(t);
+    return OK;
+}
+
+Status trainer_open(Trainer **out, const TrainSetup *setup, Error *err)
+{
+    Arena *arena = arena_open(0);
+    Trainer *t = NEW_ZERO(arena, Trainer, 1);
+    *out = NULL;
+    if (!t) {
+        const Status status = arena_fail(arena, err);
+        arena_close(arena);
+        return status;
+    }
+    t->arena = arena;
+    t->s = *setup;
+    const Status status = open_trainer(t, err);
+    if (status == OK)
+        *out = t;
+    else
+        trainer_close(t);
+    return status;
+}
+
+void trainer_close(Trainer *t)
+{
+    if (!t)
+        return;
+    gradient_close(t->exchange);
+    model_close(t->model);
+    arena_close(t->arena);
+}
+
+void trainer_reset(Trainer *t)
+{
+    if (t->start)
+        memcpy(t->weights, t->start, t->floats * sizeof *t->weights);
+    else
+        model_init(t->model, t->s.seed, t->weights, t->running_start);
+    for (size_t w = 0; w < t->s.workers; w++)
+        if (t->running[w])
+            memcpy(t->running[w], t->running_start, t->running_floats * sizeof **t->running);
+    codec_states_zero(gradient_states(t->exchange));
+    memset(t->velocity, 0, t->floats * sizeof *t->velocity);
+    if (t->square)
+        memset(t->square, 0, t->floats * sizeof *t->square);
+    local_reset(t);
+    t->step = 0;
+}
+
+size_t trainer_step_done(const Trainer *t)
+{
+    return t->step;
+}
+
+size_t trainer_parameters(const Trainer *t)
+{
+    return t->floats;
+}
+
+size_t trainer_bytes(const Trainer *t)
+{
+    return model_bytes(t->model) + arena_used(t->arena);
+}
+
+const float *trainer_weights(const Trainer *t)
+{
+    return t->weights;
+}
+
+/* ---- the setup as attributes of files ---- */
+
+const Attr *attr_find(const AttrList *list, const char *name)
+{
+    for (size_t i = 0; list && i < list->count; i++)
+        if (!strcmp(list->item[i].name, name))
+            return &list->item[i];
+    return NULL;
+}
+
+size_t setup_attrs(const TrainSetup *s, Attr out[SETUP_MOST], Arena *a)
+{
+    TrainSetup is = *s;
+    size_t count = 0;
+    is.average = average_over_senders(s->average, s->codec) ? AVERAGE_SENDERS : AVERAGE_ALL;
+    out[count++] = attr_text("dataset", s->train->info->name);
+    out[count++] = attr_whole("images", s->train->count);
+    out[count++] = attr_text("compressor", codec_typed(s->codec, a));
+    out[count++] = attr_whole("seed", s->seed);
+    for (const Setting *of = train_settings; of->name; of++)
+        if (of->use & SETTING_KEPT)
+            out[count++] = setting_attr(of, &is);
+    assert(count < SETUP_MOST);
+    return count;
+}
+
+static bool same(const Attr *a, const Attr *b)
+{
+    if (a->type != b->type)
+        return false;
+    if (a->type == ATTR_TEXT && !strcmp(b->name, "compressor"))
+        return spec_equal(a->text, b->text);
+    return a->type == ATTR_TEXT  ? !strcmp(a->text, b->text)
+           : a->type == ATTR_INT ? a->whole == b->whole
+                                 : a->real == b->real;
+}
+
+static const char *shown(const Attr *a, char out[64])
+{
+    if (a->type == ATTR_TEXT)
+        return a->text;
+    if (a->type == ATTR_INT)
+        snprintf(out, 64, "%lld", (long long)a->whole);
+    else
+        text_double(out, a->real);
+    return out;
+}
+
+Status setup_check(const Attr *own, size_t count, const AttrList *theirs, const char *path, const char *what,
+                   Error *err)
+{
+    char mine[64], other[64];
+    for (size_t i = 0; i < count; i++) {
+        const Attr *a = attr_find(theirs, own[i].name);
+        if (!a)
+            return FAIL(err, ERR_CORRUPT, "%s: no attribute %s: not %s", path, own[i].name, what);
+        if (!same(a, &own[i]))
+            return FAIL(err, ERR_USAGE, "%s: %s is %.100s there, %.100s here", path, own[i].name,
+                        shown(a, other), shown(&own[i], mine));
+    }
+    return OK;
+}

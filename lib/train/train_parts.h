@@ -1,0 +1,160 @@
+/* train_parts.h -- the fields of a trainer, for the files of this room only. */
+#ifndef ATOMO_TRAIN_PARTS_H
+#define ATOMO_TRAIN_PARTS_H
+
+#include "exchange/gradient.h"
+#include "exchange/relay.h"
+#include "train/model.h"
+#include "train/train_settings.h"
+
+/* Results of one worker's part of a step, before the exchange. */
+typedef struct {
+    double loss,
+        correct; /* mean cross-entropy; number of labels (of images or tokens) that have the largest output */
+    double seconds;
+} WorkerScore;
+
+/* Measurements of one rank in a step. */
+typedef struct {
+    double measure[RANK_MEASURES];
+    double encode; /* seconds of its slowest worker */
+} RankTimes;
+
+/* A worker's own weights and state of the inner optimizer, in training with local steps. Each array has as many
+ * floats as the network has parameters. `square` is NULL unless the optimizer is AdamW. */
+typedef struct {
+    float *weights, *velocity, *square;
+} InnerState;
+
+struct Trainer {
+    Arena *arena;
+    TrainSetup s;
+    Model *model;
+    GradientExchange *exchange;
+    size_t own, end; /* this rank's workers: own .. end - 1 */
+    /* seconds in this step: encoding of each worker, decoding of one receiver */
+    double *encode, decode;
+    double waited;           /* seconds that this rank waited for others in this step's exchange */
+    bool early;              /* true: the gradient that is computed now is sent while it is computed */
+    size_t unchecked;        /* with `early`: number of parameters whose gradients have not been checked */
+    double sending;          /* seconds of checking, encoding and sending while this gradient was computed */
+    WorkerScore *score;      /* (workers) */
+    RankTimes *times;        /* (ranks) of this step */
+    uint64_t sent, received; /* this rank's counts of bytes when this step began */
+    float *running_start;    /* (running_floats) running statistics before the first step */
+    const float *start;      /* (floats) initial weights from a file; NULL: they are drawn from the seed */
+    size_t floats;           /* number of parameters */
+    /* (floats) `velocity` and `square`: state of the optimizer; `square` is NULL unless it is AdamW; `agreed`: mean
+     * of the workers' estimates */
+    float *weights, *velocity, *square, *agreed;
+    /* (workers) NULL: no local steps. With local steps, `weights` are the common weights, `velocity` is the state of
+     * the outer optimizer, and `gradient` holds the pseudo-gradients during an exchange. Rank 0 has the arrays of all
+     * workers; on other ranks the pointers of other workers are NULL. */
+    InnerState *inner;
+    /* (workers) gradient and running statistics of each worker. Rank 0 has arrays for all workers, other ranks
+     * for their own; the other pointers are NULL. */
+    float **gradient, **running;
+    float **running_before; /* (workers) running statistics before the present step */
+    size_t running_floats;
+    double *weight; /* (workers) weight of each worker's gradient in the mean, if the worker sends */
+    bool *sends;    /* (workers) true: the worker sends in this step */
+    /* (workers) the workers that have arrived in this step, in place of a choice; NULL: setup.arrival finds them, or they
+     * are chosen */
+    const bool *arrived;
+    float *images; /* images of one worker's batch or of one testing pass */
+    uint32_t *labels;
+    uint32_t *order; /* order of the training images in epoch number `ordered` - 1 */
+    size_t ordered;  /* the epoch whose order is in `order`, plus 1; 0: `order` is not filled yet */
+    uint32_t *index; /* indices of the images of a testing pass */
+    size_t step;     /* number of the last step that has been done */
+};
+
+/* The images of a step: order[place .. place + count - 1], where `order` lists the epoch's images in
+ * shuffled order. `epoch` and `place` count from 0. */
+typedef struct {
+    size_t epoch, place, count;
+} Portion;
+Portion portion_of(const Trainer *t, size_t step); /* portions.c */
+
+/* Returns the images of a step that worker w takes. */
+Portion portion_share(const Portion *all, size_t workers, size_t w);
+
+/* Returns the number of images that worker w has seen since the exchange before `step`, those of `step` included. */
+size_t round_images(const Trainer *t, size_t step, size_t w);
+
+/* Returns the way that payloads travel in a topology. */
+NetWay way_of(Topology topology);
+
+/* The arrays that one optimizer step reads and changes, (floats) each. `square` is NULL unless AdamW. */
+typedef struct {
+    const float *gradient;
+    float *weights, *velocity, *square;
+} Optimized;
+
+/* Makes the optimizer's step number `step` on a whole network (update.c). */
+void optimize(const Trainer *t, size_t step, const Optimized *o);
+
+/* ---- local steps (local_steps.c) ---- */
+
+/* ERR_USAGE: settings that exclude each other. */
+Status local_check(const TrainSetup *s, Error *err);
+
+/* Sets t->inner. It stays NULL for training without local steps, and for settings that give the same training. */
+Status local_open(Trainer *t, Error *err);
+void local_reset(Trainer *t);
+
+/* Makes the step of the inner optimizer on each worker of this process. Does nothing if t->inner is NULL; so does
+ * local_differences. */
+void local_update(Trainer *t, size_t step);
+
+/* Replaces the gradient of each worker of this process by its pseudo-gradient. */
+void local_differences(Trainer *t);
+
+/* Applies the mean of the pseudo-gradients, t->agreed, to the common weights, from which all workers go on. */
+void local_outer_step(Trainer *t);
+
+/* ---- the first workers to arrive (train_arrival.c) ---- */
+
+/* Returns true if the step's workers are the first that arrive. */
+bool arrives(const Trainer *t);
+
+/* Callback of ModelSpec: true if enough other workers have arrived, so that this rank's worker need not go on. */
+bool arrival_over(void *trainer);
+
+/* Tells rank 0 that worker w has arrived: its gradient is computed, has failed, or is left. */
+void arrival_tell(Trainer *t, size_t w);
+
+/* Waits for the first workers; sets t->sends on all ranks. */
+void arrival_close(Trainer *t);
+
+/* Removes what late workers have computed: gradients become zero, running statistics those before the step. */
+void arrival_drop_late(Trainer *t);
+
+/* ---- several ranks (train_ranks.c) ---- */
+
+/* Gives t->score of all workers to all ranks. */
+void ranks_share_scores(Trainer *t);
+
+/* Notes the counts of bytes for ranks_share_times. */
+void ranks_begin_step(Trainer *t);
+
+/* Gives t->times of all ranks to all ranks, and sets the measured fields of `r`. */
+void ranks_share_times(Trainer *t, StepRecord *r);
+
+/* ---- the training setup, written as attributes into the files of a run ---- */
+
+enum { SETUP_MOST = 32 };
+
+/* Returns the attribute called `name`; NULL if there is none. `list` NULL: no attributes. */
+const Attr *attr_find(const AttrList *list, const char *name);
+
+/* Writes to `out` every setting that the weights depend on (SETTING_KEPT), the data set, the codec and the seed. Returns the number of attributes. Memory for texts comes from `a`. */
+size_t setup_attrs(const TrainSetup *s, Attr out[SETUP_MOST], Arena *a);
+
+/* Checks that a file's attributes `theirs` include all of `own` with equal values. Returns ERR_CORRUPT if an
+ * attribute is missing: the file is not `what` (for example "a checkpoint"). Returns ERR_USAGE if a value
+ * differs: the file belongs to another setup. */
+Status setup_check(const Attr *own, size_t count, const AttrList *theirs, const char *path, const char *what,
+                   Error *err);
+
+#endif

@@ -1,0 +1,119 @@
+/* train_settings.c -- implements train_settings.h. */
+#include "train/train_settings.h"
+
+#include "exchange/average.h"
+
+#include <string.h>
+
+static const char *const aggregate_names[] = {"seed", "arrival", NULL};
+static const char *const switch_names[] = {"off", "on", NULL};
+
+enum { KEPT = SETTING_KEPT, SHOWN = SETTING_SHOWN, BOTH = KEPT | SHOWN, RUN = SETTING_RUN };
+
+#define SETTING(text, kind, where, when, argument, ...)                                                      \
+    {                                                                                                        \
+        .name = text, .type = SETTING_##kind, .at = offsetof(TrainSetup, where), .use = when, .arg = argument, \
+        .help = __VA_ARGS__                                                                                  \
+    }
+
+const Setting train_settings[] = {
+    SETTING("network", TEXT, network, SHOWN, NULL, NULL),
+    SETTING("workers", WHOLE, workers, BOTH, "P", "number of workers, which share each batch", .low = 1, .high = 4096,
+            .usual = 1),
+    SETTING("num_aggregate", WHOLE, aggregate, BOTH, "K",
+            "use the gradients of K workers per step, drawn at random; 0: of all", .high = 4096),
+    SETTING("aggregate_by", CHOICE, arrival, SHOWN, "A",
+            "the K workers of --num-aggregate: drawn from the seed, or under mpirun with --topology ps the first K whose "
+            "gradients arrive at the server",
+            .choices = aggregate_names),
+    SETTING("batch_size", WHOLE, batch, BOTH, "B", "images per step, over all workers", .low = 1, .high = 1e6, .usual = 128),
+    SETTING("optimizer", CHOICE, optimizer.kind, BOTH, "O", "how the mean gradient changes the weights",
+            .choices = optimizer_names),
+    SETTING("lr", REAL, optimizer.lr, BOTH | RUN, "X", "step size", .high = 1e38, .usual = 0.01),
+    SETTING("lr_decay", REAL, optimizer.decay, BOTH, "X", "factor of the step size every --lr-decay-steps", .high = 1,
+            .usual = 1),
+    SETTING("lr_decay_steps", WHOLE, optimizer.every, BOTH, "N", "steps between two decays of the step size; 0: never",
+            .high = 1e9),
+    SETTING("lr_warmup", WHOLE, optimizer.warmup, BOTH, "N", "steps in which the step size rises to its full value",
+            .high = 1e9),
+    SETTING("lr_cosine", WHOLE, optimizer.cosine, BOTH, "N",
+            "let the step size fall along half a cosine until step N; 0: never", .high = 1e9),
+    SETTING("lr_min", REAL, optimizer.least, BOTH, "X", "the step size at the end of --lr-cosine", .high = 1e38),
+    SETTING("momentum", REAL, optimizer.momentum, BOTH, "X", "momentum of sgd, beta1 of adamw; signsgd has none", .high = 1,
+            .usual = 0.9),
+    SETTING("beta2", REAL, optimizer.beta2, BOTH, "X", "factor of adamw's average of squares", .high = 1, .usual = 0.999),
+    SETTING("clip_norm", REAL, optimizer.clip, BOTH, "X", "scale mean gradients of a larger norm to norm X; 0: never",
+            .high = 1e38),
+    SETTING("weight_decay", REAL, optimizer.weight_decay, BOTH, "X",
+            "sgd: X times the weights is added to the gradient; adamw, signsgd: matrices shrink by X times the step size",
+            .high = 1),
+    SETTING("local_steps", WHOLE, local.steps, BOTH, "H",
+            "let each worker change its own weights in H steps, then exchange these changes; 0: exchange the gradients of "
+            "each step",
+            .high = 1e6),
+    SETTING("outer_lr", REAL, local.lr, BOTH, "X", "factor on the mean of the workers' changes; 1: weights are averaged",
+            .high = 1e38, .usual = 1),
+    SETTING("outer_momentum", REAL, local.momentum, BOTH, "X", "Nesterov's momentum of the outer optimizer", .high = 1),
+    SETTING("group", CHOICE, grouping, BOTH, "G", "compress each tensor by itself, or all as one vector",
+            .choices = grouping_names),
+    SETTING("min_elements", WHOLE, min_elements, BOTH, "N", "send tensors of fewer elements as floats", .high = 1e12),
+    SETTING("average", CHOICE, average, BOTH, "A", average_help, .choices = average_names),
+    SETTING("topology", CHOICE, topology, SHOWN, "T",
+            "how workers exchange payloads; of run under mpirun without it allgather", .choices = topology_names),
+    SETTING("bucket_bytes", WHOLE, bucket_bytes, RUN, "N",
+            "on several ranks: send the payloads of neighbouring tensors in one message, up to N bytes of gradients; 0: a "
+            "message each",
+            .high = 1e12),
+    SETTING("overlap", CHOICE, overlap, RUN, "O",
+            "on several ranks: on sends a tensor's payload while the gradients of the layers before it are computed",
+            .choices = switch_names),
+    {0},
+};
+
+/* The member of the setting. Integers have 64 bits. */
+static void *member(const Setting *of, const TrainSetup *s)
+{
+    return (char *)(uintptr_t)s + of->at;
+}
+
+void settings_usual(TrainSetup *s)
+{
+    for (const Setting *of = train_settings; of->name; of++)
+        if (of->type == SETTING_REAL)
+            *(double *)member(of, s) = of->usual;
+        else if (of->type == SETTING_WHOLE)
+            *(size_t *)member(of, s) = (size_t)of->usual;
+}
+
+Attr setting_attr(const Setting *of, const TrainSetup *s)
+{
+    const void *at = member(of, s);
+    switch (of->type) {
+    case SETTING_TEXT:
+        return attr_text(of->name, *(const char *const *)at);
+    case SETTING_WHOLE:
+        return attr_whole(of->name, *(const size_t *)at);
+    case SETTING_REAL:
+        return attr_real(of->name, *(const double *)at);
+    default:
+        return attr_text(of->name, of->choices[*(const int *)at]);
+    }
+}
+
+bool setting_take(const Setting *of, TrainSetup *s, const Attr *attr)
+{
+    void *at = member(of, s);
+    const bool real = of->type == SETTING_REAL, whole = of->type == SETTING_WHOLE;
+    if (!attr || attr->type != (real ? ATTR_REAL : whole ? ATTR_INT : ATTR_TEXT) || (whole && attr->whole < 0))
+        return false;
+    if (real)
+        *(double *)at = attr->real;
+    else if (whole)
+        *(size_t *)at = (size_t)attr->whole;
+    for (int i = 0; of->choices && of->choices[i]; i++)
+        if (!strcmp(of->choices[i], attr->text)) {
+            *(int *)at = i;
+            return true;
+        }
+    return !of->choices;
+}

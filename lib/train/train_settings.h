@@ -1,0 +1,52 @@
+/* train_settings.h -- the settings of a training run, in one table: what options, results, checkpoints and ranks know of
+ * them. */
+#ifndef ATOMO_TRAIN_SETTINGS_H
+#define ATOMO_TRAIN_SETTINGS_H
+
+#include "dump/tensor.h"
+#include "train/train.h"
+
+
+typedef enum { SETTING_TEXT, SETTING_WHOLE, SETTING_REAL, SETTING_CHOICE } SettingType;
+
+enum {
+    SETTING_KEPT = 1,  /* the weights depend on it: a checkpoint has it, and a run that resumes must have the same */
+    SETTING_SHOWN = 2, /* results have it, and so has FILE.part */
+    SETTING_RUN = 4    /* only the command run has it as an option */
+};
+
+typedef struct {
+    const char *name; /* in files; the option has - for _ */
+    SettingType type;
+    size_t at; /* its place in TrainSetup: const char *, size_t, double, or an int that counts `choices` */
+    unsigned use;
+    const char *arg, *help; /* of the option; NULL: the command makes it */
+    double low, high, usual;
+    const char *const *choices;
+} Setting;
+
+extern const Setting train_settings[]; /* ends in {0} */
+
+static inline Attr attr_whole(const char *name, uint64_t v)
+{
+    return (Attr){.name = name, .type = ATTR_INT, .whole = (int64_t)v};
+}
+
+static inline Attr attr_real(const char *name, double v)
+{
+    return (Attr){.name = name, .type = ATTR_REAL, .real = v};
+}
+
+static inline Attr attr_text(const char *name, const char *v)
+{
+    return (Attr){.name = name, .type = ATTR_TEXT, .text = v};
+}
+
+void settings_usual(TrainSetup *s); /* sets the defaults of numbers and choices */
+
+Attr setting_attr(const Setting *of, const TrainSetup *s);
+
+/* Sets the setting of `s` to an attribute's value. False: the attribute has another type, or a value that there is not. */
+bool setting_take(const Setting *of, TrainSetup *s, const Attr *attr);
+
+#endif

@@ -1,0 +1,410 @@
+/* test_archive.c -- encodes dumps (files of gradients) to containers of payloads, and decodes them again. The
+ * decoded dump must have the estimates that receivers compute. */
+#include "app/archive.h"
+#include "rig/scratch_dir.h"
+
+#include "dump/synth.h"
+#include "compress/spec.h"
+
+static Error err;
+static Arena *arena;
+
+static Codec codec_of(const Compressor *ops)
+{
+    return (Codec){.ops = ops, .params = ""};
+}
+
+static void make_dump(int64_t steps, int64_t workers)
+{
+    static Shape shapes[4];
+    shape_make(&shapes[0], 4, (size_t[]){8, 4, 3, 3});
+    shape_make(&shapes[1], 2, (size_t[]){30, 20});
+    shape_make(&shapes[2], 1, (size_t[]){7});
+    shape_make(&shapes[3], 1, (size_t[]){0});
+    const Synth synth = {.scale = 1, .seed = 3, .threads = 1};
+    const SynthLayout layout = {shapes, 4, steps, workers};
+    DumpWriter *w;
+    check_ok(dump_create(&w, in_scratch("in.h5"), &err), &err);
+    check_ok(synth_dump(&synth, &layout, w, arena, &err), &err);
+    check_ok(dump_commit(w, &err), &err);
+}
+
+static uint64_t ticks;
+
+/* A Tick: checks the name of each tensor of make_dump(1, 1), in the order of the file. */
+static bool check_name(void *data, uint64_t done, const char *at)
+{
+    static const char *const names[] = {"layer0.weight", "layer1.weight", "layer2.weight", "layer3.weight"};
+    check(!data && done == ++ticks && done <= countof(names) && !strcmp(at, names[done - 1]));
+    return true;
+}
+
+static ArchiveSum encode(const Codec *codec, const GroupSpec *spec)
+{
+    Dump *d;
+    VectorList list;
+    FrameWriter *w;
+    ArchiveSum sum;
+    const ArchiveJob job = {.codec = codec, .seed = 1, .threads = 1};
+    check_ok(dump_open(&d, in_scratch("in.h5"), arena, &err), &err);
+    check_ok(groups_make(&list, d, spec, arena, &err), &err);
+    check_ok(frame_create(&w, in_scratch("x.atomo"), codec->ops->name, list.count, arena, &err), &err);
+    check_ok(archive_encode(d, &list, &job, w, &sum, arena, &err), &err);
+    check_ok(frame_commit(w, &err), &err);
+    dump_close(d);
+    return sum;
+}
+
+static Status decode(const Codec *codec)
+{
+    FrameReader *r;
+    DumpWriter *w;
+    ArchiveSum sum;
+    const ArchiveJob job = {.codec = codec, .threads = 1};
+    check_ok(frame_open(&r, in_scratch("x.atomo"), arena, &err), &err);
+    check_ok(dump_create(&w, in_scratch("out.h5"), &err), &err);
+    Status status = archive_decode(r, &job, w, &sum, arena, &err);
+    if (status == OK)
+        status = dump_commit(w, &err);
+    else
+        dump_abandon(w);
+    frame_close(r);
+    return status;
+}
+
+static void check_same_attrs(const AttrList *a, const AttrList *b)
+{
+    assert_int_equal(a->count, b->count);
+    for (size_t i = 0; i < a->count; i++) {
+        assert_string_equal(a->item[i].name, b->item[i].name);
+        check(a->item[i].type == b->item[i].type && a->item[i].whole == b->item[i].whole &&
+              a->item[i].real == b->item[i].real);
+        if (a->item[i].type == ATTR_TEXT)
+            assert_string_equal(a->item[i].text, b->item[i].text);
+    }
+}
+
+static void check_same_dump(float factor)
+{
+    Dump *in, *out;
+    float x[1000], y[1000];
+    check_ok(dump_open(&in, in_scratch("in.h5"), arena, &err), &err);
+    check_ok(dump_open(&out, in_scratch("out.h5"), arena, &err), &err);
+    assert_int_equal(dump_count(in), dump_count(out));
+    assert_int_equal(dump_groups(in), dump_groups(out));
+    for (size_t i = 0; i < dump_groups(in); i++) {
+        const AttrList *attrs;
+        const char *group = dump_group(in, i, &attrs);
+        check(dump_step_attrs(out, group) != NULL);
+        check_same_attrs(attrs, dump_step_attrs(out, group));
+    }
+    for (size_t i = 0; i < dump_count(in); i++) {
+        const TensorInfo *a = dump_tensor(in, i), *b = dump_tensor(out, i);
+        assert_string_equal(a->path, b->path);
+        check(!memcmp(&a->shape, &b->shape, sizeof a->shape));
+        check_same_attrs(&a->attrs, &b->attrs);
+        check_ok(dump_read(in, i, x, &err), &err);
+        check_ok(dump_read(out, i, y, &err), &err);
+        for (size_t k = 0; k < a->shape.n; k++)
+            check(y[k] == factor * x[k]);
+    }
+    dump_close(in);
+    dump_close(out);
+}
+
+static void none_brings_every_dump_back_exactly(void **state)
+{
+    (void)state;
+    arena = arena_open(0);
+    const Codec none = codec_of(compressor_find("none"));
+    for (int workers = 1; workers <= 2; workers++) {
+        make_dump(2, workers);
+        for (int g = 0; g < 3; g++) {
+            const GroupSpec spec = {.grouping = (Grouping)g, .min_elements = g == 1 ? 10 : 0};
+            const ArchiveSum sum = encode(&none, &spec);
+            assert_int_equal(sum.tensors, 8 * workers);
+            assert_int_equal(sum.payload_bytes, sum.raw_bytes);
+            check_ok(decode(&none), &err);
+            check_same_dump(1);
+        }
+    }
+    arena_close(arena);
+}
+
+/* A container keeps only the groups that contain sent tensors. Groups whose names have a common prefix must not
+ * be confused, although they are neighbours in sorted order. */
+static void only_groups_on_the_way_to_what_is_sent_are_kept(void **state)
+{
+    (void)state;
+    arena = arena_open(0);
+    static const char *const groups[] = {"", "step_1", "step_1-x", "step_10", "step_1/a", "step_1/a-", "z"};
+    static const char *const paths[] = {"step_1/a/w", "step_1-x/v", "step_10/u", "step_1/a-/t", "z"};
+    const Attr one = {.name = "k", .type = ATTR_INT, .whole = 1};
+    const float x = 1;
+    const Shape shape = shape_vector(1);
+    DumpWriter *w;
+    Dump *d;
+    check_ok(dump_create(&w, in_scratch("in.h5"), &err), &err);
+    for (size_t i = 0; i + 1 < countof(groups); i++)
+        check_ok(dump_write_attrs(w, groups[i], &(AttrList){(Attr *)(uintptr_t)&one, 1}, &err), &err);
+    for (size_t i = 0; i < countof(paths); i++)
+        check_ok(dump_write(w, paths[i], &shape, &x, NULL, &err), &err);
+    check_ok(dump_commit(w, &err), &err);
+    const Codec none = codec_of(compressor_find("none"));
+    const char *sent[] = {paths[0], paths[2]};
+    encode(&none, &(GroupSpec){.selection = {.tensors = {sent, 2}}});
+    check_ok(decode(&none), &err);
+    check_ok(dump_open(&d, in_scratch("out.h5"), arena, &err), &err);
+    const bool kept[] = {true, true, false, true, true, false, false};
+    for (size_t i = 0; i < countof(groups); i++) {
+        const AttrList *attrs = dump_step_attrs(d, groups[i]);
+        check((attrs && attrs->count == 1) == kept[i]);
+    }
+    dump_close(d);
+    arena_close(arena);
+}
+
+/* ---- a test codec with a state ---- */
+
+/* The state is the previous estimate, which the decoder needs. The payload of round 0 is empty, that of round 1
+ * is x minus the state. */
+static int delta_rounds(const Codec *codec)
+{
+    (void)codec;
+    return 2;
+}
+static size_t delta_bound(const Call *c)
+{
+    return raw_size(c);
+}
+static size_t delta_state_size(const Call *c)
+{
+    return 4 * c->shape->n + 1;
+}
+static Status delta_encode(const Call *c, const float *x, Buf *out)
+{
+    buf_u8(out, PAYLOAD_METHOD);
+    for (size_t i = 0; c->round == 1 && i < c->shape->n; i++)
+        buf_f32(out, x[i] - ((const float *)c->state)[i]);
+    return OK;
+}
+static Status delta_decode(const Call *c, Bytes in, float *x)
+{
+    if (in.size != raw_size(c) || c->heard[0].size != 1)
+        return payload_bad(c, "%zu bytes", in.size);
+    for (size_t i = 0; i < c->shape->n; i++)
+        x[i] = load_f32(in.data + 1 + 4 * i) + ((const float *)c->state)[i];
+    return OK;
+}
+static Status delta_settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *to)
+{
+    (void)x, (void)sent;
+    memcpy(to, agreed, 4 * c->shape->n);
+    return OK;
+}
+static const Compressor delta = {
+    .name = "delta",
+    .promises = DECODES_STATE,
+    .rounds = delta_rounds,
+    .bound = delta_bound,
+    .encode = delta_encode,
+    .decode = delta_decode,
+    .state_size = delta_state_size,
+    .settle = delta_settle,
+};
+
+/* Makes a dump of small integers: the test codec sends differences, which are then exact. */
+static void make_whole_numbers(int tensors)
+{
+    DumpWriter *w;
+    check_ok(dump_create(&w, in_scratch("in.h5"), &err), &err);
+    for (int step = 9; step <= 11; step++)
+        for (int worker = 0; worker < 2; worker++)
+            for (int t = 0; t < tensors; t++) {
+                char path[64];
+                float x[40];
+                const Shape shape = shape_vector(40);
+                snprintf(path, sizeof path, "step_%d/worker_%d/t%d", step, worker, t);
+                for (int i = 0; i < 40; i++)
+                    x[i] = (float)((step * step + 3 * worker + 5 * t + i) % 17);
+                check_ok(dump_write(w, path, &shape, x, NULL, &err), &err);
+            }
+    check_ok(dump_commit(w, &err), &err);
+}
+
+static void states_evolve_and_are_replayed(void **state)
+{
+    (void)state;
+    arena = arena_open(0);
+    const Codec codec = codec_of(&delta);
+    for (int tensors = 2; tensors <= 90; tensors += 88) { /* many tensors make the table of states grow */
+        make_whole_numbers(tensors);
+        for (int g = 0; g < 3; g++) {
+            encode(&codec, &(GroupSpec){.grouping = (Grouping)g});
+            check_ok(decode(&codec), &err);
+            check_same_dump(1);
+        }
+    }
+    arena_close(arena);
+}
+
+static void a_payload_of_another_codec_is_refused_with_its_place(void **state)
+{
+    (void)state;
+    arena = arena_open(0);
+    const Codec none = codec_of(compressor_find("none")), other = codec_of(&delta);
+    make_dump(1, 1);
+    encode(&none, &(GroupSpec){0});
+    assert_int_equal(decode(&other), ERR_CORRUPT);
+    check(strstr(err.text, "x.atomo: at byte ") && strstr(err.text, "layer0.weight"));
+    arena_close(arena);
+}
+
+/* Encodes in.h5 to x.atomo. The caller commits or abandons the file. */
+static Status encode_ticking(const ArchiveJob *job, FrameWriter **to)
+{
+    Dump *d;
+    VectorList list;
+    ArchiveSum sum;
+    check_ok(dump_open(&d, in_scratch("in.h5"), arena, &err), &err);
+    check_ok(groups_make(&list, d, &(GroupSpec){0}, arena, &err), &err);
+    check_ok(frame_create(to, in_scratch("x.atomo"), "none", list.count, arena, &err), &err);
+    const Status status = archive_encode(d, &list, job, *to, &sum, arena, &err);
+    dump_close(d);
+    return status;
+}
+
+static void the_work_names_each_vector(void **state)
+{
+    (void)state;
+    arena = arena_open(0);
+    make_dump(1, 1);
+    ticks = 0;
+    FrameWriter *to;
+    FrameReader *from;
+    DumpWriter *out;
+    ArchiveSum sum;
+    const Codec none = codec_of(compressor_find("none"));
+    const ArchiveJob job = {.codec = &none, .threads = 1, .tick = check_name};
+    check_ok(encode_ticking(&job, &to), &err);
+    check_ok(frame_commit(to, &err), &err);
+    assert_int_equal(ticks, 4);
+    ticks = 0;
+    check_ok(frame_open(&from, in_scratch("x.atomo"), arena, &err), &err);
+    check_ok(dump_create(&out, in_scratch("out.h5"), &err), &err);
+    check_ok(archive_decode(from, &job, out, &sum, arena, &err), &err);
+    check_ok(dump_commit(out, &err), &err);
+    frame_close(from);
+    assert_int_equal(ticks, 4);
+    arena_close(arena);
+}
+
+static bool stop_at_two(void *data, uint64_t done, const char *at)
+{
+    (void)data, (void)at;
+    return done < 2;
+}
+
+static void work_that_is_stopped_leaves_nothing(void **state)
+{
+    (void)state;
+    arena = arena_open(0);
+    scratch_files(true);
+    make_dump(1, 1);
+    FrameWriter *w;
+    const Codec none = codec_of(compressor_find("none"));
+    const ArchiveJob job = {.codec = &none, .threads = 1, .tick = stop_at_two};
+    assert_int_equal(encode_ticking(&job, &w), ERR_STOPPED);
+    frame_abandon(w);
+    assert_int_equal(scratch_files(false), 1);
+    arena_close(arena);
+}
+
+static void a_record_at_the_address_of_another_name_is_refused(void **state)
+{
+    (void)state;
+    FrameWriter *w;
+    arena = arena_open(0);
+    const float x[2] = {1, 2};
+    const Codec none = codec_of(compressor_find("none"));
+    FrameMember member = {.path = "a", .shape = shape_vector(2)};
+    FrameRecord r = {.tensor = rng_hash("b"), .name = "a", .member = &member, .members = 1, .rounds = 1};
+    r.round[0] = (Bytes){(const uint8_t *)x, sizeof x};
+    check_ok(frame_create(&w, in_scratch("x.atomo"), "none", 1, arena, &err), &err);
+    check_ok(frame_put(w, &r, &err), &err);
+    check_ok(frame_commit(w, &err), &err);
+    assert_int_equal(decode(&none), ERR_CORRUPT);
+    check(strstr(err.text, "random address") != NULL);
+    arena_close(arena);
+}
+
+/* archive_survey puts the reader back to the first block and leaves the scratch arena unchanged. So a second
+ * survey finds the same sizes. */
+static void a_survey_finds_the_size(void **state)
+{
+    (void)state;
+    arena = arena_open(0);
+    const Codec none = codec_of(compressor_find("none"));
+    const GroupSpec all = {.grouping = GROUP_ALL};
+    FrameReader *r;
+    ArchiveSize size;
+    make_dump(2, 1);
+    const ArchiveSum sum = encode(&none, &all);
+    check_ok(frame_open(&r, in_scratch("x.atomo"), arena, &err), &err);
+    for (int i = 0; i < 2; i++) {
+        const size_t used = arena_used(arena);
+        check_ok(archive_survey(r, &size, arena, &err), &err);
+        check(size.bytes == sum.raw_bytes && size.largest == 4 * (8 * 4 * 3 * 3 + 30 * 20 + 7));
+        check(arena_used(arena) == used);
+    }
+    frame_close(r);
+    check_ok(decode(&none), &err);
+    arena_close(arena);
+}
+
+static void decoding_ends_at_the_limits(void **state)
+{
+    (void)state;
+    arena = arena_open(0);
+    const Codec none = codec_of(compressor_find("none"));
+    const GroupSpec each = {.grouping = GROUP_TENSOR};
+    make_dump(2, 1);
+    const uint64_t all = encode(&none, &each).raw_bytes;
+    const struct {
+        uint64_t output, memory;
+        Status status;
+    } limits[] = {{all, 0, OK},
+                  {all - 1, 0, ERR_CORRUPT},
+                  {1, 0, ERR_CORRUPT},
+                  {0, 1000, ERR_MEMORY},
+                  {0, 1 << 20, OK}};
+    for (size_t i = 0; i < countof(limits); i++) {
+        FrameReader *r;
+        DumpWriter *w;
+        ArchiveSum sum;
+        const ArchiveJob job = {
+            .codec = &none, .threads = 1, .output_max = limits[i].output, .memory = limits[i].memory};
+        check_ok(frame_open(&r, in_scratch("x.atomo"), arena, &err), &err);
+        check_ok(dump_create(&w, in_scratch("out.h5"), &err), &err);
+        check(archive_decode(r, &job, w, &sum, arena, &err) == limits[i].status);
+        dump_abandon(w);
+        frame_close(r);
+    }
+    arena_close(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(none_brings_every_dump_back_exactly),
+        cmocka_unit_test(only_groups_on_the_way_to_what_is_sent_are_kept),
+        cmocka_unit_test(states_evolve_and_are_replayed),
+        cmocka_unit_test(a_payload_of_another_codec_is_refused_with_its_place),
+        cmocka_unit_test(a_record_at_the_address_of_another_name_is_refused),
+        cmocka_unit_test(a_survey_finds_the_size),
+        cmocka_unit_test(decoding_ends_at_the_limits),
+        cmocka_unit_test(work_that_is_stopped_leaves_nothing),
+        cmocka_unit_test(the_work_names_each_vector),
+    };
+    return cmocka_run_group_tests(tests, scratch_open, scratch_close) ? 1 : 0;
+}

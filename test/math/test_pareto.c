@@ -1,0 +1,180 @@
+/* test_pareto.c -- tests the Pareto front of points (size, error). Small sets of points have fronts known in
+ * advance. Many random sets are compared with the definition. */
+#include "rig/check.h"
+#include "math/pareto.h"
+#include "base/rng.h"
+
+#include <math.h>
+
+static void check_front(const ParetoPoint *given, const bool *want, size_t count)
+{
+    ParetoPoint point[16];
+    /* the points are passed in every cyclic order, since the order must not change the front */
+    for (size_t turn = 0; turn < count; turn++) {
+        for (size_t i = 0; i < count; i++)
+            point[i] = given[(i + turn) % count];
+        pareto_mark(point, count);
+        for (size_t i = 0; i < count; i++)
+            check(point[i].front == want[(i + turn) % count]);
+    }
+    pareto_mark(NULL, 0);
+}
+
+static void who_is_neither_smaller_nor_better_is_off_the_front(void **state)
+{
+    (void)state;
+    static const ParetoPoint p[] = {{.size = 1, .error = 8},  {.size = 2, .error = 4},
+                                    {.size = 3, .error = 5},  {.size = 4, .error = 1},
+                                    {.size = 4, .error = 2},  {.size = 0.5, .error = 8},
+                                    {.size = 32, .error = 0}, {.size = 33, .error = 1}};
+    static const bool want[] = {false, true, false, true, false, true, true, false};
+    check_front(p, want, countof(p));
+}
+
+static void equal_points_are_both_on_it(void **state)
+{
+    (void)state;
+    static const ParetoPoint p[] = {
+        {.size = 1, .error = 1}, {.size = 1, .error = 1}, {.size = 2, .error = 2}, {.size = 2, .error = 2}};
+    static const bool want[] = {true, true, false, false};
+    check_front(p, want, countof(p));
+}
+
+static void kinds_do_not_compete(void **state)
+{
+    (void)state;
+    static const ParetoPoint p[] = {{.size = 1, .error = 1},
+                                    {.size = 2, .error = 2, .kind = 1},
+                                    {.size = 3, .error = 3, .kind = 1},
+                                    {.size = 3, .error = 3}};
+    static const bool want[] = {true, true, false, false};
+    check_front(p, want, countof(p));
+}
+
+static void what_has_no_figures_is_on_no_front_and_in_nobodys_way(void **state)
+{
+    (void)state;
+    const ParetoPoint p[] = {{.size = NAN, .error = 0},
+                             {.size = 0, .error = NAN},
+                             {.size = NAN, .error = NAN},
+                             {.size = 1, .error = 1}};
+    static const bool want[] = {false, false, false, true};
+    check_front(p, want, countof(p));
+}
+
+static void zero_and_infinite_errors_are_errors(void **state)
+{
+    (void)state;
+    const ParetoPoint p[] = {
+        {.size = 1, .error = INFINITY}, {.size = 1, .error = 0}, {.size = 0.5, .error = INFINITY}};
+    static const bool want[] = {false, true, true};
+    check_front(p, want, countof(p));
+}
+
+/* If both margins are 1, the errors 4 and 5 do not differ, but 4 and 6 do. Sizes without a margin differ
+ * unless they are equal. */
+static void uncertain_points_leave_only_when_beaten_for_certain(void **state)
+{
+    (void)state;
+    static const ParetoPoint p[] = {{.size = 1, .error = 4, .error_margin = 1},
+                                    {.size = 2, .error = 5, .error_margin = 1},
+                                    {.size = 2, .error = 6, .error_margin = 1},
+                                    {.size = 1, .error = 4},
+                                    {.size = 1, .error = 5.5},
+                                    {.size = 0.9, .error = 7, .size_margin = 0.2},
+                                    {.size = 1.3, .error = 7, .size_margin = 0.2}};
+    static const bool want[] = {true, true, false, true, false, true, false};
+    check_front(p, want, countof(p));
+}
+
+/* `certain` must be true for a point that is off the front. It must be false for a point on the front if
+ * another point of its kind may be smaller and better. Equal points do not remove each other. */
+static void a_point_is_uncertain_if_another_one_may_remove_it(void **state)
+{
+    ParetoPoint p[] = {{.size = 1, .error = 4, .error_margin = 1},
+                       {.size = 2, .error = 4.5},
+                       {.size = 3, .error = 9},
+                       {.size = 4, .error = 1},
+                       {.size = 4, .error = 1},
+                       {.size = 4.5, .error = 0.5, .kind = 1},
+                       {.size = 4.1, .error = 0.9, .size_margin = 1}};
+    static const bool front[] = {true, true, false, true, true, true, true},
+                      certain[] = {true, false, true, false, false, true, true};
+    (void)state;
+    pareto_mark(p, countof(p));
+    for (size_t i = 0; i < countof(p); i++) {
+        check(p[i].front == front[i]);
+        check(p[i].certain == certain[i]);
+    }
+    p[6].size_margin = 0;
+    pareto_mark(p, countof(p));
+    check(p[3].certain && p[4].certain);
+}
+
+/* ---- random points against the definition of the Pareto front ---- */
+
+static bool beats(const ParetoPoint *p, const ParetoPoint *q)
+{
+    const bool no_worse = p->size <= q->size && p->error <= q->error;
+    return p->kind == q->kind && no_worse && (p->size < q->size || p->error < q->error);
+}
+
+static bool is_unbeaten(const ParetoPoint *point, size_t count, size_t i)
+{
+    for (size_t k = 0; k < count; k++)
+        if (beats(&point[k], &point[i]))
+            return false;
+    return !isnan(point[i].size) && !isnan(point[i].error);
+}
+
+/* Returns one of few values, so that many points are equal: 0, 1, ... , most - 3, infinity or NaN. */
+static double figure(uint32_t word, uint32_t most)
+{
+    const uint32_t v = word % most;
+    return v == most - 1 ? (double)NAN : v == most - 2 ? (double)INFINITY : v;
+}
+
+static void draw_points(ParetoPoint *point, size_t count, uint32_t figures, const Rng *rng)
+{
+    for (size_t i = 0; i < count; i++)
+        point[i] = (ParetoPoint){.size = figure(rng_u32(rng, 0, i), figures),
+                                 .error = figure(rng_u32(rng, 1, i), figures),
+                                 .kind = (int)(rng_u32(rng, 2, i) % 3) - 1,
+                                 .front = rng_u32(rng, 3, i) % 2};
+}
+
+static void the_front_is_whom_nobody_beats(void **state)
+{
+    (void)state;
+    enum { MOST = 60 };
+    Error err;
+    Arena *a = arena_open(0);
+    for (uint64_t round = 0; round < 2000; round++) {
+        ParetoPoint point[MOST];
+        const Rng rng = rng_open(1, round, 0, 0, 0);
+        const size_t count = 1 + rng_u32(&rng, 4, 0) % MOST;
+        const ArenaMark mark = arena_mark(a);
+        draw_points(point, count, 4 + rng_u32(&rng, 4, 1) % 40, &rng);
+        pareto_mark(point, count);
+        for (size_t i = 0; i < count; i++)
+            check(point[i].front == is_unbeaten(point, count, i));
+        draw_points(point, count, 4 + rng_u32(&rng, 4, 1) % 40, &rng);
+        assert_int_equal(pareto_mark_exact(point, count, a, &err), OK);
+        for (size_t i = 0; i < count; i++)
+            check(point[i].front == is_unbeaten(point, count, i) && point[i].certain);
+        arena_rewind(a, mark);
+    }
+    arena_close(a);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(who_is_neither_smaller_nor_better_is_off_the_front),
+    cmocka_unit_test(equal_points_are_both_on_it),
+    cmocka_unit_test(kinds_do_not_compete),
+    cmocka_unit_test(what_has_no_figures_is_on_no_front_and_in_nobodys_way),
+    cmocka_unit_test(zero_and_infinite_errors_are_errors),
+    cmocka_unit_test(uncertain_points_leave_only_when_beaten_for_certain),
+    cmocka_unit_test(a_point_is_uncertain_if_another_one_may_remove_it),
+    cmocka_unit_test(the_front_is_whom_nobody_beats),
+};
+CHECK_MAIN(tests)

@@ -1,0 +1,259 @@
+/* test_networks.c -- the small networks against PyTorch, and properties of every small network.
+ * networks_torch.py made the values in reference/networks.txt. `test_networks --write DIR` writes the images
+ * and weights that this script reads. */
+#include "rig/check.h"
+
+#include "train/model.h"
+
+enum { IMAGES = 20, SIDE = 28, EACH = SIDE * SIDE };
+
+static const char *const small[] = {"softmax", "fc", "lenet", "cnn"};
+
+typedef struct {
+    Arena *a;
+    Model *m;
+    Error err;
+    size_t n;
+    float *images, *w, *g, *running;
+    uint32_t labels[IMAGES];
+    Batch batch;
+    Rng rng;
+} Net;
+
+static void net_open(Net *t, const char *network)
+{
+    *t = (Net){.a = arena_open(0), .rng = rng_open(4, 0, 0, 0, 0)};
+    const ModelSpec spec = {network, 1, SIDE, SIDE, 10, IMAGES, NULL, .text = false};
+    check_ok(model_open(&t->m, &spec, &t->err), &t->err);
+    t->n = model_parameters(t->m)->floats;
+    t->images = NEW(t->a, float, IMAGES *EACH);
+    t->w = NEW(t->a, float, t->n);
+    t->g = NEW(t->a, float, t->n);
+    t->running = NEW(t->a, float, model_running(t->m)->floats + 1);
+    model_init(t->m, 7, t->w, t->running);
+    rng_normals(&t->rng, USE_TEST, 0, IMAGES * EACH, 1, t->images);
+    for (size_t i = 0; i < IMAGES; i++)
+        t->labels[i] = (uint32_t)(i * 7 % 10);
+    t->batch = (Batch){t->images, t->labels, IMAGES};
+}
+
+static void net_close(Net *t)
+{
+    model_close(t->m);
+    arena_close(t->a);
+}
+
+static Score gradient(Net *t, int threads)
+{
+    Score score;
+    check_ok(model_gradient(t->m, &t->batch, t->w, t->running, &t->rng, threads, t->g, &score, &t->err),
+             &t->err);
+    return score;
+}
+
+/* ---- gradients of the small networks against PyTorch's ---- */
+
+static void check_tensor(const Net *t, const char *name, const double want[5])
+{
+    for (size_t k = 0; k < model_parameters(t->m)->count; k++) {
+        const Slice *s = &model_parameters(t->m)->item[k];
+        if (strcmp(s->name, name))
+            continue;
+        const float *g = t->g + s->offset;
+        const size_t n = s->shape.n;
+        double squares = 0, sum = 0;
+        for (size_t i = 0; i < n; i++) {
+            squares += (double)g[i] * (double)g[i];
+            sum += (double)g[i];
+        }
+        /* `off` is 1e-5 of the size of a typical element, norm / sqrt(n). It is the tolerance for rounding
+         * errors of sums over a few thousand terms. */
+        const double norm = want[0], off = 1e-5 * norm / sqrt((double)n);
+        check_rel(sqrt(squares), norm, 1e-5);
+        check_near(sum, want[1], 1e-5 * norm * sqrt((double)n));
+        check_near((double)g[0], want[2], 10 * off);
+        check_near((double)g[n / 3], want[3], 10 * off);
+        check_near((double)g[n - 1], want[4], 10 * off);
+        return;
+    }
+    check_never("a tensor of that name");
+}
+
+static void small_networks_have_pytorchs_loss_and_gradients(void **state)
+{
+    (void)state;
+    FILE *f = fopen("test/reference/networks.txt", "r");
+    check(f != NULL);
+    Net t = {0};
+    size_t tensors = 0;
+    char line[256], name[64];
+    double v[5];
+    while (fgets(line, sizeof line, f)) {
+        const int got = sscanf(line, "%63s %lf %lf %lf %lf %lf", name, v, v + 1, v + 2, v + 3, v + 4);
+        char *slash = strchr(name, '/');
+        if (slash) {
+            assert_int_equal(got, 6);
+            check_tensor(&t, slash + 1, v);
+            tensors++;
+            continue;
+        }
+        if (t.m)
+            net_close(&t);
+        net_open(&t, name);
+        const Score score = gradient(&t, 2);
+        check_rel(score.loss, v[0], 1e-6);
+        assert_int_equal(score.correct, (size_t)v[1]);
+    }
+    net_close(&t);
+    fclose(f);
+    assert_int_equal(tensors, 2 + 6 + 8 + 6);
+}
+
+/* ---- properties of every small network ---- */
+
+static void scores_do_not_depend_on_threads_and_are_the_gradients_loss(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < countof(small); k++) {
+        Net t;
+        net_open(&t, small[k]);
+        const Score want = gradient(&t, 1);
+        float *g = NEW(t.a, float, t.n);
+        memcpy(g, t.g, t.n * sizeof *g);
+        for (int threads = 1; threads <= 3; threads++) {
+            Score score = gradient(&t, threads);
+            check(score.loss == want.loss && score.correct == want.correct);
+            check(!memcmp(g, t.g, t.n * sizeof *g));
+            check_ok(model_score(t.m, &t.batch, t.w, t.running, threads, &score, &t.err), &t.err);
+            check(score.loss == want.loss && score.correct == want.correct);
+        }
+        net_close(&t);
+    }
+}
+
+/* A batch is divided into parts. The gradient of the batch must be the mean of the gradients of the parts. A
+ * pass must not affect later passes. */
+static void parts_of_a_batch_make_the_batch(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < countof(small); k++) {
+        Net t;
+        net_open(&t, small[k]);
+        static const size_t part[] = {1, 16, 3};
+        double *sum = NEW_ZERO(t.a, double, t.n), loss = 0, norm = 0, off = 0;
+        size_t from = 0;
+        const Score whole = gradient(&t, 1);
+        float *g = NEW(t.a, float, t.n);
+        memcpy(g, t.g, t.n * sizeof *g);
+        for (size_t i = 0; i < countof(part); from += part[i++]) {
+            t.batch = (Batch){t.images + from * EACH, t.labels + from, part[i]};
+            loss += gradient(&t, 1).loss * (double)part[i] / IMAGES;
+            for (size_t j = 0; j < t.n; j++)
+                sum[j] += (double)t.g[j] * (double)part[i] / IMAGES;
+        }
+        check_rel(loss, whole.loss, 1e-6);
+        for (size_t j = 0; j < t.n; j++) {
+            norm += sum[j] * sum[j];
+            off += (sum[j] - (double)g[j]) * (sum[j] - (double)g[j]);
+        }
+        check(sqrt(off) <= 1e-5 * sqrt(norm));
+        net_close(&t);
+    }
+}
+
+static void weights_that_are_no_numbers_show_in_the_loss(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < countof(small); k++) {
+        Net t;
+        net_open(&t, small[k]);
+        for (size_t s = 0; s < model_parameters(t.m)->count; s++) {
+            const size_t i = model_parameters(t.m)->item[s].offset;
+            const float was = t.w[i];
+            Score score;
+            t.w[i] = NAN;
+            const Status status =
+                model_gradient(t.m, &t.batch, t.w, t.running, &t.rng, 1, t.g, &score, &t.err);
+            assert_int_equal(status, ERR_NUMERIC);
+            t.w[i] = was;
+        }
+        net_close(&t);
+    }
+}
+
+static void images_too_small_for_a_network_are_refused(void **state)
+{
+    (void)state;
+    Model *m;
+    Error err;
+    for (size_t side = 1; side < 4; side++) {
+        const ModelSpec spec = {"cnn", 1, side, side, 10, 2, NULL, .text = false};
+        assert_int_equal(model_open(&m, &spec, &err), ERR_USAGE);
+        check(!m && strstr(err.text, "network cnn") && strstr(err.text, "the images are too small"));
+    }
+    const ModelSpec wrong = {"lenet", 3, 32, 32, 10, 2, NULL, .text = false};
+    assert_int_equal(model_open(&m, &wrong, &err), ERR_USAGE);
+    check(strstr(err.text, "want 1x28x28") != NULL);
+}
+
+static void a_small_network_takes_odd_images_of_several_channels(void **state)
+{
+    (void)state;
+    Error err;
+    Model *m;
+    const ModelSpec spec = {"cnn", 3, 11, 6, 4, 3, NULL, .text = false};
+    check_ok(model_open(&m, &spec, &err), &err);
+    Arena *a = arena_open(0);
+    const size_t n = model_parameters(m)->floats;
+    float *w = NEW(a, float, n), *g = NEW(a, float, n), *x = NEW(a, float, 3 * 3 * 11 * 6), none;
+    model_init(m, 1, w, &none);
+    const Rng rng = rng_open(1, 0, 0, 0, 0);
+    rng_normals(&rng, USE_TEST, 0, 3 * 3 * 11 * 6, 1, x);
+    const Batch batch = {x, (const uint32_t[]){0, 3, 1}, 3};
+    Score score, first = {0};
+    for (int step = 0; step < 100; step++) {
+        check_ok(model_gradient(m, &batch, w, &none, &rng, 1, g, &score, &err), &err);
+        first = step ? first : score;
+        for (size_t i = 0; i < n; i++)
+            w[i] -= 0.05f * g[i];
+    }
+    check(score.loss < 0.2 * first.loss && score.correct == 3);
+    arena_close(a);
+    model_close(m);
+}
+
+/* ---- writes the files that networks_torch.py reads ---- */
+
+static int write_all(const char *folder)
+{
+    for (size_t k = 0; k < countof(small); k++) {
+        char path[512];
+        snprintf(path, sizeof path, "%s/%s", folder, small[k]);
+        FILE *f = fopen(path, "wb");
+        if (!f)
+            return 1;
+        Net t;
+        net_open(&t, small[k]);
+        fwrite(t.images, sizeof(float), IMAGES * EACH, f);
+        fwrite(t.w, sizeof(float), t.n, f);
+        net_close(&t);
+        if (fclose(f))
+            return 1;
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 3 && !strcmp(argv[1], "--write"))
+        return write_all(argv[2]);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(small_networks_have_pytorchs_loss_and_gradients),
+        cmocka_unit_test(scores_do_not_depend_on_threads_and_are_the_gradients_loss),
+        cmocka_unit_test(parts_of_a_batch_make_the_batch),
+        cmocka_unit_test(weights_that_are_no_numbers_show_in_the_loss),
+        cmocka_unit_test(images_too_small_for_a_network_are_refused),
+        cmocka_unit_test(a_small_network_takes_odd_images_of_several_channels),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;
+}

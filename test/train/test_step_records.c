@@ -1,0 +1,197 @@
+/* test_step_records.c -- tests what is recorded about a training step. The bytes and the modelled time of its
+ * exchange must follow the formulas of the topologies. Processor times are compared with the test's own clock.
+ * The loss and the accuracy on the test set must not depend on the number of images per forward pass. */
+#include "rig/check.h"
+#include "train/training_run.h"
+#include "rig/tiny_data.h"
+#include "compress/spec.h"
+#include "measure/timing.h"
+
+#include <time.h>
+
+static Arena *arena;
+static Error err;
+static Dataset train_data, test_data;
+
+static int open_all(void **state)
+{
+    (void)state;
+    arena = arena_open(0);
+    train_data = tiny_data(SPLIT_TRAIN, 480, arena);
+    test_data = tiny_data(SPLIT_TEST, 250, arena);
+    return 0;
+}
+
+static int close_all(void **state)
+{
+    (void)state;
+    arena_close(arena);
+    return 0;
+}
+
+static TrainSetup setup_of(const char *spec, size_t workers, size_t aggregate)
+{
+    TrainSetup s = {.network = "softmax",
+                    .train = &train_data,
+                    .test = &test_data,
+                    .workers = workers,
+                    .aggregate = aggregate,
+                    .batch = 48,
+                    .test_batch = 100,
+                    .optimizer = {.lr = 0.05},
+                    .seed = 1,
+                    .threads = 1};
+    check_ok(codec_open(&s.codec, spec, arena, &err), &err);
+    return s;
+}
+
+/* Returns the loss and the accuracy of the initial weights on the test set, with `images` images per forward
+ * pass. */
+static MeanScore tested_by(size_t images)
+{
+    TrainSetup s = setup_of("none", 2, 2);
+    Trainer *t;
+    MeanScore score;
+    s.test_batch = images;
+    check_ok(trainer_open(&t, &s, &err), &err);
+    check_ok(trainer_test(t, &test_data, &score, &err), &err);
+    trainer_close(t);
+    return score;
+}
+
+static void a_test_is_the_mean_over_its_images(void **state)
+{
+    (void)state;
+    const MeanScore one = tested_by(1);
+    static const size_t images[] = {7, 100, 249, 250, 1000};
+    check(one.loss > 0 && one.accuracy > 0 && one.accuracy < 1);
+    for (size_t i = 0; i < countof(images); i++) {
+        const MeanScore many = tested_by(images[i]);
+        check_rel(many.loss, one.loss, 1e-6);
+        check_near(many.accuracy, one.accuracy, 1e-12);
+    }
+}
+
+/* ---- bytes, and seconds on a link ---- */
+
+static StepRecord step_of(const char *spec, size_t workers, size_t aggregate, Topology topology)
+{
+    static const Link link = {"x", 1e-3, 1e6};
+    TrainSetup s = setup_of(spec, workers, aggregate);
+    Trainer *t;
+    StepRecord r;
+    s.topology = topology;
+    s.link = &link;
+    check_ok(trainer_open(&t, &s, &err), &err);
+    check_ok(trainer_step(t, &r, &err), &err);
+    trainer_close(t);
+    return r;
+}
+
+/* The model has a 4 x 64 matrix and 4 biases, which are 1040 bytes of floats. With the codec `sign`, a worker
+ * sends one byte per tensor and one bit per element. The merged votes of 4 workers take 3 bits per element,
+ * and per tensor one byte and at most 2 bytes for the number of workers. */
+static void bytes_and_link_times_are_those_of_the_workers_that_send(void **state)
+{
+    (void)state;
+    StepRecord r = step_of("none", 6, 4, TOPOLOGY_PS);
+    check(r.bytes_up == 1040 && r.bytes_down == 1040);
+    check_rel(r.comm, 2e-3 + 4 * 2080e-6, 1e-12);
+    r = step_of("none", 6, 4, TOPOLOGY_ALLGATHER);
+    check(r.bytes_up == 1040 && r.bytes_down == 3 * 1040);
+    check_rel(r.comm, 3 * (1e-3 + 1040e-6), 1e-12);
+    r = step_of("none", 6, 4, TOPOLOGY_RING);
+    check(r.bytes_up == 1040 && r.bytes_down == 1040);
+    check_rel(r.comm, 6 * 1e-3 + 2 * 3 / 4. * 1040e-6, 1e-12);
+    r = step_of("sign", 6, 4, TOPOLOGY_TREE);
+    check(r.bytes_up == 1 + 32 + 1 + 1);
+    check(r.bytes_down > 3 * 260 / 8. && r.bytes_down < 3 * 260 / 8. + 8);
+    check_rel(r.comm, 4 * (1e-3 + r.bytes_down * 1e-6), 1e-12);
+}
+
+/* ---- seconds of processors, by a clock that only this test moves ---- */
+
+static int64_t now, first;
+static int encodings;
+
+int clock_gettime(clockid_t clock, struct timespec *t)
+{
+    (void)clock;
+    *t = (struct timespec){.tv_sec = now / 1000000000, .tv_nsec = now % 1000000000};
+    return 0;
+}
+
+/* Takes 10 ms on the first worker, 20 on the next, and so on, and sends the floats. */
+static Status sleepy_encode(const Call *c, const float *x, Buf *out)
+{
+    now += 10000000 * ++encodings;
+    buf_u8(out, PAYLOAD_METHOD);
+    for (size_t i = 0; i < c->shape->n; i++)
+        buf_f32(out, x[i]);
+    return OK;
+}
+
+static Status sleepy_decode(const Call *c, Bytes in, float *x)
+{
+    memcpy(x, in.data + 1, 4 * c->shape->n);
+    return OK;
+}
+
+static size_t sleepy_bound(const Call *c)
+{
+    return 4 * c->shape->n + 1;
+}
+
+/* Workers encode at the same time, so encoding takes as long as the slowest worker. */
+static void encoding_takes_as_long_as_its_slowest_worker(void **state)
+{
+    (void)state;
+    const Compressor sleepy = {
+        .name = "sleepy", .bound = sleepy_bound, .encode = sleepy_encode, .decode = sleepy_decode};
+    const Codec codec = {.ops = &sleepy};
+    TrainSetup s = setup_of("none", 4, 4);
+    Trainer *t;
+    StepRecord r;
+    s.codec = &codec;
+    s.grouping = GROUP_ALL;
+    check_ok(trainer_open(&t, &s, &err), &err);
+    check_ok(trainer_step(t, &r, &err), &err);
+    trainer_close(t);
+    check_rel(r.encode, 0.04, 1e-9);
+}
+
+/* Each question whether to stop takes a millisecond; a worker asks as often as any other. */
+static bool slow_answer(void)
+{
+    now += 1000000;
+    return false;
+}
+
+/* Workers compute one after the other here, and at the same time in what is reported. */
+static void computing_takes_as_long_as_its_slowest_worker(void **state)
+{
+    (void)state;
+    enum { WORKERS = 24 };
+    TrainSetup s = setup_of("none", WORKERS, WORKERS);
+    Trainer *t;
+    StepRecord r;
+    s.network = "cnn";
+    s.stopped = slow_answer;
+    check_ok(trainer_open(&t, &s, &err), &err);
+    first = now;
+    check_ok(trainer_step(t, &r, &err), &err);
+    trainer_close(t);
+    check(now > first);
+    check_rel(r.compute, 1e-9 * (double)(now - first) / WORKERS, 1e-9);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_test_is_the_mean_over_its_images),
+        cmocka_unit_test(bytes_and_link_times_are_those_of_the_workers_that_send),
+        cmocka_unit_test(encoding_takes_as_long_as_its_slowest_worker),
+        cmocka_unit_test(computing_takes_as_long_as_its_slowest_worker),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all) ? 1 : 0;
+}
