@@ -1,6 +1,6 @@
 # check.mk -- builds and runs the tests of `make check`.
 
-$(B)/test/net/%.o: FLAGS += $(MPI_CFLAGS)
+$(B)/test/exchange/%.o: FLAGS += $(MPI_CFLAGS)
 
 # Compiling and linking are two commands, as ccache stores only the results of compiling.
 $(B)/test/%.o: FLAGS += $(TEST_FLAGS) $(SCIENCE_FLAGS)
@@ -39,7 +39,7 @@ $(B)/adding/meansign.o $(B)/adding/all.o: %.o: %.c $(B)/flags
 	$(SAY) CC $<
 	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(CPPFLAGS) -MMD -MP -c -o $@ $<
 
-$(ADDING): $(B)/test/adding-%: $(B)/test/codec/test_%.o $(B)/adding/meansign.o $(B)/adding/all.o $(B)/libatomo.a
+$(ADDING): $(B)/test/adding-%: $(B)/test/compress/test_%.o $(B)/adding/meansign.o $(B)/adding/all.o $(B)/libatomo.a
 	$(Q)$(CC) $(SANITISE) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS) $(TEST_LIBS)
 # ---- tests ----
 
