@@ -1,10 +1,11 @@
 """Comparisons of compressors as records, and files of results."""
 
+import _thread
 import csv
 import ctypes
 import json
 import os
-import threading
+import time
 from ctypes import byref, c_char_p, c_double, c_size_t, c_void_p
 
 from ._library import (
@@ -91,22 +92,27 @@ def _gradient(name, array, step, worker):
 def _stoppable(function, want, *arguments):
     """Calls a function of comparisons in a thread of its own, for Python raises KeyboardInterrupt in the main thread only, and
     only between its own instructions."""
-    failed, stop = [], threading.Event()
-    want.stopped = STOPPED(lambda _: stop.is_set())
+    failed, stop, ended, lock = [], [], [], _thread.allocate_lock()
+    want.stopped = STOPPED(lambda _: bool(stop))
 
     def work():
         try:
             call(function, byref(want), *arguments)
         except Exception as error:
             failed.append(error)
+        finally:
+            ended.append(True)
+            lock.release()
 
-    thread = threading.Thread(target=work)
-    thread.start()
-    try:
-        thread.join()
-    finally:  # also where KeyboardInterrupt leaves `join`
-        stop.set()
-        thread.join()
+    lock.acquire()
+    try:  # no Thread and no Event: KeyboardInterrupt may leave those half-way, with a thread that nobody stops
+        _thread.start_new_thread(work, ())
+        while not ended:  # a signal just before a wait does not end it
+            lock.acquire(timeout=0.1)
+    finally:  # also where KeyboardInterrupt comes
+        stop.append(True)
+        while not ended:
+            time.sleep(0.01)
     if failed:
         raise failed[0]
 
