@@ -4,7 +4,7 @@
 #include "app/memory.h"
 #include "app/notes.h"
 #include "base/outfile.h"
-#include "dump/convert.h"
+#include "dump/write.h"
 
 typedef struct {
     Common common;

@@ -2,7 +2,6 @@
 #include "app/notes.h"
 
 #include "compress/spec.h"
-#include "dump/steps.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* array_write_npz.c -- writes .npz files: zip archives of .npy members, not compressed (layouts in zip.c and
+/* array_write_npz.c -- writes .npz files: zip archives of .npy members, not compressed (layouts in npz.c and
  * npy.c). Sizes and offsets stand in zip64 fields, whatever they are, as numpy.savez writes its members. All members are
  * dated 1 January 1980, so that equal dumps give equal bytes. */
 #include "base/bytes.h"

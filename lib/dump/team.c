@@ -1,5 +1,5 @@
-/* team.c -- the gradients of P workers; see team.h. */
-#include "dump/team.h"
+/* team.c -- the gradients of P workers; see groups.h. */
+#include "dump/groups.h"
 
 #include "base/parallel.h"
 #include "math/finite.h"

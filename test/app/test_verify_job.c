@@ -2,7 +2,7 @@
 #include "rig/check.h"
 #include "rig/scratch_dir.h"
 #include "app/verify_job.h"
-#include "dump/synth.h"
+#include "dump/write.h"
 #include "report/report.h"
 
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* test_team.c -- a `Team` supplies the gradients of P workers from a dump (a file of gradients). If the dump
  * has fewer than P gradients of a tensor, the `Team` makes more of them by adding noise. */
-#include "dump/team.h"
+#include "dump/groups.h"
 #include "rig/check.h"
 #include "rig/scratch_dir.h"
 
