@@ -3,7 +3,7 @@
 
 #include "app/notes.h"
 #include "base/outfile.h"
-#include "dump/convert.h"
+#include "dump/write.h"
 
 typedef struct {
     Common common;

@@ -1,7 +1,7 @@
 /* bench_synth.c -- synth -o FILE.h5: writes a synthetic gradient dump. */
 #include "bench_commands.h"
 
-#include "dump/synth.h"
+#include "dump/write.h"
 
 typedef struct {
     Common common;

@@ -11,7 +11,7 @@
 
 #include "app/cli.h"
 #include "app/progress.h"
-#include "dump/team.h"
+#include "dump/groups.h"
 #include "report/report_compare.h"
 
 typedef struct CompareJob CompareJob;

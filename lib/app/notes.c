@@ -3,7 +3,6 @@
 
 #include "base/host.h"
 #include "compress/spec.h"
-#include "dump/steps.h"
 
 #include <stdarg.h>
 #include <stdio.h>

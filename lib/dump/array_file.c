@@ -12,14 +12,6 @@ size_t array_item(ArrayType type)
     return item_bytes[type];
 }
 
-uint64_t array_plain_at(const Array *a)
-{
-    const bool as_here = a->big_endian == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-    const bool plain =
-        a->type == ARRAY_F32 && as_here && !a->fortran && !a->extent.deflated && !a->extent.summed;
-    return plain ? a->extent.at + a->head : NOWHERE;
-}
-
 /* ---- names ---- */
 
 static int compare_names(const void *left, const void *right)
@@ -78,16 +70,8 @@ Status array_add(ArrayFile *f, const Array *array, Error *err)
     TRY(check_array(array, err));
     if (f->count + f->skipped >= OBJECTS_MAX / 2)
         return FAIL(err, ERR_CORRUPT, "more than %d arrays in one file", OBJECTS_MAX / 2);
-    if (f->count == f->room) {
-        const size_t room = f->room ? 2 * f->room : 256;
-        Array *wider = NEW(f->arena, Array, room);
-        if (!wider)
-            return arena_fail(f->arena, err);
-        if (f->count)
-            memcpy(wider, f->array, f->count * sizeof *wider);
-        f->array = wider;
-        f->room = room;
-    }
+    f->array = items_more(f->array, f->count, &f->room, sizeof *array, f->arena);
+    TRY(arena_check(f->array, f->arena, err));
     f->array[f->count++] = *array;
     return OK;
 }

@@ -46,9 +46,9 @@ Status arrays_list(ArrayFile *f, FileKind kind, Error *err);
 /* Reads array i into x as float32, in C order. Float64 values beyond float32's range become infinities. */
 Status array_read(const ArrayFile *f, size_t i, float *x, Error *err);
 
-/* Returns the array's offset in the file if its bytes can be used as floats: float32 in the byte order of
- * this machine, in C order, not deflated, without a checksum. Returns NOWHERE for any other array. */
-uint64_t array_plain_at(const Array *a);
+/* In the reader process: sends the listing to the parent (tensor_stream.h): a message 'G' for the root and for every
+ * group that is part of an array's path, then 'T' for every array of floats, 'S' for every other array, and 'Z'. */
+Status arrays_send(int socket, const ArrayFile *f, Error *err);
 
 /* ---- for the parsers of formats ---- */
 

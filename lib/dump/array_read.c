@@ -1,5 +1,5 @@
-/* array_read.c -- reads an array as float32: converts its elements by chunks, and turns Fortran order into C
- * order. */
+/* array_read.c -- lists a file of arrays with the parser for its format. Reads an array as float32: converts its
+ * elements by chunks, and turns Fortran order into C order. */
 #include "dump/array_file.h"
 
 #include "base/bytes.h"
@@ -139,4 +139,25 @@ Status array_read(const ArrayFile *f, size_t i, float *x, Error *err)
     extent_close(s);
     arena_rewind(f->arena, mark);
     return status;
+}
+
+/* ---- listing a file ---- */
+
+static Status refuse_twins(const ArrayFile *f, Error *err)
+{
+    const char **path = arrays_sorted(f);
+    if (!path)
+        return arena_fail(f->arena, err);
+    for (size_t i = 1; i < f->count; i++)
+        if (!strcmp(path[i - 1], path[i]))
+            return FAIL(err, ERR_CORRUPT, "%.200s: two arrays of this name", path[i]);
+    return OK;
+}
+
+Status arrays_list(ArrayFile *f, FileKind kind, Error *err)
+{
+    static Status (*const list[])(ArrayFile *, Error *) = {
+        [FILE_SAFETENSORS] = safetensors_list, [FILE_NPY] = npy_list, [FILE_ZIP] = npz_list};
+    TRY(list[kind](f, err));
+    return refuse_twins(f, err);
 }

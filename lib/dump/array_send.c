@@ -1,8 +1,7 @@
 /* array_send.c -- sends the groups and arrays of a file, with their attributes, to the parent process
- * (array_send.h). */
-#include "dump/array_send.h"
-
+ * (array_file.h). */
 #include "dump/array_notes.h"
+#include "dump/tensor_stream.h"
 
 #include <stdlib.h>
 
@@ -13,13 +12,6 @@ typedef struct {
     Attr *room; /* memory for the attributes of one object */
     Error *err;
 } Sender;
-
-static Buf *begin(Sender *s, char type)
-{
-    s->message.size = 4;
-    buf_u8(&s->message, (uint8_t)type);
-    return &s->message;
-}
 
 static Status put_notes(Sender *s, const char *object)
 {
@@ -33,21 +25,26 @@ static Status put_notes(Sender *s, const char *object)
 
 static Status send_group(Sender *s, const char *path)
 {
-    put_text(begin(s, 'G'), path);
+    put_text(message_begin(&s->message, 'G'), path);
     TRY(put_notes(s, path));
     return message_send(s->socket, &s->message, s->err);
 }
 
+/* Returns the array's offset in the file if its bytes can be used as floats: float32 in the byte order of
+ * this machine, in C order, not deflated, without a checksum. Returns NOWHERE for any other array. */
+static uint64_t plain_at(const Array *a)
+{
+    const bool as_here = a->big_endian == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+    const bool plain =
+        a->type == ARRAY_F32 && as_here && !a->fortran && !a->extent.deflated && !a->extent.summed;
+    return plain ? a->extent.at + a->head : NOWHERE;
+}
+
 static Status send_array(Sender *s, const Array *a)
 {
-    Buf *b = begin(s, 'T');
-    put_text(b, a->path);
-    buf_u8(b, (uint8_t)a->shape.rank);
-    for (int i = 0; i < a->shape.rank; i++)
-        buf_u64(b, a->shape.dim[i]);
-    buf_u64(b, array_plain_at(a));
+    message_tensor(&s->message, a->path, &a->shape, plain_at(a));
     TRY(put_notes(s, a->path));
-    return message_send(s->socket, b, s->err);
+    return message_send(s->socket, &s->message, s->err);
 }
 
 /* ---- groups ---- */
@@ -136,7 +133,7 @@ Status arrays_send(int socket, const ArrayFile *f, Error *err)
     for (size_t i = 0; i < f->count; i++)
         TRY(send_array(&s, &f->array[i]));
     for (size_t i = 0; i < f->skipped; i++)
-        TRY(message_send(socket, begin(&s, 'S'), err));
-    buf_u64(begin(&s, 'Z'), f->count);
+        TRY(message_send(socket, message_begin(&s.message, 'S'), err));
+    buf_u64(message_begin(&s.message, 'Z'), f->count);
     return message_send(socket, &s.message, err);
 }

@@ -21,6 +21,6 @@ typedef struct {
     bool (*holds)(const Attr *attr); /* true if a file of this kind can hold the attribute */
 } ArrayWriter;
 
-extern const ArrayWriter hdf5_array_writer, npz_array_writer, safetensors_array_writer;
+extern const ArrayWriter npz_array_writer, safetensors_array_writer;
 
 #endif

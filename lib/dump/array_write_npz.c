@@ -1,5 +1,6 @@
-/* array_write_npz.c -- writes .npz files: zip archives of .npy members, not compressed (layouts in zip.c and
- * npy.c). All members are dated 1 January 1980, so that equal dumps give equal bytes. */
+/* array_write_npz.c -- writes .npz files: zip archives of .npy members, not compressed (layouts in npz.c and
+ * npy.c). Sizes and offsets stand in zip64 fields, whatever they are, as numpy.savez writes its members. All members are
+ * dated 1 January 1980, so that equal dumps give equal bytes. */
 #include "base/bytes.h"
 #include "base/outfile.h"
 #include "dump/array_write.h"
@@ -7,12 +8,11 @@
 
 enum {
     NPY = 64, /* the length of a .npy header is a multiple of 64 bytes */
-    FIXED_MOST = 128,
-    VERSION = 20,
-    VERSION64 = 45,
+    RECORD_MOST = 128,
+    VERSION = 45, /* of the zip format, with zip64 */
     UTF8_NAMES = 1 << 11,
     DATE = (0 << 9) | (1 << 5) | 1,
-    ALL_ONES = 0xffff,
+    ONES16 = 0xffff, /* the number stands in a zip64 field */
 };
 
 typedef struct {
@@ -35,11 +35,6 @@ static void put(NpzWriter *w, const void *data, size_t size)
     w->at += size;
 }
 
-static uint32_t narrow(uint64_t v)
-{
-    return v < UINT32_MAX ? (uint32_t)v : UINT32_MAX;
-}
-
 /* ---- members ---- */
 
 /* Returns the header of a .npy array of float32, and its length in *size. */
@@ -60,42 +55,37 @@ static char *npy_text(const Shape *shape, size_t *size, Arena *a)
     return text;
 }
 
-/* Appends the fields that a member's header and its entry in the zip directory share. */
-static void put_common(Buf *b, const Member *m, const char *name, size_t extra)
+/* Appends the fields that a member's header and its entry in the zip directory share. `fields` is the number of 64-bit
+ * numbers in the zip64 extra field. */
+static void put_common(Buf *b, const Member *m, const char *name, unsigned fields)
 {
-    buf_u16(b, m->size < UINT32_MAX && m->header < UINT32_MAX ? VERSION : VERSION64);
+    buf_u16(b, VERSION);
     buf_u16(b, UTF8_NAMES);
     buf_u16(b, 0); /* compression method: stored */
     buf_u16(b, 0);
     buf_u16(b, DATE);
     buf_u32(b, m->sum);
-    buf_u32(b, narrow(m->size));
-    buf_u32(b, narrow(m->size));
+    buf_u32(b, UINT32_MAX);
+    buf_u32(b, UINT32_MAX);
     buf_u16(b, (uint16_t)(strlen(name) + strlen(".npy")));
-    buf_u16(b, (uint16_t)extra);
+    buf_u16(b, (uint16_t)(4 + 8 * fields));
 }
 
-/* Returns the size of the zip64 extra field, which holds the numbers that do not fit in 32 bits; 0 if all
- * fit. */
-static size_t wide_size(const Member *m, bool with_header)
+/* Writes a record, the member's name and the zip64 extra field. */
+static void put_record(NpzWriter *w, const Buf *record, const Member *m, const char *name, unsigned fields)
 {
-    const size_t fields = (m->size >= UINT32_MAX ? 2u : 0u) + (with_header && m->header >= UINT32_MAX);
-    return fields ? 4 + 8 * fields : 0;
-}
-
-static void put_wide(Buf *b, const Member *m, bool with_header)
-{
-    const size_t size = wide_size(m, with_header);
-    if (!size)
-        return;
-    buf_u16(b, 1);
-    buf_u16(b, (uint16_t)(size - 4));
-    if (m->size >= UINT32_MAX) {
-        buf_u64(b, m->size);
-        buf_u64(b, m->size);
-    }
-    if (with_header && m->header >= UINT32_MAX)
-        buf_u64(b, m->header);
+    uint8_t room[RECORD_MOST];
+    Buf wide = {room, 0, sizeof room};
+    buf_u16(&wide, 1);
+    buf_u16(&wide, (uint16_t)(8 * fields));
+    buf_u64(&wide, m->size);
+    buf_u64(&wide, m->size);
+    if (fields > 2)
+        buf_u64(&wide, m->header);
+    put(w, record->data, record->size);
+    put(w, name, strlen(name));
+    put(w, ".npy", 4);
+    put(w, wide.data, wide.size);
 }
 
 static Status npz_write(void *to, size_t i, const float *x, Error *err)
@@ -104,8 +94,8 @@ static Status npz_write(void *to, size_t i, const float *x, Error *err)
     const TensorInfo *t = dump_tensor(w->dump, i);
     const ArenaMark mark = arena_mark(w->arena);
     const size_t bytes = t->shape.n * sizeof *x;
-    uint8_t room[FIXED_MOST];
-    Buf fixed = {room, 0, sizeof room}, wide = {room + FIXED_MOST / 2, 0, sizeof room / 2};
+    uint8_t room[RECORD_MOST];
+    Buf b = {room, 0, sizeof room};
     size_t head = 0;
     const char *header = npy_text(&t->shape, &head, w->arena);
     if (!header)
@@ -113,13 +103,9 @@ static Status npz_write(void *to, size_t i, const float *x, Error *err)
     Member *m = &w->member[i];
     *m = (Member){
         .header = w->at, .size = head + bytes, .sum = crc32_add(crc32_add(0, header, head), x, bytes)};
-    buf_u32(&fixed, 0x04034b50);
-    put_common(&fixed, m, t->path, wide_size(m, false));
-    put_wide(&wide, m, false);
-    put(w, fixed.data, fixed.size);
-    put(w, t->path, strlen(t->path));
-    put(w, ".npy", 4);
-    put(w, wide.data, wide.size);
+    buf_u32(&b, 0x04034b50);
+    put_common(&b, m, t->path, 2);
+    put_record(w, &b, m, t->path, 2);
     put(w, header, head);
     put(w, x, bytes);
     arena_rewind(w->arena, mark);
@@ -130,60 +116,47 @@ static Status npz_write(void *to, size_t i, const float *x, Error *err)
 
 static void put_entry(NpzWriter *w, const Member *m, const char *name)
 {
-    uint8_t room[FIXED_MOST];
-    Buf fixed = {room, 0, sizeof room / 2}, wide = {room + FIXED_MOST / 2, 0, sizeof room / 2};
-    buf_u32(&fixed, 0x02014b50);
-    buf_u16(&fixed, VERSION64);
-    put_common(&fixed, m, name, wide_size(m, true));
-    buf_u16(&fixed, 0); /* length of the comment */
-    buf_u16(&fixed, 0); /* number of the disk that has the member */
-    buf_u16(&fixed, 0);
-    buf_u32(&fixed, 0);
-    buf_u32(&fixed, narrow(m->header));
-    put_wide(&wide, m, true);
-    put(w, fixed.data, fixed.size);
-    put(w, name, strlen(name));
-    put(w, ".npy", 4);
-    put(w, wide.data, wide.size);
-}
-
-static void put_end64(NpzWriter *w, uint64_t count, uint64_t from, uint64_t size)
-{
-    uint8_t room[FIXED_MOST];
+    uint8_t room[RECORD_MOST];
     Buf b = {room, 0, sizeof room};
-    const uint64_t at = w->at;
-    buf_u32(&b, 0x06064b50);
-    buf_u64(&b, 44);
-    buf_u16(&b, VERSION64);
-    buf_u16(&b, VERSION64);
-    buf_u64(&b, 0); /* numbers of this disk and of the disk that has the directory */
-    buf_u64(&b, count);
-    buf_u64(&b, count);
-    buf_u64(&b, size);
-    buf_u64(&b, from);
-    buf_u32(&b, 0x07064b50);
+    buf_u32(&b, 0x02014b50);
+    buf_u16(&b, VERSION);
+    put_common(&b, m, name, 3);
+    buf_u16(&b, 0); /* length of the comment */
+    buf_u16(&b, 0); /* number of the disk that has the member */
+    buf_u16(&b, 0);
     buf_u32(&b, 0);
-    buf_u64(&b, at);
-    buf_u32(&b, 1);
-    put(w, b.data, b.size);
+    buf_u32(&b, UINT32_MAX);
+    put_record(w, &b, m, name, 3);
 }
 
+/* Writes the directory, the zip64 end with its locator, and the end. */
 static void put_directory(NpzWriter *w)
 {
-    uint8_t room[FIXED_MOST];
+    uint8_t room[2 * RECORD_MOST];
     Buf b = {room, 0, sizeof room};
     const uint64_t from = w->at, count = dump_count(w->dump);
     for (size_t i = 0; i < count; i++)
         put_entry(w, &w->member[i], dump_tensor(w->dump, i)->path);
-    const uint64_t size = w->at - from;
-    if (count >= ALL_ONES || from >= UINT32_MAX || size >= UINT32_MAX)
-        put_end64(w, count, from, size);
+    const uint64_t end = w->at;
+    buf_u32(&b, 0x06064b50);
+    buf_u64(&b, 44);
+    buf_u16(&b, VERSION);
+    buf_u16(&b, VERSION);
+    buf_u64(&b, 0); /* numbers of this disk and of the disk that has the directory */
+    buf_u64(&b, count);
+    buf_u64(&b, count);
+    buf_u64(&b, end - from);
+    buf_u64(&b, from);
+    buf_u32(&b, 0x07064b50);
+    buf_u32(&b, 0);
+    buf_u64(&b, end);
+    buf_u32(&b, 1);
     buf_u32(&b, 0x06054b50);
     buf_u32(&b, 0);
-    buf_u16(&b, (uint16_t)(count < ALL_ONES ? count : ALL_ONES));
-    buf_u16(&b, (uint16_t)(count < ALL_ONES ? count : ALL_ONES));
-    buf_u32(&b, narrow(size));
-    buf_u32(&b, narrow(from));
+    buf_u16(&b, ONES16);
+    buf_u16(&b, ONES16);
+    buf_u32(&b, UINT32_MAX);
+    buf_u32(&b, UINT32_MAX);
     buf_u16(&b, sizeof CONVERT_SIGN - 1); /* length of the comment */
     put(w, b.data, b.size);
     put(w, CONVERT_SIGN, sizeof CONVERT_SIGN - 1);

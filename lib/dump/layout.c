@@ -7,23 +7,15 @@
 const char *const layout_names[] = {
     [LAYOUT_AUTO] = "auto", [LAYOUT_OIHW] = "oihw", [LAYOUT_HWIO] = "hwio", NULL};
 
-static const Attr *find_attr(const AttrList *attrs, const char *name)
-{
-    for (size_t i = 0; attrs && i < attrs->count; i++)
-        if (!strcmp(attrs->item[i].name, name))
-            return &attrs->item[i];
-    return NULL;
-}
-
 /* Returns the layout that the attribute `layout` names. Files of Keras have the attribute `keras_version`
  * instead. LAYOUT_AUTO: no attribute names a layout. */
 static KernelLayout named_layout(const AttrList *attrs)
 {
-    const Attr *named = find_attr(attrs, "layout");
+    const Attr *named = attr_find(attrs, "layout");
     for (int i = LAYOUT_OIHW; named && named->type == ATTR_TEXT && layout_names[i]; i++)
         if (!strcasecmp(named->text, layout_names[i]))
             return (KernelLayout)i;
-    return find_attr(attrs, "keras_version") ? LAYOUT_HWIO : LAYOUT_AUTO;
+    return attr_find(attrs, "keras_version") ? LAYOUT_HWIO : LAYOUT_AUTO;
 }
 
 /* Adds the attribute layout = "oihw" to the tensor, or changes the value of its attribute `layout`. */
@@ -34,8 +26,7 @@ static Status rename_layout(TensorInfo *t, Arena *a, Error *err)
     for (size_t i = 0; i < t->attrs.count; i++)
         if (strcmp(t->attrs.item[i].name, "layout"))
             attrs.item[attrs.count++] = t->attrs.item[i];
-    attrs.item[attrs.count++] =
-        (Attr){.name = "layout", .type = ATTR_TEXT, .text = layout_names[LAYOUT_OIHW]};
+    attrs.item[attrs.count++] = attr_text("layout", layout_names[LAYOUT_OIHW]);
     t->attrs = attrs;
     return OK;
 }

@@ -1,5 +1,5 @@
 /* synth.c -- makes synthetic gradients from random numbers, and writes them to a dump. */
-#include "dump/synth.h"
+#include "dump/write.h"
 
 #include "base/rng.h"
 
@@ -135,37 +135,24 @@ bool synth_shape(const char *text, Shape *shape)
 
 /* ---- writing a whole dump ---- */
 
-static Attr text_attr(const char *name, const char *value)
-{
-    return (Attr){.name = name, .type = ATTR_TEXT, .text = value};
-}
-static Attr real_attr(const char *name, double value)
-{
-    return (Attr){.name = name, .type = ATTR_REAL, .real = value};
-}
-static Attr int_attr(const char *name, int64_t value)
-{
-    return (Attr){.name = name, .type = ATTR_INT, .whole = value};
-}
-
 static Status write_properties(const Synth *s, const SynthLayout *layout, DumpWriter *to, Error *err)
 {
     Attr attr[12];
     AttrList list = {attr, 0};
-    attr[list.count++] = text_attr("schema", "atomo-gradients/1");
-    attr[list.count++] = text_attr("model", "synthetic");
-    attr[list.count++] = text_attr("law", law_names[s->law]);
-    attr[list.count++] = real_attr("scale", s->scale);
-    attr[list.count++] = int_attr("seed", (int64_t)s->seed);
-    attr[list.count++] = int_attr("workers", layout->workers);
+    attr[list.count++] = attr_text("schema", "atomo-gradients/1");
+    attr[list.count++] = attr_text("model", "synthetic");
+    attr[list.count++] = attr_text("law", law_names[s->law]);
+    attr[list.count++] = attr_real("scale", s->scale);
+    attr[list.count++] = attr_whole("seed", s->seed);
+    attr[list.count++] = attr_whole("workers", (uint64_t)layout->workers);
     if (s->law == LAW_POWER)
-        attr[list.count++] = real_attr("alpha", s->alpha);
+        attr[list.count++] = attr_real("alpha", s->alpha);
     if (s->law == LAW_LOWRANK) {
-        attr[list.count++] = int_attr("rank", s->rank);
-        attr[list.count++] = real_attr("noise", s->noise);
+        attr[list.count++] = attr_whole("rank", (uint64_t)s->rank);
+        attr[list.count++] = attr_real("noise", s->noise);
     }
     if (s->law == LAW_SPARSE)
-        attr[list.count++] = real_attr("density", s->density);
+        attr[list.count++] = attr_real("density", s->density);
     return dump_write_attrs(to, "", &list, err);
 }
 
@@ -176,7 +163,7 @@ static Status write_tensor(const Synth *s, const char *group, int64_t worker, in
     const char *path = text_format(a, "%s/%s", group, name ? name : "");
     float *x = NEW(a, float, shape->n);
     TRY(arena_check(name && path && x, a, err));
-    Attr kind = text_attr("kind", kind_names[kind_guess(name, shape)]);
+    Attr kind = attr_text("kind", kind_names[kind_guess(name, shape)]);
     TRY(synth_fill(s, worker, step, name, shape, x, a, err));
     return dump_write(to, path, shape, x, &(AttrList){&kind, 1}, err);
 }
@@ -184,7 +171,7 @@ static Status write_tensor(const Synth *s, const char *group, int64_t worker, in
 static Status write_group(const Synth *s, const SynthLayout *layout, int64_t step, int64_t worker,
                           DumpWriter *to, Arena *a, Error *err)
 {
-    Attr numbers[] = {int_attr("step", step), int_attr("worker", worker)};
+    Attr numbers[] = {attr_whole("step", (uint64_t)step), attr_whole("worker", (uint64_t)worker)};
     const char *group = text_format(a, "step_%06lld", (long long)step);
     TRY(arena_check(group, a, err));
     if (worker == 0)

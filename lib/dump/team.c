@@ -1,7 +1,7 @@
-/* team.c -- the gradients of P workers; see team.h. */
-#include "dump/team.h"
+/* team.c -- the gradients of P workers; see groups.h. */
+#include "dump/groups.h"
 
-#include "dump/noise.h"
+#include "base/parallel.h"
 #include "math/finite.h"
 
 #include <math.h>
@@ -117,13 +117,33 @@ static double rms_of(const float *x, size_t n)
     return n ? sqrt(sum / (double)n) : 0;
 }
 
+typedef struct {
+    float *x;
+    size_t n;
+    double scale;
+    const Rng *rng;
+} Noise;
+
+static void add_noise(void *data, size_t b)
+{
+    const Noise *noise = data;
+    float z[1 << 10];
+    const size_t start = b * BLOCK, end = start + block_size(noise->n, b);
+    for (size_t at = start; at < end; at += countof(z)) {
+        const size_t left = end - at, n = left < countof(z) ? left : countof(z);
+        rng_normals(noise->rng, USE_DATA, at, n, noise->scale, z);
+        for (size_t i = 0; i < n; i++)
+            noise->x[at + i] += z[i];
+    }
+}
+
 /* Makes up a worker's gradient: adds noise to x, the gradient of v that the dump has, whose root mean square is `rms`. */
 static Status make_up(const Team *c, const Vector *v, size_t worker, double rms, float *x, Error *err)
 {
     const size_t n = v->shape.n;
     const Rng rng = rng_open(c->seed, 0, (int64_t)worker, v->step_address, rng_hash(v->name));
     if (c->noise > 0)
-        noise_add(x, 0, n, c->noise * rms, &rng, c->threads);
+        parallel_for(c->threads, blocks_of(n), add_noise, &(Noise){x, n, c->noise * rms, &rng});
     const size_t bad = first_nonfinite(x, n, NULL);
     if (bad == n)
         return OK;

@@ -31,6 +31,24 @@ typedef struct {
     size_t count;
 } AttrList;
 
+/* Returns the attribute called `name`; NULL if there is none. `list` NULL: no attributes. */
+const Attr *attr_find(const AttrList *list, const char *name);
+
+static inline Attr attr_whole(const char *name, uint64_t v)
+{
+    return (Attr){.name = name, .type = ATTR_INT, .whole = (int64_t)v};
+}
+
+static inline Attr attr_real(const char *name, double v)
+{
+    return (Attr){.name = name, .type = ATTR_REAL, .real = v};
+}
+
+static inline Attr attr_text(const char *name, const char *v)
+{
+    return (Attr){.name = name, .type = ATTR_TEXT, .text = v};
+}
+
 /* ---- reading ---- */
 
 typedef struct {
@@ -70,9 +88,13 @@ Status dump_open(Dump **out, const char *path, Arena *a, Error *err);
 typedef struct {
     int layout; /* a KernelLayout: of all kernels; LAYOUT_AUTO: as their attributes say */
     const char
-        *steps_from; /* glob that names the groups of the steps (steps.h); NULL: groups called "step" */
+        *steps_from; /* glob that names the groups of the steps (tensor_names.c); NULL: groups called "step" */
     bool integers;   /* datasets of integers are tensors, too; HDF5 files only */
 } DumpHints;
+
+/* Returns a glob for the groups of a path that look like steps, as "epoch3" and "iter17" do. "": there are none;
+ * NULL: out of memory. */
+const char *steps_guess(const char *path, Arena *a);
 
 /* As dump_open. ERR_USAGE: no tensor is in a group that matches `steps_from`. */
 Status dump_open_as(Dump **out, const char *path, const DumpHints *hints, Arena *a, Error *err);
@@ -145,8 +167,8 @@ Status dump_finish(DumpWriter *w, Status written, Error *err);
 /* Returns the version of HDF5 whose headers this build used, such as "1.10.8". Does not load the library. */
 const char *hdf5_version(void);
 
-/* Loads the HDF5 library unless it has been loaded, and sets *version to the library's version. Calls none of its
- * functions. Fails if the library cannot be loaded, or is not of the series of this build, such as 1.10. */
+/* Loads the HDF5 library unless it has been loaded, and sets *version to the library's version. Fails if the library
+ * cannot be loaded. */
 Status hdf5_library(const char **version, Error *err);
 
 #endif

@@ -40,30 +40,28 @@ enum { SHARED_KEEP = 1 << 26 };
     X(Tis_variable_str) X(Tset_cset) X(Tset_size) X(Zfilter_avail) X(dont_atexit) X(free_memory) X(open)
 /* clang-format on */
 
-/* Its variables: the types and classes whose macros in hdf5.h, such as H5T_NATIVE_FLOAT, read them. */
+/* Its variables: the types and classes whose macros in hdf5.h, such as H5T_NATIVE_FLOAT, read them; without H5 and _g. */
 /* clang-format off */
 #define HDF5_VARIABLES(X)                                                                                    \
-    X(T_NATIVE_FLOAT, H5T_NATIVE_FLOAT_g) X(T_NATIVE_DOUBLE, H5T_NATIVE_DOUBLE_g)                            \
-    X(T_NATIVE_INT64, H5T_NATIVE_INT64_g) X(T_NATIVE_UINT16, H5T_NATIVE_UINT16_g)                            \
-    X(T_IEEE_F32LE, H5T_IEEE_F32LE_g) X(T_IEEE_F64LE, H5T_IEEE_F64LE_g) X(T_STD_I64LE, H5T_STD_I64LE_g)      \
-    X(T_C_S1, H5T_C_S1_g) X(P_FILE_ACCESS, H5P_CLS_FILE_ACCESS_ID_g)                                         \
-    X(P_FILE_CREATE, H5P_CLS_FILE_CREATE_ID_g) X(P_GROUP_CREATE, H5P_CLS_GROUP_CREATE_ID_g)                  \
-    X(P_DATASET_CREATE, H5P_CLS_DATASET_CREATE_ID_g)
+    X(T_NATIVE_FLOAT) X(T_NATIVE_DOUBLE) X(T_NATIVE_INT64) X(T_NATIVE_UINT16) X(T_IEEE_F32LE)                \
+    X(T_IEEE_F64LE) X(T_STD_I64LE) X(T_C_S1) X(P_CLS_FILE_ACCESS_ID) X(P_CLS_FILE_CREATE_ID)                 \
+    X(P_CLS_GROUP_CREATE_ID) X(P_CLS_DATASET_CREATE_ID)
 /* clang-format on */
 
 typedef struct {
 #define FUNCTION(name) __typeof__(H5##name) *name;
     HDF5_FUNCTIONS(FUNCTION)
 #undef FUNCTION
-#define VARIABLE(name, symbol) hid_t name;
+#define VARIABLE(name) const hid_t *name;
     HDF5_VARIABLES(VARIABLE)
 #undef VARIABLE
+    const char *lib_vers_info; /* "HDF5 library version: 1.10.8" */
 } Hdf5;
 
-/* h5.Dread is HDF5's H5Dread. Usable after hdf5_ready. */
+/* h5.Dread is HDF5's H5Dread, and *h5.T_C_S1 its H5T_C_S1. Usable after hdf5_ready. */
 extern Hdf5 h5;
 
-/* Loads and starts the HDF5 library unless it has been started. Fails if hdf5_library fails. */
+/* Loads and starts the HDF5 library unless it has been started. Fails if it cannot be loaded. */
 Status hdf5_ready(Error *err);
 
 /* Returns why the HDF5 library's last call failed: the system's error if there is one, else the library's
@@ -75,7 +73,6 @@ const char *hdf5_reason(char out[HDF5_REASON]);
 typedef struct {
     const char *path;
     uint64_t n;
-    size_t bytes;  /* number of bytes of each element in the file */
     bool bfloat16; /* true: the elements are bfloat16, stored as uint16 */
 } Found;
 
@@ -104,16 +101,6 @@ Status attrs_put(hid_t object, hid_t creation, Buf *out, Error *err);
 /* Returns true if the object has an attribute of this name with this text. `name` and `text` have at most 64
  * bytes each. */
 bool attr_says(hid_t object, const char *name, const char *text);
-
-/* Finds out whether the dataset holds floats (or bfloat16 as uint16, or integers if s->integers), and its shape. Fails if the dataset is
- * not stored in this file or needs a filter that is not built in. */
-typedef enum { NOT_FLOATS, FLOATS, BFLOATS, INTEGERS } Content;
-Status dataset_check(hid_t dataset, const Source *s, Content *content, Shape *shape, size_t *bytes,
-                     Error *err);
-
-/* Returns the file offset of a dataset that is stored as contiguous float32 in the byte order of this
- * machine; NOWHERE for any other layout or type, or without data. */
-uint64_t dataset_plain_at(hid_t dataset);
 
 /* Runs the reader process; never returns. `socket` and `memory` (shared memory) are the reader's only
  * connections to the parent process. */

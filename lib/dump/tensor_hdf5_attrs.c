@@ -107,10 +107,10 @@ static void put_attr(AttrSink *sink, const char *name, hid_t attr, hid_t type)
     int64_t whole;
     double real;
     if (class == H5T_INTEGER || class == H5T_ENUM) {
-        if (read_number(attr, type, h5.T_NATIVE_INT64, &whole) && begin(sink, name, ATTR_INT, 8))
+        if (read_number(attr, type, *h5.T_NATIVE_INT64, &whole) && begin(sink, name, ATTR_INT, 8))
             buf_u64(sink->out, (uint64_t)whole);
     } else if (class == H5T_FLOAT) {
-        if (read_number(attr, type, h5.T_NATIVE_DOUBLE, &real) && begin(sink, name, ATTR_REAL, 8))
+        if (read_number(attr, type, *h5.T_NATIVE_DOUBLE, &real) && begin(sink, name, ATTR_REAL, 8))
             buf_f64(sink->out, real);
     } else if (class == H5T_STRING) {
         put_string_attr(sink, name, attr, type);

@@ -4,7 +4,6 @@
  * The process cannot open other files, and its memory and processor time are limited. So a damaged or
  * hostile file can harm only this process. */
 #include "base/confine.h"
-#include "dump/array_send.h"
 #include "dump/tensor_hdf5.h"
 
 #include <errno.h>
@@ -22,9 +21,9 @@ static const uint64_t MIB = 1 << 20;
 static void send_error(int socket, const Error *err)
 {
     uint8_t room[4 + 16 + sizeof err->text + sizeof err->hint];
-    Buf b = {room, 4, sizeof room};
+    Buf b = {room, 0, sizeof room};
     Error ignored;
-    buf_u8(&b, 'E');
+    message_begin(&b, 'E');
     buf_u8(&b, (uint8_t)err->status);
     put_text(&b, err->text);
     put_text(&b, err->hint);
@@ -34,10 +33,9 @@ static void send_error(int socket, const Error *err)
 static void send_done(int socket)
 {
     uint8_t room[5];
-    Buf b = {room, 4, sizeof room};
+    Buf b = {room, 0, sizeof room};
     Error ignored;
-    buf_u8(&b, 'D');
-    (void)message_send(socket, &b, &ignored);
+    (void)message_send(socket, message_begin(&b, 'D'), &ignored);
 }
 
 /* ---- reading ---- */
@@ -54,24 +52,19 @@ static void widen_bfloat16(float *x, size_t n)
     }
 }
 
-/* Reads the elements of a tensor that walk_file has found, as floats. */
+/* Reads the elements of a tensor that walk_file has found, as floats. HDF5 refuses it if their number is no longer f->n. */
 static Status found_read(const Source *s, const Found *f, float *x, Error *err)
 {
     char reason[HDF5_REASON];
     const hid_t dataset = h5.Dopen2(s->id, f->path, H5P_DEFAULT);
-    const hid_t type = f->bfloat16 ? h5.T_NATIVE_UINT16 : h5.T_NATIVE_FLOAT;
+    const hid_t space = h5.Screate_simple(1, &(hsize_t){f->n}, NULL);
+    const hid_t type = f->bfloat16 ? *h5.T_NATIVE_UINT16 : *h5.T_NATIVE_FLOAT;
     Status status = OK;
-    Shape shape = {0};
-    Content content = NOT_FLOATS;
-    size_t bytes;
-    if (dataset >= 0)
-        status = dataset_check(dataset, s, &content, &shape, &bytes, err);
-    if (status == OK && (content == NOT_FLOATS || shape.n != f->n))
-        status = FAIL(err, ERR_CORRUPT, "changed since it was listed");
-    if (status == OK && h5.Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, x) < 0)
+    if (h5.Dread(dataset, type, space, H5S_ALL, H5P_DEFAULT, x) < 0)
         status = FAIL(err, ERR_CORRUPT, "cannot be read (%s)", hdf5_reason(reason));
-    if (status == OK && f->bfloat16)
+    else if (f->bfloat16)
         widen_bfloat16(x, f->n);
+    h5.Sclose(space);
     h5.Dclose(dataset);
     return status;
 }
@@ -120,13 +113,6 @@ static Status list_arrays(Source *s, Error *err)
     confine_calls(false);
     s->arrays = (ArrayFile){.fd = fd, .file = s->file, .size = s->file_size, .arena = s->arena};
     TRY(arrays_list(&s->arrays, s->kind, err));
-    s->found = NEW(s->arena, Found, s->arrays.count);
-    if (!s->found)
-        return arena_fail(s->arena, err);
-    for (; s->count < s->arrays.count; s->count++) {
-        const Array *a = &s->arrays.array[s->count];
-        s->found[s->count] = (Found){.path = a->path, .n = a->shape.n};
-    }
     return arrays_send(s->socket, &s->arrays, err);
 }
 
@@ -144,6 +130,7 @@ static bool take_request(uint8_t request[REQUEST_SIZE])
 static Status serve(const Source *s, const uint8_t request[REQUEST_SIZE], float **x, size_t *room, Error *err)
 {
     const uint64_t i = load_u64(request), bytes = load_u64(request + 8);
+    const bool hdf5 = s->kind == FILE_HDF5;
     if (!*x) {
         /* taking all pages at once is faster, but they would stay in memory while smaller tensors are read */
         const int populate = bytes <= SHARED_KEEP ? MAP_POPULATE : 0;
@@ -153,9 +140,10 @@ static Status serve(const Source *s, const uint8_t request[REQUEST_SIZE], float 
         *x = memory;
         *room = bytes;
     }
-    if (i >= s->count || s->found[i].n > *room / sizeof **x)
+    if (i >= (hdf5 ? s->count : s->arrays.count) ||
+        (hdf5 ? s->found[i].n : s->arrays.array[i].shape.n) > *room / sizeof **x)
         return FAIL(err, ERR_CORRUPT, "a request for what is not there");
-    return s->kind == FILE_HDF5 ? found_read(s, &s->found[i], *x, err) : array_read(&s->arrays, i, *x, err);
+    return hdf5 ? found_read(s, &s->found[i], *x, err) : array_read(&s->arrays, i, *x, err);
 }
 
 _Noreturn void reader_run(int socket, int memory, const char *file, FileKind kind, uint64_t file_size,

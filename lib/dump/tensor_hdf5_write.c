@@ -34,7 +34,7 @@ static hid_t creation_list(hid_t class)
 {
     const unsigned order = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
     const hid_t list = h5.Pcreate(class);
-    const bool links = class != h5.P_DATASET_CREATE;
+    const bool links = class != *h5.P_CLS_DATASET_CREATE_ID;
     if (list < 0 || h5.Pset_obj_track_times(list, false) < 0 ||
         h5.Pset_attr_creation_order(list, H5P_CRT_ORDER_TRACKED) < 0 ||
         (links && h5.Pset_link_creation_order(list, order) < 0) ||
@@ -45,9 +45,10 @@ static hid_t creation_list(hid_t class)
 
 static Status create(DumpWriter *w, Error *err)
 {
-    const hid_t access = h5.Pcreate(h5.P_FILE_ACCESS), creation = creation_list(h5.P_FILE_CREATE);
-    w->group_creation = creation_list(h5.P_GROUP_CREATE);
-    w->dataset_creation = creation_list(h5.P_DATASET_CREATE);
+    const hid_t access = h5.Pcreate(*h5.P_CLS_FILE_ACCESS_ID),
+                creation = creation_list(*h5.P_CLS_FILE_CREATE_ID);
+    w->group_creation = creation_list(*h5.P_CLS_GROUP_CREATE_ID);
+    w->dataset_creation = creation_list(*h5.P_CLS_DATASET_CREATE_ID);
     if (access >= 0 && creation >= 0 && w->group_creation >= 0 && w->dataset_creation >= 0 &&
         h5.Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110) >= 0)
         w->file = h5.Fcreate(w->out.temporary, H5F_ACC_TRUNC, creation, access);
@@ -152,7 +153,7 @@ void dump_sign(DumpWriter *w, const char *command)
 /* Returns the type of variable-length UTF-8 text, which Python reads as str. */
 static hid_t text_type(void)
 {
-    const hid_t type = h5.Tcopy(h5.T_C_S1);
+    const hid_t type = h5.Tcopy(*h5.T_C_S1);
     if (h5.Tset_size(type, H5T_VARIABLE) < 0 || h5.Tset_cset(type, H5T_CSET_UTF8) < 0)
         return H5I_INVALID_HID;
     return type;
@@ -161,9 +162,9 @@ static hid_t text_type(void)
 static bool write_attr(hid_t object, const Attr *a)
 {
     const hid_t text = text_type(), space = h5.Screate(H5S_SCALAR);
-    const hid_t stored[] = {[ATTR_INT] = h5.T_STD_I64LE, [ATTR_REAL] = h5.T_IEEE_F64LE, [ATTR_TEXT] = text};
+    const hid_t stored[] = {[ATTR_INT] = *h5.T_STD_I64LE, [ATTR_REAL] = *h5.T_IEEE_F64LE, [ATTR_TEXT] = text};
     const hid_t memory[] = {
-        [ATTR_INT] = h5.T_NATIVE_INT64, [ATTR_REAL] = h5.T_NATIVE_DOUBLE, [ATTR_TEXT] = text};
+        [ATTR_INT] = *h5.T_NATIVE_INT64, [ATTR_REAL] = *h5.T_NATIVE_DOUBLE, [ATTR_TEXT] = text};
     const void *const value[] = {[ATTR_INT] = &a->whole, [ATTR_REAL] = &a->real, [ATTR_TEXT] = &a->text};
     const hid_t attr = h5.Acreate2(object, a->name, stored[a->type], space, H5P_DEFAULT, H5P_DEFAULT);
     const bool done = attr >= 0 && h5.Awrite(attr, memory[a->type], value[a->type]) >= 0;
@@ -212,7 +213,7 @@ static hid_t make_dataset(DumpWriter *w, const char *path, const Shape *shape)
         dim[i] = shape->dim[i];
     const hid_t space = shape->rank ? h5.Screate_simple(shape->rank, dim, NULL) : h5.Screate(H5S_SCALAR);
     const hid_t dataset =
-        h5.Dcreate2(w->file, path, h5.T_IEEE_F32LE, space, H5P_DEFAULT, w->dataset_creation, H5P_DEFAULT);
+        h5.Dcreate2(w->file, path, *h5.T_IEEE_F32LE, space, H5P_DEFAULT, w->dataset_creation, H5P_DEFAULT);
     h5.Sclose(space);
     return dataset;
 }
@@ -227,7 +228,7 @@ Status dump_write(DumpWriter *w, const char *path, const Shape *shape, const flo
     if (dataset < 0)
         return cannot_write(w, path, err);
     Status status = OK;
-    if (shape->n && h5.Dwrite(dataset, h5.T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, x) < 0)
+    if (shape->n && h5.Dwrite(dataset, *h5.T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, x) < 0)
         status = cannot_write(w, path, err);
     if (status == OK)
         status = write_attrs(w, dataset, path, attrs, err);

@@ -1,7 +1,9 @@
-/* tensor_stream.c -- parses the reader's messages (laid out in tensor_stream.h) and checks every field. */
+/* tensor_stream.c -- sends the reader's messages (laid out in tensor_stream.h), parses them and checks every field. */
 #include "dump/tensor_stream.h"
 
-#include <stdio.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/socket.h>
 
 static Status bad_message(Error *err, const char *what)
 {
@@ -15,9 +17,7 @@ static Status malformed(const Arena *a, Error *err, const char *what)
     return arena_failed(a) ? arena_fail(a, err) : bad_message(err, what);
 }
 
-/* Returns the array `items` with room for one more item of `size` bytes. A full array is first copied to one
- * of twice its length. NULL: out of memory. */
-static void *more(void *items, size_t count, size_t *room, size_t size, Arena *a)
+void *items_more(void *items, size_t count, size_t *room, size_t size, Arena *a)
 {
     if (count < *room)
         return items;
@@ -36,7 +36,7 @@ static Status take_group(Listing *l, Reader *r, Error *err)
     take_attrs(r, &g.attrs, l->arena);
     if (!reader_done(r) || (*g.path && !path_valid(g.path)))
         return malformed(l->arena, err, "a group");
-    l->group = more(l->group, l->groups, &l->group_room, sizeof g, l->arena);
+    l->group = items_more(l->group, l->groups, &l->group_room, sizeof g, l->arena);
     TRY(arena_check(l->group, l->arena, err));
     l->group[l->groups++] = g;
     return OK;
@@ -62,7 +62,7 @@ static Status take_tensor(Listing *l, Reader *r, Error *err)
     take_attrs(r, &t.info.attrs, l->arena);
     if (!reader_done(r))
         return malformed(l->arena, err, "a tensor's attributes");
-    l->tensor = more(l->tensor, l->tensors, &l->tensor_room, sizeof t, l->arena);
+    l->tensor = items_more(l->tensor, l->tensors, &l->tensor_room, sizeof t, l->arena);
     TRY(arena_check(l->tensor, l->arena, err));
     l->tensor[l->tensors++] = t;
     return OK;
@@ -102,4 +102,62 @@ Status listing_take(Listing *l, Bytes message, Error *err)
     }
     l->ended = type == 'Z' && take_u64(&r) == l->tensors && reader_done(&r);
     return l->ended ? OK : bad_message(err, "a message of unknown type");
+}
+
+/* ---- groups by their paths ---- */
+
+static int compare_paths(const void *left, const void *right)
+{
+    const ListedGroup *const *a = left, *const *b = right;
+    return strcmp((*a)->path, (*b)->path);
+}
+
+Status listing_sort_groups(Listing *l, Error *err)
+{
+    l->by_path = NEW(l->arena, const ListedGroup *, l->groups);
+    TRY(arena_check(l->by_path, l->arena, err));
+    for (size_t i = 0; i < l->groups; i++)
+        l->by_path[i] = &l->group[i];
+    if (l->groups)
+        qsort(l->by_path, l->groups, sizeof *l->by_path, compare_paths);
+    return OK;
+}
+
+const AttrList *listing_attrs(const Listing *l, const char *path)
+{
+    const ListedGroup wanted = {.path = path}, *key = &wanted;
+    const ListedGroup **found =
+        l->groups ? bsearch(&key, l->by_path, l->groups, sizeof *l->by_path, compare_paths) : NULL;
+    return found ? &(*found)->attrs : NULL;
+}
+
+/* ---- in the reader process ---- */
+
+Buf *message_begin(Buf *b, char type)
+{
+    b->size = 4;
+    buf_u8(b, (uint8_t)type);
+    return b;
+}
+
+Buf *message_tensor(Buf *b, const char *path, const Shape *shape, uint64_t at)
+{
+    put_text(message_begin(b, 'T'), path);
+    buf_u8(b, (uint8_t)shape->rank);
+    for (int i = 0; i < shape->rank; i++)
+        buf_u64(b, shape->dim[i]);
+    buf_u64(b, at);
+    return b;
+}
+
+Status message_send(int socket, Buf *b, Error *err)
+{
+    store_u32(b->data, (uint32_t)(b->size - 4));
+    for (size_t sent = 0; sent < b->size;) {
+        const ssize_t part = send(socket, b->data + sent, b->size - sent, MSG_NOSIGNAL);
+        if (part < 0 && errno != EINTR)
+            return FAIL(err, ERR_IO, "the parent process is gone");
+        sent += part > 0 ? (size_t)part : 0;
+    }
+    return OK;
 }

@@ -80,9 +80,16 @@ Status listing_finish(Listing *l, Error *err);
 /* Returns the error that an 'E' message contains; ERR_CORRUPT: the message is not valid. */
 Status message_error(Bytes message, Error *err);
 
-/* Completes and sends message `b`. Writes the message's size into its first 4 bytes, which the caller has
- * left free. */
+/* In the reader process. `message_begin` begins a message in the Buf, which is returned, and `message_send` completes and
+ * sends it. The Buf's first 4 bytes become the message's size. `message_tensor` begins a message 'T'; only the attributes
+ * are missing. */
+Buf *message_begin(Buf *b, char type);
+Buf *message_tensor(Buf *b, const char *path, const Shape *shape, uint64_t at);
 Status message_send(int socket, Buf *b, Error *err);
+
+/* Returns the array `items` of *room items of `size` bytes with room for one more item than `count`. A full array is first
+ * copied to one of twice its length. NULL: out of memory. */
+void *items_more(void *items, size_t count, size_t *room, size_t size, Arena *a);
 
 /* Sorts l->by_path. listing_finish calls this function. */
 Status listing_sort_groups(Listing *l, Error *err);

@@ -1,5 +1,13 @@
-/* tensor_wire.c -- names and attributes as bytes; see tensor_wire.h. */
+/* tensor_wire.c -- names and attributes as bytes (tensor_wire.h), and the attribute of a name. */
 #include "dump/tensor_wire.h"
+
+const Attr *attr_find(const AttrList *list, const char *name)
+{
+    for (size_t i = 0; list && i < list->count; i++)
+        if (!strcmp(list->item[i].name, name))
+            return &list->item[i];
+    return NULL;
+}
 
 /* ---- reading ---- */
 

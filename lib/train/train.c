@@ -512,14 +512,6 @@ const float *trainer_weights(const Trainer *t)
 
 /* ---- the setup as attributes of files ---- */
 
-const Attr *attr_find(const AttrList *list, const char *name)
-{
-    for (size_t i = 0; list && i < list->count; i++)
-        if (!strcmp(list->item[i].name, name))
-            return &list->item[i];
-    return NULL;
-}
-
 size_t setup_attrs(const TrainSetup *s, Attr out[SETUP_MOST], Arena *a)
 {
     TrainSetup is = *s;

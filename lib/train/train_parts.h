@@ -145,9 +145,6 @@ void ranks_share_times(Trainer *t, StepRecord *r);
 
 enum { SETUP_MOST = 32 };
 
-/* Returns the attribute called `name`; NULL if there is none. `list` NULL: no attributes. */
-const Attr *attr_find(const AttrList *list, const char *name);
-
 /* Writes to `out` every setting that the weights depend on (SETTING_KEPT), the data set, the codec and the seed. Returns the number of attributes. Memory for texts comes from `a`. */
 size_t setup_attrs(const TrainSetup *s, Attr out[SETUP_MOST], Arena *a);
 

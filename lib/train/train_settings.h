@@ -27,21 +27,6 @@ typedef struct {
 
 extern const Setting train_settings[]; /* ends in {0} */
 
-static inline Attr attr_whole(const char *name, uint64_t v)
-{
-    return (Attr){.name = name, .type = ATTR_INT, .whole = (int64_t)v};
-}
-
-static inline Attr attr_real(const char *name, double v)
-{
-    return (Attr){.name = name, .type = ATTR_REAL, .real = v};
-}
-
-static inline Attr attr_text(const char *name, const char *v)
-{
-    return (Attr){.name = name, .type = ATTR_TEXT, .text = v};
-}
-
 void settings_usual(TrainSetup *s); /* sets the defaults of numbers and choices */
 
 Attr setting_attr(const Setting *of, const TrainSetup *s);

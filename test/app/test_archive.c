@@ -3,7 +3,7 @@
 #include "app/archive.h"
 #include "rig/scratch_dir.h"
 
-#include "dump/synth.h"
+#include "dump/write.h"
 #include "compress/spec.h"
 
 static Error err;

@@ -2,7 +2,7 @@
 #include "cmd/bench_verify.c"
 #include "rig/check.h"
 #include "rig/scratch_dir.h"
-#include "dump/synth.h"
+#include "dump/write.h"
 #include "report/report.h"
 
 #include <unistd.h>

@@ -5,7 +5,7 @@
 #include "measure/compare.h"
 #include "reference/vectors.h"
 #include "rig/scratch_dir.h"
-#include "dump/synth.h"
+#include "dump/write.h"
 
 #include <time.h>
 

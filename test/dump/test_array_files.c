@@ -82,14 +82,6 @@ static void safetensors_of_each_type_are_read(void **state)
     shut();
 }
 
-static const Attr *attr_of(const AttrList *list, const char *name)
-{
-    for (size_t i = 0; list && i < list->count; i++)
-        if (!strcmp(list->item[i].name, name))
-            return &list->item[i];
-    return NULL;
-}
-
 static void slashes_make_groups_and_metadata_are_attributes(void **state)
 {
     (void)state;
@@ -112,11 +104,11 @@ static void slashes_make_groups_and_metadata_are_attributes(void **state)
     assert_int_equal(dump_tensor(dump, 2)->step, 70);
     assert_int_equal(dump_tensor(dump, 2)->kind, KIND_NORM);
     assert_int_equal(dump_groups(dump), 4); /* the groups are the root, step_7 and its two workers */
-    const Attr *loss = attr_of(dump_step_attrs(dump, "step_7"), "loss"),
-               *lr = attr_of(dump_attrs(dump), "lr");
+    const Attr *loss = attr_find(dump_step_attrs(dump, "step_7"), "loss"),
+               *lr = attr_find(dump_attrs(dump), "lr");
     check(loss && loss->type == ATTR_REAL && loss->real == 2 && lr && lr->real == 0.5);
-    assert_string_equal(attr_of(dump_attrs(dump), "model")->text, "a@b");
-    assert_string_equal(attr_of(dump_attrs(dump), "quoted")->text, "12");
+    assert_string_equal(attr_find(dump_attrs(dump), "model")->text, "a@b");
+    assert_string_equal(attr_find(dump_attrs(dump), "quoted")->text, "12");
     shut();
 }
 

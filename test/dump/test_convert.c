@@ -2,7 +2,7 @@
  * to another, and to the first format again. */
 #include "rig/array_make.h"
 #include "rig/starve.h"
-#include "dump/convert.h"
+#include "dump/write.h"
 
 static Error err;
 

@@ -1,6 +1,5 @@
 /* test_nested_steps.c -- a glob names the groups of a dump that hold steps. */
-#include "dump/steps.h"
-
+#include "dump/tensor.h"
 #include "rig/scratch_dir.h"
 
 static Error err;

@@ -1,7 +1,7 @@
 /* test_synth.c -- synthetic gradients must have the statistical properties of their distributions. Seeds are
  * fixed. Each limit is 5 standard errors of the estimate; with a random seed, an estimate would exceed it
  * with probability below 6e-7. */
-#include "dump/synth.h"
+#include "dump/write.h"
 #include "rig/check.h"
 
 enum { N = 200000 };

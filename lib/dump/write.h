@@ -1,4 +1,32 @@
-/* synth.h -- makes gradients with known properties, for tests and for trying out codecs.
+/* write.h -- writes whole dumps: of another dump's tensors (convert.c), and of random numbers (synth.c). */
+#ifndef ATOMO_WRITE_H
+#define ATOMO_WRITE_H
+
+#include "dump/tensor.h"
+
+/* ---- the tensors of a dump in a new file; the ending of its name determines the format ---- */
+
+typedef struct {
+    Tick tick; /* called after each tensor, with its path */
+    void *tick_data;
+} ConvertJob;
+
+typedef struct {
+    size_t tensors;
+    uint64_t bytes;    /* bytes of all elements */
+    size_t left_out;   /* number of attributes that the new file cannot hold */
+    size_t nonfinite;  /* number of tensors with NaN or Inf, as float64 beyond float32's range gives */
+    const char *first; /* path of the first of them, in the dump */
+} ConvertSum;
+
+/* Fails with ERR_USAGE if the path has none of the known endings. */
+Status convert_check(const char *path, Error *err);
+
+/* Writes all tensors as float32, and those attributes that the format can hold. On failure no new file is
+ * left. */
+Status convert_dump(Dump *d, const char *path, const ConvertJob *job, ConvertSum *sum, Arena *a, Error *err);
+
+/* ---- gradients with known properties, for tests and for trying out codecs ----
  *
  *     normal    scale z                                             z ~ N(0, 1)
  *     laplace   scale s e                                           s a fair sign, e ~ Exp(1): E|x| = scale
@@ -8,10 +36,6 @@
  *
  * The matrix of lowrank is the view RESHAPE_PAPER of the tensor (tensor.h). An element depends only on the
  * parameters, seed, worker, step, the tensor's name and the element's index. */
-#ifndef ATOMO_SYNTH_H
-#define ATOMO_SYNTH_H
-
-#include "dump/tensor.h"
 
 typedef enum { LAW_NORMAL, LAW_LAPLACE, LAW_POWER, LAW_LOWRANK, LAW_SPARSE } Law;
 extern const char *const law_names[];
