@@ -81,7 +81,7 @@ $(B)/rest.so: test/exchange/rest.c
 	$(SAY) CC $<
 	$(Q)$(CC) -shared -fPIC -O1 -D_GNU_SOURCE -Wall -Wextra -o $@ $<
 
-run-exchange/test_ranks cli-ranks rank-kills: $(B)/rest.so
+run-exchange/test_ranks cli-ranks: $(B)/rest.so
 
 # Independent implementations of the documents check the programs (Debian: python3-numpy python3-scipy python3-h5py).
 REFERENCE := decode altered compare against claims merge vectors files

@@ -11,13 +11,8 @@
 #: make bench-check   fail where a codec has fallen by more than a quarter against docs/performance.json
 #: make fuzz      search for inputs that break a decoder or parser  (FUZZ_SECONDS=60 each)
 #: make fuzz-codecs   the same for the decoder of one codec after the other  (CODECS="svd qsgd")
-#: make faults    every command with one of its own allocations or system calls failing  (POINTS=0: each call)
-#: make torture   signals, times and limits: what make check leaves out, as a busy machine can spoil it
-#: make kills     kill commands at random moments; an output must be as it was, or whole  (KILLS=500)
-#: make stops     stop commands on a vector of 2.4 GB with SIGTERM; each must end within a second  (STOPS=10)
+#: make torture   kill, stop, resume and starve commands and ranks at random moments; a busy machine can spoil it  (KILLS=20 POINTS=5 PART=kills)
 #: make predict   train on two made-up hosts, and compare the time of an iteration with the prediction of cost: docs/cluster.md
-#: make resume-kills  kill compare, sweep and training at random moments, resume them, compare with undisturbed runs  (RESUMES=50)
-#: make rank-kills   kill ranks of a training run at random moments; nothing may hang or be lost  (RANK_KILLS=100)
 #: make coverage  lines and branches of lib/ that the tests run, for each room; fail below 95 and 85 %
 #: make mutants   plant faults in what makes numbers; the tests must see each  (WORD=metrics.c: some)
 #: make intervals how often the 95 % intervals of results hold the true value: docs/intervals.md
@@ -94,15 +89,21 @@ tables-check: all
 
 # ---- searches for faults ----
 
-# Each command is run with failing allocations and failing system calls of its own; POINTS=0 makes each call fail.
-POINTS ?= 25
-.PHONY: faults
-faults: $(PROGRAMS) $(B)/faults.so
-	@sh test/faults/faults.sh $(B)/bin $(B)/faults.so $(POINTS)
-
-$(B)/faults.so: test/faults/shim.c
+$(B)/faults.so: test/faults.c
 	$(SAY) CC $<
 	$(Q)$(CC) -shared -fPIC -O1 -D_GNU_SOURCE -Wall -Wextra -o $@ $< -ldl
+
+# Disturbs commands at random moments: kills, signals, failing calls (test/torture.py says what must hold). PART=kills: a part of it.
+# What it has needs signals at some moment, times, or limits of the system; a busy machine can spoil it, so `make check` has none.
+PART ?=
+.PHONY: torture
+torture: export KILLS := $(or $(KILLS),20)
+torture: export POINTS := $(or $(POINTS),5)
+torture: export SHIM = $(B)/faults.so
+torture: $(PROGRAMS) $(LIBRARY) $(B)/faults.so $(B)/rest.so $(B)/two_hosts
+	@$(PYTHON) test/torture.py $(B)/bin $(PART)
+	@[ -n '$(PART)' ] || sh test/cli/run.sh $(B)/bin test/torture.t
+	@[ -n '$(PART)' ] || TORTURE=1 $(MAKE) --no-print-directory run-exchange/test_ranks
 
 # Two made-up hosts and a link between them, and training on them against the predictions of `cost`.
 $(B)/two_hosts: test/exchange/two_hosts.c
@@ -113,30 +114,6 @@ $(B)/two_hosts: test/exchange/two_hosts.c
 .PHONY: predict
 predict: $(PROGRAMS) $(B)/two_hosts
 	@$(PYTHON) test/exchange/predict.py $(B)/bin $(B)/two_hosts
-
-# Ranks of a training run are killed at random moments.
-RANK_KILLS ?= 100
-.PHONY: rank-kills
-rank-kills: $(PROGRAMS)
-	@$(PYTHON) test/exchange/kills.py $(B)/bin $(RANK_KILLS)
-
-# Kills commands with SIGKILL at random moments, KILLS times in all.
-KILLS ?= 500
-.PHONY: kills
-kills: $(PROGRAMS)
-	@sh test/kills.sh $(B)/bin $(KILLS)
-
-# Stops commands on a large vector with SIGTERM: each must end within a second.
-STOPS ?= 10
-.PHONY: stops
-stops: $(PROGRAMS)
-	@$(PYTHON) test/stops.py $(B)/bin $(STOPS)
-
-# Kills compare, sweep and training at random moments, RESUMES times each, and resumes them.
-RESUMES ?= 50
-.PHONY: resume-kills
-resume-kills: $(PROGRAMS)
-	@sh test/resumes.sh $(B)/bin $(RESUMES)
 
 # A vector of 2^31 + 5 elements through encode, decode and inspect: 20 GB of memory, 30 GB in HUGE_DIR, some minutes.
 .PHONY: huge
@@ -149,20 +126,6 @@ huge: all
 
 mutants: all
 	+@CC="$(CC)" MAKE="$(MAKE)" sh test/mutants/run.sh $(B) '$(WORD)'
-
-torture-ranks: $(B)/two_hosts
-
-# Cases that need signals at some moment, times, or limits of the system; a busy machine can spoil them, so `make check` has none.
-TORTURES := $(patsubst test/torture/%.t,torture-%,$(sort $(wildcard test/torture/*.t)))
-.PHONY: torture $(TORTURES)
-
-torture: $(TORTURES)
-	@TORTURE=1 $(MAKE) --no-print-directory run-exchange/test_ranks
-	@sh test/kills.sh $(B)/bin 20
-	@sh test/resumes.sh $(B)/bin 5
-
-$(TORTURES): torture-%: $(PROGRAMS) $(LIBRARY)
-	@sh test/cli/run.sh $(B)/bin test/torture/$*.t
 
 DOCS_FIGURES := spectrum sweep errors histogram-conv histogram-fc convergence
 
@@ -257,13 +220,13 @@ clang:
 # Left out: tests that take long and run no line that no other test runs.
 # Needs llvm-cov and llvm-profdata (Debian: clang, libclang-rt-14-dev, llvm).
 COUNTERS := $(CURDIR)/build/coverage/counters
-COVERAGE := $(MAKE) --no-print-directory MODE=coverage CC='$(CLANG)' POINTS=5 SANITISE='-fprofile-instr-generate=$(COUNTERS)/%m%c.profraw' \
+COVERAGE := $(MAKE) --no-print-directory MODE=coverage CC='$(CLANG)' PART=calls SANITISE='-fprofile-instr-generate=$(COUNTERS)/%m%c.profraw' \
             OPTIMISE='-O1 -w -DNDEBUG -fcoverage-mapping -mllvm -runtime-counter-relocation -fprofile-list=test/coverage.list'
 COVERAGE_NOT := run-exchange/test_ranks run-train/test_train_digits run-measure/test_memory run-compress/test_unbiased run-coder/test_efficiency \
             run-adding-unbiased cli-paper cli-docs cli-release
 
 .PHONY: coverage-run
-coverage-run: $(B)/whole.so $(filter-out $(COVERAGE_NOT),$(RUNS) $(FUZZERS:%=replay-%) $(CLI_TESTS:%=cli-%) faults)
+coverage-run: $(B)/whole.so $(filter-out $(COVERAGE_NOT),$(RUNS) $(FUZZERS:%=replay-%) $(CLI_TESTS:%=cli-%)) torture
 
 $(B)/whole.so: $(B)/libatomo.a
 	$(Q)$(CC) -shared $(SANITISE) -o $@ -Wl,--whole-archive $< -Wl,--no-whole-archive $(LIBS)

@@ -60,15 +60,3 @@ $ atomo-bench synth -o g.h5 --shape 200x100 -q; atomo-bench advise g.h5 -c topk:
 $ atomo-bench synth -o g.h5 --shape 20x10 -q; atomo-bench advise g.h5 --all -q -f csv | cut -d, -f 2 | sed 's/:.*//' | sort -u | tr '\n' ' '; echo
 > bf16 *eden ef+adaq *ef+scaledsign *ef+sign *ef+topk *svd *zipml *
 = 0
-
-# wrong calls name the option and the way on
-$ atomo-bench advise g.h5 --workers 2,4
-2> atomo-bench: --workers: want one
-2> hint: atomo-bench cost takes lists
-= 2
-$ atomo-bench advise g.h5 --all -c qsgd
-2> atomo-bench: --all and -c: want one of them
-= 2
-$ atomo-bench advise missing.h5
-2> atomo-bench: missing.h5: *
-= 1

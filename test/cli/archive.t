@@ -100,16 +100,6 @@ $ atomo-bench synth --shape 199999 -q -o g.h5 >/dev/null; cp g.h5 s.h5; go() { a
 2>
 = 0
 
-# 0 bytes are a limit as any other number is
-$ atomo-bench synth --shape 10 -q -o g.h5; atomo-bench encode g.h5 -c none -q -o s.atomo; for o in max-output memory; do atomo-bench decode s.atomo -q -o b.h5 --$o 0; echo $?; done; ls
-2> atomo-bench: s.atomo: * bytes that decode to 40, want at most 0
-2> hint: --max-output 40 decodes it, if you trust the file
-2> atomo-bench: s.atomo: its largest vector takes 40 bytes, more than the 0 that --memory allows
-> 1
-- b.h5
-- 0
-= 0
-
 # ... terabytes claimed by many records, and a long transform from a payload of 200 bytes; also if the disk has too little room
 ? python3 -c ''
 $ python3 $SRC/test/cli/bomb.py tera.atomo topk 67108864 20000; python3 $SRC/test/cli/bomb.py dct.atomo dct 67108859 1; for f in tera dct; do timeout -s KILL 300 atomo-bench decode $f.atomo -o b.h5; echo $?; done; atomo-bench decode tera.atomo -o b.h5 --max-output 100T; ls

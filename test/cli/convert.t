@@ -29,19 +29,6 @@ $ printf '\200\002}q\000.' >model.pt; atomo-bench compare model.pt
 2> hint: python3 -c 'import torch, safetensors.torch as s; d = torch.load("model.pt", weights_only=True); s.save_file({k: v.contiguous().clone() for k, v in d.get("model", d).items()}, "model.safetensors")' saves the same as safetensors
 = 2
 
-$ atomo-bench synth -o g.h5 --shape 4 >/dev/null; atomo-bench convert g.h5 g.pt
-2> atomo-bench: g.pt: want a name that ends in .h5, .safetensors or .npz
-= 2
-
-$ atomo-bench synth -o g.h5 --shape 4 >/dev/null; atomo-bench convert g.h5 g.h5
-2> atomo-bench: convert: g.h5 is the input; want another file
-= 2
-
-$ atomo-bench convert nowhere.h5 g.npz; ls
->
-2> atomo-bench: nowhere.h5: cannot be opened: *
-= 0
-
 # an HDF5 dump is not written under the name of another format
 $ atomo-bench synth -o g.npz
 2> atomo-bench: g.npz: a dump is written as HDF5; want a name that ends in .h5
@@ -56,19 +43,6 @@ $ atomo-bench synth -o g.h5 --shape 4 >/dev/null; atomo-bench convert -q g.h5 g.
 2> hint: atomo-bench compare g.npz -o result.csv makes a result of gradients
 2> hint: atomo-bench sweep g.npz -o result.csv, then plot pareto result.csv
 = 2
-
-# they also do so for a PyTorch pickle
-$ printf '\200\002}q\000.' >model.pt; atomo-bench report model.pt; atomo-bench plot pareto model.pt -o f.svg
-2> atomo-bench: report: model.pt: a Python pickle, not a result
-2> atomo-bench: plot: model.pt: a Python pickle, not a result
-2> hint: python3 -c *model.safetensors*, for atomo-bench compare
-= 2
-
-# help lists the file formats that are read
-$ atomo-bench compare --help; atomo-bench convert --help
-> FILE.h5 is a file of gradients: HDF5, safetensors, .npz or .npy.
-> usage: atomo-bench convert IN OUT.h5|OUT.safetensors|OUT.npz *
-= 0
 
 # HDF5 files with nested groups, as Keras names its layers, are read as dumps
 ? /usr/bin/python3 -c 'import h5py'

@@ -45,8 +45,3 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 --equal-b
 > compressor,repeats,bytes,error,target_bits,reached,seed,spec
 > none,2,8192,,2,false,1,none
 = 0
-
-# sizes that are refused
-$ atomo-bench compare g.h5 --equal-bits 0
-2> atomo-bench: compare: --equal-bits 0: *
-= 2

@@ -21,11 +21,6 @@ $ atomo-bench synth -o g.h5 --shape 30x20 >/dev/null && atomo-bench inspect g.h5
 > 8 600
 = 0
 
-# --spectrum and --histogram exclude each other
-$ atomo-bench synth -o g.h5 --shape 4 >/dev/null && atomo-bench inspect g.h5 --histogram --spectrum
-2> atomo-bench: inspect: --histogram and --spectrum are two tables; want one
-= 2
-
 # a file that does not exist is refused
 $ atomo-bench inspect nowhere.h5
 > 
@@ -63,22 +58,6 @@ $ F="$SRC"/datasets/lenet-mnist.h5; for k in conv fc 'b*'; do atomo-bench inspec
 > tensor
 = 0
 
-$ atomo-bench inspect "$SRC"/datasets/lenet-mnist.h5 --kind conf
-2> atomo-bench: *: no kind matches "conf" (did you mean conv?)
-= 2
-
-$ atomo-bench inspect "$SRC"/datasets/lenet-mnist.h5 --kind conv -t 'fc*'
-2> atomo-bench: *: no tensor matches all of tensor, kind, step and worker together
-= 2
-
-# a comma-separated list is not a glob
-$ for o in '--kind conv,fc' '-t conv*,fc*'; do atomo-bench inspect "$SRC"/datasets/lenet-mnist.h5 $o; done
-2> atomo-bench: *: no kind matches "conv,fc", which is one glob and no list; there are bias, conv, fc
-2> atomo-bench: *: no tensor matches "conv\*,fc\*", which is one glob and no list; there are conv1.bias, *
-2> hint: a glob is such as *only -t can be repeated
-- *did you mean*
-= 2
-
 # a large tensor that the reader process unpacks: 20 M float16 numbers, three of which are not zero
 $ { printf '\105\0\0\0\0\0\0\0{"w":{"dtype":"F16","shape":[20000000],"data_offsets":[0,40000000]}} '; } >h.safetensors; truncate -s 40000077 h.safetensors; for at in 77 20000077 40000075; do printf '\0\074' | dd of=h.safetensors bs=1 seek=$at conv=notrunc 2>/dev/null; done; atomo-bench inspect h.safetensors --histogram --bins 2 --format csv | cut -d, -f4; rm h.safetensors
 > count
@@ -101,18 +80,4 @@ $ printf '\123\0\0\0\0\0\0\0{"w":{"dtype":"F32","shape":[1000000000000],"data_of
 2> atomo-bench: h.safetensors: w: its 1000000000000 elements take 4000 GB of memory, want at most the * GB of this machine
 2> atomo-bench: h.safetensors: w: its 1000000000000 elements take 1.2e+04 GB of memory, want *
 2> atomo-bench: h.safetensors: w: its 1000000000000 elements take 2.8e+04 GB of memory, want *
-= 0
-
-# --verbose says beforehand how much memory the largest tensor takes
-$ atomo-bench synth -o g.h5 --shape 300x200 >/dev/null && atomo-bench inspect -v g.h5 >/dev/null
-2> note: inspect: to stdout
-2> note: *: memory for the largest tensor and its singular values 0.48 MB
-= 0
-
-# ... and so do encode, convert and merge
-$ atomo-bench synth -o g.h5 --shape 300x200 --shape 7 -q; atomo-bench encode -v g.h5 -c topk -o a.atomo; atomo-bench encode -v g.h5 -c ef+none -o b.atomo; atomo-bench convert -v g.h5 c.npz; atomo-bench merge -v g.h5 -c none --workers 2 -o m.csv
-2> note: layer0.weight: memory for the largest tensor 0.24 MB, states 0 MB, payload up to * MB; the codec's scratch comes on top
-2> note: layer0.weight: memory for the largest tensor and its estimate 0.48 MB, states 0.2401 MB, payload up to * MB; the codec's scratch comes on top
-2> note: step_000001/layer0.weight: memory for the largest tensor 0.24 MB
-2> note: none: memory for the largest tensor, its estimate, sums over workers and deviations 1.68 MB, *payloads up to *
 = 0

@@ -71,12 +71,3 @@ $ LC_ALL=C sed 's/libmpi\([a-z]*\.so\)/libmpX\1/' "$(command -v atomo-bench)" >b
 > mpi *MPI cannot be loaded: libmpX*no *install *
 2>
 = 0
-
-# a make after an upgrade of a library, whose new file may be older than the build, takes its new name into the table; others change nothing
-? command -v make && command -v cc && pkg-config --exists hdf5-serial zlib libseccomp # needs make and what it needs
-$ make_table() { env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -s -C "$SRC" B="$PWD/b" MPI= CC=cc PKG_CONFIG_PATH="$PWD" PATH="$PWD:$PATH" "$PWD/b/loaded.h" || exit 1; grep 'HDF5_[FP]' b/loaded.h; }; library() { echo 'int one;' | cc -shared -xc - -Wl,-soname,libhdf5_fake.so.$1 -o libhdf5_fake.so; }; printf 'Name: hdf5\nDescription: none\nVersion: 1\nLibs: -L%s -lhdf5_fake\nCflags: \n' "$PWD" >hdf5-serial.pc; printf '#!/bin/sh\nexit 1\n' >dpkg; chmod +x dpkg; library 1; make_table; made=$(stat -c %z b/loaded.h); make_table >again; [ "$made" = "$(stat -c %z b/loaded.h)" ] && echo as it was; library 2; touch -d 2000-01-01 libhdf5_fake.so; make_table
-> #define HDF5_FILE "libhdf5_fake.so.1"
-> #define HDF5_PACKAGE "the package of libhdf5_fake.so.1"
-> as it was
-> #define HDF5_FILE "libhdf5_fake.so.2"
-= 0

@@ -47,23 +47,6 @@ $ atomo-bench list ef+qsgd:bits=2 >both; { atomo-bench list ef; echo; atomo-benc
 2>
 = 0
 
-$ atomo-bench list ef+qsgd -f csv
-2> atomo-bench: list: ef+qsgd: several codecs: want --format table or md
-2> hint: atomo-bench list ef -f csv
-= 2
-
-$ atomo-bench list ef+qsgt; atomo-bench list qsgd:bots=2
-2> atomo-bench: list: codec ef+qsgt: no codec is called "qsgt" (did you mean qsgd?)
-2> atomo-bench: list: codec qsgd:bots=2: qsgd has no key "bots" (did you mean bits?)
-= 2
-
-# list describes one codec: of alternatives the hint names the first
-$ atomo-bench list qsgd/terngrad; atomo-bench list ef+topk:ratio=0.1/0.2
-2> atomo-bench: list: codec qsgd/terngrad: qsgd/terngrad are alternatives, and one codec is wanted here
-2> hint: write qsgd
-2> hint: write ef+topk:ratio=0.1
-= 2
-
 # the fields of json have the description too
 $ atomo-bench list svd -f json | tr -d '\n'
 > *"plain": "Takes each tensor as a matrix*"use_when": "the gradients *"example": "atomo-bench synth *

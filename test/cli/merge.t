@@ -8,12 +8,6 @@ $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 3 -q; atomo-bench m
 2> note: g.h5: it has 3 gradients of a tensor; the other workers' are made: g + 1 rms(g) N(0, 1)
 = 0
 
-# no note is printed if there are as many gradients as workers
-$ atomo-bench synth -o g.h5 --shape 64x32 --steps 3 -q; atomo-bench merge g.h5 -c topk --workers 3 --metrics bytes -q
-> topk * 3 * 0 *
-2>
-= 0
-
 # the fields: those of compare and those of merge, with the number of workers after the compressor
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench merge g.h5 -c qsgd -c sign --workers 2 --metrics bytes -f csv -q | cut -d, -f 1-11,15-16; atomo-bench merge g.h5 -c sign --workers 2 --metrics bytes -f csv -q | head -n 1
 > step,worker,tensor,kind,shape,n,compressor,workers,synthetic,repeats,bytes,error,merge_ms,decode_each_ms,bytes_up,bytes_merged,merge_ms_se,decode_each_ms_se,bytes_up_se,bytes_merged_se,average,seed,spec
@@ -54,26 +48,6 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; for w in 4,8,...,64 1,3,...,27,2 5
 > 5 
 = 0
 
-$ atomo-bench merge g.h5 --workers 4,8,...,100
-2> atomo-bench: --workers 4,8,...,100: by steps of 2 times, 100 is not reached
-= 2
-
-$ atomo-bench merge g.h5 --workers 8,4,...,2
-2> atomo-bench: --workers 8,4,...,2: want two numbers before the dots, the second a multiple of the first
-= 2
-
-$ atomo-bench merge g.h5 --workers 4,x
-2> atomo-bench: --workers 4,x: "x": want numbers from 1 to 1048576 with commas between them
-= 2
-
-$ atomo-bench merge g.h5 --workers 0
-2> atomo-bench: --workers 0: "0": want numbers *
-= 2
-
-$ atomo-bench merge g.h5 --noise -1
-2> atomo-bench: merge: --noise -1: want 0 to 1000000
-= 2
-
 # metrics depend neither on the number of threads nor on the other codecs and numbers of workers
 ? command -v python3
 $ atomo-bench synth -o g.h5 --shape 700x100 --shape 10 --steps 2 -q; for t in 1 2; do atomo-bench merge g.h5 -c qsgd -c svd -c ef+topk -c joint+entry -c terngrad:share=on -c randk --workers 2,5 --repeats 2 --threads $t -q -f json | grep '"tensor":' | sed 's/"\(encode\|decode\|merge\|bias\)[a-z_]*": [^,]*,//g' >$t; done; cmp 1 2 && atomo-bench merge g.h5 -c randk --workers 5 --repeats 2 --threads 2 -q -f json | grep '"tensor":' | sed 's/"\(encode\|decode\|merge\|bias\)[a-z_]*": [^,]*,//g; s/,$//' >3; grep -c . 3; grep -cFf 3 1
@@ -108,10 +82,6 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; for f in csv json md tex; do atomo
 - *.part
 = 0
 
-$ atomo-bench merge g.h5 --resume
-2> atomo-bench: merge: unknown option --resume*
-= 2
-
 # its figure is drawn from CSV, from JSON, and by the gnuplot script
 ? command -v gnuplot
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench merge g.h5 -c sign -c qsgd -c randk:ratio=0.1 --workers 4,8,...,64 -o m.json -q; atomo-bench merge g.h5 -c sign -c qsgd --workers 8,4 -q -o m.csv; atomo-bench plot merge m.json -o j.svg && grep -o '<text>sign\|<text>qsgd\|<text>randk:ratio=0.1\|filled marks, thick: merged, then decoded once\|every payload decoded' j.svg | sort -u; atomo-bench plot merge m.csv -o c.tex && cut -d, -f 1,8 c.plot.csv | tr '\n' ' '; echo; gnuplot -d -c "$SRC"/plots/merge.gp m.csv f.svg && grep -c '<text>qsgd' f.svg
@@ -123,8 +93,3 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench merge g.h5 -c sign -c 
 > workers,compressor 4,sign 8,sign 4,qsgd 8,qsgd 
 > 1
 = 0
-
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -o r.csv; atomo-bench plot merge r.csv -o f.svg
-2> atomo-bench: plot: r.csv: it has no column "workers"
-2> hint: merge draws what atomo-bench merge writes with -o FILE.csv
-= 1

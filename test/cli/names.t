@@ -36,13 +36,6 @@ $ /usr/bin/python3 -c 'import h5py; f = h5py.File("n.h5", "w"); [f.create_datase
 > '=1+1
 = 0
 
-# a name of blanks is drawn in each figure
-? command -v gnuplot && /usr/bin/python3 -c 'import h5py'
-$ /usr/bin/python3 -c 'import h5py; f = h5py.File("n.h5", "w"); [f.create_dataset(n, data=[[1.0, 2, 3], [3, 4, 9]]) for n in (" ", "  ", "x")]'; for k in histogram spectrum; do atomo-bench inspect n.h5 --$k -q -o r.csv; atomo-bench plot $k r.csv -o $k.svg; grep -c 'blanks*)' $k.svg; done
-> 2
-2>
-= 0
-
 # a dataset whose name has control characters is printed with question marks in a note
 ? /usr/bin/python3 -c 'import h5py'
 $ /usr/bin/python3 -c 'import h5py; f = h5py.File("n.h5", "w"); f["a\u202eb\x1b[2J"] = [[1.0, 2], [3, 4]]'; atomo-bench compare n.h5 -c none -v -q >/dev/null; atomo-bench compare n.h5 -c none -t nothing
@@ -109,12 +102,3 @@ $ atomo-train run --network softmax --dataset digits --max-steps 2 --eval-freq 2
 > topk:ratio=1e-2,0.125
 > topk:ratio=1e-2,0.125
 = 0
-
-# figures have other formats than results, and no step size is noted
-$ atomo-bench compare g.h5 --format pdf; atomo-train run --network softmax --dataset digits --max-steps 1 --lr 0 -q >t; atomo-bench cost g.h5 --link 10Gbps
-2> *want table|csv|json|md|latex
-2> hint: figures are drawn from results: atomo-bench plot KIND RESULT -o x.pdf
-2> note: --lr 0: no step changes the weights, so nothing is learned
-2> atomo-bench: link "10Gbps": no such preset
-2> hint: a link has a latency, too: --link alpha=50us,beta=10Gbps, or a preset: *
-= 2

@@ -125,16 +125,6 @@ $ b=$(dirname "$(command -v atomo-bench)"); printf 'a: A\n    data $bench inspec
 2>
 = 0
 
-# without the page of all results, neither index.md nor the last line names it
-$ b=$(dirname "$(command -v atomo-bench)"); printf 'a: A\n    data $bench inspect $dump -t conv2.weight\n    table\n' >list; PAPER_LIST=list PAPER_PAGE=no sh "$SRC"/plots/paper.sh $b out; ls out; cat out/index.md
-> paper: out/index.md
-> a.csv
-> index.md
-> Each under the commands that make it,*where make paper ran.
-- *report.html*
-2>
-= 0
-
 # a step that fails is named with its log; the steps that need its results are skipped, the others run
 $ b=$(dirname "$(command -v atomo-bench)"); printf 'a: A\n    data $bench inspect nothing.h5\n    table\n\nb: B\n    from a\n    table\n\nc: C\n    data $bench inspect $dump\n    table\n\nd: D\n    data $bench inspect --nonsense\n' >list; PAPER_LIST=list sh "$SRC"/plots/paper.sh $b out; r=$?; ls out; cat out/index.md; exit $r
 > c.csv
@@ -196,15 +186,3 @@ $ mkdir -p d/cifar10; head -c 61460 /dev/zero | tee d/cifar10/data_batch_1.bin >
 > *d/cifar10/test_batch.bin: 1 records, want 8 or more
 2>
 = 0
-
-# make paper-resnet without CIFAR-10 says what to fetch
-? command -v make
-$ make -C "$SRC" paper-resnet DATASETS="$PWD/none" 2>&1 | grep -v '^make[:[]'
-> make paper-resnet: */none/cifar10/data_batch_1.bin: not there, want CIFAR-10 in its binary format
-> hint: sh datasets/fetch.sh cifar10 *, or DATASETS=DIR *
-= 0
-
-# wrong arguments are refused
-$ DATA=some sh "$SRC"/plots/paper.sh bin out
-2> paper: DATA=some: want ready or full
-= 2

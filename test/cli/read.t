@@ -41,8 +41,3 @@ $ /usr/bin/python3 -c 'import h5py, numpy as np; r = np.random.default_rng(1); f
 - 203,*ef*
 2> note: n.h5: the groups of epoch1/iter17/fc/weight look like a step, and are read as a part of the tensor's name; --steps-from 'epoch*/iter*'
 = 0
-
-$ atomo-bench synth -o g.h5 --shape 4 >out; atomo-bench compare g.h5 --steps-from 'epoch*/iter*'
-2> atomo-bench: g.h5: no groups match --steps-from "epoch\*/iter\*"; the first tensor is step_*
-2> hint: --steps-from 'step_\*'
-= 2

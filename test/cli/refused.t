@@ -30,15 +30,6 @@ $ atomo-bench synth --shape 4 -q -o g.h5; atomo-bench compare --help >/dev/full;
 2> atomo-bench: standard output: cannot write: Bad file descriptor
 = 0
 
-# an empty name is refused by a line that says so
-$ for c in inspect compare 'report'; do atomo-bench $c ''; echo $?; done
-> 2
-- 0
-- 1
-2> atomo-bench: inspect: an argument is empty: want FILE.h5
-2> atomo-bench: compare: an argument is empty: want FILE.h5 *
-= 0
-
 # a run whose saved gradients cannot be written leaves no folder
 $ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 2 -q "$@" >/dev/null; code="$code $?"; }; mkdir g.h5; go --train-dir d --dump-gradients g.h5; go --train-dir d --dump-gradients no/g.h5; ls; echo codes$code
 > datasets

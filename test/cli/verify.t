@@ -55,8 +55,3 @@ $ /usr/bin/python3 -c 'import h5py, numpy; f = h5py.File("g.h5", "w"); f["a"] = 
 2> atomo-bench: g.h5: b: 1 of 2 *
 2> note: g.h5: 1 tensor with NaN or Inf is left out
 = 0
-
-# a file that does not exist is refused
-$ atomo-bench verify nowhere.h5
-2> atomo-bench: nowhere.h5: *
-= 1

@@ -151,15 +151,8 @@ static void errors_and_bits_are_those_of_the_table(void **state)
     check_rows(false);
 }
 
-static void eden_and_drive_are_within_two_percent_of_what_is_published(void **state)
-{
-    (void)state;
-    check_rows(true);
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(errors_and_bits_are_those_of_the_table),
-    cmocka_unit_test(eden_and_drive_are_within_two_percent_of_what_is_published),
 };
 
 CHECK_MAIN(tests)

@@ -104,52 +104,11 @@ static void scales_are_the_unbiased_one_and_the_one_of_least_error(void **state)
         }
 }
 
-/* Returns |m - x|^2 / |x|^2 for an x with two non-zero elements (spikes) and the mean m of `repeats`
- * estimates. */
-static double bias_on_two_spikes(const char *spec, size_t n, size_t repeats)
-{
-    Try *t = try_open(spec, n);
-    double *mean = NEW_ZERO(t->arena, double, n), off = 0;
-    t->x[n / 5] = 1;
-    t->x[n / 2] = 0.9f; /* after one round, all signs depend on the larger spike only */
-    for (uint64_t r = 0; r < repeats; r++) {
-        try_repeat(t, r);
-        try_both(t);
-        for (size_t i = 0; i < n; i++)
-            mean[i] += (double)t->y[i] / (double)repeats;
-    }
-    for (size_t i = 0; i < n; i++)
-        off += pow(mean[i] - (double)t->x[i], 2);
-    try_close(t);
-    return off / 1.81;
-}
-
-/* If x has two spikes of nearly equal size, drive with one round of rotation is biased. With two rounds drive
- * is unbiased: the mean of R estimates has the relative squared error 0.571 / R. */
-static void one_round_leaves_a_bias_on_two_spikes_and_two_rounds_none(void **state)
-{
-    (void)state;
-    static const size_t powers[] = {64, 256, 1024}, others[] = {100, 300, 1000};
-    for (size_t i = 0; i < countof(powers); i++) {
-        print_message("two spikes in %zu: %.4f, %.4f of the square after one round and two\n", powers[i],
-                      bias_on_two_spikes("drive:rotations=1", powers[i], 1000),
-                      bias_on_two_spikes("drive", powers[i], 1000));
-        check(bias_on_two_spikes("drive:rotations=1", powers[i], 200) > 0.2);
-        check(bias_on_two_spikes("drive", powers[i], 1000) < 1.3 * 0.571 / 1000);
-        check(bias_on_two_spikes("eden", powers[i], 1000) < 1.3 * 0.133 / 1000);
-    }
-    for (size_t i = 0; i < countof(others); i++) {
-        check(bias_on_two_spikes("drive", others[i], 1000) < 1.3 * 0.571 / 1000);
-        check(bias_on_two_spikes("eden:bits=0.5", others[i], 1000) < 1.3 * (M_PI - 1) / 1000);
-    }
-}
-
 /* ---- edge cases ---- */
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_size_comes_back_as_a_slow_decoder_has_it),
     cmocka_unit_test(scales_are_the_unbiased_one_and_the_one_of_least_error),
-    cmocka_unit_test(one_round_leaves_a_bias_on_two_spikes_and_two_rounds_none),
 };
 
 CHECK_MAIN(tests)

@@ -121,44 +121,6 @@ static void a_misleading_sample_changes_nothing(void **state)
     arena_rewind(forever, mark);
 }
 
-static void theorem_5_entry_is_terngrad_and_one_bit_qsgd(void **state)
-{
-    (void)state;
-    for (size_t n = 700; n < 200000; n = n * 13 + 1) {
-        const ArenaMark mark = arena_mark(forever);
-        const float *x = vector(n, "laplace");
-        double one = 0, two = 0, most = 0;
-        for (size_t i = 0; i < n; i++) {
-            one += fabs((double)x[i]);
-            two += (double)x[i] * (double)x[i];
-            most = fmax(most, fabs((double)x[i]));
-        }
-        const struct {
-            const char *spec;
-            double scale;
-        } peers[] = {{"terngrad:clip=0", most},
-                     {"lq:q=inf", most},
-                     {"qsgd:levels=1,bucket=0", (double)(float)sqrt(two)},
-                     {"lq", (double)(float)sqrt(two)}};
-        for (size_t p = 0; p < countof(peers); p++) {
-            char spec[64];
-            Rig peer, entry;
-            snprintf(spec, sizeof spec, "entry:budget=%.17g", one / peers[p].scale);
-            rig_open(&peer, peers[p].spec, shape_vector(n));
-            rig_open(&entry, spec, shape_vector(n));
-            check_ok(rig_encode(&peer, x, 5), &peer.err);
-            check_ok(rig_decode(&peer), &peer.err);
-            check_ok(rig_encode(&entry, x, 5), &entry.err);
-            check_ok(rig_decode(&entry), &entry.err);
-            for (size_t i = 0; i < n; i++)
-                check(peer.decoded[i] == entry.decoded[i]);
-            rig_close(&peer);
-            rig_close(&entry);
-        }
-        arena_rewind(forever, mark);
-    }
-}
-
 static void instruction_sets_sift_the_same_candidates(void **state)
 {
     (void)state;
@@ -196,8 +158,6 @@ static void instruction_sets_sift_the_same_candidates(void **state)
             }
     arena_rewind(forever, mark);
 }
-
-/* ---- payload sizes, systematic and repeated draws, clipping ---- */
 
 /* ---- payload sizes ---- */
 
@@ -248,28 +208,6 @@ static void a_systematic_draw_keeps_a_steady_number(void **state)
         check_near((double)kept, 2000, 1.01);
         rig_close(&rig);
     }
-    arena_rewind(forever, mark);
-}
-
-static void clip_spends_no_more_than_the_released_coder(void **state)
-{
-    (void)state;
-    const ArenaMark mark = arena_mark(forever);
-    const size_t n = 4000;
-    const float *x = vector(n, "normal");
-    double one = 0, V = 0;
-    for (size_t i = 0; i < n; i++)
-        one += fabs((double)x[i]);
-    const double tau = (double)(float)(one / (0.5 * (double)n));
-    for (size_t i = 0; i < n; i++)
-        V += fmax(0, fabs((double)x[i]) * (tau - fabs((double)x[i])));
-    Rig clip, best;
-    rig_open(&clip, "entry:ratio=0.5,probs=clip", shape_vector(n));
-    rig_open(&best, "entry:ratio=0.5", shape_vector(n));
-    check_rel(codec_variance(&clip.call, x), V, 1e-6);
-    check(codec_variance(&best.call, x) < V);
-    rig_close(&clip);
-    rig_close(&best);
     arena_rewind(forever, mark);
 }
 
@@ -327,11 +265,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_element_is_decided_by_its_own_coin),
         cmocka_unit_test(a_misleading_sample_changes_nothing),
-        cmocka_unit_test(theorem_5_entry_is_terngrad_and_one_bit_qsgd),
         cmocka_unit_test(instruction_sets_sift_the_same_candidates),
         cmocka_unit_test(bits_are_spent_as_asked),
         cmocka_unit_test(a_systematic_draw_keeps_a_steady_number),
-        cmocka_unit_test(clip_spends_no_more_than_the_released_coder),
         cmocka_unit_test(drawing_again_inflates_by_the_chance_of_not_being_empty),
     };
     forever = arena_open(0);

@@ -227,71 +227,12 @@ static void ties_and_extremes_are_spent_right(void **state)
 
 /* ---- real gradients ---- */
 
-#define DATA "../shared/data/"
-
-/* Returns the variance if all tensors have the same rate (ratio or rank) and payloads take `bits` bits per
- * element. Rates are tried from `rate` on, in steps of a factor 1.25. Between two rates, the variance is
- * interpolated as a power of the bits. */
-static double variance_at(Model *m, const char *codec, double rate, double bits)
-{
-    double before_bits = 0, before = 0;
-    for (; rate < 100; rate *= 1.25) {
-        char spec[64];
-        double error;
-        snprintf(spec, sizeof spec, "%s=%.6g", codec, rate);
-        model_step(m, spec);
-        const double now_bits = model_bits(m, 1, &error), now = model_variance(m);
-        if (now_bits > bits && before_bits > 0)
-            return before * pow(now / before, log(bits / before_bits) / log(now_bits / before_bits));
-        before_bits = now_bits;
-        before = now;
-    }
-    return INFINITY;
-}
-
-static double square_norm(const Model *m)
-{
-    double sum = 0;
-    for (size_t j = 0; j < m->count; j++)
-        for (size_t i = 0; i < m->shape[j].n; i++)
-            sum += (double)m->x[j][i] * (double)m->x[j][i];
-    return sum;
-}
-
-/* At equal measured bits, joint must have no more variance than entry or svd with one rate for all tensors. The
- * standard error of measured bits is large, as one atom of a large matrix takes a tenth of the smallest
- * budget. */
-static void one_step_has_less_variance_than_entry_or_svd(void **state)
-{
-    (void)state;
-    Model m;
-    if (!model_read(&m, DATA "lenet-mnist-small.h5"))
-        return;
-    const double norm2 = square_norm(&m);
-    for (size_t b = 1; b < 4; b++) {
-        char spec[64];
-        double error;
-        snprintf(spec, sizeof spec, "joint:bits=%g", budgets[b]);
-        check_certificate(&m, "", budgets[b]);
-        model_plan(&m, spec);
-        const double planned = model_variance(&m), bits = model_bits(&m, 8, &error);
-        const double entry = variance_at(&m, "entry:ratio", 0.03 * budgets[b], bits);
-        const double svd = variance_at(&m, "svd:rank", 0.3 * budgets[b], bits);
-        print_message("%g bits: %.4f +- %.4f, variance %.4g |g|^2; entry %.4g, svd %.4g\n", budgets[b], bits,
-                      error, planned / norm2, entry / norm2, svd / norm2);
-        check_near(bits, budgets[b], 0.01 * budgets[b] + 5 * error);
-        check(planned <= fmin(entry, svd));
-    }
-    model_close(&m);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_last_bit_of_every_tensor_saves_the_same),
         cmocka_unit_test(variance_is_within_5_percent_of_the_lower_bound),
         cmocka_unit_test(ties_and_extremes_are_spent_right),
-        cmocka_unit_test(one_step_has_less_variance_than_entry_or_svd),
     };
     forever = arena_open(0);
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,26 +51,6 @@ static double squares(const float *x, size_t n)
     return sum;
 }
 
-/* With the budget s = |g|_1 / |g|_q, Algorithm 1 of the paper gives p = |g_i| / |g|_q. */
-static void theorem_5_algorithm_1_gives_the_same_probabilities(void **state)
-{
-    (void)state;
-    for (size_t n = 1; n < 100000; n = n * 7 + 2) {
-        const ArenaMark mark = arena_mark(forever);
-        const float *x = vector(n, n);
-        double *d = NEW(forever, double, n);
-        for (size_t i = 0; i < n; i++)
-            d[i] = (double)x[i];
-        for (size_t r = 0; r < countof(rows); r++) {
-            const double norm = norm_ref(x, n, rows[r].q), s = norm_ref(x, n, 1) / norm;
-            const double tau = waterfill_level(d, n, s, forever);
-            for (size_t i = 0; i < n; i++)
-                check_near(tau > 0 ? fmin(1, fabs(d[i]) / tau) : 1, fabs(d[i]) / norm, 1e-12);
-        }
-        arena_rewind(forever, mark);
-    }
-}
-
 static void the_second_moment_is_l1_times_lq(void **state)
 {
     (void)state;
@@ -135,7 +115,6 @@ static void a_draw_that_outgrows_raw_counts_as_raw(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(theorem_5_algorithm_1_gives_the_same_probabilities),
         cmocka_unit_test(the_second_moment_is_l1_times_lq),
         cmocka_unit_test(every_element_is_decided_by_its_own_coin),
         cmocka_unit_test(a_draw_that_outgrows_raw_counts_as_raw),

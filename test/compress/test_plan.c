@@ -195,17 +195,6 @@ static void a_plan_that_fails_says_why_in_every_record(void **state)
     arena_close(w.a);
 }
 
-static void a_disk_that_fails_under_a_plan_ends_the_run(void **state)
-{
-    (void)state;
-    World w;
-    open_world(&w);
-    w.load_fails_at = CELLS * VECTORS + 2;
-    check(compare_run(&w.c, &w.failures, w.a, &w.err) == ERR_IO && w.failures == 0);
-    assert_string_equal(w.err.text, "the disk is gone");
-    arena_close(w.a);
-}
-
 static void a_step_of_raw_tensors_needs_no_plan(void **state)
 {
     (void)state;
@@ -261,7 +250,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_plan_is_made_for_each_step_and_timed_in_the_whole),
         cmocka_unit_test(a_plan_that_fails_says_why_in_every_record),
-        cmocka_unit_test(a_disk_that_fails_under_a_plan_ends_the_run),
         cmocka_unit_test(a_step_of_raw_tensors_needs_no_plan),
         cmocka_unit_test(archives_plan_each_step_and_decode_without),
     };

@@ -64,39 +64,6 @@ static void every_size_has_levels_next_to_the_rotated_vector(void **state)
         }
 }
 
-/* All draws have the same rotation. The limits on the mean squared error and on the mean are six standard
- * errors. */
-static void the_error_given_the_rotation_is_its_closed_form(void **state)
-{
-    (void)state;
-    enum { COUNT = 4096, DRAWS = 400 };
-    static const char *const specs[] = {"rotated", "rotated:bits=1", "rotated:bits=2"};
-    static const unsigned steps[] = {15, 1, 3};
-    for (size_t s = 0; s < countof(specs); s++) {
-        Try *t = open_rotated(specs[s], COUNT);
-        double *mean = NEW_ZERO(t->arena, double, COUNT), sum = 0, squares = 0, off = 0, v = 0;
-        try_laplace(t, 50);
-        for (uint64_t r = 0; r < DRAWS; r++) {
-            double e = 0;
-            try_repeat(t, r);
-            try_both(t);
-            for (size_t i = 0; i < COUNT; i++) {
-                const double d = (double)t->y[i] - (double)t->x[i];
-                mean[i] += d / DRAWS;
-                e += d * d;
-            }
-            sum += e / DRAWS;
-            squares += e * e / DRAWS;
-        }
-        v = check_levels(t, steps[s], t->out.data);
-        for (size_t i = 0; i < COUNT; i++)
-            off += mean[i] * mean[i];
-        check_near(sum, v, 6 * sqrt((squares - sum * sum) / DRAWS) + 1e-5 * v);
-        check_near(off * DRAWS / v, 1, 6 * sqrt(2.0 / COUNT));
-        try_close(t);
-    }
-}
-
 /* Workers share the rotation but not the random numbers of rounding. So payloads of equal gradients have the
  * same smallest and largest coordinates, but different levels. */
 static void workers_share_the_rotation_alone(void **state)
@@ -116,7 +83,6 @@ static void workers_share_the_rotation_alone(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_size_has_levels_next_to_the_rotated_vector),
-    cmocka_unit_test(the_error_given_the_rotation_is_its_closed_form),
     cmocka_unit_test(workers_share_the_rotation_alone),
 };
 

@@ -64,27 +64,6 @@ static void residual_plus_output_is_the_input_of_error_feedback(void **state)
     }
 }
 
-/* Theorem 1 of the EF21 paper, for a fixed gradient g, the shift h and the codec topk: |g - h|^2 falls at least
- * by the factor 1 - k / n in each step. */
-static void ef21_contracts_to_a_fixed_gradient(void **state)
-{
-    (void)state;
-    Rig rig;
-    float x[N];
-    rig_open(&rig, "ef21+topk:ratio=0.1", shape_vector(N));
-    normal(x, N, "fixed");
-    double left = norm2(x, N);
-    for (uint64_t s = 0; s < 12; s++) {
-        const double now = step(&rig, x, s);
-        check(now <= 0.9 * left + 1e-9);
-        check_near(codec_residual(&rig.call), sqrt(now), 1e-9);
-        left = now;
-    }
-    /* after ten steps every element has been sent once; two more steps remove rounding errors */
-    check(left < 1e-10 * norm2(x, N));
-    rig_close(&rig);
-}
-
 static void ef21_decodes_to_its_next_shift(void **state)
 {
     (void)state;
@@ -188,61 +167,6 @@ static void the_variance_of_each_atom_has_the_square_of_alpha(void **state)
     }
 }
 
-static void ef21_round_the_same_codec_does_not_settle_and_says_so(void **state)
-{
-    (void)state;
-    Rig rig;
-    float x[N];
-    rig_open(&rig, "ef21+qsgd:bits=1", shape_vector(N));
-    normal(x, N, "fixed");
-    for (uint64_t s = 0; s < 20; s++)
-        step(&rig, x, s);
-    check(codec_residual(&rig.call) > 10 * sqrt(norm2(x, N)));
-    check(strstr(codec_caution(rig.codec), "diverges"));
-    rig_close(&rig);
-}
-
-static double learned_alpha(const char *spec, Shape shape)
-{
-    Rig rig;
-    double alpha;
-    rig_open(&rig, spec, shape);
-    float *x = NEW(rig.forever, float, shape.n);
-    normal(x, shape.n, "fixed");
-    step(&rig, x, 0);
-    memcpy(&alpha, rig.state, sizeof alpha);
-    rig_close(&rig);
-    return alpha;
-}
-
-/* diana learns a step size alpha of about 1 / (1 + omega) for the largest relative variance omega of the codec.
- * From 2 / (1 + omega) on, shifts do not converge. */
-static void diana_learns_at_one_over_one_plus_omega(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *spec;
-        double omega;
-    } rows[] = {{"diana+randk:ratio=0.1", 9},
-                {"diana+natural", 0.125},
-                {"diana+entry:ratio=0.1", 9},
-                {"diana+lq:q=2", 23.5},                 /* omega = sqrt n - 1 for n = 600 elements */
-                {"diana+lq:q=1", 599},                  /* omega = n - 1 for n = 600 elements */
-                {"diana+terngrad", 11.8},               /* omega = (sqrt n + 1)/2 - 1, plus a smaller term */
-                {"diana+qsgd:levels=1,bucket=0", 23.5}, /* omega = sqrt n / s - 1 with s levels */
-                {"diana+qsgd:levels=4,bucket=0", 5.1},  /* omega = sqrt n / s - 1 with s levels */
-                {"diana+none", 0},
-                {"diana+topk", 0}};
-    for (size_t k = 0; k < countof(rows); k++) {
-        const double alpha = learned_alpha(rows[k].spec, shape_vector(N)), want = 1 / (1 + rows[k].omega);
-        if (!(alpha < 1.9 * want && alpha > 0.5 * want))
-            print_error("%s: alpha %.4g, 1/(1 + omega) %.4g\n", rows[k].spec, alpha, want);
-        check(alpha < 1.9 * want && alpha > 0.5 * want);
-    }
-    check(learned_alpha("diana:alpha=0.125+qsgd", shape_vector(N)) == 0.125);
-    check(learned_alpha("diana+qsgd", shape_vector(0)) == 1);
-}
-
 static void merged_payloads_decode_to_the_sum_over_many_steps(void **state)
 {
     (void)state;
@@ -297,13 +221,10 @@ static void merged_payloads_decode_to_the_sum_over_many_steps(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(residual_plus_output_is_the_input_of_error_feedback),
-    cmocka_unit_test(ef21_contracts_to_a_fixed_gradient),
     cmocka_unit_test(ef21_decodes_to_its_next_shift),
     cmocka_unit_test(diana_loses_its_variance_on_a_fixed_gradient),
     cmocka_unit_test(the_variance_of_each_atom_has_the_square_of_alpha),
     cmocka_unit_test(the_closed_form_of_the_variance_is_the_mean_over_draws),
-    cmocka_unit_test(ef21_round_the_same_codec_does_not_settle_and_says_so),
-    cmocka_unit_test(diana_learns_at_one_over_one_plus_omega),
     cmocka_unit_test(merged_payloads_decode_to_the_sum_over_many_steps),
 };
 

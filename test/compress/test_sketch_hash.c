@@ -68,57 +68,11 @@ static void medians_are_those_of_sorted_columns(void **state)
 
 /* ---- tests of the hash ---- */
 
-/* `chi_square` returns Pearson's statistic, which exceeds `chi_limit` with probability 1e-9 (approximation of
- * Wilson and Hilferty). */
-static double chi_square(const double *count, size_t cells, double each)
-{
-    double sum = 0;
-    for (size_t i = 0; i < cells; i++)
-        sum += (count[i] - each) * (count[i] - each) / each;
-    return sum;
-}
-static double chi_limit(size_t freedom)
-{
-    const double f = (double)freedom, t = 2 / (9 * f);
-    return f * pow(1 - t + 6 * sqrt(t), 3);
-}
-
-/* The numbers of elements per bucket must vary as with random buckets. Pairs of elements that collide in two
- * rows must be as rare as with independent rows. */
-static void collisions_are_as_many_as_chance_makes(void **state)
-{
-    (void)state;
-    enum { N = 65536, COLS = 409, ROWS = 5 };
-    static uint32_t bucket[ROWS][N];
-    const Rng rng = rng_open(5, 0, RNG_EVERYONE, 0, 1);
-    for (size_t row = 0; row < ROWS; row++) {
-        double load[COLS] = {0};
-        const Rng below = rng_below(&rng, row);
-        kernels()->hash_buckets(rng_key(&below, USE_BUCKET, 0), 0, N, COLS, bucket[row]);
-        for (size_t i = 0; i < N; i++)
-            load[bucket[row][i]]++;
-        const double x = chi_square(load, COLS, (double)N / COLS);
-        check(x < chi_limit(COLS - 1));
-        /* numbers per bucket that are more even than random are wrong, too */
-        check(x > COLS - 1 - 6 * sqrt(2.0 * COLS));
-        for (size_t other = 0; other < row; other++) {
-            double both = 0, same = 0;
-            for (size_t i = 0; i < N; i++)
-                same += bucket[row][i] == bucket[other][i];
-            for (size_t i = 0; i + 1 < N; i++)
-                both += bucket[row][i] == bucket[row][i + 1] && bucket[other][i] == bucket[other][i + 1];
-            check_near(same, (double)N / COLS, 6 * sqrt((double)N / COLS));
-            check(both <= 8); /* 0.4 expected */
-        }
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(buckets_are_the_high_halves_of_products),
         cmocka_unit_test(medians_are_those_of_sorted_columns),
-        cmocka_unit_test(collisions_are_as_many_as_chance_makes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;
 }

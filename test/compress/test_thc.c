@@ -19,12 +19,6 @@ static Try *open_thc(int bits, bool share, size_t n)
     return t;
 }
 
-static void turn_with(Try *t, uint64_t repeat)
-{
-    try_repeat(t, repeat);
-    t->call.rng_shared = rng_open(1, repeat, RNG_EVERYONE, 0, 0);
-}
-
 /* Returns the T with P(|Z| > T) = clipped[bits] for a standard normal Z, found by bisection. */
 static double end_ref(int bits)
 {
@@ -142,95 +136,9 @@ static void workers_share_each_blocks_largest_norm(void **state)
 
 /* ---- mean and variance of draws ---- */
 
-/* All draws have the same rotation. Their mean has 1 / DRAWS of the rounding error, but all of the clipping
- * error. */
-static void averaging_leaves_the_error_of_clipping(void **state)
-{
-    (void)state;
-    enum { COUNT = 4096, DRAWS = 400 };
-    for (int bits = 2; bits <= 5; bits++) {
-        Try *t = open_thc(bits, true, COUNT);
-        double *mean = NEW_ZERO(t->arena, double, COUNT), sum = 0, squares = 0, off = 0;
-        try_laplace(t, 50);
-        for (uint64_t r = 0; r < DRAWS; r++) {
-            double e = 0;
-            try_repeat(t, r);
-            try_both(t);
-            for (size_t i = 0; i < COUNT; i++) {
-                const double d = (double)t->y[i] - (double)t->x[i];
-                mean[i] += d / DRAWS;
-                e += d * d;
-            }
-            sum += e / DRAWS;
-            squares += e * e / DRAWS;
-        }
-        const Loss l = check_levels(t, bits, t->sent.round[0].data + 1, t->sent.round[1].data + 1);
-        for (size_t i = 0; i < COUNT; i++)
-            off += mean[i] * mean[i];
-        check_near(sum, l.rounding + l.clipping, 6 * sqrt((squares - sum * sum) / DRAWS) + 1e-5 * sum);
-        check_near(off, l.clipping + l.rounding / DRAWS,
-                   6 * sqrt(2.0 / COUNT) * l.rounding / DRAWS +
-                       12 * sqrt(l.clipping * l.rounding / DRAWS / COUNT));
-        check(l.clipping > 0);
-        try_close(t);
-    }
-}
-
-/* Returns the expected squared error of one standard normal coordinate, computed by Simpson's rule. */
-static double normal_loss(int bits)
-{
-    enum { STEPS = 200000 };
-    const double T = end_ref(bits), D = 2 * T / ((1 << bits) - 1), h = 20.0 / STEPS;
-    double sum = 0;
-    for (int i = 0; i <= STEPS; i++) {
-        const double z = -10 + h * i, in = fmin(fmax(z, -T), T), t = (in + T) / D, f = t - floor(t);
-        const double loss = D * D * f * (1 - f) + (z - in) * (z - in);
-        sum += loss * exp(-z * z / 2) / sqrt(2 * M_PI) * h;
-    }
-    return sum;
-}
-
-/* For standard normal coordinates z that are clipped with probability p = P(|z| > T), the mean of the gain
- * <estimate, x> / |x|^2 is E z clip(z) = 1 - p. The limit is six standard errors. */
-static void the_bias_is_the_clipped_share_and_errors_and_bits_are_in_the_table(void **state)
-{
-    (void)state;
-    for (int bits = 1; bits <= 8; bits++)
-        for (int law = 0; law < 2; law++) {
-            Try *t = open_thc(bits, true, 65536);
-            double square = 0, mse = 0, dot = 0, own = 0;
-            (law ? try_laplace : try_normal)(t, 20);
-            for (size_t i = 0; i < 65536; i++)
-                square += (double)t->x[i] * (double)t->x[i];
-            for (uint64_t r = 0; r < 10; r++) {
-                turn_with(t, r);
-                try_both(t);
-                const Loss l = check_levels(t, bits, t->sent.round[0].data + 1, t->sent.round[1].data + 1);
-                own += (l.rounding + l.clipping) / 10;
-                for (size_t i = 0; i < 65536; i++) {
-                    mse += pow((double)t->y[i] - (double)t->x[i], 2) / 10;
-                    dot += (double)t->y[i] * (double)t->x[i] / 10;
-                }
-            }
-            const double v = normal_loss(bits), size = 8 * (double)t->out.size / 65536;
-            print_message("thc:bits=%d %-7s error %.5f (normal coordinates %.5f)  gain %.5f (1 - p = %.5f)  "
-                          "bits %.4f\n",
-                          bits, law ? "laplace" : "normal", mse / square, v, dot / square, 1 - clipped[bits],
-                          size);
-            check_rel(mse, own, 0.03);
-            /* with 8 bits few coordinates are clipped, so the mean squared error varies more */
-            check_rel(mse / square, v, bits < 8 ? 0.03 : 0.1);
-            check_near(dot / square, 1 - clipped[bits], 6 * sqrt(v / 655360) + 0.02 * clipped[bits]);
-            check_near(size, bits, 0.001);
-            try_close(t);
-        }
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_size_has_levels_next_to_the_clipped_rotated_vector),
     cmocka_unit_test(workers_share_each_blocks_largest_norm),
-    cmocka_unit_test(averaging_leaves_the_error_of_clipping),
-    cmocka_unit_test(the_bias_is_the_clipped_share_and_errors_and_bits_are_in_the_table),
 };
 
 CHECK_MAIN(tests)

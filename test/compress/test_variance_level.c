@@ -174,60 +174,6 @@ static void the_variance_is_what_was_asked(void **state)
         }
 }
 
-/* Duality: if the budget is the expected number of elements kept at tau, Algorithm 1 must find the level
- * tau. */
-static void atomo_at_the_same_budget_has_the_same_level(void **state)
-{
-    (void)state;
-    for (size_t l = 0; l < countof(laws); l++)
-        for (size_t k = 3; k < countof(sizes); k++)
-            for (double eps = 1e-3; eps < 1e4; eps *= 17) {
-                const ArenaMark mark = arena_mark(scratch);
-                const size_t n = sizes[k];
-                const float *x = fill(laws[l].at, n);
-                const double tau = waterfill_of_variance(x, n, eps, 1, scratch);
-                Level level;
-                check(waterfill_floats(x, n, expected_atoms(x, n, tau), 1, scratch, &level));
-                check_rel(level.tau, tau, 1e-9);
-                arena_rewind(scratch, mark);
-            }
-}
-
-/* Algorithm 3 of Wangni et al., iterated until it converges. It begins with p = min(kappa n |x| / |x|_1, 1) for
- * the density kappa. Each round multiplies the m probabilities below 1 by c = (kappa n - n + m) / (their sum),
- * until c <= 1. */
-static void the_greedy_iteration_tends_to_the_same_probabilities(void **state)
-{
-    (void)state;
-    const ArenaMark mark = arena_mark(scratch);
-    const size_t n = 5000;
-    const float *x = fill(normal, n);
-    double *p = NEW(scratch, double, n);
-    for (double kappa = 0.01; kappa < 1; kappa *= 3) {
-        const double wanted = kappa * (double)n;
-        double sum = 0, c = 2;
-        Level level;
-        for (size_t i = 0; i < n; i++)
-            sum += fabs((double)x[i]);
-        for (size_t i = 0; i < n; i++)
-            p[i] = fmin(1, wanted * fabs((double)x[i]) / sum);
-        for (int round = 0; round < 200 && c > 1 + 1e-14; round++) {
-            double light = 0, under = 0;
-            for (size_t i = 0; i < n; i++) {
-                light += p[i] < 1;
-                under += p[i] < 1 ? p[i] : 0;
-            }
-            c = (wanted - (double)n + light) / under;
-            for (size_t i = 0; i < n; i++)
-                p[i] = p[i] < 1 ? fmin(1, c * p[i]) : 1;
-        }
-        check(waterfill_floats(x, n, wanted, 1, scratch, &level));
-        for (size_t i = 0; i < n; i++)
-            check_rel(p[i], keep_chance(level.tau, (double)x[i]), 1e-9);
-    }
-    arena_rewind(scratch, mark);
-}
-
 /* The search for the water level starts in a range from a sample of one element in `stride`. In these vectors
  * the sample gives a wrong range, or a range with too many elements. */
 static void a_misleading_sample_changes_nothing(void **state)
@@ -411,8 +357,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_level_is_that_of_the_sorted_closed_form),
         cmocka_unit_test(the_variance_is_what_was_asked),
-        cmocka_unit_test(atomo_at_the_same_budget_has_the_same_level),
-        cmocka_unit_test(the_greedy_iteration_tends_to_the_same_probabilities),
         cmocka_unit_test(a_misleading_sample_changes_nothing),
         cmocka_unit_test(instruction_sets_add_up_the_same_around_a_range),
         cmocka_unit_test(nothing_and_zeros_have_no_level),

@@ -146,28 +146,10 @@ static void the_variance_told_is_that_of_both_neighbours(void **state)
         }
 }
 
-static void the_best_levels_leave_less_than_uniform_ones(void **state)
-{
-    (void)state;
-    static const char *const specs[] = {"zipml", "minmax:rounding=stochastic"};
-    for (int laplace = 0; laplace < 2; laplace++) {
-        double left[2];
-        for (size_t s = 0; s < 2; s++) {
-            Try *t = try_open(specs[s], 1 << 14);
-            (laplace ? try_laplace : try_normal)(t, 90);
-            left[s] = codec_variance(&t->call, t->x);
-            try_close(t);
-        }
-        print_message("of uniform levels' variance the best leave %.3f\n", left[0] / left[1]);
-        check(left[0] < left[1]);
-    }
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_size_bucket_and_level_comes_back_as_defined),
     cmocka_unit_test(levels_are_never_rounded),
     cmocka_unit_test(the_variance_told_is_that_of_both_neighbours),
-    cmocka_unit_test(the_best_levels_leave_less_than_uniform_ones),
 };
 
 CHECK_MAIN(tests)

@@ -28,7 +28,7 @@ applies() { # file, change, tests
     [ -n "$3" ] || { why="no test is named"; return 1; }
     for test in $3; do
         case $test in
-        torture/*.t) ;;
+        torture-*) test=torture.py ;;
         *.t) test=cli/$test ;;
         python-*) test=python/test_${test#*-}.py ;;
         *) test=$test.c ;;
@@ -44,14 +44,14 @@ remake() {
 # Makes what test $1 runs.
 build_test() {
     case $1 in
-    *.t | python-*) remake all ;;
+    *.t | python-* | torture-*) remake all ;;
     *) remake "$build/test/$1" ;;
     esac
 }
 
 run_test() {
     case $1 in
-    torture/*.t) (cd "$tree" && timeout 1200 sh test/cli/run.sh "$build/bin" "test/$1") ;;
+    torture-*) (cd "$tree" && timeout 1200 python3 test/torture.py "$build/bin" "${1#*-}") ;;
     *.t) (cd "$tree" && timeout 1200 sh test/cli/run.sh "$build/bin" "test/cli/$1") ;;
     python-*) timeout 1200 "${MAKE:-make}" --no-print-directory -C "$tree" "$1" ;;
     *) (cd "$tree" && timeout 300 "$build/test/$1") ;;

@@ -153,7 +153,7 @@ def main():
     global atomo
     directory = bench.start()
     atomo = bench.library()
-    count = int(sys.argv[2]) if len(sys.argv) > 2 else 16
+    count = int(sys.argv[2]) if len(sys.argv) > 2 else 6
     rng = np.random.default_rng(11)
     x = (rng.standard_normal((4, 15)) ** 3).astype(np.float32)
     bench.write_dump("small.h5", {"step_000001/a.weight": x}, model="small")

@@ -16,6 +16,8 @@ typedef struct {
 
 enum { IMAGES = 4, SIDE = 32, PIXELS = 3 * SIDE * SIDE, CLASSES = 10 };
 
+static size_t compared;
+
 typedef struct {
     Arena *a;
     Model *model;
@@ -67,25 +69,28 @@ static void closed(Net *t)
     arena_close(t->a);
 }
 
-static size_t differing(const Known *known, const SliceList *list, const float *x, double tolerance)
+static size_t differing(const Known *known, size_t count, const SliceList *list, const float *x, double tolerance)
 {
     size_t bad = 0;
     for (size_t i = 0; i < list->count; i++) {
         const Slice *s = &list->item[i];
+        const Known *k = known;
+        while (k < known + count && strcmp(k->name, s->name) != 0)
+            k++;
+        if (k == known + count)
+            continue; /* in a block that repeats another */
         double square = 0, product = 0;
         for (size_t j = 0; j < s->shape.n; j++) {
             const double v = (double)x[s->offset + j];
             square += v * v;
             product += v * (2 * reference_unit((uint32_t)j, 7) - 1);
         }
-        assert_string_equal(s->name, known[i].name);
+        compared++;
         /* The absolute tolerance 1e-5 is for gradients that are 0 up to rounding errors, such as the gradient
          * of a bias in front of a batch norm. */
-        if (fabs(sqrt(square) - known[i].norm) <= tolerance * known[i].norm + 1e-5 &&
-            fabs(product - known[i].product) <= tolerance * known[i].norm + 1e-5)
+        if (fabs(sqrt(square) - k->norm) <= tolerance * k->norm + 1e-5 && fabs(product - k->product) <= tolerance * k->norm + 1e-5)
             continue;
-        print_error("%s: norm %.9g, product %.9g, wanted %.9g, %.9g\n", s->name, sqrt(square), product,
-                    known[i].norm, known[i].product);
+        print_error("%s: norm %.9g, product %.9g, wanted %.9g, %.9g\n", s->name, sqrt(square), product, k->norm, k->product);
         bad++;
     }
     return bad;
@@ -98,12 +103,13 @@ static void hold(const char *network, double loss, double score, const Known *kn
     Error err;
     Score s;
     const SliceList *parameters = model_parameters(t.model), *running = model_running(t.model);
-    assert_int_equal(parameters->count + running->count, count);
     const Rng rng = rng_open(5, 0, 0, 0, 0);
     check_ok(model_gradient(t.model, &t.batch, t.w, t.running, &rng, 2, t.gradient, &s, &err), &err);
     check_rel(s.loss, loss, 1e-4);
-    assert_int_equal(differing(known, parameters, t.gradient, tolerance), 0);
-    assert_int_equal(differing(known + parameters->count, running, t.running, tolerance), 0);
+    compared = 0;
+    assert_int_equal(differing(known, count, parameters, t.gradient, tolerance), 0);
+    assert_int_equal(differing(known, count, running, t.running, tolerance), 0);
+    assert_int_equal(compared, count);
     check_ok(model_score(t.model, &t.batch, t.w, t.running, 2, &s, &err), &err);
     check_rel(s.loss, score, 1e-4);
     closed(&t);

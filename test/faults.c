@@ -1,4 +1,4 @@
-/* shim.c -- a library preloaded by faults.sh. It makes C library calls of the tested program fail. Calls by
+/* faults.c -- a library preloaded by torture.py. It makes C library calls of the tested program fail. Calls by
  * other libraries and by the loader do not fail.
  *
  * FAULT_CLASS names a class of calls, and FAULT_AT=N the N-th call of this class, counted from 1. FAULT_MODE is

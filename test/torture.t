@@ -1,38 +1,51 @@
-# a rank that is killed ends the others; the run goes on with fewer or more ranks, to the same weights
-? . $SRC/test/cli/ranks.sh; can_launch # needs mpirun and a build with MPI (make deps-mpi), without sanitizers
-$ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; B="$TRAIN --workers 3 --train-dir b -o b.csv --resume"; lose() { start $1 $B --max-steps 1000000 2>err; p=$!; until_saved b; from=$(date +%s); kill -9 $(cat pid.1); wait $p && echo not ended; for f in pid.*; do while kill -0 $(cat $f) 2>/dev/null; do sleep 0.1; done; done; [ $(($(date +%s) - from)) -le 10 ] && echo $1 ended; grep -c 'exited on signal 9' err; }; lose 3; lose 2; n=$(further b); $LAUNCH -n 4 $B --max-steps $n; $TRAIN --workers 3 --topology allgather --max-steps $n --train-dir a -o a.csv; same_run
-> 3 ended
-> 2 ended
-> 1
-- 0
-> same weights
-> same records
-- not ended
+# a stopped run prints how to continue
+$ atomo-bench synth -o g.h5 --shape 10 --shape 2000x640 -q; atomo-bench compare g.h5 -c none -c svd:method=gesdd --repeats 1000 -o r.csv & until grep -qs layer0 r.csv.part || ! kill -0 $!; do sleep 0.01; done; kill -TERM $!; wait $!; echo $?; ls
+> 130
+> r.csv.part
+- r.csv
+2> atomo-bench: g.h5: stopped with * of 6 records finished
+2> hint: the same command with --resume continues from r.csv.part
 = 0
 
-# ranks that are killed at random moments: nothing hangs, no checkpoint is lost, all bytes are those of an undisturbed run
-? . $SRC/test/cli/ranks.sh; can_launch # needs mpirun and a build with MPI (make deps-mpi), without sanitizers
-$ python3 $SRC/test/exchange/kills.py $(dirname $(command -v atomo-train)) 2
-> 2 kills: all ranks ended within 10 s, mpirun too but ? times; * runs ended with the bytes of an undisturbed run
+# a named pipe is read to its end, and written, where the other end comes a little later or earlier; HDF5 goes into none
+$ mkfifo p; atomo-bench synth -o g.h5 --shape 30 -q; atomo-bench compare g.h5 -c none --repeats 1 -q -o r.csv; for i in 1 2 3 4 5; do cat r.csv >p & atomo-bench report p -f csv -o r$i.csv -q; wait $!; echo "cat $?"; done; { sleep 0.3; cat r.csv >p; } & atomo-bench report p -f csv -o late.csv -q; wait $!; sort -u r?.csv late.csv | cmp - "$(sort r1.csv >s; echo s)" && echo read; { sleep 0.3; cat p >l; } & atomo-bench list -o p; wait $!; atomo-bench list | cmp - l && echo written; atomo-bench synth -o p --shape 3
+> read
+> written
+- cat 1*
+2> atomo-bench: p: not a regular file, which HDF5 needs
+= 2
+
+# SIGINT that is ignored at the start, as a shell does for "&", stays ignored; where it is not, it stops the program, which waits for a reader
+? env --default-signal=INT true # needs GNU env
+$ mkfifo p; atomo-bench synth -o g.h5 --shape 30 -q; for s in ignored caught; do case $s in ignored) set -- env --ignore-signal=INT ;; *) set -- env --default-signal=INT ;; esac; "$@" atomo-bench compare g.h5 -c qsgd --repeats 2 -q -f csv -o p 2>/dev/null & pid=$!; sh "$SRC"/test/cli/catches.sh $pid; kill -INT $pid; [ $s = caught ] || cat p >csv & wait $pid; echo "$s $?"; done; : 3<>p; wait; grep -c qsgd csv
+> ignored 0
+> caught 130
+> 2
 = 0
 
-# a rank that is stopped stops all, and the run goes on from that step
-? . $SRC/test/cli/ranks.sh; can_launch # needs mpirun and a build with MPI (make deps-mpi), without sanitizers
-$ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; start 2 $TRAIN --max-steps 1000000 --train-dir b -o b.csv 2>err; p=$!; until_saved b; kill -TERM $(cat pid.1); wait $p; echo code $?; grep -c 'stopped after step' err; n=$(further b); $LAUNCH -n 2 $TRAIN --max-steps $n --train-dir b -o b.csv --resume; $TRAIN --workers 2 --topology allgather --max-steps $n --train-dir a -o a.csv; same_run
-> code 130
-> 1
-> same weights
-> same records
+# eval --follow waits for a run that has not begun, tests each new checkpoint once, and ends with the run
+$ sh $SRC/test/cli/tiny.sh; atomo-train eval --threads 1 --train-dir d --follow -q -f csv >o.csv & e=$!; sh $SRC/test/cli/catches.sh $e; atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 600 --eval-freq 100 --train-dir d -q >/dev/null; wait $e; code=$?; cut -d, -f 1 o.csv | tr '\n' ' '; exit $code
+> step 100 200 300 400 500 600 *
+2>
 = 0
 
-# mpirun --timeout ends a run of which one rank is stopped, also this rank; the run goes on from its last checkpoint
-? . $SRC/test/cli/ranks.sh; can_launch # needs mpirun and a build with MPI (make deps-mpi), without sanitizers
-$ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; LAUNCH='mpirun --allow-run-as-root --oversubscribe --timeout 15'; start 2 $TRAIN --max-steps 1000000 --train-dir b -o b.csv 2>err; p=$!; until_saved b; kill -STOP $(cat pid.1); wait $p; [ $? != 0 ] && echo ended; grep -c 'Timeout: 15' err; for r in 0 1; do for i in 1 2 3 4 5 6 7 8 9 10; do kill -0 $(cat pid.$r) 2>/dev/null && sleep 1; done; kill -0 $(cat pid.$r) 2>/dev/null && echo rank $r is alive; done; d=$(ls b | sort | tail -1); d=${d#step_}; n=$(expr ${d%.h5} + 5); for d in a b; do $TRAIN --workers 2 --topology allgather --max-steps $n --train-dir $d -o $d.csv --resume; done; cmp a/step_$(printf %08d $n).h5 b/step_$(printf %08d $n).h5 && echo same weights
-> ended
-> 1
-> same weights
-- alive
-= 0
+# eval --follow prints what it waits for
+$ mkdir d d/none; for d in nowhere d; do atomo-train eval --threads 1 --train-dir $d --follow -f csv >/dev/null 2>$d.notes & e=$!; while ! grep -q waiting $d.notes && kill -0 $e; do sleep 0.02; done; kill -TERM $e; wait $e; code=$?; cat $d.notes >&2; done; exit $code
+2> note: nowhere: no such folder; waiting for a run that makes it
+2> note: d: no checkpoint there; waiting for a run (a run of several codecs has a folder for each*
+= 130
+
+# an interrupted eval --follow writes the checkpoints that it has tested
+$ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 10000000 --eval-freq 100 --train-dir d -q >/dev/null 2>&1 & r=$!; while [ ! -e d/step_00000200.h5 ] && kill -0 $r; do sleep 0.02; done; atomo-train eval --threads 1 --train-dir d --follow -f json -o o.json 2>notes & e=$!; while ! grep -q 'step 200:' notes && kill -0 $e; do sleep 0.02; done; kill -TERM $e; wait $e; code=$?; kill -TERM $r; wait $r; cat notes >&2; grep -c '"step": [12]00,' o.json; exit $code
+> 2
+2> note: step 200: test loss *
+2> atomo-train: d: stopped
+= 130
+
+# a folder that a running training uses is refused to a second run
+$ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --train-dir d -q --max-steps 10000000 >/dev/null 2>&1 & r=$!; while [ ! -e d/step_00000200.h5 ] && kill -0 $r; do sleep 0.02; done; atomo-train run --threads 1 --network softmax --dataset mnist --train-dir d -q --max-steps 1; code=$?; kill -TERM $r; wait $r; exit $code
+2> atomo-train: d: another run is at work there
+= 1
 
 # one process does not go on with the records of ranks, whose topology is another, and says which
 ? . $SRC/test/cli/ranks.sh; can_launch # needs mpirun and a build with MPI (make deps-mpi), without sanitizers
