@@ -1,22 +1,463 @@
-/* bench_advise.c -- advise FILE.h5 --link LINK --workers P: answers which codec makes a training iteration fastest. */
+/* bench_advise.c -- advise FILE.h5 --link LINK --workers P: answers which codec makes a training iteration fastest.
+ *
+ * All candidates are screened: measured with one worker and few repeats, which gives a lower bound on the time of an iteration.
+ * The fastest of those that meet the limits are then measured as `cost` does. bench_advise_rank.c ranks them. */
+#include "bench_advise_rank.h"
 #include "bench_commands.h"
 
-#include "app/advise_job.h"
+#include "app/cost_job.h"
+#include "compress/rate.h"
+#include "compress/spec.h"
+#include "measure/timing.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct {
+    CostJob cost; /* must be first: hooks cast CompareJob to AdviseJob */
+    bool all;
+    AdviseLimits limits;
+    Bytecount most_bytes, most_memory; /* --max-bytes, --memory; 0: no limit */
+
+    Candidate *list; /* (candidates) */
+    size_t candidates;
+    const char *verdict;
+} AdviseJob;
+
+/* ==== options and candidates ==== */
+
+/* Candidates without -c: of each way to compress, the codecs that are most often fastest on the links of docs/cost.md.
+ * Biased codecs stand under error feedback, without which training need not converge. */
+static const char *const shortlist[] = {"qsgd",        "terngrad", "natural",      "eden", "intsgd",
+                                        "ef+thc",      "randk",    "entry",        "svd",  "ef+topk",
+                                        "ef+powersgd", "ef+stc",   "ef+scaledsign"};
+static const char *const baselines[] = {"none", "bf16"};
+
+#define PATIENCE 40.0 /* seconds; a round after the first begins only if it should end by then */
+#define WIDE     0.03 /* half an interval above this share of the time is wide */
+
+enum {
+    CANDIDATES_MOST = 1024,
+    MEASURED_MOST = 5, /* candidates that are measured together, besides the baselines */
+    SCREEN_REPEATS = 2,
+    ROUNDS_MOST = 8, /* of measuring */
+    RUNNERS_UP = 4,  /* rows of the table besides the three fastest codecs and bf16 */
+};
+
+static Status read_options(AdviseJob *j)
+{
+    CostJob *c = &j->cost;
+    Error *err = c->job.err;
+    TRY(cost_read(c));
+    const char *lists = c->workers.count > 1 ? "--workers"
+                        : c->links > 1       ? "--link"
+                        : c->topologies > 1  ? "--topology"
+                                             : NULL;
+    if (lists) {
+        FAIL(err, ERR_USAGE, "%s: want one", lists);
+        return error_hint(err, "atomo-bench cost takes lists");
+    }
+    if (j->all && c->job.specs.count)
+        return FAIL(err, ERR_USAGE, "--all and -c: want one of them");
+    j->limits.bytes = j->most_bytes.bytes ? (double)j->most_bytes.bytes : INFINITY;
+    j->limits.scratch = j->most_memory.bytes ? (double)j->most_memory.bytes : INFINITY;
+    return OK;
+}
+
+static Status add_spec(CodecSet *set, const char *spec, CompareJob *j)
+{
+    const TextList one = {(const char **)&spec, 1};
+    const Codec **codec;
+    size_t count, left_out;
+    TRY(codec_alternatives(&codec, &count, &one, j->a, j->err));
+    for (size_t i = 0; i < count; i++)
+        TRY(rate_spread(set, codec[i], NULL, &left_out, j->a, j->err));
+    return OK;
+}
+
+static bool keeps_residual(const Codec *codec)
+{
+    for (; codec; codec = codec->inner)
+        if (codec->ops->residual)
+            return true;
+    return false;
+}
+
+/* Adds every codec that is no wrapper. A biased codec that keeps no residual is added as ef+CODEC. */
+static Status add_all(CodecSet *set, CompareJob *j)
+{
+    for (const Compressor *const *c = compressors; *c; c++) {
+        const Codec *codec;
+        if ((*c)->wraps)
+            continue;
+        TRY(codec_open(&codec, (*c)->name, j->a, j->err));
+        const bool needs = !(codec_traits(codec) & UNBIASED) && !keeps_residual(codec);
+        const char *spec = text_format(j->a, "%s%s", needs ? "ef+" : "", (*c)->name);
+        TRY(arena_check(spec, j->a, j->err));
+        TRY(add_spec(set, spec, j));
+    }
+    return OK;
+}
+
+static Status choose_codecs(AdviseJob *advise, CodecSet *set)
+{
+    CompareJob *j = &advise->cost.job;
+    const TextList usual = {(const char **)(uintptr_t)shortlist, countof(shortlist)},
+                   asked = j->specs.count ? j->specs : usual;
+    *set = (CodecSet){NEW(j->a, const Codec *, CANDIDATES_MOST), 0, CANDIDATES_MOST};
+    TRY(arena_check(set->codec, j->a, j->err));
+    for (size_t i = 0; i < countof(baselines); i++)
+        TRY(add_spec(set, baselines[i], j));
+    if (advise->all)
+        TRY(add_all(set, j));
+    for (size_t i = 0; i < asked.count && !advise->all; i++)
+        TRY(add_spec(set, asked.item[i], j));
+    return codec_unique(set->codec, &set->count, j->a, j->err);
+}
+
+/* ==== measuring ==== */
+
+/* Relative error of the mean of P estimates of one gradient, which all workers share. Averaging divides the variance
+ * by P, unless all workers draw the same numbers. If they share some numbers, the error is measured; a codec that is
+ * only screened has a lower bound. */
+static double error_of_mean(const CostJob *c, size_t k, double workers)
+{
+    const unsigned traits = codec_traits(c->job.codec[k]);
+    const CostErrors *alone = &c->alone[k].errors, *together = cost_mean_errors(c, k, c->workers.number[0]);
+    const double kept = traits & SHARED_DRAWS ? 1 : 1 / workers;
+    const double error = alone->relative - alone->variance * (1 - kept);
+    return traits & PART_SHARED && together ? together->relative : error < 0 ? 0 : error;
+}
+
+enum { BASELINE = 1 }; /* index of bf16 among the codecs of a measurement; none has index 0 */
+
+/* Fills a candidate from codec k. `layer`: its measurements (c->layers). `moved`: scratch memory (2 x c->layers). */
+static Status take(Candidate *out, const AdviseJob *advise, size_t k, const CostLayer *layer,
+                   CostLayer *moved)
+{
+    const CostJob *c = &advise->cost;
+    const CompareJob *j = &c->job;
+    const Codec *codec = j->codec[k];
+    const unsigned traits = codec_traits(codec);
+    const CostErrors *e = &c->alone[k].errors;
+    const Iteration it = cost_iteration(c, k, layer, c->workers.number[0], &c->link[0], c->topology[0]);
+    const bool adds = codec_adds(codec), possible = adds || !topology_adds(it.topology);
+    *out = (Candidate){.codec = codec,
+                       .name = j->name[k],
+                       .family = codec_family(codec, j->a),
+                       .plain = k <= BASELINE,
+                       .unbiased = traits & UNBIASED,
+                       .adds = adds,
+                       .travels = codec_travels(codec),
+                       .feedback = traits & UNBIASED || e->relative < 1e-3 ? FEEDBACK_NONE
+                                   : keeps_residual(codec)                 ? FEEDBACK_INSIDE
+                                                                           : FEEDBACK_WANTED,
+                       .traffic = iteration_traffic(&it),
+                       .repeats = (double)j->repeats,
+                       .error = error_of_mean(c, k, (double)c->workers.number[0]),
+                       .error_se = e->relative_se,
+                       .scratch = e->scratch,
+                       .failure = possible ? cost_error(c, k) : "its payloads do not add"};
+    if (traits & UNBIASED && e->relative > 0)
+        out->error_se *= out->error / e->relative;
+    for (size_t i = 0; i < c->layers; i++) {
+        out->bytes += layer[i].bytes;
+        out->bytes_se = hypot(out->bytes_se, layer[i].bytes_se);
+    }
+    if (out->failure)
+        return arena_check(out->family, j->a, j->err);
+    out->time = iteration_time(&it, c->link[0].bandwidth);
+    out->time_se = cost_errors(&it, &it, true, c->compute_se / 1e3, c->link[0].bandwidth, moved).time;
+    return arena_check(out->family, j->a, j->err);
+}
+
+/* Returns the layers of codec k that bound the cost of an iteration from below: without merging. */
+static const CostLayer *least_layers(const CostJob *c, size_t k)
+{
+    CostLayer *layer = NEW(c->job.a, CostLayer, c->layers);
+    for (size_t i = 0; layer && i < c->layers; i++) {
+        layer[i] = c->alone[k].layer[i];
+        layer[i].merged = layer[i].bytes;
+        layer[i].merged_se = layer[i].bytes_se;
+    }
+    return layer;
+}
+
+static Status take_all(AdviseJob *advise, Candidate *list, bool screened)
+{
+    const CostJob *c = &advise->cost;
+    const CompareJob *j = &c->job;
+    CostLayer *moved = NEW(j->a, CostLayer, 2 * c->layers);
+    TRY(arena_check(moved, j->a, j->err));
+    for (size_t k = 0; k < j->codecs; k++) {
+        const CostLayer *layer = screened ? least_layers(c, k) : cost_layers(c, k, c->workers.number[0]);
+        TRY(arena_check(layer, j->a, j->err));
+        TRY(take(&list[k], advise, k, layer, moved));
+        list[k].screened = screened;
+    }
+    return OK;
+}
+
+/* Sets `chosen` to the baselines and the first candidates that `wanted` returns true for. Returns false if there is none. */
+static bool choose(CodecSet *chosen, const AdviseJob *advise, const CodecSet *set,
+                   bool (*wanted)(const AdviseJob *advise, const Candidate *c))
+{
+    const size_t most = countof(baselines) + MEASURED_MOST;
+    chosen->count = 0;
+    for (size_t i = 0; i < countof(baselines); i++)
+        chosen->codec[chosen->count++] = set->codec[i];
+    for (size_t i = 0; i < advise->candidates && chosen->count < most; i++) {
+        const Candidate *c = &advise->list[i];
+        if (!c->plain && wanted(advise, c))
+            chosen->codec[chosen->count++] = c->codec;
+    }
+    return chosen->count > countof(baselines);
+}
+
+/* True for a candidate that was only screened and may be one of the three fastest. */
+static bool may_lead(const AdviseJob *advise, const Candidate *c)
+{
+    const Candidate *third = advise->candidates > 2 ? &advise->list[2] : NULL;
+    return c->screened && !c->failure && !c->limit &&
+           !(third && third->rank && c->time.total >= third->time.total);
+}
+
+/* True for the fastest candidate and its equals, if the interval of one of them is wide. */
+static bool is_vague(const AdviseJob *advise, const Candidate *c)
+{
+    bool wide = false;
+    for (size_t i = 0; i < advise->candidates && advise->list[i].rank == 1; i++)
+        wide |= advise_half_interval(&advise->list[i]) > WIDE * advise->list[i].time.total;
+    return wide && c->rank == 1;
+}
+
+/* One repeat tells nothing about the variance of a codec without a closed form: then the error of screening stays. */
+static void replace(AdviseJob *advise, const Candidate *by)
+{
+    for (size_t i = 0; i < advise->candidates; i++) {
+        Candidate *c = &advise->list[i];
+        const Candidate was = *c;
+        if (strcmp(c->name, by->name) != 0)
+            continue;
+        *c = *by;
+        if (isnan(c->error_se) && !isnan(was.error_se)) {
+            c->error = was.error;
+            c->error_se = was.error_se;
+        }
+    }
+}
+
+/* Measures the chosen candidates as `cost` does, and ranks all again. */
+static Status measure_chosen(AdviseJob *advise, const CodecSet *chosen)
+{
+    CompareJob *j = &advise->cost.job;
+    TRY(compare_job_codecs(j, chosen->codec, chosen->count, 0));
+    TRY(cost_measure(&advise->cost));
+    Candidate *measured = NEW_ZERO(j->a, Candidate, chosen->count);
+    TRY(arena_check(measured, j->a, j->err));
+    TRY(take_all(advise, measured, false));
+    for (size_t k = 0; k < chosen->count; k++)
+        replace(advise, &measured[k]);
+    return advise_rank(advise->list, advise->candidates, &advise->limits, j->a, j->err);
+}
+
+/* Measures all candidates with one worker, and ranks those that break a limit apart. */
+static Status screen(AdviseJob *advise, const CodecSet *set)
+{
+    CompareJob *j = &advise->cost.job;
+    advise->list = NEW_ZERO(j->a, Candidate, set->count);
+    TRY(arena_check(advise->list, j->a, j->err));
+    advise->cost.measured.count = 0;
+    j->repeats = SCREEN_REPEATS;
+    TRY(compare_job_codecs(j, set->codec, set->count, 0));
+    TRY(cost_measure_alone(&advise->cost));
+    TRY(take_all(advise, advise->list, true));
+    advise->candidates = set->count;
+    return advise_rank(advise->list, set->count, &advise->limits, j->a, j->err);
+}
+
+/* Measures, in rounds, the candidates whose lower bound is below the time of the candidate ranked third, until none is
+ * left. Further rounds measure the candidates of rank 1 again, each round with twice the repeats of the round before,
+ * until their intervals are not wide. There are at most ROUNDS_MOST rounds. A round begins only
+ * if it should end within PATIENCE seconds of `start`, by the previous round's time for each codec and repeat. */
+static Status measure_leaders(AdviseJob *advise, const CodecSet *set, int64_t repeats, double start)
+{
+    CompareJob *j = &advise->cost.job;
+    CodecSet chosen = {NEW(j->a, const Codec *, set->count), 0, set->count};
+    double each = 0; /* seconds for each codec and repeat of the last round */
+    TRY(arena_check(chosen.codec, j->a, j->err));
+    bool more = choose(&chosen, advise, set, may_lead), leaders = true;
+    j->repeats = repeats;
+    for (int round = 0; round == 0 || (more && round < ROUNDS_MOST); round++) {
+        const double begun = clock_now(), share = (double)chosen.count * (double)j->repeats;
+        if (round && begun + each * share > start + PATIENCE)
+            break;
+        TRY(measure_chosen(advise, &chosen));
+        each = (clock_now() - begun) / share;
+        leaders = leaders && choose(&chosen, advise, set, may_lead);
+        more = leaders || choose(&chosen, advise, set, is_vague);
+        j->repeats = leaders ? repeats : 2 * j->repeats;
+    }
+    return OK;
+}
+
+static Status measure_codecs(AdviseJob *advise, const CodecSet *set)
+{
+    CompareJob *j = &advise->cost.job;
+    const int64_t repeats = j->repeats;
+    const double start = clock_now();
+    TRY(screen(advise, set));
+    TRY(measure_leaders(advise, set, repeats, start));
+    j->repeats = repeats;
+    const Candidate *baseline = advise->list;
+    while (strcmp(baseline->name, j->name[BASELINE]) != 0)
+        baseline++;
+    advise->verdict = advise_verdict(advise->list, advise->candidates, baseline, j->a);
+    return arena_check(advise->verdict, j->a, j->err);
+}
+
+/* ==== results ==== */
+
+static const Column advise_columns[] = {
+    {"rank", true},
+    {"compressor", true},
+    {"total_ms", true},
+    {"speedup16", true},
+    {"bytes_up", true},
+    {"mean_error", true},
+    {"feedback", true},
+    {"travels", true},
+    {"why", true},
+    {"workers", false},
+    {"link", false},
+    {"topology", false},
+    {"compute_ms", false},
+    {"encode_ms", false},
+    {"comm_ms", false},
+    {"decode_ms", false},
+    {"unbiased", false},
+    {"screened", false},
+    {"peak_scratch_bytes", false},
+    {"total_ms_se", false},
+    {"speedup16_se", false},
+    {"bytes_up_se", false},
+    {"mean_error_se", false},
+    {"compute_ms_se", false},
+    {"encode_ms_se", false},
+    {"comm_ms_se", false},
+    {"decode_ms_se", false},
+    {"repeats", false},
+    {"seed", false},
+    {"spec", false},
+};
+enum { ADVISE_FIELDS = countof(advise_columns) };
+
+static void put(Value *row, const char *field, Value v)
+{
+    row[report_column(advise_columns, field)] = v;
+}
+
+static void put_times(Value *row, const Candidate *c, const Candidate *baseline)
+{
+    const IterationTime *t = &c->time, *se = &c->time_se;
+    const double speedup = baseline->time.total / t->total;
+    put(row, "compute_ms", value_real(1e3 * t->compute));
+    put(row, "encode_ms", value_real(1e3 * t->encode));
+    put(row, "comm_ms", value_real(1e3 * t->comm));
+    put(row, "decode_ms", value_real(1e3 * t->decode));
+    put(row, "total_ms", value_real(1e3 * t->total));
+    put(row, "compute_ms_se", value_real(1e3 * se->compute));
+    put(row, "encode_ms_se", value_real(1e3 * se->encode));
+    put(row, "comm_ms_se", value_real(1e3 * se->comm));
+    put(row, "decode_ms_se", value_real(1e3 * se->decode));
+    put(row, "total_ms_se", value_real(1e3 * se->total));
+    put(row, "speedup16", value_real(speedup));
+    put(row, "speedup16_se",
+        value_real(c == baseline ? 0
+                                 : speedup * hypot(se->total / t->total,
+                                                   baseline->time_se.total / baseline->time.total)));
+}
+
+static void put_candidate(Value *row, const AdviseJob *advise, const Candidate *c, const Candidate *baseline)
+{
+    const CostJob *cost = &advise->cost;
+    put(row, "rank", c->rank ? value_int((int64_t)c->rank) : value_none());
+    put(row, "compressor", value_text(c->name));
+    put(row, "spec", value_text(codec_complete(c->codec, cost->job.a)));
+    put(row, "feedback", value_text(feedback_names[c->feedback]));
+    put(row, "travels", value_text(c->travels));
+    put(row, "why", value_text(c->why));
+    put(row, "workers", value_int((int64_t)cost->workers.number[0]));
+    put(row, "link", value_text(cost->link[0].name));
+    put(row, "topology", value_text(topology_names[c->traffic.topology]));
+    put(row, "unbiased", value_bool(c->unbiased));
+    put(row, "screened", value_bool(c->screened));
+    put(row, "repeats", value_int((int64_t)c->repeats));
+    put(row, "seed", value_int(cost->job.common.seed));
+    if (c->failure)
+        return;
+    put(row, "bytes_up", value_real(c->bytes));
+    put(row, "bytes_up_se", value_real(c->bytes_se));
+    put(row, "mean_error", value_real(c->error));
+    put(row, "mean_error_se", value_real(c->error_se));
+    put(row, "peak_scratch_bytes", value_real(c->scratch));
+    put_times(row, c, baseline);
+}
+
+static Status write_rows(const AdviseJob *advise, const ReportSpec *spec, const bool *shown)
+{
+    const CompareJob *j = &advise->cost.job;
+    const Candidate *baseline = advise->list;
+    Report *report;
+    Status status = OK;
+    while (strcmp(baseline->name, baselines[BASELINE]) != 0)
+        baseline++;
+    TRY(report_open(&report, spec, j->a, j->err));
+    for (size_t i = 0; i < advise->candidates && status == OK; i++) {
+        Value row[ADVISE_FIELDS] = {{0}};
+        put_candidate(row, advise, &advise->list[i], baseline);
+        status = report_row(report, row, shown[i], j->err);
+    }
+    return report_finish(report, status, j->err);
+}
+
+static Status advise_write(CompareJob *j, ReportSpec spec)
+{
+    const AdviseJob *advise = (const AdviseJob *)j;
+    const bool text = spec.format == FORMAT_TABLE || spec.path; /* stdout has no csv or json */
+    bool *shown = NEW(j->a, bool, advise->candidates);
+    TRY(arena_check(shown, j->a, j->err));
+    advise_shown(advise->list, advise->candidates, RUNNERS_UP, shown);
+    spec.columns = advise_columns;
+    spec.column_count = ADVISE_FIELDS;
+    j->facts[spec.facts++] = (Fact){"verdict", value_text(advise->verdict)};
+    j->facts[spec.facts++] = (Fact){"compute_from", value_text(advise->cost.compute_from)};
+    j->facts[spec.facts++] = (Fact){"overlap", value_bool(advise->cost.overlap)};
+    TextBuf verdict = {.arena = j->a};
+    text_wrap(&verdict, advise->verdict, 0, spec.width ? spec.width : SIZE_MAX);
+    const char *lines = text_done(&verdict);
+    TRY(arena_check(lines, j->a, j->err));
+    if (text)
+        fprintf(stdout, "%s\n", lines);
+    return write_rows(advise, &spec, shown);
+}
+
+/* ==== the command ==== */
 
 static Status measure(AdviseJob *advise, const CodecSet *set)
 {
     TRY(cost_read_compute(&advise->cost));
-    return advise_measure(advise, set);
+    return measure_codecs(advise, set);
 }
 
 static Status run(CompareJob *j)
 {
     AdviseJob *advise = (AdviseJob *)j;
     CodecSet set;
-    TRY(advise_read(advise));
-    TRY(advise_codecs(advise, &set));
+    TRY(read_options(advise));
+    TRY(choose_codecs(advise, &set));
     TRY(compare_job_open(j, NULL, 0));
-    return compare_job_finish(j, measure(advise, &set));
+    return compare_job_finish(j, measure(advise, &set), advise_write);
 }
 
 static const char details[] =
@@ -34,7 +475,6 @@ int bench_advise(int argc, char **argv)
     AdviseJob j = {.cost = {.job = {.schema = "atomo-advise/1",
                                     .keeps_no_part = true,
                                     .sums_up = true,
-                                    .write = advise_write,
                                     .repeats = 3},
                             .workers_text = "16",
                             .topology_text = "auto",

@@ -3,6 +3,7 @@
 #include "bench_commands.h"
 
 #include "app/compare_job.h"
+#include "compress/rate.h"
 #include "compress/spec.h"
 #include "report/report_against.h"
 
@@ -46,11 +47,6 @@ static void put_pairs(CompareJob *j, const Record *record)
     against_put(&compare_of(j)->pairs, record);
 }
 
-static Status write_pairs(CompareJob *j, ReportSpec spec)
-{
-    return against_write(&compare_of(j)->pairs, j->view.per_tensor, spec, j->a, j->err);
-}
-
 /* The differences of --against need the metrics of each repeat, which FILE.part does not hold, so a comparison with
  * --against cannot be resumed. */
 static Status prepare_pairs(CompareJob *j)
@@ -66,11 +62,107 @@ static Status prepare_pairs(CompareJob *j)
     }
     j->keeps_no_part = true;
     j->figures = put_pairs;
-    j->write = write_pairs;
     if (!j->view.metrics)
         j->view.metrics = against_usual;
     TRY(view_check(&j->view, j->own, j->err));
     return against_metrics(&compare_of(j)->pairs, j->view.metrics, j->a, j->err);
+}
+
+/* ---- --equal-bits: the rate at which each codec sends a given number of bits per element ---- */
+
+/* Loads a vector. Redraws the progress bar too, because the search for one codec's rate takes long and loads
+ * many vectors. */
+static Status load(void *data, const Vector *v, float *x, Error *err)
+{
+    CompareJob *j = data;
+    progress_step(&j->progress, j->progress.done);
+    return vector_load(j->dump, v, x, err);
+}
+
+/* Sets the codec's rate to the value at which the search starts. Specs that differ only in the rate become
+ * equal, so the search runs once for them. */
+static Status unset_rate(CompareJob *j, const Codec **codec)
+{
+    Rate r;
+    double low, high, start;
+    if (!rate_find_fine(&r, *codec))
+        return OK;
+    if (rate_named(&r)) {
+        const char *spec = codec_typed(*codec, j->a);
+        TRY(arena_check(spec, j->a, j->err));
+        progress_note(&j->progress, "note: %s: --equal-bits sets %s's %s, whatever the spec says", spec,
+                      r.stage->ops->name, r.key->key);
+    }
+    rate_range(&r, &low, &high, &start);
+    return rate_set(codec, *codec, &r, start, j->a, j->err);
+}
+
+static Status solve_one(CompareJob *j, Sizer *s, const Codec **codec)
+{
+    unsigned tries;
+    const char *name = codec_typed(*codec, j->a);
+    progress_at(&j->progress, "%s", name ? name : "");
+    TRY(sizer_solve(s, codec, *codec, j->target_bits, &tries, j->a, j->err));
+    const char *as = codec_typed(*codec, j->a);
+    if (tries && j->common.verbose && as)
+        progress_note(&j->progress, "note: %s: found after taking the size %u times", as, tries);
+    return arena_check(name && as, j->a, j->err);
+}
+
+static Status solve_all(CompareJob *j, Sizer *s, const Codec **codec, size_t count)
+{
+    progress_close(&j->progress);
+    progress_open(&j->progress, "solving", "codecs", count, j->common.quiet);
+    for (size_t k = 0; k < count; k++) {
+        TRY(solve_one(j, s, &codec[k]));
+        progress_step(&j->progress, k + 1);
+    }
+    return OK;
+}
+
+static Status equal_bits(CompareJob *j, const Codec **codec, size_t *count)
+{
+    const Comparison c = {.vectors = &j->list,
+                          .repeats = (size_t)j->repeats,
+                          .seed = (uint64_t)j->common.seed,
+                          .threads = (int)j->common.threads,
+                          .data = j,
+                          .load = load,
+                          .stopped = cli_stopped};
+    Sizer *s = NULL;
+    for (size_t k = 0; k < *count; k++)
+        TRY(unset_rate(j, &codec[k]));
+    TRY(codec_unique(codec, count, j->a, j->err));
+    Arena *work = arena_open(0);
+    Status status = sizer_open(&s, &c, work, j->err);
+    if (status == OK)
+        status = solve_all(j, s, codec, *count);
+    sizer_close(s);
+    arena_close(work);
+    return status == OK ? codec_unique(codec, count, j->a, j->err) : status;
+}
+
+static const char *why_not(const Codec *codec)
+{
+    Rate r;
+    double low, high, start;
+    if (!rate_find_fine(&r, codec))
+        return "it has no rate to set";
+    rate_range(&r, &low, &high, &start);
+    const double value = rate_value(&r);
+    if (value <= low || value >= high)
+        return "its sizes end there";
+    return r.key->type == PARAM_INT ? "its sizes come in steps, of which this is the nearest" : "no rate came nearer";
+}
+
+static void note_unreached(CompareJob *j)
+{
+    const size_t whole = j->results.places - 1;
+    for (size_t k = 0; k < j->codecs && !j->common.quiet; k++) {
+        const double bits = results_number(&j->results, whole, k, "bits_per_element_expected");
+        if (!isnan(bits) && fabs(bits / j->target_bits - 1) > SIZE_TOLERANCE)
+            progress_note(&j->progress, "note: %s: %.4g bits per element: %s", j->name[k], bits, why_not(j->codec[k]));
+    }
 }
 
 /* ---- the codecs ---- */
@@ -97,7 +189,7 @@ static Status compare_set(CompareJob *j, const Codec **codec, size_t count)
 {
     const bool entry = j->specs.count == 0 && j->target_bits == 0;
     if (j->target_bits > 0)
-        TRY(compare_job_equal_bits(j, codec, &count));
+        TRY(equal_bits(j, codec, &count));
     TRY(compare_job_codecs(j, codec, count, entry));
     if (compare_of(j)->against)
         TRY(against_open(&compare_of(j)->pairs, &j->results, j->a, j->err));
@@ -105,11 +197,14 @@ static Status compare_set(CompareJob *j, const Codec **codec, size_t count)
     return entry ? set_entry(j) == OK ? compare_job_run(j) : j->err->status : OK;
 }
 
-static Status fill_target(CompareJob *j)
+static Status compare_write(CompareJob *j, ReportSpec spec)
 {
-    target_fill(&j->results, j->target_bits);
-    compare_job_note_unreached(j);
-    return OK;
+    if (j->target_bits > 0) {
+        target_fill(&j->results, j->target_bits);
+        note_unreached(j);
+    }
+    return compare_of(j)->against ? against_write(&compare_of(j)->pairs, j->view.per_tensor, spec, j->a, j->err)
+                                  : results_write(&j->results, &j->view, spec, j->err);
 }
 
 static Status run(CompareJob *j)
@@ -119,10 +214,8 @@ static Status run(CompareJob *j)
     const char *against = compare_of(j)->against;
     const Codec **codec;
     size_t count;
-    if (j->target_bits > 0) {
+    if (j->target_bits > 0)
         j->own = target_fields;
-        j->fill = fill_target;
-    }
     TRY(codec_list(&codec, &count,
                    j->specs.count       ? &j->specs
                    : j->target_bits > 0 ? &equal
@@ -134,7 +227,7 @@ static Status run(CompareJob *j)
     }
     j->schema = against ? "atomo-against/1" : "atomo-compare/1";
     TRY(compare_job_open(j, codec, count));
-    return compare_job_finish(j, compare_set(j, codec, count));
+    return compare_job_finish(j, compare_set(j, codec, count), compare_write);
 }
 
 int bench_compare(int argc, char **argv)

@@ -1,7 +1,6 @@
 /* bench_convert.c -- convert IN OUT: writes a dump anew as HDF5, safetensors or .npz. */
 #include "bench_commands.h"
 
-#include "app/memory.h"
 #include "app/notes.h"
 #include "base/outfile.h"
 #include "dump/convert.h"
@@ -26,9 +25,7 @@ static Status check_memory(const Options *o, const Dump *d)
     const uint64_t need = sizeof(float) * (uint64_t)largest->shape.n;
     if (o->common.verbose)
         memory_note("%.200s: memory for the largest tensor %.4g MB", largest->path, 1e-6 * (double)need);
-    return memory_check(need, largest->path, largest->shape.n, o->err) == OK
-               ? OK
-               : error_at(o->err, "%s", dump_file(d));
+    return memory_check(need, dump_file(d), largest->path, largest->shape.n, o->err);
 }
 
 static Status convert(const Options *o, Dump *d, const char *path)

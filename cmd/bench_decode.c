@@ -2,8 +2,7 @@
 #include "bench_commands.h"
 
 #include "app/archive.h"
-#include "app/memory.h"
-#include "app/progress.h"
+#include "app/notes.h"
 #include "base/host.h"
 #include "compress/spec.h"
 
@@ -46,7 +45,7 @@ static Status check_memory(const Options *o, const char *path, const ArchiveSize
         memory_note(
             "%s: memory for the largest tensor and its payload %.4g MB; the codec's scratch comes on top",
             size->name, 1e-6 * (double)need);
-    return memory_check(need, size->name, (size_t)size->elements, o->err) == OK ? OK : error_at(o->err, "%s", path);
+    return memory_check(need, path, size->name, (size_t)size->elements, o->err);
 }
 
 /* Names a --memory that suffices. Of all codecs, diana+fourier takes the most memory for decoding: six times the vector
@@ -67,14 +66,14 @@ static Status hint_memory(const Options *o, const Codec *codec, const ArchiveSiz
  * Nothing is written before this check. */
 static Status check_size(const Options *o, FrameReader *from, const Codec *codec, ArchiveSize *size)
 {
-    const char *path = frame_name(from);
+    const char *path = from->name;
     const bool given = o->output_max.bytes != not_given.bytes;
-    const uint64_t most = given ? o->output_max.bytes : usual_most(frame_size(from));
+    const uint64_t most = given ? o->output_max.bytes : usual_most(from->size);
     TRY(archive_survey(from, size, o->a, o->err));
     arena_trim(o->a); /* of the room for the largest payload, which decoding takes anew */
     if (size->bytes > most) {
         FAIL(o->err, ERR_CORRUPT, "%s: %llu bytes that decode to %llu, want at most %llu", path,
-             (unsigned long long)frame_size(from), (unsigned long long)size->bytes, (unsigned long long)most);
+             (unsigned long long)from->size, (unsigned long long)size->bytes, (unsigned long long)most);
         return error_hint(o->err, "--max-output %llu decodes it, if you trust the file",
                           (unsigned long long)size->bytes);
     }
@@ -102,7 +101,7 @@ static Status write_dump(const Options *o, FrameReader *from, const Codec *codec
     TRY(status);
     TRY(dump_create(&to, o->common.output, o->err));
     dump_sign(to, "atomo-bench decode");
-    progress_open(&progress, "decoding", "tensors", frame_records(from), o->common.quiet);
+    progress_open(&progress, "decoding", "tensors", from->records, o->common.quiet);
     const ArchiveJob job = {.codec = codec,
                             .threads = (int)o->common.threads,
                             .memory = o->memory.bytes,
@@ -114,13 +113,13 @@ static Status write_dump(const Options *o, FrameReader *from, const Codec *codec
         error_at(o->err, "decode");
     progress_close(&progress);
     if (status == ERR_MEMORY) {
-        if (strncmp(o->err->text, frame_name(from), strlen(frame_name(from))) != 0)
-            error_at(o->err, "%.200s", frame_name(from));
+        if (strncmp(o->err->text, from->name, strlen(from->name)) != 0)
+            error_at(o->err, "%.200s", from->name);
         hint_memory(o, codec, &size);
     }
     status = dump_finish(to, status, o->err);
     TRY(status);
-    printf("%s: %s, %zu tensor%s, %llu payload bytes -> %llu\n", o->common.output, frame_spec(from),
+    printf("%s: %s, %zu tensor%s, %llu payload bytes -> %llu\n", o->common.output, from->spec,
            sum.tensors, text_s(sum.tensors), (unsigned long long)sum.payload_bytes,
            (unsigned long long)sum.raw_bytes);
     return OK;
@@ -154,7 +153,7 @@ static Status run(void *options, const TextList *arguments)
     if (!o->common.output)
         return FAIL(o->err, ERR_USAGE, "decode: no output file; want -o FILE.h5");
     TRY(strcmp(path, "-") ? frame_open(&from, path, o->a, o->err) : open_stdin(&from, o->a, o->err));
-    Status status = codec_open(&codec, frame_spec(from), o->a, o->err);
+    Status status = codec_open(&codec, from->spec, o->a, o->err);
     if (status == ERR_USAGE) {
         status = o->err->status = ERR_CORRUPT; /* an invalid spec is the file's error, not the user's */
         o->err->hint[0] = '\0';

@@ -1,7 +1,6 @@
 /* bench_encode.c -- encode FILE.h5 -c SPEC -o FILE.atomo: writes the payloads of a dump to a file. */
 #include "bench_commands.h"
 
-#include "app/memory.h"
 #include "app/archive.h"
 #include "app/notes.h"
 #include "compress/spec.h"
@@ -20,19 +19,43 @@ typedef struct {
     Error *err;
 } Options;
 
+/* Bytes of memory that encoding takes. The codec's scratch memory comes on top. */
+typedef struct {
+    const Vector *largest;
+    uint64_t vectors; /* the largest vector; if the codec keeps a state, also its estimate */
+    uint64_t states;
+    uint64_t payload; /* upper bound on the payload of the largest vector */
+} Memory;
+
+static Memory memory_of(const VectorList *list, const Codec *codec, Arena *scratch)
+{
+    Memory m = {.largest = list->item};
+    Error ignored;
+    Call call = {.self = codec, .workers = 1, .threads = 1, .scratch = scratch, .err = &ignored};
+    for (size_t i = 0; i < list->count; i++) {
+        const Vector *v = &list->item[i];
+        m.largest = v->shape.n > m.largest->shape.n ? v : m.largest;
+        call.shape = &v->shape;
+        if (v->step_address == list->item->step_address && !v->raw) /* later steps use the same states */
+            m.states += codec_state_size(&call);
+    }
+    call.shape = &m.largest->shape;
+    m.vectors = (codec_keeps_state(codec) ? 8 : 4) * (uint64_t)m.largest->shape.n;
+    m.payload = codec_message_bound(&call);
+    return m;
+}
+
 /* Says how much memory the largest vector will take; refuses one that does not fit. */
 static Status check_memory(const Options *o, const Dump *d, const VectorList *list, const Codec *codec)
 {
-    const ArchiveMemory m = archive_memory(list, codec, o->a);
+    const Memory m = memory_of(list, codec, o->a);
     if (o->common.verbose)
         memory_note(
             "%.200s: memory for the largest tensor%s %.4g MB, states %.4g MB, payload up to %.4g MB; the codec's "
             "scratch comes on top",
             m.largest->name, codec_keeps_state(codec) ? " and its estimate" : "", 1e-6 * (double)m.vectors,
             1e-6 * (double)m.states, 1e-6 * (double)m.payload);
-    return memory_check(m.vectors + m.states, m.largest->name, m.largest->shape.n, o->err) == OK
-               ? OK
-               : error_at(o->err, "%s", dump_file(d));
+    return memory_check(m.vectors + m.states, dump_file(d), m.largest->name, m.largest->shape.n, o->err);
 }
 
 static Status write_container(const Options *o, Dump *d, const VectorList *list, const Codec *codec)
@@ -53,9 +76,9 @@ static Status write_container(const Options *o, Dump *d, const VectorList *list,
     if (status == ERR_STOPPED)
         error_at(o->err, "encode");
     progress_close(&progress);
-    const uint64_t size = frame_bytes(to);
+    uint64_t size = 0;
     if (status == OK)
-        status = frame_commit(to, o->err);
+        status = frame_commit(to, &size, o->err);
     else
         frame_abandon(to);
     TRY(status);

@@ -12,7 +12,6 @@ enum { WORKERS_MOST = 1 << 20 };
 typedef struct {
     CompareJob job; /* must be first: hooks cast CompareJob to Merge */
     const char *text;
-    double noise;
     int average;
     size_t done; /* finished records of single vectors, for the progress bar */
     Counts workers;
@@ -22,15 +21,7 @@ typedef struct {
 static const char *const usual_set[] = {"none", "randk", "sign", "qsgd", "terngrad", "svd", "topk"};
 static const char all_numbers[] = "4,8,...,512";
 
-/* ---- hooks of the comparison ---- */
-
-static Status arrange(CompareJob *j)
-{
-    Merge *m = (Merge *)j;
-    TRY(compare_job_team(j, m->noise));
-    j->list = j->team.list;
-    return OK;
-}
+/* ---- records ---- */
 
 /* Returns the number of workers for entry k of the comparison's list of codecs. The list has every codec once
  * for each number of workers. */
@@ -71,7 +62,7 @@ static Status note_made(Merge *m)
         progress_note(
             &m->job.progress,
             "note: %s: it has %zu gradient%s of a tensor; the other workers' are made: g + %s rms(g) N(0, 1)",
-            m->job.file, least, text_s(least), text_double(noise, m->noise));
+            m->job.file, least, text_s(least), text_double(noise, m->job.noise));
     }
     return OK;
 }
@@ -117,7 +108,7 @@ static Status run(CompareJob *j)
     for (size_t k = 0; k < count; k++)
         TRY(average_check(j->average, codec[k], j->err));
     TRY(compare_job_open(j, codec, count));
-    return compare_job_finish(j, run_all(m, codec, count));
+    return compare_job_finish(j, run_all(m, codec, count), NULL);
 }
 
 static const char details[] =
@@ -135,15 +126,15 @@ int bench_merge(int argc, char **argv)
     Merge m = {.job = {.schema = "atomo-merge/1",
                        .own = merge_fields,
                        .figures = figures,
-                       .arrange = arrange,
+                       .workers = 1, /* until --workers is read */
+                       .noise = 1,
                        .keeps_no_part = true,
                        .repeats = 1,
                        .view = {.usual = "bytes,bits_per_element,encode_ms,decode_ms,relative_error"}},
-               .text = all_numbers,
-               .noise = 1};
+               .text = all_numbers};
     const Option options[] = {
         OPTION(0, "workers", "LIST", &m.text, "numbers of workers; 4,8,...,512 continues at the same ratio"),
-        OPTION(0, "noise", "X", &m.noise, "noise of made gradients, in units of the tensor's rms", .low = 0,
+        OPTION(0, "noise", "X", &m.job.noise, "noise of made gradients, in units of the tensor's rms", .low = 0,
                .high = 1e6),
         OPTION(0, "average", "A", &m.average, average_help, .choices = average_names),
         {0},

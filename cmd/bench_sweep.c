@@ -46,10 +46,11 @@ typedef struct {
 } Sweep;
 
 /* A run that is stopped before `front` is complete takes its own results. */
-static Status fill(CompareJob *j)
+static Status sweep_write(CompareJob *j, ReportSpec spec)
 {
     const Sweep *s = (const Sweep *)j;
-    return sweep_fill(&j->results, s->has_front ? &s->front : &j->results, j->codec, j->err);
+    TRY(sweep_fill(&j->results, s->has_front ? &s->front : &j->results, j->codec, j->err));
+    return results_write(&j->results, &j->view, spec, j->err);
 }
 
 static Status put(void *data, const Record *record, Error *err)
@@ -98,12 +99,12 @@ static Status run(CompareJob *j)
     TRY(codec_alternatives(&codec, &count, j->specs.count ? &j->specs : &paper, j->a, j->err));
     TRY(spread_all(j, s->rates, codec, count, &set));
     TRY(compare_job_open(j, set.codec, set.count));
-    return compare_job_finish(j, sweep_set(s, &set));
+    return compare_job_finish(j, sweep_set(s, &set), sweep_write);
 }
 
 int bench_sweep(int argc, char **argv)
 {
-    Sweep s = {.job = {.schema = "atomo-sweep/1", .own = sweep_fields, .fill = fill}};
+    Sweep s = {.job = {.schema = "atomo-sweep/1", .own = sweep_fields}};
     const Option options[] = {
         OPTION(0, "rates", "LIST", &s.rates, "rates to try, separated by commas"),
         {0},

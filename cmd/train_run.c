@@ -2,14 +2,64 @@
  * and use the same batches. */
 #include "train_commands.h"
 
-#include "app/rank_check.h"
-#include "app/train_rates.h"
-#include "app/train_codec.h"
+#include "train_codec.h"
 
+#include "base/checksum.h"
+#include "base/file.h"
 #include "base/outfile.h"
 #include "compress/spec.h"
+#include "math/linalg.h"
+#include "math/vec/kernels.h"
+#include "report/report_stored.h"
 
 #include <math.h>
+#include <string.h>
+
+/* ---- --lr-from ---- */
+
+static Status no_result(const char *path, const char *why, Error *err)
+{
+    FAIL(err, ERR_CORRUPT, "%s: %s", path, why);
+    return error_hint(err, "want what atomo-train tune -c SPEC... -o FILE wrote");
+}
+
+static Status check_columns(const Csv *t, const char *path, Error *err)
+{
+    static const char *const wanted[] = {"compressor", "lr", "chosen"};
+    for (size_t i = 0; i < countof(wanted); i++)
+        if (!csv_has(t, wanted[i]))
+            return no_result(path, "holds no chosen step sizes", err);
+    return OK;
+}
+
+static Status find(double *lr, const Csv *t, const char *path, const char *spec, Error *err)
+{
+    for (size_t row = 0; row < t->rows; row++) {
+        if (strcmp(csv_cell(t, row, "chosen"), "true") || !spec_equal(csv_cell(t, row, "compressor"), spec))
+            continue;
+        *lr = csv_real(t, row, "lr");
+        return isfinite(*lr) && *lr >= 0 ? OK : no_result(path, "a chosen lr is no step size", err);
+    }
+    FAIL(err, ERR_USAGE, "--lr-from %s: no step size was chosen for %s", path, spec);
+    return error_hint(err,
+                      "name the same -c SPEC to atomo-train tune; none is chosen where every run diverged");
+}
+
+/* Sets (*rate)[k] to the step size that `atomo-train tune` chose for codec[k], from its output in the file at `path`. Codecs are
+ * found by their specs. */
+static Status load_rates(double **rate, const char *path, const Codec *const *codec, size_t codecs, Arena *a, Error *err)
+{
+    Stored tuned;
+    TRY(stored_load(&tuned, path, a, err));
+    TRY(check_columns(&tuned.table, path, err));
+    *rate = NEW(a, double, codecs);
+    for (size_t k = 0; k < codecs; k++) {
+        const char *name = codec_typed(codec[k], a);
+        TRY(arena_check(*rate && name, a, err));
+        TRY(find(*rate + k, &tuned.table, path, name, err));
+    }
+    return OK;
+}
 
 /* Reads the learning rates of all codecs before the first run, so that a missing rate stops the command
  * early. */
@@ -18,7 +68,7 @@ static Status take_rates(TrainRun *r)
     TrainJob *j = &r->job;
     if (!r->tuned)
         return OK;
-    TRY(train_rates_load(&r->rate, r->tuned, j->codec, j->codecs, j->a, j->err));
+    TRY(load_rates(&r->rate, r->tuned, j->codec, j->codecs, j->a, j->err));
     for (size_t k = 0; k < j->codecs; k++) {
         char shown[SPEC_SHOWN];
         j->setup.optimizer.lr = r->rate[k];
@@ -28,6 +78,98 @@ static Status take_rates(TrainRun *r)
     j->setup.optimizer.lr = NAN;
     return OK;
 }
+
+/* ---- ranks are about to do the same work: each compares a digest of its settings with that of rank 0, and where it differs,
+ * the settings ---- */
+
+static const char own_program[] = "/proc/self/exe";
+
+static Value sum_of(Bytes a, Bytes b, Arena *arena)
+{
+    return value_text(text_format(arena, "%016llx", (unsigned long long)checksum(b, checksum(a, 0))));
+}
+
+static Value sum_of_data(const Dataset *d, Arena *a)
+{
+    const size_t pixels =
+        d->tokens ? d->tokens : d->count * d->info->channels * d->info->rows * d->info->columns;
+    const Bytes images = d->values ? (Bytes){(const uint8_t *)d->values, pixels * sizeof *d->values}
+                                   : (Bytes){d->pixels, pixels};
+    return sum_of(images, (Bytes){(const uint8_t *)d->labels, d->labels ? d->count * sizeof *d->labels : 0}, a);
+}
+
+/* The kernels of the network and of BLAS round differently on different processors. */
+static Value blas_name(Arena *a)
+{
+    Error err;
+    BlasInfo blas = {0};
+    const bool loaded = linalg_blas_info(&blas, &err) == OK;
+    return value_text(text_format(a, "%s %s", loaded ? blas.core : "none", loaded ? blas.config : ""));
+}
+
+static Status make_line(TrainRun *r, const char **line)
+{
+    TrainJob *j = &r->job;
+    char *program;
+    size_t size;
+    if (file_load(&program, &size, own_program, SIZE_MAX / 2, j->a, j->err) != OK)
+        return error_at(j->err, "%s", own_program);
+    const Fact own[] = {{"the program", sum_of((Bytes){(const uint8_t *)program, size}, (Bytes){0}, j->a)},
+                        {"the instruction set", value_text(kernels()->name)},
+                        {"BLAS", blas_name(j->a)},
+                        {"the training images", sum_of_data(&j->train, j->a)},
+                        {"the test images", sum_of_data(&j->test, j->a)},
+                        {"--max-steps", value_int(j->max_steps)},
+                        {"--epochs", value_int(j->epochs)},
+                        {"--eval-freq", value_int(r->every)},
+                        {"--train-dir", value_bool(r->dir)},
+                        {"--resume", value_bool(j->common.resume)},
+                        {"--dump-gradients", value_bool(r->dump)},
+                        {"--dump-freq", value_int(r->dump_every)}};
+    Fact fact[countof(own) + TRAIN_FACTS_MOST];
+    memcpy(fact, own, sizeof own);
+    const size_t settings = train_job_settings(j, SETTING_SHOWN | SETTING_RUN, fact + countof(own));
+    *line = settings ? part_head(fact, countof(own) + settings, j->a) : NULL;
+    return arena_check(*line, j->a, j->err);
+}
+
+/* Programs that are not the same may have other settings, but the program itself differs, too. */
+static Status compare(const TrainJob *j, const char *mine, const char *first)
+{
+    const Json *here, *there;
+    TRY(json_read(&here, mine, strlen(mine), j->a, j->err));
+    TRY(json_read(&there, first, strlen(first), j->a, j->err));
+    const char *other = part_difference(there, here, j->a);
+    TRY(arena_check(other, j->a, j->err));
+    if (!*other)
+        return OK;
+    FAIL(j->err, ERR_USAGE, "rank %d differs from rank 0: %s", j->net->rank, other);
+    return error_hint(j->err, "all ranks need the same program, options and data, on processors alike");
+}
+
+/* Called on all ranks. ERR_USAGE: a rank differs from rank 0; the error names the rank and the difference. */
+static Status rank_check(TrainRun *r)
+{
+    TrainJob *j = &r->job;
+    const char *mine = NULL;
+    if (!j->net)
+        return OK;
+    TRY(net_agree(j->net, make_line(r, &mine), j->err));
+    const uint64_t own = checksum((Bytes){(const uint8_t *)mine, strlen(mine)}, 0);
+    uint64_t digest = own, size = strlen(mine) + 1;
+    net_broadcast(j->net, 0, &digest, sizeof digest);
+    if (!net_any(j->net, digest != own))
+        return OK;
+    net_broadcast(j->net, 0, &size, sizeof size);
+    char *first = NEW(j->a, char, size);
+    TRY(net_agree(j->net, arena_check(first, j->a, j->err), j->err));
+    if (j->net->rank == 0)
+        memcpy(first, mine, size);
+    net_broadcast(j->net, 0, first, size);
+    return net_agree(j->net, compare(j, mine, first), j->err);
+}
+
+/* ---- checks before the first run ---- */
 
 static Status check_resume(const TrainRun *r)
 {

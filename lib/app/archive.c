@@ -204,24 +204,6 @@ static int compare_below(const void *group, const void *item)
     return order || !length ? order : '/' - (unsigned char)(*path)[length];
 }
 
-ArchiveMemory archive_memory(const VectorList *list, const Codec *codec, Arena *scratch)
-{
-    ArchiveMemory m = {.largest = list->item};
-    Error ignored;
-    Call call = {.self = codec, .workers = 1, .threads = 1, .scratch = scratch, .err = &ignored};
-    for (size_t i = 0; i < list->count; i++) {
-        const Vector *v = &list->item[i];
-        m.largest = v->shape.n > m.largest->shape.n ? v : m.largest;
-        call.shape = &v->shape;
-        if (v->step_address == list->item->step_address && !v->raw) /* later steps use the same states */
-            m.states += codec_state_size(&call);
-    }
-    call.shape = &m.largest->shape;
-    m.vectors = (codec_keeps_state(codec) ? 8 : 4) * (uint64_t)m.largest->shape.n;
-    m.payload = codec_message_bound(&call);
-    return m;
-}
-
 static Status put_groups(const Dump *d, const VectorList *list, FrameWriter *to, Arena *a, Error *err)
 {
     const char **member = sorted_members(d, list, a);
@@ -324,13 +306,13 @@ static Status decode_record(Work *w, const FrameReader *from, const FrameRecord 
     Call c = call_for(w, r, &shape);
     if (w->job->output_max && add_capped(w->sum->raw_bytes, 4 * (uint64_t)shape.n) > w->job->output_max)
         return FAIL(w->err, ERR_CORRUPT, "%.200s: at byte %llu: more than %llu bytes of tensors",
-                    frame_name(from), (unsigned long long)frame_offset(from),
+                    from->name, (unsigned long long)from->block,
                     (unsigned long long)w->job->output_max);
     float *x = NEW(w->scratch, float, shape.n);
     TRY(arena_check(x, w->scratch, w->err));
     if (receive(w, &c, r, x) != OK)
-        return error_at(w->err, "%.200s: at byte %llu: %.200s", frame_name(from),
-                        (unsigned long long)frame_offset(from), r->name);
+        return error_at(w->err, "%.200s: at byte %llu: %.200s", from->name,
+                        (unsigned long long)from->block, r->name);
     for (size_t m = 0; m < r->members; m++) {
         TRY(dump_write(to, r->member[m].path, &r->member[m].shape, x, &r->member[m].attrs, w->err));
         x += r->member[m].shape.n;
@@ -353,7 +335,7 @@ Status archive_decode(FrameReader *from, const ArchiveJob *job, DumpWriter *to, 
 {
     Work w;
     bool ended = false;
-    const uint64_t states = frame_elements_limit(frame_size(from)), most = job->memory / 4;
+    const uint64_t states = frame_elements_limit(from->size), most = job->memory / 4;
     TRY(work_open(&w, job, most && most < states ? most : states, sum, a, err));
     Status status = OK;
     while (status == OK && !ended) {

@@ -26,15 +26,6 @@ typedef struct {
     uint64_t payload_bytes; /* bytes of the payloads of all rounds */
 } ArchiveSum;
 
-/* Bytes of memory that encoding takes. The codec's scratch memory comes on top. */
-typedef struct {
-    const Vector *largest;
-    uint64_t vectors; /* the largest vector; if the codec keeps a state, also its estimate */
-    uint64_t states;
-    uint64_t payload; /* upper bound on the payload of the largest vector */
-} ArchiveMemory;
-ArchiveMemory archive_memory(const VectorList *list, const Codec *codec, Arena *scratch);
-
 /* Writes to the file the attributes of the groups that contain tensors of `list`, and a record for every
  * vector. The caller then commits the file. */
 Status archive_encode(Dump *d, const VectorList *list, const ArchiveJob *job, FrameWriter *w, ArchiveSum *sum,

@@ -1,16 +1,12 @@
 /* cli.c -- parses the command line. The table of options is in cli_rows.c, help in cli_help.c, colours and line width of the terminal in
  * cli_terminal.c, main in program.c. */
-#include "app/cli.h"
+#include "app/cli_parts.h"
 
-#include "app/cli_complete.h"
-#include "app/cli_man.h"
-#include "app/cli_rows.h"
 #include "base/file.h"
 #include "base/outfile.h"
 #include "base/parallel.h"
 #include "compress/spec.h"
 #include "dump/file_kind.h"
-#include "report/report_part.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -164,33 +160,14 @@ static Status no_value(Parser *p, const Option *o, const char *written)
                 o->arg ? o->arg : "a value");
 }
 
-static bool is_called(const Option *o, const char *name, size_t length)
-{
-    return (strlen(o->name) == length && !strncmp(o->name, name, length)) ||
-           (o->alias && strlen(o->alias) == length && !strncmp(o->alias, name, length));
-}
-
-/* True for "-c", "--step" and "--step=3": an option, and so no value of the option before it. */
-static bool is_option(const Parser *p, const char *arg)
-{
-    const bool wide = !strncmp(arg, "--", 2);
-    for (const Option *o = p->rows; o->name; o++)
-        if (wide ? is_called(o, arg + 2, strcspn(arg + 2, "="))
-                 : arg[0] == '-' && o->letter && arg[1] == o->letter && !arg[2])
-            return true;
-    return false;
-}
-
 /* Parses "--name", "--name value" or "--name=value". `next` is the next argument; sets *used to true when
  * `next` is the value. */
 static Status parse_long(Parser *p, const char *arg, const char *next, bool *used, bool *help)
 {
     const size_t length = strcspn(arg + 2, "=");
     const char *value = arg[2 + length] ? arg + 2 + length + 1 : NULL;
-    const Option *o = p->rows;
-    while (o->name && !is_called(o, arg + 2, length))
-        o++;
-    if (!o->name) {
+    const Option *o = cli_option(p->rows, arg);
+    if (!o) {
         const char *name = text_slice(p->a, arg + 2, length);
         return name ? unknown(p, "--", name) : arena_fail(p->a, p->err);
     }
@@ -201,7 +178,7 @@ static Status parse_long(Parser *p, const char *arg, const char *next, bool *use
         return OK;
     }
     if (o->type != CLI_SWITCH && !value) {
-        if (!next || is_option(p, next))
+        if (!next || cli_option(p->rows, next))
             return no_value(p, o, arg);
         value = next;
         *used = true;
@@ -229,7 +206,7 @@ static Status parse_short(Parser *p, const char *arg, const char *next, bool *us
         }
         if (letter[1])
             return set(p, o, letter + 1);
-        *used = next && !is_option(p, next);
+        *used = next && !cli_option(p->rows, next);
         return *used ? set(p, o, next) : no_value(p, o, one);
     }
     return OK;
@@ -426,15 +403,6 @@ const char *cli_again(const Common *common, Arena *a)
             word[words++] = common->argv[i];
     const char *command = word ? report_command(words, word, a) : NULL;
     return command && strlen(command) > SHOWN ? "the same command with" : command;
-}
-
-bool cli_ended(const Common *c, const char *input)
-{
-    if (!c->resume || c->force || !c->output || !part_ended(c->output, input))
-        return false;
-    if (!c->quiet)
-        fprintf(stderr, "note: %s: is complete, so nothing is done; --force makes it anew\n", c->output);
-    return true;
 }
 
 Status cli_parse(const Command *command, int argc, char **argv, TextList *arguments, bool *helped, Arena *a,

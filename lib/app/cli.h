@@ -133,10 +133,6 @@ bool cli_given(const Common *common, const char *name);
 /* Returns the command line, quoted for a shell, without --resume and --force, which a message then adds. NULL: out of memory. */
 const char *cli_again(const Common *common, Arena *a);
 
-/* With --resume: true, and a note, if a run has written the file of -o to its end, since the file `input` was changed (NULL:
- * none), so that nothing is left to do. False with --force. */
-bool cli_ended(const Common *common, const char *input);
-
 /* Returns true if results on stdout have colours. --color decides; without it, NO_COLOR, TERM, whether stdout is
  * a terminal, and whether an MPI launcher passes it on. */
 bool cli_color(const Common *common);
@@ -177,7 +173,7 @@ typedef struct {
     const char *brief;
 } Subcommand;
 
-/* Runs a program: handles --help, --version, help NAME, --complete WORD... (cli_complete.h) and --man (cli_man.h), or
+/* Runs a program: handles --help, --version, help NAME, --complete WORD... and --man (cli_parts.h), or
  * runs the subcommand. Without arguments prints `first_steps`, lines that lead a newcomer to a result. Flushes stdout at
  * the end; a full disk is an error with exit code 1, and a closed pipe ends the program by SIGPIPE. */
 int cli_main(const char *program, const char *brief, const char *first_steps, const Subcommand *table,

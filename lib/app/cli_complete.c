@@ -1,7 +1,6 @@
-/* cli_complete.c -- implements cli_complete.h. */
-#include "app/cli_complete.h"
+/* cli_complete.c -- completes command lines for shells (cli_parts.h). */
+#include "app/cli_parts.h"
 
-#include "app/cli_rows.h"
 #include "compress/names.h"
 #include "dump/groups.h"
 
@@ -70,7 +69,8 @@ static const char *last_stage(const char *spec)
     return stage;
 }
 
-void cli_complete_spec(const char *before, const char *typed, FILE *to, Arena *a)
+/* Offers specs: names of codecs, then keys, then values. `before`: the text that stands before the spec in the same word. */
+static void offer_spec(const char *before, const char *typed, FILE *to, Arena *a)
 {
     const char *word = text_format(a, "%s%s", before, typed);
     if (!word)
@@ -92,7 +92,7 @@ void cli_complete_spec(const char *before, const char *typed, FILE *to, Arena *a
     const char *key = text_slice(a, part, (size_t)(equals - part)), *value = behind_last(equals + 1, '/');
     const Param *p = key ? param_find(codec->params, key) : NULL;
     if (p && p->type == PARAM_SPEC)
-        cli_complete_spec(text_slice(a, word, (size_t)(equals + 1 - word)), equals + 1, to, a);
+        offer_spec(text_slice(a, word, (size_t)(equals + 1 - word)), equals + 1, to, a);
     else if (p)
         offer_values(to, word, (size_t)(value - word), value, p);
 }
@@ -130,7 +130,7 @@ static void offer_value(FILE *to, const Option *o, const char *before, const cha
         for (size_t i = 0; o->choices[i]; i++)
             offer(to, before, length, typed, o->choices[i], "");
     if (o->arg && !strcmp(o->arg, "SPEC"))
-        cli_complete_spec(before, typed, to, a);
+        offer_spec(before, typed, to, a);
     if (!strcmp(o->name, "tensor"))
         offer_tensors(to, count, words, typed, a);
     const char *last = o->listed ? behind_last(typed, ',') : typed;
@@ -143,32 +143,18 @@ static void offer_value(FILE *to, const Option *o, const char *before, const cha
 static void offer_argument(FILE *to, const Command *command, const char *typed, Arena *a)
 {
     if (!strcmp(command->command, "list"))
-        cli_complete_spec("", typed, to, a);
+        offer_spec("", typed, to, a);
     for (size_t i = 0; command->names && command->names(NULL, i); i++)
         offer(to, "", 0, typed, command->names(NULL, i), "");
 }
 
 /* ---- words ---- */
 
-/* Returns the option that `word` names, "-c", "--codec" or "--codec=..."; NULL: none. */
-static const Option *option_of(const Option *rows, const char *word)
-{
-    const bool whole = !strncmp(word, "--", 2);
-    const char *name = word + 2;
-    const size_t length = whole ? strcspn(name, "=") : 0;
-    for (const Option *o = rows; *word == '-' && o->name; o++)
-        if (whole ? (strlen(o->name) == length && !strncmp(o->name, name, length)) ||
-                        (o->alias && strlen(o->alias) == length && !strncmp(o->alias, name, length))
-                  : o->letter && word[1] == o->letter && !word[2])
-            return o;
-    return NULL;
-}
-
 static size_t arguments_before(const Option *rows, int count, char **words)
 {
     size_t arguments = 0;
     for (int i = 0; i + 1 < count; i++) {
-        const Option *o = option_of(rows, words[i]);
+        const Option *o = cli_option(rows, words[i]);
         if (o && o->type != CLI_SWITCH && !strchr(words[i], '='))
             i++;
         else if (words[i][0] != '-')
@@ -184,8 +170,8 @@ void cli_complete(const Command *command, int count, char **words, FILE *to, Are
     if (!rows || count < 1)
         return;
     const char *typed = words[count - 1], *equals = strchr(typed, '=');
-    const Option *before = count > 1 ? option_of(rows, words[count - 2]) : NULL,
-                 *here = !strncmp(typed, "--", 2) && equals ? option_of(rows, typed) : NULL;
+    const Option *before = count > 1 ? cli_option(rows, words[count - 2]) : NULL,
+                 *here = !strncmp(typed, "--", 2) && equals ? cli_option(rows, typed) : NULL;
     if (here)
         offer_value(to, here, text_slice(a, typed, (size_t)(equals + 1 - typed)), equals + 1, count, words,
                     a);
@@ -198,9 +184,16 @@ void cli_complete(const Command *command, int count, char **words, FILE *to, Are
         offer_argument(to, command, typed, a);
 }
 
-void cli_complete_command(const Subcommand *table, const char *typed, FILE *to)
+bool cli_complete_program(const Subcommand *table, int count, char **words, FILE *to, Arena *a)
 {
+    const char *typed = count ? words[count - 1] : "";
+    const bool help = count == 2 && !strcmp(words[0], "help");
+    if (count > 1 && !help)
+        return false;
     for (; table->name; table++)
         offer(to, "", 0, typed, table->name, "");
     offer(to, "", 0, typed, "help", "");
+    if (help)
+        offer_spec("", typed, to, a);
+    return true;
 }

@@ -1,5 +1,5 @@
 /* cli_help.c -- prints --help from the table of options. */
-#include "app/cli_rows.h"
+#include "app/cli_parts.h"
 
 #include "report/fields.h"
 
@@ -107,12 +107,11 @@ static void put_details(TextBuf *out, const char *details, size_t width, Arena *
     }
 }
 
-static void put_examples(TextBuf *out, const Command *c)
+void cli_examples(TextBuf *out, const Command *c, const char *indent)
 {
-    text_add(out, c->examples ? "\nexamples:\n" : "");
     for (const char *line = c->examples; line && *line;) {
         const size_t length = strcspn(line, "\n");
-        text_addf(out, "  %s %s%s%.*s\n", c->program, c->command, length ? " " : "", (int)length, line);
+        text_addf(out, "%s%s %s%s%.*s\n", indent, c->program, c->command, length ? " " : "", (int)length, line);
         line += length + (line[length] == '\n');
     }
 }
@@ -130,7 +129,8 @@ void cli_help(const Command *c, FILE *to, Arena *a)
     text_add(&out, "\n\n");
     text_wrap(&out, c->brief, 0, width);
     text_add(&out, "\n");
-    put_examples(&out, c);
+    text_add(&out, c->examples ? "\nexamples:\n" : "");
+    cli_examples(&out, c, "  ");
     text_add(&out, "\noptions:\n");
     for (const Option *o = rows; o && o->name; o++)
         put_option(&out, o, width, a);

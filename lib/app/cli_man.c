@@ -1,7 +1,6 @@
-/* cli_man.c -- implements cli_man.h. */
-#include "app/cli_man.h"
+/* cli_man.c -- manual pages (cli_parts.h). */
+#include "app/cli_parts.h"
 
-#include "app/cli_rows.h"
 #include "app/codec_doc.h"
 #include "compress/names.h"
 #include "report/fields.h"
@@ -11,261 +10,200 @@
 
 /* ---- text ---- */
 
-/* Writes text with the escapes of roff. At the start of a line a dot or quote would begin a request. */
-static void put(FILE *to, const char *text, bool line_start)
+/* Adds text with the escapes of roff. At the start of a line a dot or quote would begin a request. */
+static void put(TextBuf *out, const char *text)
 {
     for (const char *s = text; *s; s++) {
-        if (line_start && (*s == '.' || *s == '\''))
-            fputs("\\&", to);
-        if (*s == '\\')
-            fputs("\\e", to);
-        else if (*s == '-')
-            fputs("\\-", to);
-        else
-            fputc(*s, to);
-        line_start = *s == '\n';
+        if ((*s == '.' || *s == '\'') && (!out->size || out->data[out->size - 1] == '\n'))
+            text_add(out, "\\&");
+        text_add(out, *s == '\\' ? "\\e" : *s == '-' ? "\\" : "");
+        text_add_bytes(out, s, *s != '\\');
     }
 }
 
-/* Writes text as a paragraph. Each sentence begins a new line, as roff wants it. Lines are broken at LINE
- * bytes; only a longer word exceeds them. */
-static void put_paragraph(FILE *to, const char *text)
+/* Adds text as lines that roff fills. Escapes make them longer than LINE. */
+static void put_paragraph(TextBuf *out, const char *text)
 {
-    enum { LINE = 76 };
-    size_t used = 0;
-    for (const char *word = text, *end; *(word += strspn(word, " \n")); word = end) {
-        char copy[LINE];
-        size_t length = strcspn(word, " \n"), dashes = 0;
-        end = word + length;
-        for (size_t i = 0; i < length; i++)
-            dashes += word[i] == '-'; /* written as two bytes */
-        if (used && used + 1 + length + dashes > LINE) {
-            fputc('\n', to);
-            used = 0;
-        }
-        fputs(used ? " " : "", to);
-        for (const char *at = word; at < end; at += length) {
-            length = end - at < LINE - 1 ? (size_t)(end - at) : LINE - 1;
-            memcpy(copy, at, length);
-            copy[length] = 0;
-            put(to, copy, !used && at == word);
-        }
-        used += (used > 0) + (size_t)(end - word) + dashes;
-        if (strchr(".!?", end[-1]) && *end == ' ' && isupper((unsigned char)end[1])) {
-            fputc('\n', to);
-            used = 0;
-        }
-    }
-    fputs(used ? "\n" : "", to);
+    enum { LINE = 66 };
+    TextBuf lines = {.arena = out->arena};
+    text_wrap(&lines, text + strspn(text, " "), 0, LINE);
+    text_add(&lines, "\n");
+    const char *all = text_done(&lines);
+    put(out, all ? all : "");
 }
 
-static void put_fixed(FILE *to, const char *text)
+/* Adds a paragraph below others. */
+static void put_further(TextBuf *out, const char *text)
 {
-    fputs(".nf\n", to);
-    put(to, text, true);
-    fputs(text[0] && text[strlen(text) - 1] == '\n' ? ".fi\n" : "\n.fi\n", to);
+    text_add(out, text && *text ? ".PP\n" : "");
+    put_paragraph(out, text ? text : "");
 }
 
-static void put_title(FILE *to, const char *name, const char *section, const char *brief)
+static void put_fixed(TextBuf *out, const char *text)
 {
-    fprintf(to, ".TH ");
+    text_add(out, ".nf\n");
+    put(out, text);
+    text_add(out, *text && text[strlen(text) - 1] == '\n' ? ".fi\n" : "\n.fi\n");
+}
+
+/* Adds a term, bold, with the rest of its line, and what it means. */
+static void put_entry(TextBuf *out, const char *term, const char *rest, const char *meaning)
+{
+    text_add(out, ".TP\n\\fB");
+    put(out, term);
+    text_addf(out, "\\fR%s\n", rest);
+    put_paragraph(out, meaning);
+}
+
+static void put_title(TextBuf *out, const char *name, const char *section, const char *brief)
+{
+    text_add(out, ".TH ");
     for (const char *s = name; *s; s++)
-        if (*s == '-')
-            fputs("\\-", to);
-        else
-            fputc(toupper((unsigned char)*s), to);
-    fprintf(to, " %s @date@ atomo\n.SH NAME\n", section);
-    put(to, name, true);
-    fputs(" \\-\n", to);
-    put_paragraph(to, brief);
+        text_addf(out, *s == '-' ? "\\-" : "%c", toupper((unsigned char)*s));
+    text_addf(out, " %s @date@ atomo\n.SH NAME\n", section);
+    put(out, name);
+    text_add(out, " \\-\n");
+    put_paragraph(out, brief);
+}
+
+static const char exit_status[] =
+    ".SH \"EXIT STATUS\"\n0: done. 1: the work failed. 2: wrong usage. 130: stopped by a signal. "
+    "A closed pipe ends the program by SIGPIPE.\n.SH \"SEE ALSO\"\n";
+
+static void print(TextBuf *out, FILE *to)
+{
+    const char *page = text_done(out);
+    fputs(page ? page : "", to);
 }
 
 /* ---- the page of a subcommand ---- */
 
-static void put_options(FILE *to, const Command *c, Arena *a)
+static void put_options(TextBuf *out, const Command *c, Arena *a)
 {
     size_t count;
-    const Option *rows = cli_rows(c, a, &count);
-    fputs(".SH OPTIONS\n", to);
-    for (const Option *o = rows; o && o->name; o++) {
-        const char *text = cli_describe(o, a);
-        fputs(".TP\n\\fB", to);
-        if (o->letter)
-            fprintf(to, "\\-%c\\fR, \\fB", o->letter);
-        put(to, "--", false);
-        put(to, o->name, false);
-        fputs("\\fR", to);
-        if (o->arg) {
-            fputs(" \\fI", to);
-            put(to, o->arg, false);
-            fputs("\\fR", to);
-        }
-        fputc('\n', to);
-        put_paragraph(to, text ? text : o->help);
+    text_add(out, ".SH OPTIONS\n");
+    for (const Option *o = cli_rows(c, a, &count); o && o->name; o++) {
+        const char letter[] = {'-', o->letter, ',', ' ', 0};
+        const char *text = cli_describe(o, a), *name = text_format(a, "%s--%s", o->letter ? letter : "", o->name);
+        put_entry(out, name ? name : "", o->arg ? text_format(a, " \\fI%s\\fR", o->arg) : "", text ? text : o->help);
     }
 }
 
 /* A line that begins with a space keeps its form, but a long one with two columns becomes an entry: its first column,
- * and below it the second, indented. Any other line becomes a paragraph. Empty lines are left out. */
-static void put_details(FILE *to, const char *details, Arena *a)
+ * and below it the second. Any other line becomes a paragraph. Empty lines are left out. */
+static void put_details(TextBuf *out, const char *details, Arena *a)
 {
     enum { LONG = 78 };
-    bool fixed = false, first = true;
-    fputs(".SH DESCRIPTION\n", to);
+    text_add(out, ".SH DESCRIPTION\n");
     for (const char *line = details, *end; *line; line = *end ? end + 1 : end) {
         end = line + strcspn(line, "\n");
         const char *copy = text_slice(a, line, (size_t)(end - line));
         const char *word = copy ? copy + strspn(copy, " ") : "", *gap = strstr(word, "  ");
-        const bool entry = word != copy && gap && strlen(word) > LONG, keeps = word != copy && !entry;
         if (!*word)
             continue;
-        if (fixed && !keeps)
-            fputs(".fi\n", to);
-        if (entry)
-            fprintf(to, ".TP\n%.*s\n", (int)(gap - word), word);
-        else if (!first && !(fixed && keeps))
-            fputs(".PP\n", to);
-        if (keeps && !fixed)
-            fputs(".nf\n", to);
-        put(to, keeps ? copy : "", true);
-        fputs(keeps ? "\n" : "", to);
-        put_paragraph(to, keeps ? "" : entry ? gap : word);
-        fixed = keeps;
-        first = false;
+        if (word == copy && line == details)
+            put_paragraph(out, word);
+        else if (word == copy)
+            put_further(out, word);
+        else if (gap && strlen(word) > LONG)
+            put_entry(out, text_slice(a, word, (size_t)(gap - word)), "", gap);
+        else
+            put_fixed(out, copy);
     }
-    fputs(fixed ? ".fi\n" : "", to);
-}
-
-static void put_fields(FILE *to, const char *names)
-{
-    fputs(".SH FIELDS\n", to);
-    for (const Field *f = fields; f->name; f++)
-        if (text_listed(names, f->name)) {
-            fputs(".TP\n\\fB", to);
-            put(to, f->name, false);
-            fputs("\\fR\n", to);
-            put_paragraph(to, f->meaning);
-        }
-}
-
-static void put_examples(FILE *to, const Command *c, Arena *a)
-{
-    TextBuf text = {.arena = a};
-    for (const char *line = c->examples; line && *line;) {
-        const size_t length = strcspn(line, "\n");
-        text_addf(&text, "    %s %s %.*s\n", c->program, c->command, (int)length, line);
-        line += length + (line[length] == '\n');
-    }
-    const char *all = text_done(&text);
-    fputs(".SH EXAMPLES\n", to);
-    put_fixed(to, all ? all : "");
 }
 
 void cli_man(const Command *c, FILE *to, Arena *a)
 {
+    TextBuf out = {.arena = a};
     const char *name = text_format(a, "%s-%s", c->program, c->command);
     if (!name)
         return;
-    put_title(to, name, "1", c->brief);
-    fprintf(to, ".SH SYNOPSIS\n.B %s %s\n", c->program, c->command);
-    if (c->usage && *c->usage) {
-        put(to, c->usage, true);
-        fputc('\n', to);
-    }
-    fputs("[\\fIOPTION\\fR]...\n", to);
+    put_title(&out, name, "1", c->brief);
+    text_addf(&out, ".SH SYNOPSIS\n.B %s %s\n", c->program, c->command);
+    if (c->usage && *c->usage)
+        put_paragraph(&out, c->usage);
+    text_add(&out, "[\\fIOPTION\\fR]...\n");
     if (c->details && *c->details)
-        put_details(to, c->details, a);
-    put_options(to, c, a);
-    if (c->fields)
-        put_fields(to, c->fields);
-    if (c->examples)
-        put_examples(to, c, a);
-    fputs(
-        ".SH \"EXIT STATUS\"\n0: done. 1: the work failed. 2: wrong usage. 130: stopped by a signal. A closed pipe ends the program by SIGPIPE.\n.SH \"SEE ALSO\"\n",
-        to);
-    fprintf(to, ".BR %s (1),\n.BR atomo (7)\n", c->program);
-}
-
-/* ---- the page of a program ---- */
-
-void cli_man_program(const char *program, const char *brief, const Subcommand *table, FILE *to)
-{
-    put_title(to, program, "1", brief);
-    fprintf(to, ".SH SYNOPSIS\n.B %s\n\\fICOMMAND\\fR [\\fIARGUMENT\\fR]...\n.SH COMMANDS\n", program);
-    for (const Subcommand *c = table; c->name; c++) {
-        fprintf(to, ".TP\n.BR %s\\-%s (1)\n", program, c->name);
-        put_paragraph(to, c->brief);
+        put_details(&out, c->details, a);
+    put_options(&out, c, a);
+    text_add(&out, c->fields ? ".SH FIELDS\n" : "");
+    for (const Field *f = fields; c->fields && f->name; f++)
+        if (text_listed(c->fields, f->name))
+            put_entry(&out, f->name, "", f->meaning);
+    if (c->examples) {
+        TextBuf lines = {.arena = a};
+        cli_examples(&lines, c, "    ");
+        const char *all = text_done(&lines);
+        text_add(&out, ".SH EXAMPLES\n");
+        put_fixed(&out, all ? all : "");
     }
-    fprintf(to, ".TP\n.B help \\fINAME\\fR\nDescribes a command or a codec.\n");
-    fputs(
-        ".SH \"EXIT STATUS\"\n0: done. 1: the work failed. 2: wrong usage. 130: stopped by a signal. A closed pipe ends the program by SIGPIPE.\n.SH \"SEE ALSO\"\n.BR atomo (7)",
-        to);
-    for (const Subcommand *c = table; c->name; c++)
-        fprintf(to, ",\n.BR %s\\-%s (1)", program, c->name);
-    fputc('\n', to);
+    text_addf(&out, "%s.BR %s (1),\n.BR atomo (7)\n", exit_status, c->program);
+    print(&out, to);
 }
 
 /* ---- the page of all codecs ---- */
 
-static void put_key(FILE *to, const Param *p)
-{
-    char range[96];
-    fputs(".TP\n\\fB", to);
-    put(to, p->key, false);
-    fprintf(to, "\\fR=%s", p->fallback ? p->fallback : "");
-    fputs(" (", to);
-    put(to, param_range(p, range), false);
-    fputs(")\n", to);
-    put_paragraph(to, p->help);
-}
-
-static void put_codec(FILE *to, const Compressor *c, Arena *a)
+static void put_codec(TextBuf *out, const Compressor *c, Arena *a)
 {
     const CodecDoc doc = codec_doc(c, a);
     const char *flags = codec_doc_flags(&doc, a);
-    fprintf(to, ".SS %s\n", c->name);
-    put_paragraph(to, c->brief);
-    if (flags && *flags) {
-        fputs(".PP\nFlags:\n", to);
-        put_paragraph(to, flags);
+    text_addf(out, ".SS %s\n", c->name);
+    put_paragraph(out, c->brief);
+    put_further(out, flags && *flags ? text_format(a, "Flags: %s", flags) : NULL);
+    put_further(out, c->plain);
+    put_further(out, c->use_when ? text_format(a, "Use it when %s", c->use_when) : NULL);
+    for (const Param *p = c->params; p && p->key; p++) {
+        char range[96];
+        TextBuf rest = {.arena = a};
+        text_addf(&rest, "=%s (", p->fallback ? p->fallback : "");
+        put(&rest, param_range(p, range));
+        text_add(&rest, ")");
+        const char *value = text_done(&rest);
+        put_entry(out, p->key, value ? value : "", p->help);
     }
-    if (c->plain) {
-        fputs(".PP\n", to);
-        put_paragraph(to, c->plain);
-    }
-    if (c->use_when) {
-        fputs(".PP\nUse it when\n", to);
-        put_paragraph(to, c->use_when);
-    }
-    for (const Param *p = c->params; p && p->key; p++)
-        put_key(to, p);
     if (c->formula) {
-        fputs(".PP\n", to);
-        put_fixed(to, c->formula);
+        text_add(out, ".PP\n");
+        put_fixed(out, c->formula);
     }
-    if (c->paper) {
-        fputs(".PP\n", to);
-        put_paragraph(to, c->paper);
-    }
+    put_further(out, c->paper);
 }
 
-void cli_man_codecs(FILE *to, Arena *a)
+static void man_codecs(FILE *to, Arena *a)
 {
-    put_title(to, "atomo", "7", "gradient compressors and their specs");
-    fputs(".SH SPECS\nA spec is \\fINAME\\fR:\\fIkey\\fR=\\fIvalue\\fR,\\fIkey\\fR=\\fIvalue\\fR.\n"
-          "A wrapper stands before another codec, as in ef+qsgd:bits=2.\n"
-          "A slash separates alternatives: qsgd:bits=1/2/4 is three specs.\n.SH CODECS\n",
-          to);
+    TextBuf out = {.arena = a};
+    put_title(&out, "atomo", "7", "gradient compressors and their specs");
+    text_add(&out, ".SH SPECS\nA spec is \\fINAME\\fR:\\fIkey\\fR=\\fIvalue\\fR,\\fIkey\\fR=\\fIvalue\\fR.\n"
+                   "A wrapper stands before another codec, as in ef+qsgd:bits=2.\n"
+                   "A slash separates alternatives: qsgd:bits=1/2/4 is three specs.\n.SH CODECS\n");
     for (const Compressor *const *c = compressors; *c; c++)
-        put_codec(to, *c, a);
-    fputs(".SH \"NAMES IN THE LITERATURE\"\n", to);
+        put_codec(&out, *c, a);
+    text_add(&out, ".SH \"NAMES IN THE LITERATURE\"\n");
     for (const Literature *l = literature; l->title; l++) {
-        fputs(".TP\n", to);
-        put(to, l->title, true);
-        fputc('\n', to);
-        put(to, l->spec, true);
-        fputs(l->note ? ":\n" : "\n", to);
-        put_paragraph(to, l->note ? l->note : "");
+        const char *meaning = text_format(a, "%s%s%s", l->spec, l->note ? ": " : "", l->note ? l->note : "");
+        put_entry(&out, l->title, "", meaning ? meaning : "");
     }
-    fputs(".SH \"SEE ALSO\"\n.BR atomo\\-bench (1),\n.BR atomo\\-train (1)\n", to);
+    text_add(&out, ".SH \"SEE ALSO\"\n.BR atomo\\-bench (1),\n.BR atomo\\-train (1)\n");
+    print(&out, to);
+}
+
+/* ---- the page of a program ---- */
+
+void cli_man_program(const char *program, const char *brief, const Subcommand *table, const char *page, FILE *to, Arena *a)
+{
+    TextBuf out = {.arena = a};
+    if (page && !strcmp(page, "codecs")) {
+        man_codecs(to, a);
+        return;
+    }
+    put_title(&out, program, "1", brief);
+    text_addf(&out, ".SH SYNOPSIS\n.B %s\n\\fICOMMAND\\fR [\\fIARGUMENT\\fR]...\n.SH COMMANDS\n", program);
+    for (const Subcommand *c = table; c->name; c++) {
+        text_addf(&out, ".TP\n.BR %s\\-%s (1)\n", program, c->name);
+        put_paragraph(&out, c->brief);
+    }
+    text_addf(&out, ".TP\n.B help \\fINAME\\fR\nDescribes a command or a codec.\n%s.BR atomo (7)", exit_status);
+    for (const Subcommand *c = table; c->name; c++)
+        text_addf(&out, ",\n.BR %s\\-%s (1)", program, c->name);
+    text_add(&out, "\n");
+    print(&out, to);
 }

@@ -1,5 +1,5 @@
-/* cli_rows.c -- implements cli_rows.h. */
-#include "app/cli_rows.h"
+/* cli_rows.c -- the table of options (cli_parts.h). */
+#include "app/cli_parts.h"
 
 #include "report/report.h"
 
@@ -59,6 +59,22 @@ const Option *cli_rows(const Command *command, Arena *a, size_t *count)
     rows[own] = help_row;
     *count = own + 1;
     return rows;
+}
+
+static bool is_called(const char *name, const char *word, size_t length)
+{
+    return name && strlen(name) == length && !strncmp(name, word, length);
+}
+
+const Option *cli_option(const Option *rows, const char *word)
+{
+    const bool wide = !strncmp(word, "--", 2);
+    const size_t length = wide ? strcspn(word + 2, "=") : 0;
+    for (const Option *o = rows; *word == '-' && o->name; o++)
+        if (wide ? is_called(o->name, word + 2, length) || is_called(o->alias, word + 2, length)
+                 : o->letter && word[1] == o->letter && !word[2])
+            return o;
+    return NULL;
 }
 
 /* Writes a limit of an option's range as text; whole numbers have no exponent. The limit 2^63 does not fit

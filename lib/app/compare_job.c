@@ -1,7 +1,6 @@
 /* compare_job.c -- implements compare_job.h. */
 #include "app/compare_job.h"
 
-#include "app/memory.h"
 #include "app/notes.h"
 #include "base/host.h"
 #include "measure/timing.h"
@@ -19,10 +18,7 @@ static void note_input(CompareJob *j)
 {
     const RecordLevel reach = compare_reach(&j->list, j->memory.bytes, view_distances(&j->view));
     const bool cells = compare_places(&j->list) > j->list.count + 1;
-    notes_dump(j->dump, &j->progress);
-    if (j->list.skipped)
-        progress_note(&j->progress, "note: %s: %zu tensor%s with NaN or Inf %s left out", j->file,
-                      j->list.skipped, text_s(j->list.skipped), text_are(j->list.skipped));
+    notes_vectors(j->dump, &j->list, &j->progress);
     if (!j->sums_up && reach < (cells ? LEVEL_RUN : LEVEL_CELL))
         progress_note(
             &j->progress,
@@ -30,6 +26,22 @@ static void note_input(CompareJob *j)
             view_distances(&j->view) ? "wasserstein and " : "",
             reach == LEVEL_CELL ? "all steps together" : "several tensors", j->list.elements,
             (size_t)compare_pooled(view_distances(&j->view)) * j->list.elements);
+}
+
+/* Says once that a codec which learns from step to step has learned nothing, as all vectors are of one step. */
+static void note_cold(CompareJob *j, const Codec *codec, const char *name)
+{
+    const VectorList *list = &j->list;
+    bool one_step = !j->noted_cold && codec_starts_cold(codec);
+    for (size_t i = 1; one_step && i < list->count; i++)
+        one_step = list->item[i].step_address == list->item[0].step_address;
+    if (one_step)
+        progress_note(
+            &j->progress,
+            "note: %s starts cold, as all codecs that learn from step to step: the vectors are of one "
+            "step, so its residual, shift or warm start is empty",
+            name);
+    j->noted_cold |= one_step;
 }
 
 /* ---- FILE.part: the records so far, for --resume ---- */
@@ -106,6 +118,18 @@ static Status open_part(CompareJob *j, const Codec *const *codec, size_t codecs)
     return part_open(&j->part, &spec, j->a, j->err);
 }
 
+/* With --resume: true, and a note, if a run has written FILE to its end since the dump was changed, so that nothing is left to
+ * do. */
+static bool ended(const CompareJob *j)
+{
+    const Common *o = &j->common;
+    if (!o->resume || o->force || !o->output || !part_ended(o->output, j->file))
+        return false;
+    if (!o->quiet)
+        fprintf(stderr, "note: %s: is complete, so nothing is done; --force makes it anew\n", o->output);
+    return true;
+}
+
 /* ---- opening the dump and choosing codecs ---- */
 
 /* Refuses a dump whose largest vector does not fit into memory. */
@@ -115,9 +139,7 @@ static Status check_memory(CompareJob *j)
     const Vector *largest = j->list.item;
     for (size_t i = 1; i < j->list.count; i++)
         largest = j->list.item[i].shape.n > largest->shape.n ? &j->list.item[i] : largest;
-    return memory_check(compare_least(&c), largest->name, largest->shape.n, j->err) == OK
-               ? OK
-               : error_at(j->err, "%s", j->file);
+    return memory_check(compare_least(&c), j->file, largest->name, largest->shape.n, j->err);
 }
 
 /* Says how much memory the comparison of a codec will take. */
@@ -143,8 +165,10 @@ Status compare_job_open(CompareJob *j, const Codec *const *codec, size_t codecs)
     TRY(dump_open_as(&j->dump, j->file, &j->hints, j->a, j->err));
     TRY(groups_make(&j->list, j->dump, &j->groups, j->a, j->err));
     TRY(check_memory(j));
-    if (j->arrange)
-        TRY(j->arrange(j));
+    if (j->workers) {
+        TRY(compare_job_team(j, j->noise));
+        j->list = j->team.list;
+    }
     progress_open(&j->progress, "solving", "codecs", 0, j->common.quiet);
     note_input(j);
     notes_specs(&j->specs);
@@ -185,14 +209,13 @@ Status compare_job_set_codec(CompareJob *j, size_t k, const Codec *codec)
         progress_note(&j->progress, "note: %s: %s", j->name[k], codec_caution(codec));
     if (j->common.verbose && !(k && j->codec[k - 1] == codec))
         note_memory(j, codec, j->name[k]);
-    if (!j->noted_cold)
-        j->noted_cold = notes_cold(codec, j->name[k], &j->list, &j->progress);
+    note_cold(j, codec, j->name[k]);
     return OK;
 }
 
 /* ---- running the comparison ---- */
 
-Status compare_job_load(void *data, const Vector *v, float *x, Error *err)
+static Status load_vector(void *data, const Vector *v, float *x, Error *err)
 {
     const CompareJob *j = data;
     return vector_load(j->dump, v, x, err);
@@ -249,7 +272,7 @@ Comparison compare_job_comparison(CompareJob *j)
                         .workers = j->workers,
                         .average = j->average,
                         .data = j,
-                        .load = compare_job_load,
+                        .load = load_vector,
                         .record = keep,
                         .known = known,
                         .progress = step,
@@ -278,12 +301,6 @@ Comparison compare_job_merge(CompareJob *j, size_t workers)
     return c;
 }
 
-void compare_job_name(const CompareJob *j, Status status)
-{
-    if (status == ERR_MEMORY && strncmp(j->err->text, j->file, strlen(j->file)) != 0)
-        error_at(j->err, "%s", j->file);
-}
-
 Status compare_job_compare(CompareJob *j, const Comparison *c)
 {
     size_t failures;
@@ -292,7 +309,6 @@ Status compare_job_compare(CompareJob *j, const Comparison *c)
     if (!c->known || !j->measured)
         j->resumed = c->known ? results_finished(&j->results) : 0;
     const Status status = compare_run(c, &failures, work, j->err);
-    compare_job_name(j, status);
     arena_close(work);
     return status;
 }
@@ -348,12 +364,10 @@ static void note_raw(CompareJob *j)
             text, j->groups.grouping == GROUP_TENSOR ? "" : "; a group is one vector, not a matrix");
 }
 
-static Status write_results(CompareJob *j)
+static Status write_results(CompareJob *j, Status (*write)(CompareJob *j, ReportSpec spec))
 {
     const Common *o = &j->common;
     struct stat input = {0};
-    if (j->fill)
-        TRY(j->fill(j));
     stat(j->file, &input);
     const Fact more[] = {
         {"input", value_text(j->file)},
@@ -365,7 +379,7 @@ static Status write_results(CompareJob *j)
     _Static_assert(countof(more) <= FACTS_SPARE, "report_meta leaves room for these");
     memcpy(j->facts + j->fact_count, more, sizeof more);
     const ReportSpec spec = cli_spec(o, j->schema, j->facts, j->fact_count + countof(more));
-    return j->write ? j->write(j, spec) : results_write(&j->results, &j->view, spec, j->err);
+    return write ? write(j, spec) : results_write(&j->results, &j->view, spec, j->err);
 }
 
 static Status say_stopped(CompareJob *j)
@@ -387,17 +401,19 @@ static Status say_resumable(CompareJob *j, Status status)
     return status;
 }
 
-Status compare_job_finish(CompareJob *j, Status status)
+Status compare_job_finish(CompareJob *j, Status status, Status (*write)(CompareJob *j, ReportSpec spec))
 {
     const bool stopped = status != OK && cli_stopped();
     if (status == OK)
         note_raw(j);
     progress_close(&j->progress);
+    if (status == ERR_MEMORY && strncmp(j->err->text, j->file, strlen(j->file)) != 0) /* the dump's reader has named it */
+        error_at(j->err, "%s", j->file);
     if (status != OK && !stopped)
         return say_resumable(j, status);
     if (stopped && (j->part.path || (j->keeps_no_part && j->common.output) || !j->codecs || j->sums_up))
         return say_resumable(j, say_stopped(j));
-    TRY(say_resumable(j, write_results(j)));
+    TRY(say_resumable(j, write_results(j, write)));
     if (stopped)
         return say_stopped(j);
     part_remove(&j->part);
@@ -428,7 +444,7 @@ static const char *details(const CompareJob *j, const char *own)
 {
     TextBuf text = {.arena = j->a};
     text_add(&text, own);
-    if (!j->arrange && !j->sums_up)
+    if (!j->workers && !j->sums_up)
         text_add(&text,
                  "Codecs with a state carry it from step to step, each worker by itself: all repeats of "
                  "a step start from the same state, and repeat 0 updates it, so variance and bias are "
@@ -523,7 +539,7 @@ int compare_job_main(CompareJob *j, const Command *command, int argc, char **arg
         status = cli_parse(&c, argc, argv, &arguments, &helped, j->a, &err);
     if (status == OK && !helped) {
         j->file = arguments.item[0];
-        status = cli_ended(&j->common, j->file) ? OK : run(j);
+        status = ended(j) ? OK : run(j);
         close_job(j);
     }
     arena_close(j->a);

@@ -29,19 +29,17 @@ struct CompareJob {
     Arena *a;
     Error *err;
 
-    /* hooks that the command sets before compare_job_main */
-    OwnFields own;                 /* fields that the command adds to each record */
-    Status (*fill)(CompareJob *j); /* sets the fields of `own` after all codecs have run; NULL: none */
+    /* what the command sets before compare_job_main */
+    const char *schema; /* of the results, such as "atomo-compare/1" */
+    OwnFields own;      /* fields that the command adds to each record */
     void (*figures)(CompareJob *j, const Record *record); /* called for each new record; NULL: not called */
-    Status (*arrange)(CompareJob *j); /* replaces j->list by the vectors to compare; NULL: keep the list */
-    const char *schema;               /* of the results, such as "atomo-compare/1" */
-    size_t workers;                   /* the largest number of workers of a merge; 0: no merge */
-    Average average;                  /* of a merge */
+    size_t workers;     /* of a merge: the largest number of workers; 0: no merge */
+    Average average;    /* of a merge */
+    double noise;       /* of a merge: that of gradients which are made */
     bool keeps_no_part; /* true: finished records are not kept, and there is no --resume */
-    /* true: `write` reports only times, sizes and errors summed over the selected vectors (Comparison.costs_only), and
+    /* true: the results are only times, sizes and errors summed over the selected vectors (Comparison.costs_only), and
      * the command has no --metrics, --sort and --memory */
     bool sums_up;
-    Status (*write)(CompareJob *j, ReportSpec spec); /* writes the results; NULL: results_write */
     double target_bits; /* value of --equal-bits; 0: not given */
 
     /* set by compare_job_open and compare_job_codecs */
@@ -54,8 +52,7 @@ struct CompareJob {
     const char **name;   /* (codecs) the spec of each codec */
     bool *done;          /* (codecs) true: all records of this codec are written */
     size_t codecs;
-    /* true: the note of `notes_cold` has been printed */
-    bool noted_cold;
+    bool noted_cold; /* true: the note on codecs that start cold has been printed */
     Results results;
     char hint[sizeof((Error *)NULL)->hint]; /* hint of the first record that has a hint */
     Part part;
@@ -71,8 +68,8 @@ struct CompareJob {
 int compare_job_main(CompareJob *j, const Command *command, int argc, char **argv,
                      Status (*run)(CompareJob *j));
 
-/* Opens the dump and FILE.part, a run of these codecs, and selects the vectors (`j->list`). compare_job_main closes both, also
- * after a failure. */
+/* Opens the dump and FILE.part, a run of these codecs, and selects the vectors (`j->list`), for a merge those of one worker.
+ * compare_job_main closes both, also after a failure. */
 Status compare_job_open(CompareJob *j, const Codec *const *codec, size_t codecs);
 
 /* Sets the job's first `count` codecs, prints their warnings, and reserves space for `more` further codecs,
@@ -90,26 +87,14 @@ Status compare_job_team(CompareJob *j, double noise);
 /* Returns compare_job_comparison for a merge of this many workers of j->team. */
 Comparison compare_job_merge(CompareJob *j, size_t workers);
 
-/* Puts the dump's name in front of an error of lacking memory, unless the dump's reader has done so. */
-void compare_job_name(const CompareJob *j, Status status);
-
 /* Returns the job's settings as a Comparison, for commands that run several comparisons with
  * `compare_job_compare`. */
 Comparison compare_job_comparison(CompareJob *j);
 Status compare_job_compare(CompareJob *j, const Comparison *c);
 
-/* Writes all results if `status` is OK. After a signal, writes the finished results only without -o, after
- * compare_job_codecs, and if `sums_up` is false. Returns the command's status: `status`, a write error, or
+/* Writes all results if `status` is OK, by `write`; NULL: results_write. After a signal, writes the finished results only
+ * without -o, after compare_job_codecs, and if `sums_up` is false. Returns the command's status: `status`, a write error, or
  * ERR_NUMERIC if a codec failed on a tensor. */
-Status compare_job_finish(CompareJob *j, Status status);
-
-/* Implements --equal-bits: sets the rate of each codec so that it sends `target_bits` bits per element. Of
- * codecs that become equal, only one is kept. */
-Status compare_job_equal_bits(CompareJob *j, const Codec **codec, size_t *count);
-/* Prints a note, unless -q is given, on each codec that has not reached `target_bits`: its size, and why. */
-void compare_job_note_unreached(CompareJob *j);
-
-/* Reads vector v into x (v->shape.n); `data` is the CompareJob. */
-Status compare_job_load(void *data, const Vector *v, float *x, Error *err);
+Status compare_job_finish(CompareJob *j, Status status, Status (*write)(CompareJob *j, ReportSpec spec));
 
 #endif

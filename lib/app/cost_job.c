@@ -12,11 +12,6 @@
 
 /* ==== options ==== */
 
-/* `usual_set`: the codecs that `cost` measures if the user gives no -c. `yardsticks`: the codecs that `cost`
- * always measures. */
-static const char *const usual_set[] = {"sign", "qsgd", "terngrad", "svd", "powersgd", "ef+topk"};
-static const char *const yardsticks[] = {"none", "fp16"};
-
 static Status each_item(CostJob *c, const char *text, Status (*take)(CostJob *c, const char *item))
 {
     char *rest = NULL, *copy = text_copy(c->job.a, text);
@@ -104,19 +99,6 @@ Status cost_read(CostJob *c)
     if (!c->topologies)
         return FAIL(c->job.err, ERR_USAGE, "--topology: there is none");
     return read_links(c);
-}
-
-Status cost_codecs(CostJob *c, const Codec ***codec, size_t *count)
-{
-    const CompareJob *j = &c->job;
-    const TextList usual = {(const char **)(uintptr_t)usual_set, countof(usual_set)},
-                   asked = j->specs.count ? j->specs : usual;
-    const size_t first = countof(yardsticks);
-    TextList all = {NEW(j->a, const char *, first + asked.count), first + asked.count};
-    TRY(arena_check(all.item, j->a, j->err));
-    memcpy(all.item, yardsticks, sizeof yardsticks);
-    memcpy(all.item + first, asked.item, asked.count * sizeof *asked.item);
-    return codec_list(codec, count, &all, j->a, j->err);
 }
 
 /* ==== measurements ==== */

@@ -1,11 +1,10 @@
-/* cost_job.h -- the command cost: measures the time that codecs take and the bytes that they send, and computes
+/* cost_job.h -- what cost and advise share: they measure the time that codecs take and the bytes that they send, and compute
  * communication times with a network model (docs/cost.md has the model).
  *
- *     cost_read, cost_check_sort    read and check the options, before any work
- *     cost_codecs                   chooses the codecs to measure
+ *     cost_read                     reads and checks the options, before any work
  *     cost_read_compute             reads the time that a worker computes in a step
  *     cost_measure                  measures the codecs
- *     cost_write                    writes a row for each link, number of workers, codec and topology */
+ *     cost_iteration                the iteration of a codec, whose time measure/cost.h computes */
 #ifndef ATOMO_COST_JOB_H
 #define ATOMO_COST_JOB_H
 
@@ -70,12 +69,6 @@ const char *cost_topology_name(const void *data,
 
 /* Reads --workers, --topology and --link. */
 Status cost_read(CostJob *c);
-Status cost_check_sort(const CostJob *c); /* ERR_USAGE if --sort names an unknown field */
-
-enum { COST_HALF = 1 }; /* index of the codec fp16 */
-
-/* Opens the codecs none and fp16, and then those of the option -c, or a default set if -c is not given. */
-Status cost_codecs(CostJob *c, const Codec ***codec, size_t *count);
 
 /* Sets `compute_ms` to the median time of a step in the training run that --compute-from names. The median
  * is over the steps of all compressors of that run. */
@@ -105,10 +98,5 @@ const char *cost_error(const CostJob *c, size_t codec);
  * payloads add, else an all-gather. */
 Iteration cost_iteration(const CostJob *c, size_t codec, const CostLayer *layer, size_t workers,
                          const Link *link, int topology);
-
-/* ---- results ---- */
-
-/* Writes the records; the hook CompareJob.write of cost. */
-Status cost_write(CompareJob *j, ReportSpec spec);
 
 #endif

@@ -199,12 +199,7 @@ Status frame_create(FrameWriter **out, const char *path, const char *spec, uint6
     return status;
 }
 
-uint64_t frame_bytes(const FrameWriter *w)
-{
-    return w->at + BLOCK_HEAD + 8 + BLOCK_TAIL;
-}
-
-Status frame_commit(FrameWriter *w, Error *err)
+Status frame_commit(FrameWriter *w, uint64_t *bytes, Error *err)
 {
     assert(w->records == w->promised);
     Buf b;
@@ -213,6 +208,7 @@ Status frame_commit(FrameWriter *w, Error *err)
         buf_u64(&b, w->records);
         status = block_end(w, &b, err);
     }
+    *bytes = w->at;
     if (status == OK)
         status = outfile_commit(&w->out, err);
     frame_abandon(w);
@@ -229,18 +225,6 @@ void frame_abandon(FrameWriter *w)
 }
 
 /* ---- reading ---- */
-
-struct FrameReader {
-    FILE *from;
-    const char *name, *spec;
-    uint64_t size;    /* bytes in the file */
-    uint64_t at;      /* offset of the next block */
-    uint64_t block;   /* offset of the last block read */
-    uint64_t first;   /* offset of the first block after the header */
-    uint64_t records; /* number of records that the header states */
-    uint64_t delivered;
-    bool ended;
-};
 
 static Status bad(const FrameReader *r, Error *err, const char *what)
 {
@@ -457,29 +441,4 @@ void frame_close(FrameReader *r)
 {
     if (r)
         fclose(r->from);
-}
-
-const char *frame_name(const FrameReader *r)
-{
-    return r->name;
-}
-
-const char *frame_spec(const FrameReader *r)
-{
-    return r->spec;
-}
-
-uint64_t frame_records(const FrameReader *r)
-{
-    return r->records;
-}
-
-uint64_t frame_size(const FrameReader *r)
-{
-    return r->size;
-}
-
-uint64_t frame_offset(const FrameReader *r)
-{
-    return r->block;
 }

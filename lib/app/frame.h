@@ -55,25 +55,31 @@ Status frame_create(FrameWriter **out, const char *path, const char *spec, uint6
 /* Writes the attributes of a group; "" is the root. */
 Status frame_put_attrs(FrameWriter *w, const char *group, const AttrList *attrs, Error *err);
 Status frame_put(FrameWriter *w, const FrameRecord *r, Error *err);
-uint64_t frame_bytes(const FrameWriter *w); /* bytes of the finished file, once the last record is written */
-Status frame_commit(FrameWriter *w, Error *err); /* closes the file even on an error */
-void frame_abandon(FrameWriter *w);              /* NULL is allowed */
+/* Closes the file even on an error. Sets `*bytes` to its size. */
+Status frame_commit(FrameWriter *w, uint64_t *bytes, Error *err);
+void frame_abandon(FrameWriter *w); /* NULL is allowed */
 
 /* ---- reading ---- */
 
-typedef struct FrameReader FrameReader;
+/* Read by its users, written by frame.c alone. */
+typedef struct {
+    FILE *from;
+    const char *name; /* of the file */
+    const char *spec;
+    uint64_t size;    /* bytes in the file */
+    uint64_t at;      /* offset of the next block */
+    uint64_t block;   /* offset of the last block read, for messages */
+    uint64_t first;   /* offset of the first block after the header */
+    uint64_t records; /* number of records that the header states */
+    uint64_t delivered;
+    bool ended;
+} FrameReader;
 
 Status frame_open(FrameReader **out, const char *path, Arena *a, Error *err);
 /* Opens a reader of an open file that can seek. Takes over `from`, and closes it even on an error. `name` is
  * for messages. */
 Status frame_open_file(FrameReader **out, FILE *from, const char *name, Arena *a, Error *err);
 void frame_close(FrameReader *r); /* NULL is allowed */
-
-const char *frame_name(const FrameReader *r); /* name of the file */
-const char *frame_spec(const FrameReader *r);
-uint64_t frame_records(const FrameReader *r);
-uint64_t frame_size(const FrameReader *r);   /* bytes in the file */
-uint64_t frame_offset(const FrameReader *r); /* offset of the last block read, for messages */
 
 typedef enum { FRAME_ATTRS, FRAME_RECORD, FRAME_END } FrameType;
 

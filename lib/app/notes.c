@@ -1,9 +1,11 @@
 /* notes.c -- implements notes.h. */
 #include "app/notes.h"
 
+#include "base/host.h"
 #include "compress/spec.h"
 #include "dump/steps.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -68,18 +70,12 @@ void notes_dump(const Dump *d, Progress *p)
     note_steps(d, p);
 }
 
-bool notes_cold(const Codec *codec, const char *name, const VectorList *list, Progress *p)
+void notes_vectors(const Dump *d, const VectorList *list, Progress *p)
 {
-    bool one_step = codec_starts_cold(codec);
-    for (size_t i = 1; one_step && i < list->count; i++)
-        one_step = list->item[i].step_address == list->item[0].step_address;
-    if (one_step)
-        progress_note(
-            p,
-            "note: %s starts cold, as all codecs that learn from step to step: the vectors are of one "
-            "step, so its residual, shift or warm start is empty",
-            name);
-    return one_step;
+    notes_dump(d, p);
+    if (list->skipped)
+        progress_note(p, "note: %s: %zu tensor%s with NaN or Inf %s left out", dump_file(d), list->skipped,
+                      text_s(list->skipped), text_are(list->skipped));
 }
 
 /* Prints which codec a name of the literature stands for. */
@@ -117,4 +113,25 @@ void notes_specs(const TextList *specs)
         else if (times[k] > 2)
             fprintf(stderr, "note: %s is given %zu times and measured once\n", codec[k]->typed, times[k]);
     arena_close(a);
+}
+
+Status memory_check(uint64_t need, const char *file, const char *tensor, size_t elements, Error *err)
+{
+    const uint64_t most = host_memory();
+    if (need <= most)
+        return OK;
+    FAIL(err, ERR_MEMORY, "%.200s: its %zu elements take %.4g GB of memory, want at most the %.4g GB of this machine",
+                tensor, elements, 1e-9 * (double)need, 1e-9 * (double)most);
+    return error_at(err, "%s", file);
+}
+
+void memory_note(const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    text_make_printable(text);
+    fprintf(stderr, "note: %s\n", text);
 }

@@ -1,4 +1,5 @@
-/* notes.h -- prints notes on stderr about properties of a dump because of which a result could be misread. */
+/* notes.h -- prints notes on stderr about properties of a dump because of which a result could be misread, and refuses work
+ * whose memory cannot suffice before it starts. */
 #ifndef ATOMO_NOTES_H
 #define ATOMO_NOTES_H
 
@@ -10,13 +11,18 @@
  * number as another group; kernels whose layout is doubtful; and groups that look like steps. */
 void notes_dump(const Dump *d, Progress *p);
 
-/* Prints a note if the codec learns from step to step but all vectors are of one step, so that the codec has
- * learned nothing when it encodes them. `name` is the codec's name in the note. Returns true if the note was
- * printed. */
-bool notes_cold(const Codec *codec, const char *name, const VectorList *list, Progress *p);
+/* Prints notes_dump, and how many tensors were left out of the list because they are not finite. */
+void notes_vectors(const Dump *d, const VectorList *list, Progress *p);
 
 /* Prints a note on each name of the literature among the specs, and on each codec that several of them name, as equal codecs
  * are measured once. The specs must be valid. */
 void notes_specs(const TextList *specs);
+
+/* Returns ERR_MEMORY if `need` bytes are more than host_memory. The message names the file and its tensor with
+ * `elements` elements. */
+Status memory_check(uint64_t need, const char *file, const char *tensor, size_t elements, Error *err);
+
+/* Prints a note about memory on stderr. */
+void memory_note(const char *format, ...) PRINTF(1);
 
 #endif

@@ -1,7 +1,5 @@
 /* program.c -- main of a program with subcommands (cli.h): dispatch, --version, signals, exit codes. */
-#include "app/cli.h"
-#include "app/cli_complete.h"
-#include "app/cli_man.h"
+#include "app/cli_parts.h"
 #include "base/file.h"
 #include "base/outfile.h"
 #include "math/linalg.h"
@@ -296,29 +294,13 @@ static int complete(const char *program, const Subcommand *table, int count, cha
 {
     Arena *a = arena_open(0);
     int code = 0;
-    if (count < 2)
-        cli_complete_command(table, count ? words[0] : "", stdout);
-    else if (!strcmp(words[0], "help")) {
-        cli_complete_command(table, words[1], stdout);
-        cli_complete_spec("", words[1], stdout, a);
-    } else {
+    if (!cli_complete_program(table, count, words, stdout, a)) {
         words[-1] = words[0];
         words[0] = (char[]){"--complete"};
         code = run_command(program, table, count + 1, words - 1);
     }
     arena_close(a);
     return code;
-}
-
-/* --man: prints the program's manual page; --man codecs: atomo(7). */
-static void man(const char *program, const char *brief, const Subcommand *table, const char *page)
-{
-    Arena *a = arena_open(0);
-    if (page && !strcmp(page, "codecs"))
-        cli_man_codecs(stdout, a);
-    else
-        cli_man_program(program, brief, table, stdout);
-    arena_close(a);
 }
 
 int cli_main(const char *program, const char *brief, const char *first_steps, const Subcommand *table,
@@ -349,9 +331,11 @@ int cli_main(const char *program, const char *brief, const char *first_steps, co
         code = help(program, table, argv[2]);
     else if (!strcmp(first, "--complete"))
         code = complete(program, table, argc - 2, argv + 2);
-    else if (!strcmp(first, "--man"))
-        man(program, brief, table, argv[2]);
-    else
+    else if (!strcmp(first, "--man")) {
+        Arena *a = arena_open(0);
+        cli_man_program(program, brief, table, argv[2], stdout, a);
+        arena_close(a);
+    } else
         code = run_command(program, table, argc - 1, argv + 1);
     return finish(program, code);
 }

@@ -1,5 +1,5 @@
 /* test_advise.c -- the choice of advise among measured candidates: limits, ranks, reasons, and the rows shown. */
-#include "app/advise.h"
+#include "cmd/bench_advise_rank.c"
 #include "rig/check.h"
 
 #include <math.h>

@@ -50,7 +50,7 @@ static ArchiveSum encode(const Codec *codec, const GroupSpec *spec)
     check_ok(groups_make(&list, d, spec, arena, &err), &err);
     check_ok(frame_create(&w, in_scratch("x.atomo"), codec->ops->name, list.count, arena, &err), &err);
     check_ok(archive_encode(d, &list, &job, w, &sum, arena, &err), &err);
-    check_ok(frame_commit(w, &err), &err);
+    check_ok(frame_commit(w, &(uint64_t){0}, &err), &err);
     dump_close(d);
     return sum;
 }
@@ -287,7 +287,7 @@ static void the_work_names_each_vector(void **state)
     const Codec none = codec_of(compressor_find("none"));
     const ArchiveJob job = {.codec = &none, .threads = 1, .tick = check_name};
     check_ok(encode_ticking(&job, &to), &err);
-    check_ok(frame_commit(to, &err), &err);
+    check_ok(frame_commit(to, &(uint64_t){0}, &err), &err);
     assert_int_equal(ticks, 4);
     ticks = 0;
     check_ok(frame_open(&from, in_scratch("x.atomo"), arena, &err), &err);
@@ -332,7 +332,7 @@ static void a_record_at_the_address_of_another_name_is_refused(void **state)
     r.round[0] = (Bytes){(const uint8_t *)x, sizeof x};
     check_ok(frame_create(&w, in_scratch("x.atomo"), "none", 1, arena, &err), &err);
     check_ok(frame_put(w, &r, &err), &err);
-    check_ok(frame_commit(w, &err), &err);
+    check_ok(frame_commit(w, &(uint64_t){0}, &err), &err);
     assert_int_equal(decode(&none), ERR_CORRUPT);
     check(strstr(err.text, "random address") != NULL);
     arena_close(arena);

@@ -245,7 +245,7 @@ static void archives_plan_each_step_and_decode_without(void **state)
     check_ok(groups_make(&list, d, &(GroupSpec){.min_elements = 10}, a, &err), &err);
     check_ok(frame_create(&w, in_scratch("x.atomo"), "none", list.count, a, &err), &err);
     check_ok(archive_encode(d, &list, &job, w, &sum, a, &err), &err);
-    check_ok(frame_commit(w, &err), &err);
+    check_ok(frame_commit(w, &(uint64_t){0}, &err), &err);
     check(sum.vectors == 18 && sum.payload_bytes == 6 * (4 * 42 + 1 + 4 * 5 + 4 * 50 + 1));
     check_ok(frame_open(&r, in_scratch("x.atomo"), a, &err), &err);
     check_ok(dump_create(&out, in_scratch("out.h5"), &err), &err);

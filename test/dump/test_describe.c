@@ -4,7 +4,7 @@
  * computed by numpy 1.24 in float64: x.min(), .max(), .mean(), .std(), abs(x).sum(), np.linalg.norm(x) and
  * np.histogram(x, bins)[0]; and, with s = np.linalg.svd(x.reshape(7, 5), compute_uv=False), (s**2).sum() /
  * s[0]**2 and s.sum(). */
-#include "app/inspect.h"
+#include "cmd/bench_inspect.c"
 #include "rig/scratch_dir.h"
 
 enum { N = 35 };

@@ -50,7 +50,7 @@ static Status read_all(FrameReader *r, Arena *a, Error *err)
     const Codec *codec = NULL;
     Error ignored;
     FrameItem item = {.type = FRAME_ATTRS};
-    if (codec_open(&codec, frame_spec(r), a, &ignored) != OK || codec_traits(codec) & DECODES_STATE)
+    if (codec_open(&codec, r->spec, a, &ignored) != OK || codec_traits(codec) & DECODES_STATE)
         codec = NULL;
     while (item.type != FRAME_END) {
         TRY(frame_next(r, &item, a, err));

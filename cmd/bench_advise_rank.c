@@ -1,5 +1,5 @@
-/* advise.c -- implements advise.h. */
-#include "app/advise.h"
+/* bench_advise_rank.c -- implements bench_advise_rank.h. */
+#include "bench_advise_rank.h"
 
 #include "base/text.h"
 #include "math/stats.h"

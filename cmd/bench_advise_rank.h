@@ -1,7 +1,7 @@
-/* advise.h -- chooses among codecs by the predicted time of a training iteration: checks limits, ranks what meets
- * them, and says in words why the other codecs are not chosen. Measuring is the work of advise_job.h. */
-#ifndef ATOMO_ADVISE_H
-#define ATOMO_ADVISE_H
+/* bench_advise_rank.h -- chooses among codecs by the predicted time of a training iteration: checks limits, ranks what meets
+ * them, and says in words why the other codecs are not chosen. bench_advise.c measures. */
+#ifndef ATOMO_BENCH_ADVISE_RANK_H
+#define ATOMO_BENCH_ADVISE_RANK_H
 
 #include "compress/codec.h"
 #include "measure/cost.h"

@@ -1,5 +1,5 @@
 /* train_codec.c -- runs the training with one codec: its folder, checkpoints, saved gradients and records. */
-#include "app/train_codec.h"
+#include "train_codec.h"
 
 #include "base/outfile.h"
 #include "train/checkpoint.h"

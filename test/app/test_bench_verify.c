@@ -1,7 +1,7 @@
-/* test_verify_job.c -- output and exit code of the command verify if one of the paper's statements fails. */
+/* test_bench_verify.c -- output and exit code of the command verify if one of the paper's statements fails. */
+#include "cmd/bench_verify.c"
 #include "rig/check.h"
 #include "rig/scratch_dir.h"
-#include "app/verify_job.h"
 #include "dump/synth.h"
 #include "report/report.h"
 
@@ -31,7 +31,7 @@ static Status run_job(const VerifyMethods *methods, const char *file)
                      .forever = arena_open(0),
                      .scratch = arena_open(0),
                      .err = &err};
-    const Status status = verify_job_run(&job, file);
+    const Status status = run(&job, &(TextList){&file, 1});
     arena_close(job.forever);
     arena_close(job.scratch);
     return status;

@@ -1,5 +1,5 @@
 /* train_records.c -- implements train_records.h. */
-#include "app/train_records.h"
+#include "train_records.h"
 
 #include "report/report_stored.h"
 

@@ -2,7 +2,7 @@
 #ifndef ATOMO_TRAIN_CODEC_H
 #define ATOMO_TRAIN_CODEC_H
 
-#include "app/train_records.h"
+#include "train_records.h"
 
 typedef struct {
     TrainJob job; /* must be first: hooks cast TrainJob to TrainRun */
