@@ -5,7 +5,6 @@
 #include "compress/spec.h"
 #include "dump/steps.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -123,15 +122,4 @@ Status memory_check(uint64_t need, const char *file, const char *tensor, size_t 
     FAIL(err, ERR_MEMORY, "%.200s: its %zu elements take %.4g GB of memory, want at most the %.4g GB of this machine",
                 tensor, elements, 1e-9 * (double)need, 1e-9 * (double)most);
     return error_at(err, "%s", file);
-}
-
-void memory_note(const char *format, ...)
-{
-    char text[1024];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    text_make_printable(text);
-    fprintf(stderr, "note: %s\n", text);
 }
