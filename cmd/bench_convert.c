@@ -24,7 +24,7 @@ static Status check_memory(const Options *o, const Dump *d)
         return OK;
     const uint64_t need = sizeof(float) * (uint64_t)largest->shape.n;
     if (o->common.verbose)
-        memory_note("%.200s: memory for the largest tensor %.4g MB", largest->path, 1e-6 * (double)need);
+        progress_note(&(Progress){0}, "note: %.200s: memory for the largest tensor %.4g MB", largest->path, 1e-6 * (double)need);
     return memory_check(need, dump_file(d), largest->path, largest->shape.n, o->err);
 }
 

@@ -42,8 +42,9 @@ static Status check_memory(const Options *o, const char *path, const ArchiveSize
 {
     const uint64_t need = size->largest + size->payload;
     if (o->common.verbose)
-        memory_note(
-            "%s: memory for the largest tensor and its payload %.4g MB; the codec's scratch comes on top",
+        progress_note(
+            &(Progress){0},
+            "note: %s: memory for the largest tensor and its payload %.4g MB; the codec's scratch comes on top",
             size->name, 1e-6 * (double)need);
     return memory_check(need, path, size->name, (size_t)size->elements, o->err);
 }

@@ -50,8 +50,9 @@ static Status check_memory(const Options *o, const Dump *d, const VectorList *li
 {
     const Memory m = memory_of(list, codec, o->a);
     if (o->common.verbose)
-        memory_note(
-            "%.200s: memory for the largest tensor%s %.4g MB, states %.4g MB, payload up to %.4g MB; the codec's "
+        progress_note(
+            &(Progress){0},
+            "note: %.200s: memory for the largest tensor%s %.4g MB, states %.4g MB, payload up to %.4g MB; the codec's "
             "scratch comes on top",
             m.largest->name, codec_keeps_state(codec) ? " and its estimate" : "", 1e-6 * (double)m.vectors,
             1e-6 * (double)m.states, 1e-6 * (double)m.payload);

@@ -205,7 +205,7 @@ static Status check_memory(const Options *o, const Dump *d, const size_t *index,
     const size_t n = largest->shape.n;
     const uint64_t need = (uint64_t)n * (o->histogram ? sizeof(float) : sizeof(double));
     if (o->common.verbose)
-        memory_note("%.200s: memory for the largest tensor%s %.4g MB", largest->path,
+        progress_note(&(Progress){0}, "note: %.200s: memory for the largest tensor%s %.4g MB", largest->path,
                     o->histogram ? "" : " and its singular values", 1e-6 * (double)need);
     return memory_check(need, dump_file(d), largest->path, n, o->err);
 }

@@ -67,7 +67,7 @@ static void put_title(TextBuf *out, const char *name, const char *section, const
 }
 
 static const char exit_status[] =
-    ".SH \"EXIT STATUS\"\n0: done. 1: the work failed. 2: wrong usage. 130: stopped by a signal. "
+    ".SH \"EXIT STATUS\"\n0: done. 1: the work failed. 2: wrong usage. 130: stopped by a signal.\n"
     "A closed pipe ends the program by SIGPIPE.\n.SH \"SEE ALSO\"\n";
 
 static void print(TextBuf *out, FILE *to)

@@ -123,14 +123,3 @@ Status memory_check(uint64_t need, const char *file, const char *tensor, size_t 
                 tensor, elements, 1e-9 * (double)need, 1e-9 * (double)most);
     return error_at(err, "%s", file);
 }
-
-void memory_note(const char *format, ...)
-{
-    char text[1024];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    text_make_printable(text);
-    fprintf(stderr, "note: %s\n", text);
-}

@@ -22,7 +22,4 @@ void notes_specs(const TextList *specs);
  * `elements` elements. */
 Status memory_check(uint64_t need, const char *file, const char *tensor, size_t elements, Error *err);
 
-/* Prints a note about memory on stderr. */
-void memory_note(const char *format, ...) PRINTF(1);
-
 #endif
