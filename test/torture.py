@@ -271,7 +271,7 @@ def records_kept():
 
 def ranks():
     rest = os.path.join(os.environ["BIN"], "..", "rest.so")  # with it a rank that waits sleeps
-    able = subprocess.call("ldd $(command -v atomo-train) | grep -q libmpi && command -v mpirun >/dev/null", shell=True)
+    able = subprocess.call(". $SRC/test/cli/ranks.sh; can_launch", shell=True)
     if able != 0 or not os.path.exists(rest):
         return print("skip: ranks: needs mpirun, a build with MPI (make deps-mpi) and rest.so")
     want = undisturbed(RANKED + " --train-dir b -o b.csv", "b", "b.csv")[0]
