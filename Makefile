@@ -265,7 +265,7 @@ deps-mpi:
 PARALLEL = $(MAKE) --no-print-directory -j$$(nproc)
 
 check: deps
-	@$(PARALLEL) all tests $(GOLDENS) $(ADDING) $(REPLAYS) $(B)/test/python/export_digits $(B)/test/python/gpt_pass
+	@$(PARALLEL) all tests $(GOLDENS) $(ADDING) $(REPLAYS) $(B)/test/python/gpt_pass
 	@$(MAKE) --no-print-directory -j$$(($$(nproc) + 1)) -k -O check-run; STATUS=$$? sh test/tally.sh $(TESTS:%=%.log) $(GOLDENS:%=%.log) $(ADDING:%=%.log) $(CLI_TESTS:%=$(B)/cli-%.log) $(PYTHON_TESTS:%=$(B)/python-%.log) $(B)/reference*.log $(REPLAYS:%=%.log)
 
 demo: deps

@@ -1,5 +1,5 @@
 /* test_eden.c -- the codecs drive and eden, which rotate a vector at random and round each element: estimates
- * against a slow decoder, scales and bias. */
+ * against a slow decoder, and scales. */
 #include "rig/try.h"
 
 #include "math/lloyd.h"

@@ -1,5 +1,5 @@
-/* test_lq.c -- the codec lq, which keeps an element g_i with probability p = |g_i| / |g|_q: Theorem 5 of the
- * ATOMO paper, the random choice of each element, and draws that outgrow floats. */
+/* test_lq.c -- the codec lq, which keeps an element g_i with probability p = |g_i| / |g|_q: the
+ * random choice of each element, and draws that outgrow floats. */
 #include "rig/codec_rig.h"
 #include "base/coin.h"
 #include "rig/draws.h"

@@ -1,6 +1,6 @@
 /* test_powersgd.c -- the codec powersgd against the algorithm of the paper in long double, and on matrices
  * whose rank is below that of the codec. An iteration computes P = M Q and then Q = M' P for the matrix M; P Q'
- * estimates M. The compression ratio of ResNet-18 is compared with the paper. */
+ * estimates M. */
 #include "rig/codec_rig.h"
 #include "rig/model_rig.h"
 #include "math/finite.h"

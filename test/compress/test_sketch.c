@@ -1,6 +1,5 @@
 /* test_sketch.c -- the codecs countsketch and countmin. A sketch is a table of several rows; in each row, the
- * elements are hashed to columns (buckets) and added up. The codecs are compared with plain loops and with
- * theory. */
+ * elements are hashed to columns (buckets) and added up. The codecs are compared with plain loops. */
 #include "rig/slow_slices.h"
 #include "rig/try.h"
 

@@ -1,5 +1,5 @@
 /* test_sketch_hash.c -- sketches hash elements to buckets: the kernels (hash and medians) on every instruction
- * set, and how many elements collide. */
+ * set. */
 #include "rig/check.h"
 #include "math/vec/kernels.h"
 #include "base/rng.h"

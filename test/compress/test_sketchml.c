@@ -166,8 +166,6 @@ static void all_negative_vectors_keep_their_extremes(void **state)
     try_close(t);
 }
 
-/* ---- quantile bins ---- */
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -1,5 +1,5 @@
 /* test_thc.c -- the codec thc, which rotates a vector, clips the coordinates and rounds them to uniform levels:
- * levels, the norm that workers share, and the bias by clipping. */
+ * levels, and the norm that workers share. */
 #include "rig/crowd.h"
 
 #include "coder/planes.h"
@@ -133,8 +133,6 @@ static void workers_share_each_blocks_largest_norm(void **state)
     check_rel((double)load_f32(k.heard.data + 6), last, 1e-6);
     crowd_close(&k);
 }
-
-/* ---- mean and variance of draws ---- */
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_size_has_levels_next_to_the_clipped_rotated_vector),
