@@ -143,9 +143,9 @@ typedef struct {
     atomo_codec *codec;
     atomo_tensor *tensor[P];
     float x[P][N], mean[P][N];
-} Team;
+} Party;
 
-static void team_open(Team *t, const char *spec, const Shape *shape)
+static void team_open(Party *t, const char *spec, const Shape *shape)
 {
     atomo_error err;
     good(atomo_codec_open(&t->codec, spec, &err), &err);
@@ -155,14 +155,14 @@ static void team_open(Team *t, const char *spec, const Shape *shape)
     }
 }
 
-static void team_close(Team *t)
+static void team_close(Party *t)
 {
     for (int w = 0; w < P; w++)
         atomo_tensor_close(t->tensor[w]);
     atomo_codec_close(t->codec);
 }
 
-static void team_train(Team *t, int64_t step, int first)
+static void team_train(Party *t, int64_t step, int first)
 {
     atomo_error err;
     size_t size;
@@ -173,7 +173,7 @@ static void team_train(Team *t, int64_t step, int first)
 }
 
 /* Runs a step. Worker w sends nothing if bit w of `drops` is set. Returns the number of bytes sent. */
-static size_t team_step(Team *t, int64_t step, unsigned drops)
+static size_t team_step(Party *t, int64_t step, unsigned drops)
 {
     atomo_error err;
     const void *payload[P];
@@ -253,7 +253,7 @@ static void reference_step(Reference *r, int64_t step, unsigned drops, GradientB
 static void steps_equal_training(void **state)
 {
     static const unsigned drops[STEPS] = {0, 0, 1, 0, 6};
-    static Team team;
+    static Party team;
     static Reference reference;
     (void)state;
     Shape shape;
@@ -292,7 +292,7 @@ static bool all_have_one_state(const char *spec)
 
 static void states_survive(void **state)
 {
-    static Team one, other;
+    static Party one, other;
     (void)state;
     Shape shape;
     atomo_error err;
@@ -373,7 +373,7 @@ static void alone_is_a_step(void **state)
 
 static void merged_payloads_decode_to_the_sum(void **state)
 {
-    static Team team;
+    static Party team;
     static float sum[N], y[N];
     (void)state;
     Shape shape;
@@ -432,7 +432,7 @@ static void merged_payloads_decode_to_the_sum(void **state)
  * must decode to nearly the estimate of an all-gather. */
 static void payloads_merge_on_their_way(void **state)
 {
-    static Team team, gathered;
+    static Party team, gathered;
     (void)state;
     Shape shape;
     atomo_error err;
