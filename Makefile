@@ -96,7 +96,7 @@ LIBRARY  := $(B)/public/$(SONAME) $(B)/public/libatomo.a
 DOOR_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard lib/library/*.c)))
 
 .PHONY: all check check-run tests demo demo-run deps bench bench-check fuzz fuzz-codecs golden format lint depcheck listcheck tsan coverage docs \
-        rng-quality install uninstall wheel vectors dist sbom clean help FORCE
+        rng-quality install uninstall wheel dist sbom clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 

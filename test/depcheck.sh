@@ -32,9 +32,8 @@ BEGIN {
     only["dnnl.h"] = "lib/train/onednn"
     only["mpi.h"] = "lib/exchange/net_mpi.*|lib/exchange/net_version"
     only["zlib.h"] = "lib/train/files|lib/dump/extent"
-    only["zstd.h"] = only["zstd_errors.h"] = "lib/compress/wrap/zstd"
+    only["zstd.h"] = only["zstd_errors.h"] = only["blosc.h"] = "lib/compress/wrap/packed"
     only["zfp.h"] = "lib/compress/science/zfp"
-    only["blosc.h"] = "lib/compress/wrap/blosc"
     for (i = 1; i < ARGC; i++)
         known[ARGV[i]]
 }

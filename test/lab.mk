@@ -152,14 +152,11 @@ docs: $(PROGRAMS) $(B)/test/report/test_fields
 	$(B)/bin/atomo-bench plot convergence $(B)/docs/run1.csv $(B)/docs/run2.csv $(B)/docs/run3.csv --x bytes -o $(B)/docs/convergence.svg
 	cp $(DOCS_FIGURES:%=$(B)/docs/%.svg) docs/figures/
 
-# Rewrites the stored payloads and the lists of codecs.
-golden: $(B)/test/compress/test_golden $(PROGRAMS)
+# Rewrites the stored payloads, the test vectors for other implementations (test/vectors/README.md), and the lists of codecs.
+golden: $(B)/test/compress/test_golden $(B)/test/library/test_vectors $(PROGRAMS)
 	$< --write
+	ATOMO_WRITE_VECTORS=1 $(B)/test/library/test_vectors
 	@sh test/listcheck.sh $(B)/bin --write
-
-# Rewrites the test vectors for other implementations (test/vectors/README.md).
-vectors: $(B)/test/library/test_vectors
-	ATOMO_WRITE_VECTORS=1 $<
 
 # Each target runs for FUZZ_SECONDS, or FUZZ_RUNS inputs; TARGETS names some of them.
 FUZZ_SECONDS ?= 60

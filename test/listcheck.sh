@@ -1,8 +1,8 @@
 #!/bin/sh
 # listcheck.sh -- checks the lists of codecs against lib/compress/all.c: sh test/listcheck.sh BIN_DIRECTORY [--write]
 #
-# Every codec must have a row in README.md's table and a section or line in docs/FORMAT.md, and be in the independent
-# decoder; every name in the table's first column must be a codec; docs/compressors.md must be the output of
+# Every codec must have a row in README.md's table and a section or line in docs/FORMAT.md; a line says which are not in
+# the independent decoder; every name in the table's first column must be a codec; docs/compressors.md must be the output of
 # `list --details`. With --write, nothing is checked: the script writes docs/compressors.md and adds missing rows to
 # README.md's table.
 bin=$(cd "${1:?usage: listcheck.sh BIN_DIRECTORY [--write]}" && pwd) || exit 2
@@ -43,8 +43,8 @@ fi
 for codec in $names; do
     want "$codec" 'no row of the table in README.md names it: make golden' "$(row "$codec")" README.md
     want "$codec" 'docs/FORMAT.md does not describe its payload' "\<$codec\>" docs/FORMAT.md
-    want "$codec" 'not in test/reference/decode.py, nor in its wrappers.py, sketches.py and science.py' "\"$codec\"" \
-        test/reference/decode.py test/reference/wrappers.py test/reference/sketches.py test/reference/science.py
+    grep -q "\"$codec\"" test/reference/decode.py test/reference/wrappers.py test/reference/sketches.py test/reference/science.py ||
+        echo "note: codec $codec is not in the independent decoder, test/reference/decode.py"
 done
 for name in $(sed -n '/^| `none`/,/^$/s/^|\([^|]*\)|.*/\1/p' README.md | grep -o '`[a-z0-9]*' | tr -d '`'); do
     echo "$names" | grep -qx "$name" || { echo "README.md: no codec is called $name"; bad=1; }

@@ -34,6 +34,20 @@ static inline bool levels_wide(const Levels *l)
     return l->bits > CODE_BYTE_BITS;
 }
 
+/* Returns the end of the run that contains element i: the index after the run's last element, but at most
+ * `end`. */
+static inline size_t levels_run_end(const Levels *l, size_t i, size_t end)
+{
+    const size_t left = l->run - i % l->run;
+    return left < end - i ? i + left : end;
+}
+
+/* Returns the bytes of the table of the streams' lengths. */
+static inline size_t levels_table_bytes(const Levels *l)
+{
+    return l->n > BLOCK ? 4 * blocks_of(l->n) : 0;
+}
+
 /* Returns an upper bound on the bytes that levels_put writes for n levels in this form (sparse or dense). */
 size_t levels_most(size_t n, size_t run, uint32_t s, LevelsForm form);
 

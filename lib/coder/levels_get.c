@@ -1,7 +1,20 @@
 /* levels_get.c -- decodes levels. The streams of four blocks are read in turn, with one table look-up for
  * each entry (gap, sign and level). An entry is read bit by bit if it has more bits than a table index, if it
  * is in the last bytes of a stream, or if the array is too short for a table. */
-#include "coder/levels_streams.h"
+#include "coder/elias.h"
+#include "coder/levels.h"
+
+enum { LANES_MAX = 4, LOOK_BITS = 12, LOOK_FROM = 2048 };
+
+typedef struct {
+    BitReader r;
+    void *code;      /* the block's codes, the first element's code first */
+    size_t start, n; /* start: index of the block's first element in the array; n: length of the block */
+    /* indices in the block: `next` is the next element to read; `run_end` is the first element after the
+     * current run */
+    size_t next, run_end;
+    size_t left; /* entries (gap, sign and level) of the current run that are still to be read */
+} Lane;
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -41,7 +54,10 @@ static void dense_table(const Levels *l, uint32_t *table)
             table_add(table, with(omega_word(level + 1), (CodeWord){sign, 1}), 1, level | sign << l->bits);
 }
 
-void stream_table(const Levels *l, LevelsForm form, uint32_t *table)
+/* Fills the look-up table of the decoder. The index of an entry is the next LOOK_BITS bits of a stream. The
+ * entry describes the first triple (gap, sign, level) in these bits: from the low end, length:4 | gap:10 |
+ * code:18. The entry is 0 if the triple is longer than LOOK_BITS bits or not valid. */
+static void stream_table(const Levels *l, LevelsForm form, uint32_t *table)
 {
     memset(table, 0, sizeof *table << LOOK_BITS);
     if (form == LEVELS_SPARSE)
@@ -52,7 +68,7 @@ void stream_table(const Levels *l, LevelsForm form, uint32_t *table)
 
 /* ---- decoding one entry ---- */
 
-Lane lane_open(const Levels *l, size_t block, Bytes stream)
+static Lane lane_open(const Levels *l, size_t block, Bytes stream)
 {
     const size_t start = block * BLOCK, n = block_size(l->n, block);
     const size_t size = levels_wide(l) ? 4 : 1;
@@ -161,7 +177,7 @@ static bool begin_runs(const Levels *l, Lane *lane, LevelsForm form)
         lane->next = start;
         lane->run_end = form == LEVELS_DENSE
                             ? lane->n
-                            : run_end(l, lane->start + start, lane->start + lane->n) - lane->start;
+                            : levels_run_end(l, lane->start + start, lane->start + lane->n) - lane->start;
         const uint64_t more = form == LEVELS_DENSE ? lane->n + 1 : omega_get(&lane->r);
         if (lane->r.bad || more - 1 > lane->run_end - start)
             return false;
@@ -206,14 +222,73 @@ INLINE bool get_lanes(const Levels *l, const uint32_t *table, Lane *lane, size_t
     return true;
 }
 
-bool sparse_get(const Levels *l, const uint32_t *table, Lane *lane, size_t lanes)
+static bool sparse_get(const Levels *l, const uint32_t *table, Lane *lane, size_t lanes)
 {
     return levels_wide(l) ? get_lanes(l, table, lane, lanes, true, LEVELS_SPARSE)
                           : get_lanes(l, table, lane, lanes, false, LEVELS_SPARSE);
 }
 
-bool dense_get(const Levels *l, const uint32_t *table, Lane *lane, size_t lanes)
+static bool dense_get(const Levels *l, const uint32_t *table, Lane *lane, size_t lanes)
 {
     return levels_wide(l) ? get_lanes(l, table, lane, lanes, true, LEVELS_DENSE)
                           : get_lanes(l, table, lane, lanes, false, LEVELS_DENSE);
+}
+
+/* ---- reading: four blocks at a time, so that the table look-ups of their streams overlap in time ---- */
+
+typedef struct {
+    const Levels *l;
+    LevelsForm form;
+    LevelsStream *stream;
+    const uint32_t *table;
+    Bytes in;
+} GetJob;
+
+static size_t pieces_of(size_t blocks)
+{
+    return (blocks + LANES_MAX - 1) / LANES_MAX;
+}
+
+static void get_blocks(void *data, size_t piece)
+{
+    const GetJob *job = data;
+    const Levels *l = job->l;
+    const size_t first = piece * LANES_MAX, left = blocks_of(l->n) - first;
+    const size_t lanes = left < LANES_MAX ? left : LANES_MAX;
+    Lane lane[LANES_MAX];
+    for (size_t i = 0; i < lanes; i++) {
+        const LevelsStream *s = &job->stream[first + i];
+        lane[i] = lane_open(l, first + i, (Bytes){job->in.data + s->at, s->size});
+    }
+    job->stream[first].bad = !(job->form == LEVELS_SPARSE ? sparse_get(l, job->table, lane, lanes)
+                                                          : dense_get(l, job->table, lane, lanes));
+}
+
+static bool find_streams(const Levels *l, LevelsStream *stream, Bytes in)
+{
+    uint64_t at = levels_table_bytes(l);
+    if (in.size < at)
+        return false;
+    for (size_t b = 0; b < blocks_of(l->n); b++) {
+        stream[b] = (LevelsStream){.at = (size_t)at, .size = at ? load_u32(in.data + 4 * b) : in.size};
+        at += stream[b].size;
+    }
+    return at == in.size;
+}
+
+bool levels_get(const Levels *l, LevelsForm form, int threads, LevelsStream *stream, Bytes in)
+{
+    uint32_t table[1 << LOOK_BITS];
+    const size_t blocks = blocks_of(l->n);
+    if (!find_streams(l, stream, in))
+        return false;
+    const bool look = l->n >= LOOK_FROM;
+    if (look)
+        stream_table(l, form, table);
+    GetJob job = {l, form, stream, look ? table : NULL, in};
+    parallel_for(threads, pieces_of(blocks), get_blocks, &job);
+    bool good = true;
+    for (size_t b = 0; b < blocks; b += LANES_MAX)
+        good &= !stream[b].bad;
+    return good;
 }

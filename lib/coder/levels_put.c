@@ -1,6 +1,75 @@
-/* levels_put.c -- encodes quantisation levels. Looks code words up in tables, and joins two or four code
- * words into one write. */
-#include "coder/levels_streams.h"
+/* levels_put.c -- computes the sizes of the blocks' streams and encodes quantisation levels. Looks code words up in
+ * tables, and joins two or four code words into one write. */
+#include "coder/elias.h"
+#include "coder/levels.h"
+
+/* The sparse stream and the dense stream are longest when every level is the highest, s. In the sparse stream
+ * each non-zero level has an entry (gap, sign and level). Leaving out an entry saves more bits than the next
+ * entry's longer gap adds. */
+size_t levels_most(size_t n, size_t run, uint32_t s, LevelsForm form)
+{
+    const Levels l = {.n = n, .run = run, .s = s};
+    const size_t longest = run < BLOCK ? run : BLOCK, runs = n / run + 1 + blocks_of(n);
+    uint64_t bits = (uint64_t)n * (omega_bits(s + 1) + 1);
+    if (form == LEVELS_SPARSE)
+        bits = (uint64_t)n * (2 + (s > 1 ? omega_bits(s) : 0)) + (uint64_t)runs * omega_bits(longest + 1);
+    return levels_table_bytes(&l) + (size_t)(bits / 8) + blocks_of(n);
+}
+
+/* Returns how many bits longer the omega code of 2^k is than the omega code of 2^k - 1; for k = 0, the 1 bit
+ * of the omega code of 1. */
+static unsigned omega_step(unsigned k)
+{
+    return k ? omega_bits(UINT64_C(1) << k) - omega_bits((UINT64_C(1) << k) - 1) : 1;
+}
+
+LevelsSize levels_measure(const Levels *l, size_t block)
+{
+    Census c;
+    memset(&c, 0, sizeof c);
+    uint64_t sparse = 0, dense = block_size(l->n, block), seen = 0;
+    const size_t start = block * BLOCK, end = start + block_size(l->n, block);
+    for (size_t i = start, to; i < end; i = to) {
+        to = levels_run_end(l, i, end);
+        if (levels_wide(l))
+            kernels()->census32((const uint32_t *)l->code + i, to - i, l->bits, &c);
+        else
+            kernels()->census8((const uint8_t *)l->code + i, to - i, l->bits, &c);
+        sparse += omega_bits(1 + c.level[0] - seen);
+        seen = c.level[0];
+    }
+    for (unsigned k = 0; k < countof(c.gap); k++) {
+        sparse += omega_step(k) * (c.gap[k] + (l->s > 1 ? c.level[k] : 0));
+        dense += k ? omega_step(k) * c.next[k] : 0;
+    }
+    return (LevelsSize){{sparse + seen, dense + seen}};
+}
+
+static size_t stream_bytes(const LevelsSize *size, LevelsForm form)
+{
+    return (size_t)((size->bits[form] + 7) / 8);
+}
+
+size_t levels_bytes(const Levels *l, const LevelsSize *size, LevelsForm form)
+{
+    size_t bytes = levels_table_bytes(l);
+    for (size_t b = 0; b < blocks_of(l->n); b++)
+        bytes += stream_bytes(&size[b], form);
+    return bytes;
+}
+
+/* ---- writing: tables of code words; an entry of a table is code word << 6 | its length ---- */
+
+enum { WORD_BITS = 10, GAP_WORDS = 256, PAIR_BITS = 5, PAIR_GAPS = 64, PAIRS_FROM = 1 << 14 };
+
+/* Tables of code words, which save time if n is large and codes have few bits. `ready`: `code` is filled.
+ * `paired`: `pair` is filled. `gap` is filled in the sparse form. */
+typedef struct {
+    bool ready, paired;
+    uint64_t code[2 << WORD_BITS], gap[GAP_WORDS];
+    /* code words that join a gap with the sign and the level that follow it */
+    uint32_t pair[PAIR_GAPS << PAIR_BITS];
+} StreamWords;
 
 enum { LENGTH_BITS = 6, LENGTH_MASK = 63 };
 
@@ -53,7 +122,7 @@ static void pair_words(const Levels *l, StreamWords *words)
             words->pair[gap << PAIR_BITS | code] = (uint32_t)joined(words->gap[gap], words->code[code]);
 }
 
-void stream_words(const Levels *l, LevelsForm form, StreamWords *words)
+static void stream_words(const Levels *l, LevelsForm form, StreamWords *words)
 {
     words->ready = l->bits <= WORD_BITS && l->n >= l->s;
     words->paired = form == LEVELS_SPARSE && l->bits < PAIR_BITS && l->n >= PAIRS_FROM;
@@ -132,11 +201,11 @@ static void put_run(const Levels *l, const StreamWords *words, const uint8_t *co
     }
 }
 
-void sparse_put(const Levels *l, const StreamWords *words, size_t block, BitWriter *w)
+static void sparse_put(const Levels *l, const StreamWords *words, size_t block, BitWriter *w)
 {
     const size_t start = block * BLOCK, end = start + block_size(l->n, block);
     for (size_t i = start, to; i < end; i = to) {
-        to = run_end(l, i, end);
+        to = levels_run_end(l, i, end);
         if (levels_wide(l))
             put_wide_run(l, words, (const uint32_t *)l->code + i, to - i, w);
         else
@@ -169,7 +238,7 @@ INLINE void put_levels(const Levels *l, const StreamWords *words, size_t i, size
         put_word(w, level_word(l, words, i, wide));
 }
 
-void dense_put(const Levels *l, const StreamWords *words, size_t block, BitWriter *w)
+static void dense_put(const Levels *l, const StreamWords *words, size_t block, BitWriter *w)
 {
     BitWriter local = *w;
     const size_t start = block * BLOCK, end = start + block_size(l->n, block);
@@ -178,4 +247,42 @@ void dense_put(const Levels *l, const StreamWords *words, size_t block, BitWrite
     else
         put_levels(l, words, start, end, &local, false);
     *w = local;
+}
+
+/* ---- all blocks ---- */
+
+typedef struct {
+    const Levels *l;
+    LevelsForm form;
+    const LevelsStream *stream;
+    const StreamWords *words;
+    uint8_t *out;
+} PutJob;
+
+static void put_block(void *data, size_t block)
+{
+    const PutJob *job = data;
+    BitWriter w = bits_writer(job->out + job->stream[block].at, job->stream[block].size);
+    if (job->form == LEVELS_SPARSE)
+        sparse_put(job->l, job->words, block, &w);
+    else
+        dense_put(job->l, job->words, block, &w);
+    bits_close(&w);
+    assert(!w.full && w.at == w.end);
+}
+
+void levels_put(const Levels *l, const LevelsSize *size, LevelsForm form, int threads, LevelsStream *stream,
+                uint8_t *out)
+{
+    size_t at = levels_table_bytes(l);
+    for (size_t b = 0; b < blocks_of(l->n); b++) {
+        stream[b] = (LevelsStream){.at = at, .size = stream_bytes(&size[b], form)};
+        at += stream[b].size;
+        if (levels_table_bytes(l))
+            store_u32(out + 4 * b, (uint32_t)stream[b].size);
+    }
+    StreamWords words;
+    stream_words(l, form, &words);
+    PutJob job = {l, form, stream, &words, out};
+    parallel_for(threads, blocks_of(l->n), put_block, &job);
 }

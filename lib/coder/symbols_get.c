@@ -21,6 +21,87 @@ static size_t tables(const Job *job)
     return job->form.kind == KIND_OWN_TABLES ? blocks_of(job->s->n) : 1;
 }
 
+/* ---- tables and streams of rANS; tables are padded to whole bytes ---- */
+
+/* The state of reading a stream of symbols in pieces. */
+typedef struct {
+    const Table *table;
+    RansLanes lanes;
+    Reader words;
+} Stream;
+
+enum {
+    STRETCH = 4096
+}; /* symbols read at a time: they fit the first-level cache, and are a multiple of the rANS lanes */
+
+/* Reads a table and its padding from the start of `in`, and removes them from `in`; false for a damaged
+ * table. */
+static bool table_get(uint32_t alphabet, Table *t, Bytes *in)
+{
+    BitReader r = bits_reader(*in);
+    if (!rans_table_get(&t->rans, alphabet, &r))
+        return false;
+    if (bits_get(&r, (unsigned)(-r.at & 7)) != 0 || r.bad)
+        return false;
+    in->data += r.at / 8;
+    in->size -= (size_t)(r.at / 8);
+    return true;
+}
+
+/* Makes the reader's look-up table; returns false if memory runs out. */
+static bool table_ready(Table *t, Arena *scratch)
+{
+    t->reader = arena_take(scratch, 1, rans_reader_size(&t->rans));
+    if (t->reader)
+        rans_reader(t->reader, &t->rans);
+    return t->reader;
+}
+
+static bool symbols_stream_open(Stream *s, const Table *t, unsigned lanes, Bytes in)
+{
+    *s = (Stream){.table = t, .words = reader_open(in)};
+    return rans_open(t->reader, &s->lanes, lanes, &s->words);
+}
+
+/* reads the next n symbols into bytes */
+static bool symbols_stream_bytes(Stream *s, size_t n, uint8_t *symbol)
+{
+    return rans_pull(s->table->reader, &s->lanes, &s->words, n, symbol);
+}
+
+/* Does what symbols_stream_bytes does, for RANS_SEVERAL streams with one lane each; good[k] is the result of
+ * stream k. */
+static void several_bytes(Stream *const s[RANS_SEVERAL], size_t n, uint8_t *const symbol[RANS_SEVERAL],
+                               bool good[RANS_SEVERAL])
+{
+    const RansReader *r[RANS_SEVERAL];
+    RansLanes *lanes[RANS_SEVERAL];
+    Reader *words[RANS_SEVERAL];
+    for (int k = 0; k < RANS_SEVERAL; k++) {
+        r[k] = s[k]->table->reader;
+        lanes[k] = &s[k]->lanes;
+        words[k] = &s[k]->words;
+    }
+    rans_pull_several(r, lanes, words, n, symbol, good);
+}
+
+/* reads the next n <= STRETCH symbols */
+static bool symbols_stream_get(Stream *s, size_t n, uint16_t *symbol)
+{
+    const Rans *rans = &s->table->rans;
+    uint8_t byte[STRETCH];
+    if (!symbols_stream_bytes(s, n, byte))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        symbol[i] = rans_ranks(rans) ? rans->symbol[byte[i]] : byte[i];
+    return true;
+}
+
+static bool symbols_stream_end(const Stream *s)
+{
+    return rans_ended(s->table->reader, &s->lanes, &s->words);
+}
+
 /* ---- reading the form byte, the tables and the block lengths ---- */
 
 static bool form_get(Job *job, unsigned byte)

@@ -86,51 +86,12 @@ static inline uint32_t form_alphabet(const Symbols *s, const Form *f)
     return f->classes ? class_alphabet(s, f->shift) : UINT32_C(1) << (s->width - f->shift);
 }
 
-/* ---- tables and streams of rANS (symbols_coders.c); in payloads they take whole bytes ---- */
+/* ---- tables of rANS; in payloads they take whole bytes ---- */
 
 typedef struct {
     Rans rans;
-    RansReader *reader; /* the look-up table, which table_ready fills */
+    RansReader *reader; /* the look-up table, which symbols_get.c fills */
 } Table;
-
-/* The state of reading a stream of symbols in pieces. */
-typedef struct {
-    const Table *table;
-    RansLanes lanes;
-    Reader words;
-} Stream;
-
-enum {
-    STRETCH = 4096
-}; /* symbols read at a time: they fit the first-level cache, and are a multiple of the rANS lanes */
-
-/* Builds the best table in t for symbols with these counts; returns the table's bits plus the bits of all counted
- * symbols, or UINT64_MAX if there are too many different symbols. */
-uint64_t table_cost(uint32_t alphabet, const uint64_t *count, Table *t);
-size_t table_size(const Table *t);
-void table_put(const Table *t, uint8_t *to);
-/* Reads a table and its padding from the start of `in`, and removes them from `in`; false for a damaged
- * table. */
-bool table_get(uint32_t alphabet, Table *t, Bytes *in);
-/* Makes the reader's look-up table; returns false if memory runs out. */
-bool table_ready(Table *t, Arena *scratch);
-
-/* Writes a stream so that it ends at `end`; returns its bytes. */
-size_t symbols_stream_put(const Table *t, unsigned lanes, const uint16_t *symbol, size_t n, uint8_t *end);
-/* bytes_put does what symbols_stream_put does, for symbols that are bytes; several_put does what bytes_put does,
- * for RANS_SEVERAL streams with one lane each. */
-size_t bytes_put(const Table *t, unsigned lanes, const uint8_t *symbol, size_t n, uint8_t *end);
-void several_put(const Table *const t[RANS_SEVERAL], const uint8_t *const symbol[RANS_SEVERAL], size_t n,
-                 uint8_t *const end[RANS_SEVERAL], size_t size[RANS_SEVERAL]);
-
-bool symbols_stream_open(Stream *s, const Table *t, unsigned lanes, Bytes in);
-bool symbols_stream_get(Stream *s, size_t n, uint16_t *symbol);  /* reads the next n <= STRETCH symbols */
-bool symbols_stream_bytes(Stream *s, size_t n, uint8_t *symbol); /* reads the next n symbols into bytes */
-/* Does what symbols_stream_bytes does, for RANS_SEVERAL streams with one lane each; good[k] is the result of
- * stream k. */
-void several_bytes(Stream *const s[RANS_SEVERAL], size_t n, uint8_t *const symbol[RANS_SEVERAL],
-                   bool good[RANS_SEVERAL]);
-bool symbols_stream_end(const Stream *s);
 
 /* Blocks are written and read in groups. A group has one block, or RANS_SEVERAL blocks if the streams have one
  * lane, and the codes themselves are the symbols. The last group may have fewer blocks. */

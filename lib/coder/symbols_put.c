@@ -15,6 +15,73 @@ static size_t tables_of(const DensePlan *p)
     return p->form.kind == KIND_OWN_TABLES ? blocks_of(p->s->n) : 1;
 }
 
+/* ---- tables and streams of rANS; tables are padded to whole bytes ---- */
+
+static size_t table_size(const Table *t)
+{
+    return (size_t)((rans_table_bits(&t->rans) + 7) / 8);
+}
+
+/* Builds the best table in t for symbols with these counts; returns the table's bits plus the bits of all counted
+ * symbols, or UINT64_MAX if there are too many different symbols. */
+static uint64_t table_cost(uint32_t alphabet, const uint64_t *count, Table *t)
+{
+    return rans_build(&t->rans, alphabet, count) ? rans_bits(&t->rans, count, 0) + 8 * (uint64_t)table_size(t)
+                                                 : UINT64_MAX;
+}
+
+static void table_put(const Table *t, uint8_t *to)
+{
+    BitWriter w = bits_writer(to, table_size(t));
+    rans_table_put(&t->rans, &w);
+    bits_close(&w);
+    assert(!w.full);
+}
+
+/* Converts symbols to the bytes that a rANS stream codes. If every symbol of the alphabet fits in a byte, these
+ * are the symbols themselves. Otherwise (rans_ranks) a symbol becomes its index in the list of the symbols that
+ * occur. */
+static void symbols_to_bytes(const Table *t, const uint16_t *symbol, size_t n, uint8_t *byte)
+{
+    uint8_t rank[RANS_ALPHABET];
+    for (uint32_t k = 0; k < t->rans.present; k++)
+        rank[t->rans.symbol[k]] = (uint8_t)rans_byte(&t->rans, k);
+    for (size_t i = 0; i < n; i++)
+        byte[i] = rank[symbol[i]];
+}
+
+/* Writes a stream so that it ends at `end`; returns its bytes. */
+static size_t symbols_stream_put(const Table *t, unsigned lanes, const uint16_t *symbol, size_t n, uint8_t *end)
+{
+    uint8_t byte[BLOCK];
+    RansWriter w;
+    rans_writer(&w, &t->rans);
+    symbols_to_bytes(t, symbol, n, byte);
+    return rans_put(&w, lanes, byte, n, end);
+}
+
+/* bytes_put does what symbols_stream_put does, for symbols that are bytes; several_put does what bytes_put does,
+ * for RANS_SEVERAL streams with one lane each. */
+static size_t bytes_put(const Table *t, unsigned lanes, const uint8_t *symbol, size_t n, uint8_t *end)
+{
+    RansWriter w;
+    rans_writer(&w, &t->rans);
+    return rans_put(&w, lanes, symbol, n, end);
+}
+
+static void several_put(const Table *const t[RANS_SEVERAL], const uint8_t *const symbol[RANS_SEVERAL],
+                             size_t n, uint8_t *const end[RANS_SEVERAL], size_t size[RANS_SEVERAL])
+{
+    RansWriter own[RANS_SEVERAL];
+    const RansWriter *w[RANS_SEVERAL];
+    for (int k = 0; k < RANS_SEVERAL; k++) {
+        w[k] = k && t[k] == t[0] ? own : &own[k];
+        if (w[k] == &own[k])
+            rans_writer(&own[k], &t[k]->rans);
+    }
+    rans_put_several(w, symbol, n, end, size);
+}
+
 /* ---- counts ---- */
 
 /* upper bound on the number of symbols for codes of any width, when magnitudes are split into the finest

@@ -53,7 +53,7 @@ static const Literature *find_title(const char *asked)
     char title[NAME_ROOM];
     for (const Literature *row = literature; row->title && *asked; row++)
         if (!strcmp(asked, plain(title, row->title)))
-            return row;
+            return compressor_find(title) ? NULL : row; /* a codec of this name takes its place */
     return NULL;
 }
 

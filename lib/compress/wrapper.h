@@ -6,6 +6,7 @@
 #define ATOMO_WRAPPER_H
 
 #include "compress/compressor.h"
+#include "math/blockwise.h"
 
 /* Returns the inner codec's Call, made from the wrapper's Call `c`. `own_state` is the size in bytes of the
  * wrapper's own part of the state. */
@@ -25,5 +26,13 @@ size_t state_round(size_t bytes); /* rounds up to a multiple of 64 */
 /* True if the innermost codec's state is computed from a sum of payloads over all workers */
 bool codec_learns_sums(const Codec *codec);
 bool codec_bare(const Codec *codec); /* True if the codec's payloads have no kind byte */
+
+/* A sufficient condition for the sum of two vectors to be within float32's range. Returns true if all elements of x are
+ * below 2^103 in magnitude. Then the sum of x and any finite float32 vector is finite, because adding less than 2^103 to
+ * a finite float32 cannot round up to infinity. */
+static inline bool sum_is_safe(const float *x, size_t n, int threads)
+{
+    return blockwise_most(x, n, threads) < 0x1p103f;
+}
 
 #endif

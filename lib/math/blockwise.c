@@ -90,7 +90,7 @@ float blockwise_most(const float *x, size_t n, int threads)
     return bits_float(l.most);
 }
 
-/* ---- the sum of squares ---- */
+/* ---- sums ---- */
 
 enum { AT_ONCE = 32 }; /* blocks whose sums are computed before they are added, in order */
 
@@ -119,4 +119,30 @@ double blockwise_squares(const float *x, size_t n, int threads)
             sum += s.sum[b];
     }
     return sum;
+}
+
+typedef struct {
+    const float *x;
+    size_t n;
+    double sum[AT_ONCE], squares[AT_ONCE];
+} Moments;
+
+static void moments_block(void *data, size_t block)
+{
+    Moments *m = data;
+    kernels()->moments(m->x + block * BLOCK, block_size(m->n, block), &m->sum[block], &m->squares[block]);
+}
+
+void blockwise_moments(const float *x, size_t n, int threads, double *sum, double *squares)
+{
+    *sum = *squares = 0;
+    for (size_t at = 0; at < n; at += (size_t)AT_ONCE * BLOCK) {
+        Moments m = {.x = x + at, .n = n - at};
+        const size_t blocks = blocks_of(m.n) < AT_ONCE ? blocks_of(m.n) : AT_ONCE;
+        parallel_for(threads, blocks, moments_block, &m);
+        for (size_t b = 0; b < blocks; b++) {
+            *sum += m.sum[b];
+            *squares += m.squares[b];
+        }
+    }
 }

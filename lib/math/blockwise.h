@@ -22,4 +22,7 @@ float blockwise_most(const float *x, size_t n, int threads);
 /* Returns the sum of the squares of the n elements of x. */
 double blockwise_squares(const float *x, size_t n, int threads);
 
+/* Sets *sum and *squares to the sums of the n elements of x and of their squares. */
+void blockwise_moments(const float *x, size_t n, int threads, double *sum, double *squares);
+
 #endif

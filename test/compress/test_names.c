@@ -23,8 +23,10 @@ static void names_of_the_literature_lead_to_specs(void **state)
         const Codec *codec;
         check_ok(codec_open(&codec, row->spec, a, &err), &err);
         assert_string_equal(codec_text(codec, a), row->spec);
-        /* a codec's name needs no hint */
-        check(!compressor_find(plain_ref(row->title, a)));
+        if (compressor_find(plain_ref(row->title, a))) { /* the codec takes the row's place */
+            check(!literature_has(row->title));
+            continue;
+        }
         for (const Literature *other = literature; other < row; other++)
             check(strcmp(plain_ref(other->title, a), plain_ref(row->title, a)) != 0);
         const char *const ways[] = {row->title, plain_ref(row->title, a)};

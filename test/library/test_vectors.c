@@ -2,7 +2,7 @@
  * compressor a small tensor, its payload and the decoded floats. This library must decode the stored payloads
  * to the stored floats, and write the stored payloads.
  *
- * `make vectors` rewrites the files. A difference means that the format of payloads has changed, and needs a
+ * `make golden` rewrites the files. A difference means that the format of payloads has changed, and needs a
  * line in docs/FORMAT.md. */
 #include "rig/check.h"
 
@@ -250,7 +250,7 @@ static void stored_vectors_hold(void **state)
     }
     for (size_t i = 0; spec_at(i); i++)
         specs += *spec_at(i) != 0;
-    check(cases == specs); /* every spec must have a test vector; `make vectors` adds missing ones */
+    check(cases == specs); /* every spec must have a test vector; `make golden` adds missing ones */
     arena_close(a);
 }
 

@@ -70,6 +70,11 @@ SPARSIFIERS = ("topk", "threshold", "gaussiank", "sidco", "dgc")
 CHOICES = ("entry", "svd")  # the codecs between which joint chooses if it wraps none
 
 
+def knows(spec):
+    """Returns whether this reader has the innermost codec, or the wrapper that stands alone."""
+    return spec.split("+")[-1].partition(":")[0] in DEFAULTS
+
+
 def parse(spec):
     """Returns name and keys of the innermost codec; wrappers such as ef+ do not change the payload."""
     name, _, keys = spec.split("+")[-1].partition(":") if "e+" not in spec else spec.rpartition("ef+")[2].partition(":")

@@ -56,8 +56,10 @@ def svd_vectors(data, shape, keys):
 
 
 def entropy(spec, shape, rounds):
-    """Returns the entropy, but at most the bits sent, which may be fewer as they depend on the order of symbols."""
-    return min(order0_bound(spec, shape, rounds), 8.0 * sum(len(own) for own in rounds))
+    """Returns the entropy, but at most the bits sent, which may be fewer as they depend on the order of symbols; None:
+    this file has no rule for the codec."""
+    bound = order0_bound(spec, shape, rounds) if decode.knows(spec) else None
+    return None if bound is None else min(bound, 8.0 * sum(len(own) for own in rounds))
 
 
 def order0_bound(spec, shape, rounds):
@@ -113,6 +115,8 @@ def order0_bound(spec, shape, rounds):
         return 64.0 * len(found) + order0(np.concatenate([block[4] for block in found]))
     if name in ("drive", "eden"):
         return rotated(data[1:], n, rotations.bits_of(name, keys))
+    if name not in ("qsgd", "nuqsgd", "terngrad"):
+        return None
     if keys["code"] == "rans":
         return levels_bound(name, keys, n, rounds)
     levels, scales = levels_of(name, keys, n, rounds)

@@ -77,13 +77,11 @@ static void find_head(void *data, size_t bucket)
 
 /* A bucket's head is computed just before its codes, while the bucket is in the cache. If a bucket spans two
  * blocks, both blocks compute the head, but only the block in which the bucket begins stores it. */
-static void quantise(void *data, size_t block)
+static void quantise(const void *data, size_t from, size_t n, void *code)
 {
     const Buckets *b = data;
-    uint32_t own[BLOCK];
-    char *const code = b->code ? codes_block(&b->codes, b->code, block) : (char *)own;
-    const RngKey key = rng_key(&b->c->rng, USE_COIN, block);
-    const size_t from = block * BLOCK, to = from + block_size(b->n, block), width = b->wide ? 4 : 1;
+    const RngKey key = rng_key(&b->c->rng, USE_COIN, from / BLOCK);
+    const size_t to = from + n, width = b->wide ? 4 : 1;
     size_t bucket = from / b->bucket, start = bucket * b->bucket;
     for (size_t i = from, end; i < to; i = end, bucket++, start += b->bucket) {
         uint8_t spare[BUCKET_HEAD_MOST], *head = b->head + b->head_size * bucket;
@@ -92,16 +90,14 @@ static void quantise(void *data, size_t block)
             head = i > start ? spare : head;
             find(b, bucket, head);
         }
-        char *own_code = code + (i - from) * width;
+        char *own = (char *)code + (i - from) * width;
         const float scale = b->law->scale ? b->law->scale(head) : 1;
         /* if the scale is not finite, buckets_encode fails later */
         if (scale == 0 || !isfinite(scale))
-            memset(own_code, 0, (end - i) * width);
+            memset(own, 0, (end - i) * width);
         else
-            b->law->quantise(b, head, b->x + i, end - i, &key, (uint32_t)(i % BLOCK), own_code);
+            b->law->quantise(b, head, b->x + i, end - i, &key, (uint32_t)(i % BLOCK), own);
     }
-    if (!b->code)
-        codes_pack(&b->codes, block, code, b->planes);
 }
 
 static bool all_zero(const char *code, size_t size)
@@ -109,44 +105,21 @@ static bool all_zero(const char *code, size_t size)
     return code[0] == 0 && !memcmp(code, code + 1, size - 1);
 }
 
-static void dequantise(void *data, size_t block)
+static const char *dequantise(const void *data, size_t from, size_t n, const void *code)
 {
     const Buckets *b = data;
-    uint32_t own[BLOCK];
-    char *const code = b->code ? codes_block(&b->codes, b->code, block) : (char *)own;
-    const size_t from = block * BLOCK, to = from + block_size(b->n, block), width = b->wide ? 4 : 1;
-    const char *why = b->code || codes_unpack(&b->codes, block, b->packed, code) ? NULL : "padding bits are set";
+    const size_t to = from + n, width = b->wide ? 4 : 1;
+    const char *why = NULL;
     size_t bucket = from / b->bucket, start = bucket * b->bucket;
     for (size_t i = from, end; i < to && !why; i = end, bucket++, start += b->bucket) {
         const uint8_t *head = b->sent + b->head_size * bucket;
-        const char *own_code = code + (i - from) * width;
+        const char *own = (const char *)code + (i - from) * width;
         end = to - start < b->bucket ? to : start + b->bucket;
-        why = b->law->dequantise(b, head, own_code, end - i, b->decoded + i);
-        if (!why && b->law->scale && b->law->scale(head) == 0 && !all_zero(own_code, (end - i) * width))
+        why = b->law->dequantise(b, head, own, end - i, b->decoded + i);
+        if (!why && b->law->scale && b->law->scale(head) == 0 && !all_zero(own, (end - i) * width))
             why = "a level other than 0 in a bucket of scale 0";
     }
-    b->why[block] = why;
-}
-
-static Status get_codes(Buckets *b, Reader *r)
-{
-    const Call *c = b->c;
-    const size_t blocks = blocks_of(b->n), want = codes_most(&b->codes);
-    const bool fixed = b->codes.kind == CODE_FIXED;
-    b->why = NEW(c->scratch, const char *, blocks);
-    b->code = fixed ? NULL : codes_array(&b->codes);
-    TRY(arena_check(b->why && (fixed || b->code), c->scratch, c->err));
-    if (fixed && reader_left(r) != want)
-        return payload_bad(c, "%zu bytes of planes, want %zu", reader_left(r), want);
-    if (fixed)
-        b->packed = take_bytes(r, want);
-    else
-        TRY(codes_get(&b->codes, r, b->code));
-    parallel_for(c->threads, blocks, dequantise, b);
-    for (size_t k = 0; k < blocks; k++)
-        if (b->why[k])
-            return payload_bad(c, "block %zu: %s", k, b->why[k]);
-    return OK;
+    return why;
 }
 
 /* ---- the hooks of the codec ---- */
@@ -178,19 +151,13 @@ Status buckets_encode(const Call *c, const float *x, Buf *out)
         TRY(b.law->find_all(&b, b.head));
     else if (b.known)
         parallel_for(c->threads, b.buckets, find_head, &b);
-    if (codes_need_no_array(&b.codes))
-        b.planes = buf_room(out, codes_most(&b.codes));
-    else if (!(b.code = codes_array(&b.codes)))
-        return arena_fail(c->scratch, c->err);
-    parallel_for(c->threads, blocks_of(b.n), quantise, &b);
-    if (b.code)
-        TRY(codes_put(&b.codes, b.code, out));
+    streams_floats(c->streams, b.head_size / 4 * b.buckets);
+    TRY(codes_put(&b.codes, quantise, &b, out));
     for (size_t i = 0; i < b.buckets; i++)
         if (!b.law->good(&b, b.head + b.head_size * i))
             return FAIL(c->err, ERR_NUMERIC, "%s: the %s of bucket %zu is beyond float32", c->self->ops->name,
                         b.law->name, i);
-    streams_floats(c->streams, b.head_size / 4 * b.buckets);
-    return c->streams ? codes_report(&b.codes, b.code) : OK;
+    return OK;
 }
 
 Status buckets_decode(const Call *c, Bytes in, float *x)
@@ -206,7 +173,7 @@ Status buckets_decode(const Call *c, Bytes in, float *x)
     for (size_t i = 0; i < b.buckets; i++)
         if (!b.law->good(&b, b.sent + b.head_size * i))
             return b.law->refuse(&b, i, b.sent + b.head_size * i);
-    return get_codes(&b, &r);
+    return codes_get(&b.codes, dequantise, &b, &r);
 }
 
 double buckets_variance(const Call *c, const float *x)

@@ -66,10 +66,6 @@ typedef struct Buckets {
     const uint8_t *sent; /* decode: where the heads are read in the payload */
     bool known;          /* encode: true if all heads are computed before the first element is rounded */
     Codes codes;
-    void *code;       /* (n) the codes, as codes_put takes them; NULL: each block has its own (codes_need_no_array) */
-    uint8_t *planes;  /* encode, if `code` is NULL: where codes_pack writes */
-    const uint8_t *packed; /* decode, if `code` is NULL: where codes_unpack reads */
-    const char **why; /* decode: for each block of 2^16 elements, NULL or why it is refused */
 } Buckets;
 
 /* Opens buckets of `bucket` elements (0: one bucket of all elements) with a sign and a level 0 .. s for each

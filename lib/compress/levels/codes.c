@@ -7,9 +7,15 @@ static int plane_width(const Codes *codes)
     return level_bits(codes->s) + !codes->unsigned_levels;
 }
 
-static size_t plane_bytes(const Codes *codes, size_t n)
+/* True: a code takes the same bits wherever it is, so that each piece is packed by itself. */
+static bool packs(const Codes *codes)
 {
-    return planes_size(n, plane_width(codes));
+    return codes->kind == CODE_FIXED || codes->kind == CODE_TRITS;
+}
+
+static size_t packed_bytes(const Codes *codes, size_t n)
+{
+    return codes->kind == CODE_TRITS ? trits_size(n) : planes_size(n, plane_width(codes));
 }
 
 bool codes_wide(const Codes *codes)
@@ -26,8 +32,8 @@ size_t codes_run_end(const Codes *codes, size_t i, size_t to)
 size_t codes_most(const Codes *codes)
 {
     const size_t n = codes->c->shape->n;
-    if (codes->kind == CODE_FIXED)
-        return plane_bytes(codes, n);
+    if (packs(codes))
+        return packed_bytes(codes, n);
     if (codes->kind == CODE_RANS)
         return symbols_most(n, plane_width(codes));
     const size_t sparse = levels_most(n, codes->run, codes->s, LEVELS_SPARSE),
@@ -37,73 +43,97 @@ size_t codes_most(const Codes *codes)
     return codes->kind == CODE_SPARSE ? sparse : dense;
 }
 
-void *codes_array(const Codes *codes)
-{
-    return arena_take(codes->c->scratch, codes->c->shape->n, codes_wide(codes) ? sizeof(uint32_t) : 1);
-}
-
 typedef struct {
     const Codes *codes;
-    void *code;
-    uint8_t *out;
-    const uint8_t *in;
-    bool *bad; /* for each block: true if padding bits are set */
+    CodesFill *fill;
+    CodesUse *use;
+    const void *data; /* the first argument of `fill` and `use` */
+    void *code;       /* (n) the codes; NULL: each piece of codes is packed or unpacked while it is in the cache */
+    uint8_t *out;      /* where packed codes are written; NULL: they are not packed */
+    const uint8_t *in; /* where packed codes are read; NULL: they are not packed */
+    const char **why;  /* for each piece: NULL, or why it is refused */
     Levels levels;
     LevelsSize *size;
 } CodesJob;
 
-/* ---- fixed width ---- */
+/* ---- pieces of the tensor ---- */
 
-void codes_pack(const Codes *codes, size_t block, const void *code, uint8_t *planes)
+/* Random numbers belong to blocks. A piece of trits is a whole number of groups of trits instead. */
+static size_t piece_size(const Codes *codes)
 {
-    const size_t n = block_size(codes->c->shape->n, block);
-    uint8_t *out = planes + plane_bytes(codes, block * BLOCK);
-    if (codes_wide(codes))
+    return codes->kind == CODE_TRITS ? 64 * TRIT_GROUP : BLOCK;
+}
+
+static size_t pieces_of(const Codes *codes)
+{
+    const size_t n = codes->c->shape->n, size = piece_size(codes);
+    return n / size + (n % size != 0);
+}
+
+static size_t piece_from(const Codes *codes, size_t piece, size_t *n)
+{
+    const size_t from = piece * piece_size(codes), left = codes->c->shape->n - from;
+    *n = left < piece_size(codes) ? left : piece_size(codes);
+    return from;
+}
+
+static void *code_at(const CodesJob *job, size_t i)
+{
+    return (char *)job->code + i * (codes_wide(job->codes) ? sizeof(uint32_t) : 1);
+}
+
+static void pack(const Codes *codes, size_t from, size_t n, const void *code, uint8_t *out)
+{
+    out += packed_bytes(codes, from);
+    if (codes->kind == CODE_TRITS)
+        trits_put(code, n, out);
+    else if (codes_wide(codes))
         planes_put32(code, n, plane_width(codes), out);
     else
         planes_put8(code, n, plane_width(codes), out);
 }
 
-bool codes_unpack(const Codes *codes, size_t block, const uint8_t *planes, void *code)
+static const char *unpack(const Codes *codes, size_t from, size_t n, const uint8_t *in, void *code)
 {
-    const size_t n = block_size(codes->c->shape->n, block);
-    const uint8_t *in = planes + plane_bytes(codes, block * BLOCK);
-    return codes_wide(codes) ? planes_get32(in, n, plane_width(codes), code) : planes_get8(in, n, plane_width(codes), code);
+    in += packed_bytes(codes, from);
+    if (codes->kind == CODE_TRITS)
+        return trits_get(in, n, code) ? NULL : "trits that no encoder writes";
+    const bool good = codes_wide(codes) ? planes_get32(in, n, plane_width(codes), code)
+                                        : planes_get8(in, n, plane_width(codes), code);
+    return good ? NULL : "padding bits are set";
 }
 
-static void put_planes(void *data, size_t block)
+static void put_piece(void *data, size_t piece)
 {
     const CodesJob *job = data;
-    codes_pack(job->codes, block, codes_block(job->codes, job->code, block), job->out);
+    uint32_t own[BLOCK];
+    size_t n;
+    const size_t from = piece_from(job->codes, piece, &n);
+    void *code = job->code ? code_at(job, from) : own;
+    job->fill(job->data, from, n, code);
+    if (job->out)
+        pack(job->codes, from, n, code, job->out);
 }
 
-static void get_planes(void *data, size_t block)
+static void get_piece(void *data, size_t piece)
 {
     const CodesJob *job = data;
-    job->bad[block] = !codes_unpack(job->codes, block, job->in, codes_block(job->codes, job->code, block));
+    uint32_t own[BLOCK];
+    size_t n;
+    const size_t from = piece_from(job->codes, piece, &n);
+    void *code = job->code ? code_at(job, from) : own;
+    const char *why = job->in ? unpack(job->codes, from, n, job->in, code) : NULL;
+    job->why[piece] = why ? why : job->use(job->data, from, n, code);
 }
 
-static Status put_fixed(CodesJob *job, Buf *out)
+static Status take_packed(CodesJob *job, Reader *r)
 {
-    const Call *c = job->codes->c;
-    job->out = buf_room(out, plane_bytes(job->codes, c->shape->n));
-    parallel_for(c->threads, blocks_of(c->shape->n), put_planes, job);
-    return OK;
-}
-
-static Status get_fixed(CodesJob *job, Reader *r)
-{
-    const Call *c = job->codes->c;
-    const size_t n = c->shape->n, want = plane_bytes(job->codes, n);
+    const Codes *codes = job->codes;
+    const size_t want = packed_bytes(codes, codes->c->shape->n);
     if (reader_left(r) != want)
-        return payload_bad(c, "%zu bytes of planes, want %zu", reader_left(r), want);
+        return payload_bad(codes->c, "%zu bytes of %s, want %zu", reader_left(r),
+                           codes->kind == CODE_TRITS ? "trits" : "planes", want);
     job->in = take_bytes(r, want);
-    job->bad = NEW(c->scratch, bool, blocks_of(n));
-    TRY(arena_check(job->bad, c->scratch, c->err));
-    parallel_for(c->threads, blocks_of(n), get_planes, job);
-    for (size_t b = 0; b < blocks_of(n); b++)
-        if (job->bad[b])
-            return payload_bad(c, "block %zu: padding bits are set", b);
     return OK;
 }
 
@@ -200,29 +230,25 @@ static Status put_symbols(const CodesJob *job, Buf *out)
 
 /* ---- all kinds of codes ---- */
 
-Status codes_put(const Codes *codes, void *code, Buf *out)
+/* Takes memory for all codes, unless they are packed and nobody else needs them. */
+static Status take_array(CodesJob *job, bool needed)
 {
-    CodesJob job = {.codes = codes, .code = code};
-    return codes->kind == CODE_RANS    ? put_symbols(&job, out)
-           : codes->kind == CODE_FIXED ? put_fixed(&job, out)
-                                       : put_elias(&job, out);
+    const Call *c = job->codes->c;
+    if (packs(job->codes) && !needed)
+        return OK;
+    job->code = arena_take(c->scratch, c->shape->n, codes_wide(job->codes) ? sizeof(uint32_t) : 1);
+    return arena_check(job->code, c->scratch, c->err);
 }
 
-Status codes_get(const Codes *codes, Reader *r, void *code)
-{
-    CodesJob job = {.codes = codes, .code = code};
-    return codes->kind == CODE_RANS    ? get_symbols(&job, r)
-           : codes->kind == CODE_FIXED ? get_fixed(&job, r)
-                                       : get_elias(&job, r);
-}
-
-Status codes_report(const Codes *codes, const void *code)
+/* Adds the entropy of levels and signs to c->streams. Does nothing for rans: put_symbols has already added its
+ * entropy. */
+static Status report(const Codes *codes, const void *code)
 {
     const Call *c = codes->c;
     const size_t n = c->shape->n;
     const int bits = level_bits(codes->s);
     const bool wide = codes_wide(codes);
-    if (codes->kind == CODE_RANS) /* codes_put has reported the entropy of symbols */
+    if (codes->kind == CODE_RANS)
         return OK;
     uint64_t *count = NEW_ZERO(c->scratch, uint64_t, codes->s + 1), signs = 0;
     TRY(arena_check(count, c->scratch, c->err));
@@ -234,5 +260,34 @@ Status codes_report(const Codes *codes, const void *code)
     streams_symbols(c->streams, count, codes->s + 1);
     if (!codes->unsigned_levels)
         streams_bits(c->streams, (double)signs);
+    return OK;
+}
+
+Status codes_put(const Codes *codes, CodesFill *fill, const void *data, Buf *out)
+{
+    const Call *c = codes->c;
+    CodesJob job = {.codes = codes, .fill = fill, .data = data};
+    TRY(take_array(&job, c->streams));
+    job.out = packs(codes) ? buf_room(out, codes_most(codes)) : NULL;
+    parallel_for(c->threads, pieces_of(codes), put_piece, &job);
+    if (!job.out)
+        TRY(codes->kind == CODE_RANS ? put_symbols(&job, out) : put_elias(&job, out));
+    return c->streams ? report(codes, job.code) : OK;
+}
+
+Status codes_get(const Codes *codes, CodesUse *use, const void *data, Reader *r)
+{
+    const Call *c = codes->c;
+    CodesJob job = {.codes = codes, .use = use, .data = data};
+    job.why = NEW(c->scratch, const char *, pieces_of(codes));
+    TRY(arena_check(job.why, c->scratch, c->err));
+    TRY(take_array(&job, false));
+    TRY(packs(codes)                ? take_packed(&job, r)
+        : codes->kind == CODE_RANS ? get_symbols(&job, r)
+                                   : get_elias(&job, r));
+    parallel_for(c->threads, pieces_of(codes), get_piece, &job);
+    for (size_t i = 0; i < pieces_of(codes); i++)
+        if (job.why[i])
+            return payload_bad(c, "block %zu: %s", i * piece_size(codes) / BLOCK, job.why[i]);
     return OK;
 }

@@ -7,6 +7,7 @@
  * code of k is k + s. */
 #include "compress/levels/codes.h"
 #include "compress/levels/sums.h"
+#include "math/blockwise.h"
 
 #include <math.h>
 
@@ -23,8 +24,6 @@ typedef struct {
     float scale;
     uint32_t s;
     Codes codes;
-    void *code;      /* encode: the codes, if codes_report needs them; else NULL */
-    uint8_t *planes; /* encode: where the codes are packed */
     Sums sums;
     SumsTotal total; /* decode: the sums of codes to decode */
     float *decoded;
@@ -57,29 +56,11 @@ static void open_job(IntsgdJob *job, const Call *c)
 
 /* ---- the scale shared by all workers ---- */
 
-typedef struct {
-    const float *x;
-    size_t n;
-    float *most;
-} Largest;
-
-static void find_block(void *data, size_t block)
-{
-    const Largest *l = data;
-    l->most[block] = kernels()->abs_max(l->x + block * BLOCK, block_size(l->n, block));
-}
-
 /* Fails if the largest integer s would decode to a value beyond float32's range. */
 static Status own_scale(const IntsgdJob *job, const float *x, float *scale)
 {
     const Call *c = job->c;
-    const size_t blocks = blocks_of(c->shape->n);
-    Largest l = {x, c->shape->n, NEW(c->scratch, float, blocks + 1)};
-    TRY(arena_check(l.most, c->scratch, c->err));
-    parallel_for(c->threads, blocks, find_block, &l);
-    *scale = 0;
-    for (size_t b = 0; b < blocks; b++)
-        *scale = l.most[b] > *scale ? l.most[b] : *scale;
+    *scale = blockwise_most(x, c->shape->n, c->threads);
     const Dequantiser d = dequantiser_make(*scale, job->s);
     return isfinite(dequantise_code(&d, job->s))
                ? OK
@@ -100,11 +81,11 @@ static Status own_scale(const IntsgdJob *job, const float *x, float *scale)
 ABOVE_LOWEST(uint8_t)
 ABOVE_LOWEST(uint32_t)
 
-static void quantise(const IntsgdJob *job, size_t block, void *code)
+static void quantise(const void *data, size_t from, size_t n, void *code)
 {
-    const size_t n = block_size(job->c->shape->n, block);
-    const float *x = job->x + block * BLOCK;
-    const RngKey key = rng_key(&job->c->rng, USE_COIN, block);
+    const IntsgdJob *job = data;
+    const float *x = job->x + from;
+    const RngKey key = rng_key(&job->c->rng, USE_COIN, from / BLOCK);
     const bool wide = codes_wide(&job->codes);
     if (job->scale == 0)
         memset(code, 0, wide ? 4 * n : n);
@@ -118,15 +99,6 @@ static void quantise(const IntsgdJob *job, size_t block, void *code)
         above_lowest_uint32_t(code, n, job->s, level_bits(job->s));
     else
         above_lowest_uint8_t(code, n, job->s, level_bits(job->s));
-}
-
-static void encode_block(void *data, size_t block)
-{
-    const IntsgdJob *job = data;
-    uint32_t own[BLOCK];
-    void *code = job->code ? codes_block(&job->codes, job->code, block) : own;
-    quantise(job, block, code);
-    codes_pack(&job->codes, block, code, job->planes);
 }
 
 enum { PIECE = 4096 };
@@ -187,11 +159,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
         TRY(put_scale(&job, x, out));
         job.scale = load_f32(out->data + out->size - 4);
     }
-    if (c->streams && !(job.code = codes_array(&job.codes)))
-        return arena_fail(c->scratch, c->err);
-    job.planes = buf_room(out, codes_most(&job.codes));
-    parallel_for(c->threads, blocks_of(c->shape->n), encode_block, &job);
-    return c->streams ? codes_report(&job.codes, job.code) : OK;
+    return codes_put(&job.codes, quantise, &job, out);
 }
 
 static Status decode(const Call *c, Bytes in, float *x)

@@ -8,10 +8,9 @@
  * carries into the exponent field with that probability. For magnitudes below 2^-126 the exponent field is 0,
  * and the same addition chooses between 0 and 2^-126. With code=rans the tensor is sent raw if the longest
  * payload of its shape is not shorter than raw floats. */
-#include "compress/compressor.h"
+#include "compress/levels/codes.h"
 #include "math/vec/kernels.h"
 #include "coder/planes.h"
-#include "coder/symbols.h"
 
 #include <math.h>
 
@@ -19,7 +18,7 @@ typedef struct {
     int code;
 } Natural;
 
-enum { CODE_FIXED, CODE_RANS, SIGN_BIT = 8, SYMBOL_BITS };
+enum { FIXED, RANS, SIGN_BIT = 8 };
 static const char *const code_names[] = {"fixed", "rans", NULL};
 
 static const Param schema[] = {
@@ -29,13 +28,20 @@ static const Param schema[] = {
 
 static bool by_symbols(const Call *c)
 {
-    return ((const Natural *)c->self->params)->code == CODE_RANS;
+    return ((const Natural *)c->self->params)->code == RANS;
+}
+
+/* With code=rans an exponent is a level. */
+static Codes codes_of(const Call *c)
+{
+    return (Codes){.c = c, .kind = CODE_RANS, .s = (1u << SIGN_BIT) - 1, .run = 1};
 }
 
 static size_t method_bytes(const Call *c)
 {
     const size_t n = c->shape->n;
-    return 1 + (by_symbols(c) ? symbols_most(n, SYMBOL_BITS) : n + planes_size(n, 1));
+    const Codes codes = codes_of(c);
+    return 1 + (by_symbols(c) ? codes_most(&codes) : n + planes_size(n, 1));
 }
 
 static bool goes_raw(const Call *c)
@@ -54,7 +60,6 @@ typedef struct {
     float *decoded;
     uint8_t *power, *signs;
     const uint8_t *in_power, *in_signs;
-    uint32_t *symbol; /* (n) with code=rans */
     bool *bad; /* for each block of 2^16 elements: true if the block cannot be encoded or decoded */
 } NaturalJob;
 
@@ -77,52 +82,27 @@ static void decode_block(void *data, size_t block)
                       !kernels()->power_floats(job->in_power + i, sign, n, job->decoded + i);
 }
 
-static void make_symbols(void *data, size_t block)
+static void make_symbols(const void *data, size_t from, size_t n, void *code)
 {
     const NaturalJob *job = data;
-    const RngKey key = rng_key(&job->c->rng, USE_COIN, block);
-    const size_t n = block_size(job->c->shape->n, block), i = block * BLOCK;
+    const RngKey key = rng_key(&job->c->rng, USE_COIN, from / BLOCK);
     uint8_t power[BLOCK], sign[BLOCK];
-    uint32_t *symbol = job->symbol + i;
-    job->bad[block] = !kernels()->powers(job->x + i, n, key, power, sign);
+    uint32_t *symbol = code;
+    job->bad[from / BLOCK] = !kernels()->powers(job->x + from, n, key, power, sign);
     for (size_t k = 0; k < n; k++)
         symbol[k] = (uint32_t)(power[k] | sign[k] << SIGN_BIT);
 }
 
-static void take_symbols(void *data, size_t block)
+static const char *take_symbols(const void *data, size_t from, size_t n, const void *code)
 {
     const NaturalJob *job = data;
-    const size_t n = block_size(job->c->shape->n, block);
-    const uint32_t *symbol = job->symbol + block * BLOCK;
+    const uint32_t *symbol = code;
     uint8_t power[BLOCK], sign[BLOCK];
     for (size_t k = 0; k < n; k++) {
         power[k] = (uint8_t)symbol[k];
         sign[k] = (uint8_t)(symbol[k] >> SIGN_BIT);
     }
-    job->bad[block] = !kernels()->power_floats(power, sign, n, job->decoded + block * BLOCK);
-}
-
-static Symbols symbols_of(const NaturalJob *job)
-{
-    return (Symbols){.n = job->c->shape->n,
-                     .width = SYMBOL_BITS,
-                     .threads = job->c->threads,
-                     .code = job->symbol};
-}
-
-static Status put_symbols(NaturalJob *job, Buf *out)
-{
-    const Call *c = job->c;
-    const size_t n = c->shape->n;
-    double entropy = 0;
-    job->symbol = NEW(c->scratch, uint32_t, n);
-    TRY(arena_check(job->symbol, c->scratch, c->err));
-    parallel_for(c->threads, blocks_of(n), make_symbols, job);
-    Symbols s = symbols_of(job);
-    s.entropy = c->streams ? &entropy : NULL;
-    TRY(symbols_put(&s, out, c->scratch, c->err));
-    streams_bits(c->streams, entropy);
-    return OK;
+    return kernels()->power_floats(power, sign, n, job->decoded + from) ? NULL : "levels that no encoder writes";
 }
 
 static void put_fixed(NaturalJob *job, Buf *out)
@@ -150,8 +130,9 @@ static Status encode(const Call *c, const float *x, Buf *out)
     NaturalJob job = {.c = c, .x = x, .bad = NEW(c->scratch, bool, blocks)};
     TRY(arena_check(job.bad, c->scratch, c->err));
     buf_u8(out, PAYLOAD_METHOD);
+    const Codes codes = codes_of(c);
     if (by_symbols(c))
-        TRY(put_symbols(&job, out));
+        TRY(codes_put(&codes, make_symbols, &job, out));
     else
         put_fixed(&job, out);
     for (size_t b = 0; b < blocks; b++)
@@ -178,30 +159,14 @@ static Status get_fixed(NaturalJob *job, Bytes in)
     return OK;
 }
 
-static Status get_symbols(NaturalJob *job, Bytes in)
-{
-    const Call *c = job->c;
-    const size_t n = c->shape->n;
-    const char *why;
-    job->symbol = NEW(c->scratch, uint32_t, n);
-    TRY(arena_check(job->symbol, c->scratch, c->err));
-    const Symbols s = symbols_of(job);
-    const Status status = symbols_get(&s, (Bytes){in.data + 1, in.size - 1}, c->scratch, c->err, &why);
-    if (status != OK)
-        return status == ERR_CORRUPT ? payload_bad(c, "%s", why) : status;
-    parallel_for(c->threads, blocks_of(n), take_symbols, job);
-    for (size_t b = 0; b < blocks_of(n); b++)
-        if (job->bad[b])
-            return payload_bad(c, "levels that no encoder writes");
-    return OK;
-}
-
 static Status decode(const Call *c, Bytes in, float *x)
 {
-    TRY(payload_kind(c, in.data[0], goes_raw(c) ? PAYLOAD_RAW : PAYLOAD_METHOD));
+    const Codes codes = codes_of(c);
+    Reader r = reader_open(in);
+    TRY(payload_kind(c, take_u8(&r), goes_raw(c) ? PAYLOAD_RAW : PAYLOAD_METHOD));
     NaturalJob job = {.c = c, .decoded = x, .bad = NEW(c->scratch, bool, blocks_of(c->shape->n))};
     TRY(arena_check(job.bad, c->scratch, c->err));
-    return by_symbols(c) ? get_symbols(&job, in) : get_fixed(&job, in);
+    return by_symbols(c) ? codes_get(&codes, take_symbols, &job, &r) : get_fixed(&job, in);
 }
 
 /* Returns the sum of (up - |x|)(|x| - down). `down` and `up` are the powers of two around |x|, or 0 and 2^-126

@@ -11,6 +11,7 @@
  * then empty. */
 #include "compress/levels/codes.h"
 #include "compress/levels/sums.h"
+#include "math/blockwise.h"
 
 #include <math.h>
 
@@ -54,16 +55,15 @@ typedef struct {
     size_t n;
     const float *x;
     float *decoded, scale;
-    uint8_t *out;
-    const uint8_t *in;
-    bool *bad; /* for each piece of PIECE elements: true if no encoder writes its codes */
     Codes codes;
-    uint8_t *code; /* (n) the codes; NULL: each piece is packed while it is in the cache */
 } TerngradJob;
 
-static void toss(const TerngradJob *job, size_t from, size_t to, uint8_t *code)
+/* Pieces of trits need not begin or end with a block. */
+static void quantise(const void *data, size_t from, size_t n, void *codes)
 {
-    for (size_t i = from, end; i < to; i = end) {
+    const TerngradJob *job = data;
+    uint8_t *code = codes;
+    for (size_t i = from, to = from + n, end; i < to; i = end) {
         const size_t left = BLOCK - i % BLOCK;
         const RngKey key = rng_key(&job->c->rng, USE_COIN, i / BLOCK);
         end = left < to - i ? i + left : to;
@@ -75,48 +75,23 @@ static void toss(const TerngradJob *job, size_t from, size_t to, uint8_t *code)
     }
 }
 
-/* Decodes elements [from, to). Returns false if a code is a negative 0, or if the scale is 0 and a code is not
- * 0. */
-static bool values(const TerngradJob *job, size_t from, size_t to, const uint8_t *code)
+static const char *dequantise(const void *data, size_t from, size_t n, const void *codes)
 {
+    const TerngradJob *job = data;
+    const uint8_t *code = codes;
     uint8_t any = 0;
-    for (size_t i = from; job->scale == 0 && i < to; i++)
-        any |= code[i - from];
-    return kernels()->dequantise8(code, to - from, dequantiser_make(job->scale, 1), job->decoded + from) &&
-           !any;
-}
-
-/* Number of elements that are packed at a time: a whole number of groups of trits (base-3 digits). */
-enum { PIECE = 64 * TRIT_GROUP };
-
-static size_t pieces_of(size_t n)
-{
-    return n / PIECE + (n % PIECE != 0);
-}
-
-static void quantise(void *data, size_t piece)
-{
-    const TerngradJob *job = data;
-    const size_t from = piece * PIECE, to = job->n - from < PIECE ? job->n : from + PIECE;
-    uint8_t own[PIECE], *code = job->code ? job->code + from : own;
-    toss(job, from, to, code);
-    if (job->out)
-        trits_put(code, to - from, job->out + trits_size(from));
-}
-
-static void dequantise(void *data, size_t piece)
-{
-    const TerngradJob *job = data;
-    const size_t from = piece * PIECE, to = job->n - from < PIECE ? job->n : from + PIECE;
-    uint8_t own[PIECE], *code = job->code ? job->code + from : own;
-    job->bad[piece] = (job->in && !trits_get(job->in + trits_size(from), to - from, code)) || !values(job, from, to, code);
+    for (size_t i = 0; job->scale == 0 && i < n; i++)
+        any |= code[i];
+    return kernels()->dequantise8(code, n, dequantiser_make(job->scale, 1), job->decoded + from) && !any
+               ? NULL
+               : "a sign of 0, or an element at scale 0";
 }
 
 /* ---- sizes ---- */
 
 static void open_job(TerngradJob *job, const Call *c)
 {
-    static const CodeKind kinds[] = {[TRIT] = CODE_FIXED, /* only codes_report uses this kind for trits */
+    static const CodeKind kinds[] = {[TRIT] = CODE_TRITS,
                                      [TWO_BIT] = CODE_FIXED,
                                      [RANS] = CODE_RANS,
                                      [ELIAS] = CODE_ELIAS};
@@ -128,16 +103,11 @@ static void open_job(TerngradJob *job, const Call *c)
                          .run = n ? n : 1};
 }
 
-static size_t codes_size(const TerngradJob *job)
-{
-    return params_of(job->c->self)->code == TRIT ? trits_size(job->n) : codes_most(&job->codes);
-}
-
 enum { SCALE_BYTES = 5 }; /* kind byte and scale */
 
 static bool goes_raw(const TerngradJob *job)
 {
-    return SCALE_BYTES + params_of(job->c->self)->share + codes_size(job) >= raw_size(job->c);
+    return SCALE_BYTES + params_of(job->c->self)->share + codes_most(&job->codes) >= raw_size(job->c);
 }
 
 static bool scale_round(const Call *c)
@@ -151,63 +121,30 @@ static size_t bound(const Call *c)
     open_job(&job, c);
     if (scale_round(c))
         return SCALE_BYTES;
-    return goes_raw(&job) ? raw_size(c) : SCALE_BYTES + codes_size(&job);
+    return goes_raw(&job) ? raw_size(c) : SCALE_BYTES + codes_most(&job.codes);
 }
 
 /* ---- computing the scale s of the levels -s, 0 and s ---- */
 
-typedef struct {
-    const float *x;
-    size_t n;
-    double *sum, *squares;
-    float *most;
-} ScaleStats;
-
-static void stats_block(void *data, size_t block)
-{
-    const ScaleStats *s = data;
-    const float *x = s->x + block * BLOCK;
-    const size_t n = block_size(s->n, block);
-    s->most[block] = kernels()->abs_max(x, n);
-    if (s->sum)
-        kernels()->moments(x, n, &s->sum[block], &s->squares[block]);
-}
-
 /* Returns min(clip * standard deviation, most). The variance is computed as the mean square minus the squared
  * mean, whose rounding errors may give a constant vector a small variance. So a vector whose variance is at
  * most 2^-40 of the mean square counts as constant and is not clipped. */
-static float clipped(const ScaleStats *s, double clip, float most)
+static float clipped(const Call *c, const float *x, double clip, float most)
 {
-    double sum = 0, squares = 0;
-    for (size_t b = 0; b < blocks_of(s->n); b++) {
-        sum += s->sum[b];
-        squares += s->squares[b];
-    }
-    const double n = (double)s->n, spread = squares / n - sum / n * (sum / n);
+    double sum, squares;
+    blockwise_moments(x, c->shape->n, c->threads, &sum, &squares);
+    const double n = (double)c->shape->n, spread = squares / n - sum / n * (sum / n);
     if (spread <= 0x1p-40 * (squares / n))
         return most;
     const double scale = clip * sqrt(spread);
     return scale < (double)most ? (float)scale : most;
 }
 
-static Status own_scale(const Call *c, const float *x, float *scale)
+static float own_scale(const Call *c, const float *x)
 {
     const double clip = params_of(c->self)->clip;
-    const size_t blocks = blocks_of(c->shape->n);
-    ScaleStats s = {.x = x, .n = c->shape->n, .most = NEW(c->scratch, float, blocks)};
-    if (clip > 0) {
-        s.sum = NEW(c->scratch, double, blocks);
-        s.squares = NEW(c->scratch, double, blocks);
-    }
-    if (!s.most || (clip > 0 && (!s.sum || !s.squares)))
-        return arena_fail(c->scratch, c->err);
-    parallel_for(c->threads, blocks, stats_block, &s);
-    *scale = 0;
-    for (size_t b = 0; b < blocks; b++)
-        *scale = s.most[b] > *scale ? s.most[b] : *scale;
-    if (clip > 0)
-        *scale = clipped(&s, clip, *scale);
-    return OK;
+    const float most = blockwise_most(x, c->shape->n, c->threads);
+    return clip > 0 ? clipped(c, x, clip, most) : most;
 }
 
 /* Returns the Sums for the functions of sums.h that read and merge the shared scale. Ternary codes do not
@@ -238,57 +175,22 @@ static Status merge(const Call *c, const Bytes *in, size_t n, Buf *out)
 
 /* ---- the hooks of the codec ---- */
 
-static Status put_codes(TerngradJob *job, Buf *out)
+static void put_scale(const Call *c, float scale, Buf *out)
 {
-    const Call *c = job->c;
-    const bool trits = params_of(c->self)->code == TRIT;
-    if ((!trits || c->streams) && !(job->code = codes_array(&job->codes)))
-        return arena_fail(c->scratch, c->err);
-    job->out = trits ? buf_room(out, trits_size(job->n)) : NULL;
-    parallel_for(c->threads, pieces_of(job->n), quantise, job);
-    if (!trits)
-        TRY(codes_put(&job->codes, job->code, out));
-    return c->streams ? codes_report(&job->codes, job->code) : OK;
-}
-
-static Status get_codes(TerngradJob *job, Reader *r)
-{
-    const Call *c = job->c;
-    const size_t want = trits_size(job->n), pieces = pieces_of(job->n);
-    const bool trits = params_of(c->self)->code == TRIT;
-    job->code = trits ? NULL : codes_array(&job->codes);
-    job->bad = NEW(c->scratch, bool, pieces);
-    TRY(arena_check((trits || job->code) && job->bad, c->scratch, c->err));
-    if (trits && reader_left(r) != want)
-        return payload_bad(c, "%zu bytes of trits, want %zu", reader_left(r), want);
-    if (trits)
-        job->in = take_bytes(r, want);
-    else
-        TRY(codes_get(&job->codes, r, job->code));
-    parallel_for(c->threads, pieces, dequantise, job);
-    for (size_t i = 0; i < pieces; i++)
-        if (job->bad[i])
-            return trits ? payload_bad(c, "trits that no encoder writes, in piece %zu", i)
-                         : payload_bad(c, "block %zu: a sign of 0, or an element at scale 0", i * PIECE / BLOCK);
-    return OK;
-}
-
-static Status put_scale(const Call *c, const float *x, Buf *out)
-{
-    float scale;
-    TRY(own_scale(c, x, &scale));
     buf_u8(out, PAYLOAD_METHOD);
     buf_f32(out, scale);
     streams_floats(c->streams, 1);
-    return OK;
 }
 
 static Status encode(const Call *c, const float *x, Buf *out)
 {
     TerngradJob job;
     open_job(&job, c);
-    if (scale_round(c))
-        return goes_raw(&job) ? OK : put_scale(c, x, out);
+    if (scale_round(c)) {
+        if (!goes_raw(&job))
+            put_scale(c, own_scale(c, x), out);
+        return OK;
+    }
     if (goes_raw(&job))
         return raw_put(c, x, out);
     job.x = x;
@@ -296,12 +198,10 @@ static Status encode(const Call *c, const float *x, Buf *out)
         TRY(heard_scale(&job, &job.scale));
         buf_u8(out, PAYLOAD_METHOD);
     } else {
-        TRY(own_scale(c, x, &job.scale));
-        buf_u8(out, PAYLOAD_METHOD);
-        buf_f32(out, job.scale);
-        streams_floats(c->streams, 1);
+        job.scale = own_scale(c, x);
+        put_scale(c, job.scale, out);
     }
-    return put_codes(&job, out);
+    return codes_put(&job.codes, quantise, &job, out);
 }
 
 static Status decode(const Call *c, Bytes in, float *x)
@@ -320,7 +220,7 @@ static Status decode(const Call *c, Bytes in, float *x)
         return payload_bad(c, "%zu bytes, want a scale", in.size);
     if (!isfinite(job.scale) || signbit(job.scale))
         return payload_bad(c, "the scale is %g", (double)job.scale);
-    return get_codes(&job, &r);
+    return codes_get(&job.codes, dequantise, &job, &r);
 }
 
 /* Returns the sum of |x| (s - |x|) = s |x|_1 - |x|^2. In round 1 of share=on, s is the scale shared by all
@@ -328,12 +228,12 @@ static Status decode(const Call *c, Bytes in, float *x)
 static double variance(const Call *c, const float *x)
 {
     TerngradJob job;
-    float scale;
     open_job(&job, c);
     if (goes_raw(&job))
         return 0;
-    if (params_of(c->self)->clip > 0 || own_scale(c, x, &scale) != OK)
+    if (params_of(c->self)->clip > 0)
         return NAN;
+    float scale = own_scale(c, x);
     if (params_of(c->self)->share && c->round == 1 && c->heard) {
         const float own = scale;
         if (heard_scale(&job, &scale) != OK || scale < own)

@@ -1,21 +1,19 @@
 /* cas.c -- the cluster-aware sketch (LSS; Ge, Zhang, Fu, Lai, Deng, Li 2021): values are clustered by sign and
  * magnitude, each cluster has its own buckets, and an element decodes to the mean of its bucket.
  *
- *     kind:8 = 1  clusters  { sum:f32 } x buckets  index                          index: cluster_index.h
+ *     kind:8 = 1  clusters  { sum:f32 } x buckets  index                          index: cas_parts.h
  *     merged: kind:8 = 2  workers:varint  form:8 = 0  clusters  { sum:f64 } x buckets
  *                                                     { size:varint index } x workers
  *             kind:8 = 2  workers:varint  form:8 = 1  { sum:f32 } x n     if shorter, or for raw tensors
  *     clusters = minus:8  plus:8  { centre:f32 buckets:u32 } x (minus + plus)
  *
  * An index is the list of the elements' cluster numbers, from which the decoder counts each bucket's elements.
- * A random word that all workers share selects an element's bucket in its cluster (cas_table.h). So workers
+ * A random word that all workers share selects an element's bucket in its cluster (cas_parts.h). So workers
  * with the same clusters can add their bucket sums without decoding. The codec's state is the clusters,
  * learned every `period` steps, and the number of steps since then. The tensor is sent raw if it has fewer
  * than `min` elements, or if its longest possible payload is not shorter than raw floats. */
-#include "compress/sketch/cas_model.h"
+#include "compress/sketch/cas_parts.h"
 
-#include "compress/sketch/cas_table.h"
-#include "compress/sketch/cluster_index.h"
 #include "math/blockwise.h"
 #include "math/finite.h"
 

@@ -1,5 +1,5 @@
-/* cas_table.c -- sums and counts the elements in the buckets of the cluster-aware sketch (cas_table.h). */
-#include "compress/sketch/cas_table.h"
+/* cas_table.c -- sums and counts the elements in the buckets of the cluster-aware sketch (cas_parts.h). */
+#include "compress/sketch/cas_parts.h"
 
 #include "compress/sketch/slices.h"
 #include "math/vec/kernels.h"

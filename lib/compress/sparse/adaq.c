@@ -1,8 +1,7 @@
 /* adaq.c -- adaptive quantisation (Dryden, Moon, Jacobs, Van Essen 2016). Of the positive elements, sends the
  * share `ratio` of largest magnitude, each as their common mean; likewise of the negative elements. The payload
- * has the format of signed_set.h with two magnitudes. */
+ * has the format of sparse.h with two magnitudes. */
 #include "base/parallel.h"
-#include "compress/sparse/signed_set.h"
 #include "compress/sparse/sparse.h"
 
 #include <math.h>

@@ -1,8 +1,7 @@
 /* gaussiank.c -- sends the elements whose magnitudes reach a threshold (Shi, Chu, Cheung, See 2019). The
  * threshold is computed from a normal distribution fitted to the elements. If it selects too few or too many
  * elements, it is multiplied by 0.5 or 1.5, up to ROUNDS times. The payload has the format of sparse.h. */
-#include "math/vec/kernels.h"
-#include "base/parallel.h"
+#include "math/blockwise.h"
 #include "compress/sparse/sparse.h"
 
 #include <math.h>
@@ -18,33 +17,13 @@ static const Param schema[] = {
 
 enum { ROUNDS = 4 };
 
-typedef struct {
-    const float *x;
-    size_t n;
-    double (*moment)[2]; /* for each block of 2^16 elements: sum and sum of squares */
-} Fit;
-
-static void fit_block(void *data, size_t block)
-{
-    const Fit *f = data;
-    kernels()->moments(f->x + block * BLOCK, block_size(f->n, block), &f->moment[block][0],
-                       &f->moment[block][1]);
-}
-
 /* Returns the threshold |mean| + z sigma of the fitted normal distribution, where z satisfies P(|N(0, 1)| > z)
- * = ratio. Returns NaN if memory runs out. */
+ * = ratio. */
 static double fitted_level(const Call *c, const float *x, double ratio)
 {
     const double n = (double)c->shape->n;
-    Fit f = {x, c->shape->n, arena_take(c->scratch, blocks_of(c->shape->n), sizeof *f.moment)};
-    double sum = 0, squares = 0;
-    if (!f.moment)
-        return NAN;
-    parallel_for(c->threads, blocks_of(f.n), fit_block, &f);
-    for (size_t b = 0; b < blocks_of(f.n); b++) {
-        sum += f.moment[b][0];
-        squares += f.moment[b][1];
-    }
+    double sum, squares;
+    blockwise_moments(x, c->shape->n, c->threads, &sum, &squares);
     const double mean = sum / n, variance = fmax(squares / n - mean * mean, 0);
     return fabs(mean) - normal_lower_quantile(0.5 * ratio) * sqrt(variance);
 }
@@ -55,8 +34,6 @@ static Status encode(const Call *c, const float *x, Buf *out)
     const double k = (double)picks_wanted(c->shape->n, ratio);
     double level = k < (double)c->shape->n ? fitted_level(c, x, ratio) : 0;
     Picks s;
-    if (isnan(level))
-        return arena_fail(c->scratch, c->err);
     TRY(picks_open(c, x, &s));
     select_from(&s, level);
     for (int round = 0; round < ROUNDS && level > 0; round++) {

@@ -19,10 +19,6 @@ Status picks_open(const Call *c, const float *x, Picks *s);
 
 /* Writes the payload of a selection: the kind, the set of indices and the values. */
 Status picks_put(const Call *c, Picks *s, Buf *out);
-/* Writes the set of indices of a selection, without the values. */
-void picks_put_set(const Call *c, const Picks *s, Buf *out);
-/* adds the entropy of the set's index gaps to c->streams */
-void picks_report_set(const Call *c, const Picks *s);
 
 /* Writes the payload of a selection. If the selection is empty, first selects the elements of largest
  * magnitude. */
@@ -40,5 +36,43 @@ Status picks_get(const Call *c, Bytes in, float *x, PicksRead *read);
  * payloads. */
 size_t picks_bound(const Call *c);
 Status picks_decode(const Call *c, Bytes in, float *x);
+
+/* ---- the payload of the codecs stc, adaq and strom ----
+ *
+ * The payload has the indices and the signs of a
+ * set of elements, and one magnitude for all elements or one for each sign. Elements outside the set decode to
+ * 0.
+ *
+ *     kind:8  set  [ { magnitude:f32 } x (1 or 2)  signs ]        the bracket only if the set is not empty
+ *
+ * indices.h describes the code of `set`, and signs.h the code of `signs`; sign k is the sign of the k-th
+ * element of the set. If there are two magnitudes, the first is for positive elements and the second for
+ * negative elements. A sign without elements has magnitude 0. Zeros are never in the set. The tensor is sent as
+ * raw floats if raw floats are not longer. */
+
+enum { PLUS, MINUS, SIDES };
+
+typedef struct {
+    const Call *c;
+    Picks picks;
+    size_t count[SIDES]; /* number of selected elements of each sign */
+    double sum[SIDES];   /* sum of the magnitudes of the selected elements of each sign */
+} SignedSet;
+
+/* The hook `bound` of a Compressor. */
+size_t signed_set_bound(const Call *c);
+
+/* Opens an empty set of elements of x (shape->n), which must outlive the set. To fill it, select elements in
+ * s->picks (math/select.h), then call signed_set_count, which computes counts and sums. */
+Status signed_set_open(SignedSet *s, const Call *c, const float *x);
+Status signed_set_count(SignedSet *s);
+
+/* Writes the payload; `magnitudes` is 1 or 2. */
+Status signed_set_put(const SignedSet *s, const float *magnitude, size_t magnitudes, Buf *out);
+
+/* Decodes a payload into x (shape->n). Refuses a set of more than `most` elements. Sets magnitude[] to the two
+ * magnitudes, or to zeros if the set is empty. */
+Status signed_set_get(const Call *c, Bytes in, size_t magnitudes, size_t most, float *x,
+                      float magnitude[SIDES]);
 
 #endif

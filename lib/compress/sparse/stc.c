@@ -1,7 +1,6 @@
 /* stc.c -- sparse ternary compression (Sattler, Wiedemann, Mueller, Samek 2019): sends the k elements of
  * largest magnitude, each as its sign times the mean magnitude of the k elements. The payload has the format of
- * signed_set.h with one magnitude. */
-#include "compress/sparse/signed_set.h"
+ * sparse.h with one magnitude. */
 #include "compress/sparse/sparse.h"
 
 typedef struct {

@@ -3,8 +3,8 @@
  *
  *     t = x + r        decode tau sgn(t_i) where |t_i| >= tau, else 0        r = t - decoded
  *
- * The payload has the format of signed_set.h with one magnitude, tau. State: r (n floats). */
-#include "compress/sparse/signed_set.h"
+ * The payload has the format of sparse.h with one magnitude, tau. State: r (n floats). */
+#include "compress/sparse/sparse.h"
 #include "math/blockwise.h"
 #include "math/finite.h"
 

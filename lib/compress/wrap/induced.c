@@ -6,7 +6,6 @@
  * Payload: kind:8 = 1 | size:varint | C's payload (size bytes) | Q's payload (docs/FORMAT.md)
  *
  * If C has several rounds, only the last round has this payload; earlier rounds send C's payload alone. */
-#include "compress/wrap/safe_sum.h"
 #include "compress/wrapper.h"
 #include "math/finite.h"
 
