@@ -16,8 +16,8 @@ ROWS = [  # network, channels, side, images, least ratio to PyTorch's images per
     ("lenet", 1, 28, 64, 1.3),
     ("resnet18", 3, 32, 64, 1.0),
     ("vgg11", 3, 32, 64, 1.0),
-    ("gpt-nano", 0, 64, 12, 1.15),  # no channels: windows of 64 tokens
-    ("gpt-char", 0, 256, 4, 1.15),
+    ("gpt-nano", 0, 64, 12, 1.2),  # no channels: windows of 64 tokens
+    ("gpt-char", 0, 256, 4, 1.2),
 ]
 GPTS = {"gpt-nano": (65, 4, 4, 128, 64), "gpt-char": (65, 6, 6, 384, 256)}  # letters, layers, heads, width, context
 
