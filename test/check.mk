@@ -50,7 +50,7 @@ REPLAYS := $(FUZZERS:%=$(B)/fuzz/%)
 
 .PHONY: $(RUNS) $(FUZZERS:%=replay-%) cli-tests $(ROOMS:%=check-%)
 
-VEC_RUNS := $(filter run-vec/%,$(RUNS))
+VEC_RUNS := run-math/test_kernels run-math/test_thin run-math/test_wavelet
 
 # The tests of one directory of test/, for example: make check-coder
 $(foreach r,$(ROOMS),$(eval check-$r: $(filter run-$r/%,$(RUNS))))

@@ -13,8 +13,11 @@
 #include "train/onednn.h"
 #include "math/vec/kernels.h"
 
-#include <omp.h>
 #include <string.h>
+
+/* Of OpenMP's library, with which oneDNN has its threads; clang has no omp.h unless another package is there. */
+int omp_get_max_threads(void);
+void omp_set_num_threads(int threads);
 
 enum { CONV_PIECE_MOST = 2 * PIECE }; /* the most images in a piece */
 
