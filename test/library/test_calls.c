@@ -17,9 +17,11 @@ typedef struct {
     size_t size;
 } Text;
 
+enum { SEND, TAKE, TAKE_MERGED, END_ROUND };
+
 /* A call that the step in progress needs again when it is replayed. */
 typedef struct {
-    enum { SEND, TAKE, TAKE_MERGED, END_ROUND } what;
+    int what; /* SEND, TAKE, TAKE_MERGED or END_ROUND */
     int worker;
     Text payload;
 } Entry;
