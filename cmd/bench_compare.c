@@ -4,7 +4,7 @@
 
 #include "app/compare_job.h"
 #include "compress/spec.h"
-#include "report/report_against.h"
+#include "report/report_compare.h"
 
 #include <math.h>
 #include <string.h>
