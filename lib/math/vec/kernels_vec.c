@@ -52,5 +52,6 @@ const Kernels ISA_NAME(kernels) = {
     .name = "base",
 #endif
 #define LOOP(result, name, parameters) .name = ISA_NAME(name),
+#include "math/vec/kernels_list.h"
 #undef LOOP
 };
