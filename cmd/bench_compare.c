@@ -5,7 +5,7 @@
 #include "app/compare_job.h"
 #include "compress/rate.h"
 #include "compress/spec.h"
-#include "report/report_against.h"
+#include "report/report_compare.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,8 +4,7 @@
 
 #include "report/report_page.h"
 #include "report/fields.h"
-#include "report/report_query.h"
-#include "report/report_speedup.h"
+#include "report/report_stored.h"
 
 #include <string.h>
 #include <sys/stat.h>

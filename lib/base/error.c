@@ -1,6 +1,6 @@
 /* error.c -- fills in an Error. Texts are cut to the size of their field, and unprintable characters are
  * replaced, since a message can contain names read from untrusted files. */
-#include "base/utf8.h"
+#include "base/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>

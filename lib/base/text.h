@@ -4,7 +4,6 @@
 #define ATOMO_TEXT_H
 
 #include "base/arena.h"
-#include "base/utf8.h"
 
 #include <stdarg.h>
 
@@ -80,5 +79,30 @@ bool text_listed(const char *list, const char *name);
 /* True when the glob, with *, ? and [..], matches the whole string s; '.' and '/' match each other, and '*'
  * matches '.' and '/' too. */
 bool text_glob(const char *pattern, const char *s);
+
+/* ---- UTF-8 ---- */
+
+/* Decodes characters of UTF-8, and tells which characters are safe to print on a terminal. */
+
+/* Returns the length in bytes of the UTF-8 character at s, reading at most `left` bytes; 0: no valid character
+ * (overlong forms and surrogates are not valid). */
+size_t text_utf8(const char *s, size_t left);
+
+/* True if the `length` bytes are UTF-8 text without a NUL. */
+bool text_is_utf8(const char *s, size_t length);
+
+/* Returns the number of characters in the `length` bytes of UTF-8 text at s. */
+size_t text_characters(const char *s, size_t length);
+
+/* Returns the code point of the UTF-8 character of `length` bytes at s. */
+uint32_t text_code(const char *s, size_t length);
+
+/* `length` is the result of text_utf8 for s. True for a character that controls a terminal instead of being
+ * visible: control characters, line ends, and characters that reverse the direction of writing or have no
+ * width. */
+bool text_steers(const char *s, size_t length);
+
+/* Replaces, in place, characters for which text_steers is true and bytes that are not UTF-8 by '?'. */
+void text_make_printable(char *text);
 
 #endif

@@ -1,5 +1,5 @@
-/* utf8.c -- implements utf8.h. */
-#include "base/utf8.h"
+/* utf8.c -- characters of UTF-8; declared in text.h. */
+#include "base/text.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #ifndef ATOMO_GRADIENT_BUCKETS_H
 #define ATOMO_GRADIENT_BUCKETS_H
 
-#include "base/background.h"
+#include "base/parallel.h"
 #include "exchange/parcels.h"
 #include "exchange/relay.h"
 

@@ -5,9 +5,8 @@
  *
  * A matrix is transformed line by line (rows, then columns); several neighbouring lines form a strip. A
  * strip is copied to a buffer in the order of v and transformed; then its coefficients C_k are written. */
-#include "math/cosine.h"
-
 #include "math/fourier_transform.h"
+
 #include "base/parallel.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
-/* hadamard_transform.c -- implements hadamard_transform.h.
+/* hadamard_transform.c -- the Walsh-Hadamard transform (dyadic_transform.h).
  *
  * Pieces of 2^16 elements are transformed while they are in the cache: butterflies with the sixteen strides
  * 1, 2, 4, ..., 2^15. A longer block also needs butterflies with larger strides, between elements of
  * different pieces. Each pass over memory does up to eight of these strides. */
-#include "math/hadamard_transform.h"
+#include "math/dyadic_transform.h"
 
 #include "math/vec/kernels.h"
 #include "base/parallel.h"

@@ -1,5 +1,5 @@
-/* kmeans.c -- k-means++ seeds and Lloyd's iteration; see kmeans.h. */
-#include "math/kmeans.h"
+/* kmeans.c -- k-means++ seeds and Lloyd's iteration; see best_levels.h. */
+#include "math/best_levels.h"
 
 size_t count_under(const float *x, size_t n, double value)
 {

@@ -1,6 +1,6 @@
-/* knots.c -- chooses levels for stochastic rounding (knots.h). It sorts the numbers, then finds the best levels by
+/* knots.c -- chooses levels for stochastic rounding (best_levels.h). It sorts the numbers, then finds the best levels by
  * dynamic programming. */
-#include "math/knots.h"
+#include "math/best_levels.h"
 
 #include "math/radix.h"
 #include "math/vec/kernels.h"
@@ -90,7 +90,7 @@ static size_t sort_different(KnotsRoom *room, const float *x, size_t n)
     return differ;
 }
 
-/* Sets `room->x` to the different numbers minus the median, and `room->b` to B at these numbers (knots.h).
+/* Sets `room->x` to the different numbers minus the median, and `room->b` to B at these numbers (best_levels.h).
  * The slope of B between two neighbouring numbers is the count of numbers up to the left neighbour, minus
  * the count up to the median. */
 static void measure(KnotsRoom *room, size_t n, size_t differ)

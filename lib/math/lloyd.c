@@ -1,6 +1,6 @@
 /* lloyd.c -- the table of Lloyd-Max quantisation levels for the standard normal distribution. Each level is
  * the mean of the distribution over the interval between the midpoints to the two neighbouring levels. */
-#include "math/lloyd.h"
+#include "math/best_levels.h"
 
 static const float levels[] = {
     /* 1 bit */

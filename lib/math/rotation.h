@@ -5,8 +5,8 @@
  * last piece. A piece is cut into blocks, each rotated by itself. If the number of elements left in the piece
  * is a power of two, they are the last block. Otherwise the length of the next block is the largest power of
  * two, at least ROTATION_LEAST, that leaves at least ROTATION_LEAST elements. The transform of these blocks
- * is Walsh-Hadamard (hadamard_transform.h). If there is no such power, the elements left are the last block,
- * with a cosine transform (short_cosine.h). All machines give the same bytes.
+ * is Walsh-Hadamard (dyadic_transform.h). If there is no such power, the elements left are the last block,
+ * with a short cosine transform. All machines give the same bytes.
  *
  * Two rounds with Hadamard transforms leave a bias in an estimate from the signs of the coordinates: about 6
  * / n of the norm for a vector with two equal non-zero elements. So if two rounds or more are asked for,
@@ -43,5 +43,23 @@ Rotation rotation_open(const Rng *rng, size_t piece, size_t at, int rounds);
 /* Writes y = scale times the rotated block; x and y may be the same. */
 void rotation_turn(const Rotation *r, const float *x, size_t n, float scale, float *y);
 void rotation_turn_back(const Rotation *r, float *x, size_t n); /* applies the inverse rotation in place */
+
+/* ---- short cosine transforms ---- */
+
+/* The orthonormal DCT-II of a short vector, in place, and its inverse.
+ *
+ *     y_k = w_k sum over i of x_i cos(pi (2 i + 1) k / (2 n)),   w_0 = sqrt(1 / n), else sqrt(2 / n)
+ *
+ * Takes about 2 n^2 products of doubles in a fixed order. Of the C mathematics library it uses only sqrt,
+ * which is rounded correctly, so all machines give the same bytes. cosine_forward is for longer vectors. */
+
+enum { SHORT_COSINE_MOST = 512 };
+
+/* Sets c (n, n) to the matrix of the transform, y = c x; n <= SHORT_COSINE_MOST. Its transpose is the inverse. */
+void short_cosine_matrix(double *c, size_t n);
+
+/* Both work in place; n <= SHORT_COSINE_MOST. */
+void short_cosine(float *x, size_t n);
+void short_cosine_back(float *x, size_t n);
 
 #endif

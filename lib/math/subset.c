@@ -1,5 +1,5 @@
-/* subset.c -- the draw of a random subset; see subset.h. */
-#include "math/subset.h"
+/* subset.c -- the draw of a random subset; see select.h. */
+#include "math/select.h"
 
 #include "math/vec/kernels.h"
 

@@ -1,6 +1,6 @@
 /* wavelet_transform.c -- the wavelet transform of a vector and its inverse. Threads work on different ranges
  * of one level of the transform. */
-#include "math/wavelet_transform.h"
+#include "math/dyadic_transform.h"
 
 #include "base/parallel.h"
 

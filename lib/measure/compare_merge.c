@@ -8,9 +8,9 @@
  * seconds of all samples are added. So with P workers (or B batches) a sample needs only 1/P (or 1/B) of the
  * usual duration. */
 #include "measure/compare_parts.h"
-
 #include "measure/timing.h"
 #include "math/stats.h"
+#include "exchange/mean.h"
 
 #include <string.h>
 
@@ -328,4 +328,24 @@ Status merge_run(const Trial *t, const Buffers *b, Tally *tally, Error *err)
     arena_rewind(b->scratch, scratch);
     arena_rewind(b->payloads, payloads);
     return status;
+}
+
+/* ---- the workers' mean gradient ---- */
+
+Status merge_mean(const Comparison *c, const Vector *v, const Buffers *b, Error *err)
+{
+    const size_t n = v->shape.n;
+    const ArenaMark mark = arena_mark(b->payloads);
+    double *sum = NEW_ZERO(b->payloads, double, n);
+    TRY(arena_check(sum, b->payloads, err));
+    for (size_t w = 0; w < c->workers; w++) {
+        if (comparison_stopped(c))
+            return FAIL(err, ERR_STOPPED, "stopped");
+        TRY(c->load_worker(c->data, v, w, b->g, err));
+        mean_add(sum, b->g, n, c->threads);
+    }
+    mean_of_sum(b->x, sum, n, (double)c->workers, c->threads);
+    arena_rewind(b->payloads, mark);
+    arena_trim(b->payloads); /* payloads and another sum may not fit into the chunk of this sum */
+    return OK;
 }

@@ -134,11 +134,6 @@ void trial_moments(const Call *call, const float *x, bool known, Tally *tally);
 
 /* ---- Wasserstein distances (compare_distance.c) ---- */
 
-/* Allocates the buffers for Wasserstein distances of single vectors, and of `held` elements joined from
- * several vectors. They serve as many repeats as `memory` allows, at most max(5, 2^23 / held), and at most
- * 100. */
-Status distances_make(Buffers *b, const Comparison *c, size_t held, Arena *a, Error *err);
-
 /* Add to the tally the Wasserstein distance between the vector and repeat r's estimate y. They sort y in
  * place.
  *
@@ -210,5 +205,37 @@ static inline bool comparison_stopped(const Comparison *c)
 {
     return c->stopped && c->stopped();
 }
+
+/* ---- searching for a size (compare_solve.c) ---- */
+
+/* Finds the argument at which an expensive, roughly monotone function has a given value.
+ *
+ * It is made for the payload size of a codec as a function of its rate parameter: positive, close to a power
+ * of the argument, perhaps with jumps, perhaps constant at both ends of the range. The arguments tried are
+ * decimals with few digits. */
+typedef struct {
+    double target, tolerance; /* the search ends at a value within target * (1 +- tolerance) */
+    double low, high;         /* smallest and largest argument; low > 0 */
+    bool whole;               /* the argument must be an integer */
+    unsigned most;            /* the most evaluations of the function; 0: 30 */
+    /* Sets *value > 0 to the function's value at `at`. NaN: there is no value, and the search ends. */
+    Status (*of)(void *data, double at, double *value, Error *err);
+    void *data;
+} Solve;
+
+typedef struct {
+    double at, value; /* of the evaluation nearest to the target; NaN: no evaluation gave a value */
+    double slope;     /* estimate of d log value / d log argument near `at`; NaN: unknown */
+    bool reached;
+    unsigned tries;
+} Solution;
+
+/* Searches for the argument and fills s. The caller sets s->at to the first argument to try, and s->slope to
+ * the slope there (NaN: unknown). */
+Status solve_search(const Solve *problem, Solution *s, Error *err);
+
+/* Returns v rounded to the fewest digits that give a result strictly between low and high; NaN: more than
+ * seven are needed. v, low and high are above 0. */
+double solve_decimal(double v, double low, double high);
 
 #endif

@@ -7,7 +7,6 @@
 #include "measure/compare_parts.h"
 
 #include "compress/rate.h"
-#include "math/solve.h"
 #include "compress/spec.h"
 
 #include <string.h>

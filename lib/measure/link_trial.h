@@ -1,11 +1,11 @@
 /* link_trial.h -- measures the link between the ranks of a run (net.h): the times of exchanges of several sizes, and
- * the latency and bandwidth that fit them (measure/link_fit.h). */
+ * the latency and bandwidth that fit them. */
 #ifndef ATOMO_LINK_TRIAL_H
 #define ATOMO_LINK_TRIAL_H
 
 #include "base/counts.h"
 #include "exchange/net.h"
-#include "measure/link_fit.h"
+#include "measure/netcost.h"
 
 /* The exchanges. Ping-pong: half of the time of a message from rank 0 to the last rank and back. All-gather
  * and ring: the exchanges of these topologies (netcost.h), as training makes them. In a ring, each rank sends

@@ -1,10 +1,10 @@
 /* metrics_tally.c -- computes a tally's sums in passes over a vector and its estimates, and adds tallies. */
 #include "measure/metrics.h"
-
 #include "base/parallel.h"
 
 #include <assert.h>
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 Status tally_open(Tally *t, RecordLevel level, size_t repeats, bool random, Arena *a, Error *err)
@@ -199,4 +199,51 @@ void tally_append(Tally *total, const Tally *part)
     for (size_t i = 0; i < S_SUMS; i++)
         total->spread[i] += part->spread[i];
     total->spread_known = total->spread_known && part->spread_known;
+}
+
+/* ---- a tally as numbers ---- */
+
+/* A Tally as an array of numbers, and back: its numbers, the sums of each decoded repeat, and its flags. */
+
+/* The members from `n` to `spread` are doubles without padding, but for the count of `distances`. */
+enum {
+    FIRST = offsetof(Tally, n),
+    NUMBERS = (offsetof(Tally, unbiased) - FIRST) / sizeof(double),
+    COUNT = (offsetof(Tally, distances.n) - FIRST) / sizeof(double),
+    FLAGS = offsetof(Tally, percentile_known) - offsetof(Tally, unbiased) + 1
+};
+_Static_assert(sizeof(bool) == 1 && sizeof(double) == sizeof(size_t) && offsetof(Tally, unbiased) == FIRST + NUMBERS * sizeof(double),
+               "numbers have no padding");
+
+size_t tally_numbers(const Tally *t)
+{
+    return NUMBERS + t->decoded * (E_SUMS + 1) + FLAGS;
+}
+
+void tally_save(const Tally *t, double *to)
+{
+    memcpy(to, (const char *)t + FIRST, NUMBERS * sizeof *to);
+    to[COUNT] = (double)t->distances.n;
+    to += NUMBERS;
+    memcpy(to, t->error, t->decoded * sizeof *t->error);
+    to += t->decoded * E_SUMS;
+    memcpy(to, t->grown, t->decoded * sizeof *t->grown);
+    to += t->decoded;
+    const bool *flag = (const bool *)((const char *)t + FIRST) + NUMBERS * sizeof *to;
+    for (size_t i = 0; i < FLAGS; i++)
+        to[i] = flag[i];
+}
+
+void tally_load(Tally *t, const double *from)
+{
+    memcpy((char *)t + FIRST, from, NUMBERS * sizeof *from);
+    t->distances.n = (size_t)from[COUNT];
+    from += NUMBERS;
+    memcpy(t->error, from, t->decoded * sizeof *t->error);
+    from += t->decoded * E_SUMS;
+    memcpy(t->grown, from, t->decoded * sizeof *t->grown);
+    from += t->decoded;
+    bool *flag = (bool *)((char *)t + FIRST) + NUMBERS * sizeof *from;
+    for (size_t i = 0; i < FLAGS; i++)
+        flag[i] = from[i] != 0;
 }

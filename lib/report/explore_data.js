@@ -1,4 +1,4 @@
-// explore_data.js -- reads the results that stand in the page as JSON (report_page_data.h).
+// explore_data.js -- reads the results that stand in the page as JSON (report_page.h).
 
 const section = document.getElementById("explore");
 

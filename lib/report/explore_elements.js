@@ -1,6 +1,6 @@
 // explore_elements.js -- elements and controls.
 
-// A text with U+FFFD for the characters that text_steers of base/utf8.h names: some would reverse the letters of a name.
+// A text with U+FFFD for the characters that text_steers of base/text.h names: some would reverse the letters of a name.
 const visible = text => text.replace(/[\0-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/gu, "\ufffd");
 const element = (name, properties = {}, ...children) => {
   const e = document.createElement(name);

@@ -1,7 +1,7 @@
 /* plot_data.c -- reads the rows of stored results for a figure, and joins, selects and sorts them. */
 #include "report/plot.h"
 #include "report/plot_names.h"
-#include "report/report_kinds.h"
+#include "report/report_stored.h"
 
 #include <stdlib.h>
 #include <string.h>

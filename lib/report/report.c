@@ -1,6 +1,6 @@
 /* report.c -- takes the rows of a report and writes them to a file or stdout. A file is written whole or not
  * at all. */
-#include "base/utf8.h"
+#include "base/text.h"
 #include "report/fields.h"
 #include "report/report_writer.h"
 

@@ -1,6 +1,6 @@
 /* report_against.c -- pairs the draws of each codec with those of the reference codec, and writes the
- * differences (report_against.h). */
-#include "report/report_against.h"
+ * differences (report_compare.h). */
+#include "report/report_compare.h"
 #include "report/report_bias.h"
 
 #include "math/stats.h"

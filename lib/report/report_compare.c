@@ -2,7 +2,6 @@
  * compare --equal-bits and merge (report_compare.h). */
 #include "report/report_compare.h"
 #include "report/report_bias.h"
-#include "report/report_steps.h"
 #include "report/report_stored.h"
 
 #include "compress/rate.h"

@@ -1,5 +1,5 @@
-/* report_folder.c -- lists the files of a folder, and reads each to find out what it is (report_folder.h). */
-#include "report/report_folder.h"
+/* report_folder.c -- lists the files of a folder, and reads each to find out what it is (report_page.h). */
+#include "report/report_page.h"
 
 #include "base/file.h"
 

@@ -1,6 +1,6 @@
 /* report_kinds.c -- the table of all kinds of results, and finding the kind of a stored result
- * (report_kinds.h). */
-#include "report/report_kinds.h"
+ * (report_stored.h). */
+#include "report/report_stored.h"
 
 #include "report/fields.h"
 

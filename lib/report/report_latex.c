@@ -6,7 +6,7 @@
  * heading. */
 #include "report/report_table.h"
 
-#include "base/utf8.h"
+#include "base/text.h"
 #include "report/fields.h"
 #include "report/report_number.h"
 

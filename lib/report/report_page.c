@@ -5,11 +5,8 @@
 
 #include "base/file.h"
 #include "base/outfile.h"
-#include "report/report_html.h"
-#include "report/report_page_data.h"
-#include "report/report_page_table.h"
 #include "report/plot.h"
-#include "report/report_speedup.h"
+#include "report/report_stored.h"
 
 #include <string.h>
 

@@ -1,10 +1,14 @@
 /* report_page.h -- writes a folder of results as one HTML page, which needs no network and no other file.
  *
- * Texts from files are escaped (report_html.h). The same files give the same page, byte for byte. */
+ * Texts from files are escaped (html_text). The same files give the same page, byte for byte. */
 #ifndef ATOMO_REPORT_PAGE_H
 #define ATOMO_REPORT_PAGE_H
 
-#include "report/report_folder.h"
+#include "report/report_stored.h"
+#include "report/fields.h"
+#include "base/csv.h"
+#include "base/text.h"
+#include "report/plot_look.h"
 
 typedef struct {
     const char *folder, *path; /* folder of the results; path of the page to write */
@@ -20,5 +24,105 @@ Status page_write(const PageSpec *spec, Arena *a, Error *err);
 
 /* The text of page.css, page.js and explore.js, and their SHA-256 hashes in base64 for the Content-Security-Policy. */
 extern const char page_css[], page_js[], explore_js[], page_css_hash[], page_js_hash[], explore_js_hash[];
+
+/* ---- the files of a folder: results, figures, damaged files and other files ---- */
+
+typedef enum {
+    ENTRY_RESULT,  /* written by a command of atomo */
+    ENTRY_FIGURE,  /* svg or png */
+    ENTRY_OTHER,   /* `why`: what kind of file it is */
+    ENTRY_DAMAGED, /* `why`: what is wrong with it */
+} EntryType;
+
+typedef struct {
+    const char *name, *path;
+    EntryType type;
+    const char *why;
+    const ResultKind *kind; /* of an ENTRY_RESULT */
+    const char *media;      /* of an ENTRY_FIGURE, such as "image/png" */
+    /* ENTRY_RESULT: HTML text that the caller of folder_read may store; NULL at first */
+    const char *article;
+} Entry;
+
+typedef struct {
+    Entry *entry; /* sorted by name */
+    size_t count, results, figures, damaged;
+} Folder;
+
+/* `result` is called with each result while the result is in memory; `number` is the index in
+ * `Folder.entry`. */
+typedef struct {
+    Status (*result)(void *data, Entry *e, size_t number, const Stored *s, Error *err);
+    bool (*stopped)(void); /* asked before each file; NULL: never */
+    void *data;
+} FolderVisitor;
+
+/* Reads the files in the folder `path`, except subfolders, hidden files and the file `without` (the page to
+ * be written; NULL: no such file). ERR_STOPPED when `stopped` returns true. A damaged file is not an error. */
+Status folder_read(Folder *out, const char *path, const char *without, const FolderVisitor *visitor, Arena *a,
+                   Error *err);
+
+enum { PICTURE_MOST = 16 << 20 };
+
+/* ---- a result's rows as HTML tables ---- */
+
+/* Most rows of one table, and most cells if it has over 100 rows: browsers become slow with more. */
+enum { ROWS_MOST = 1000, CELLS_MOST = 30000 };
+
+typedef struct {
+    const char *id;   /* the result's id on the page */
+    const char *file; /* name of the file with all rows, for the note on rows left out */
+    const Csv *rows;
+    const RowRank *rank; /* (rows) */
+    const char *usual;   /* columns shown at first; NULL: all */
+    bool *used;          /* for each field: true if a shown column has it; set by page_table */
+} PageTable;
+
+/* Writes a table of the rows shown at first (rank ROW_LEAD), and a folded table of the rows shown on request
+ * (ROW_MORE). Each has at most ROWS_MOST rows, fewer in wide tables; a note says how many are left out. */
+void page_table(TextBuf *out, const PageTable *t, Arena *a);
+
+/* Returns the number of rows that have this rank. */
+size_t page_count(const PageTable *t, RowRank rank);
+
+/* ---- a result's columns as JSON, for the charts of explore.js ---- */
+
+typedef struct {
+    const char *id;      /* the result's id on the page */
+    const char *file;    /* the name of the result's file */
+    const char *kind;    /* the result's kind, such as "compare" */
+    const char *command; /* the command line; NULL: unknown */
+    const Csv *rows;
+    LookList *looks;   /* the looks of all specs on the page */
+    Arena *looks_keep; /* memory for them, which lasts as long as the page */
+} PageData;
+
+/* Appends a <script type="application/json" class="data"> element:
+ *
+ *     {"id", "file", "kind", "command", "rows": number of rows, "columns": [COLUMN, ...],
+ *      "codecs": [{"colour": "#0072b2", "mark": 0, "dash": 0, "family": "ef+topk", "flags": ["unbiased", ...]}, ...]}
+ *
+ * A COLUMN of numbers is {"name", "heading", "unit", "exact", "values": "1.5,,2.25"}: the rows' values in one text, ""
+ * where there is none, so that a browser reads only the columns that it shows. Whole numbers have all their digits,
+ * others 6, standard errors 3; no zero stands before a decimal point. A value that all rows have is written once. "exact"
+ * names the column with the expected values, where there is one. A COLUMN of texts is {"name", "heading", "unit",
+ * "texts": [distinct texts], "index": "0,0,1"}, with the index of each row's text; without "index" if there is one text.
+ * "codecs" has an entry for each text of the column `compressor`. Columns without a value, and those with more than 1,000 texts, are left out. Writes nothing for
+ * a result without the column `compressor`, or with more than 1,000 specs in it. */
+void page_data(TextBuf *out, const PageData *d, Arena *a);
+
+/* ---- text and pictures from untrusted files as HTML ---- */
+
+/* Writes s with the escapes that HTML text and quoted attributes need. Invalid UTF-8, and characters
+ * that control a terminal, reverse the direction of writing or have no width (text_steers), become U+FFFD. */
+void html_text(TextBuf *out, const char *s);
+
+/* Writes the format, in which each %s stands for a text that is escaped; it has no other conversions. */
+void html_addf(TextBuf *out, const char *format, ...) PRINTF(2);
+
+/* Writes a <figure> with the image as a data: URI in an <img>, where browsers run no script of the image and
+ * fetch nothing. `type`: media type ("image/svg+xml"); `label`: alternative text. */
+void html_picture(TextBuf *out, const char *type, const char *data, size_t size, const char *label,
+                  const char *caption);
 
 #endif

@@ -1,5 +1,5 @@
-/* report_page_data.c -- implements report_page_data.h. */
-#include "report/report_page_data.h"
+/* report_page_data.c -- writes the data of the charts. */
+#include "report/report_page.h"
 
 #include "base/json.h"
 #include "compress/spec.h"

@@ -1,5 +1,5 @@
 /* report_query.c -- chooses rows and columns of a stored result, and writes them. */
-#include "report/report_query.h"
+#include "report/report_stored.h"
 #include "report/fields.h"
 #include "report/report_sort.h"
 

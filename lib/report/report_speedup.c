@@ -1,6 +1,6 @@
 /* report_speedup.c -- computes speed-ups from the times to target accuracies in a training result
- * (report_speedup.h). */
-#include "report/report_speedup.h"
+ * (report_stored.h). */
+#include "report/report_stored.h"
 
 #include "base/text.h"
 #include "compress/spec.h"

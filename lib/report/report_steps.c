@@ -1,5 +1,5 @@
-/* report_steps.c -- means and standard errors of metrics over training steps (report_steps.h). */
-#include "report/report_steps.h"
+/* report_steps.c -- means and standard errors of metrics over training steps (report_compare.h). */
+#include "report/report_compare.h"
 
 #include "math/stats.h"
 

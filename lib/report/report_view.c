@@ -3,7 +3,6 @@
 #include "report/report_compare.h"
 #include "report/fields.h"
 #include "report/report_sort.h"
-#include "report/report_steps.h"
 
 #include <stdio.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* test_background.c -- a second thread does posted jobs in order, and the caller waits for them. */
-#include "base/background.h"
+#include "base/parallel.h"
 #include "rig/check.h"
 
 #include <pthread.h>

@@ -4,10 +4,9 @@
 #include "rig/codec_rig.h"
 #include "base/coin.h"
 #include "rig/draws.h"
-#include "math/hadamard_transform.h"
+#include "math/dyadic_transform.h"
 #include "rig/sources.h"
 #include "compress/atoms/waterfill.h"
-#include "math/wavelet_transform.h"
 
 static Arena *forever;
 

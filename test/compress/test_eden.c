@@ -2,7 +2,7 @@
  * against a slow decoder, and scales. */
 #include "rig/try.h"
 
-#include "math/lloyd.h"
+#include "math/best_levels.h"
 #include "coder/planes.h"
 #include "math/rotation.h"
 

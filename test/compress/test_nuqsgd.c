@@ -1,5 +1,5 @@
 /* test_nuqsgd.c -- the codec nuqsgd, which rounds each element at random to 0 or to the norm times a power of
- * two. Compares the vector kernels with the scalar code of ladder.h, and that with the definition of the levels
+ * two. Compares the vector kernels with the scalar code of quantise.h, and that with the definition of the levels
  * in doubles. Also tests sizes. */
 #include "math/vec/kernels.h"
 #include "coder/planes.h"

@@ -4,7 +4,7 @@
 #include "compress/atoms/atoms.h"
 #include "compress/atoms/spectrum.h"
 #include "rig/codec_rig.h"
-#include "math/cosine.h"
+#include "math/fourier_transform.h"
 #include "rig/draws.h"
 #include "math/phase.h"
 #include "rig/set_bits.h"

@@ -1,6 +1,6 @@
 /* test_zipml.c -- the codec zipml, which rounds at random to levels that a solver chooses for each bucket:
  * decoded elements, the levels in the payload, and the variance. */
-#include "math/knots.h"
+#include "math/best_levels.h"
 #include "coder/planes.h"
 #include "rig/try.h"
 

@@ -4,9 +4,8 @@
  *
  * Input: a result in CSV or JSON. */
 #include "base/json.h"
-#include "report/report_page_table.h"
-#include "report/report_query.h"
-#include "report/report_speedup.h"
+#include "report/report_page.h"
+#include "report/report_stored.h"
 #include "rig/memory_file.h"
 
 #include <string.h>

@@ -2,7 +2,6 @@
  * large and small prime factors. Tests the order of Fourier atoms (the pairs of coefficients that codecs
  * send). Tests that rounded phases are unbiased. */
 #include "rig/check.h"
-#include "math/cosine.h"
 #include "math/fourier_transform.h"
 #include "math/phase.h"
 #include "compress/atoms/spectrum.h"

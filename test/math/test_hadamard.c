@@ -3,7 +3,7 @@
 #include "rig/check.h"
 
 #include "base/arena.h"
-#include "math/hadamard_transform.h"
+#include "math/dyadic_transform.h"
 #include "math/vec/kernels.h"
 
 #include <float.h>

@@ -2,7 +2,7 @@
 #include "rig/check.h"
 
 #include "compress/sketch/clusters.h"
-#include "math/kmeans.h"
+#include "math/best_levels.h"
 
 enum { MOST = 400 };
 

@@ -3,9 +3,8 @@
  * loops. */
 #include "rig/check.h"
 
-#include "math/lloyd.h"
+#include "math/best_levels.h"
 #include "math/rotation.h"
-#include "math/short_cosine.h"
 
 #include <math.h>
 #include <string.h>

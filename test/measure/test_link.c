@@ -4,7 +4,6 @@
 #include "rig/scratch_dir.h"
 
 #include "base/rng.h"
-#include "measure/link_fit.h"
 #include "measure/netcost.h"
 #include "math/stats.h"
 

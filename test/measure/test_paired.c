@@ -7,12 +7,11 @@
 
 #include "base/rng.h"
 #include "compress/spec.h"
-#include "measure/paired.h"
 #include "math/stats.h"
 
-static Draws draws(const double *v, size_t count)
+static PairedDraws draws(const double *v, size_t count)
 {
-    return (Draws){v, count, true};
+    return (PairedDraws){v, count, true};
 }
 
 /* The differences are 1, 2 and 3, so their mean is 2, its standard error 1/sqrt 3, and t = 2 sqrt 3. With 2
@@ -36,7 +35,7 @@ static void a_codec_without_draws_is_a_constant(void **state)
 {
     (void)state;
     const double a[] = {1, 2, 3}, five = 5;
-    const Paired d = paired_difference((Draws){&five, 1, false}, draws(a, 3));
+    const Paired d = paired_difference((PairedDraws){&five, 1, false}, draws(a, 3));
     check(d.difference == 3 && d.pairs == 3 && !d.exact);
     check_rel(d.se, 1 / sqrt(3), 1e-14);
 }
@@ -50,7 +49,7 @@ static void no_interval_where_pairs_do_not_differ(void **state)
     check(!same.exact);
     const Paired rounding = paired_difference(draws(a, 3), draws(near, 3));
     check(rounding.se == 0 && isnan(rounding.p));
-    const Paired exact = paired_difference((Draws){&two, 1, false}, (Draws){&five, 1, false});
+    const Paired exact = paired_difference((PairedDraws){&two, 1, false}, (PairedDraws){&five, 1, false});
     check(exact.exact && exact.difference == -3 && exact.se == 0 && isnan(exact.p));
     const Paired one = paired_difference(draws(&two, 1), draws(&five, 1));
     check(!one.exact && one.difference == -3 && isnan(one.se) && isnan(one.p));

@@ -5,7 +5,6 @@
 #include "measure/metrics.h"
 #include "report/fields.h"
 #include "report/report_compare.h"
-#include "report/report_steps.h"
 
 #include <stdio.h>
 #include <string.h>

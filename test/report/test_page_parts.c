@@ -2,8 +2,8 @@
  * tables. */
 #include "rig/page_rig.h"
 
-#include "report/report_html.h"
-#include "report/report_speedup.h"
+#include "report/report_page.h"
+#include "report/report_stored.h"
 
 static const char *html_of(const char *s)
 {

@@ -5,7 +5,7 @@
 
 #include "base/file.h"
 #include "report/plot.h"
-#include "report/report_query.h"
+#include "report/report_stored.h"
 
 enum { SHARE = 8 };
 

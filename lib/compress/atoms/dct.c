@@ -1,7 +1,7 @@
 /* dct.c -- ATOMO in the cosine basis: the atoms are the basis vectors of an orthonormal DCT-II. atoms.h
  * describes the payload. */
 #include "compress/atoms/basis.h"
-#include "math/cosine.h"
+#include "math/fourier_transform.h"
 
 typedef struct {
     BasisKeys keys;

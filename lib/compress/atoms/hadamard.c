@@ -1,6 +1,6 @@
 /* hadamard.c -- ATOMO in the Walsh-Hadamard basis. An atom has the same magnitude at all elements of a
  * block, so a draw's error is spread evenly over the block. The payload has the format of atoms.h. */
-#include "math/hadamard_transform.h"
+#include "math/dyadic_transform.h"
 #include "compress/atoms/basis.h"
 
 static const Param schema[] = {

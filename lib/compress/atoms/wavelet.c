@@ -1,6 +1,6 @@
 /* wavelet.c -- ATOMO in an orthonormal wavelet basis: an atom is a wavelet of one width at one position, which
  * suits gradients whose neighbouring elements are similar. The payload has the format of atoms.h. */
-#include "math/wavelet_transform.h"
+#include "math/dyadic_transform.h"
 #include "compress/atoms/basis.h"
 
 typedef struct {

@@ -1,6 +1,6 @@
 /* nuqsgd.c -- NUQSGD (Ramezani-Kebrya, Faghri, Markov, Aksenov, Alistarh, Roy 2021): sends a norm for each
  * bucket, and for each element a sign and a level: 0 or one of s levels, each twice the level below, rounded
- * stochastically (ladder.h). The payload has the format of buckets.h; a head is
+ * stochastically (quantise.h). The payload has the format of buckets.h; a head is
  *
  *     norm:32 */
 #include "compress/levels/buckets.h"

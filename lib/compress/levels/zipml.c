@@ -1,10 +1,10 @@
 /* zipml.c -- quantises each bucket to the levels for which stochastic rounding of its elements has the least
- * variance (Zhang et al. 2017; knots.h). The payload has the format
+ * variance (Zhang et al. 2017; best_levels.h). The payload has the format
  * of buckets.h with symbols (symbols.h); the head of a bucket is
  *
  *     { level:32 } x levels         rising; a bucket with fewer different values repeats the highest level */
 #include "compress/levels/buckets.h"
-#include "math/knots.h"
+#include "math/best_levels.h"
 
 #include <math.h>
 

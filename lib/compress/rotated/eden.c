@@ -16,7 +16,7 @@
  * mean is 0. */
 #include "coder/planes.h"
 #include "compress/rotated/blocks.h"
-#include "math/lloyd.h"
+#include "math/best_levels.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
  * (clusters.h). */
 #include "compress/sketch/clusters.h"
 
-#include "math/kmeans.h"
+#include "math/best_levels.h"
 #include "math/log_series.h"
 #include "math/radix.h"
 

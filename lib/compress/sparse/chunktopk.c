@@ -15,7 +15,7 @@
 #include "base/parallel.h"
 #include "coder/indices.h"
 #include "coder/planes.h"
-#include "math/short_cosine.h"
+#include "math/rotation.h"
 
 #include <float.h>
 #include <math.h>

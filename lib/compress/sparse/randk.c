@@ -2,14 +2,14 @@
  * (random sparsification with a fixed number of elements: Konecny and Richtarik 2018; Stich, Cordonnier, Jaggi
  * 2018).
  *
- *     kind:8  { x:f32 } x k                      their indices follow from the random numbers (subset.h)
+ *     kind:8  { x:f32 } x k                      their indices follow from the random numbers (select.h)
  *     merged: kind:8  workers:varint  { sum:f32 } x k        shared=on: all workers send the same elements
  *
  * k = max(1, floor(ratio n + 1/2)) depends on spec and shape only. The factor is n/k, not 1/ratio, so the
  * estimate is unbiased even if ratio n is not an integer. With k = n the tensor is sent raw. */
 #include "compress/compressor.h"
 #include "base/parallel.h"
-#include "math/subset.h"
+#include "math/select.h"
 #include "compress/lowrank/addends.h"
 #include "compress/sparse/sparse.h"
 

@@ -9,7 +9,6 @@
 
 #include "base/bits.h"
 #include "base/coin.h"
-#include "math/vec/ladder.h"
 #include "math/vec/quantise.h"
 
 enum { FEW_COLS = 32, MEDIAN_MOST = 31, SORT_LEAST = 128, SORT_MOST = 4096 };

@@ -76,7 +76,7 @@ LOOP(void, wavelet_split,
 LOOP(void, wavelet_join,
      (const WaveletFilter *w, const float *smooth, const float *detail, size_t pairs, float *x))
 
-/* Computes one layer of the dynamic program of knots.h. For from <= j < to, next[j] becomes the minimum of
+/* Computes one layer of the dynamic program of best_levels.h. For from <= j < to, next[j] becomes the minimum of
  * a[i] + (b[i] x[j] - x[i] b[j]) over low <= i <= high, i < j; back[j] becomes the first i with this minimum.
  * The caller ensures that back[j] never falls as j rises, low < from, and to <= 2^16. Every array has room
  * for ROOM_BEHIND more elements, which are overwritten in `next` and `back`. `next` may be `a` if high <
@@ -167,7 +167,7 @@ LOOP(void, toss8, (const float *x, size_t n, Coin coin, RngKey key, uint32_t fir
 LOOP(bool, dequantise8, (const uint8_t *code, size_t n, Dequantiser d, float *x))
 LOOP(bool, dequantise32, (const uint32_t *code, size_t n, Dequantiser d, float *x))
 
-/* `climb` rounds x to codes of levels that are powers of two (ladder.h). `descend` converts codes to floats,
+/* `climb` rounds x to codes of levels that are powers of two (quantise.h). `descend` converts codes to floats,
  * and returns false if a code has a sign but level 0. */
 LOOP(void, climb, (const float *x, size_t n, Ladder l, RngKey key, uint32_t first, uint8_t *code))
 LOOP(bool, descend, (const uint8_t *code, size_t n, Ladder l, float *x))

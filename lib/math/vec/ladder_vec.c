@@ -1,4 +1,4 @@
-/* ladder_vec.c -- the rounding of ladder.h and its inverse, in SIMD vectors. */
+/* ladder_vec.c -- the rounding of a Ladder (quantise.h) and its inverse, in SIMD vectors. */
 #include "math/vec/lane.h"
 
 INLINE void climb_lanes(const float *x, Ladder l, RngKey key, uint32_t i, uint8_t *code)

@@ -1,4 +1,4 @@
-/* picks_vec.c -- draws uniform integers from ranges that grow by one from draw to draw (Floyd's algorithm, subset.h). */
+/* picks_vec.c -- draws uniform integers from ranges that grow by one from draw to draw (Floyd's algorithm, select.h). */
 #include "math/vec/lane.h"
 
 void ISA_NAME(picks)(const RngKey *key, uint32_t count, uint32_t range, uint32_t *at)

@@ -1,4 +1,52 @@
-/* knots.h -- finds the best levels for stochastic rounding of n numbers. Each number is rounded at random,
+/* best_levels.h -- the levels that stand for many numbers with the least error: of normal numbers, of clusters of
+ * numbers, and of unbiased rounding. */
+#ifndef ATOMO_BEST_LEVELS_H
+#define ATOMO_BEST_LEVELS_H
+
+#include "math/vec/kernels.h"
+#include "base/arena.h"
+#include "base/rng.h"
+
+/* ---- standard normal numbers ---- */
+
+/* The quantisation levels with the least mean squared error for standard normal numbers (Lloyd 1957,
+ * Max 1960). */
+
+enum { LLOYD_BITS_MAX = LEVEL_SCALE_BITS + 1 };
+
+/* Returns the 2^(bits - 1) positive levels in rising order. The negative levels are their negatives. 1 <= bits
+ * <= LLOYD_BITS_MAX. */
+const float *lloyd_levels(int bits);
+
+/* Returns a quantiser of normal numbers with standard deviation `unit`: its thresholds are scaled by `unit`,
+ * its levels are not. */
+LevelScale lloyd_scale(int bits, float unit);
+
+/* ---- clusters ---- */
+
+/* Clusters of scalars: k-means++ (Arthur and Vassilvitskii 2007), then Lloyd's iteration.
+ *
+ * The numbers are sorted. So each cluster is a range of them, and prefix sums give its mean, which makes
+ * both algorithms fast. All decisions are computed with additions, multiplications and divisions only, so
+ * every machine finds the same centres. */
+
+/* most rounds of Lloyd's iteration; the centres usually stop moving after a few tens of rounds */
+enum { KMEANS_ROUNDS = 100 };
+
+/* Returns how many of the n sorted numbers x are less than `value`. */
+size_t count_under(const float *x, size_t n, double value);
+/* Returns how many of the n sorted numbers x are less than or equal to `value`. */
+size_t count_upto(const float *x, size_t n, double value);
+
+/* Finds up to k centres of the n numbers x, in rising order. x must be sorted and not negative. If x has
+ * fewer than k different values, each of them is a centre. A number belongs to the nearest centre, or to the
+ * lower of two equally near ones. Each centre is the mean of its numbers, unless the iteration stopped after
+ * KMEANS_ROUNDS. Returns the number of centres; SIZE_MAX: out of memory. */
+size_t kmeans_line(const float *x, size_t n, size_t k, const Rng *rng, double *centre, Arena *scratch);
+
+/* ---- unbiased rounding ---- */
+
+/* Finds the best levels for stochastic rounding of n numbers. Each number is rounded at random,
  * without bias, to one of its two neighbouring levels. The levels are chosen among the numbers themselves,
  * so that the variance of rounding is least.
  *
@@ -21,10 +69,6 @@
  * b_i are small where most numbers are, and their rounding errors are small too. Rounding errors may lead to
  * levels of more variance than the least. The excess is at most 2^-50 n (max - min)^2, where max and min are the
  * largest and the smallest number. Usually the excess is 2^-50 of the variance. */
-#ifndef ATOMO_KNOTS_H
-#define ATOMO_KNOTS_H
-
-#include "base/arena.h"
 
 enum { KNOTS_MOST = 256, KNOTS_OF = 1 << 16 }; /* KNOTS_MOST: the most levels; KNOTS_OF: the most numbers */
 

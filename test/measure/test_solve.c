@@ -2,7 +2,7 @@
  * like payload sizes: powers, straight lines, stairs, constant at the ends, falling, noisy. Also tests what is
  * returned if no x gives this value. */
 #include "rig/check.h"
-#include "math/solve.h"
+#include "measure/compare_parts.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-/* solve.c -- finds the argument at which a function (such as the size of a payload) has a given value.
+/* compare_solve.c -- finds the argument at which a function (such as the size of a payload) has a given value.
  *
  * The logarithm of a payload size is nearly linear in the logarithm of the argument, so the secant method
  * works well. First it looks for a bracket: one argument with a value below the target, one with a value
@@ -6,7 +6,7 @@
  * step doubles each time. Inside a bracket the next argument is where the secant crosses the target. If the
  * secant keeps moving the same end of the bracket, or after four tries inside the bracket, the next argument
  * is the middle of the bracket, by the logarithm. */
-#include "math/solve.h"
+#include "measure/compare_parts.h"
 
 #include <math.h>
 #include <stdio.h>
