@@ -5,7 +5,7 @@
 #include "bench_advise_rank.h"
 #include "bench_commands.h"
 
-#include "app/cost_job.h"
+#include "bench_cost_job.h"
 #include "compress/rate.h"
 #include "compress/spec.h"
 #include "measure/timing.h"

@@ -4,7 +4,7 @@
 #ifndef ATOMO_TRAIN_RECORDS_H
 #define ATOMO_TRAIN_RECORDS_H
 
-#include "app/train_job.h"
+#include "train_job.h"
 
 #include "report/report_part.h"
 

@@ -31,7 +31,7 @@ static const char *default_text(const Option *o, Arena *a)
     case CLI_SIZE: {
         const uint64_t bytes = ((const Bytecount *)o->target)->bytes;
         const bool whole = bytes % (1 << 20) == 0;
-        return bytes && bytes != UINT64_MAX
+        return bytes
                    ? text_format(a, "%llu%s", (unsigned long long)(whole ? bytes >> 20 : bytes),
                                  whole ? "M" : "")
                    : NULL;
@@ -46,7 +46,9 @@ static void add_note(TextBuf *out, const char *before, const char *note)
     text_addf(out, "%s%s%s", out->size ? ", " : "", before, note);
 }
 
-const char *cli_describe(const Option *o, Arena *a)
+/* Returns an option's help followed by "(range, default D, also --alias)", with the parts that the option has. NULL: out
+ * of memory. */
+static const char *describe(const Option *o, Arena *a)
 {
     char range[96];
     TextBuf notes = {.arena = a};
@@ -70,7 +72,7 @@ static void put_option(TextBuf *out, const Option *o, size_t width, Arena *a)
     text_addf(out, "  %4s--%s%s%s", letter, o->name, o->arg ? " " : "", o->arg ? o->arg : "");
     const int used = (int)(out->size - start);
     text_addf(out, used > indent - 2 ? "\n%*s" : "%*s", used > indent - 2 ? indent : indent - used, "");
-    const char *text = cli_describe(o, a);
+    const char *text = describe(o, a);
     text_wrap(out, text ? text : o->help, (size_t)indent, width);
     text_add(out, "\n");
 }
@@ -107,11 +109,12 @@ static void put_details(TextBuf *out, const char *details, size_t width, Arena *
     }
 }
 
-void cli_examples(TextBuf *out, const Command *c, const char *indent)
+static void put_examples(TextBuf *out, const Command *c)
 {
+    text_add(out, c->examples ? "\nexamples:\n" : "");
     for (const char *line = c->examples; line && *line;) {
         const size_t length = strcspn(line, "\n");
-        text_addf(out, "%s%s %s%s%.*s\n", indent, c->program, c->command, length ? " " : "", (int)length, line);
+        text_addf(out, "  %s %s%s%.*s\n", c->program, c->command, length ? " " : "", (int)length, line);
         line += length + (line[length] == '\n');
     }
 }
@@ -129,8 +132,7 @@ void cli_help(const Command *c, FILE *to, Arena *a)
     text_add(&out, "\n\n");
     text_wrap(&out, c->brief, 0, width);
     text_add(&out, "\n");
-    text_add(&out, c->examples ? "\nexamples:\n" : "");
-    cli_examples(&out, c, "  ");
+    put_examples(&out, c);
     text_add(&out, "\noptions:\n");
     for (const Option *o = rows; o && o->name; o++)
         put_option(&out, o, width, a);

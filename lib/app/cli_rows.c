@@ -34,7 +34,7 @@ static size_t common_rows(Common *c, unsigned takes, Option *out)
         {TAKES_RESUME, OPTION(0, "resume", NULL, &c->resume, "continue an interrupted run")},
         {EVERYONE, OPTION('q', "quiet", NULL, &c->quiet, "no progress bar")},
         {EVERYONE,
-         OPTION('v', "verbose", NULL, &c->verbose, "print the settings, and each part that is finished")},
+         OPTION('v', "verbose", NULL, &c->verbose, "print each part that is finished")},
         {EVERYONE, OPTION(0, "color", "WHEN", &c->color, "colours in tables", .choices = colors)},
     };
     size_t count = 0;

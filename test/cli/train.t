@@ -266,17 +266,10 @@ $ atomo-train run --outer-lr 0.7; atomo-train run --outer-momentum 0.9; atomo-tr
 2> atomo-train: --outer-momentum 1: want less than 1
 = 2
 
-# outputs that would overwrite each other or a checkpoint are refused
+# outputs that would overwrite each other are refused
 $ atomo-train run --network softmax -o x.h5 -f csv --dump-gradients ./x.h5; code=$?; ls; exit $code
 >
 2> atomo-train: run: -o x.h5: is what --dump-gradients writes, want another file
-= 2
-
-$ mkdir d; echo whole >d/step_00000002.h5; atomo-train run --network softmax --train-dir d --force -o d/step_00000002.h5 -f csv; cat d/step_00000002.h5; atomo-train run --network softmax --train-dir d/ --dump-gradients ./d/step_00000003.h5; ls d; atomo-train eval --train-dir d --force -o d/step_00000002.h5 -f csv
-> whole
-2> atomo-train: -o d/step_00000002.h5: is a checkpoint's name in --train-dir, want another file
-2> atomo-train: --dump-gradients ./d/step_00000003.h5: is a checkpoint's name in --train-dir, want another file
-- step_00000003.h5
 = 2
 
 # a run that saves gradients and is stopped and resumed at any point loses none of them
