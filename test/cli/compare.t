@@ -102,7 +102,8 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -
 # a note is printed, also with --quiet, if all payloads of a codec are raw floats; not if one payload is not
 $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 -q; atomo-bench compare g.h5 -c powersgd -c none -c qsgd --group all -q --repeats 1 >/dev/null; atomo-bench compare g.h5 -c svd -c lowrank -t layer1.weight -q --repeats 1 >/dev/null; atomo-bench compare g.h5 -c svd -c lowrank -q --repeats 1
 2> note: powersgd: all payloads are plain floats (raw_fallbacks), as the codec's own would be larger; a group is one vector, not a matrix
-2> note: svd, lowrank: all payloads are plain floats (raw_fallbacks), as the codec's own would be larger
+2> note: svd: all payloads are plain floats (raw_fallbacks), as the codec's own would be larger
+2> note: lowrank: all payloads are plain floats (raw_fallbacks), as the codec's own would be larger
 - note: qsgd*
 - note: none*
 = 0
@@ -179,9 +180,8 @@ $ /usr/bin/python3 -c 'import h5py, numpy; f = h5py.File("g.h5", "w"); f["a"] = 
 2> note: g.h5: 1 tensor with NaN or Inf is left out
 = 0
 
-# --verbose prints the settings of the run and what is finished
+# --verbose prints what is finished
 $ atomo-bench synth -o g.h5 --shape 8 >/dev/null && atomo-bench compare g.h5 -c none -v --threads 1 --repeats 1 >/dev/null
-2> note: compare: seed 1, threads 1, to stdout
 2> note: finished: none on *
 = 0
 
