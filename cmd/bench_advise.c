@@ -20,6 +20,7 @@ typedef struct {
 
     Candidate *list; /* (candidates) */
     size_t candidates;
+    const Candidate *baseline; /* bf16 in `list` */
     const char *verdict;
 } AdviseJob;
 
@@ -272,10 +273,10 @@ static Status measure_codecs(AdviseJob *advise, const CodecSet *set)
     TRY(screen(advise, set));
     j->repeats = repeats;
     TRY(measure_leaders(advise, set));
-    const Candidate *baseline = advise->list;
-    while (strcmp(baseline->name, j->name[BASELINE]) != 0)
-        baseline++;
-    advise->verdict = advise_verdict(advise->list, advise->candidates, baseline, j->a);
+    advise->baseline = advise->list;
+    while (strcmp(advise->baseline->name, baselines[BASELINE]) != 0)
+        advise->baseline++;
+    advise->verdict = advise_verdict(advise->list, advise->candidates, advise->baseline, j->a);
     return arena_check(advise->verdict, j->a, j->err);
 }
 
@@ -323,25 +324,25 @@ static void put(Value *row, const char *field, Value v)
 static void put_times(Value *row, const Candidate *c, const Candidate *baseline)
 {
     const IterationTime *t = &c->time, *se = &c->time_se;
-    const double speedup = baseline->time.total / t->total;
-    put(row, "compute_ms", value_real(1e3 * t->compute));
-    put(row, "encode_ms", value_real(1e3 * t->encode));
-    put(row, "comm_ms", value_real(1e3 * t->comm));
-    put(row, "decode_ms", value_real(1e3 * t->decode));
-    put(row, "total_ms", value_real(1e3 * t->total));
-    put(row, "compute_ms_se", value_real(1e3 * se->compute));
-    put(row, "encode_ms_se", value_real(1e3 * se->encode));
-    put(row, "comm_ms_se", value_real(1e3 * se->comm));
-    put(row, "decode_ms_se", value_real(1e3 * se->decode));
-    put(row, "total_ms_se", value_real(1e3 * se->total));
+    const double speedup = baseline->time.total / t->total,
+                 other = hypot(se->total / t->total, baseline->time_se.total / baseline->time.total);
+    const struct {
+        const char *field, *field_se;
+        double seconds, seconds_se;
+    } parts[] = {{"compute_ms", "compute_ms_se", t->compute, se->compute},
+                 {"encode_ms", "encode_ms_se", t->encode, se->encode},
+                 {"comm_ms", "comm_ms_se", t->comm, se->comm},
+                 {"decode_ms", "decode_ms_se", t->decode, se->decode},
+                 {"total_ms", "total_ms_se", t->total, se->total}};
+    for (size_t i = 0; i < countof(parts); i++) {
+        put(row, parts[i].field, value_real(1e3 * parts[i].seconds));
+        put(row, parts[i].field_se, value_real(1e3 * parts[i].seconds_se));
+    }
     put(row, "speedup16", value_real(speedup));
-    put(row, "speedup16_se",
-        value_real(c == baseline ? 0
-                                 : speedup * hypot(se->total / t->total,
-                                                   baseline->time_se.total / baseline->time.total)));
+    put(row, "speedup16_se", value_real(c == baseline ? 0 : speedup * other));
 }
 
-static void put_candidate(Value *row, const AdviseJob *advise, const Candidate *c, const Candidate *baseline)
+static void put_candidate(Value *row, const AdviseJob *advise, const Candidate *c)
 {
     const CostJob *cost = &advise->cost;
     put(row, "rank", c->rank ? value_int((int64_t)c->rank) : value_none());
@@ -364,21 +365,18 @@ static void put_candidate(Value *row, const AdviseJob *advise, const Candidate *
     put(row, "mean_error", value_real(c->error));
     put(row, "mean_error_se", value_real(c->error_se));
     put(row, "peak_scratch_bytes", value_real(c->scratch));
-    put_times(row, c, baseline);
+    put_times(row, c, advise->baseline);
 }
 
 static Status write_rows(const AdviseJob *advise, const ReportSpec *spec, const bool *shown)
 {
     const CompareJob *j = &advise->cost.job;
-    const Candidate *baseline = advise->list;
     Report *report;
     Status status = OK;
-    while (strcmp(baseline->name, baselines[BASELINE]) != 0)
-        baseline++;
     TRY(report_open(&report, spec, j->a, j->err));
     for (size_t i = 0; i < advise->candidates && status == OK; i++) {
         Value row[ADVISE_FIELDS] = {{0}};
-        put_candidate(row, advise, &advise->list[i], baseline);
+        put_candidate(row, advise, &advise->list[i]);
         status = report_row(report, row, shown[i], j->err);
     }
     return report_finish(report, status, j->err);

@@ -34,28 +34,14 @@ typedef struct {
 
 /* ---- --lr-from ---- */
 
-static Status no_result(const char *path, const char *why, Error *err)
-{
-    FAIL(err, ERR_CORRUPT, "%s: %s", path, why);
-    return error_hint(err, "want what atomo-train tune -c SPEC... -o FILE wrote");
-}
-
-static Status check_columns(const Csv *t, const char *path, Error *err)
-{
-    static const char *const wanted[] = {"compressor", "lr", "chosen"};
-    for (size_t i = 0; i < countof(wanted); i++)
-        if (!csv_has(t, wanted[i]))
-            return no_result(path, "holds no chosen step sizes", err);
-    return OK;
-}
-
 static Status find(double *lr, const Csv *t, const char *path, const char *spec, Error *err)
 {
     for (size_t row = 0; row < t->rows; row++) {
         if (strcmp(csv_cell(t, row, "chosen"), "true") || !spec_equal(csv_cell(t, row, "compressor"), spec))
             continue;
         *lr = csv_real(t, row, "lr");
-        return isfinite(*lr) && *lr >= 0 ? OK : no_result(path, "a chosen lr is no step size", err);
+        if (isfinite(*lr) && *lr >= 0)
+            return OK;
     }
     FAIL(err, ERR_USAGE, "--lr-from %s: no step size was chosen for %s", path, spec);
     return error_hint(err,
@@ -68,7 +54,6 @@ static Status load_rates(double **rate, const char *path, const Codec *const *co
 {
     Stored tuned;
     TRY(stored_load(&tuned, path, a, err));
-    TRY(check_columns(&tuned.table, path, err));
     *rate = NEW(a, double, codecs);
     for (size_t k = 0; k < codecs; k++) {
         const char *name = codec_typed(codec[k], a);
@@ -323,7 +308,7 @@ static Status resume(TrainRun *r, Trainer *t, const char *dir)
 static Status test_again(TrainRun *r, Trainer *t)
 {
     StepRecord *last = &r->records.last;
-    if (r->records.complete || trainer_step_done(t) < r->job.steps || !isnan(last->test.accuracy))
+    if (trainer_step_done(t) < r->job.steps || !isnan(last->test.accuracy))
         return OK;
     last->step = trainer_step_done(t);
     last->epoch = (last->step - 1) / trainer_epoch_steps(t) + 1;
@@ -534,10 +519,23 @@ static Status prepare(TrainRun *r)
     return take_rates(r);
 }
 
+/* With --resume: true, and a note, if a run has written FILE to its end, so that nothing is left to do. */
+static bool ended(const TrainJob *j)
+{
+    const Common *o = &j->common;
+    if (!o->resume || o->force || !part_ended(o->output, NULL))
+        return false;
+    fprintf(stderr, "note: %s: is complete, so nothing is done; another -o FILE takes further steps, --force makes it anew\n",
+            o->output);
+    return true;
+}
+
 static Status run(TrainJob *j)
 {
     TrainRun *r = (TrainRun *)j;
     TRY(net_agree(j->net, prepare(r), j->err));
+    if (net_any(j->net, net_rank(j->net) == 0 && ended(j)))
+        return OK;
     TRY(train_job_data(j));
     TRY(rank_check(r));
     progress_open(&j->progress, "training", "steps", 1, j->common.quiet || net_rank(j->net));

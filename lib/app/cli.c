@@ -1,4 +1,4 @@
-/* cli.c -- parses the command line. The table of options is in cli_rows.c, help in cli_help.c, main in program.c. */
+/* cli.c -- parses the command line. The table of options and help are in cli_help.c, main in program.c. */
 #include "app/cli_parts.h"
 
 #include "base/file.h"

@@ -5,7 +5,7 @@
 
 #include "app/cli.h"
 
-/* ---- cli_rows.c: the table of options ---- */
+/* ---- cli_help.c: the table of options ---- */
 
 /* Returns the command's options, then the common options that it takes, then --help, the only switch without a
  * target; ends in {0}. NULL: out of memory. */

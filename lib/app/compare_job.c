@@ -231,7 +231,7 @@ static bool known(void *data, size_t codec, size_t place, Tally *tally, bool *fa
     return results_known(&((CompareJob *)data)->results, codec, place, tally, failed);
 }
 
-Comparison compare_job_comparison(CompareJob *j)
+static Comparison comparison_of(CompareJob *j)
 {
     return (Comparison){.codec = j->codec,
                         .codecs = j->codecs,
@@ -270,7 +270,7 @@ static Status load_worker(void *data, const Vector *v, size_t worker, float *x, 
 
 Comparison compare_job_merge(CompareJob *j, size_t workers)
 {
-    Comparison c = compare_job_comparison(j);
+    Comparison c = comparison_of(j);
     c.workers = workers;
     c.load_worker = load_worker;
     return c;
@@ -295,7 +295,7 @@ Status compare_job_run(CompareJob *j)
     TRY(results_resume(&j->results, &j->part, j->done, j->err));
     for (size_t k = 0; k < j->codecs; k++)
         skip[k] = !j->codec[k] || j->done[k];
-    Comparison c = compare_job_comparison(j);
+    Comparison c = comparison_of(j);
     c.skip = skip;
     TRY(compare_job_compare(j, &c));
     for (size_t k = 0; k < j->codecs; k++)

@@ -282,12 +282,6 @@ $ cp "$SRC"/datasets/lenet-mnist.h5 g.h5; for s in 1 2; do atomo-bench compare g
 - *:*
 = 0
 
-# two seeds on a vector of 20 elements have one Pareto front
-? command -v python3
-$ set -- $(for c in entry svd dct fourier wavelet hadamard gspar randk lq qsgd terngrad nuqsgd natural minmax intsgd thc rotated eden topk adaq lowrank powersgd svd:vectors=qsgd svd:vectors=bf16 qsgd:code=rans; do echo -c $c; done); for s in 1 2; do atomo-bench sweep "$SRC"/datasets/lenet-mnist.h5 --step '*1000' -t conv1.bias "$@" --threads 1 --seed $s -q 2>/dev/null >b$s; done; python3 "$SRC"/test/cli/seeds.py b[12]
-> agree
-= 0
-
 # of a single draw the table says "~"; a codec that is not random has no error
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c qsgd -c topk --repeats 1 --metrics cosine,entropy_bits; atomo-bench compare g.h5 -c qsgd --repeats 1 --metrics cosine -f latex; atomo-bench compare g.h5 -c qsgd --repeats 1 --metrics cosine -f md
 > qsgd *~0.* ~*
