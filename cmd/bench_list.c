@@ -5,9 +5,12 @@
 #include "base/outfile.h"
 #include "compress/names.h"
 #include "compress/spec.h"
+#include "math/stats.h"
+#include "measure/metrics_errors.h"
 #include "report/report.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 typedef struct {
@@ -113,6 +116,104 @@ static char *choices_of(const CodecDoc *doc, Arena *a)
     return text_done(&out);
 }
 
+/* ---- the least bias that tests with a given number of repeats detect ---- */
+
+/* Sample variances of <h, g> / |g|^2 (`gain`) and of <h, sign g> / |g|_1 (`gain_l1`) over DOC_DRAWS draws. g is
+ * a square matrix of normal numbers; h is the codec's decoded estimate of g. Both are NaN if the codec is
+ * stateful, not random, or not unbiased. */
+enum { DOC_DRAWS = 100 };
+typedef struct {
+    double gain, gain_l1;
+} CodecSight;
+
+enum { LANES = 4 }; /* partial sums, as a single one would wait for each addition */
+
+/* What is needed to encode and decode a square matrix of normal random numbers repeatedly with one codec. */
+typedef struct {
+    Call call;
+    Shape shape;
+    float *x, *decoded; /* zeros behind their n elements, up to a multiple of LANES */
+    double norm, magnitude; /* |x|^2 and |x|_1 */
+    Buf payload;
+    Error err;
+} Draws;
+
+static Status draws_open(Draws *d, const Codec *codec, size_t side, Arena *a)
+{
+    const Rng data = rng_open(1, 0, 0, 0, rng_hash("list data"));
+    *d = (Draws){.call = {.self = codec, .workers = 1, .threads = 1}};
+    if (!shape_make(&d->shape, 2, (const size_t[]){side, side}))
+        return ERR_USAGE;
+    d->call.shape = &d->shape;
+    d->call.scratch = a;
+    d->call.err = &d->err;
+    d->x = NEW_ZERO(a, float, d->shape.n + LANES - 1);
+    d->decoded = NEW_ZERO(a, float, d->shape.n + LANES - 1);
+    d->payload.cap = codec_message_bound(&d->call);
+    d->payload.data = NEW(a, uint8_t, d->payload.cap);
+    if (!d->x || !d->decoded || !d->payload.data)
+        return arena_fail(a, &d->err);
+    for (size_t i = 0; i < d->shape.n; i++) {
+        d->x[i] = (float)rng_normal(&data, USE_DATA, i);
+        d->norm += (double)d->x[i] * (double)d->x[i];
+        d->magnitude += fabs((double)d->x[i]);
+    }
+    return OK;
+}
+
+/* Encodes and decodes x once, and sets *gain to <y, x> / |x|^2 and *gain_l1 to <y, sign x> / |x|_1, where y is
+ * the decoded vector. */
+static Status draw(Draws *d, uint64_t repeat, double *gain, double *gain_l1)
+{
+    Message message;
+    double dot[LANES] = {0}, along[LANES] = {0};
+    d->call.rng = rng_open(1, repeat, 0, 0, rng_hash("list"));
+    d->call.rng_shared = rng_open(1, repeat, RNG_EVERYONE, 0, rng_hash("list"));
+    d->payload.size = 0;
+    TRY(codec_send(&d->call, d->x, &d->payload, &message));
+    TRY(codec_receive(&d->call, &message, d->decoded));
+    for (size_t i = 0; i < d->shape.n; i += LANES)
+        for (size_t l = 0; l < LANES; l++) {
+            const double x = (double)d->x[i + l], y = (double)d->decoded[i + l];
+            dot[l] += y * x;
+            along[l] += x < 0 ? -y : y;
+        }
+    *gain = (dot[0] + dot[1] + dot[2] + dot[3]) / d->norm;
+    *gain_l1 = (along[0] + along[1] + along[2] + along[3]) / d->magnitude;
+    return OK;
+}
+
+static CodecSight sight_of(const CodecDoc *doc, size_t side)
+{
+    Moments gains = {0}, along = {0};
+    double gain = 0, gain_l1 = 0;
+    Draws d;
+    if (doc->stateful || !(doc->promises & UNBIASED) || !(doc->promises & RANDOM))
+        return (CodecSight){NAN, NAN};
+    Arena *a = arena_open(0);
+    Status status = draws_open(&d, doc->codec, side, a);
+    for (uint64_t r = 0; status == OK && r < DOC_DRAWS; r++) {
+        status = draw(&d, r, &gain, &gain_l1);
+        moments_add(&gains, gain);
+        moments_add(&along, gain_l1);
+    }
+    arena_close(a);
+    return status == OK ? (CodecSight){moments_variance(&gains), moments_variance(&along)}
+                        : (CodecSight){NAN, NAN};
+}
+
+/* Suppose that decoded gradients have the mean (1 + b) g, where g is the true gradient. Returns the least b > 0
+ * that a test of "unbiased" at significance DOC_LEVEL detects with probability 0.9. */
+#define DOC_LEVEL 0.01
+static double least_bias(CodecSight s, size_t repeats)
+{
+    const double r = (double)repeats;
+    const double gain = sqrt(s.gain / r), gain_l1 = sqrt(s.gain_l1 / r);
+    const double along = bias_detectable(gain_l1, r - 1, SE_MEASURED, DOC_LEVEL);
+    /* eden, for example, makes the gain 1 in every draw, which cannot show a bias */
+    return gain < 1e-3 * gain_l1 ? along : fmin(bias_detectable(gain, r - 1, SE_MEASURED, DOC_LEVEL), along);
+}
+
 /* ---- table of a codec's keys ---- */
 
 enum { KEY_COLUMNS = 7 };
@@ -159,6 +260,17 @@ static Value *keys_of(const Compressor *ops, size_t *count, Arena *a)
 
 /* ---- the page about a codec ---- */
 
+static void put_indented(TextBuf *out, const char *indent, const char *text)
+{
+    while (*text) {
+        const size_t length = strcspn(text, "\n");
+        text_add(out, indent);
+        text_add_bytes(out, text, length);
+        text_add(out, "\n");
+        text += length + (text[length] == '\n');
+    }
+}
+
 /* Appends each line of the text behind `indent` spaces. Lines longer than `width` are folded, and continue two spaces
  * further in. `width` 0: no line is folded. */
 static void put_folded(TextBuf *out, size_t indent, const char *text, size_t width)
@@ -192,7 +304,7 @@ static void put_guide(TextBuf *out, const Compressor *ops, size_t width, Arena *
     text_add(out, "\n\n");
     text_wrap(out, use ? use : "", 0, most);
     text_add(out, "\n\nExample:\n\n");
-    put_folded(out, 4, ops->example, 0);
+    put_indented(out, "    ", ops->example);
     out->failed |= !use;
 }
 
@@ -204,8 +316,25 @@ static void put_keys(TextBuf *out, const Compressor *ops, Format format, size_t 
         .columns = key_columns, .column_count = KEY_COLUMNS, .format = format, .width = width};
     const char *table = rows && count ? report_text(&spec, rows, count, a) : "no keys\n";
     if (table)
-        put_folded(out, 0, table, 0);
+        put_indented(out, "", table);
     out->failed |= !table || !rows;
+}
+
+static void put_sight(TextBuf *out, const CodecDoc *doc)
+{
+    static const size_t sides[] = {64, 128};
+    for (size_t i = 0; i < countof(sides); i++) {
+        const CodecSight s = sight_of(doc, sides[i]);
+        if (isnan(s.gain))
+            return;
+        text_addf(
+            out,
+            i ? "; of %zu x %zu: %.2g and %.2g"
+              : "\nLeast bias that shows: E h = (1 + b) g is found with probability 0.9, by a test at p = 0.01, from this b on:\n"
+                "on a normal matrix of %zu x %zu: %.2g with 10 repeats, %.2g with 1000",
+            sides[i], sides[i], least_bias(s, 10), least_bias(s, 1000));
+    }
+    text_add(out, "\n");
 }
 
 /* Returns the page about the codec, for a terminal of `width` characters a line (FORMAT_TABLE; 0: any width) or
@@ -229,6 +358,7 @@ static char *page_of(const CodecDoc *doc, Format format, size_t width, Arena *a)
     }
     text_add(&out, "\n");
     put_keys(&out, ops, format, width, a);
+    put_sight(&last, doc);
     if (doc->codec && codec_caution(doc->codec))
         text_addf(&last, "\nCaution: %s\n", codec_caution(doc->codec));
     if (ops->paper)
@@ -247,6 +377,7 @@ static Status show(List *l, const Compressor *ops)
         return write_text(l, page_of(&doc, l->format, cli_width(&l->common), l->a));
     size_t count;
     const Value *rows = keys_of(ops, &count, l->a);
+    const CodecSight sight = sight_of(&doc, 64);
     const Fact facts[] = {
         {"codec", value_text(ops->name)},
         {"brief", value_text(ops->brief)},
@@ -256,6 +387,8 @@ static Status show(List *l, const Compressor *ops)
         {"formula", value_text(ops->formula)},
         {"flags", value_text(flags_of(&doc, l->a))},
         {"choices", value_text(choices_of(&doc, l->a))},
+        {"gain_variance", value_real(sight.gain)},
+        {"gain_l1_variance", value_real(sight.gain_l1)},
         {"reference", value_text(ops->paper)},
     };
     const ReportSpec spec = {.schema = "atomo-list/1",

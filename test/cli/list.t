@@ -15,11 +15,12 @@ $ atomo-bench list -f csv
 2>
 = 0
 
-# list NAME prints the formula and the keys
+# list NAME prints the formula, the keys, and the bias that repeats can detect
 $ atomo-bench list qsgd
 > qsgd
 > *; unbiased
 > bits *whole *yes *
+> Least bias that shows: *
 2>
 = 0
 
