@@ -103,10 +103,7 @@ static Status solve_one(CompareJob *j, Sizer *s, const Codec **codec)
     const char *name = codec_typed(*codec, j->a);
     progress_at(&j->progress, "%s", name ? name : "");
     TRY(sizer_solve(s, codec, *codec, j->target_bits, &tries, j->a, j->err));
-    const char *as = codec_typed(*codec, j->a);
-    if (tries && j->common.verbose && as)
-        progress_note(&j->progress, "note: %s: found after taking the size %u times", as, tries);
-    return arena_check(name && as, j->a, j->err);
+    return arena_check(name, j->a, j->err);
 }
 
 static Status solve_all(CompareJob *j, Sizer *s, const Codec **codec, size_t count)

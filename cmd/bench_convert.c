@@ -13,19 +13,15 @@ typedef struct {
     Error *err;
 } Options;
 
-/* Says how much memory the largest tensor will take; refuses one that does not fit. */
+/* Refuses a dump whose largest tensor does not fit into memory. */
 static Status check_memory(const Options *o, const Dump *d)
 {
     const TensorInfo *largest = NULL;
     for (size_t i = 0; i < dump_count(d); i++)
         if (!largest || dump_tensor(d, i)->shape.n > largest->shape.n)
             largest = dump_tensor(d, i);
-    if (!largest)
-        return OK;
-    const uint64_t need = sizeof(float) * (uint64_t)largest->shape.n;
-    if (o->common.verbose)
-        progress_note(&(Progress){0}, "note: %.200s: memory for the largest tensor %.4g MB", largest->path, 1e-6 * (double)need);
-    return memory_check(need, dump_file(d), largest->path, largest->shape.n, o->err);
+    return largest ? memory_check(sizeof(float) * (uint64_t)largest->shape.n, dump_file(d), largest->path, largest->shape.n, o->err)
+                   : OK;
 }
 
 static Status convert(const Options *o, Dump *d, const char *path)

@@ -90,20 +90,12 @@ static inline uint64_t compare_pooled(bool distances)
  * each cell fit; else LEVEL_VECTOR. Records of higher levels than the returned one have no order statistics. */
 RecordLevel compare_reach(const VectorList *vectors, uint64_t memory, bool distances);
 
-/* Bytes of memory that a comparison takes. The codec's scratch memory comes on top; only running the codec tells how
- * much it is. */
-typedef struct {
-    uint64_t vectors; /* compare_least */
-    uint64_t pools;  /* order statistics of several vectors, as far as Comparison.memory permits */
-    uint64_t states; /* the codec's states */
-    uint64_t
-        payload; /* upper bound on the payload of the largest vector; in a merge, on those held at a time */
-} CompareMemory;
-CompareMemory compare_memory(const Comparison *c, const Codec *codec);
-
-/* Returns the least memory that this comparison takes with any codec: for the largest vector, its estimate and the
- * deviations over repeats, and in a merge for a worker's gradient and sums over the workers. */
-uint64_t compare_least(const Comparison *c);
+/* Returns the bytes that a comparison takes for each element of the largest vector, with any codec: for the vector, its
+ * estimate and the deviations over repeats, and in a merge (`workers` > 0) for a worker's gradient and sums over the workers. */
+static inline size_t compare_least(size_t workers)
+{
+    return 4 * sizeof(float) + (workers ? sizeof(float) + sizeof(double) : 0);
+}
 
 /* Runs the comparison. A codec's failure becomes its record's `error`, and `*failures` counts these
  * failures. A returned error comes from a callback or from a lack of memory, or is ERR_STOPPED. */

@@ -104,15 +104,6 @@ Status step_file_check(const char *path, Error *err)
     return error_hint(err, "remove it, or name another --train-dir");
 }
 
-bool step_folder_names(const char *dir, const char *path, Arena *a)
-{
-    const char *slash = strrchr(path, '/');
-    const int up = slash ? (int)(slash - path) + 1 : 0;
-    size_t step;
-    const char *in = text_format(a, "%.*s.", up, path), *above = text_format(a, "%.*s..", up, path);
-    return in && above && number_of(path + up, &step) && (file_same(in, dir) || file_same(above, dir));
-}
-
 /* ---- making the folder of steps ---- */
 
 Status step_folder_make(const char *dir, Arena *a, Error *err)

@@ -23,10 +23,6 @@ void step_folders(TextBuf *out, const char *dir, int depth);
  * folder that cannot be listed. */
 Status step_files(size_t **step, size_t *count, const char *dir, Arena *a, Error *err);
 
-/* Returns true if `path` has the name of a step's file in `dir` or in a folder directly in `dir`. The file
- * need not exist. */
-bool step_folder_names(const char *dir, const char *path, Arena *a);
-
 Status step_folder_make(const char *dir, Arena *a, Error *err); /* makes the folder and its parents */
 
 /* Makes the folder, locks it until `step_folder_release`, and removes unfinished files that a killed run

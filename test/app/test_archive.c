@@ -338,30 +338,6 @@ static void a_record_at_the_address_of_another_name_is_refused(void **state)
     arena_close(arena);
 }
 
-/* archive_survey puts the reader back to the first block and leaves the scratch arena unchanged. So a second
- * survey finds the same sizes. */
-static void a_survey_finds_the_size(void **state)
-{
-    (void)state;
-    arena = arena_open(0);
-    const Codec none = codec_of(compressor_find("none"));
-    const GroupSpec all = {.grouping = GROUP_ALL};
-    FrameReader *r;
-    ArchiveSize size;
-    make_dump(2, 1);
-    const ArchiveSum sum = encode(&none, &all);
-    check_ok(frame_open(&r, in_scratch("x.atomo"), arena, &err), &err);
-    for (int i = 0; i < 2; i++) {
-        const size_t used = arena_used(arena);
-        check_ok(archive_survey(r, &size, arena, &err), &err);
-        check(size.bytes == sum.raw_bytes && size.largest == 4 * (8 * 4 * 3 * 3 + 30 * 20 + 7));
-        check(arena_used(arena) == used);
-    }
-    frame_close(r);
-    check_ok(decode(&none), &err);
-    arena_close(arena);
-}
-
 static void decoding_ends_at_the_limits(void **state)
 {
     (void)state;
@@ -401,7 +377,6 @@ int main(void)
         cmocka_unit_test(states_evolve_and_are_replayed),
         cmocka_unit_test(a_payload_of_another_codec_is_refused_with_its_place),
         cmocka_unit_test(a_record_at_the_address_of_another_name_is_refused),
-        cmocka_unit_test(a_survey_finds_the_size),
         cmocka_unit_test(decoding_ends_at_the_limits),
         cmocka_unit_test(work_that_is_stopped_leaves_nothing),
         cmocka_unit_test(the_work_names_each_vector),

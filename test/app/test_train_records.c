@@ -1,4 +1,6 @@
 /* test_train_records.c -- the target accuracies of a training run, read from its command line. */
+#include "cmd/train_job.c"
+
 #include "cmd/train_records.c"
 #include "rig/check.h"
 

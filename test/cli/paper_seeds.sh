@@ -1,7 +1,7 @@
 # paper_seeds.sh -- makes tables of plots/paper.list with two seeds and compares them: sh paper_seeds.sh, with $SRC
 #
-# Small data, ten repeats. Tables of measured times are left out, and the Pareto front, which compare.t draws with two
-# seeds. So is cas: the seed draws the sample from which it learns its clusters, and its standard errors are those of
+# Small data, ten repeats. Tables of measured times are left out, and the Pareto front, where uncertain codecs differ by
+# seed. So is cas: the seed draws the sample from which it learns its clusters, and its standard errors are those of
 # draws with the same clusters. qsgd:code=rans at three bits is left out too: its size is known only from draws, and the number
 # of levels next to three bits is 41 by some and 42 by others.
 set -e

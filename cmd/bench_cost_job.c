@@ -1,7 +1,7 @@
-/* cost_job.c -- the measurements and options of the command cost. Every codec is measured with one worker
+/* bench_cost_job.c -- the measurements and options of the command cost. Every codec is measured with one worker
  * alone, step after step. Codecs whose payloads can be added are also measured with up to 16 workers,
  * whose payloads are merged. */
-#include "app/cost_job.h"
+#include "bench_cost_job.h"
 #include "compress/spec.h"
 
 #include "math/stats.h"

@@ -65,10 +65,6 @@ Status train_job_load(Dataset *out, const TrainData *from, DataSplit split, Net 
 /* Returns the number of images per testing pass: `wanted`, or the default if it is 0. */
 size_t train_job_pass(int64_t wanted, const DatasetInfo *info);
 
-/* Fails with ERR_USAGE if `path`, the value of `option`, is the name of a checkpoint file in `dir`: writing to
- * `path` would destroy that checkpoint. OK if `dir` or `path` is NULL. */
-Status train_job_keep(const char *dir, const char *option, const char *path, Arena *a, Error *err);
-
 /* Sets the settings as name-value pairs (facts), which reports show at their beginning; returns their number. */
 enum { TRAIN_FACTS_MOST = 48 };
 size_t train_job_facts(const TrainJob *j, Fact out[TRAIN_FACTS_MOST]);

@@ -1,10 +1,8 @@
 /* train_job.c -- implements train_job.h. */
-#include "app/train_job.h"
+#include "train_job.h"
 
 #include "app/notes.h"
-#include "app/ranks.h"
 #include "train/networks.h"
-#include "train/step_folder.h"
 #include "train/weights.h"
 #include "base/parallel.h"
 #include "compress/spec.h"
@@ -222,14 +220,6 @@ Status train_job_data(TrainJob *j)
     j->setup.test = &j->test;
     j->setup.test_batch = train_job_pass(j->test_batch, j->test.info);
     return OK;
-}
-
-Status train_job_keep(const char *dir, const char *option, const char *path, Arena *a, Error *err)
-{
-    return dir && path && step_folder_names(dir, path, a)
-               ? FAIL(err, ERR_USAGE, "%s %s: is a checkpoint's name in --train-dir, want another file",
-                      option, path)
-               : OK;
 }
 
 static Value value_of(const Attr *a)

@@ -1,12 +1,12 @@
-/* cost_job.h -- what cost and advise share: they measure the time that codecs take and the bytes that they send, and compute
+/* bench_cost_job.h -- what cost and advise share: they measure the time that codecs take and the bytes that they send, and compute
  * communication times with a network model (docs/cost.md has the model).
  *
  *     cost_read                     reads and checks the options, before any work
  *     cost_read_compute             reads the time that a worker computes in a step
  *     cost_measure                  measures the codecs
  *     cost_iteration                the iteration of a codec, whose time measure/cost.h computes */
-#ifndef ATOMO_COST_JOB_H
-#define ATOMO_COST_JOB_H
+#ifndef ATOMO_BENCH_COST_JOB_H
+#define ATOMO_BENCH_COST_JOB_H
 
 #include "app/compare_job.h"
 #include "base/counts.h"
