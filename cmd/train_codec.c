@@ -3,7 +3,6 @@
 
 #include "base/outfile.h"
 #include "train/checkpoint.h"
-#include "train/step_folder.h"
 #include "train/training_run.h"
 #include "compress/spec.h"
 

@@ -4,7 +4,7 @@
 #include "app/notes.h"
 #include "app/ranks.h"
 #include "train/networks.h"
-#include "train/step_folder.h"
+#include "train/checkpoint.h"
 #include "train/weights.h"
 #include "base/parallel.h"
 #include "compress/spec.h"
