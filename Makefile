@@ -184,7 +184,7 @@ $(B)/loaded/%.so: FORCE
 $(B)/loaded.h: lib/base/loaded.sh $(foreach l,$(LINKED),$(lastword $(subst =, ,$l)))
 	$(Q)sh $< '$(shell $(CC) -print-prog-name=readelf)' $(LINKED) >$@
 
-LOADERS := $(foreach f,dump/tensor_hdf5_load exchange/net_mpi_load math/linalg_load,$(B)/lib/$f.o build/fuzz/lib/$f.o)
+LOADERS := $(foreach f,dump/tensor_hdf5_load exchange/net_mpi math/linalg_load,$(B)/lib/$f.o build/fuzz/lib/$f.o)
 
 $(LOADERS): FILE_FLAGS = -include $(B)/loaded.h
 $(LOADERS): $(B)/loaded.h
@@ -212,7 +212,7 @@ $(B)/lib/report/report_meta.o $(B)/lib/library/library_codec.o: FLAGS += $(VERSI
 $(B)/lib/report/report_meta.o $(B)/lib/library/library_codec.o: $(B)/revision
 
 $(B)/lib/exchange/net%.o: FLAGS += $(MPI_CFLAGS)
-$(B)/lib/exchange/net_mpi.o $(B)/lib/exchange/net_mpi_load.o $(B)/lib/exchange/net_none.o $(B)/lib/exchange/net_version.o: $(B)/mpi
+$(B)/lib/exchange/net_mpi.o $(B)/lib/exchange/net.o: $(B)/mpi
 $(B)/mpi: FORCE
 	@mkdir -p $(@D)
 	@echo '$(MPI)' | cmp -s - $@ || echo '$(MPI)' >$@

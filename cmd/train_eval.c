@@ -3,7 +3,6 @@
 #include "train_commands.h"
 
 #include "train/checkpoint.h"
-#include "train/step_folder.h"
 #include "app/progress.h"
 #include "report/report.h"
 #include "train_job.h"

@@ -3,6 +3,7 @@
 
 #include "app/notes.h"
 #include "train/networks.h"
+#include "train/checkpoint.h"
 #include "train/weights.h"
 #include "base/parallel.h"
 #include "compress/spec.h"

@@ -12,7 +12,6 @@
 #include "math/vec/kernels.h"
 #include "report/report_stored.h"
 #include "train/checkpoint.h"
-#include "train/step_folder.h"
 #include "train/training_run.h"
 
 #include <errno.h>

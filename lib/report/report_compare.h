@@ -106,7 +106,7 @@ extern const OwnFields target_fields;
 void target_fill(Results *r, double bits);
 
 /* The fields that the command `merge` adds. `synthetic` is the number of workers whose gradients are made up;
- * `senders` is as in exchange/average.h.
+ * `senders` is as in exchange/exchange.h.
  * Fields about the merged payload are null if the codec's payloads do not merge. */
 extern const OwnFields merge_fields;
 void merge_fill(Results *r, const Record *record, size_t workers, size_t synthetic, bool senders);

@@ -1,4 +1,4 @@
-/* test_equal_bits.c -- `Sizer` measures only the sizes of payloads, which must be those of a full comparison.
+/* test_equal_bits.c -- compare_bits measures only the sizes of payloads, which must be those of a full comparison.
  * The option --equal-bits changes the rate parameter of each codec (such as `bits`) so that payloads get a
  * given size. */
 #include "rig/check.h"
@@ -67,11 +67,8 @@ static double compared_bits(World *w, const Codec *codec)
 
 static double sized_bits(World *w, const Codec *codec, size_t repeats)
 {
-    Sizer *s;
     double bits;
-    check_ok(sizer_open(&s, &w->c, w->a, &w->err), &w->err);
-    check_ok(sizer_bits(s, codec, repeats, &bits, &w->err), &w->err);
-    sizer_close(s);
+    check_ok(compare_bits(&w->c, codec, repeats, &bits, &w->err), &w->err);
     return bits;
 }
 
@@ -128,7 +125,7 @@ static bool is_near(double bits, double target)
 /* True if the codec cannot come nearer to the target size. Reasons: no rate parameter; a parameter at an end of
  * its range; an integer parameter whose neighbours are farther from the target; a size that jumps past the
  * target here; a size that does not change here. */
-static bool has_a_reason(World *w, Sizer *s, const Codec *codec, double bits, double target)
+static bool has_a_reason(World *w, const Codec *codec, double bits, double target)
 {
     Rate r;
     double low, high, start, beside[2];
@@ -143,7 +140,7 @@ static bool has_a_reason(World *w, Sizer *s, const Codec *codec, double bits, do
     for (int i = 0; i < 2; i++) {
         const double step = whole ? 1 : 1e-3 * at;
         check_ok(rate_set(&other, codec, &r, at + (2 * i - 1) * step, w->a, &w->err), &w->err);
-        check_ok(sizer_bits(s, other, w->c.repeats, &beside[i], &w->err), &w->err);
+        check_ok(compare_bits(&w->c, other, w->c.repeats, &beside[i], &w->err), &w->err);
     }
     if (beside[0] == bits && beside[1] == bits)
         return true;
@@ -156,26 +153,23 @@ static void every_codec_comes_to_a_bit_or_as_near_as_it_can(void **state)
 {
     (void)state;
     World w;
-    Sizer *s;
     const char *conv[] = {"conv*"};
     unsigned most = 0;
     open_world(&w, two_steps, &(GroupSpec){.selection.step = "1000", .selection.tensors = {conv, 1}}, 3);
-    check_ok(sizer_open(&s, &w.c, w.a, &w.err), &w.err);
     for (size_t k = 0; compressors[k]; k++) {
         const Codec *codec, *found;
         unsigned tries;
         double bits;
         check(open_any(&codec, compressors[k], w.a));
-        check_ok(sizer_solve(s, &found, codec, 1, &tries, w.a, &w.err), &w.err);
-        check_ok(sizer_bits(s, found, 3, &bits, &w.err), &w.err);
+        check_ok(compare_solve(&w.c, &found, codec, 1, &tries, w.a, &w.err), &w.err);
+        check_ok(compare_bits(&w.c, found, 3, &bits, &w.err), &w.err);
         const char *name = codec_text(found, w.a);
         print_message("%s: %.4f bits, %u tries\n", name, bits, tries);
-        check(is_near(bits, 1) || has_a_reason(&w, s, found, bits, 1));
+        check(is_near(bits, 1) || has_a_reason(&w, found, bits, 1));
         check(strlen(name) <= strlen(codec_text(codec, w.a)) + 20);
         most = tries > most ? tries : most;
     }
     check(most <= 18);
-    sizer_close(s);
     close_world(&w);
 }
 

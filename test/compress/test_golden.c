@@ -19,6 +19,7 @@
 #include "rig/more_specs.h"
 #include "rig/sources.h"
 #include "compress/spec.h"
+#include "rig/share_training.h"
 #include "exchange/exchange.h"
 #include "exchange/states.h"
 
@@ -228,7 +229,7 @@ static void begin_step(Team *t, size_t senders)
     t->x.call.workers = (int)senders;
     check_ok(exchange_train(&t->x, &t->worker[0], t->g[0]), &t->err);
     for (size_t w = 1; w < WORKERS; w++)
-        exchange_share_training(&t->x, &t->worker[0], &t->worker[w]);
+        share_training(&t->x, &t->worker[0], &t->worker[w]);
     check_ok(exchange_begin(&t->x), &t->err);
 }
 

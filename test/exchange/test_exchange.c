@@ -4,8 +4,9 @@
 #include "rig/check.h"
 
 #include "compress/spec.h"
+#include "rig/share_training.h"
 #include "exchange/exchange.h"
-#include "exchange/parcels.h"
+#include "exchange/gradient_buckets.h"
 #include "exchange/states.h"
 
 #include <math.h>
@@ -84,7 +85,7 @@ static void run_step(Group *s, int64_t step, size_t workers, uint32_t drops, con
     check_ok(exchange_train(x, &s->worker[first], s->g[first]), &s->err);
     for (size_t w = 0; w < workers; w++)
         if (w != first)
-            exchange_share_training(x, &s->worker[first], &s->worker[w]);
+            share_training(x, &s->worker[first], &s->worker[w]);
     check_ok(exchange_begin(x), &s->err);
     for (int r = 0; r < x->rounds; r++) {
         for (size_t w = 0; w < workers; w++) {

@@ -7,7 +7,6 @@
 #include "rig/check.h"
 #include "exchange/net.h"
 #include "train/checkpoint.h"
-#include "train/step_folder.h"
 #include "train/train_parts.h"
 #include "rig/tiny_data.h"
 #include "compress/spec.h"

@@ -5,7 +5,7 @@
 #include "rig/library_rig.h"
 
 #include "compress/wrapper.h"
-#include "exchange/average.h"
+#include "exchange/exchange.h"
 #include "exchange/gradient.h"
 
 #include <math.h>

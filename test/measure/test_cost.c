@@ -71,7 +71,7 @@ static void links_of_ones_own_are_read(void **state)
                {"alpha", "no such preset"},
                {"lan10", "no such preset"},
                {"", "no such preset"},
-               {"link.csv", "want JSON"}};
+               {"link.csv", "no such preset"}};
     Link l, again;
     (void)state;
     for (size_t i = 0; i < countof(good); i++) {

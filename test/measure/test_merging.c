@@ -5,6 +5,7 @@
 #include "rig/every_codec.h"
 #include "coder/planes.h"
 #include "compress/spec.h"
+#include "rig/share_training.h"
 #include "exchange/exchange.h"
 #include "exchange/states.h"
 
@@ -98,7 +99,7 @@ static void crew_run(Crew *w, int workers)
     w->workers = e->call.workers = workers;
     check_ok(exchange_train(e, &w->worker[0], w->x[0]), &w->err);
     for (int k = 1; k < WORKERS; k++)
-        exchange_share_training(e, &w->worker[0], &w->worker[k]);
+        share_training(e, &w->worker[0], &w->worker[k]);
     check_ok(exchange_begin(e), &w->err);
     for (int r = 0; r < w->rounds; r++) {
         for (int k = 0; k < workers; k++) {

@@ -3,7 +3,6 @@
  * newest undamaged one loaded. Saved gradients must be the workers' gradients. */
 #include "rig/check.h"
 #include "train/checkpoint.h"
-#include "train/step_folder.h"
 #include "train/train_parts.h"
 #include "train/training_run.h"
 #include "rig/scratch_dir.h"
