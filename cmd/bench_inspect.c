@@ -10,7 +10,6 @@
 typedef struct {
     const TensorInfo *info;
     const float *x;
-    double *wide; /* NULL, or memory for the spectrum of a large tensor (`spectrum_take`), whose second half is x */
     Description about;
     size_t bins;
     Reshape reshape;
@@ -38,7 +37,7 @@ static Value value_count(size_t n)
 static void take_spectrum(Spectrum *s, const Inspected *t, Arena *scratch)
 {
     Error err;
-    if (spectrum_take(s, t->x, t->wide, &t->info->shape, t->reshape, &t->about, scratch, &err) == OK ||
+    if (spectrum_take(s, t->x, &t->info->shape, t->reshape, &t->about, scratch, &err) == OK ||
         t->lost->status != OK)
         return;
     *t->lost = err;
@@ -186,16 +185,6 @@ static bool repeats(const Dump *d, const size_t *index, size_t count)
     return first->step_address != last->step_address || first->worker_address != last->worker_address;
 }
 
-enum { LARGE = 1 << 22 }; /* elements of a tensor whose singular values are computed without a copy */
-
-/* Returns memory for the n elements of a tensor. A large tensor gets the second half of an array of doubles, `*wide`,
- * for its spectrum. */
-static float *take_tensor(const Options *o, size_t n, double **wide)
-{
-    *wide = n > LARGE && !o->histogram ? NEW(o->scratch, double, n) : NULL;
-    return *wide ? (float *)(void *)*wide + n : NEW(o->scratch, float, n);
-}
-
 /* Says how much memory the largest tensor will take; refuses a tensor that does not fit. */
 static Status check_memory(const Options *o, const Dump *d, const size_t *index, size_t count)
 {
@@ -203,7 +192,7 @@ static Status check_memory(const Options *o, const Dump *d, const size_t *index,
     for (size_t i = 1; i < count; i++)
         largest = dump_tensor(d, index[i])->shape.n > largest->shape.n ? dump_tensor(d, index[i]) : largest;
     const size_t n = largest->shape.n;
-    const uint64_t need = (uint64_t)n * (o->histogram ? sizeof(float) : sizeof(double));
+    const uint64_t need = (uint64_t)n * (sizeof(float) + (o->histogram ? 0 : sizeof(double)));
     if (o->common.verbose)
         progress_note(&(Progress){0}, "note: %.200s: memory for the largest tensor%s %.4g MB", largest->path,
                     o->histogram ? "" : " and its singular values", 1e-6 * (double)need);
@@ -220,13 +209,11 @@ static Status write_all(const Options *o, Dump *d, const size_t *index, size_t c
             return FAIL(o->err, ERR_STOPPED, "%s", stopped_line);
         const ArenaMark mark = arena_mark(o->scratch);
         const TensorInfo *info = dump_tensor(d, index[i]);
-        double *wide;
-        float *x = take_tensor(o, info->shape.n, &wide);
+        float *x = NEW(o->scratch, float, info->shape.n);
         TRY(arena_check(x, o->scratch, o->err));
         TRY(dump_read(d, index[i], x, o->err));
         const Inspected t = {.info = info,
                              .x = x,
-                             .wide = wide,
                              .about = describe(x, info->shape.n),
                              .bins = (size_t)o->bins,
                              .reshape = (Reshape)o->reshape,

@@ -38,9 +38,6 @@ enum { ROW_MAJOR = 101, NO_TRANSPOSE = 111, TRANSPOSE = 112, UPPER = 121 };
     X(void, dgesdd_, (const char *jobz, const int *m, const int *n, double *a, const int *lda, double *s,           \
                       double *u, const int *ldu, double *vt, const int *ldvt, double *work, const int *lwork,       \
                       int *iwork, int *info, size_t))                                                               \
-    X(void, dgesvd_, (const char *jobu, const char *jobvt, const int *m, const int *n, double *a, const int *lda,   \
-                      double *s, double *u, const int *ldu, double *vt, const int *ldvt, double *work,              \
-                      const int *lwork, int *info, size_t, size_t))                                                 \
     X(void, dgeqrf_, (const int *m, const int *n, double *a, const int *lda, double *tau, double *work,             \
                       const int *lwork, int *info))                                                                 \
     X(void, dormqr_, (const char *side, const char *trans, const int *m, const int *n, const int *k, double *a,     \
@@ -51,9 +48,7 @@ enum { ROW_MAJOR = 101, NO_TRANSPOSE = 111, TRANSPOSE = 112, UPPER = 121 };
     X(char *, openblas_get_corename, (void))                                                                        \
     X(int, openblas_get_parallel, (void))                                                                           \
     X(int, openblas_get_num_threads, (void))                                                                        \
-    X(void, openblas_set_num_threads, (int threads))                                                                \
-    X(void *, blas_memory_alloc, (int where))                                                                       \
-    X(void, blas_memory_free, (void *buffer))
+    X(void, openblas_set_num_threads, (int threads))
 /* clang-format on */
 
 typedef struct {
