@@ -4,7 +4,7 @@
 #define ATOMO_ARRAY_FUZZ_H
 
 #include "dump/array_file.h"
-#include "dump/array_notes.h"
+#include "dump/array_file.h"
 #include "dump/tensor_wire.h"
 
 #include <stdlib.h>
