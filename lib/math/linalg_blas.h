@@ -72,14 +72,17 @@ static inline Status lapack_failed(const char *routine, int info, Error *err)
     return FAIL(err, ERR_NUMERIC, "%s: no convergence (info %d)", routine, info);
 }
 
-/* the size of a work array with which a LAPACK routine only returns the size that it needs */
-static const int ask_size = -1;
-
-static inline double *work_of(double told, int *size, Arena *a)
-{
-    *size = (int)told;
-    return NEW(a, double, (size_t)*size);
-}
+/* Runs a call of LAPACK twice: the first time, with `size` -1, it only says how long the array `work` must be. */
+#define WITH_WORK(a, err, ...)                                                                               \
+    do {                                                                                                     \
+        double told, *work = &told;                                                                          \
+        int size = -1;                                                                                       \
+        __VA_ARGS__;                                                                                         \
+        size = (int)told;                                                                                    \
+        work = NEW(a, double, (size_t)size);                                                                 \
+        TRY(arena_check(work, a, err));                                                                      \
+        __VA_ARGS__;                                                                                         \
+    } while (0)
 
 /* A panel: some rows of the matrix A, converted to double. The panel is stored row by row. If A is stored as
  * its transpose (`a->turned`), the panel too is stored as its transpose. */

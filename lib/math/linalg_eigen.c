@@ -11,6 +11,9 @@
 
 enum { SMALL = 32 };
 
+/* The integers that dsyevd and dstedc need to compute all eigenvectors of a matrix of side k. */
+#define WHOLES(k) (3 + 5 * (k))
+
 /* An eigenvalue is well separated if its distance to its neighbours exceeds this share of the largest
  * magnitude of an eigenvalue. Inverse iteration then gives its eigenvector with an error of about double's
  * epsilon divided by this share: float32's precision. */
@@ -29,14 +32,11 @@ static bool all_finite(const double *x, size_t n)
 static Status small_basis(Eigen *e, double *g, Arena *a, Error *err)
 {
     const Blas *blas = blas_routines();
-    const int k = blas_int(e->k);
-    double told;
-    int whole_told, size, info;
-    blas->dsyevd_("V", "L", &k, g, &k, e->value, &told, &ask_size, &whole_told, &ask_size, &info, 1, 1);
-    double *work = work_of(told, &size, a);
-    int *whole = NEW(a, int, (size_t)whole_told);
-    TRY(arena_check(work && whole, a, err));
-    blas->dsyevd_("V", "L", &k, g, &k, e->value, work, &size, whole, &whole_told, &info, 1, 1);
+    const int k = blas_int(e->k), wholes = WHOLES(k);
+    int info, *whole = NEW(a, int, (size_t)wholes);
+    TRY(arena_check(whole, a, err));
+    WITH_WORK(a, err,
+              blas->dsyevd_("V", "L", &k, g, &k, e->value, work, &size, whole, &wholes, &info, 1, 1));
     e->vector = g; /* LAPACK stores by columns: its column i is row i of `vector` */
     return info ? lapack_failed("dsyevd", info, err) : OK;
 }
@@ -47,13 +47,10 @@ static Status turn_back(const Eigen *e, size_t count, double *v, Arena *a, Error
 {
     const Blas *blas = blas_routines();
     const int k = blas_int(e->k), columns = blas_int(count);
-    double told;
-    int size, info;
-    blas->dormtr_("L", "L", "N", &k, &columns, e->reduced, &k, e->tau, v, &k, &told, &ask_size, &info, 1, 1,
-                  1);
-    double *work = work_of(told, &size, a);
-    TRY(arena_check(work, a, err));
-    blas->dormtr_("L", "L", "N", &k, &columns, e->reduced, &k, e->tau, v, &k, work, &size, &info, 1, 1, 1);
+    int info;
+    WITH_WORK(a, err,
+              blas->dormtr_("L", "L", "N", &k, &columns, e->reduced, &k, e->tau, v, &k, work, &size, &info, 1,
+                            1, 1));
     return info ? lapack_failed("dormtr", info, err) : OK;
 }
 
@@ -62,18 +59,13 @@ Status eigen_all(Eigen *e, Arena *a, Error *err)
     if (e->vector)
         return OK;
     const Blas *blas = blas_routines();
-    const int k = blas_int(e->k);
-    double *d = NEW(a, double, e->k), *off = NEW(a, double, e->k), *v = NEW(a, double, e->k * e->k), told,
-           *work;
-    int whole_told, size, info;
-    TRY(arena_check(d && off && v, a, err));
+    const int k = blas_int(e->k), wholes = WHOLES(k);
+    double *d = NEW(a, double, e->k), *off = NEW(a, double, e->k), *v = NEW(a, double, e->k * e->k);
+    int info, *whole = NEW(a, int, (size_t)wholes);
+    TRY(arena_check(d && off && v && whole, a, err));
     memcpy(d, e->diag, e->k * sizeof *d);
     memcpy(off, e->off, e->k * sizeof *off);
-    blas->dstedc_("I", &k, d, off, v, &k, &told, &ask_size, &whole_told, &ask_size, &info, 1);
-    work = work_of(told, &size, a);
-    int *whole = NEW(a, int, (size_t)whole_told);
-    TRY(arena_check(work && whole, a, err));
-    blas->dstedc_("I", &k, d, off, v, &k, work, &size, whole, &whole_told, &info, 1);
+    WITH_WORK(a, err, blas->dstedc_("I", &k, d, off, v, &k, work, &size, whole, &wholes, &info, 1));
     if (info)
         return lapack_failed("dstedc", info, err);
     TRY(turn_back(e, e->k, v, a, err));
@@ -91,13 +83,10 @@ static Status reduce(Eigen *e, double *g, Arena *a, Error *err)
     e->tau = NEW(a, double, e->k);
     e->diag = NEW(a, double, e->k);
     e->off = NEW_ZERO(a, double, e->k);
-    double *off = NEW(a, double, e->k), told;
-    int size, info;
+    double *off = NEW(a, double, e->k);
+    int info;
     TRY(arena_check(e->tau && e->diag && e->off && off, a, err));
-    blas->dsytrd_("L", &k, g, &k, e->diag, e->off, e->tau, &told, &ask_size, &info, 1);
-    double *work = work_of(told, &size, a);
-    TRY(arena_check(work, a, err));
-    blas->dsytrd_("L", &k, g, &k, e->diag, e->off, e->tau, work, &size, &info, 1);
+    WITH_WORK(a, err, blas->dsytrd_("L", &k, g, &k, e->diag, e->off, e->tau, work, &size, &info, 1));
     if (info)
         return lapack_failed("dsytrd", info, err);
     memcpy(e->value, e->diag, e->k * sizeof *e->value);
@@ -194,14 +183,12 @@ Status linalg_svd(const Tall *a, double *u, double *s, double *v, Arena *scratch
     const Blas *blas = blas_routines();
     const int rows = blas_int(a->rows), cols = blas_int(a->cols);
     const char *job = u ? "S" : "N";
-    double *x = NEW(scratch, double, a->rows *a->cols), *vt = u ? NEW(scratch, double, a->cols *a->cols) : NULL, told;
-    int size, info, *whole = NEW(scratch, int, 8 * a->cols);
+    double *x = NEW(scratch, double, a->rows *a->cols), *vt = u ? NEW(scratch, double, a->cols *a->cols) : NULL;
+    int info, *whole = NEW(scratch, int, 8 * a->cols);
     TRY(arena_check(x && whole && (vt || !u), scratch, err));
     by_columns(a, x);
-    blas->dgesdd_(job, &rows, &cols, x, &rows, s, u, &rows, vt, &cols, &told, &ask_size, whole, &info, 1);
-    double *work = work_of(told, &size, scratch);
-    TRY(arena_check(work, scratch, err));
-    blas->dgesdd_(job, &rows, &cols, x, &rows, s, u, &rows, vt, &cols, work, &size, whole, &info, 1);
+    WITH_WORK(scratch, err,
+              blas->dgesdd_(job, &rows, &cols, x, &rows, s, u, &rows, vt, &cols, work, &size, whole, &info, 1));
     for (size_t i = 0; u && i < a->cols; i++)
         for (size_t j = 0; j < a->cols; j++)
             v[i * a->cols + j] = vt[j * a->cols + i];

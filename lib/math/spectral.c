@@ -29,18 +29,14 @@
 static Status completion_open(Completion *c, double *v, size_t count, size_t k, Arena *a, Error *err)
 {
     const Blas *blas = blas_routines();
-    double told;
-    int size, info;
+    int info;
     TRY(linalg_ready(err));
     *c = (Completion){.k = k, .count = count, .reflector = v, .tau = NEW(a, double, count)};
     TRY(arena_check(c->tau, a, err));
     if (count == 0)
         return OK;
     const int rows = blas_int(k), columns = blas_int(count);
-    blas->dgeqrf_(&rows, &columns, v, &rows, c->tau, &told, &ask_size, &info);
-    double *work = work_of(told, &size, a);
-    TRY(arena_check(work, a, err));
-    blas->dgeqrf_(&rows, &columns, v, &rows, c->tau, work, &size, &info);
+    WITH_WORK(a, err, blas->dgeqrf_(&rows, &columns, v, &rows, c->tau, work, &size, &info));
     return info ? lapack_failed("dgeqrf", info, err) : OK;
 }
 
@@ -51,16 +47,13 @@ static Status reflect(const Completion *c, const char *how, size_t rows, size_t 
 {
     const int m = blas_int(rows), n = blas_int(cols), count = blas_int(c->count), k = blas_int(c->k);
     const Blas *blas = blas_routines();
-    double told;
-    int size, info;
+    int info;
     if (rows == 0 || cols == 0 || count == 0)
         return OK;
     const ArenaMark mark = arena_mark(a);
-    blas->dormqr_(how, how + 1, &m, &n, &count, c->reflector, &k, c->tau, x, &m, &told, &ask_size, &info, 1,
-                  1);
-    double *work = work_of(told, &size, a);
-    TRY(arena_check(work, a, err));
-    blas->dormqr_(how, how + 1, &m, &n, &count, c->reflector, &k, c->tau, x, &m, work, &size, &info, 1, 1);
+    WITH_WORK(a, err,
+              blas->dormqr_(how, how + 1, &m, &n, &count, c->reflector, &k, c->tau, x, &m, work, &size, &info,
+                            1, 1));
     arena_rewind(a, mark);
     return info ? lapack_failed("dormqr", info, err) : OK;
 }
