@@ -2,6 +2,7 @@
 #include "bench_commands.h"
 
 #include "app/notes.h"
+#include "base/file.h"
 #include "base/outfile.h"
 #include "dump/write.h"
 
@@ -52,7 +53,7 @@ static Status run(void *options, const TextList *arguments)
     const char *from = arguments->item[0], *to = arguments->item[1];
     Dump *d;
     TRY(convert_check(to, o->err));
-    if (outfile_same(from, to, o->a))
+    if (file_same(from, to))
         return FAIL(o->err, ERR_USAGE, "convert: %s is the input; want another file", to);
     TRY(cli_keep(o->command, "", to, o->err));
     TRY(outfile_check(to, o->a, o->err));

@@ -97,10 +97,8 @@ static void look_at_libraries(Doctor *d)
     add(d, "hdf5", loaded == OK ? hdf5 : err.text, loaded == OK ? NULL : err.hint);
     loaded = net_try(&err);
     add(d, "mpi", loaded == OK ? net_library() : err.text, loaded == OK ? NULL : err.hint);
-    add(d, "fftw", library_fftw(d->a), NULL);
-    add(d, "zstd", library_zstd(d->a), NULL);
-    add(d, "blosc", library_blosc(d->a), NULL);
-    add(d, "zfp", library_zfp(d->a), NULL);
+    for (size_t i = 0; library_names[i]; i++)
+        add(d, library_names[i], library_version(i, d->a), NULL);
 }
 
 static void look_at_gnuplot(Doctor *d)

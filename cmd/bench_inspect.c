@@ -10,7 +10,6 @@
 typedef struct {
     const TensorInfo *info;
     const float *x;
-    double *wide; /* NULL, or memory for the spectrum of a large tensor (`spectrum_take`), whose second half is x */
     Description about;
     size_t bins;
     Reshape reshape;
@@ -38,7 +37,7 @@ static Value value_count(size_t n)
 static void take_spectrum(Spectrum *s, const Inspected *t, Arena *scratch)
 {
     Error err;
-    if (spectrum_take(s, t->x, t->wide, &t->info->shape, t->reshape, &t->about, scratch, &err) == OK ||
+    if (spectrum_take(s, t->x, &t->info->shape, t->reshape, &t->about, scratch, &err) == OK ||
         t->lost->status != OK)
         return;
     *t->lost = err;
@@ -186,16 +185,6 @@ static bool repeats(const Dump *d, const size_t *index, size_t count)
     return first->step_address != last->step_address || first->worker_address != last->worker_address;
 }
 
-enum { LARGE = 1 << 22 }; /* elements of a tensor whose singular values are computed without a copy */
-
-/* Returns memory for the n elements of a tensor. A large tensor gets the second half of an array of doubles, `*wide`,
- * for its spectrum. */
-static float *take_tensor(const Options *o, size_t n, double **wide)
-{
-    *wide = n > LARGE && !o->histogram ? NEW(o->scratch, double, n) : NULL;
-    return *wide ? (float *)(void *)*wide + n : NEW(o->scratch, float, n);
-}
-
 static Status write_all(const Options *o, Dump *d, const size_t *index, size_t count, Report *to,
                         const InspectView *view, Error *lost)
 {
@@ -205,14 +194,12 @@ static Status write_all(const Options *o, Dump *d, const size_t *index, size_t c
         const ArenaMark mark = arena_mark(o->scratch);
         const TensorInfo *info = dump_tensor(d, index[i]);
         const size_t n = info->shape.n;
-        double *wide;
-        TRY(memory_check((uint64_t)n * sizeof(double), dump_file(d), info->path, n, o->err));
-        float *x = take_tensor(o, n, &wide);
+        TRY(memory_check((uint64_t)n * (o->histogram ? 4 : 12), dump_file(d), info->path, n, o->err));
+        float *x = NEW(o->scratch, float, n);
         TRY(arena_check(x, o->scratch, o->err));
         TRY(dump_read(d, index[i], x, o->err));
         const Inspected t = {.info = info,
                              .x = x,
-                             .wide = wide,
                              .about = describe(x, info->shape.n),
                              .bins = (size_t)o->bins,
                              .reshape = (Reshape)o->reshape,

@@ -457,7 +457,7 @@ static Status keep_apart(const TrainRun *r)
         TRY(cli_keep(r->command, "--dump-gradients", r->dump, j->err));
         TRY(outfile_check(r->dump, j->a, j->err));
     }
-    return output && r->dump && outfile_same(output, r->dump, j->a)
+    return output && r->dump && (!strcmp(output, r->dump) || file_same(output, r->dump))
                ? FAIL(j->err, ERR_USAGE, "run: -o %s: is what --dump-gradients writes, want another file",
                       output)
                : OK;

@@ -3,16 +3,32 @@
 
 #include "base/host.h"
 #include "compress/spec.h"
+#include "dump/layout.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+static bool is_untransposed(const TensorInfo *t)
+{
+    return t->untransposed;
+}
+
+/* Returns the number of tensors for which `holds` is true, and sets *first to the first of them. */
+static size_t count_those(const Dump *d, bool (*holds)(const TensorInfo *t), const TensorInfo **first)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < dump_count(d); i++)
+        if (holds(dump_tensor(d, i)) && !count++)
+            *first = dump_tensor(d, i);
+    return count;
+}
+
 /* Prints a note on kernels that may have been written as [h, w, in, out] and are read as [out, in, h, w]. */
 static void note_kernels(const Dump *d, Progress *p)
 {
     const TensorInfo *first = NULL;
-    if (!dump_doubtful_kernels(d, &first))
+    if (!count_those(d, layout_doubtful, &first))
         return;
     const size_t *dim = first->shape.dim;
     progress_note(
@@ -26,7 +42,7 @@ static void note_kernels(const Dump *d, Progress *p)
 static void note_untransposed(const Dump *d, Progress *p)
 {
     const TensorInfo *first = NULL;
-    const size_t count = dump_untransposed_kernels(d, &first);
+    const size_t count = count_those(d, is_untransposed, &first);
     if (count)
         progress_note(
             p,

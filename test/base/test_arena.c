@@ -207,7 +207,7 @@ static void running_out_of_chunks_is_said(void **state)
         taken++;
     check(taken == 1024);
     assert_int_equal(arena_fail(a, &err), ERR_MEMORY);
-    check(strstr(err.text, "1073741825 bytes were asked for after 1024 large pieces") != NULL);
+    check(strstr(err.text, "1073741825 bytes were asked for") != NULL);
     arena_close(a);
 }
 

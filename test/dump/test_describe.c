@@ -44,7 +44,7 @@ static void spectra_are_numpys(void **state)
     Spectrum s;
     fill(x);
     const Description d = describe(x, N);
-    check_ok(spectrum_take(&s, x, NULL, &shape, RESHAPE_PAPER, &d, a, &err), &err);
+    check_ok(spectrum_take(&s, x, &shape, RESHAPE_PAPER, &d, a, &err), &err);
     check(s.rows == 7 && s.cols == 5 && s.k == 5);
     for (size_t i = 0; i < 5; i++)
         check_near(s.value[i], want[i], 4e-15);
@@ -93,7 +93,7 @@ static void nan_and_infinity_are_counted_and_left_out(void **state)
     check(d.nonfinite == 3 && d.zeros == 1 && d.min == -3 && d.max == 1 && d.l1 == 4 && d.linf == 3);
     check_rel(d.mean, -2.0 / 3, 1e-15);
     check(isnan(d.qsgd_budget) && isnan(d.terngrad_budget));
-    check_ok(spectrum_take(&s, x, NULL, &shape, RESHAPE_PAPER, &d, a, &err), &err);
+    check_ok(spectrum_take(&s, x, &shape, RESHAPE_PAPER, &d, a, &err), &err);
     check(!s.value && isnan(s.nuclear_norm) && isnan(s.stable_rank) && isnan(s.theorem6_left));
     histogram_fill(&h, x, countof(x));
     check(h.bins == 4 && count[0] == 1 && count[1] == 0 && count[2] == 0 && count[3] == 2);

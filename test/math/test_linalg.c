@@ -316,26 +316,6 @@ static void an_eigenvector_is_the_same_whichever_others_are_asked_for(void **sta
     }
 }
 
-static void singular_values_in_place_are_those_of_a_copy(void **state)
-{
-    (void)state;
-    static const size_t sides[][2] = {{60, 60}, {200, 7}, {7, 200}, {301, 40}, {40, 41}, {9, 1}, {1, 9}};
-    for (size_t k = 0; k < countof(sides); k++) {
-        const size_t rows = sides[k][0], cols = sides[k][1], n = rows * cols,
-                     least = rows < cols ? rows : cols;
-        const float *x = normal(n, 50 + k, 1);
-        double *wide = NEW(arena, double, n), *want = NEW(arena, double, least),
-               *s = NEW(arena, double, least);
-        float *half = (float *)(void *)wide + n;
-        memcpy(half, x, n * sizeof *x);
-        const Tall copied = tall_of(x, rows, cols), in_place = tall_of(half, rows, cols);
-        check_ok(linalg_svd(&copied, NULL, want, NULL, arena, &err), &err);
-        check_ok(linalg_singular_values(&in_place, wide, s, arena, &err), &err);
-        for (size_t i = 0; i < least; i++)
-            check_near(s[i], want[i], 1e-13 * want[0]);
-    }
-}
-
 static void the_blas_in_use_says_what_it_is(void **state)
 {
     (void)state;
@@ -351,7 +331,6 @@ static void the_blas_in_use_says_what_it_is(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_instruction_set_gives_the_same_bytes),
-    cmocka_unit_test(singular_values_in_place_are_those_of_a_copy),
     cmocka_unit_test(gram_matrices_are_those_of_plain_loops_for_any_thread_count),
     cmocka_unit_test(projections_are_those_of_plain_loops_for_any_thread_count),
     cmocka_unit_test(rank_one_sums_are_those_of_plain_loops),

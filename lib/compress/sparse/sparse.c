@@ -3,6 +3,7 @@
 #include "compress/sparse/sparse.h"
 #include "coder/indices.h"
 #include "base/parallel.h"
+#include "math/blockwise.h"
 #include "coder/signs.h"
 
 #include <math.h>
@@ -96,7 +97,7 @@ Status picks_put(const Call *c, Picks *s, Buf *out)
 Status picks_put_some(const Call *c, Picks *s, Buf *out)
 {
     if (s->count == 0)
-        select_from(s, select_largest(s));
+        select_from(s, (double)blockwise_most(s->x, s->n, s->threads));
     return picks_put(c, s, out);
 }
 

@@ -1,6 +1,7 @@
 /* threshold.c -- sends every element whose magnitude reaches a threshold (Strom 2015 without accumulation;
  * Dutta et al. 2020). The payload has the format of sparse.h. */
 #include "compress/sparse/sparse.h"
+#include "math/blockwise.h"
 
 typedef struct {
     double tau, rel;
@@ -25,7 +26,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     const Threshold *t = c->self->params;
     Picks s;
     TRY(picks_open(c, x, &s));
-    select_from(&s, least_of(c, t->tau > 0 ? 0 : select_largest(&s)));
+    select_from(&s, least_of(c, t->tau > 0 ? 0 : (double)blockwise_most(x, c->shape->n, c->threads)));
     return picks_put(c, &s, out);
 }
 

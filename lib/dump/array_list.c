@@ -1,9 +1,34 @@
-/* array_send.c -- sends the groups and arrays of a file, with their attributes, to the parent process
- * (array_file.h). */
-#include "dump/array_notes.h"
+/* array_list.c -- lists a file of arrays with the parser for its format, and sends the groups and arrays, with their
+ * attributes, to the parent process (array_file.h). */
+#include "dump/array_file.h"
+
 #include "dump/tensor_stream.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+/* ---- listing a file ---- */
+
+static Status refuse_twins(const ArrayFile *f, Error *err)
+{
+    const char **path = arrays_sorted(f);
+    if (!path)
+        return arena_fail(f->arena, err);
+    for (size_t i = 1; i < f->count; i++)
+        if (!strcmp(path[i - 1], path[i]))
+            return FAIL(err, ERR_CORRUPT, "%.200s: two arrays of this name", path[i]);
+    return OK;
+}
+
+Status arrays_list(ArrayFile *f, FileKind kind, Error *err)
+{
+    static Status (*const list[])(ArrayFile *, Error *) = {
+        [FILE_SAFETENSORS] = safetensors_list, [FILE_NPY] = npy_list, [FILE_ZIP] = npz_list};
+    TRY(list[kind](f, err));
+    return refuse_twins(f, err);
+}
+
+/* ---- sending the list ---- */
 
 typedef struct {
     int socket;
@@ -54,7 +79,7 @@ typedef struct {
     size_t number; /* position of the group in the order of first appearance */
 } Group;
 
-static int compare_paths(const void *left, const void *right)
+static int compare_groups(const void *left, const void *right)
 {
     const Group *a = left, *b = right;
     const int order = strcmp(a->path, b->path);
@@ -108,7 +133,7 @@ static Status send_groups(Sender *s)
         return arena_fail(f->arena, s->err);
     TRY(list_groups(f, group, &count, s->err));
     if (count)
-        qsort(group, count, sizeof *group, compare_paths);
+        qsort(group, count, sizeof *group, compare_groups);
     for (size_t i = 0; i < count; i++)
         if (i == 0 || strcmp(group[kept - 1].path, group[i].path) != 0)
             group[kept++] = group[i];
