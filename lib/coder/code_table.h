@@ -19,20 +19,15 @@ typedef struct {
 
 void walk_gamma(TableWalk *t, uint64_t v);
 void walk_bits(TableWalk *t, uint64_t v, unsigned count);
-void walk_start(TableWalk *t, uint32_t listed);
-void walk_symbol(TableWalk *t, uint32_t symbol);
 void walk_step(TableWalk *t, unsigned number);
 
-/* Reads a table. The scan functions return false if the table is not valid: more than `most` symbols, symbols
- * beyond the alphabet, or numbers outside `least` .. `most`. */
+/* Reads a table. scan_step returns false for a number outside `least` .. `most`. */
 typedef struct {
     BitReader *r;
     uint32_t alphabet, next;
     unsigned before;
 } TableScan;
 
-bool scan_start(TableScan *t, uint32_t most, uint32_t *listed);
-bool scan_symbol(TableScan *t, uint32_t *symbol);
 bool scan_step(TableScan *t, unsigned least, unsigned most, unsigned *number);
 
 #endif

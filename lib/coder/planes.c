@@ -2,6 +2,8 @@
  * whole groups of 64 codes or 320 trits; this file handles the shorter last group. */
 #include "coder/planes.h"
 
+#include "base/parallel.h"
+
 static size_t tail_bytes(size_t n)
 {
     return (n % PLANE_GROUP + 7) / 8;
@@ -127,14 +129,32 @@ static bool add_one(const PlaneSet *in, size_t count, size_t at, size_t codes, i
     return clean && !above;
 }
 
-bool planes_add(const PlaneSet *in, size_t count, size_t from, size_t to, int width, uint8_t *out)
+typedef struct {
+    const PlaneSet *in;
+    size_t count, n;
+    int width;
+    uint8_t *out;
+    bool bad; /* a code is above its array's `most`, or an unused bit is set */
+} PlanesSum;
+
+static void add_block(void *data, size_t block)
 {
+    PlanesSum *job = data;
+    const size_t from = block * BLOCK, to = from + block_size(job->n, block);
     bool above = false, good = true;
-    size_t at = PLANE_GROUP *
-                kernels()->add_planes(in, count, from / PLANE_GROUP, to / PLANE_GROUP, width, out, &above);
+    size_t at = PLANE_GROUP * kernels()->add_planes(job->in, job->count, from / PLANE_GROUP, to / PLANE_GROUP,
+                                                    job->width, job->out, &above);
     for (; at < to; at += PLANE_GROUP)
-        good &= add_one(in, count, at, to - at < PLANE_GROUP ? to - at : PLANE_GROUP, width, out);
-    return good && !above;
+        good &= add_one(job->in, job->count, at, to - at < PLANE_GROUP ? to - at : PLANE_GROUP, job->width, job->out);
+    if (!good || above)
+        __atomic_store_n(&job->bad, true, __ATOMIC_RELAXED);
+}
+
+bool planes_add(const PlaneSet *in, size_t count, size_t n, int width, int threads, uint8_t *out)
+{
+    PlanesSum job = {in, count, n, width, out, false};
+    parallel_for(threads, blocks_of(n), add_block, &job);
+    return !job.bad;
 }
 
 /* ---- trits ---- */

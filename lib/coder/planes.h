@@ -32,11 +32,9 @@ void planes_put32(const uint32_t *code, size_t n, int width, uint8_t *out);
 bool planes_get8(const uint8_t *in, size_t n, int width, uint8_t *code);
 bool planes_get32(const uint8_t *in, size_t n, int width, uint32_t *code);
 
-/* Adds `count` arrays of codes element by element, without leaving the bit-plane format. Computes only the sums
- * of elements `from` .. `to` - 1; `from` is a multiple of 64. Writes these sums, of `width` bits each, to their
- * offset in `out`, which has room for the sums of all elements. Returns false if an unused bit is not zero, or
- * if a code is above its array's `most`. */
-bool planes_add(const PlaneSet *in, size_t count, size_t from, size_t to, int width, uint8_t *out);
+/* Adds `count` arrays of n codes element by element, without leaving the bit-plane format. Writes the sums, of `width`
+ * bits each. Returns false if an unused bit is not zero, or if a code is above its array's `most`. */
+bool planes_add(const PlaneSet *in, size_t count, size_t n, int width, int threads, uint8_t *out);
 
 /* trits_size returns the bytes that n trits take. trits_put writes the trits of n codes. trits_get reads them;
  * it returns false if a byte is above 242 or an unused trit is not 0. Parts of the array that begin at a

@@ -12,7 +12,7 @@
 #include "base/param.h"
 #include "compress/harness.h"
 #include "compress/numbers.h"
-#include "coder/golomb.h"
+#include "coder/indices.h"
 #include "math/finite.h"
 
 enum { PART_SPEC = 64 }; /* bytes that a spec may take, its terminating 0 included */
@@ -75,7 +75,7 @@ struct Compressor {
     Numbers (*numbers)(const Call *c);
     /* number of rounds; NULL: the inner codec's number, or 1 without an inner codec */
     int (*rounds)(const Codec *codec);
-    size_t (*state_size)(const Call *c); /* returns the bytes of the codec's state */
+    size_t (*state_size)(const Call *c); /* returns the bytes of the codec's state, in a wrapper without the inner codec's */
     Status (*train)(const Call *c, const float *x, void *state);
     Status (*settle)(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state);
 

@@ -76,13 +76,11 @@ AtomPiece atoms_kept(const AtomDraw *draw, size_t block, AtomPiece room);
 enum { ATOM_ROOMS = 16 };
 AtomPiece atoms_room(const AtomDraw *draw, size_t slot);
 
-/* ---- expected bits and variance of a draw (atoms_cost.c) ---- */
+/* ---- expected bits and variance of a draw ---- */
 
 /* Returns the expected payload bits of a draw from n atoms. `heavy`: number of atoms with p = 1. `light`:
  * expected number of kept atoms with p < 1. */
 double atoms_bits(size_t n, double heavy, double light);
-/* returns the expected bits of a payload's list of light atoms (p < 1) alone */
-double atoms_light_bits(size_t n, double light);
 /* returns the expected payload bits of a draw of the complex atoms of fourier.c, in which a light atom has a
  * phase instead of a sign */
 double atoms_phase_bits(size_t n, double heavy, double light);
@@ -90,11 +88,6 @@ double atoms_phase_bits(size_t n, double heavy, double light);
 /* Returns the water level at which the payload of the n coefficients x takes `bits` in expectation
  * (atoms_bits). Returns 0 if `bits` suffices to keep every non-zero atom, and NaN if memory runs out. */
 double atoms_level_of_bits(const float *x, size_t n, double bits, int threads, Arena *scratch);
-
-/* Returns the expected squared error E |estimate - x|^2 for orthonormal atoms and empty=send. It is the sum
- * of |x| (tau - |x|) over the coefficients with |x| <= tau. Sets *m to the moments of the atoms' errors.
- * NaN: out of memory. */
-double atoms_spread(const Call *c, float tau, const float *x, size_t n, AtomMoments *m);
 
 /* Computes the curve of expected bits against variance of a codec with orthonormal atoms. The curve's points
  * are at 16 water levels per factor of 2, downwards from the level at which one kept atom is expected, and at

@@ -35,7 +35,7 @@ static Sums sums_of(const Call *c)
     const SumsParams *p = c->self->params;
     const uint32_t s = (UINT32_C(1) << (p->bits - 1)) - 1;
     Sums sums = {.c = c, .scales = 1, .bits = (int)p->bits, .top = 2 * s, .shared = p->share};
-    sums.raw = 5 + (p->share ? 1u : 0u) + sums_codes_size(&sums) >= raw_size(c);
+    sums.raw = 5 + (p->share ? 1u : 0u) + planes_size(c->shape->n, (int)p->bits) >= raw_size(c);
     return sums;
 }
 
@@ -170,7 +170,7 @@ static Status decode(const Call *c, Bytes in, float *x)
     open_job(&job, c);
     TRY(sums_open(&job.sums, in, &scale, &job.total));
     if (!scale)
-        return sums_floats(&job.sums, &job.total, x);
+        return payload_floats(c, job.total.planes, x);
     job.scale = load_f32(scale);
     job.decoded = x;
     job.bad = NEW_ZERO(c->scratch, bool, blocks);

@@ -2,7 +2,6 @@
 #include "compress/levels/sums.h"
 
 #include "compress/lowrank/addends.h"
-#include "base/parallel.h"
 #include "math/blockwise.h"
 #include "math/finite.h"
 
@@ -10,11 +9,6 @@
 #include <math.h>
 
 enum { PIECE = 4096, WIDE = 8 };
-
-size_t sums_codes_size(const Sums *s)
-{
-    return planes_size(s->c->shape->n, s->bits);
-}
 
 /* ---- scales ---- */
 
@@ -139,52 +133,28 @@ bool sums_get(const SumsTotal *t, size_t from, size_t n, uint32_t *sum)
 
 /* ---- merging the last round ---- */
 
-typedef struct {
-    size_t n, count;
-    const SumsTotal *in;
-    int width;
-    PlaneSet *part; /* (count) the bit planes of the payloads to merge */
-    uint8_t *out;
-    bool *bad;
-} SumsJob;
-
-static void add_block(void *data, size_t block)
-{
-    const SumsJob *job = data;
-    const size_t from = block * BLOCK;
-    job->bad[block] =
-        !planes_add(job->part, job->count, from, from + block_size(job->n, block), job->width, job->out);
-}
-
-static Status add_codes(const Sums *s, SumsJob *job, Buf *out)
+/* Adds the codes or the raw floats of `count` payloads. */
+static Status add_codes(const Sums *s, const SumsTotal *in, size_t count, int width, Buf *out)
 {
     const Call *c = s->c;
-    job->out = buf_room(out, planes_size(job->n, job->width));
-    job->bad = NEW_ZERO(c->scratch, bool, blocks_of(job->n));
-    job->part = NEW(c->scratch, PlaneSet, job->count);
-    TRY(arena_check(job->bad && job->part, c->scratch, c->err));
-    for (size_t w = 0; w < job->count; w++)
-        job->part[w] = (PlaneSet){job->in[w].planes, job->in[w].width, job->in[w].most};
-    parallel_for(c->threads, blocks_of(job->n), add_block, job);
-    for (size_t b = 0; b < blocks_of(job->n); b++)
-        if (job->bad[b])
-            return payload_bad(c, "codes that no encoder writes, in block %zu", b);
-    return OK;
+    const size_t n = c->shape->n;
+    PlaneSet *part = NEW(c->scratch, PlaneSet, count);
+    TRY(arena_check(part, c->scratch, c->err));
+    for (size_t w = 0; w < count; w++)
+        part[w] = (PlaneSet){in[w].planes, in[w].width, in[w].most};
+    return planes_add(part, count, n, width, c->threads, buf_room(out, planes_size(n, width)))
+               ? OK
+               : payload_bad(c, "codes that no encoder writes");
 }
 
-static Status add_floats(const Sums *s, const SumsJob *job, Buf *out)
+static Status add_floats(const Sums *s, const SumsTotal *in, size_t count, Buf *out)
 {
-    const uint8_t **values = NEW(s->c->scratch, const uint8_t *, job->count);
+    const size_t n = s->c->shape->n;
+    const uint8_t **values = NEW(s->c->scratch, const uint8_t *, count);
     TRY(arena_check(values, s->c->scratch, s->c->err));
-    for (size_t w = 0; w < job->count; w++)
-        values[w] = job->in[w].planes;
-    return addends_sum(s->c, values, job->count, job->n, 1, (double)FLT_MAX, "element",
-                       buf_room(out, 4 * job->n));
-}
-
-Status sums_floats(const Sums *s, const SumsTotal *t, float *x)
-{
-    return payload_floats(s->c, t->planes, x);
+    for (size_t w = 0; w < count; w++)
+        values[w] = in[w].planes;
+    return addends_sum(s->c, values, count, n, 1, (double)FLT_MAX, "element", buf_room(out, 4 * n));
 }
 
 static Status merge_last(const Sums *s, const Bytes *in, size_t count, Buf *out)
@@ -198,12 +168,12 @@ static Status merge_last(const Sums *s, const Bytes *in, size_t count, Buf *out)
         TRY(sums_open(s, in[w], &scale, &part[w]));
         TRY(payload_add_workers(c, part[w].workers, &total));
     }
-    SumsJob job = {.n = c->shape->n, .count = count, .in = part, .width = width_of(s, total)};
-    if (!s->raw && job.width > SUMS_WIDEST)
+    const int width = width_of(s, total);
+    if (!s->raw && width > SUMS_WIDEST)
         return too_many(s, total);
     buf_u8(out, PAYLOAD_MERGED);
     buf_varint(out, total);
-    return s->raw ? add_floats(s, &job, out) : add_codes(s, &job, out);
+    return s->raw ? add_floats(s, part, count, out) : add_codes(s, part, count, width, out);
 }
 
 Status sums_merge(const Sums *s, const Bytes *in, size_t count, Buf *out)
@@ -242,7 +212,7 @@ size_t sums_bound(const Call *c)
     const Sums s = open_sums(c);
     if (sums_scale_round(&s))
         return s.raw ? 0 : 1 + 4 * s.scales;
-    return s.raw ? raw_size(c) : 1 + (s.shared ? 0 : 4 * s.scales) + sums_codes_size(&s);
+    return s.raw ? raw_size(c) : 1 + (s.shared ? 0 : 4 * s.scales) + planes_size(c->shape->n, s.bits);
 }
 
 Status sums_merge_all(const Call *c, const Bytes *in, size_t count, Buf *out)

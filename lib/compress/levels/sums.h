@@ -39,8 +39,6 @@ static inline bool sums_scale_round(const Sums *s)
     return s->shared && s->c->round == 0;
 }
 
-size_t sums_codes_size(const Sums *s); /* returns the bytes of one worker's codes */
-
 /* Points *scale to the merged scales of round 0 in c->heard; fails if a scale is not finite or is negative. */
 Status sums_heard(const Sums *s, const uint8_t **scale);
 
@@ -53,9 +51,6 @@ Status sums_open(const Sums *s, Bytes in, const uint8_t **scale, SumsTotal *t);
  * multiple of 64 too, unless the n elements are the last of the tensor. Returns false if a code is out of range
  * or padding bits are set. */
 bool sums_get(const SumsTotal *t, size_t from, size_t n, uint32_t *sum);
-
-/* Reads the values of a payload with raw floats, opened by sums_open. */
-Status sums_floats(const Sums *s, const SumsTotal *t, float *x);
 
 Status sums_merge(const Sums *s, const Bytes *in, size_t count, Buf *out);
 

@@ -194,7 +194,7 @@ static Status decode(const Call *c, Bytes in, float *x)
     ThcJob job = {.bits = s.bits, .steps = s.top};
     TRY(sums_open(&s, in, &job.norm, &job.total));
     if (!job.norm)
-        return sums_floats(&s, &job.total, x);
+        return payload_floats(c, job.total.planes, x);
     const RotatedBlocks levels = level_blocks(c, &job);
     return blocks_get(&levels, (Bytes){job.total.planes, planes_size(c->shape->n, job.total.width)}, x);
 }

@@ -37,29 +37,6 @@ static size_t block_bytes(const void *data, size_t n)
 
 /* ---- encoding ---- */
 
-/* Finds the least and the largest element; n >= 16. Keeps 16 minima and 16 maxima, so that the compiler can
- * vectorise the loop. */
-static void find_range(const float *z, size_t n, float *low, float *high)
-{
-    float least[16], most[16];
-    for (size_t l = 0; l < 16; l++)
-        least[l] = most[l] = z[l];
-    for (size_t i = 16; i + 16 <= n; i += 16)
-        for (size_t l = 0; l < 16; l++) {
-            least[l] = z[i + l] < least[l] ? z[i + l] : least[l];
-            most[l] = z[i + l] > most[l] ? z[i + l] : most[l];
-        }
-    for (size_t i = n / 16 * 16; i < n; i++) {
-        least[0] = fminf(least[0], z[i]);
-        most[0] = fmaxf(most[0], z[i]);
-    }
-    *low = *high = z[0];
-    for (size_t l = 0; l < 16; l++) {
-        *low = fminf(*low, least[l]);
-        *high = fmaxf(*high, most[l]);
-    }
-}
-
 /* `z` is a block, multiplied by the power of two `lift` (blocks_lift) and then rotated. `low` and `high` are
  * the least and the largest element of z, divided by `lift`. */
 typedef struct {
@@ -71,7 +48,7 @@ static void rotate(RotatedRange *t, const RotatedBlock *b, const float *x)
     t->lift = blocks_lift(sqrt(kernels()->sum_squares(x, b->n)));
     const float drop = 1 / t->lift;
     rotation_turn(&b->rotation, x, b->n, t->lift, t->z);
-    find_range(t->z, b->n, &t->low, &t->high);
+    kernels()->range(t->z, b->n, &t->low, &t->high);
     t->low = t->low * drop + 0; /* + 0 turns -0 to 0 */
     t->high = t->high * drop + 0;
 }
