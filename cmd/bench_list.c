@@ -4,7 +4,6 @@
 #include "app/codec_doc.h"
 #include "app/notes.h"
 #include "base/outfile.h"
-#include "compress/names.h"
 #include "compress/spec.h"
 #include "math/stats.h"
 #include "measure/metrics_errors.h"

@@ -2,7 +2,7 @@
 #include "app/cli_parts.h"
 
 #include "app/codec_doc.h"
-#include "compress/names.h"
+#include "compress/spec.h"
 #include "report/fields.h"
 
 #include <ctype.h>

@@ -123,9 +123,6 @@ Status payload_kind(const Call *c, unsigned kind, unsigned want);
 /* Fails unless the kind byte `kind` is `want` or PAYLOAD_MERGED. */
 Status payload_kind_or_merged(const Call *c, unsigned kind, unsigned want);
 
-/* Fails if an element of the decoded x (shape->n) is not finite. */
-Status payload_finite(const Call *c, const float *x);
-
 /* Reads the elements of x (shape->n) from little-endian floats; fails if one is not finite. */
 Status payload_floats(const Call *c, const uint8_t *bytes, float *x);
 
@@ -141,11 +138,11 @@ static inline Status payload_last_round(const Call *c)
 /* The streams_ functions let an encoder report the entropy of its streams. They do nothing if s is NULL. */
 /* adds the entropy of a stream of symbols: number of symbols times order-0 entropy */
 void streams_symbols(Streams *s, const uint64_t *count, size_t symbols);
-void streams_floats(Streams *s, size_t count); /* adds 32 bits for each float */
-void streams_bits(Streams *s, double bits);    /* adds incompressible bits: signs, counts */
-/* Adds `bits`, by which the streams of this random draw are longer than the mean over all draws. */
-void streams_excess(Streams *s, double bits);
-void streams_unknown(Streams *s);                     /* the entropy of a library's output is unknown */
+void streams_bits(Streams *s, double bits); /* adds incompressible bits: signs, counts; NaN: the entropy is unknown */
+static inline void streams_floats(Streams *s, size_t count)
+{
+    streams_bits(s, 32.0 * (double)count);
+}
 void streams_gaps(const Call *c, const Indices *set); /* adds the order-0 entropy of an index set's gaps */
 
 #endif

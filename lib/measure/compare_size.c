@@ -186,7 +186,7 @@ Status sizer_solve(Sizer *s, const Codec **out, const Codec *codec, double bits,
     Turned t = {.s = s, .codec = codec, .repeats = s->c->repeats, .a = a};
     *tries = 0;
     *out = codec;
-    if (!rate_find_fine(&t.rate, codec))
+    if (!rate_find(&t.rate, codec, true))
         return OK;
     Solve problem = {.target = bits,
                      .tolerance = AIM,

@@ -43,7 +43,7 @@ typedef struct {
 
 /* ---- drawing atoms (atoms_draw.c) ---- */
 
-/* The atoms kept in one block of elements or, before the draw, the atoms that may be kept (candidates.h). */
+/* The atoms kept in one block of elements or, before the draw, the atoms that may be kept (atoms_draw.c). */
 typedef struct {
     uint32_t *at; /* (count) positions of the kept atoms in the block, rising */
     float *value; /* (count) coefficients of the kept atoms, not divided by p */

@@ -132,7 +132,7 @@ static void measure_piece(void *data, size_t piece)
                  m->gauge + s->edge + j * s->middle + from);
 }
 
-/* Computes the gauges (spectrum.h) of the atoms in column k, which is 0 or cols / 2. Rows j > rows / 2 hold the
+/* Computes the gauges of the atoms in column k, which is 0 or cols / 2. Rows j > rows / 2 hold the
  * conjugates of other rows, not atoms, so they get no gauge. */
 static void measure_edge(const FourierSpectrum *s, size_t first, size_t k, float *gauge)
 {

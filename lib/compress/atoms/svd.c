@@ -293,7 +293,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     TRY(arena_check(kept, c->scratch, c->err));
     const size_t start = out->size, count = svd_draw(c, &plan, kept);
     if (c->streams) {
-        streams_excess(c->streams, svd_excess(c, &plan, count));
+        c->streams->excess += svd_excess(c, &plan, count);
         c->streams->mean_known = ((const Svd *)c->self->params)->vectors != VECTORS_QSGD;
     }
     TRY(svd_put(c, &plan, kept, count, out));

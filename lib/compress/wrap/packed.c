@@ -68,7 +68,7 @@ static Status packed_encode(const Call *c, const float *x, Buf *out)
     out->data[start] = PACKED_FORM;
     out->size = start + 1;
     buf_copy(out, packed, size);
-    streams_unknown(c->streams);
+    streams_bits(c->streams, NAN);
     return OK;
 }
 
