@@ -3,7 +3,6 @@
 
 #include "base/bits.h"
 #include "base/parallel.h"
-#include "coder/code_table.h"
 #include "coder/elias.h"
 
 #include <stdlib.h>

@@ -48,6 +48,13 @@ Status payload_floats(const Call *c, const uint8_t *bytes, float *x)
                : payload_bad(c, "element %zu is not finite", first_nonfinite(x, c->shape->n, NULL));
 }
 
+Status payload_set(const Call *c, Reader *in, size_t n, Places *set)
+{
+    if (!in->bad && !indices_get(in, n, c->scratch, set) && !in->bad)
+        return arena_fail(c->scratch, c->err);
+    return OK;
+}
+
 Status payload_add_workers(const Call *c, uint64_t more, uint64_t *total)
 {
     return __builtin_add_overflow(*total, more, total) ? payload_bad(c, "more workers than there are numbers")

@@ -126,6 +126,19 @@ Status payload_kind_or_merged(const Call *c, unsigned kind, unsigned want);
 /* Reads the elements of x (shape->n) from little-endian floats; fails if one is not finite. */
 Status payload_floats(const Call *c, const uint8_t *bytes, float *x);
 
+/* Reads a set of indices below n. If the bytes do not code a set, sets in->bad and returns OK. */
+Status payload_set(const Call *c, Reader *in, size_t n, Places *set);
+/* Fails unless all bytes of a payload with sets were read. */
+static inline Status payload_end(const Call *c, const Reader *in)
+{
+    return reader_done(in) ? OK : payload_bad(c, "%s", in->bad ? "it is cut short or holds no index set" : "bytes are left over");
+}
+/* Fails if the payload takes as many bytes as raw floats. */
+static inline Status payload_shorter(const Call *c, Bytes in)
+{
+    return in.size < raw_size(c) ? OK : payload_bad(c, "%zu bytes, where floats would take no more", in.size);
+}
+
 /* Adds `more`, the number of workers of a merged payload, to *total; fails on overflow. */
 Status payload_add_workers(const Call *c, uint64_t more, uint64_t *total);
 

@@ -2,7 +2,7 @@
  * of a draw: at one water level tau, at the level that meets a number of bits, and at many levels (the curve). */
 #include "compress/atoms/atoms.h"
 #include "base/parallel.h"
-#include "coder/signs.h"
+#include "coder/planes.h"
 #include "math/phase.h"
 
 #include <float.h>
@@ -373,13 +373,6 @@ Status atom_side_put(const Call *c, const AtomSide *side, bool heavy, size_t cou
     return OK;
 }
 
-Status atom_side_get(const Call *c, Reader *in, size_t n, Places *set)
-{
-    if (!in->bad && !indices_get(in, n, c->scratch, set) && !in->bad)
-        return arena_fail(c->scratch, c->err);
-    return OK;
-}
-
 Status atom_sides_apart(const Call *c, const Places *heavy, const Places *light, size_t n)
 {
     for (size_t b = 0; b < blocks_of(n) && heavy->count && light->count; b++) {
@@ -560,7 +553,7 @@ static void fill_block(void *data, size_t block)
 
 static Status take_heavy(const Call *c, Reader *in, size_t n, ReadAtoms *heavy)
 {
-    TRY(atom_side_get(c, in, n, &heavy->set));
+    TRY(payload_set(c, in, n, &heavy->set));
     heavy->value = in->bad ? NULL : take_bytes(in, 4 * heavy->set.count);
     for (size_t k = 0; !in->bad && k < heavy->set.count; k++) {
         const float v = load_f32(heavy->value + 4 * k);
@@ -573,7 +566,7 @@ static Status take_heavy(const Call *c, Reader *in, size_t n, ReadAtoms *heavy)
 
 static Status take_light(const Call *c, Reader *in, size_t n, ReadAtoms *light)
 {
-    TRY(atom_side_get(c, in, n, &light->set));
+    TRY(payload_set(c, in, n, &light->set));
     if (in->bad || light->set.count == 0)
         return OK;
     light->tau = take_f32(in);
@@ -601,8 +594,7 @@ Status atoms_decode(const Call *c, bool light, Bytes bytes, size_t n, float *x)
     if (!light)
         TRY(take_heavy(c, &in, n, &e.heavy));
     TRY(take_light(c, &in, n, &e.light));
-    if (!reader_done(&in))
-        return payload_bad(c, "%s", in.bad ? "it is cut short or holds no index set" : "bytes are left over");
+    TRY(payload_end(c, &in));
     TRY(check_lists(c, &e.heavy, &e.light, n));
     parallel_for(c->threads, blocks_of(n), fill_block, &e);
     return OK;

@@ -142,9 +142,6 @@ size_t atom_side_count_heavy(const AtomSide *side);
  * `count` is their number. */
 Status atom_side_put(const Call *c, const AtomSide *side, bool heavy, size_t count, Buf *out);
 
-/* Reads a set of atom indices below n. If the bytes do not code a set, sets in->bad and returns OK. */
-Status atom_side_get(const Call *c, Reader *in, size_t n, Places *set);
-
 /* Fails with ERR_CORRUPT if some atom is both in the set of heavy atoms and in the set of light atoms. n is
  * the number of atoms, kept and not kept. */
 Status atom_sides_apart(const Call *c, const Places *heavy, const Places *light, size_t n);

@@ -368,69 +368,41 @@ static unsigned traits(const Codec *codec)
 /* ---- the norm |x|_q ---- */
 
 typedef struct {
-    double sum; /* sum over the block: |x| if q = 1, x^2 if q = 2, else (|x| / largest)^q */
-    float largest;
-} NormPart;
-
-typedef struct {
     const float *x;
     size_t n;
     double q, largest; /* q: the key q; largest: max |x| */
-    NormPart *part;
+    double *sum;       /* for each block, the sum of |x| if q = 1, else of (|x| / largest)^q */
 } NormJob;
 
-static void measure_block(void *data, size_t block)
+static void sum_powers(void *data, size_t block)
 {
     const NormJob *s = data;
     const float *x = s->x + block * BLOCK;
-    NormPart *p = &s->part[block];
     const size_t n = block_size(s->n, block);
-    p->largest = kernels()->abs_max(x, n);
-    if (s->q == 1)
-        p->sum = kernels()->sum_magnitudes(x, n);
-    if (s->q == 2)
-        p->sum = kernels()->sum_squares(x, n);
-}
-
-static void power_block(void *data, size_t block)
-{
-    const NormJob *s = data;
-    const float *x = s->x + block * BLOCK;
-    double sum = 0;
-    for (size_t i = 0; i < block_size(s->n, block); i++)
+    double sum = s->q == 1 ? kernels()->sum_magnitudes(x, n) : 0;
+    for (size_t i = 0; s->q != 1 && i < n; i++)
         sum += pow(fabs((double)x[i]) / s->largest, s->q);
-    s->part[block].sum = sum;
-}
-
-static double add_parts(const NormJob *s)
-{
-    double sum = 0;
-    for (size_t b = 0; b < blocks_of(s->n); b++)
-        sum += s->part[b].sum;
-    return sum;
+    s->sum[block] = sum;
 }
 
 /* Returns |x|_q (a quasi-norm for q < 1). Returns NaN if memory runs out. To avoid overflow, computes the
  * powers of |x| / max |x|. */
 static double norm(const Call *c, const float *x)
 {
-    const size_t blocks = blocks_of(c->shape->n);
-    NormJob s = {.x = x, .n = c->shape->n, .q = ((const Lq *)c->self->params)->q};
-    s.part = NEW(c->scratch, NormPart, blocks);
-    if (!s.part)
+    const size_t n = c->shape->n, blocks = blocks_of(n);
+    const double q = ((const Lq *)c->self->params)->q, largest = (double)blockwise_most(x, n, c->threads);
+    if (largest == 0 || isinf(q))
+        return largest;
+    if (q == 2)
+        return fmax(sqrt(blockwise_squares(x, n, c->threads)), largest);
+    NormJob s = {x, n, q, largest, NEW(c->scratch, double, blocks)};
+    double sum = 0;
+    if (!s.sum)
         return NAN;
-    parallel_for(c->threads, blocks, measure_block, &s);
+    parallel_for(c->threads, blocks, sum_powers, &s);
     for (size_t b = 0; b < blocks; b++)
-        if ((double)s.part[b].largest > s.largest)
-            s.largest = (double)s.part[b].largest;
-    if (s.largest == 0 || isinf(s.q))
-        return s.largest;
-    if (s.q == 1)
-        return fmax(add_parts(&s), s.largest);
-    if (s.q == 2)
-        return fmax(sqrt(add_parts(&s)), s.largest);
-    parallel_for(c->threads, blocks, power_block, &s);
-    return fmax(s.largest * pow(add_parts(&s), 1 / s.q), s.largest);
+        sum += s.sum[b];
+    return fmax(q == 1 ? sum : largest * pow(sum, 1 / q), largest);
 }
 
 static Status lq_plan(const Call *c, const float *x, AtomPlan *plan)

@@ -341,7 +341,7 @@ static size_t member(const Places *set, size_t k, size_t *block)
 
 static Status take_heavy(const Call *c, Reader *in, const FourierSpectrum *s, ReadPhases *kept)
 {
-    TRY(atom_side_get(c, in, s->atoms, &kept->heavy));
+    TRY(payload_set(c, in, s->atoms, &kept->heavy));
     kept->value = in->at;
     kept->least = INFINITY;
     for (size_t k = 0, block = 0; !in->bad && k < kept->heavy.count; k++) {
@@ -371,7 +371,7 @@ static bool phases_fit(const FourierSpectrum *s, const ReadPhases *kept, BitRead
 
 static Status take_light(const Call *c, Reader *in, const FourierSpectrum *s, ReadPhases *kept)
 {
-    TRY(atom_side_get(c, in, s->atoms, &kept->light));
+    TRY(payload_set(c, in, s->atoms, &kept->light));
     if (in->bad || kept->light.count == 0)
         return OK;
     kept->tau = take_f32(in);
@@ -423,8 +423,7 @@ static Status get_atoms(const Call *c, Bytes bytes, FourierSpectrum *s, float *x
     TRY(payload_kind(c, take_u8(&in), PAYLOAD_METHOD));
     TRY(take_heavy(c, &in, s, &kept));
     TRY(take_light(c, &in, s, &kept));
-    if (!reader_done(&in))
-        return payload_bad(c, "%s", in.bad ? "it is cut short or holds no index set" : "bytes are left over");
+    TRY(payload_end(c, &in));
     TRY(atom_sides_apart(c, &kept.heavy, &kept.light, s->atoms));
     const double lift = basis_lift((float)fmin(fmax(kept.most, (double)kept.tau), (double)FLT_MAX));
     TRY(spectrum_clear(c, s));

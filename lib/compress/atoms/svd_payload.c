@@ -248,32 +248,23 @@ static Status make_atoms(const Call *c, SvdPlan *plan, const size_t *index, size
                           turned ? p->left : p->right, c->scratch, c->err);
 }
 
-/* Number of atoms whose vectors are computed at a time before rounding; a small number saves memory. */
-enum { AT_ONCE = 64 };
-
+/* The vectors of atoms as floats in this machine's byte order. */
 typedef struct {
-    VectorSlots to;
-    float *left, *right; /* vectors of up to AT_ONCE atoms: `rows` floats each in `left`, `cols` in `right` */
+    float *left, *right; /* (count, rows), (count, cols) */
 } VectorBatch;
 
-static Status batch_take(const Call *c, const SvdPlan *plan, size_t count, VectorBatch *batch)
-{
-    const size_t most = count < AT_ONCE ? count : AT_ONCE;
-    batch->left = NEW(c->scratch, float, most * plan->rows);
-    batch->right = NEW(c->scratch, float, most * plan->cols);
-    TRY(arena_check(batch->left && batch->right, c->scratch, c->err));
-    TRY(slots_take(c, most, &batch->to));
-    for (size_t i = 0; i < most; i++) {
-        batch->to.left[i] = (uint8_t *)(batch->left + i * plan->rows);
-        batch->to.right[i] = (uint8_t *)(batch->right + i * plan->cols);
-    }
-    return OK;
-}
-
-/* Makes the vectors of atoms as floats in this machine's byte order. */
 static Status batch_make(const Call *c, SvdPlan *plan, const size_t *kept, size_t count, VectorBatch *batch)
 {
-    TRY(make_atoms(c, plan, kept, count, &batch->to));
+    VectorSlots to;
+    batch->left = NEW(c->scratch, float, count * plan->rows);
+    batch->right = NEW(c->scratch, float, count * plan->cols);
+    TRY(arena_check(batch->left && batch->right, c->scratch, c->err));
+    TRY(slots_take(c, count, &to));
+    for (size_t i = 0; i < count; i++) {
+        to.left[i] = (uint8_t *)(batch->left + i * plan->rows);
+        to.right[i] = (uint8_t *)(batch->right + i * plan->cols);
+    }
+    TRY(make_atoms(c, plan, kept, count, &to));
     floats_order(batch->left, count * plan->rows);
     floats_order(batch->right, count * plan->cols);
     return OK;
@@ -296,15 +287,11 @@ static Status put_floats(const Call *c, SvdPlan *plan, const size_t *kept, size_
 static Status put_rounded(const Call *c, SvdPlan *plan, const size_t *kept, size_t count, Buf *out)
 {
     VectorBatch batch;
-    TRY(batch_take(c, plan, count, &batch));
-    for (size_t from = 0; from < count; from += AT_ONCE) {
-        const size_t some = count - from < AT_ONCE ? count - from : AT_ONCE;
-        TRY(batch_make(c, plan, kept + from, some, &batch));
-        for (size_t i = 0; i < some; i++) {
-            const uint64_t address = 2 * (uint64_t)kept[from + i];
-            TRY(svd_vectors_put(c, address, batch.left + i * plan->rows, plan->rows, out));
-            TRY(svd_vectors_put(c, address + 1, batch.right + i * plan->cols, plan->cols, out));
-        }
+    TRY(batch_make(c, plan, kept, count, &batch));
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t address = 2 * (uint64_t)kept[i];
+        TRY(svd_vectors_put(c, address, batch.left + i * plan->rows, plan->rows, out));
+        TRY(svd_vectors_put(c, address + 1, batch.right + i * plan->cols, plan->cols, out));
     }
     return OK;
 }
@@ -332,15 +319,10 @@ Status svd_noise(const Call *c, SvdPlan *plan, VectorNoise *left, VectorNoise *r
     }
     if (!c->self->other)
         return OK;
-    TRY(batch_take(c, plan, count, &batch));
-    for (size_t from = 0; from < count; from += AT_ONCE) {
-        const size_t some = count - from < AT_ONCE ? count - from : AT_ONCE;
-        TRY(batch_make(c, plan, sent + from, some, &batch));
-        for (size_t i = 0; i < some; i++) {
-            const size_t atom = sent[from + i];
-            left[atom] = svd_vectors_noise(c, batch.left + i * plan->rows, plan->rows);
-            right[atom] = svd_vectors_noise(c, batch.right + i * plan->cols, plan->cols);
-        }
+    TRY(batch_make(c, plan, sent, count, &batch));
+    for (size_t i = 0; i < count; i++) {
+        left[sent[i]] = svd_vectors_noise(c, batch.left + i * plan->rows, plan->rows);
+        right[sent[i]] = svd_vectors_noise(c, batch.right + i * plan->cols, plan->cols);
     }
     return OK;
 }

@@ -31,12 +31,6 @@ static bool goes_raw(const Buckets *b)
 
 /* ---- the heads of buckets ---- */
 
-double rounding_variance(double v, double top, uint32_t s)
-{
-    const double t = fmin(v * s / top, s), f = t - floor(t);
-    return f * (1 - f);
-}
-
 static void find(const Buckets *b, size_t bucket, uint8_t *head)
 {
     const size_t start = bucket * b->bucket, left = b->n - start;

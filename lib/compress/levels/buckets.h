@@ -14,6 +14,8 @@
 
 #include "compress/levels/codes.h"
 
+#include <math.h>
+
 enum { BUCKET_HEAD_MOST = 1024 }; /* most bytes of a head */
 
 struct Buckets;
@@ -82,7 +84,11 @@ double buckets_variance(const Call *c, const float *x);
 
 /* Returns f (1 - f), where f is the fractional part of v s / top. f (1 - f) is the variance of rounding v
  * without bias to a multiple of top / s, in units of (top / s)^2; 0 <= v <= top. */
-double rounding_variance(double v, double top, uint32_t s);
+static inline double rounding_variance(double v, double top, uint32_t s)
+{
+    const double t = fmin(v * s / top, s), f = t - floor(t);
+    return f * (1 - f);
+}
 
 #define BAD_LEVEL "a level above the highest, or a sign of level 0" /* an error that `dequantise` returns */
 

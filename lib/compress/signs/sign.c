@@ -1,7 +1,7 @@
 /* sign.c -- signSGD: the sign of every element, and the majority of all workers' signs (Bernstein, Wang,
  * Azizzadenesheli, Anandkumar 2018).
  *
- *     kind:8 = 1  signs                                 signs.h: bit set where x < 0
+ *     kind:8 = 1  signs                                 planes.h: bit set where x < 0
  *     merged: kind:8 = 2  workers:varint  votes    how many workers sent minus, in as many bit planes as the
  *                                                  number `workers` has bits
  *
@@ -11,7 +11,6 @@
 #include "compress/compressor.h"
 #include "base/parallel.h"
 #include "coder/planes.h"
-#include "coder/signs.h"
 
 static size_t own_size(const Call *c)
 {

@@ -327,9 +327,7 @@ static Status get_values(const Call *c, Reader *in, size_t count, float *value)
         TRY(get_bins(c, in, count, value));
     for (size_t k = 0; k < count && form != BINS && !in->bad; k++)
         value[k] = form == FLOATS ? take_f32(in) : bits_float((uint32_t)take_u16(in) << 16);
-    if (!reader_done(in))
-        return payload_bad(c, "%s",
-                           in->bad ? "it is cut short or holds no index set" : "bytes are left over");
+    TRY(payload_end(c, in));
     for (size_t k = 0; k < count; k++)
         if (!isfinite(value[k]) || (form == FLOATS && value[k] == 0))
             return payload_bad(c, "value %zu is %g", k, (double)value[k]);
@@ -424,16 +422,14 @@ static Status decode(const Call *c, Bytes bytes, float *x)
     Chunks s = chunks_of(c);
     s.decoded = x;
     TRY(payload_kind(c, take_u8(&in), PAYLOAD_METHOD));
-    if (!in.bad && !indices_get(&in, n, c->scratch, &set) && !in.bad)
-        return arena_fail(c->scratch, c->err);
+    TRY(payload_set(c, &in, n, &set));
     if (in.bad)
         return payload_bad(c, "it is cut short or holds no index set");
     float *value = NEW_ZERO(c->scratch, float, set.count);
     s.y = NEW_ZERO(c->scratch, float, n);
     TRY(arena_check(value && s.y, c->scratch, c->err));
     TRY(get_values(c, &in, set.count, value));
-    if (bytes.size >= raw_size(c))
-        return payload_bad(c, "%zu bytes, where floats would take no more", bytes.size);
+    TRY(payload_shorter(c, bytes));
     TRY(place_values(c, &s, &set, value));
     if (c->terms && s.cosine) {
         memcpy(x, s.y, n * sizeof *x);

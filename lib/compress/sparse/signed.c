@@ -4,14 +4,14 @@
  *
  *     kind:8  set  [ { magnitude:f32 } x (1 or 2)  signs ]        the bracket only if the set is not empty
  *
- * indices.h describes the code of `set`, and signs.h the code of `signs`; sign k is the sign of the k-th
+ * indices.h describes the code of `set`, and planes.h the code of `signs`; sign k is the sign of the k-th
  * element of the set. If there are two magnitudes, the first is for positive elements and the second for
  * negative elements. A sign without elements has magnitude 0. Zeros are never in the set. The tensor is sent as
  * raw floats if raw floats are not longer. */
 #include "compress/sparse/sparse.h"
 #include "coder/indices.h"
 #include "base/parallel.h"
-#include "coder/signs.h"
+#include "coder/planes.h"
 #include "math/blockwise.h"
 #include "math/finite.h"
 
@@ -209,17 +209,14 @@ static Status signed_set_get(const Call *c, Bytes bytes, size_t magnitudes, size
     Reader in = reader_open(bytes);
     SetFill f = {.n = c->shape->n, .x = x};
     TRY(payload_kind(c, take_u8(&in), PAYLOAD_METHOD));
-    if (!in.bad && !indices_get(&in, f.n, c->scratch, &f.set) && !in.bad)
-        return arena_fail(c->scratch, c->err);
+    TRY(payload_set(c, &in, f.n, &f.set));
     const bool some = !in.bad && f.set.count;
     const uint8_t *sizes = some ? take_bytes(&in, 4 * magnitudes) : NULL;
     f.sign = some ? take_bytes(&in, signs_size(f.set.count)) : NULL;
-    if (!reader_done(&in))
-        return payload_bad(c, "%s", in.bad ? "it is cut short or holds no index set" : "bytes are left over");
+    TRY(payload_end(c, &in));
     if (f.set.count > most)
         return payload_bad(c, "%zu elements, want %zu at most", f.set.count, most);
-    if (bytes.size >= raw_size(c))
-        return payload_bad(c, "%zu bytes, where floats would take no more", bytes.size);
+    TRY(payload_shorter(c, bytes));
     if (some && !signs_clean(f.sign, f.set.count))
         return payload_bad(c, "padding behind the signs is not zero");
     if (some)

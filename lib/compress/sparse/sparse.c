@@ -151,13 +151,10 @@ Status picks_get(const Call *c, Bytes bytes, float *x, PicksRead *read)
     Reader in = reader_open(bytes);
     PicksFill f = {.n = c->shape->n, .x = x};
     TRY(payload_kind(c, take_u8(&in), PAYLOAD_METHOD));
-    if (!in.bad && !indices_get(&in, f.n, c->scratch, &f.set) && !in.bad)
-        return arena_fail(c->scratch, c->err);
+    TRY(payload_set(c, &in, f.n, &f.set));
     f.value = in.bad ? NULL : take_bytes(&in, 4 * f.set.count);
-    if (!reader_done(&in))
-        return payload_bad(c, "%s", in.bad ? "it is cut short or holds no index set" : "bytes are left over");
-    if (bytes.size >= raw_size(c))
-        return payload_bad(c, "%zu bytes, where floats would take no more", bytes.size);
+    TRY(payload_end(c, &in));
+    TRY(payload_shorter(c, bytes));
     return fill_all(c, &f, read);
 }
 
