@@ -28,15 +28,11 @@ extern const char *const atom_probs[], *const atom_empty[], *const atom_draws[];
                  "a draw that keeps nothing is sent, or drawn again (biased)"),                              \
         PARAM_OF(T, draw, "independent", atom_draws, "a coin for each atom, or one offset for all")
 
-/* How the water level tau is chosen and how atoms are drawn. tau is computed from the first of the fields
- * `budget`, `bits`, `eps` and `tau` that is above 0. `probs` is used only with `budget`. */
+/* How the water level tau is chosen and how atoms are drawn. tau is computed from
+ * `budget` if that is above 0. `probs` is used only with `budget`. */
 typedef struct {
     double
         budget; /* expected number of atoms; with probs=clip, or with fewer atoms that are not 0, fewer are */
-    /* Expected bits of the payload, with its kind byte. A value too small for a payload with one expected atom
-     * is raised to the bits of such a payload. */
-    double bits;
-    double eps; /* expected variance of the estimate, divided by |x|^2 */
     float tau;  /* the water level */
     int probs, empty, draw;
 } AtomPlan;
@@ -86,7 +82,7 @@ double atoms_bits(size_t n, double heavy, double light);
 double atoms_phase_bits(size_t n, double heavy, double light);
 
 /* Returns the water level at which the payload of the n coefficients x takes `bits` in expectation
- * (atoms_bits). Returns 0 if `bits` suffices to keep every non-zero atom, and NaN if memory runs out. */
+ * (atoms_bits); `bits` too few for a payload with one expected atom are raised. Returns 0 if `bits` suffices to keep every non-zero atom, and NaN if memory runs out. */
 double atoms_level_of_bits(const float *x, size_t n, double bits, int threads, Arena *scratch);
 
 /* Computes the curve of expected bits against variance of a codec with orthonormal atoms. The curve's points

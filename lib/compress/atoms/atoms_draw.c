@@ -383,11 +383,7 @@ static Status find_level(Candidates *d, const AtomPlan *plan, double *tau, bool 
         *tau = clipped_level(d, plan->budget);
     else if (plan->budget > 0)
         return level_of_budget(d, plan->budget, tau, ready);
-    else if (plan->bits > 0)
-        *tau = atoms_level_of_bits(d->x, d->n, plan->bits, d->call->threads, d->call->scratch);
-    else if (plan->eps > 0)
-        *tau = waterfill_of_variance(d->x, d->n, plan->eps, d->call->threads, d->call->scratch);
-    return isnan(*tau) ? arena_fail(d->call->scratch, d->call->err) : OK;
+    return OK;
 }
 
 /* Finds the plan's water level, and sets d->coin to the coin of this level. Unless the draw is dense, d->piece

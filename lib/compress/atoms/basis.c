@@ -1,6 +1,7 @@
 /* basis.c -- ATOMO in an orthonormal basis (basis.h), and its codecs: entry, gspar and lq keep elements; dct, wavelet and hadamard
  * keep coefficients of a transform. */
 #include "compress/atoms/basis.h"
+#include "compress/atoms/waterfill.h"
 #include "base/parallel.h"
 #include "math/blockwise.h"
 #include "math/vec/kernels.h"
@@ -219,6 +220,13 @@ static ErrorLaw basis_moments(const Call *c, const float *x, AtomMoments *m)
     return law;
 }
 
+/* Sets the water level of a plan; NaN: out of memory. */
+static Status tau_of(const Call *c, double level, AtomPlan *plan)
+{
+    plan->tau = (float)level;
+    return isnan(level) ? arena_fail(c->scratch, c->err) : OK;
+}
+
 /* The hooks of a Compressor whose `family` is a Basis. */
 #define BASIS_HOOKS                                                                                          \
     .bound = basis_bound, .encode = basis_encode, .decode = basis_decode, .variance = basis_variance
@@ -244,14 +252,14 @@ static const Param entry_schema[] = {
 static Status entry_plan(const Call *c, const float *x, AtomPlan *plan)
 {
     const Entry *e = c->self->params;
-    (void)x;
     *plan = basis_plan(c);
     if (!c->plan && e->bits > 0) {
-        plan->bits = e->bits * (double)c->shape->n;
+        const size_t n = c->shape->n;
         plan->budget = 0;
-    } else if (!c->plan && e->budget > 0) {
-        plan->budget = e->budget;
+        return tau_of(c, atoms_level_of_bits(x, n, e->bits * (double)n, c->threads, c->scratch), plan);
     }
+    if (!c->plan && e->budget > 0)
+        plan->budget = e->budget;
     return OK;
 }
 
@@ -310,10 +318,10 @@ static const Param gspar_schema[] = {
 static Status gspar_plan(const Call *c, const float *x, AtomPlan *plan)
 {
     const Gspar *g = c->self->params;
-    (void)x;
-    *plan = (AtomPlan){.eps = g->eps > 0 ? g->eps : 0};
-    if (!(g->eps > 0))
-        plan->budget = g->density * (double)c->shape->n;
+    *plan = (AtomPlan){0};
+    if (g->eps > 0)
+        return tau_of(c, waterfill_of_variance(x, c->shape->n, g->eps, c->threads, c->scratch), plan);
+    plan->budget = g->density * (double)c->shape->n;
     return OK;
 }
 
@@ -534,7 +542,7 @@ static const Basis wavelet_basis = {.forward = wavelet_forward, .inverse = wavel
 
 const Compressor compressor_wavelet = {
     .name = "wavelet",
-    .brief = "ATOMO in an orthonormal wavelet wavelet_basis, of any length",
+    .brief = "ATOMO in an orthonormal wavelet basis, of any length",
     .plain = "Transforms each tensor to wavelets, which are differences at several scales, and keeps few "
              "coefficients, chosen at random in proportion to their magnitude. The mean over draws is the "
              "gradient.",
@@ -582,7 +590,7 @@ static const Basis hadamard_basis = {.forward = hadamard_forward, .inverse = had
 
 const Compressor compressor_hadamard = {
     .name = "hadamard",
-    .brief = "ATOMO in the Walsh-Hadamard hadamard_basis: the error of a draw spreads evenly over the tensor",
+    .brief = "ATOMO in the Walsh-Hadamard basis: the error of a draw spreads evenly over the tensor",
     .plain = "Transforms each tensor by sums and differences alone (Walsh-Hadamard) and keeps few "
              "coefficients, chosen at random in proportion to their magnitude. The mean over draws is the "
              "gradient, and the error spreads evenly over all elements.",

@@ -509,7 +509,7 @@ static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 
 const Compressor compressor_fourier = {
     .name = "fourier",
-    .brief = "ATOMO over frequencies: few FourierKeys coefficients, sampled by amplitude",
+    .brief = "ATOMO over frequencies: few Fourier coefficients, sampled by amplitude",
     .plain = "Transforms each tensor to frequencies and keeps few of them, chosen at random in proportion "
              "to their amplitude. The mean over draws is the gradient. Weak frequencies are sent as a phase"
              " of 6 bits.",

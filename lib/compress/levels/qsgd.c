@@ -250,7 +250,7 @@ const Compressor compressor_nuqsgd = {
     .plain = "Rounds each element at random to a level, where each level is half the one above it, from the"
              " norm of each bucket down. Small elements have closer levels than in qsgd.",
     .use_when = "most elements are far smaller than the norm of their run, and few levels are affordable.",
-    .example = "atomo-bench synth -o g.h5 --nuqsgd_law laplace\n"
+    .example = "atomo-bench synth -o g.h5 --law laplace\n"
                "atomo-bench compare g.h5 -c nuqsgd:bits=3 -c qsgd:bits=3",
     .formula =
         "Each bucket of consecutive elements has the norm N = |x|_2 and levels above zero that double:\n"

@@ -227,22 +227,28 @@ static Status signed_set_get(const Call *c, Bytes bytes, size_t magnitudes, size
     return OK;
 }
 
+/* The only key of stc and adaq. */
+typedef struct {
+    double ratio;
+} Ratio;
+
+static double ratio_of(const Call *c)
+{
+    return ((const Ratio *)c->self->params)->ratio;
+}
+
 /* ---- stc: sparse ternary compression (Sattler, Wiedemann, Mueller, Samek 2019): sends the k elements of
  * largest magnitude, each as its sign times the mean magnitude of the k elements. The payload has the format of
  * sparse.h with one magnitude. ---- */
 
-typedef struct {
-    double ratio;
-} Stc;
-
 static const Param stc_schema[] = {
-    PARAM(Stc, ratio, "0.01", 0, 1, "elements sent as a share of all", .above = true, .rate = true),
+    PARAM(Ratio, ratio, "0.01", 0, 1, "elements sent as a share of all", .above = true, .rate = true),
     {0},
 };
 
 static size_t wanted(const Call *c)
 {
-    return picks_wanted(c->shape->n, ((const Stc *)c->self->params)->ratio);
+    return picks_wanted(c->shape->n, ratio_of(c));
 }
 
 static Status stc_encode(const Call *c, const float *x, Buf *out)
@@ -280,7 +286,7 @@ const Compressor compressor_stc = {
         "Non-IID Data, IEEE TNNLS 2019",
     .look = {HUE_SPARSE, 2, 1},
     .params = stc_schema,
-    .params_size = sizeof(Stc),
+    .params_size = sizeof(Ratio),
     .promises = EXACT_BYTES | LEAVES_OUT,
     .bound = signed_set_bound,
     .encode = stc_encode,
@@ -291,19 +297,10 @@ const Compressor compressor_stc = {
  * share `ratio` of largest magnitude, each as their common mean; likewise of the negative elements. The payload
  * has the format of sparse.h with two magnitudes. ---- */
 
-typedef struct {
-    double ratio;
-} Adaq;
-
 static const Param adaq_schema[] = {
-    PARAM(Adaq, ratio, "0.01", 0, 1, "elements sent as a share of each sign's", .above = true, .rate = true),
+    PARAM(Ratio, ratio, "0.01", 0, 1, "elements sent as a share of each sign's", .above = true, .rate = true),
     {0},
 };
-
-static double ratio_of(const Call *c)
-{
-    return ((const Adaq *)c->self->params)->ratio;
-}
 
 /* ---- number of positive and of negative elements ---- */
 
@@ -385,7 +382,7 @@ const Compressor compressor_adaq = {
         "Neural Networks, MLHPC 2016",
     .look = {HUE_SPARSE, 3, 2},
     .params = adaq_schema,
-    .params_size = sizeof(Adaq),
+    .params_size = sizeof(Ratio),
     .promises = EXACT_BYTES | LEAVES_OUT,
     .bound = signed_set_bound,
     .encode = adaq_encode,

@@ -165,21 +165,27 @@ static Status picks_decode(const Call *c, Bytes in, float *x)
     return picks_get(c, in, x, &read);
 }
 
+/* The only key of topk, gaussiank and sidco. */
+typedef struct {
+    double ratio;
+} Ratio;
+
+static double ratio_of(const Call *c)
+{
+    return ((const Ratio *)c->self->params)->ratio;
+}
+
 /* ---- topk: sends the k elements of largest magnitude (Aji and Heafield 2017; Stich, Cordonnier, Jaggi 2018).
  * Of equal magnitudes, the lower index comes first. The payload has the format of sparse.h. ---- */
 
-typedef struct {
-    double ratio;
-} Topk;
-
 static const Param topk_schema[] = {
-    PARAM(Topk, ratio, "0.01", 0, 1, "elements sent as a share of all", .above = true, .rate = true),
+    PARAM(Ratio, ratio, "0.01", 0, 1, "elements sent as a share of all", .above = true, .rate = true),
     {0},
 };
 
 static size_t wanted(const Call *c)
 {
-    return picks_wanted(c->shape->n, ((const Topk *)c->self->params)->ratio);
+    return picks_wanted(c->shape->n, ratio_of(c));
 }
 
 static Status topk_encode(const Call *c, const float *x, Buf *out)
@@ -215,7 +221,7 @@ const Compressor compressor_topk = {
              "Stich, Cordonnier, Jaggi: Sparsified SGD with Memory, NeurIPS 2018",
     .look = {HUE_SPARSE, 2, 0},
     .params = topk_schema,
-    .params_size = sizeof(Topk),
+    .params_size = sizeof(Ratio),
     .promises = EXACT_BYTES | LEAVES_OUT,
     .bound = picks_bound,
     .encode = topk_encode,
@@ -292,12 +298,8 @@ const Compressor compressor_threshold = {
  * threshold is computed from a normal distribution fitted to the elements. If it selects too few or too many
  * elements, it is multiplied by 0.5 or 1.5, up to ROUNDS times. The payload has the format of sparse.h. ---- */
 
-typedef struct {
-    double ratio;
-} Gaussiank;
-
 static const Param gaussiank_schema[] = {
-    PARAM(Gaussiank, ratio, "0.01", 0, 1, "elements aimed at as a share of all", .above = true, .rate = true),
+    PARAM(Ratio, ratio, "0.01", 0, 1, "elements aimed at as a share of all", .above = true, .rate = true),
     {0},
 };
 
@@ -316,7 +318,7 @@ static double fitted_level(const Call *c, const float *x, double ratio)
 
 static Status gaussiank_encode(const Call *c, const float *x, Buf *out)
 {
-    const double ratio = ((const Gaussiank *)c->self->params)->ratio;
+    const double ratio = ratio_of(c);
     const double k = (double)picks_wanted(c->shape->n, ratio);
     double level = k < (double)c->shape->n ? fitted_level(c, x, ratio) : 0;
     Picks s;
@@ -348,7 +350,7 @@ const Compressor compressor_gaussiank = {
              "(arXiv:1911.08772)",
     .look = {HUE_SPARSE, 5, 3},
     .params = gaussiank_schema,
-    .params_size = sizeof(Gaussiank),
+    .params_size = sizeof(Ratio),
     .promises = EXACT_BYTES | LEAVES_OUT,
     .bound = picks_bound,
     .encode = gaussiank_encode,
@@ -362,12 +364,8 @@ const Compressor compressor_gaussiank = {
  * The paper adapts the number of stages to the number of elements sent in past steps. The codec here has no
  * state: it tries every number of stages (1 to 4) on the tensor itself. ---- */
 
-typedef struct {
-    double ratio;
-} Sidco;
-
 static const Param sidco_schema[] = {
-    PARAM(Sidco, ratio, "0.01", 0, 1, "elements aimed at as a share of all", .above = true, .rate = true),
+    PARAM(Ratio, ratio, "0.01", 0, 1, "elements aimed at as a share of all", .above = true, .rate = true),
     {0},
 };
 
@@ -489,7 +487,7 @@ static double best_level(Picks *s, double ratio, double k)
 
 static Status sidco_encode(const Call *c, const float *x, Buf *out)
 {
-    const double ratio = ((const Sidco *)c->self->params)->ratio;
+    const double ratio = ratio_of(c);
     const size_t k = picks_wanted(c->shape->n, ratio);
     Picks s;
     TRY(picks_open(c, x, &s));
@@ -522,7 +520,7 @@ const Compressor compressor_sidco = {
              "Technique for Distributed Training Systems (SIDCo), MLSys 2021",
     .look = {HUE_SPARSE, 0, 4},
     .params = sidco_schema,
-    .params_size = sizeof(Sidco),
+    .params_size = sizeof(Ratio),
     .promises = EXACT_BYTES | LEAVES_OUT,
     .bound = picks_bound,
     .encode = sidco_encode,
