@@ -1,4 +1,5 @@
-/* spec.c -- finds compressors by name, parses and prints specs of codecs, and makes hints for wrong names and keys (spec.h). A stage of a spec is one codec with its keys. */
+/* spec.c -- finds compressors by name, parses and prints specs of codecs, and makes hints for wrong names and keys
+ * (spec.h). A stage of a spec is one codec with its keys. */
 #include "compress/spec.h"
 #include "base/text.h"
 

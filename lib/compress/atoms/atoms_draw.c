@@ -1,5 +1,5 @@
-/* atoms_draw.c -- finds the water level tau of a draw (p = min(1, |x| / tau)), and draws atoms at random. Independent draws use a random word for each atom (coin.h). Systematic
- * sampling uses one random offset for all atoms. */
+/* atoms_draw.c -- finds the water level tau of a draw (p = min(1, |x| / tau)), and draws atoms at random. Independent
+ * draws use a random word for each atom (coin.h). Systematic sampling uses one random offset for all atoms. */
 #include "compress/atoms/atoms.h"
 #include "math/vec/kernels.h"
 #include "base/parallel.h"
