@@ -85,7 +85,7 @@ static Status unset_rate(CompareJob *j, const Codec **codec)
 {
     Rate r;
     double low, high, start;
-    if (!rate_find_fine(&r, *codec))
+    if (!rate_find(&r, *codec, true))
         return OK;
     if (rate_named(&r)) {
         const char *spec = codec_typed(*codec, j->a);
@@ -137,7 +137,7 @@ static const char *why_not(const Codec *codec)
 {
     Rate r;
     double low, high, start;
-    if (!rate_find_fine(&r, codec))
+    if (!rate_find(&r, codec, true))
         return "it has no rate to set";
     rate_range(&r, &low, &high, &start);
     const double value = rate_value(&r);

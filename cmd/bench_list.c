@@ -3,7 +3,6 @@
 
 #include "app/notes.h"
 #include "base/outfile.h"
-#include "compress/names.h"
 #include "compress/spec.h"
 #include "math/stats.h"
 #include "measure/metrics_errors.h"

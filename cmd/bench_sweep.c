@@ -29,7 +29,7 @@ static Status spread_all(CompareJob *j, const char *rates, const Codec **codec, 
         const char *spec = codec_typed(codec[k], j->a);
         TRY(arena_check(spec, j->a, j->err));
         TRY(rate_spread(set, codec[k], rates, &left_out, j->a, j->err));
-        if (left_out && rates && rate_find(&r, codec[k]))
+        if (left_out && rates && rate_find(&r, codec[k], false))
             note_spread(j, spec, left_out, param_range(r.key, range));
     }
     return codec_unique(set->codec, &set->count, j->a, j->err);

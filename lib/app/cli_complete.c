@@ -1,7 +1,7 @@
 /* cli_complete.c -- completes command lines for shells (cli_parts.h). */
 #include "app/cli_parts.h"
 
-#include "compress/names.h"
+#include "compress/spec.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -282,7 +282,7 @@ Status compare_solve(const Comparison *c, const Codec **out, const Codec *codec,
     Turned t = {.c = c, .codec = codec, .repeats = c->repeats, .a = a};
     *tries = 0;
     *out = codec;
-    if (!rate_find_fine(&t.rate, codec))
+    if (!rate_find(&t.rate, codec, true))
         return OK;
     Solve problem = {.target = bits,
                      .tolerance = AIM,

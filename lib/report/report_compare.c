@@ -372,7 +372,7 @@ static bool is_unbiased(const Codec *codec)
 static Value rate_of(const Codec *codec)
 {
     Rate r;
-    if (!rate_find(&r, codec) || isnan(rate_value(&r)))
+    if (!rate_find(&r, codec, false) || isnan(rate_value(&r)))
         return value_none();
     const double v = rate_value(&r);
     return v == floor(v) && fabs(v) < 0x1p53 ? value_int((int64_t)v) : value_real(v);

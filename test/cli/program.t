@@ -83,10 +83,9 @@ $ for c in fpzip:precision=16 ef+nuqsgd:bits=3,code=huffman cas:index=bitmap,clu
 = 0
 
 # names of the literature lead to the codecs' names in every command; none leads to another codec, and none that is only similar is taken
-$ F="$SRC"/datasets/lenet-mnist.h5; for n in atomo topk-ef adacomp; do atomo-bench compare "$F" -c "$n"; done; atomo-bench list Signum; atomo-bench sweep "$F" -c 1-bit-adam; atomo-train run -c EF-signSG --network lenet --dataset digits
+$ F="$SRC"/datasets/lenet-mnist.h5; for n in atomo adacomp; do atomo-bench compare "$F" -c "$n"; done; atomo-bench list Signum; atomo-bench sweep "$F" -c 1-bit-adam; atomo-train run -c EF-signSG --network lenet --dataset digits
 2> atomo-bench: codec atomo: no codec is called "atomo"
 2> hint: try svd; svd is ATOMO over singular values, entry over elements, fourier over frequencies
-2> hint: error feedback is a wrapper: ef+topk
 2> hint: try ef+stc; AdaComp selects within bins of elements, stc within the tensor
 2> atomo-bench: list: no codec is called "Signum"
 2> hint: try sign; Signum sends the signs of a momentum, sign those of the gradient

@@ -85,8 +85,7 @@ static void planes_add_to_the_planes_of_the_sums(void **state)
             }
             planes_put32(sum, n, bits + 4, want);
             memset(out, 1, sizeof out);
-            check(planes_add(set, WORKERS, 0, n / 128 * 64, bits + 4, out));
-            check(planes_add(set, WORKERS, n / 128 * 64, n, bits + 4, out));
+            check(planes_add(set, WORKERS, n, bits + 4, 2, out));
             assert_memory_equal(out, want, planes_size(n, bits + 4));
         }
 }
@@ -100,8 +99,11 @@ static void adders_of_planes_agree_on_every_instruction_set(void **state)
         for (size_t i = 0; i < sizeof in[w]; i++)
             in[w][i] = (uint8_t)word(w, i);
     const PlaneSet set[] = {{in[0], WIDTH, 127}, {in[1], WIDTH, 127}, {in[2], WIDTH, 127}};
-    for (size_t g = 0; g < GROUPS; g++)
-        check(planes_add(set, 3, 64 * g, 64 * (g + 1), WIDTH + 2, want));
+    for (size_t g = 0; g < GROUPS; g++) {
+        const size_t at = 8 * WIDTH * g;
+        const PlaneSet one[] = {{in[0] + at, WIDTH, 127}, {in[1] + at, WIDTH, 127}, {in[2] + at, WIDTH, 127}};
+        check(planes_add(one, 3, 64, WIDTH + 2, 1, want + 8 * (WIDTH + 2) * g));
+    }
     EACH_ISA(k)
     {
         bool above = false;
@@ -121,14 +123,14 @@ static void codes_above_the_most_and_set_padding_are_seen(void **state)
         memset(code, 0, sizeof code);
         code[i] = 200;
         planes_put32(code, N, 8, in);
-        check(planes_add(&set, 1, 0, N, 9, out));
+        check(planes_add(&set, 1, N, 9, 1, out));
         code[i] = 201;
         planes_put32(code, N, 8, in);
-        check(!planes_add(&set, 1, 0, N, 9, out));
+        check(!planes_add(&set, 1, N, 9, 1, out));
     }
     memset(in, 0, sizeof in);
     in[planes_size(N, 8) - 1] = 0x80;
-    check(!planes_add(&(PlaneSet){in, 8, 255}, 1, 0, N, 9, out));
+    check(!planes_add(&(PlaneSet){in, 8, 255}, 1, N, 9, 1, out));
 }
 
 static const struct CMUnitTest tests[] = {

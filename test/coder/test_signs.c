@@ -2,7 +2,7 @@
  * onebit against their formulas. test_sign_vote.c tests the majority vote of the codec sign. */
 #include "rig/codec_rig.h"
 #include "math/vec/kernels.h"
-#include "coder/signs.h"
+#include "coder/planes.h"
 #include "rig/try.h"
 
 #include <float.h>

@@ -130,7 +130,7 @@ static bool has_a_reason(World *w, const Codec *codec, double bits, double targe
     Rate r;
     double low, high, start, beside[2];
     const Codec *other;
-    if (!rate_find_fine(&r, codec))
+    if (!rate_find(&r, codec, true))
         return true;
     rate_range(&r, &low, &high, &start);
     const double at = rate_value(&r);
@@ -203,7 +203,7 @@ static void a_rate_is_set_where_it_stands(void **state)
         check_ok(codec_open(&codec, cases[i].spec, a, &err), &err);
         for (int fine = 0; fine < 2; fine++) {
             const char *want = fine ? cases[i].fine : cases[i].want;
-            check(fine ? rate_find_fine(&r, codec) : rate_find(&r, codec));
+            check(rate_find(&r, codec, fine));
             const Status status = rate_set(&set, codec, &r, cases[i].rate, a, &err);
             assert_int_equal(status, want ? OK : ERR_USAGE);
             if (want)
@@ -230,13 +230,13 @@ static void a_named_rate_is_told_from_a_default_one(void **state)
         const Codec *codec;
         Rate r;
         check_ok(codec_open(&codec, cases[i].spec, a, &err), &err);
-        check(rate_find(&r, codec));
+        check(rate_find(&r, codec, false));
         check(rate_named(&r) == cases[i].named && rate_value(&r) == cases[i].value);
     }
     const Codec *none;
     Rate r;
     check_ok(codec_open(&none, "ef+none", a, &err), &err);
-    check(!rate_find(&r, none) && !rate_find_fine(&r, none));
+    check(!rate_find(&r, none, false) && !rate_find(&r, none, true));
     arena_close(a);
 }
 
@@ -294,7 +294,7 @@ static void every_rate_has_a_grid(void **state)
         size_t left;
         check(open_any(&codec, compressors[k], a));
         check_ok(rate_spread(&set, codec, NULL, &left, a, &err), &err);
-        check(!rate_find(&r, codec) ? set.count == 1 : !rate_grid(&r) || set.count >= 3);
+        check(!rate_find(&r, codec, false) ? set.count == 1 : !r.key->fallback || set.count >= 3);
     }
     arena_close(a);
 }

@@ -1,10 +1,10 @@
 /* test_joint.c -- the wrapper joint, which divides one budget of bits among all tensors of a model. Each tensor
  * has a curve of points (bits, variance), one for each of several water levels tau. An element x is kept with
  * probability min(1, |x| / tau). */
+#include "compress/atoms/joint.c"
 #include "compress/atoms/atoms.h"
 #include "rig/draws.h"
 #include "rig/model_rig.h"
-#include "compress/atoms/offers.h"
 #include "rig/sources.h"
 #include "compress/spec.h"
 

@@ -1,9 +1,9 @@
 /* test_joint_optimum.c -- the optimality of the wrapper joint, which divides one budget of bits among all
  * tensors of a model. A plan chooses a point (bits, variance) on the curve of each tensor, at a water level
  * tau. An element x is kept with probability min(1, |x| / tau). */
+#include "compress/atoms/joint.c"
 #include "compress/atoms/atoms.h"
 #include "rig/model_rig.h"
-#include "compress/atoms/offers.h"
 #include "compress/wrapper.h"
 
 static Arena *forever;
@@ -101,7 +101,7 @@ static Offers *offers_of(Model *m, const char *spec)
     for (size_t j = 0; j < m->count; j++) {
         size_t count[OFFER_CODECS] = {0};
         for (int i = 0; i < OFFER_CODECS; i++) {
-            Call inner = call_inner(&step.call[j], 0);
+            Call inner = call_inner(&step.call[j]);
             inner.self = i ? step.call[j].self->other : step.call[j].self->inner;
             if (inner.self)
                 check_ok(codec_curve(&inner, m->x[j], room[i], &count[i]), &m->err);

@@ -1,7 +1,7 @@
 /* test_svd_vectors.c -- the codec svd (spectral ATOMO) with singular vectors that are rounded at random by bf16
  * or qsgd: independent random numbers for each vector, sizes, and moments. An atom is a singular value with its
  * two singular vectors. */
-#include "compress/atoms/svd_parts.h"
+#include "compress/atoms/svd.c"
 #include "rig/draws.h"
 #include "math/linalg.h"
 

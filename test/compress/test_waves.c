@@ -2,7 +2,7 @@
  * of weight w is kept with probability p = min(1, w / tau). The water level tau is such that sum p is the
  * budget. */
 #include "compress/atoms/atoms.h"
-#include "compress/atoms/spectrum.h"
+#include "compress/atoms/fourier.c"
 #include "rig/codec_rig.h"
 #include "math/fourier_transform.h"
 #include "rig/draws.h"

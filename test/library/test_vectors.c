@@ -10,7 +10,7 @@
 #include "base/bytes.h"
 #include "base/json.h"
 #include "base/rng.h"
-#include "compress/names.h"
+#include "compress/spec.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "rig/check.h"
 #include "math/fourier_transform.h"
 #include "math/phase.h"
-#include "compress/atoms/spectrum.h"
+#include "compress/atoms/fourier.c"
 #include "base/rng.h"
 
 #include <fftw3.h>
