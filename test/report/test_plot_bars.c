@@ -52,24 +52,9 @@ static void a_heading_names_repeats_and_seeds(void **state)
                   "seed"));
 }
 
-static void a_json_results_seed_is_in_its_meta(void **state)
-{
-    (void)state;
-    if (no_gnuplot())
-        return;
-    check_has(
-        drawn(
-            "pareto",
-            "{\"schema\": \"atomo-compare/1\", \"meta\": {\"repeats\": 4, \"seed\": 9}, \"results\": [{\"compressor\": "
-            "\"qsgd\", \"bits_per_element\": 2, \"relative_error\": 0.3}]}",
-            "f.svg"),
-        "R = 4; seed 9");
-}
-
 static const struct CMUnitTest tests[] = {
     IN_FOLDER(standard_errors_of_totals_are_bars_of_their_length),
     IN_FOLDER(break_even_bandwidths_have_bars),
     IN_FOLDER(a_heading_names_repeats_and_seeds),
-    IN_FOLDER(a_json_results_seed_is_in_its_meta),
 };
 CHECK_MAIN(tests)

@@ -81,20 +81,6 @@ static void names_tell_topologies_and_links_apart_where_there_are_several(void *
     check_row(rows + 2 * COLUMNS, "topk lan10g", 4, 13);
 }
 
-static void a_figures_own_data_draw_it_again(void **state)
-{
-    Value *rows;
-    size_t count;
-    Csv csv;
-    char *text;
-    (void)state;
-    const char *data = HEAD "none,4,ring,lan1g,1,2,3,4,10,,,1\nnone,4,ps,lan1g,1,2,3,4,12,,,1\n";
-    check_ok(csv_parse(&csv, "test", data, strlen(data), a, &err), &err);
-    check_ok(plot_text(&plot_break_even, &csv, NULL, &text, a, &err), &err);
-    check_ok(pick(text, &rows, &count), &err);
-    check_row(rows + COLUMNS, "none ps", 4, 12);
-}
-
 static void what_is_no_cost_is_refused(void **state)
 {
     static const struct {
@@ -153,7 +139,6 @@ int main(void)
         cmocka_unit_test(compressors_stand_together_from_few_workers_to_many),
         cmocka_unit_test(names_tell_topologies_and_links_apart_where_there_are_several),
         cmocka_unit_test(a_run_gives_its_median_step_or_its_time_to_the_rows_of_cost),
-        cmocka_unit_test(a_figures_own_data_draw_it_again),
         cmocka_unit_test(what_is_no_cost_is_refused),
     };
     return cmocka_run_group_tests(tests, open_arena, close_arena) ? 1 : 0;
