@@ -179,39 +179,10 @@ static void bits_are_what_was_asked_for(void **state)
         }
 }
 
-/* ---- the three ways to code cluster numbers (bit planes, bitmaps, Huffman), and edge cases ---- */
-
-static void specs_that_cannot_be_are_refused(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *spec, *why;
-    } cases[] = {{"cas:sizes=1:2", "without allocate=manual"},
-                 {"cas:allocate=manual,sizes=1:2:3", "want 2 or 4"},
-                 {"cas:allocate=manual,sizes=1:0", "from 1 to 2^30"},
-                 {"cas:allocate=manual,sizes=1:", "from 1 to 2^30"},
-                 {"cas:allocate=manual,sizes=a", "from 1 to 2^30"},
-                 {"cas:allocate=manual,sizes=5:5,buckets=9", "sizes sets the number of buckets"},
-                 {"cas:bits=2,buckets=9", "bits sets the number of buckets"},
-                 {"cas:bits=2,allocate=manual,sizes=5:5", "both set the number"},
-                 {"cas:bits=2,clusters=3", "exclude each other"}};
-    Arena *a = arena_open(0);
-    for (size_t k = 0; k < countof(cases); k++) {
-        const Codec *codec;
-        Error err;
-        check(codec_open(&codec, cases[k].spec, a, &err) == ERR_USAGE);
-        if (!strstr(err.text, cases[k].why))
-            print_error("%s: %s\n", cases[k].spec, err.text);
-        check(strstr(err.text, cases[k].why));
-    }
-    arena_close(a);
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(elements_decode_to_the_mean_of_their_bucket),
     cmocka_unit_test(no_collision_is_lossless),
     cmocka_unit_test(payloads_keep_to_one_budget),
     cmocka_unit_test(bits_are_what_was_asked_for),
-    cmocka_unit_test(specs_that_cannot_be_are_refused),
 };
 CHECK_MAIN(tests)

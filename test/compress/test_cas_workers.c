@@ -136,21 +136,6 @@ static void merged_sums_are_kept_bucket_by_bucket(void **state)
     }
 }
 
-static void payloads_of_different_models_do_not_merge(void **state)
-{
-    (void)state;
-    Team m;
-    team_open(&m, "cas", N);
-    /* without a state, worker 1 learns clusters from its own gradient */
-    m.t[1]->call.state = NULL;
-    check_ok(try_send(m.t[1]), &m.t[1]->err);
-    const Bytes two[] = {m.payload[0], m.t[1]->sent.round[0]};
-    Buf out = {NEW(m.t[0]->arena, uint8_t, 1000000), 0, 1000000};
-    check(codec_merge(&m.t[0]->call, two, 2, &out) == ERR_USAGE);
-    check(strstr(m.t[0]->err.text, "different clusters") && m.t[0]->err.hint[0]);
-    team_close(&m);
-}
-
 static void model_is_learned_every_period_of_steps(void **state)
 {
     (void)state;
@@ -172,7 +157,6 @@ static void model_is_learned_every_period_of_steps(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(merged_sums_are_kept_bucket_by_bucket),
-    cmocka_unit_test(payloads_of_different_models_do_not_merge),
     cmocka_unit_test(model_is_learned_every_period_of_steps),
 };
 CHECK_MAIN(tests)

@@ -71,27 +71,6 @@ static void decodes_to_the_reference(const float *x, size_t n, const char *spec,
     rig_close(&rig);
 }
 
-static const size_t sizes[] = {0, 1, 2, 3, 64, 65, 1000, 65535, 65536, 65537, 300000};
-
-static void every_element_is_decided_by_its_own_coin(void **state)
-{
-    (void)state;
-    static const char *const laws[] = {"normal", "laplace", "spike", "zeros", "constant", "denormal"};
-    for (size_t l = 0; l < countof(laws); l++)
-        for (size_t k = 0; k < countof(sizes); k++) {
-            const size_t n = sizes[k];
-            const ArenaMark mark = arena_mark(forever);
-            const float *x = vector(n, laws[l]);
-            if (n)
-                decodes_to_the_reference(x, n, "entry", 0.01 * (double)n);
-            decodes_to_the_reference(x, n, "entry:budget=0.7", 0.7);
-            decodes_to_the_reference(x, n, "entry:budget=40", 40);
-            if (n)
-                decodes_to_the_reference(x, n, "entry:ratio=0.2", 0.2 * (double)n);
-            arena_rewind(forever, mark);
-        }
-}
-
 /* The search for the water level starts from a sample of one element in `stride`. In these vectors the sampled
  * elements differ from all others, so the sample suggests a wrong water level. */
 static void a_misleading_sample_changes_nothing(void **state)
@@ -166,9 +145,9 @@ static double mean_bits(const char *spec, const float *x, size_t n)
     Rig rig;
     double bits = 0;
     rig_open(&rig, spec, shape_vector(n));
-    for (uint64_t k = 0; k < 20; k++) {
+    for (uint64_t k = 0; k < 6; k++) {
         check_ok(rig_encode(&rig, x, k), &rig.err);
-        bits += 8 * (double)rig.payload.size / 20;
+        bits += 8 * (double)rig.payload.size / 6;
     }
     rig_close(&rig);
     return bits / (double)n;
@@ -197,7 +176,7 @@ static void a_systematic_draw_keeps_a_steady_number(void **state)
     const size_t n = 200000;
     const ArenaMark mark = arena_mark(forever);
     const float *x = vector(n, "laplace");
-    for (uint64_t r = 0; r < 10; r++) {
+    for (uint64_t r = 0; r < 3; r++) {
         Rig rig;
         size_t kept = 0;
         rig_open(&rig, "entry:draw=systematic", shape_vector(n));
@@ -263,7 +242,6 @@ static void drawing_again_inflates_by_the_chance_of_not_being_empty(void **state
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_element_is_decided_by_its_own_coin),
         cmocka_unit_test(a_misleading_sample_changes_nothing),
         cmocka_unit_test(instruction_sets_sift_the_same_candidates),
         cmocka_unit_test(bits_are_spent_as_asked),

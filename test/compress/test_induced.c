@@ -59,15 +59,6 @@ static void payloads_are_both_codecs_one_behind_the_other(void **state)
     }
 }
 
-static void a_biased_second_codec_is_no_promise_and_is_cautioned(void **state)
-{
-    (void)state;
-    Rig rig;
-    rig_open(&rig, "induced:with=sign+topk", shape_vector(9));
-    check(!(codec_traits(rig.codec) & UNBIASED) && strstr(codec_caution(rig.codec), "biased"));
-    rig_close(&rig);
-}
-
 static void the_first_codecs_state_moves_as_if_alone(void **state)
 {
     (void)state;
@@ -101,7 +92,6 @@ static void the_first_codecs_state_moves_as_if_alone(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(payloads_are_both_codecs_one_behind_the_other),
-    cmocka_unit_test(a_biased_second_codec_is_no_promise_and_is_cautioned),
     cmocka_unit_test(the_first_codecs_state_moves_as_if_alone),
 };
 

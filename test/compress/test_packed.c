@@ -91,39 +91,9 @@ static void what_does_not_shrink_is_sent_with_one_byte_more(void **state)
         }
 }
 
-static void what_needs_all_workers_sum_is_not_packed(void **state)
-{
-    (void)state;
-    static const char *const specs[] = {"zstd+powersgd", "blosc+ef+powersgd", "induced+powersgd"};
-    Error err;
-    const Codec *codec;
-    Arena *a = arena_open(0);
-    for (size_t k = 0; k < countof(specs); k++)
-        check(codec_open(&codec, specs[k], a, &err) == ERR_USAGE && strstr(err.text, "sum"));
-    arena_close(a);
-}
-
-static void packed_payloads_do_not_merge(void **state)
-{
-    (void)state;
-    static const char *const specs[] = {"zstd+none", "blosc+randk", "zstd+sign", "ef+zstd+none"};
-    for (size_t k = 0; k < countof(specs); k++) {
-        Rig rig;
-        rig_open(&rig, specs[k], shape_vector(8));
-        check(!(codec_traits(rig.codec) & (LINEAR | MERGEABLE)) && codec_traits(rig.codec) & LIBRARY_BYTES);
-        Buf out = {rig.payload.data, 0, rig.payload.cap};
-        check(codec_merge(&rig.call, NULL, 0, &out) == ERR_USAGE);
-        rig_close(&rig);
-    }
-}
-
-/* ---- hand-made payloads that attack the decoder ---- */
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(values_and_states_are_the_inner_codecs),
     cmocka_unit_test(what_does_not_shrink_is_sent_with_one_byte_more),
-    cmocka_unit_test(what_needs_all_workers_sum_is_not_packed),
-    cmocka_unit_test(packed_payloads_do_not_merge),
 };
 
 CHECK_MAIN(tests)

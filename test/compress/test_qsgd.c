@@ -95,16 +95,6 @@ static void every_size_bucket_and_code_comes_back_as_defined(void **state)
                                       turn % 3 ? "l2" : "linf"});
 }
 
-static void every_count_of_levels_works(void **state)
-{
-    (void)state;
-    static const uint32_t levels[] = {1,  2,   3,   4,   5,    15,   16,   31,   63,
-                                      64, 127, 128, 129, 1000, 1023, 1024, 4095, 65535};
-    for (size_t v = 0; v < countof(levels); v++)
-        for (size_t c = 0; c < countof(code_names); c++)
-            round_trip((Case){3000, 512, levels[v], code_names[c], v % 2 ? "l2" : "linf"});
-}
-
 /* ---- sizes ---- */
 
 /* Returns the sum of the code lengths of all values of a block, in bits. */
@@ -182,7 +172,6 @@ static void entropy_is_told_and_stands_below_the_bytes(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_size_bucket_and_code_comes_back_as_defined),
-    cmocka_unit_test(every_count_of_levels_works),
     cmocka_unit_test(streams_have_the_lengths_of_their_codes_and_elias_the_shorter),
     cmocka_unit_test(entropy_is_told_and_stands_below_the_bytes),
 };

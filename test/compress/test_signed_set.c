@@ -166,29 +166,6 @@ static void over_steps_nothing_is_lost(void **state)
     }
 }
 
-/* By default, tau is half the root mean square (rms) of x. For normal elements, P(|x| >= rms / 2) = 0.617. */
-static void tau_is_half_the_rms_unless_it_is_given(void **state)
-{
-    (void)state;
-    Try *t = open_strom("strom", 65536);
-    double squares = 0;
-    size_t kept = 0;
-    try_normal(t, 4);
-    for (size_t i = 0; i < 65536; i++)
-        squares += (double)t->x[i] * (double)t->x[i];
-    try_both(t);
-    const float tau = (float)(0.5 * sqrt(squares / 65536));
-    for (size_t i = 0; i < 65536; i++) {
-        check(t->y[i] == (fabsf(t->x[i]) >= tau ? copysignf(tau, t->x[i]) : 0));
-        kept += t->y[i] != 0;
-    }
-    check_near((double)kept / 65536, 0.61708, 0.01); /* 5 standard errors */
-    /* the payload has a bitmap of the elements sent (1 bit per element) and a sign for each element sent */
-    check(8 * (double)t->out.size / 65536 <= 1.01 * (1 + 0.617));
-    try_any_threads(t);
-    try_close(t);
-}
-
 /* ---- refused payloads ---- */
 
 static const struct CMUnitTest tests[] = {
@@ -196,7 +173,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_error_is_what_the_mean_does_not_carry),
     cmocka_unit_test(what_is_under_tau_gathers_until_it_is_sent),
     cmocka_unit_test(over_steps_nothing_is_lost),
-    cmocka_unit_test(tau_is_half_the_rms_unless_it_is_given),
 };
 
 CHECK_MAIN(tests)

@@ -232,37 +232,9 @@ static void neither_method_nor_draw_changes_the_variance(void **state)
     }
 }
 
-/* ---- payloads ---- */
-
-/* Two atoms of a 4 x 4 matrix take more bytes than 16 floats, so the draw is sent as floats. `streams.raw` must
- * be true then. */
-static void a_draw_larger_than_the_floats_counts_as_raw(void **state)
-{
-    (void)state;
-    float x[16];
-    size_t raw = 0;
-    Rig rig;
-    for (size_t i = 0; i < 16; i++)
-        x[i] = (float)(i % 5 == 0) + 0.1f * (float)(i % 3);
-    rig_open(&rig, "svd:rank=1.2", (Shape){.rank = 2, .dim = {4, 4}, .n = 16});
-    for (uint64_t r = 0; r < 50; r++) {
-        Streams streams = {0};
-        rig.call.streams = &streams;
-        check_ok(rig_encode(&rig, x, r), &rig.err);
-        rig.call.streams = NULL;
-        check_ok(rig_decode(&rig), &rig.err);
-        check(streams.raw == (rig.payload.data[0] == PAYLOAD_RAW));
-        check(!streams.raw || memcmp(rig.decoded, x, sizeof x));
-        raw += streams.raw;
-    }
-    check(raw > 5 && raw < 45);
-    rig_close(&rig);
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(estimates_are_unbiased_when_singular_values_coincide),
     cmocka_unit_test(neither_method_nor_draw_changes_the_variance),
-    cmocka_unit_test(a_draw_larger_than_the_floats_counts_as_raw),
 };
 
 CHECK_MAIN(tests)
