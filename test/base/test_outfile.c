@@ -142,21 +142,6 @@ static void a_process_that_ends_removes_its_temporary_files(void **state)
     arena_close(a);
 }
 
-static void a_file_that_appeared_meanwhile_is_replaced(void **state)
-{
-    Arena *a = arena_open(0);
-    Error err;
-    OutFile f;
-    (void)state;
-    check_ok(outfile_open(&f, in_scratch("out"), a, &err), &err);
-    outfile_bytes(&f, "after", 5);
-    file_save(in_scratch("out"), "before", 6);
-    assert_int_equal(outfile_commit(&f, &err), OK);
-    assert_out("after");
-    assert_int_equal(scratch_files(true), 1);
-    arena_close(a);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -165,7 +150,6 @@ int main(void)
         cmocka_unit_test(a_file_is_on_the_disk_before_it_gets_its_name),
         cmocka_unit_test(a_failure_of_the_disk_keeps_the_older_file),
         cmocka_unit_test(a_process_that_ends_removes_its_temporary_files),
-        cmocka_unit_test(a_file_that_appeared_meanwhile_is_replaced),
     };
     return cmocka_run_group_tests(tests, scratch_open, scratch_close) ? 1 : 0;
 }

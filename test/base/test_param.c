@@ -130,43 +130,10 @@ static void the_canonical_text_has_what_differs_in_schema_order(void **state)
     arena_close(a);
 }
 
-static void ranges_read_as_people_write_them(void **state)
-{
-    (void)state;
-    char out[96];
-    assert_string_equal(param_range(&schema[0], out), "1 to 16");
-    assert_string_equal(param_range(&schema[2], out), "above 0, to 1");
-    assert_string_equal(param_range(&schema[3], out), "-10 to inf");
-    assert_string_equal(param_range(&schema[4], out), "off|on");
-    assert_string_equal(param_range(&schema[5], out), "l2|linf");
-    check(param_rate(schema) == &schema[0] && !param_rate(NULL) && !param_find(schema, "x"));
-}
-
 typedef struct {
     int64_t bits;
     char list[6];
 } WithText;
-
-static void texts_are_kept_as_they_are_up_to_their_room(void **state)
-{
-    (void)state;
-    static const char *const forms[] = {"a:b:...", NULL};
-    static const Param keys[] = {
-        PARAM(WithText, bits, "4", 1, 16, "bits"), PARAM_WORDS(WithText, list, forms, "numbers"), {0}};
-    char out[96], value[32];
-    Arena *a = arena_open(0);
-    WithText p;
-    check_ok(param_parse(keys, &p, "codec", "bits=3", &err), &err);
-    check(!p.list[0] && !param_value(&keys[1], &p, value) && param_is_default(&keys[1], &p));
-    check_ok(param_parse(keys, &p, "codec", "list=1:2:3", &err), &err);
-    assert_string_equal(p.list, "1:2:3");
-    assert_string_equal(changed(keys, &p, a), ":list=1:2:3");
-    assert_string_equal(param_range(&keys[1], out), "a:b:...");
-    check(param_parse(keys, &p, "codec", "list=1:2:34", &err) == ERR_USAGE);
-    assert_string_equal(err.text, "codec: list=1:2:34: want a:b:..., at most 5 characters");
-    check(param_parse(keys, &p, "codec", "list=", &err) == ERR_USAGE);
-    arena_close(a);
-}
 
 /* ---- specs ---- */
 
@@ -254,18 +221,6 @@ static void wrong_specs_say_what_is_wrong(void **state)
     arena_close(a);
 }
 
-static void a_plus_begins_a_stage_only_before_a_letter(void **state)
-{
-    (void)state;
-    Arena *a = arena_open(0);
-    const Codec *codec;
-    check_ok(codec_open(&codec, "ef:decay=1e+0+none", a, &err), &err);
-    assert_string_equal(codec_text(codec, a), "ef+none");
-    check_ok(codec_open(&codec, "ef:decay=5e-1+ef+none", a, &err), &err);
-    assert_string_equal(codec_text(codec, a), "ef:decay=0.5+ef+none");
-    arena_close(a);
-}
-
 /* Each case: a spec with alternatives, and then the specs that it expands to. */
 static void alternatives_are_every_combination_in_order_each_once(void **state)
 {
@@ -328,12 +283,9 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(wrong_keys_say_what_is_wrong),
     cmocka_unit_test(a_key_too_long_is_refused),
     cmocka_unit_test(the_canonical_text_has_what_differs_in_schema_order),
-    cmocka_unit_test(ranges_read_as_people_write_them),
-    cmocka_unit_test(texts_are_kept_as_they_are_up_to_their_room),
     cmocka_unit_test(every_schema_is_sound),
     cmocka_unit_test(every_codec_prints_back),
     cmocka_unit_test(wrong_specs_say_what_is_wrong),
-    cmocka_unit_test(a_plus_begins_a_stage_only_before_a_letter),
     cmocka_unit_test(alternatives_are_every_combination_in_order_each_once),
     cmocka_unit_test(alternatives_beyond_measure_are_refused),
 };

@@ -190,48 +190,6 @@ static void streams_come_back_at_their_stated_cost(void **state)
             }
 }
 
-static void the_largest_alphabet_works(void **state)
-{
-    (void)state;
-    const size_t n = 3 * HUFFMAN_ALPHABET;
-    uint64_t *count = NEW_ZERO(arena, uint64_t, HUFFMAN_ALPHABET);
-    uint16_t *symbol = NEW(arena, uint16_t, n), *back = NEW(arena, uint16_t, n + HUFFMAN_SLACK);
-    for (size_t i = 0; i < n; i++) {
-        symbol[i] = (uint16_t)(i < HUFFMAN_ALPHABET ? i : rng_u64(&rng, USE_TEST, i) >> 60);
-        count[symbol[i]]++;
-    }
-    Huffman h = open_code(HUFFMAN_ALPHABET), read = open_code(HUFFMAN_ALPHABET);
-    check(huffman_build(&h, count));
-    const Stream bytes = write_all(&h, count, symbol, n);
-    BitReader r = bits_reader((Bytes){bytes.data, bytes.size});
-    check(huffman_table_get(&read, &r) && huffman_ready(&read) && huffman_get(&read, &r, n, back));
-    check(bits_finish(&r));
-    assert_memory_equal(symbol, back, n * sizeof *symbol);
-}
-
-static void alphabets_of_one_symbol_or_none_take_no_bits(void **state)
-{
-    (void)state;
-    uint64_t count[9] = {0};
-    uint16_t back[100 + HUFFMAN_SLACK];
-    Huffman h = open_code(9);
-    check(huffman_build(&h, count));
-    assert_int_equal(huffman_table_bits(&h), 1);
-    BitReader none = bits_reader((Bytes){NULL, 0});
-    check(huffman_get(&h, &none, 0, back) && !huffman_get(&h, &none, 1, back));
-    count[7] = 100;
-    check(huffman_build(&h, count));
-    assert_int_equal(huffman_bits(&h, count), 0);
-    assert_int_equal(huffman_table_bits(&h), gamma_bits(2) + gamma_bits(8));
-    check(huffman_get(&h, &none, 100, back));
-    for (size_t i = 0; i < 100; i++)
-        assert_int_equal(back[i], 7);
-    count[2] = 1; /* of two symbols, the smaller has the code word 0, the larger 1 */
-    check(huffman_build(&h, count));
-    assert_int_equal(huffman_bits(&h, count), 101);
-    check(h.length[2] == 1 && h.length[7] == 1 && h.code[2] == 0 && h.code[7] == 1);
-}
-
 static void the_example_of_the_format_page_is_so(void **state)
 {
     (void)state;
@@ -301,8 +259,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(no_other_code_is_shorter_by_brute_force),
     cmocka_unit_test(codes_end_at_their_longest_and_only_there),
     cmocka_unit_test(streams_come_back_at_their_stated_cost),
-    cmocka_unit_test(the_largest_alphabet_works),
-    cmocka_unit_test(alphabets_of_one_symbol_or_none_take_no_bits),
     cmocka_unit_test(the_example_of_the_format_page_is_so),
     cmocka_unit_test(tables_that_are_not_complete_are_refused),
 };

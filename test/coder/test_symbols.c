@@ -116,30 +116,6 @@ static void codes_spread_over_decades_go_by_classes(void **state)
     }
 }
 
-static void damaged_open_bits_are_refused(void **state)
-{
-    (void)state;
-    static uint32_t word[3000];
-    for (size_t i = 0; i < countof(word); i++)
-        word[i] = (uint32_t)exp2(16 * rng_unit(&rng, USE_TEST, i)) & 0xffff;
-    Carrier c = {.word = word, .n = countof(word)};
-    const Buf b = both_ways(17, &c);
-    const Symbols s = symbols_of(17, &c);
-    assert_int_equal(b.data[0] & 3, 3);
-    for (unsigned form = 0; form < 256; form++) {
-        const uint8_t was = b.data[0];
-        b.data[0] = (uint8_t)form;
-        check(comes_back(&s, &c, buf_bytes(&b)) == (form == was));
-        b.data[0] = was;
-    }
-    /* with a flipped bit, the reader must refuse the bytes or return other codes */
-    for (size_t i = 0; i < b.size; i++) {
-        b.data[i] ^= (uint8_t)(1 << i % 8);
-        check(!comes_back(&s, &c, buf_bytes(&b)));
-        b.data[i] ^= (uint8_t)(1 << i % 8);
-    }
-}
-
 static double bound_of(int width, Carrier *c, Buf *out)
 {
     Error err;
@@ -204,7 +180,6 @@ static void the_bound_is_that_of_the_streams_that_are_sent(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_bound_is_that_of_the_streams_that_are_sent),
     cmocka_unit_test(codes_spread_over_decades_go_by_classes),
-    cmocka_unit_test(damaged_open_bits_are_refused),
     cmocka_unit_test(the_shortest_form_is_taken),
     cmocka_unit_test(every_width_and_size_comes_back),
     cmocka_unit_test(an_empty_list_comes_back),

@@ -199,26 +199,6 @@ static void frequencies_are_their_sums_and_come_back(void **state)
     }
 }
 
-/* FFTW may reuse what it learned when it made earlier plans. This must not change any result. */
-static void earlier_plans_change_nothing(void **state)
-{
-    (void)state;
-    static const size_t lengths[] = {96, 97, 360, 1001, 2048, 6000};
-    for (size_t k = 0; k < countof(lengths); k++) {
-        const size_t n = lengths[k];
-        const ArenaMark mark = arena_mark(a);
-        const float *x = normal(n);
-        float *fresh = NEW(a, float, n), *late = NEW(a, float, n);
-        fftwf_forget_wisdom();
-        check_ok(cosine_forward(x, 1, n, fresh, 1, a, &err), &err);
-        for (size_t m = 2; m < 2 * n; m = m * 3 / 2)
-            check_ok(cosine_forward(normal(m), 1, m, NEW(a, float, m), 1, a, &err), &err);
-        check_ok(cosine_forward(x, 1, n, late, 1, a, &err), &err);
-        assert_memory_equal(fresh, late, n * sizeof *x);
-        arena_rewind(a, mark);
-    }
-}
-
 /* ---- phases ---- */
 
 /* Returns the probability that phase_draw returns the corner `first` of an edge, not the edge's other
@@ -261,18 +241,6 @@ static void rounded_phases_have_the_right_mean(void **state)
     }
 }
 
-static void corners_stand_on_the_circle(void **state)
-{
-    (void)state;
-    for (unsigned k = 0; k < PHASES; k++) {
-        double z[2];
-        phase_corner(k, z);
-        check_near(z[0], cos(2 * M_PI * k / PHASES), 1e-15);
-        check_near(z[1], sin(2 * M_PI * k / PHASES), 1e-15);
-        check_rel((double)gauge_of((float)z[0], (float)z[1]), 1, 2e-7);
-    }
-}
-
 static void real_numbers_keep_their_sign(void **state)
 {
     (void)state;
@@ -310,9 +278,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cosines_are_their_sums_and_come_back),
         cmocka_unit_test(frequencies_are_their_sums_and_come_back),
-        cmocka_unit_test(earlier_plans_change_nothing),
         cmocka_unit_test(rounded_phases_have_the_right_mean),
-        cmocka_unit_test(corners_stand_on_the_circle),
         cmocka_unit_test(real_numbers_keep_their_sign),
         cmocka_unit_test(gauges_are_distances_to_the_farthest_edge),
     };

@@ -336,19 +336,6 @@ static void singular_values_in_place_are_those_of_a_copy(void **state)
     }
 }
 
-static void the_blas_in_use_says_what_it_is(void **state)
-{
-    (void)state;
-    BlasInfo info;
-    assert_int_equal(linalg_blas_info(&info, &err), OK);
-    const char *wanted = info.wanted;
-    check(strstr(info.config, "OpenBLAS") && *info.core && *info.threading);
-    check(!wanted || !strcmp(wanted, "SkylakeX") || !strcmp(wanted, "Haswell"));
-    check(!wanted || strcmp(wanted, info.core));
-    print_message("%s; kernels for %s%s%s; %s\n", info.config, info.core, wanted ? ", better: " : "",
-                  wanted ? wanted : "", info.file);
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_instruction_set_gives_the_same_bytes),
     cmocka_unit_test(singular_values_in_place_are_those_of_a_copy),
@@ -360,7 +347,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(tiny_huge_zero_and_identity_matrices_decompose),
     cmocka_unit_test(eigenvectors_are_orthonormal_and_belong_to_their_values),
     cmocka_unit_test(an_eigenvector_is_the_same_whichever_others_are_asked_for),
-    cmocka_unit_test(the_blas_in_use_says_what_it_is),
 };
 
 int main(void)

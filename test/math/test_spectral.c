@@ -167,31 +167,6 @@ static void leading_atoms_are_those_of_the_largest_singular_values(void **state)
     }
 }
 
-/* More than a quarter of the columns, elements whose products exceed float, and a low rank: the same norms as by
- * the Gram matrix. */
-static void other_matrices_are_left_to_the_gram_matrix(void **state)
-{
-    (void)state;
-    const Tall plain = six_and_noise(300, 140);
-    const struct {
-        double scale;
-        size_t leading;
-        bool low;
-    } cases[] = {{1, 36, false}, {0x1p100, 16, false}, {0x1p-100, 16, false}, {1, 16, true}};
-    for (size_t c = 0; c < countof(cases); c++) {
-        float *x = NEW(arena, float, plain.rows *plain.cols);
-        for (size_t i = 0; i < plain.rows * plain.cols; i++)
-            x[i] = (float)(cases[c].scale * (double)plain.x[cases[c].low ? i % plain.cols : i]);
-        const Tall a = tall_of(x, plain.rows, plain.cols);
-        Spectral gram, near;
-        check_ok(spectral_open(&gram, a, SPECTRAL_GRAM, 1, arena, &err), &err);
-        check_ok(spectral_open_leading(&near, a, cases[c].leading, 1, arena, &err), &err);
-        check(near.order == NULL);
-        for (size_t i = 0; i < near.k; i++)
-            check(near.lambda[i] == gram.lambda[i]);
-    }
-}
-
 /* LAPACK's gesdd may loop for ever on an infinity, so NaN and infinity must be refused before gesdd is
  * called. */
 static void nan_and_infinity_are_refused_at_once(void **state)
@@ -211,24 +186,13 @@ static void nan_and_infinity_are_refused_at_once(void **state)
         }
 }
 
-static void what_is_too_wide_is_refused_before_it_is_read(void **state)
-{
-    (void)state;
-    Spectral s;
-    const Tall a = {.rows = 46341, .cols = 46341};
-    assert_int_equal(spectral_open(&s, a, SPECTRAL_GRAM, 1, arena, &err), ERR_NUMERIC);
-    check(strstr(err.text, "side 46341: want at most 46340") != NULL);
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(gram_and_gesdd_agree_on_the_spectrum),
     cmocka_unit_test(small_singular_values_survive_the_gram_matrix),
     cmocka_unit_test(a_matrix_of_rank_three_has_three_atoms),
     cmocka_unit_test(the_atoms_of_nearly_singular_matrices_are_a_basis),
     cmocka_unit_test(leading_atoms_are_those_of_the_largest_singular_values),
-    cmocka_unit_test(other_matrices_are_left_to_the_gram_matrix),
     cmocka_unit_test(nan_and_infinity_are_refused_at_once),
-    cmocka_unit_test(what_is_too_wide_is_refused_before_it_is_read),
 };
 
 int main(void)
