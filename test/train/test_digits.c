@@ -129,30 +129,6 @@ static void colour_digits_are_the_grey_ones_in_two_levels_for_each_channel(void 
     arena_close(s.a);
 }
 
-static void colour_digits_are_loaded_with_their_mean_and_deviation(void **state)
-{
-    (void)state;
-    Arena *a = arena_open(0);
-    Dataset d = load("colour-digits", SPLIT_TRAIN, 1, a);
-    draw_all(&d, 2);
-    check(d.count == COLOUR_TRAIN && d.info->channels == 3);
-    for (size_t channel = 0; channel < 3; channel++) {
-        double sum = 0, squares = 0;
-        for (size_t i = 0; i < d.count; i++)
-            for (size_t j = 0; j < 1024; j++) {
-                const double v = d.pixels[i * COLOUR_PIXELS + channel * 1024 + j] / 255.0;
-                sum += v;
-                squares += v * v;
-            }
-        const double n = (double)d.count * 1024, mean = sum / n;
-        check_rel(mean, (double)d.info->mean[channel], 0.02);
-        check_rel(sqrt(squares / n - mean * mean), (double)d.info->deviation[channel], 0.02);
-    }
-    d = load("colour-digits", SPLIT_TEST, 1, a);
-    check(d.count == COLOUR_TEST);
-    arena_close(a);
-}
-
 /* Among 4,000 images, the number of images of one digit has mean 400 and standard deviation 19. The probability
  * that any of the ten counts deviates by more than five standard deviations is below 1e-5. */
 static void every_digit_comes_as_often(void **state)
@@ -242,7 +218,6 @@ int main(void)
         cmocka_unit_test(digits_do_not_depend_on_threads_or_on_how_many_are_drawn),
         cmocka_unit_test(digits_have_the_mean_and_deviation_that_normalise_them),
         cmocka_unit_test(colour_digits_are_the_grey_ones_in_two_levels_for_each_channel),
-        cmocka_unit_test(colour_digits_are_loaded_with_their_mean_and_deviation),
         cmocka_unit_test(every_digit_comes_as_often),
         cmocka_unit_test(batches_draw_the_images_that_they_need),
         cmocka_unit_test(a_linear_model_reads_most_digits_and_not_all),

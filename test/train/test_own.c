@@ -182,20 +182,6 @@ static void other_files_are_refused_with_the_reason(void **state)
     }
 }
 
-static void damaged_files_and_folders_are_refused(void **state)
-{
-    (void)state;
-    Dataset d;
-    FILE *file = fopen("bad.h5", "w");
-    check(file && fprintf(file, "no HDF5 file") > 0 && !fclose(file));
-    check(dataset_load(&d, "bad.h5", NULL, SPLIT_TRAIN, 1, arena, &err) != OK);
-    check(strstr(err.text, "bad.h5"));
-    check(dataset_load(&d, "none.h5", NULL, SPLIT_TRAIN, 1, arena, &err) != OK &&
-          strstr(err.text, "none.h5"));
-    check(dataset_load(&d, "bad.h5", "folder", SPLIT_TRAIN, 1, arena, &err) == ERR_USAGE);
-    check(strstr(err.text, "--data-dir folder"));
-}
-
 static int set_up(void **state)
 {
     arena = arena_open(0);
@@ -214,7 +200,6 @@ int main(void)
         cmocka_unit_test(bytes_and_floats_are_read_split_and_normalised),
         cmocka_unit_test(a_file_may_say_what_is_to_test),
         cmocka_unit_test(other_files_are_refused_with_the_reason),
-        cmocka_unit_test(damaged_files_and_folders_are_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

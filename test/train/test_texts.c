@@ -77,27 +77,6 @@ static void bytes_that_occur_are_numbered_in_order(void **state)
     world_close(&w);
 }
 
-static void a_text_that_is_too_short_or_missing_is_refused(void **state)
-{
-    (void)state;
-    World w;
-    world_open(&w);
-    assert_int_equal(load(&w, w.dir, SPLIT_TRAIN, 3), ERR_IO);
-    write_text(&w, "0123456789", 10);
-    check_ok(load(&w, w.dir, SPLIT_TRAIN, 4), &w.err);
-    assert_int_equal(load(&w, w.dir, SPLIT_TRAIN, 5), ERR_USAGE);
-    check(strstr(w.err.text, "9 tokens to train, want 10") != NULL);
-    assert_int_equal(load(&w, w.dir, SPLIT_TEST, 1), ERR_USAGE);
-    check(strstr(w.err.text, "1 tokens to test, want 2") != NULL);
-    assert_int_equal(load(&w, w.dir, SPLIT_TRAIN, 0), ERR_USAGE);
-    write_text(&w, "", 0);
-    assert_int_equal(load(&w, w.dir, SPLIT_TRAIN, 1), ERR_USAGE);
-    check_ok(dataset_load(&w.d, "digits", NULL, SPLIT_TEST, 1, w.a, &w.err), &w.err);
-    assert_int_equal(dataset_window(&w.d, 4, w.a, &w.err), ERR_USAGE);
-    check_ok(dataset_window(&w.d, 0, w.a, &w.err), &w.err);
-    world_close(&w);
-}
-
 /* ---- windows ---- */
 
 enum { CONTEXT = 8, LENGTH = 1000 };
@@ -187,7 +166,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_that_occur_are_numbered_in_order),
-        cmocka_unit_test(a_text_that_is_too_short_or_missing_is_refused),
         cmocka_unit_test(windows_start_anywhere_and_labels_are_the_next_tokens),
         cmocka_unit_test(babble_has_the_entropy_rate_that_is_stated),
         cmocka_unit_test(babble_is_drawn_from_seed_and_split),
