@@ -78,19 +78,6 @@ static void bf16_is_the_answer_unless_a_codec_is_faster_for_certain(void **state
     check(strstr(advise_verdict(floats, 2, named(floats, 2, "bf16"), arena), "send float32: no codec"));
 }
 
-static void those_that_are_not_told_from_the_first_are_named(void **state)
-{
-    (void)state;
-    Candidate list[] = {candidate("a", 1, 0.1), candidate("b", 3, 4), candidate("c", 1.05, 0.02),
-                        candidate("bf16", 9, 0.1)},
-              alone[] = {candidate("a", 1, 2), candidate("bf16", 9, 0.1)};
-    check_ok(advise_rank(list, 4, &no_limits, arena, &err), &err);
-    check(list[2].rank == 1 && !strcmp(list[2].name, "b") && strstr(list[2].why, "not told from the first"));
-    check(!strcmp(advise_verdict(list, 4, &list[3], arena), "a: 1.73 times as fast as bf16; not told from it: c, b"));
-    check_ok(advise_rank(alone, 2, &no_limits, arena, &err), &err);
-    check(!strcmp(advise_verdict(alone, 2, &alone[1], arena), "a: 1.73 times as fast as bf16"));
-}
-
 static void the_verdict_has_the_speedup_over_float32_where_it_is_the_faster_plain_format(void **state)
 {
     (void)state;
@@ -171,20 +158,6 @@ static void an_error_is_held_to_the_limit_with_its_interval(void **state)
     check(!named(list, countof(list), "drawn")->rank && !named(list, countof(list), "exact")->rank);
 }
 
-static void a_codec_that_was_only_screened_is_not_ranked(void **state)
-{
-    (void)state;
-    Candidate list[] = {candidate("a", 10, 0), candidate("b", 1, 0)};
-    list[1].screened = true;
-    list[0].time.encode = list[0].time.total = 0.1;
-    check_ok(advise_rank(list, 2, &no_limits, arena, &err), &err);
-    check(!strcmp(list[0].name, "a") && list[0].rank == 1 && list[1].rank == 0);
-    Candidate later[] = {candidate("a", 1, 0), candidate("b", 30, 0)};
-    later[1].screened = true;
-    check_ok(advise_rank(later, 2, &no_limits, arena, &err), &err);
-    check(!strcmp(later[1].why, "3.6 times as long or more: sending takes 30 ms"));
-}
-
 static void the_slow_part_of_a_reason_is_the_one_with_the_largest_excess(void **state)
 {
     (void)state;
@@ -225,17 +198,6 @@ static void the_table_has_the_first_three_bf16_and_one_codec_of_each_other_famil
     check(shown[4] && !shown[8] && shown[7]);
 }
 
-static void no_codec_within_the_limits_is_said(void **state)
-{
-    (void)state;
-    Candidate list[] = {candidate("a", 1, 0), candidate("bf16", 2, 0)};
-    AdviseLimits limits = no_limits;
-    limits.bytes = 10;
-    check_ok(advise_rank(list, 2, &limits, arena, &err), &err);
-    check(list[0].rank == 0 && list[1].rank == 0);
-    check(!strcmp(advise_verdict(list, 2, &list[1], arena), "no codec meets the limits"));
-}
-
 int main(void)
 {
     arena = arena_open(0);
@@ -243,16 +205,13 @@ int main(void)
     cmocka_unit_test(codecs_are_ranked_by_time_and_overlapping_intervals_are_equal),
     cmocka_unit_test(those_equal_to_the_first_stand_before_faster_ones_that_are_not),
         cmocka_unit_test(bf16_is_the_answer_unless_a_codec_is_faster_for_certain),
-        cmocka_unit_test(those_that_are_not_told_from_the_first_are_named),
         cmocka_unit_test(the_verdict_has_the_speedup_over_float32_where_it_is_the_faster_plain_format),
         cmocka_unit_test(without_an_interval_nothing_is_faster_for_certain),
         cmocka_unit_test(intervals_have_the_degrees_of_freedom_of_the_repeats),
         cmocka_unit_test(codecs_that_break_a_limit_or_fail_have_no_rank_and_a_reason),
         cmocka_unit_test(an_error_is_held_to_the_limit_with_its_interval),
-    cmocka_unit_test(a_codec_that_was_only_screened_is_not_ranked),
         cmocka_unit_test(the_slow_part_of_a_reason_is_the_one_with_the_largest_excess),
         cmocka_unit_test(the_table_has_the_first_three_bf16_and_one_codec_of_each_other_family),
-        cmocka_unit_test(no_codec_within_the_limits_is_said),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     arena_close(arena);

@@ -222,49 +222,6 @@ static void wrong_options_say_what_is_wrong(void **state)
     }
 }
 
-static void a_missing_argument_shows_the_usage(void **state)
-{
-    (void)state;
-    Rig r;
-    rig_open(&r)->command.arguments_min = 1;
-    assert_int_equal(PARSE(&r, "-d"), ERR_USAGE);
-    assert_string_equal(r.err.text, "cmd: an argument is missing: want FILE");
-    arena_close(r.a);
-}
-
-static void help_shows_every_option_with_range_and_default(void **state)
-{
-    (void)state;
-    static const char *const lines[] = {
-        "usage: prog cmd FILE [OPTION]...\n",
-        "  -r, --repeats N         repeats (1 to 100, default 10)\n",
-        "      --noise X           noise (0 to 1, default 0.5)\n",
-        "      --memory BYTES      memory (default 1024M)\n",
-        "      --group G           what is one vector (tensor|kind|all, default tensor)\n",
-        "      --any N             any whole number (default 0)\n",
-        "  -d, --deep              deep\n",
-        "  -h, --help              print this help\n",
-        "  kept   as it   is\n",
-    };
-    Rig r;
-    char *text;
-    size_t size;
-    FILE *to = open_memstream(&text, &size);
-    rig_open(&r)->common = (Common){.seed = 1, .threads = 2};
-    cli_help(&r.command, to, r.a);
-    fclose(to);
-    for (size_t i = 0; i < countof(lines); i++) {
-        if (!strstr(text, lines[i]))
-            print_error("help lacks: %s", lines[i]);
-        check(strstr(text, lines[i]));
-    }
-    for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
-        check(strcspn(line, "\n") <= 80);
-    check(!strstr(text, "--resume"));
-    free(text);
-    arena_close(r.a);
-}
-
 static void colour_follows_the_option_then_the_environment(void **state)
 {
     (void)state;
@@ -308,8 +265,6 @@ static const struct CMUnitTest tests[] = {
                                     leave_folder),
     cmocka_unit_test(the_last_of_a_repeated_option_wins_and_a_list_drops_its_default),
     cmocka_unit_test(wrong_options_say_what_is_wrong),
-    cmocka_unit_test(a_missing_argument_shows_the_usage),
-    cmocka_unit_test(help_shows_every_option_with_range_and_default),
     cmocka_unit_test(colour_follows_the_option_then_the_environment),
     cmocka_unit_test(each_status_has_its_exit_code),
     cmocka_unit_test(a_first_signal_only_notes_that_it_came),

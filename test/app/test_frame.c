@@ -243,20 +243,6 @@ static void forgeries_with_right_checksums_are_refused(void **state)
     free(data);
 }
 
-static void what_is_no_container_is_one_clear_line(void **state)
-{
-    (void)state;
-    assert_int_equal(read_all(in_scratch("absent.atomo")), ERR_IO);
-    check(strstr(err.text, "absent.atomo: cannot be opened: No such file") != NULL);
-    assert_int_equal(read_all(scratch_dir), ERR_IO);
-    check(strstr(err.text, "not a regular file") != NULL);
-    mkfifo(in_scratch("fifo"), 0600);
-    assert_int_equal(read_all(in_scratch("fifo")), ERR_IO);
-    file_save(in_scratch("text.atomo"), "step,loss\n1,2.5\n", 16);
-    assert_int_equal(read_all(in_scratch("text.atomo")), ERR_CORRUPT);
-    check(strstr(err.text, "not a payload container") != NULL);
-}
-
 static void more_elements_than_a_payload_justifies_are_not_written(void **state)
 {
     (void)state;
@@ -282,7 +268,6 @@ int main(void)
         cmocka_unit_test(every_cut_is_seen_and_located),
         cmocka_unit_test(every_flipped_bit_is_seen),
         cmocka_unit_test(forgeries_with_right_checksums_are_refused),
-        cmocka_unit_test(what_is_no_container_is_one_clear_line),
         cmocka_unit_test(more_elements_than_a_payload_justifies_are_not_written),
     };
     return cmocka_run_group_tests(tests, scratch_open, scratch_close) ? 1 : 0;

@@ -119,17 +119,6 @@ static void a_transposed_kernel_says_so_and_is_not_transposed_twice(void **state
     arena_close(a);
 }
 
-/* Other attributes, and texts that name no layout, change nothing. */
-static void unknown_layouts_are_passed_over(void **state)
-{
-    static const Attr other = {"layout", ATTR_TEXT, 0, 0, "NCHW"}, number = {"layout", ATTR_INT, 3, 0, NULL};
-    (void)state;
-    write_kernel(&other, NULL);
-    check_kernel(LAYOUT_AUTO, false);
-    write_kernel(NULL, &number);
-    check_kernel(LAYOUT_AUTO, false);
-}
-
 static void doubt_is_cast_on_shapes_of_keras_alone(void **state)
 {
     static const struct {
@@ -187,7 +176,6 @@ int main(void)
         cmocka_unit_test(an_attribute_of_the_file_names_the_layout_of_all_kernels),
         cmocka_unit_test(the_kernels_attribute_counts_before_the_files_and_the_option_before_both),
         cmocka_unit_test(a_transposed_kernel_says_so_and_is_not_transposed_twice),
-        cmocka_unit_test(unknown_layouts_are_passed_over),
         cmocka_unit_test(doubt_is_cast_on_shapes_of_keras_alone),
         cmocka_unit_test(a_name_of_keras_decides_where_shapes_do_not),
     };

@@ -91,28 +91,6 @@ static void an_attribute_gives_the_number_of_a_step(void **state)
     check_tensors("e*/i*", want, countof(want));
 }
 
-/* A tensor directly in the group of an epoch, and a group called "step_3", are no steps of the glob. */
-static void tensors_outside_of_the_named_groups_have_no_step(void **state)
-{
-    static const char *const paths[] = {"epoch1/iter2/w", "epoch1/w", "step_3/w"};
-    static const Want want[] = {
-        {NULL, NULL, 0, "epoch1/w", 1}, {NULL, NULL, 0, "step_3/w", 2}, {"epoch1/iter2", NULL, 2, "w", 0}};
-    (void)state;
-    write_paths(paths, countof(paths), false);
-    check_tensors("epoch*/iter*", want, countof(want));
-}
-
-/* The numbers of four levels have more digits than an integer, so that each step keeps its last number. */
-static void numbers_too_long_to_be_joined_stay(void **state)
-{
-    static const char *const paths[] = {"a999999999/b999999999/c1/w", "a999999999/b999999998/c1/w"};
-    static const Want want[] = {{"a999999999/b999999998/c1", NULL, 1, "w", 1},
-                                {"a999999999/b999999999/c1", NULL, 1, "w", 0}};
-    (void)state;
-    write_paths(paths, countof(paths), false);
-    check_tensors("a*/b*/c*", want, countof(want));
-}
-
 static void a_glob_that_no_group_matches_is_an_error_with_a_better_glob(void **state)
 {
     static const char *const paths[] = {"epoch_1/it2/w"}, *const plain[] = {"layer1/w"};
@@ -161,8 +139,6 @@ int main(void)
         cmocka_unit_test(iterations_that_go_on_keep_their_numbers),
         cmocka_unit_test(workers_stand_below_nested_steps),
         cmocka_unit_test(an_attribute_gives_the_number_of_a_step),
-        cmocka_unit_test(tensors_outside_of_the_named_groups_have_no_step),
-        cmocka_unit_test(numbers_too_long_to_be_joined_stay),
         cmocka_unit_test(a_glob_that_no_group_matches_is_an_error_with_a_better_glob),
         cmocka_unit_test(groups_of_layers_are_not_taken_for_steps),
     };

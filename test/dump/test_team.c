@@ -136,18 +136,6 @@ static void made_gradients_are_real_ones_with_noise(void **state)
     drop();
 }
 
-static void noise_beyond_float32_is_refused(void **state)
-{
-    static const char *const groups[] = {""};
-    float x[N];
-    (void)state;
-    Team c = make_team(groups, 1, 99);
-    c.noise = 1e300;
-    check(team_load(&c, c.list.item, 1, x, &err) == ERR_NUMERIC);
-    check(strstr(err.text, "made-up worker 1") && strstr(err.hint, "--noise 0"));
-    drop();
-}
-
 static void noise_does_not_depend_on_threads(void **state)
 {
     enum { LONG = 3 * BLOCK + 17 };
@@ -183,7 +171,6 @@ int main(void)
         cmocka_unit_test(without_worker_groups_steps_are_the_workers),
         cmocka_unit_test(one_gradient_is_enough),
         cmocka_unit_test(made_gradients_are_real_ones_with_noise),
-        cmocka_unit_test(noise_beyond_float32_is_refused),
         cmocka_unit_test(noise_does_not_depend_on_threads),
     };
     return cmocka_run_group_tests(tests, scratch_open, scratch_close) ? 1 : 0;

@@ -316,27 +316,6 @@ static void groups_of_one_number_draw_apart(void **state)
     shut_dump();
 }
 
-static void groups_of_their_own_number_have_it_as_address(void **state)
-{
-    (void)state;
-    const hid_t file = make_file(in_scratch("plain.h5"), false);
-    static const char *const groups[] = {"step_1", "step_2", "step_1/worker_0", "step_1/worker_1",
-                                         "step_2/worker_1"};
-    for (size_t i = 0; i < countof(groups); i++)
-        make_group(file, groups[i]);
-    make_floats(file, "step_1/worker_0/a", H5T_IEEE_F32LE, 3, H5P_DEFAULT);
-    make_floats(file, "step_1/worker_1/a", H5T_IEEE_F32LE, 3, H5P_DEFAULT);
-    make_floats(file, "step_2/worker_1/a", H5T_IEEE_F32LE, 3, H5P_DEFAULT);
-    H5Fclose(file);
-    open_dump("plain.h5");
-    check_apart(0);
-    for (size_t i = 0; i < dump_count(dump); i++) {
-        const TensorInfo *t = dump_tensor(dump, i);
-        check(t->step_address == t->step && t->worker_address == t->worker);
-    }
-    shut_dump();
-}
-
 static void cycles_end_and_soft_links_are_passed_over(void **state)
 {
     (void)state;
@@ -353,23 +332,6 @@ static void cycles_end_and_soft_links_are_passed_over(void **state)
     open_dump("cycle.h5");
     /* g/x is listed under each of its two names, so the dump has two tensors */
     assert_int_equal(dump_count(dump), 2);
-    shut_dump();
-}
-
-static void names_keep_their_control_characters_and_messages_lose_them(void **state)
-{
-    (void)state;
-    const hid_t file = make_file(in_scratch("names.h5"), true);
-    make_floats(file, "a\n\x1b[31mb", H5T_IEEE_F32LE, 3, H5P_DEFAULT);
-    make_floats(file, "..", H5T_IEEE_F32LE, 3, H5P_DEFAULT);
-    H5Fclose(file);
-    open_dump("names.h5");
-    assert_string_equal(dump_tensor(dump, 1)->path, "a\n\x1b[31mb");
-    const char *glob = "q";
-    Selection s = {.tensors = {&glob, 1}};
-    size_t *index, count;
-    assert_int_equal(dump_select(dump, &s, arena, &index, &count, &err), ERR_USAGE);
-    check(!strpbrk(err.text, "\n\x1b") && strstr(err.text, "a??[31mb"));
     shut_dump();
 }
 
@@ -489,9 +451,7 @@ int main(void)
         cmocka_unit_test(datasets_without_floats_are_skipped_and_counted),
         cmocka_unit_test(steps_and_workers_come_in_numerical_order),
         cmocka_unit_test(groups_of_one_number_draw_apart),
-        cmocka_unit_test(groups_of_their_own_number_have_it_as_address),
         cmocka_unit_test(cycles_end_and_soft_links_are_passed_over),
-        cmocka_unit_test(names_keep_their_control_characters_and_messages_lose_them),
         cmocka_unit_test(globs_select_by_path_name_step_and_worker),
         cmocka_unit_test(what_is_no_dump_is_one_clear_line),
         cmocka_unit_test(the_readers_death_is_an_error_and_stays_one),

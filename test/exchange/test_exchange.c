@@ -338,30 +338,6 @@ static void states_are_found_again_by_worker_and_tensor(void **state)
     group_close(&s);
 }
 
-static void a_tensor_of_another_shape_has_another_state_or_is_refused(void **state)
-{
-    static Group s;
-    void *one, *other;
-    (void)state;
-    group_open(&s, "ef+none", 0);
-    Call c = s.x.call;
-    const Shape smaller = shape_vector(10);
-    for (int one_shape = 0; one_shape < 2; one_shape++) {
-        codec_states_forget(&s.states);
-        s.states.one_shape = one_shape;
-        c.shape = &s.shape;
-        check_ok(codec_states_find(&s.states, &c, 0, "w", &one), &s.err);
-        c.shape = &smaller;
-        const Status status = codec_states_find(&s.states, &c, 0, "w", &other);
-        check(status == (one_shape ? ERR_CORRUPT : OK) && (one_shape || one != other));
-    }
-    codec_states_forget(&s.states);
-    s.states.elements_max = 15;
-    check_ok(codec_states_find(&s.states, &c, 0, "w", &one), &s.err);
-    check(codec_states_find(&s.states, &c, 1, "w", &one) == ERR_CORRUPT);
-    group_close(&s);
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(payloads_of_another_process_give_the_same_estimate_and_states),
     cmocka_unit_test(batches_give_the_estimate_of_all_payloads_at_once),
@@ -371,7 +347,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_mean_over_senders_divides_by_how_many_sent_the_element),
     cmocka_unit_test(parcels_hold_every_element_once),
     cmocka_unit_test(states_are_found_again_by_worker_and_tensor),
-    cmocka_unit_test(a_tensor_of_another_shape_has_another_state_or_is_refused),
 };
 
 CHECK_MAIN(tests)

@@ -123,23 +123,6 @@ static void too_little_memory_costs_pooled_order_statistics(void **state)
     open_world(1, 1);
 }
 
-static void without_distances_a_third_of_the_memory_suffices(void **state)
-{
-    (void)state;
-    for (unsigned less = 0; less < 2; less++) {
-        World *w = open_world(1, 1);
-        add_codec(w, &rounded);
-        w->c.memory = 4 * 71300 - less;
-        w->c.without_distances = true;
-        check(compare_reach(&w->list, w->c.memory, false) == (less ? LEVEL_VECTOR : LEVEL_RUN));
-        run(w);
-        check(isnan(value(kept(w, 3, 0), "elem_error_big")) == (less > 0));
-        check(isnan(value(kept(w, 3, 0), "wasserstein")));
-        close_world(state);
-    }
-    open_world(1, 1);
-}
-
 /* With enough memory, the values of all steps are sorted together for the record of the whole run. The
  * metrics of single steps must be the same as with little memory. */
 static void memory_does_not_change_what_both_have(void **state)
@@ -237,7 +220,6 @@ static const struct CMUnitTest tests[] = {
     WORLD_TEST(threads_do_not_change_figures),
     WORLD_TEST(a_random_codec_is_measured_as_one),
     WORLD_TEST(too_little_memory_costs_pooled_order_statistics),
-    WORLD_TEST(without_distances_a_third_of_the_memory_suffices),
     WORLD_TEST(memory_does_not_change_what_both_have),
     WORLD_TEST(empty_and_single_vectors_are_measured),
     WORLD_TEST(long_vectors_have_fewer_distances),

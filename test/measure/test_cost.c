@@ -22,26 +22,6 @@ static int close_arena(void **state)
 
 /* ---- links ---- */
 
-static void presets_are_what_they_say(void **state)
-{
-    static const struct {
-        const char *name;
-        double alpha, beta;
-    } known[] = {{"lan1g", 1e-4, 1.25e8},          {"lan10g", 5e-5, 1.25e9},
-                 {"lan25g", 2.5e-5, 3.125e9},      {"lan100g", 1e-5, 1.25e10},
-                 {"wan100m", 2e-2, 1.25e7},        {"edge20m", 3e-2, 2.5e6},
-                 {"ec2-g2.2xlarge", 2e-4, 1.25e8}, {"ec2-m5.4xlarge", 6e-5, 1.25e9}};
-    (void)state;
-    for (size_t i = 0; i < countof(known); i++) {
-        Link l;
-        check_ok(link_read(&l, known[i].name, a, &err), &err);
-        assert_string_equal(l.name, known[i].name);
-        check_rel(l.latency, known[i].alpha, 1e-12);
-        check_rel(l.bandwidth, known[i].beta, 1e-12);
-    }
-    check(!links[countof(known)].name);
-}
-
 static void links_of_ones_own_are_read(void **state)
 {
     static const struct {
@@ -416,7 +396,6 @@ static void an_allgather_loses_to_a_ring_once_its_ratio_is_over_two_in_p(void **
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(presets_are_what_they_say),
         cmocka_unit_test(links_of_ones_own_are_read),
         cmocka_unit_test(exchanges_take_what_their_messages_take),
         cmocka_unit_test(one_worker_has_nobody_to_send_to_but_a_server),

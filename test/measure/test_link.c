@@ -107,15 +107,6 @@ static void a_latency_is_never_negative(void **state)
     check(f.bandwidth_se > 0);
 }
 
-static void times_that_do_not_grow_have_no_bandwidth(void **state)
-{
-    const LinkPoint falls[] = {{1, 1e3, 3e-3}, {1, 1e5, 2e-3}, {1, 1e6, 1e-3}};
-    LinkFit f;
-    (void)state;
-    check(link_fit(&f, falls, countof(falls), &err) == ERR_NUMERIC);
-    check(strstr(err.text, "do not grow"));
-}
-
 /* ---- files ---- */
 
 static Arena *a;
@@ -148,31 +139,6 @@ static void a_file_has_the_fit_of_all_exchanges(void **state)
     arena_close(a);
 }
 
-static void other_files_are_refused(void **state)
-{
-    static const char *const rows[] = {
-        "",
-        "{\"record\": \"fit\", \"exchange\": \"ring\", \"alpha_ms\": 7, \"beta_gbps\": 7}",
-        ALL("\"alpha_ms\": 0.25"),
-        ALL("\"alpha_ms\": null, \"beta_gbps\": 1"),
-        ALL("\"alpha_ms\": \"1\", \"beta_gbps\": 1"),
-        ALL("\"alpha_ms\": -1, \"beta_gbps\": 1"),
-        ALL("\"alpha_ms\": 1, \"beta_gbps\": 0")};
-    Link l;
-    (void)state;
-    a = arena_open(0);
-    for (size_t i = 0; i < countof(rows); i++) {
-        check(link_read(&l, write_file("atomo-link/1", rows[i]), a, &err) == ERR_CORRUPT);
-        check(strstr(err.text, "link.json: no fit of a link") && strstr(err.hint, "atomo-bench link -o"));
-    }
-    const char *path = write_file("atomo-cost/1", ALL("\"alpha_ms\": 1, \"beta_gbps\": 1"));
-    check(link_read(&l, path, a, &err) == ERR_CORRUPT);
-    file_save(path, "{", 1);
-    check(link_read(&l, path, a, &err) == ERR_CORRUPT);
-    check(link_read(&l, in_scratch("none.json"), a, &err) == ERR_IO);
-    arena_close(a);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -180,9 +146,7 @@ int main(void)
         cmocka_unit_test(no_other_link_is_nearer),
         cmocka_unit_test(intervals_hold_the_link_as_often_as_they_say),
         cmocka_unit_test(a_latency_is_never_negative),
-        cmocka_unit_test(times_that_do_not_grow_have_no_bandwidth),
         cmocka_unit_test(a_file_has_the_fit_of_all_exchanges),
-        cmocka_unit_test(other_files_are_refused),
     };
     return cmocka_run_group_tests(tests, scratch_open, scratch_close) ? 1 : 0;
 }

@@ -472,29 +472,6 @@ static void threads_change_nothing(void **state)
     }
 }
 
-static void gradients_that_cannot_be_read_and_stops_end_it(void **state)
-{
-    Bench b;
-    (void)state;
-    for (size_t at = 1; at <= 16; at++) {
-        open_bench(&b, "qsgd", 4, 700, 0);
-        b.fail_at = at; /* 4 loads each for percentiles, the mean gradient and payloads */
-        check(run_bench(&b) == (at <= 12 ? ERR_IO : OK));
-        check(at > 12 || !strcmp(b.err.text, "gone"));
-        close_bench(&b);
-        open_bench(&b, "joint", 4, 700, 0);
-        b.fail_at = at; /* making the plan takes 4 more loads */
-        check(run_bench(&b) == ERR_IO);
-        close_bench(&b);
-    }
-    open_bench(&b, "topk", 100, 700, 0);
-    b.stop_at = 150;
-    stopping = &b;
-    check(run_bench(&b) == ERR_STOPPED && b.loads == 150);
-    stopping = NULL;
-    close_bench(&b);
-}
-
 /* Top-k takes scratch memory to find the k largest elements: at least an index for each. A merge adds its
  * own memory to the codec's. */
 static void scratch_memory_is_counted(void **state)
@@ -528,7 +505,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(shared_draws_on_different_rests_have_no_closed_form),
     cmocka_unit_test(threads_change_nothing),
     cmocka_unit_test(scratch_memory_is_counted),
-    cmocka_unit_test(gradients_that_cannot_be_read_and_stops_end_it),
 };
 
 CHECK_MAIN(tests)

@@ -78,10 +78,6 @@ static double level(double x)
     (void)x;
     return 7;
 }
-static double rough(double x) /* a function that rises on average, with falling parts */
-{
-    return 10 * x * (1 + 0.03 * sin(1e5 * x));
-}
 
 static void a_size_is_found_in_few_tries(void **state)
 {
@@ -168,22 +164,6 @@ static void what_is_out_of_reach_is_approached(void **state)
     check(s.reached && s.tries == 1 && s.at == 0.01);
 }
 
-static void roughness_does_not_mislead(void **state)
-{
-    (void)state;
-    for (double target = 0.01; target < 9; target *= 1.7) {
-        const Solution s = solved(rough, target, 1e-12, 1, false, 0.01);
-        check(s.tries <= 20 && fabs(s.value / target - 1) <= 0.03);
-    }
-}
-
-static void a_range_of_one_value_is_a_range(void **state)
-{
-    (void)state;
-    const Solution s = solved(levels, 9, 4, 4, true, 16);
-    check(s.at == 4 && s.tries == 1 && !s.reached);
-}
-
 static double nowhere(double x)
 {
     (void)x;
@@ -230,8 +210,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(stairs_are_climbed_to_the_nearest_step),
     cmocka_unit_test(a_jump_over_the_target_is_closed_in_on),
     cmocka_unit_test(what_is_out_of_reach_is_approached),
-    cmocka_unit_test(roughness_does_not_mislead),
-    cmocka_unit_test(a_range_of_one_value_is_a_range),
     cmocka_unit_test(no_value_and_failures_end_the_search),
     cmocka_unit_test(decimals_are_the_shortest_between_two),
 };
