@@ -548,90 +548,6 @@ static void wrong_calls_are_refused(void **state)
     atomo_codec_close(NULL);
 }
 
-static void impossible_layouts_are_refused(void **state)
-{
-    static const size_t huge[] = {SIZE_MAX - 2, 4};
-    atomo_codec *codec = NULL;
-    atomo_tensor *t = NULL;
-    atomo_error err;
-    (void)state;
-    refused(atomo_codec_open(&codec, NULL, &err), ATOMO_USAGE, &err, "no spec");
-    check(!codec);
-    good(atomo_codec_open(&codec, "ef+topk:ratio=0.1", &err), &err);
-    atomo_layout l = {.name = "", .rank = 2, .workers = 1};
-    refused(atomo_tensor_open(&t, codec, &l, &err), ATOMO_USAGE, &err, "tensor: rank 2, and dim is NULL");
-    l.dim = huge;
-    refused(atomo_tensor_open(&t, codec, &l, &err), ATOMO_USAGE, &err, " x 4: too many elements");
-    l.dim = (const size_t[]){ROWS, COLS};
-    good(atomo_tensor_open(&t, codec, &l, &err), &err);
-    refused(atomo_step_finish(t, NULL, &err), ATOMO_USAGE, &err, "tensor: call");
-    const size_t size = atomo_state_size(t);
-    uint8_t *saved = test_malloc(size);
-    good(atomo_state_save(t, saved, size, &err), &err);
-    for (int other = 0; other < 2; other++) {
-        atomo_tensor_close(t);
-        l.name = other ? "" : "fc";
-        l.seed = (uint64_t)other;
-        good(atomo_tensor_open(&t, codec, &l, &err), &err);
-        refused(atomo_state_load(t, saved, size, &err), ATOMO_USAGE, &err, "name and seed");
-    }
-    test_free(saved);
-    atomo_tensor_close(t);
-    atomo_codec_close(codec);
-}
-
-/* Neither calls about a single worker (atomo_encode, ...) nor a failed send may change a step that has
- * begun. */
-static void an_open_step_is_left_alone(void **state)
-{
-    static float x[N], bad[N], mean[2][N], y[N];
-    Shape shape;
-    atomo_error err;
-    atomo_codec *codec;
-    (void)state;
-    check(shape_make(&shape, 2, (const size_t[]){ROWS, COLS}));
-    draw(x, 0, 1);
-    bad[3] = NAN;
-    good(atomo_codec_open(&codec, "powersgd:rank=2", &err), &err);
-    for (int disturb = 0; disturb < 2; disturb++) {
-        atomo_tensor *t;
-        const atomo_layout layout = layout_of(&shape, 0, 1);
-        good(atomo_tensor_open(&t, codec, &layout, &err), &err);
-        uint8_t *out = test_malloc(atomo_encode_bound(t));
-        const void *payload, *none;
-        size_t size, other;
-        int more = 1;
-        good(atomo_step_begin(t, 5, 1, mean[disturb], &err), &err);
-        while (more) {
-            good(atomo_step_send(t, x, &payload, &size, &err), &err);
-            if (disturb) {
-                refused(atomo_step_send(t, bad, &none, &other, &err), ATOMO_NUMERIC, &err, "element 3");
-                good(atomo_encode(t, 9, x, out, atomo_encode_bound(t), &other, &err), &err);
-                good(atomo_decode(t, 9, 0, out, other, y, &err), &err);
-                refused(atomo_advance(t, 9, x, out, other, &err), ATOMO_USAGE, &err, "finish the step first");
-            }
-            good(atomo_step_take(t, 0, payload, size, &err), &err);
-            good(atomo_step_end_round(t, &more, &err), &err);
-        }
-        good(atomo_step_finish(t, x, &err), &err);
-        test_free(out);
-        atomo_tensor_close(t);
-    }
-    check(!memcmp(mean[0], mean[1], sizeof mean[0]));
-    atomo_codec_close(codec);
-}
-
-static void compressors_are_listed(void **state)
-{
-    (void)state;
-    size_t count = 0;
-    const char *brief;
-    for (const char *name; (name = atomo_compressor(count, &brief)); count++)
-        check(!strcmp(name, compressors[count]->name) && *brief);
-    check(!compressors[count] && !atomo_compressor(count + 5, NULL));
-    check(atomo_interface() == ATOMO_INTERFACE && *atomo_version());
-}
-
 /* ---- threads ---- */
 
 typedef struct {
@@ -698,9 +614,6 @@ int main(void)
         cmocka_unit_test(merged_payloads_decode_to_the_sum),
         cmocka_unit_test(payloads_merge_on_their_way),
         cmocka_unit_test(wrong_calls_are_refused),
-        cmocka_unit_test(impossible_layouts_are_refused),
-        cmocka_unit_test(an_open_step_is_left_alone),
-        cmocka_unit_test(compressors_are_listed),
         cmocka_unit_test(threads_do_not_meet),
     };
     return cmocka_run_group_tests(tests, collect_specs, drop_specs);
