@@ -104,7 +104,6 @@ static void check_same_dump(float factor)
 
 static void none_brings_every_dump_back_exactly(void **state)
 {
-    (void)state;
     arena = arena_open(0);
     const Codec none = codec_of(compressor_find("none"));
     for (int workers = 1; workers <= 2; workers++) {
@@ -125,7 +124,6 @@ static void none_brings_every_dump_back_exactly(void **state)
  * be confused, although they are neighbours in sorted order. */
 static void only_groups_on_the_way_to_what_is_sent_are_kept(void **state)
 {
-    (void)state;
     arena = arena_open(0);
     static const char *const groups[] = {"", "step_1", "step_1-x", "step_10", "step_1/a", "step_1/a-", "z"};
     static const char *const paths[] = {"step_1/a/w", "step_1-x/v", "step_10/u", "step_1/a-/t", "z"};
@@ -224,7 +222,6 @@ static void make_whole_numbers(int tensors)
 
 static void states_evolve_and_are_replayed(void **state)
 {
-    (void)state;
     arena = arena_open(0);
     const Codec codec = codec_of(&delta);
     for (int tensors = 2; tensors <= 90; tensors += 88) { /* many tensors make the table of states grow */
@@ -240,7 +237,6 @@ static void states_evolve_and_are_replayed(void **state)
 
 static void a_payload_of_another_codec_is_refused_with_its_place(void **state)
 {
-    (void)state;
     arena = arena_open(0);
     const Codec none = codec_of(compressor_find("none")), other = codec_of(&delta);
     make_dump(1, 1);
@@ -272,7 +268,6 @@ static bool stop_at_two(void *data, uint64_t done, const char *at)
 
 static void work_that_is_stopped_leaves_nothing(void **state)
 {
-    (void)state;
     arena = arena_open(0);
     scratch_files(true);
     make_dump(1, 1);
@@ -287,7 +282,6 @@ static void work_that_is_stopped_leaves_nothing(void **state)
 
 static void a_record_at_the_address_of_another_name_is_refused(void **state)
 {
-    (void)state;
     FrameWriter *w;
     arena = arena_open(0);
     const float x[2] = {1, 2};
@@ -305,7 +299,6 @@ static void a_record_at_the_address_of_another_name_is_refused(void **state)
 
 static void decoding_ends_at_the_limits(void **state)
 {
-    (void)state;
     arena = arena_open(0);
     const Codec none = codec_of(compressor_find("none"));
     const GroupSpec each = {.grouping = GROUP_TENSOR};

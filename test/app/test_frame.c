@@ -19,7 +19,6 @@ static uint64_t sum_of(const char *text)
 
 static void the_checksum_is_xxh64(void **state)
 {
-    (void)state;
     check(sum_of("") == 0xef46db3751d8e999);
     check(sum_of("a") == 0xd24ec4f1a98c6e5b);
     check(sum_of("abc") == 0x44bc2cf5ad770999);
@@ -29,7 +28,6 @@ static void the_checksum_is_xxh64(void **state)
 /* 100 bytes, cut into three pieces at every pair of places, have the checksum of the whole. */
 static void the_checksum_of_pieces_is_that_of_the_whole(void **state)
 {
-    (void)state;
     uint8_t data[100];
     for (size_t i = 0; i < sizeof data; i++)
         data[i] = (uint8_t)(i * i + 7);
@@ -47,7 +45,6 @@ static void the_checksum_of_pieces_is_that_of_the_whole(void **state)
 /* 0 to 600 floats have the checksum of their bytes in a file. */
 static void the_checksum_of_floats_is_that_of_their_bytes(void **state)
 {
-    (void)state;
     enum { MOST = 600 };
     static uint8_t data[4 * MOST];
     static float x[MOST];
@@ -103,7 +100,6 @@ static Status write_sample(const char *path, Arena *a)
 
 static void what_is_put_is_taken(void **state)
 {
-    (void)state;
     Arena *a = arena_open(0);
     FrameReader *r;
     FrameItem item;
@@ -161,7 +157,6 @@ static uint8_t *sample(size_t *size)
 
 static void every_cut_is_seen_and_located(void **state)
 {
-    (void)state;
     size_t size;
     uint8_t *data = sample(&size);
     for (size_t cut = 0; cut < size; cut++) {
@@ -178,7 +173,6 @@ static void every_cut_is_seen_and_located(void **state)
 
 static void every_flipped_bit_is_seen(void **state)
 {
-    (void)state;
     size_t size;
     uint8_t *data = sample(&size);
     for (size_t bit = 0; bit < 8 * size; bit++) {
@@ -215,7 +209,6 @@ static void check_refused(const uint8_t *data, size_t size, const char *why)
 
 static void forgeries_with_right_checksums_are_refused(void **state)
 {
-    (void)state;
     size_t size;
     uint8_t *data = sample(&size), *forged = malloc(size);
     const size_t header = block_at(data, 0), record = block_at(data, 2);
@@ -245,7 +238,6 @@ static void forgeries_with_right_checksums_are_refused(void **state)
 
 static void more_elements_than_a_payload_justifies_are_not_written(void **state)
 {
-    (void)state;
     Arena *a = arena_open(0);
     FrameWriter *w;
     FrameMember member = {.path = "x", .shape = shape_vector((size_t)1 << 30)};

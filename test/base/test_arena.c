@@ -7,7 +7,6 @@
 
 static void blocks_are_aligned_and_apart(void **state)
 {
-    (void)state;
     Arena *a = arena_open(0);
     uint8_t *last = NULL;
     size_t last_size = 0;
@@ -24,7 +23,6 @@ static void blocks_are_aligned_and_apart(void **state)
 
 static void rewinding_gives_the_same_memory_again(void **state)
 {
-    (void)state;
     Arena *a = arena_open(0);
     NEW(a, char, 100);
     const ArenaMark mark = arena_mark(a);
@@ -41,7 +39,6 @@ static void rewinding_gives_the_same_memory_again(void **state)
 
 static void the_peak_is_the_most_at_once(void **state)
 {
-    (void)state;
     Arena *a = arena_open(0);
     const ArenaMark mark = arena_mark(a);
     NEW(a, char, 1 << 20);
@@ -55,7 +52,6 @@ static void the_peak_is_the_most_at_once(void **state)
 
 static void a_limit_is_kept_and_named(void **state)
 {
-    (void)state;
     Error err;
     Arena *a = arena_open(1 << 20);
     check(NEW(a, char, 1 << 19));
@@ -68,7 +64,6 @@ static void a_limit_is_kept_and_named(void **state)
 
 static void sizes_that_overflow_are_refused(void **state)
 {
-    (void)state;
     Error err;
     Arena *a = arena_open(0);
     check(!arena_take(a, SIZE_MAX / 2, 3));
@@ -81,7 +76,6 @@ static void sizes_that_overflow_are_refused(void **state)
 
 static void zeroed_memory_is_zero_after_use(void **state)
 {
-    (void)state;
     Arena *a = arena_open(0);
     const ArenaMark mark = arena_mark(a);
     memset(NEW(a, char, 5000), 0xff, 5000);
@@ -96,7 +90,6 @@ static void zeroed_memory_is_zero_after_use(void **state)
  * arena allocates only from its own chunks. */
 static void lent_memory_is_taken_first(void **state)
 {
-    (void)state;
     enum { LENT = 4096 };
     uint8_t *lent = aligned_alloc(64, LENT);
     Arena *a = arena_open(0);
@@ -125,7 +118,6 @@ static void lent_memory_is_taken_first(void **state)
 
 static void trimming_keeps_what_is_taken(void **state)
 {
-    (void)state;
     Arena *a = arena_open(0);
     uint8_t *kept = NEW(a, uint8_t, 1000);
     memset(kept, 7, 1000);

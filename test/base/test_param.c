@@ -30,7 +30,6 @@ static Status parse(Params *p, const char *keys)
 
 static void defaults_hold_until_named(void **state)
 {
-    (void)state;
     Params p;
     check_ok(parse(&p, ""), &err);
     check(p.bits == 4 && p.levels == PARAM_NONE && p.ratio == 0.01 && isnan(p.tau) && p.shared &&
@@ -41,7 +40,6 @@ static void defaults_hold_until_named(void **state)
 
 static void naming_a_key_unsets_those_it_excludes(void **state)
 {
-    (void)state;
     Params p;
     check_ok(parse(&p, "levels=3"), &err);
     check(p.bits == PARAM_NONE && p.levels == 3);
@@ -51,7 +49,6 @@ static void naming_a_key_unsets_those_it_excludes(void **state)
 
 static void wrong_keys_say_what_is_wrong(void **state)
 {
-    (void)state;
     static const char *const wrong[][2] = {
         {"bist=3", "did you mean bits?"},
         {"bits", "\"bits\" has no value: want KEY=VALUE"},
@@ -84,7 +81,6 @@ static void wrong_keys_say_what_is_wrong(void **state)
 
 static void a_key_too_long_is_refused(void **state)
 {
-    (void)state;
     char keys[600] = "bits=";
     memset(keys + 5, '1', 500);
     Params p;
@@ -104,7 +100,6 @@ static const char *changed(const Param *keys, const void *params, Arena *a)
 
 static void the_canonical_text_has_what_differs_in_schema_order(void **state)
 {
-    (void)state;
     static const char *const pairs[][2] = {
         {"", ""},
         {"bits=4", ""},
@@ -139,7 +134,6 @@ typedef struct {
 
 static void every_schema_is_sound(void **state)
 {
-    (void)state;
     for (size_t c = 0; compressors[c]; c++) {
         int rates = 0;
         char params[4096];
@@ -164,7 +158,6 @@ static void every_schema_is_sound(void **state)
 
 static void every_codec_prints_back(void **state)
 {
-    (void)state;
     Arena *a = arena_open(0);
     for (size_t c = 0; compressors[c]; c++) {
         const Codec *codec, *again;
@@ -182,7 +175,6 @@ static void every_codec_prints_back(void **state)
 
 static void wrong_specs_say_what_is_wrong(void **state)
 {
-    (void)state;
     static const char *const wrong[][2] = {
         {"", "no codec is called \"\""},
         {"nona", "did you mean none?"},
@@ -224,7 +216,6 @@ static void wrong_specs_say_what_is_wrong(void **state)
 /* Each case: a spec with alternatives, and then the specs that it expands to. */
 static void alternatives_are_every_combination_in_order_each_once(void **state)
 {
-    (void)state;
     static const char *const cases[][6] = {
         {"none", "none"},
         {"ef:decay=0.5/0.25+none", "ef:decay=0.5+none", "ef:decay=0.25+none"},
@@ -256,7 +247,6 @@ static void alternatives_are_every_combination_in_order_each_once(void **state)
 
 static void alternatives_beyond_measure_are_refused(void **state)
 {
-    (void)state;
     Arena *a = arena_open(0);
     TextBuf spec = {.arena = a};
     for (int stage = 0; stage < 7; stage++) {

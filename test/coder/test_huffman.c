@@ -10,7 +10,6 @@ static Rng rng;
 
 static int open_all(void **state)
 {
-    (void)state;
     arena = arena_open(0);
     rng = rng_open(5, 0, 0, 0, rng_hash("huffman"));
     return 0;
@@ -18,7 +17,6 @@ static int open_all(void **state)
 
 static int close_all(void **state)
 {
-    (void)state;
     arena_close(arena);
     return 0;
 }
@@ -54,7 +52,6 @@ static uint64_t least_bits(const uint64_t *weight, size_t n)
 
 static void no_other_code_is_shorter_by_brute_force(void **state)
 {
-    (void)state;
     for (uint64_t trial = 0; trial < 400; trial++) {
         uint64_t count[12] = {0}, weight[6];
         size_t n = 0;
@@ -77,7 +74,6 @@ static void no_other_code_is_shorter_by_brute_force(void **state)
 /* Among all symbol counts with the same sum, Fibonacci numbers give the longest code words. */
 static void codes_end_at_their_longest_and_only_there(void **state)
 {
-    (void)state;
     for (uint32_t n = 2; n <= 46; n++) {
         uint64_t count[46] = {1, 1};
         for (uint32_t i = 2; i < n; i++)
@@ -173,7 +169,6 @@ static void come_back(uint32_t alphabet, size_t n, const uint64_t *shape, bool s
 
 static void streams_come_back_at_their_stated_cost(void **state)
 {
-    (void)state;
     static const size_t ns[] = {0, 1, 2, 3, 5, 12, 13, 100, 1000, 20000};
     static const uint32_t alphabets[] = {1, 2, 3, 4, 31, 256, 1000};
     for (size_t a = 0; a < countof(alphabets); a++)
@@ -192,7 +187,6 @@ static void streams_come_back_at_their_stated_cost(void **state)
 
 static void the_example_of_the_format_page_is_so(void **state)
 {
-    (void)state;
     static const uint16_t symbol[] = {0, 1, 0, 3, 0, 1, 0};
     uint64_t count[4] = {4, 2, 0, 1};
     Huffman h = open_code(4);
@@ -214,7 +208,6 @@ typedef struct {
 
 static void tables_that_are_not_complete_are_refused(void **state)
 {
-    (void)state;
     static const Table tables[] = {
         {2, {1, 1}, {1, 1}, true},
         {2, {1, 2}, {1, 1}, false},       /* incomplete: the codeword 11 belongs to no symbol */

@@ -108,7 +108,6 @@ static Rng rng;
 
 static int open_all(void **state)
 {
-    (void)state;
     rng = rng_open(5, 0, 0, 0, rng_hash("rans"));
     return 0;
 }
@@ -157,7 +156,6 @@ static void random_counts(uint64_t *count, uint32_t n, uint64_t trial)
 
 static void shares_are_the_best_to_a_thousandth(void **state)
 {
-    (void)state;
     for (uint64_t trial = 0; trial < 240; trial++) {
         const uint32_t n = 2 + (uint32_t)(trial % 60);
         const int precision = 6 + (int)(trial % 10);
@@ -185,7 +183,6 @@ static void shares_are_the_best_to_a_thousandth(void **state)
 
 static void tables_come_back_at_their_stated_cost(void **state)
 {
-    (void)state;
     size_t is_rounded = 0;
     for (uint64_t trial = 0; trial < 200; trial++) {
         static uint64_t count[3000];
@@ -215,7 +212,6 @@ static void tables_come_back_at_their_stated_cost(void **state)
 
 static void streams_equal_a_slow_writers_and_come_back(void **state)
 {
-    (void)state;
     static const size_t ns[] = {0, 1, 2, 3, 4, 5, 15, 16, 17, 31, 100, 1000, 5003};
     static const uint32_t alphabets[] = {1, 2, 3, 16, 31, 256};
     static uint8_t slow[3 * 5003 + 64], back[5003];
@@ -240,7 +236,6 @@ static void streams_equal_a_slow_writers_and_come_back(void **state)
 
 static void sizes_are_the_entropy_and_what_the_cost_function_says(void **state)
 {
-    (void)state;
     for (int kind = 0; kind < 8; kind++)
         for (size_t l = 0; l < countof(lane_counts); l++) {
             const double slopes[] = {0, 0.1, 0.3, 0.7, 1, 2, 4, 6};
@@ -259,7 +254,6 @@ static void sizes_are_the_entropy_and_what_the_cost_function_says(void **state)
 
 static void every_instruction_set_writes_and_reads_the_same(void **state)
 {
-    (void)state;
     static uint8_t room[ISA_COUNT][3 << 12], back[1 << 12];
     for (int kind = 0; kind < 8; kind++)
         for (size_t rows = 0; rows < 200; rows += 1 + rows / 4) {
@@ -299,7 +293,6 @@ static void every_instruction_set_writes_and_reads_the_same(void **state)
 /* Every frequency, and states round the multiples of it and at the ends of the range. */
 static void quotients_by_inverses_are_exact(void **state)
 {
-    (void)state;
     static RansWriter w;
     for (uint32_t f = 1; f < RANS_FINE_SLOTS; f++) {
         const uint32_t other = RANS_FINE_SLOTS - f;
@@ -326,7 +319,6 @@ static void quotients_by_inverses_are_exact(void **state)
  * one symbol only. */
 static void several_streams_are_those_written_alone(void **state)
 {
-    (void)state;
     static RansWriter writer[RANS_SEVERAL];
     static RansReader reader[RANS_SEVERAL];
     static uint8_t back[RANS_SEVERAL][1 << 12], slow[1 << 14];
@@ -383,7 +375,6 @@ static void several_streams_are_those_written_alone(void **state)
 
 static void the_example_of_the_format_page_is_so(void **state)
 {
-    (void)state;
     static const uint8_t byte[] = {0, 1, 0, 3, 0, 1, 0};
     static const uint8_t table[] = {0x4f, 0x75, 0x98, 0xa5, 0x00}, stream[] = {0x45, 0x3d, 0x32, 0x03};
     static const uint64_t count[4] = {4, 2, 0, 1};
@@ -404,7 +395,6 @@ static void the_example_of_the_format_page_is_so(void **state)
 
 static void a_wrong_last_state_is_refused_as_no_stream_has_two_meanings(void **state)
 {
-    (void)state;
     static uint8_t back[1001], again[3000];
     for (size_t l = 0; l < countof(lane_counts); l++) {
         size_t refused = 0;
@@ -451,7 +441,6 @@ typedef struct {
  * bits. */
 static void tables_beyond_their_precision_are_refused(void **state)
 {
-    (void)state;
     for (uint64_t listed = 15; listed < 19; listed++)
         for (uint64_t first = 18; first < 24; first++) {
             uint8_t data[64] = {0};

@@ -15,7 +15,6 @@ static void fill_codes(size_t n, uint8_t most, double slope)
 
 static void the_shortest_form_is_taken(void **state)
 {
-    (void)state;
     Carrier c = {.byte = codes, .n = N};
     fill_codes(N, 31, 0.5);
     Buf b = both_ways(5, &c);
@@ -44,7 +43,6 @@ static void the_shortest_form_is_taken(void **state)
 
 static void every_width_and_size_comes_back(void **state)
 {
-    (void)state;
     static const size_t ns[] = {1, 2, 63, 64, 65, 1000, 9000, 65536, 65537, 140000};
     static uint32_t word[140000];
     static uint8_t byte[140000];
@@ -66,7 +64,6 @@ static void every_width_and_size_comes_back(void **state)
 
 static void an_empty_list_comes_back(void **state)
 {
-    (void)state;
     static uint32_t word[1];
     for (int width = 1; width <= SYMBOLS_WIDTH; width++) {
         Carrier c = {.byte = codes, .word = width > 8 ? word : NULL};
@@ -77,7 +74,6 @@ static void an_empty_list_comes_back(void **state)
 
 static void forms_that_no_writer_writes_are_refused(void **state)
 {
-    (void)state;
     Carrier c = {.byte = codes, .n = 1000};
     fill_codes(1000, 15, 0.7);
     const Buf b = both_ways(4, &c);
@@ -94,7 +90,6 @@ static void forms_that_no_writer_writes_are_refused(void **state)
  * table would be very large. So the symbols must be classes of magnitudes (the position of the highest bit). */
 static void codes_spread_over_decades_go_by_classes(void **state)
 {
-    (void)state;
     static uint32_t word[N];
     for (int width = 9; width <= SYMBOLS_WIDTH; width++) {
         const ArenaMark mark = arena_mark(arena);
@@ -146,7 +141,6 @@ static double order_0(const uint32_t *code, size_t from, size_t to, int shift)
  * blocks. Bit planes: the number of bits. */
 static void the_bound_is_that_of_the_streams_that_are_sent(void **state)
 {
-    (void)state;
     static uint32_t word[N];
     Buf b;
     const ArenaMark mark = arena_mark(arena);

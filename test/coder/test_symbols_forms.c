@@ -86,7 +86,6 @@ static bool is_a_form(const Symbols *s, unsigned form)
 
 static void every_form_of_the_page_is_read_and_no_other(void **state)
 {
-    (void)state;
     static const int widths[] = {1, 8, 9, 17};
     for (size_t k = 0; k < 2 * countof(widths); k++) {
         const ArenaMark mark = arena_mark(arena);
@@ -102,7 +101,6 @@ static void every_form_of_the_page_is_read_and_no_other(void **state)
 /* Reading one code too many may leave the final rANS states unchanged, yet the bytes must be refused. */
 static void one_code_more_than_was_written_is_refused(void **state)
 {
-    (void)state;
     static const int widths[] = {5, 9, 17};
     for (size_t k = 0; k < countof(widths); k++) {
         const char *why;
@@ -132,7 +130,6 @@ static void fill_decades(void)
 
 static void blocks_of_different_decades_have_classes_with_tables_of_their_own(void **state)
 {
-    (void)state;
     Carrier c = {.word = word, .n = N};
     fill_decades();
     const Buf b = both_ways(17, &c);
@@ -143,7 +140,6 @@ static void blocks_of_different_decades_have_classes_with_tables_of_their_own(vo
  * classes, plus 1 bit for each low bit. */
 static void the_bound_of_classes_counts_their_open_bits(void **state)
 {
-    (void)state;
     static uint32_t count[1 << SYMBOLS_WIDTH];
     Error err;
     double said = -1, bits = 0;
@@ -210,7 +206,6 @@ static void check_one_lane(size_t blocks, bool own)
 
 static void blocks_with_one_lane_are_streams_of_their_own(void **state)
 {
-    (void)state;
     for (size_t blocks = 3; blocks <= 9; blocks += 3) {
         check_one_lane(blocks, false);
         check_one_lane(blocks, true);

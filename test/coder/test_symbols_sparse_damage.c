@@ -62,7 +62,6 @@ static void fill_good(void)
 
 static void damaged_heads_are_refused(void **state)
 {
-    (void)state;
     fill_good();
     check(parts_read(good));
     Parts p = good;
@@ -84,7 +83,6 @@ static void damaged_heads_are_refused(void **state)
 
 static void a_common_code_among_the_others_is_refused(void **state)
 {
-    (void)state;
     static const uint8_t others[] = {1, COMMON, 4};
     fill_good();
     byte[6] = COMMON;
@@ -95,7 +93,6 @@ static void a_common_code_among_the_others_is_refused(void **state)
 
 static void more_others_than_a_quarter_are_refused(void **state)
 {
-    (void)state;
     static size_t places[SMALL / 4 + 2];
     static uint8_t ones[SMALL / 4 + 2];
     memset(ones, 1, sizeof ones);

@@ -71,7 +71,6 @@ static Bytes payload_of(const Try *t)
 
 static void elements_decode_to_the_mean_of_their_bucket(void **state)
 {
-    (void)state;
     static const char *const specs[] = {"cas",
                                         "cas:clusters=1",
                                         "cas:clusters=5",
@@ -107,7 +106,6 @@ static void elements_decode_to_the_mean_of_their_bucket(void **state)
 
 static void no_collision_is_lossless(void **state)
 {
-    (void)state;
     Try *t = open_normal("cas:clusters=3,allocate=manual,sizes=1:900:900", N);
     for (size_t i = 0; i < N; i++)
         t->x[i] = i % 1000 == 1 ? t->x[i] : 0;
@@ -136,7 +134,6 @@ static void no_collision_is_lossless(void **state)
 /* A size of 1 in the key `sizes` must give 1 bucket. (The code released with the paper takes 10.) */
 static void payloads_keep_to_one_budget(void **state)
 {
-    (void)state;
     static const struct {
         const char *spec;
         size_t buckets;
@@ -162,7 +159,6 @@ static void payloads_keep_to_one_budget(void **state)
 
 static void bits_are_what_was_asked_for(void **state)
 {
-    (void)state;
     const double bits[] = {1.05, 1.5, 2, 2.5, 3, 4, 5.5};
     for (size_t k = 0; k < countof(bits); k++)
         for (int normal = 0; normal < 2; normal++) {

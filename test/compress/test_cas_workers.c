@@ -90,7 +90,6 @@ static size_t bucket_of(const Model *m, const Call *c, size_t i, float x)
 
 static void merged_sums_are_kept_bucket_by_bucket(void **state)
 {
-    (void)state;
     static double sum[N], count[N], want[N];
     static const char *const specs[] = {"cas", "cas:clusters=3"};
     for (size_t s = 0; s < countof(specs); s++) {
@@ -138,7 +137,6 @@ static void merged_sums_are_kept_bucket_by_bucket(void **state)
 
 static void model_is_learned_every_period_of_steps(void **state)
 {
-    (void)state;
     Try *t = try_open("cas:period=3", N);
     uint8_t *kept = NEW_ZERO(t->arena, uint8_t, codec_state_size(&t->call)), head[35], before[35] = {0};
     t->call.state = kept;

@@ -17,7 +17,6 @@ static Try *open_matrix(const char *spec)
  * rounded, so that many magnitudes are equal. */
 static void each_chunk_sends_its_k_largest_elements(void **state)
 {
-    (void)state;
     Try *t = open_matrix("chunktopk:k=7,chunk=32");
     for (size_t i = 0; i < ROWS * COLS; i++)
         t->x[i] = rintf(4 * t->x[i]);

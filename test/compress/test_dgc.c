@@ -34,7 +34,6 @@ static void settle(Run *r)
 
 static void every_step_sends_the_largest_of_what_accumulated(void **state)
 {
-    (void)state;
     static const struct {
         const char *spec;
         double ratio;
@@ -86,7 +85,6 @@ static void every_step_sends_the_largest_of_what_accumulated(void **state)
  * integers, so the sums are exact. */
 static void without_momentum_all_that_came_in_went_out_or_is_owed(void **state)
 {
-    (void)state;
     const size_t n = 30000;
     Run r = open_run("dgc:ratio=0.02,momentum=0", n);
     double *in = NEW_ZERO(r.t->arena, double, n);
@@ -110,7 +108,6 @@ static void without_momentum_all_that_came_in_went_out_or_is_owed(void **state)
  * sent. */
 static void rare_values_go_though_no_sample_saw_them(void **state)
 {
-    (void)state;
     Try *t = try_open("dgc:ratio=0.001", 400000);
     for (size_t i = 0; i < 300; i++)
         t->x[i * 1000 + 7] = i % 2 ? 1 : -1;

@@ -51,7 +51,6 @@ static const size_t sizes[] = {500, 1001, 4096, 65536 + 3, 131072 + 4097};
  * sum p has a relative error of up to 6e-8. */
 static void probabilities_are_optimal_in_each_basis(void **state)
 {
-    (void)state;
     for (size_t k = 0; k < countof(cases); k++)
         for (size_t s = 0; s < countof(sizes); s++) {
             const size_t n = sizes[s];
@@ -85,7 +84,6 @@ static void probabilities_are_optimal_in_each_basis(void **state)
 /* The worked example of docs/FORMAT.md. */
 static void the_formats_example_decodes_as_it_says(void **state)
 {
-    (void)state;
     static const uint8_t payload[] = {1, 1, 0, 0x40, 0, 0, 0, 0xc0, 0};
     static const double want[] = {-1, -1, 1, 1, 0};
     Rig rig;

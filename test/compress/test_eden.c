@@ -19,7 +19,6 @@ static const char *const specs[] = {"drive",
 /* Every estimate y must have <y, x> = |x|^2 with the default scale, and <y - x, y> = 0 with scale=mse. */
 static void scales_are_the_unbiased_one_and_the_one_of_least_error(void **state)
 {
-    (void)state;
     for (size_t s = 0; s < countof(specs); s++)
         for (size_t n = 64; n < 200000; n = n * 5 + 7) {
             Try *t = try_open(specs[s], n);

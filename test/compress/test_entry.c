@@ -75,7 +75,6 @@ static void decodes_to_the_reference(const float *x, size_t n, const char *spec,
  * elements differ from all others, so the sample suggests a wrong water level. */
 static void a_misleading_sample_changes_nothing(void **state)
 {
-    (void)state;
     const size_t n = 262144, stride = n / 16384;
     const ArenaMark mark = arena_mark(forever);
     float *x = vector(n, "normal");
@@ -102,7 +101,6 @@ static void a_misleading_sample_changes_nothing(void **state)
 
 static void instruction_sets_sift_the_same_candidates(void **state)
 {
-    (void)state;
     static const float scales[] = {0.5f, 3, 100, 1e-30f, 1e-44f, FLT_TRUE_MIN};
     const ArenaMark mark = arena_mark(forever);
     const float *x = vector(BLOCK, "normal"), *tiny = vector(BLOCK, "denormal");
@@ -155,7 +153,6 @@ static double mean_bits(const char *spec, const float *x, size_t n)
 
 static void bits_are_spent_as_asked(void **state)
 {
-    (void)state;
     static const double wanted[] = {0.02, 0.1, 0.5, 1, 2, 5, 12};
     static const char *const laws[] = {"normal", "laplace"};
     for (size_t l = 0; l < countof(laws); l++)
@@ -172,7 +169,6 @@ static void bits_are_spent_as_asked(void **state)
 /* With draw=systematic, the number of elements kept differs from its mean by at most one. */
 static void a_systematic_draw_keeps_a_steady_number(void **state)
 {
-    (void)state;
     const size_t n = 200000;
     const ArenaMark mark = arena_mark(forever);
     const float *x = vector(n, "laplace");
@@ -196,7 +192,6 @@ static void a_systematic_draw_keeps_a_steady_number(void **state)
  * is 1 / P(draw not empty), 1.58 if one element is expected. The limit is six standard errors. */
 static void drawing_again_inflates_by_the_chance_of_not_being_empty(void **state)
 {
-    (void)state;
     static const struct {
         const char *spec;
         bool independent;

@@ -95,7 +95,6 @@ static void check_sizes(const char *file, const GroupSpec *groups, size_t specs)
 /* The dump has tensors of less than 100 elements, which are sent raw. */
 static void sizes_are_those_of_the_comparison(void **state)
 {
-    (void)state;
     check_sizes(two_steps, &(GroupSpec){.min_elements = 100}, countof(compared));
 }
 
@@ -144,7 +143,6 @@ static bool has_a_reason(World *w, Sizer *s, const Codec *codec, double bits, do
 
 static void every_codec_comes_to_a_bit_or_as_near_as_it_can(void **state)
 {
-    (void)state;
     World w;
     Sizer *s;
     const char *conv[] = {"conv*"};
@@ -175,7 +173,6 @@ static Error err;
 
 static void a_rate_is_set_where_it_stands(void **state)
 {
-    (void)state;
     static const struct {
         const char *spec;
         double rate;
@@ -228,7 +225,6 @@ static void check_spread(const char *spec, const char *values, const char *want,
 
 static void rates_spread_over_what_a_key_can_be(void **state)
 {
-    (void)state;
     check_spread("qsgd", NULL, "qsgd:bits=1 qsgd:bits=2 qsgd:bits=3 qsgd qsgd:bits=6 qsgd:bits=8", 0);
     check_spread("entry", NULL,
                  "entry:ratio=0.001 entry:ratio=0.003 entry entry:ratio=0.03 entry:ratio=0.1 entry:ratio=0.3",
@@ -255,7 +251,6 @@ static void rates_spread_over_what_a_key_can_be(void **state)
  * parameter. */
 static void every_rate_has_a_grid(void **state)
 {
-    (void)state;
     Arena *a = arena_open(0);
     for (size_t k = 0; compressors[k]; k++) {
         const Codec *room[16], *codec;

@@ -69,7 +69,6 @@ static void halve_fill(float *x)
 
 static void halves_are_the_nearest_ones_and_saturate(void **state)
 {
-    (void)state;
     float x[N], back[N];
     uint8_t out[2 * N];
     halve_fill(x);
@@ -98,7 +97,6 @@ static void halves_are_the_nearest_ones_and_saturate(void **state)
  * has 21 bits of one random word and 32 bits of another. */
 static void random_halves_equal_their_definition(void **state)
 {
-    (void)state;
     float x[N];
     uint8_t out[2 * N];
     halve_fill(x);
@@ -131,7 +129,6 @@ static void random_halves_equal_their_definition(void **state)
 
 static void what_is_too_large_becomes_the_largest_and_has_no_closed_form(void **state)
 {
-    (void)state;
     static const double most[] = {65504, 0x1.fep127};
     for (size_t s = 0; s < countof(specs); s++) {
         Try *t = try_open(specs[s], 4);
@@ -161,7 +158,6 @@ static Bytes merge_of(Try *t, const Bytes *in, size_t count)
 /* The sum of five times 65504, the largest finite fp16 number, exceeds the range of fp16. */
 static void sums_beyond_the_largest_half_are_kept(void **state)
 {
-    (void)state;
     Try *t = try_open("fp16", 2);
     Bytes sent[WORKERS];
     t->x[0] = 65504, t->x[1] = -60000;

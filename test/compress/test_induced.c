@@ -22,7 +22,6 @@ static Shape matrix(void)
  * specifies the random numbers of the second codec. */
 static void payloads_are_both_codecs_one_behind_the_other(void **state)
 {
-    (void)state;
     static const char *const specs[][3] = {
         {"induced:with=qsgd:bits=2,bucket=64+topk:ratio=0.1", "topk:ratio=0.1", "qsgd:bits=2,bucket=64"},
         {"induced:with=entry:ratio=0.05+scaledsign", "scaledsign", "entry:ratio=0.05"},
@@ -61,7 +60,6 @@ static void payloads_are_both_codecs_one_behind_the_other(void **state)
 
 static void the_first_codecs_state_moves_as_if_alone(void **state)
 {
-    (void)state;
     static const char *const specs[][2] = {{"induced+strom:tau=1", "strom:tau=1"},
                                            {"induced:with=natural+ef+topk:ratio=0.1", "ef+topk:ratio=0.1"},
                                            {"induced:with=natural+dgc:ratio=0.05", "dgc:ratio=0.05"}};

@@ -11,7 +11,6 @@ static const size_t sizes[] = {0, 1, 2, 3, 4, 7, 63, 64, 65, 500, 4097, 65535, 6
 /* intsgd and qsgd with norm=linf and the same number of levels round with the same random numbers. */
 static void numbers_are_those_of_qsgd_under_the_largest_magnitude(void **state)
 {
-    (void)state;
     for (int bits = 2; bits <= 16; bits += bits < 4 ? 1 : 4)
         for (int share = 0; share < 2; share++)
             for (size_t k = 0; k < countof(sizes); k++) {
@@ -44,7 +43,6 @@ static void numbers_are_those_of_qsgd_under_the_largest_magnitude(void **state)
 /* All workers send the highest level, or all send the lowest, so the sums are extreme. */
 static void sums_do_not_overflow(void **state)
 {
-    (void)state;
     for (int bits = 2; bits <= 16; bits += 2) {
         char spec[32];
         snprintf(spec, sizeof spec, "intsgd:bits=%d", bits);
@@ -64,7 +62,6 @@ static void sums_do_not_overflow(void **state)
 /* The vector of worker 1 is four times as large, so worker 1 determines the shared scale. */
 static void the_variance_is_that_of_the_shared_scale(void **state)
 {
-    (void)state;
     Crowd k = crowd_open("intsgd:bits=5", 3000, 2);
     double most = 0, v = 0;
     try_normal(k.t[0], 64), try_normal(k.t[1], 65);

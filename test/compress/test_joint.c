@@ -15,7 +15,6 @@ static Arena *forever;
 /* The library computes a curve from a histogram of the magnitudes, the test from all elements. */
 static void curves_of_entry_are_those_of_sorted_magnitudes(void **state)
 {
-    (void)state;
     Model m;
     model_fill(&m, 1, 6);
     model_step(&m, "entry");
@@ -49,7 +48,6 @@ static void curves_of_entry_are_those_of_sorted_magnitudes(void **state)
  * of the point by 5 standard errors plus 1 % plus 4 bits (for the padding of the last byte). */
 static void encoding_at_a_level_costs_what_the_curve_says(void **state)
 {
-    (void)state;
     static const char *const specs[] = {"entry", "svd", "svd:reshape=square,method=gesdd"};
     Model m;
     model_fill(&m, 2, 6);
@@ -82,7 +80,6 @@ static void encoding_at_a_level_costs_what_the_curve_says(void **state)
 /* The plan chooses a codec for each tensor. The payload names the codec, so decoding needs no plan. */
 static void payloads_are_read_without_the_plan_and_name_their_codec(void **state)
 {
-    (void)state;
     Model m;
     size_t used[3] = {0};
     model_fill(&m, 5, 6);
@@ -106,7 +103,6 @@ static void payloads_are_read_without_the_plan_and_name_their_codec(void **state
 /* Inside error feedback, joint must plan for the sum of each tensor and its residual. */
 static void error_feedback_plans_on_what_it_will_send(void **state)
 {
-    (void)state;
     Model m, sum;
     model_fill(&m, 7, 6);
     model_fill(&sum, 7, 6);

@@ -49,7 +49,6 @@ static CurvePoint point_ref(const float *x, size_t n, double level)
  * rounding to whole bits does not matter. */
 static void the_last_bit_of_every_tensor_saves_the_same(void **state)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 2; seed++) {
         Model m;
         double gain[24], lose[24];
@@ -182,7 +181,6 @@ static void check_certificate(Model *m, const char *inner, double bits)
 
 static void variance_is_within_5_percent_of_the_lower_bound(void **state)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 3; seed++)
         for (size_t b = 0; b < countof(budgets); b++) {
             static const char *const inner[] = {"", "+entry", "+svd", "+svd:vectors=qsgd,vbits=6",

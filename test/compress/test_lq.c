@@ -53,7 +53,6 @@ static double squares(const float *x, size_t n)
 
 static void the_second_moment_is_l1_times_lq(void **state)
 {
-    (void)state;
     const size_t n = 100000;
     const ArenaMark mark = arena_mark(forever);
     const float *x = vector(n, 1);

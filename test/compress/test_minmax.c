@@ -18,7 +18,6 @@ typedef struct {
 
 static void ranges_are_the_extremes_and_zeros_have_no_sign(void **state)
 {
-    (void)state;
     float x[200], low, high;
     const Rng rng = rng_open(14, 0, 0, 0, 0);
     for (size_t n = 1; n <= 200; n++)
@@ -63,7 +62,6 @@ static float graded_ref(uint32_t level, float low, float high, Dequantiser d)
 
 static void levels_equal_their_definition_on_every_instruction_set(void **state)
 {
-    (void)state;
     enum { N = 600 };
     static const int widths[] = {1, 2, 3, 4, 7, 8, 9, 12, 16};
     static const float scales[] = {1, 1e-30f, 0x1p-140f, 1e30f};

@@ -16,7 +16,6 @@ static const char *plain_ref(const char *text, Arena *a)
 
 static void names_of_the_literature_lead_to_specs(void **state)
 {
-    (void)state;
     Arena *a = arena_open(0);
     Error err;
     for (const Literature *row = literature; row->title; row++) {
@@ -47,7 +46,6 @@ static void names_of_the_literature_lead_to_specs(void **state)
 
 static void a_name_of_the_literature_takes_keys_and_wrappers(void **state)
 {
-    (void)state;
     static const char *const cases[][2] = {
         {"ef+signSGD", "ef+sign"},
         {"gradient dropping:ratio=0.1", "ef+topk:ratio=0.1"},

@@ -44,7 +44,6 @@ static void fill_orders(float *x, size_t n)
 
 static void powers_equal_their_definition_on_every_instruction_set(void **state)
 {
-    (void)state;
     enum { N = 3000 };
     static float x[N], back[N];
     static uint8_t power[N + 1], sign[N + 1];
@@ -72,7 +71,6 @@ static void powers_equal_their_definition_on_every_instruction_set(void **state)
 
 static void the_entropy_told_is_that_of_exponents_and_signs(void **state)
 {
-    (void)state;
     Try *t = try_open("natural", 4096);
     Streams streams = {0};
     try_normal(t, 64);

@@ -96,7 +96,6 @@ static Status merge_segment(Rig *r, const Numbers *m, size_t segments, size_t i,
 
 static void segments_give_the_merged_payload(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < countof(cases); i++) {
         Rig r;
         int rounds = 0;
@@ -123,7 +122,6 @@ static void segments_give_the_merged_payload(void **state)
 
 static void segments_are_whole_and_long_enough(void **state)
 {
-    (void)state;
     for (size_t count = 64; count < 2000; count += 31)
         for (size_t segments = 1; 64 * segments <= count; segments++) {
             const Numbers m = numbers_in_planes(count, 8, 11, 255);
@@ -141,7 +139,6 @@ static void segments_are_whole_and_long_enough(void **state)
 static void damaged_numbers_are_refused(void **state)
 {
     static const char *const specs[] = {"none", "fp16", "intsgd:bits=7"};
-    (void)state;
     for (size_t i = 0; i < countof(specs); i++) {
         Rig r;
         rig_open(&r, specs[i]);

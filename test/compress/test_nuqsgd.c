@@ -26,7 +26,6 @@ static Neighbours neighbours(double v, double norm, int bits)
 
 static void ladders_equal_their_definition_on_every_instruction_set(void **state)
 {
-    (void)state;
     enum { N = 700 };
     static const float norms[] = {1, 3.7f, 0x1p-60f, 0x1.8p-61f, 1e-30f, 0x1p-149f, 0x1.8p-140f, FLT_MAX};
     static const size_t ends[] = {0, 1, 7, 15, 16, 17, 33, 64, 511, N};

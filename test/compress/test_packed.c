@@ -31,7 +31,6 @@ static void rig_pair(Rig *packed, Rig *plain, const char *back, const char *inne
 
 static void values_and_states_are_the_inner_codecs(void **state)
 {
-    (void)state;
     static const char *const inner[] = {"none",
                                         "ef+topk:ratio=0.01",
                                         "qsgd:bits=2,code=fixed",
@@ -71,7 +70,6 @@ static void values_and_states_are_the_inner_codecs(void **state)
 
 static void what_does_not_shrink_is_sent_with_one_byte_more(void **state)
 {
-    (void)state;
     static const char *const inner[] = {"qsgd:bits=4", "natural", "none"};
     for (size_t b = 0; b < countof(backs); b++)
         for (size_t k = 0; k < countof(inner); k++) {

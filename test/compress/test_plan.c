@@ -156,7 +156,6 @@ static void open_world(World *w)
  * tensor. */
 static void a_plan_is_made_for_each_step_and_timed_in_the_whole(void **state)
 {
-    (void)state;
     World w;
     double least = HUGE_VAL;
     open_world(&w);
@@ -180,7 +179,6 @@ static void a_plan_is_made_for_each_step_and_timed_in_the_whole(void **state)
 
 static void a_plan_that_fails_says_why_in_every_record(void **state)
 {
-    (void)state;
     World w;
     open_world(&w);
     w.vector[VECTORS + 3].shape = shape_vector(REFUSED);
@@ -199,7 +197,6 @@ static void a_plan_that_fails_says_why_in_every_record(void **state)
 
 static void archives_plan_each_step_and_decode_without(void **state)
 {
-    (void)state;
     Arena *a = arena_open(0);
     Error err;
     Shape shapes[3];

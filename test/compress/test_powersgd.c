@@ -95,7 +95,6 @@ static void close_to(const float *got, const long double *want, size_t n)
 
 static void each_round_is_the_papers_line(void **state)
 {
-    (void)state;
     Rig rig;
     float x[ROWS * COLS];
     long double q[RANK * COLS], p[RANK * ROWS], y[ROWS * COLS] = {0};
@@ -153,7 +152,6 @@ static double beyond(const float *x, size_t rows, size_t cols, size_t rank)
 
 static void a_constant_gradient_of_low_rank_is_reached(void **state)
 {
-    (void)state;
     Rig warm, cold;
     float x[60 * 45];
     rig_open(&warm, "powersgd:rank=2", matrix(60, 45));
@@ -191,7 +189,6 @@ static void a_constant_gradient_of_low_rank_is_reached(void **state)
  * three. */
 static void defect_9_kernels_are_matrices_that_shrink(void **state)
 {
-    (void)state;
     static const struct {
         const char *spec;
         size_t dim[4];

@@ -84,7 +84,6 @@ static void round_trip(Case k)
  * blocks, the next has 200000, which are four. */
 static void every_size_bucket_and_code_comes_back_as_defined(void **state)
 {
-    (void)state;
     static const uint32_t levels[] = {15, 1, 255, 7, 100, 65535, 3};
     size_t turn = 0;
     for (size_t n = 0; n < countof(sizes); n++)
@@ -131,7 +130,6 @@ static size_t size_ref(const Try *t, Case k, bool dense)
 
 static void streams_have_the_lengths_of_their_codes_and_elias_the_shorter(void **state)
 {
-    (void)state;
     static const uint32_t levels[] = {1, 7, 15, 127, 255};
     static const size_t ns[] = {1000, 65536, 70000};
     for (size_t v = 0; v < countof(levels) * countof(ns); v++) {
@@ -155,7 +153,6 @@ static void streams_have_the_lengths_of_their_codes_and_elias_the_shorter(void *
 
 static void entropy_is_told_and_stands_below_the_bytes(void **state)
 {
-    (void)state;
     for (size_t c = 0; c < countof(code_names); c++) {
         Try *t = open_case((Case){65536, 512, 15, code_names[c], "l2"});
         Streams streams = {0};

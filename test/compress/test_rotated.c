@@ -6,7 +6,6 @@
  * same smallest and largest coordinates, but different levels. */
 static void workers_share_the_rotation_alone(void **state)
 {
-    (void)state;
     Try *t = try_open("rotated", 4096);
     t->call.rng_shared = rng_open(1, 0, RNG_EVERYONE, 0, 0);
     uint8_t *first = NEW(t->arena, uint8_t, t->out.cap);

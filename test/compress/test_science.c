@@ -29,7 +29,6 @@ static Shape matrix(void)
 
 static void an_accuracy_bounds_every_error(void **state)
 {
-    (void)state;
     static const char *const views[] = {"cube", "matrix", "vector"};
     float x[N];
     for (int e = there("zfp") ? -12 : 4; e < 4; e += 3)
@@ -73,7 +72,6 @@ static size_t damage(uint8_t *bytes, size_t size, size_t cap)
 
 static void damage_is_refused_or_decodes_to_finite_numbers(void **state)
 {
-    (void)state;
     static const char *const specs[] = {
         "zfp", "zfp:accuracy=0.01", "zfp:accuracy=1e-9,view=vector", "zfp:rate=20,view=matrix"};
     float x[N];
@@ -111,7 +109,6 @@ static void damage_is_refused_or_decodes_to_finite_numbers(void **state)
 /* The codec's blocks are those of libzfp's function for whole arrays. */
 static void a_matrix_is_coded_as_libzfp_codes_an_array(void **state)
 {
-    (void)state;
     static const double rates[] = {0.7, 4, 8, 13.5};
     float x[N];
     uint8_t whole[8 * N] = {0};

@@ -33,7 +33,6 @@ static double step(Rig *rig, const float *x, uint64_t repeat)
 
 static void residual_plus_output_is_the_input_of_error_feedback(void **state)
 {
-    (void)state;
     static const char *const specs[] = {"ef+topk:ratio=0.1", "ef+qsgd:bits=2", "ef:decay=0.5+sign",
                                         "ef+scaledsign", "ef+svd:rank=1"};
     for (size_t k = 0; k < countof(specs); k++) {
@@ -58,7 +57,6 @@ static void residual_plus_output_is_the_input_of_error_feedback(void **state)
 
 static void ef21_decodes_to_its_next_shift(void **state)
 {
-    (void)state;
     Rig rig, inner;
     float x[N], t[N], h[N] = {0};
     rig_open(&rig, "ef21:alpha=0.25+minmax:bits=2", shape_vector(N));
@@ -85,7 +83,6 @@ static void ef21_decodes_to_its_next_shift(void **state)
  * alpha of an unbiased codec. The mean may differ by five standard errors. */
 static void the_closed_form_of_the_variance_is_the_mean_over_draws(void **state)
 {
-    (void)state;
     enum { DRAWS = 600 };
     static const char *const specs[] = {"ef21:alpha=0.25+qsgd:bits=2", "ef21:alpha=0.6+natural",
                                         "ef21:alpha=0.5+randk:ratio=0.5", "ef21+qsgd:bits=2",
@@ -114,7 +111,6 @@ static void the_closed_form_of_the_variance_is_the_mean_over_draws(void **state)
  * alpha^4 times as large. */
 static void the_variance_of_each_atom_has_the_square_of_alpha(void **state)
 {
-    (void)state;
     static const char *const inner[] = {"svd:rank=1", "hadamard:ratio=0.1"};
     float x[N];
     normal(x, N, "fixed");
@@ -134,7 +130,6 @@ static void the_variance_of_each_atom_has_the_square_of_alpha(void **state)
 
 static void merged_payloads_decode_to_the_sum_over_many_steps(void **state)
 {
-    (void)state;
     static const char *const specs[] = {"ef21+none",
                                         "diana+randk:ratio=0.2",
                                         "ef21:alpha=0.3+randk:ratio=0.2",

@@ -118,7 +118,6 @@ static size_t slow_group(const Try *t, const Case *k, const SlowBins *b, float s
 
 static void estimates_are_those_of_sorting_and_plain_loops(void **state)
 {
-    (void)state;
     for (size_t c = 0; c < countof(cases); c++) {
         const Case *k = &cases[c];
         Try *t = try_open(k->spec, k->n);

@@ -193,7 +193,6 @@ static void check_tensor(const Shape *shape, const float *x, size_t repeats)
 /* Singular vectors of equal singular values are not unique, but must still be orthonormal. */
 static void estimates_are_unbiased_when_singular_values_coincide(void **state)
 {
-    (void)state;
     enum { SIDE = 40 };
     float x[SIDE * SIDE] = {0};
     const Shape large = {2, {SIDE, SIDE}, SIDE * SIDE}, small = {2, {20, 20}, 400};
@@ -219,7 +218,6 @@ static double variance_with(const char *spec, Shape shape, const float *x)
 
 static void neither_method_nor_draw_changes_the_variance(void **state)
 {
-    (void)state;
     float x[3072];
     for (size_t s = 0; s < countof(network_shapes); s++) {
         const Shape shape = network_shapes[s];

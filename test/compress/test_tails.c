@@ -135,7 +135,6 @@ static Try *open_case(const char *name, double ratio, size_t n, int law)
 /* Elements within a rounding error of the threshold may be sent or not. */
 static void what_goes_is_what_reaches_the_papers_level(void **state)
 {
-    (void)state;
     for (size_t c = 0; c < countof(codecs); c++)
         for (size_t r = 0; r < countof(ratios); r++)
             for (size_t z = 0; z < countof(sizes); z++)

@@ -18,7 +18,6 @@ static void check_elements(const Try *t, float scale)
 
 static void workers_share_the_largest_scale(void **state)
 {
-    (void)state;
     enum { WORKERS = 5, COUNT = 3000 };
     Try *t[WORKERS];
     Bytes scale[WORKERS];

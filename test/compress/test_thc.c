@@ -13,7 +13,6 @@ static double norm_of(const float *x, size_t n)
 /* For each block, all workers use the range of levels of the worker with the largest norm. */
 static void workers_share_each_blocks_largest_norm(void **state)
 {
-    (void)state;
     enum { COUNT = BLOCK + 4096 };
     Crowd k = crowd_open("thc", COUNT, 3);
     for (int w = 0; w < 3; w++) {

@@ -119,7 +119,6 @@ static double rounding(size_t n)
 
 static void the_level_is_that_of_the_sorted_closed_form(void **state)
 {
-    (void)state;
     for (size_t l = 0; l < countof(laws); l++)
         for (size_t k = 0; k < countof(sizes); k++) {
             const ArenaMark mark = arena_mark(scratch);
@@ -142,7 +141,6 @@ static void the_level_is_that_of_the_sorted_closed_form(void **state)
  * the sample gives a wrong range, or a range with too many elements. */
 static void a_misleading_sample_changes_nothing(void **state)
 {
-    (void)state;
     const size_t n = 262144 + 77, stride = n / 16384;
     const ArenaMark mark = arena_mark(scratch);
     float *x = fill(normal, n);
@@ -173,7 +171,6 @@ static void a_misleading_sample_changes_nothing(void **state)
 
 static void instruction_sets_add_up_the_same_around_a_range(void **state)
 {
-    (void)state;
     static const float ranges[][2] = {{0.5f, 1}, {1e-3f, 1e-2f}, {1, 1}, {3, 2}, {1e-30f, FLT_MAX}};
     const ArenaMark mark = arena_mark(scratch);
     const float *x = fill(normal, BLOCK), *spread = fill(wide, BLOCK);
@@ -208,7 +205,6 @@ static void instruction_sets_add_up_the_same_around_a_range(void **state)
 
 static void nothing_and_zeros_have_no_level(void **state)
 {
-    (void)state;
     const float zero[3] = {0, -0.0f, 0}, one = -2;
     check(waterfill_of_variance(zero, 0, 1, 1, scratch) == 0);
     check(waterfill_of_variance(zero, 3, 1, 1, scratch) == 0);
@@ -219,7 +215,6 @@ static void nothing_and_zeros_have_no_level(void **state)
 
 static void density_is_entrys_draw_to_the_byte(void **state)
 {
-    (void)state;
     static const char *const pairs[][2] = {{"gspar", "entry"},
                                            {"gspar:density=0.3", "entry:ratio=0.3"},
                                            {"gspar:density=0.001", "entry:ratio=0.001"}};

@@ -61,7 +61,6 @@ static double variance_ref(const Try *t, Case k)
 
 static void the_variance_told_is_that_of_both_neighbours(void **state)
 {
-    (void)state;
     static const Case cases[] = {{2000, 512, 16},
                                  {2000, 512, 16},
                                  {2000, 100, 2},

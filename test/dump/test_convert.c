@@ -98,7 +98,6 @@ static void make_dump(const char *name)
 
 static void safetensors_give_back_every_bit_and_attribute(void **state)
 {
-    (void)state;
     ConvertSum sum;
     make_dump("a.h5");
     check_ok(convert("a.h5", "b.safetensors", check_path, &sum), &err);
@@ -113,7 +112,6 @@ static void safetensors_give_back_every_bit_and_attribute(void **state)
 
 static void npz_gives_back_every_bit_without_attributes(void **state)
 {
-    (void)state;
     ConvertSum sum;
     make_dump("a.h5");
     check_ok(convert("a.h5", "a.npz", check_path, &sum), &err);
@@ -127,7 +125,6 @@ static void npz_gives_back_every_bit_without_attributes(void **state)
 
 static void attributes_that_are_no_utf8_are_counted(void **state)
 {
-    (void)state;
     DumpWriter *w;
     ConvertSum sum;
     Attr attrs[] = {text("a", "\xff"), text("b", "kept")};
@@ -141,7 +138,6 @@ static void attributes_that_are_no_utf8_are_counted(void **state)
 
 static void a_stopped_conversion_leaves_no_file(void **state)
 {
-    (void)state;
     ConvertSum sum;
     make_dump("a.h5");
     const int files = scratch_files(false);
@@ -158,7 +154,6 @@ typedef struct {
 
 static void what_a_format_cannot_hold_is_refused(void **state)
 {
-    (void)state;
     static Made made;
     ConvertSum sum;
     make_safetensors(&made,

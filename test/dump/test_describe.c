@@ -18,7 +18,6 @@ static void fill(float x[N])
 
 static void moments_and_norms_are_numpys(void **state)
 {
-    (void)state;
     float x[N];
     fill(x);
     const Description d = describe(x, N);
@@ -34,7 +33,6 @@ static void moments_and_norms_are_numpys(void **state)
 
 static void spectra_are_numpys(void **state)
 {
-    (void)state;
     const double want[] = {3.4193927708404175, 3.2112262502782656, 0.84312736724518211, 0.51893187496075932,
                            0};
     const Shape shape = {2, {7, 5}, N};
@@ -57,7 +55,6 @@ static void spectra_are_numpys(void **state)
 
 static void histograms_are_numpys(void **state)
 {
-    (void)state;
     const uint64_t six[] = {6, 6, 4, 7, 6, 6}, seven[] = {6, 5, 3, 6, 5, 4, 6},
                    ten[] = {5, 2, 4, 2, 3, 5, 4, 3, 3, 4}, tenths[] = {1, 1, 1, 1, 1, 1, 2, 0, 2, 1};
     /* numbers on the edges of the histogram's bins, up to float32 rounding */
@@ -81,7 +78,6 @@ static void histograms_are_numpys(void **state)
 
 static void nan_and_infinity_are_counted_and_left_out(void **state)
 {
-    (void)state;
     const float x[] = {1, NAN, -3, INFINITY, 0, -INFINITY};
     const Shape shape = shape_vector(countof(x));
     Arena *a = arena_open(0);
@@ -102,7 +98,6 @@ static void nan_and_infinity_are_counted_and_left_out(void **state)
 
 static void empty_zero_and_constant_tensors_have_no_wrong_numbers(void **state)
 {
-    (void)state;
     const float zeros[4] = {0}, same[3] = {2, 2, 2};
     uint64_t count[5];
     Histogram h = {.bins = 5, .count = count};

@@ -59,7 +59,6 @@ static void make_sample(const char *path, bool latest, bool packed)
 
 static void files_cut_short_anywhere_are_refused(void **state)
 {
-    (void)state;
     make_sample(in_scratch("whole.h5"), false, true);
     size_t size;
     uint8_t *data = file_load(in_scratch("whole.h5"), &size);
@@ -81,7 +80,6 @@ static uint32_t next_word(uint32_t *s)
 /* DAMAGED=N in the environment damages N files. */
 static void flipped_bits_never_harm_this_process(void **state)
 {
-    (void)state;
     const char *wanted = getenv("DAMAGED");
     const int flips = wanted ? atoi(wanted) / 4 : 40;
     uint32_t seed = 1;
@@ -111,7 +109,6 @@ static void flipped_bits_never_harm_this_process(void **state)
 
 static void data_in_other_files_are_refused(void **state)
 {
-    (void)state;
     hid_t file = make_file(in_scratch("external.h5"), false);
     const hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
     const hsize_t dim = 16;
@@ -147,7 +144,6 @@ static size_t pass(unsigned flags, size_t values, const unsigned *value, size_t 
 
 static void filters_that_need_a_plug_in_are_refused(void **state)
 {
-    (void)state;
     const H5Z_class2_t filter = {H5Z_CLASS_T_VERS, 32015, 1, 1, "zstd", NULL, NULL, pass};
     H5Zregister(&filter);
     const hid_t file = make_file(in_scratch("filter.h5"), false), creation = H5Pcreate(H5P_DATASET_CREATE);
@@ -185,7 +181,6 @@ static void patch(const char *path, uint64_t from, uint64_t to)
 
 static void extents_that_the_file_cannot_hold_are_refused(void **state)
 {
-    (void)state;
     make_unwritten(in_scratch("huge.h5"), (hsize_t)1 << 40, false);
     check_refused("huge.h5", "claims 1099511627776 elements");
     make_unwritten(in_scratch("chunks.h5"), (hsize_t)1 << 40, true);
@@ -204,7 +199,6 @@ static void extents_that_the_file_cannot_hold_are_refused(void **state)
 
 static void groups_without_end_are_refused(void **state)
 {
-    (void)state;
     const hid_t file = make_file(in_scratch("deep.h5"), false);
     hid_t group = H5Gopen2(file, "/", H5P_DEFAULT);
     for (int i = 0; i < 3000; i++) {
@@ -219,7 +213,6 @@ static void groups_without_end_are_refused(void **state)
 
 static void names_and_ranks_beyond_measure_are_refused(void **state)
 {
-    (void)state;
     char *name = malloc(60001);
     memset(name, 'n', 60000);
     name[60000] = 0;
@@ -245,7 +238,6 @@ static void names_and_ranks_beyond_measure_are_refused(void **state)
 
 static void this_process_stayed_small(void **state)
 {
-    (void)state;
 #ifndef __SANITIZE_ADDRESS__
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);

@@ -74,7 +74,6 @@ static void make_sample(const char *name)
 
 static void what_is_written_reads_back_in_order_with_attributes(void **state)
 {
-    (void)state;
     make_sample("a.h5");
     Arena *a = arena_open(0);
     Dump *d;
@@ -102,7 +101,6 @@ static void what_is_written_reads_back_in_order_with_attributes(void **state)
 
 static void same_calls_write_the_same_bytes(void **state)
 {
-    (void)state;
     size_t size[2];
     make_sample("b.h5");
     uint8_t *first = file_load(in_scratch("b.h5"), &size[0]);
@@ -117,7 +115,6 @@ static void same_calls_write_the_same_bytes(void **state)
 
 static void nothing_shows_before_commit_nor_after_abandon(void **state)
 {
-    (void)state;
     scratch_files(true);
     DumpWriter *w;
     file_save(in_scratch("old.h5"), "precious", 8);
@@ -133,7 +130,6 @@ static void nothing_shows_before_commit_nor_after_abandon(void **state)
 
 static void the_metadata_carry_checksums(void **state)
 {
-    (void)state;
     make_sample("c.h5");
     size_t size, silent = 0, at;
     uint8_t *data = file_load(in_scratch("c.h5"), &size);

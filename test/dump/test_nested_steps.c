@@ -56,7 +56,6 @@ static void iterations_that_begin_anew_in_each_epoch_get_joined_numbers_in_order
                                 {"epoch2/iter20", NULL, 2020, "w", 2},
                                 {"epoch2/iter100", NULL, 2100, "w", 1},
                                 {"epoch10/iter3", NULL, 10003, "w", 0}};
-    (void)state;
     write_paths(paths, countof(paths), false);
     check_tensors("epoch*/iter*", want, countof(want));
 }
@@ -67,7 +66,6 @@ static void iterations_that_go_on_keep_their_numbers(void **state)
     static const Want want[] = {{"epoch1/iter5", NULL, 5, "a/w", 2},
                                 {"epoch1/iter90", NULL, 90, "a/w", 0},
                                 {"epoch2/iter100", NULL, 100, "a/w", 1}};
-    (void)state;
     write_paths(paths, countof(paths), false);
     check_tensors("epoch*/iter*", want, countof(want));
 }
@@ -76,7 +74,6 @@ static void workers_stand_below_nested_steps(void **state)
 {
     static const char *const paths[] = {"it7/worker_1/w", "it7/worker_0/w"};
     static const Want want[] = {{"it7", "worker_0", 7, "w", 1}, {"it7", "worker_1", 7, "w", 0}};
-    (void)state;
     write_paths(paths, countof(paths), false);
     check_tensors("it*", want, countof(want));
 }
@@ -86,7 +83,6 @@ static void an_attribute_gives_the_number_of_a_step(void **state)
     static const char *const paths[] = {"e1/i1/w", "e2/i1/w", "e3/i1/w"};
     static const Want want[] = {
         {"e2/i1", NULL, 21, "w", 1}, {"e3/i1", NULL, 31, "w", 2}, {"e1/i1", NULL, 700, "w", 0}};
-    (void)state;
     write_paths(paths, countof(paths), true);
     check_tensors("e*/i*", want, countof(want));
 }
@@ -97,7 +93,6 @@ static void a_glob_that_no_group_matches_is_an_error_with_a_better_glob(void **s
     const DumpHints hints = {.steps_from = "iter*"};
     Arena *a = arena_open(0);
     Dump *d;
-    (void)state;
     write_paths(paths, 1, false);
     check(dump_open_as(&d, in_scratch("s.h5"), &hints, a, &err) == ERR_USAGE);
     check(strstr(err.text, "no groups match --steps-from \"iter*\"; the first tensor is epoch_1/it2/w") !=
@@ -126,7 +121,6 @@ static void groups_of_layers_are_not_taken_for_steps(void **state)
         {"7/w", ""},
     };
     Arena *a = arena_open(0);
-    (void)state;
     for (size_t i = 0; i < countof(cases); i++)
         check(!strcmp(steps_guess(cases[i].path, a), cases[i].glob));
     arena_close(a);

@@ -145,7 +145,6 @@ static int remove_all(void **state)
 
 static int learn_plain(void **state)
 {
-    (void)state;
     for (int w = 0; w < 2; w++) {
         const Rng rng = rng_open(8, 0, w, 0, 0);
         rng_normals(&rng, USE_TEST, 0, MANY, 1, input[w]);
@@ -373,7 +372,6 @@ static int in_child(void *(*run)(void *), const void *arg, size_t stack)
 
 static void settings_change_nothing(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < countof(settings); i++) {
         const int ended = in_child(run_setting, &settings[i], settings[i].stack);
         if (ended == SKIPPED)
@@ -410,7 +408,6 @@ static void *run_coroutine(void *unused)
 
 static void coroutines_have_their_stack(void **state)
 {
-    (void)state;
     check(!in_child(run_coroutine, NULL, 0));
 }
 
@@ -481,7 +478,6 @@ static void *fork_on(void *unused)
 
 static void forks_meet_no_lock(void **state)
 {
-    (void)state;
 #ifdef __SANITIZE_ADDRESS__
     print_message("skip: forks beside threads: a child finds AddressSanitizer's own allocator locked\n");
     return;
@@ -511,7 +507,6 @@ static void *cancel_on(void *unused)
 
 static void cancelled_threads_leave_no_lock(void **state)
 {
-    (void)state;
     check(!in_child(cancel_on, NULL, 0));
 }
 
@@ -534,7 +529,6 @@ static void callbacks_find_the_hosts_settings(void **state)
     const atomo_comparison c = {.spec = spec, .specs = 1, .repeats = 2, .threads = 1, .stopped = see_rounding};
     atomo_error err;
     char *json;
-    (void)state;
     fesetround(FE_UPWARD);
     good(atomo_compare(&c, &g, 1, &json, &err), &err);
     check(fegetround() == FE_UPWARD && seen == 1);
@@ -596,7 +590,6 @@ static void *use_file(void *unused)
 
 static void files_outlive_their_thread(void **state)
 {
-    (void)state;
     write_doubles();
     check(!in_child(use_file, NULL, SMALL_STACK));
 }

@@ -108,7 +108,6 @@ static void equals_codec(Rig *rig, const Source *source, const float *x)
 
 static void payloads_equal_the_codecs(void **state)
 {
-    (void)state;
     for_all(equals_codec, EVEN_SPECS);
 }
 
@@ -255,7 +254,6 @@ static void steps_equal_training(void **state)
     static const unsigned drops[STEPS] = {0, 0, 1, 0, 6};
     static Party team;
     static Reference reference;
-    (void)state;
     Shape shape;
     check(shape_make(&shape, 2, (const size_t[]){ROWS, COLS}));
     for (size_t k = 0; k < countof(stepped); k++) {
@@ -293,7 +291,6 @@ static bool all_have_one_state(const char *spec)
 static void states_survive(void **state)
 {
     static Party one, other;
-    (void)state;
     Shape shape;
     atomo_error err;
     check(shape_make(&shape, 2, (const size_t[]){ROWS, COLS}));
@@ -331,7 +328,6 @@ static void states_survive(void **state)
 static void alone_is_a_step(void **state)
 {
     static float x[N], mean[N], y[N];
-    (void)state;
     Shape shape;
     atomo_error err;
     check(shape_make(&shape, 2, (const size_t[]){ROWS, COLS}));
@@ -375,7 +371,6 @@ static void merged_payloads_decode_to_the_sum(void **state)
 {
     static Party team;
     static float sum[N], y[N];
-    (void)state;
     Shape shape;
     atomo_error err;
     check(shape_make(&shape, 2, (const size_t[]){ROWS, COLS}));
@@ -433,7 +428,6 @@ static void merged_payloads_decode_to_the_sum(void **state)
 static void payloads_merge_on_their_way(void **state)
 {
     static Party team, gathered;
-    (void)state;
     Shape shape;
     atomo_error err;
     check(shape_make(&shape, 2, (const size_t[]){ROWS, COLS}));
@@ -498,7 +492,6 @@ static void payloads_merge_on_their_way(void **state)
 static void wrong_calls_are_refused(void **state)
 {
     static float x[N], y[N];
-    (void)state;
     atomo_codec *codec = NULL;
     atomo_tensor *t = NULL;
     atomo_error err;
@@ -566,7 +559,7 @@ static void *run_lane(void *data)
     uint64_t first = 0;
     lane->same = true;
     draw(x, 1, 1);
-    for (int turn = 0; turn < 20; turn++) {
+    for (int turn = 0; turn < 8; turn++) {
         const atomo_layout l = {.name = "t", .rank = 2, .dim = dim, .seed = 1, .workers = 1, .threads = 2};
         lane->same &= atomo_codec_open(&codec, lane->spec, NULL) == ATOMO_OK;
         lane->same &= atomo_tensor_open(&t, codec, &l, NULL) == ATOMO_OK;
@@ -593,7 +586,6 @@ static void threads_do_not_meet(void **state)
                                         "powersgd", "zstd+qsgd", "dct"};
     Lane lane[countof(lanes)];
     pthread_t thread[countof(lanes)];
-    (void)state;
     for (size_t i = 0; i < countof(lanes); i++) {
         lane[i].spec = lanes[i];
         check(!pthread_create(&thread[i], NULL, run_lane, &lane[i]));

@@ -84,7 +84,6 @@ static size_t stride_for(size_t n)
 
 static void cosines_are_their_sums_and_come_back(void **state)
 {
-    (void)state;
     for (size_t s = 0; s < countof(sides); s++) {
         const size_t rows = sides[s].rows, cols = sides[s].cols, n = rows * cols;
         const ArenaMark mark = arena_mark(a);
@@ -156,7 +155,6 @@ static void check_frequencies(const FourierSpectrum *s, const float *x, size_t r
 
 static void frequencies_are_their_sums_and_come_back(void **state)
 {
-    (void)state;
     for (size_t s = 0; s < countof(sides); s++) {
         const size_t rows = sides[s].rows, cols = sides[s].cols, n = rows * cols;
         const ArenaMark mark = arena_mark(a);
@@ -221,7 +219,6 @@ static double chance_of_first(float re, float im, float gauge, unsigned first)
  * float32 rounding. The test uses z of all angles. */
 static void rounded_phases_have_the_right_mean(void **state)
 {
-    (void)state;
     enum { STEPS = 20000 };
     for (int i = 0; i < STEPS; i++) {
         const double angle = 2 * M_PI * i / STEPS, size = i % 3 ? 1.7 : 3e-20;
@@ -243,7 +240,6 @@ static void rounded_phases_have_the_right_mean(void **state)
 
 static void real_numbers_keep_their_sign(void **state)
 {
-    (void)state;
     static const float sizes[] = {FLT_TRUE_MIN, 1e-30f, 0.3f, 7, FLT_MAX};
     for (size_t i = 0; i < countof(sizes); i++)
         for (double u = 0; u < 1; u += 0.0625) {
@@ -257,7 +253,6 @@ static void real_numbers_keep_their_sign(void **state)
  * <z, unit vector to the middle of the edge> / cos(pi / 64). */
 static void gauges_are_distances_to_the_farthest_edge(void **state)
 {
-    (void)state;
     const float *z = normal(4000);
     float *scaled = NEW(a, float, 4000), gauge[2000];
     memcpy(scaled, z, 4000 * sizeof *z);

@@ -47,7 +47,6 @@ static double entry(size_t n, size_t k, size_t i)
 
 static void unit_vectors_become_columns_of_the_matrix(void **state)
 {
-    (void)state;
     static const size_t more[] = {63, 64, 127, 256, 257, 511, 600, 1000, 2048 + 256 + 1};
     for (size_t t = 1; t <= 40 + countof(more); t++) {
         const size_t n = t <= 40 ? t : more[t - 41], stride = n > 40 ? n / 37 + 1 : 1;
@@ -100,7 +99,6 @@ static void butterflies_ref(float *x, size_t n)
 
 static void any_length_equals_plain_butterflies_to_the_bit_on_any_threads(void **state)
 {
-    (void)state;
     for (size_t s = 0; s < countof(sizes); s++) {
         const size_t n = sizes[s];
         const ArenaMark mark = arena_mark(a);
@@ -121,7 +119,6 @@ static void any_length_equals_plain_butterflies_to_the_bit_on_any_threads(void *
 
 static void denormals_are_rounded_to_their_grid_alone(void **state)
 {
-    (void)state;
     float x[600], y[600];
     for (size_t i = 0; i < 600; i++)
         x[i] = (float)(1e-41 * sin((double)i));
@@ -153,7 +150,6 @@ static void rows_ref(float *x, size_t stride, int log_rows, size_t cols, float s
 
 static void instruction_sets_agree_to_the_bit(void **state)
 {
-    (void)state;
     enum { RUNS = 5, MOST = HADAMARD_TILE * 2 };
     const ArenaMark mark = arena_mark(a);
     const float *x = normal(MOST, 9);

@@ -24,7 +24,6 @@ static void check_front(const ParetoPoint *given, const bool *want, size_t count
  * unless they are equal. */
 static void uncertain_points_leave_only_when_beaten_for_certain(void **state)
 {
-    (void)state;
     static const ParetoPoint p[] = {{.size = 1, .error = 4, .error_margin = 1},
                                     {.size = 2, .error = 5, .error_margin = 1},
                                     {.size = 2, .error = 6, .error_margin = 1},
@@ -49,7 +48,6 @@ static void a_point_is_uncertain_if_another_one_may_remove_it(void **state)
                        {.size = 4.1, .error = 0.9, .size_margin = 1}};
     static const bool front[] = {true, true, false, true, true, true, true},
                       certain[] = {true, false, true, false, false, true, true};
-    (void)state;
     pareto_mark(p, countof(p));
     for (size_t i = 0; i < countof(p); i++) {
         check(p[i].front == front[i]);
@@ -94,7 +92,6 @@ static void draw_points(ParetoPoint *point, size_t count, uint32_t figures, cons
 
 static void the_front_is_whom_nobody_beats(void **state)
 {
-    (void)state;
     enum { MOST = 60 };
     Error err;
     Arena *a = arena_open(0);

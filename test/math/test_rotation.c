@@ -19,7 +19,6 @@ static void fill(float *x, size_t n, uint64_t seed)
 
 static void pieces_and_blocks_cover_every_length(void **state)
 {
-    (void)state;
     for (size_t n = 1; n < 400000; n += n < 2000 ? 1 : 97) {
         const size_t pieces = rotation_pieces(n);
         size_t sum = 0;
@@ -50,7 +49,6 @@ static double wave(size_t n, size_t k, size_t i)
 
 static void short_cosines_are_the_defining_sums(void **state)
 {
-    (void)state;
     static const size_t sizes[] = {1, 2, 3, 5, 64, 65, 100, 257, 300, 511, 512};
     for (size_t s = 0; s < countof(sizes); s++) {
         const size_t n = sizes[s];
@@ -98,7 +96,6 @@ static void plain_turn(const Rotation *r, const double *x, size_t n, double *y)
 
 static void rotations_are_rounds_of_signs_and_transforms(void **state)
 {
-    (void)state;
     static const size_t sizes[] = {64, 70, 128, 256, 300, 511, 512, 1024};
     const Rng rng = rng_open(3, 1, 4, 1, 5);
     for (size_t s = 0; s < countof(sizes); s++)
@@ -136,7 +133,6 @@ static double tail(double t)
  * variance of rounding must be the published one (Max 1960, table I). */
 static void levels_are_the_means_of_their_cells(void **state)
 {
-    (void)state;
     static const double published[] = {0.3634, 0.1175, 0.03454, 0.009497, 0.002499};
     for (int bits = 1; bits <= LLOYD_BITS_MAX; bits++) {
         const int count = 1 << (bits - 1);
@@ -159,7 +155,6 @@ static void levels_are_the_means_of_their_cells(void **state)
 
 static void every_instruction_set_flips_and_rounds_alike(void **state)
 {
-    (void)state;
     enum { MOST = 1200 };
     const Rng rng = rng_open(2, 7, 1, 8, 2);
     const RngKey key = rng_key(&rng, USE_SIGN, 3);

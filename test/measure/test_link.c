@@ -28,7 +28,6 @@ static void exact_times_give_back_their_link(void **state)
 {
     LinkPoint p[POINTS];
     LinkFit f;
-    (void)state;
     make_points(p, 0, 0);
     check_ok(link_fit(&f, p, POINTS, &err), &err);
     check_rel(f.latency, 40e-6, 1e-12);
@@ -55,7 +54,6 @@ static void no_other_link_is_nearer(void **state)
 {
     LinkPoint p[POINTS];
     LinkFit f;
-    (void)state;
     make_points(p, 0.2, 7);
     check_ok(link_fit(&f, p, POINTS, &err), &err);
     const double least = squares(p, f.latency, f.bandwidth);
@@ -77,7 +75,6 @@ static void intervals_hold_the_link_as_often_as_they_say(void **state)
     enum { DRAWS = 4000 };
     const double t = t_quantile(0.05, POINTS - 2);
     int missed_latency = 0, missed_bandwidth = 0;
-    (void)state;
     for (int i = 0; i < DRAWS; i++) {
         LinkPoint p[POINTS];
         LinkFit f;
@@ -96,7 +93,6 @@ static void a_latency_is_never_negative(void **state)
     const LinkPoint p[] = {{1, 1e3, 1e-5}, {1, 2e3, 3e-5}, {1, 4e3, 8e-5}};
     LinkFit f;
     double y = 0, yy = 0;
-    (void)state;
     for (size_t i = 0; i < countof(p); i++) {
         y += p[i].bytes / p[i].seconds;
         yy += p[i].bytes / p[i].seconds * p[i].bytes / p[i].seconds;
@@ -129,7 +125,6 @@ static const char *write_file(const char *schema, const char *rows)
 static void a_file_has_the_fit_of_all_exchanges(void **state)
 {
     Link l;
-    (void)state;
     a = arena_open(0);
     const char *path = write_file("atomo-link/1", OTHERS ALL("\"alpha_ms\": 0.25, \"beta_gbps\": 1.5"));
     check_ok(link_read(&l, path, a, &err), &err);

@@ -34,7 +34,6 @@ static float period[PERIOD];
 
 static int make_period(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < PERIOD; i++) {
         const uint32_t u = rng_mix((uint32_t)i, 12345);
         const int sum = (int)(u & 255) + (int)(u >> 8 & 255) + (int)(u >> 16 & 255) - (int)(u >> 24) - 255;
@@ -133,7 +132,6 @@ static void a_comparison_takes_six_times_its_tensor(void **state)
         {"topk", LONG},   {"qsgd:bits=8", ODD},        {"ef+entry:ratio=0.1", ODD},
         {"wavelet", ODD}, {"hadamard:ratio=0.5", ODD}, {"fourier:dims=2", ROUND},
     };
-    (void)state;
 #if defined(__SANITIZE_ADDRESS__)
     print_message("skip: the sanitizer's own memory counts too\n");
     return;
@@ -156,7 +154,6 @@ static void a_comparison_takes_six_times_its_tensor(void **state)
 static void a_merge_takes_no_more_for_more_workers(void **state)
 {
     static const char *const specs[] = {"qsgd", "randk", "sign", "joint"};
-    (void)state;
 #if defined(__SANITIZE_ADDRESS__)
     print_message("skip: the sanitizer's own memory counts too\n");
     return;
@@ -173,7 +170,6 @@ static void a_merge_takes_eight_times_its_tensor(void **state)
 {
     enum { LONG = 1 << 22 };
     static const char *const specs[] = {"qsgd:bits=2", "topk"};
-    (void)state;
 #if defined(__SANITIZE_ADDRESS__)
     print_message("skip: the sanitizer's own memory counts too\n");
     return;
@@ -202,7 +198,6 @@ static void scratch_does_not_depend_on_threads(void **state)
         "dgc",
         "countsketch:topk=1000",
     };
-    (void)state;
     for (size_t s = 0; s < countof(specs); s++) {
         Bench one, many;
         check(compared(&one, specs[s], 150000, 1, 1));

@@ -198,7 +198,6 @@ static void decodes_to_the_sum(Crew *w)
 
 static void merged_payloads_of_linear_codecs_decode_to_the_sum_of_their_parts(void **state)
 {
-    (void)state;
     for_all_that_merge(decodes_to_the_sum, shapes, countof(shapes), counts, countof(counts));
 }
 
@@ -218,7 +217,6 @@ static void is_the_vote(Crew *w)
 
 static void merged_signs_decode_to_the_vote(void **state)
 {
-    (void)state;
     for_all_that_merge(is_the_vote, shapes, countof(shapes), counts, countof(counts));
 }
 
@@ -248,7 +246,6 @@ static void is_the_same_in_two_stages(Crew *w)
 
 static void batches_merge_to_what_all_at_once_do(void **state)
 {
-    (void)state;
     for_all_that_merge(is_the_same_in_two_stages, shapes, countof(shapes), counts, countof(counts));
 }
 
@@ -300,7 +297,6 @@ static void is_as_small_as_stated(Crew *w)
 
 static void merged_payloads_grow_no_more_than_stated(void **state)
 {
-    (void)state;
     for_all_that_merge(is_as_small_as_stated, shapes, countof(shapes), counts, countof(counts));
 }
 
@@ -356,7 +352,6 @@ static void refuses_lengths(Crew *w)
 static void prefixes_of_merged_payloads_and_appended_bytes_are_refused(void **state)
 {
     static const int some[] = {3, WORKERS};
-    (void)state;
     for_all_that_merge(refuses_lengths, shapes + 3, countof(shapes) - 3, some, countof(some));
 }
 
@@ -390,7 +385,6 @@ static void takes_no_stray_raw_payload(Crew *w)
 static void raw_and_other_payloads_merge_rightly_or_not_at_all(void **state)
 {
     static const int two[] = {2};
-    (void)state;
     for_all_that_merge(takes_no_stray_raw_payload, shapes, countof(shapes), two, 1);
 }
 
@@ -417,7 +411,6 @@ static void is_the_same_on_threads(Crew *w)
 static void threads_do_not_change_a_merged_byte(void **state)
 {
     static const int three[] = {3};
-    (void)state;
     for_all_that_merge(is_the_same_on_threads, &large, 1, three, 1);
 }
 

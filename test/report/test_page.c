@@ -57,7 +57,6 @@ static const char hostile[] =
 
 static void nothing_from_a_file_becomes_markup(void **state)
 {
-    (void)state;
     put("<script>alert(1)<script>\"'&.json", hostile);
     put("<img src=x>.csv", "a\n");
     put("bad\xff.csv", "tensor,stable_rank\n\xff\xfe<i>,1\n");
@@ -78,7 +77,6 @@ static void nothing_from_a_file_becomes_markup(void **state)
 
 static void a_policy_names_what_runs(void **state)
 {
-    (void)state;
     put("r.json", hostile);
     check_ok(write_page(), &err);
     const char *p = page();
@@ -95,7 +93,6 @@ static void a_policy_names_what_runs(void **state)
 /* A file is not damaged where reading it was stopped, be it the last of the folder or not. */
 static void a_page_that_is_stopped_anywhere_is_not_written(void **state)
 {
-    (void)state;
     static const char *const last[] = {"d.csv", "e.svg"};
     put("a.csv", "compressor,setting,own name\nsvd,x,1\n");
     put("b.json", hostile);
@@ -118,7 +115,6 @@ static void a_page_that_is_stopped_anywhere_is_not_written(void **state)
 
 static void what_is_left_out_is_named_with_the_reason(void **state)
 {
-    (void)state;
     static const struct {
         const char *file, *text, *why;
     } left[] = {
@@ -150,7 +146,6 @@ static void what_is_left_out_is_named_with_the_reason(void **state)
 
 static void the_same_files_make_the_same_page(void **state)
 {
-    (void)state;
     static const char *const names[] = {"c.csv", "a.csv", "b.csv"};
     for (size_t i = 0; i < countof(names); i++)
         put(names[i], "tensor,compressor,repeats,bits_per_element,relative_error\n*,svd,1,2,3\n");
@@ -167,7 +162,6 @@ static void the_same_files_make_the_same_page(void **state)
 
 static void a_big_result_stays_small(void **state)
 {
-    (void)state;
     enum { ROWS = 100000 };
     TextBuf t = {.arena = a};
     text_add(&t, "tensor,compressor,repeats,bits_per_element,relative_error\n");
@@ -186,7 +180,6 @@ static void a_big_result_stays_small(void **state)
 /* The page's data leave out empty columns, and have a value that is the same in all rows once. */
 static void equal_and_empty_columns_take_no_room(void **state)
 {
-    (void)state;
     put("c.csv", "tensor,compressor,repeats,n,bytes,relative_error,relative_error_expected,cosine,seed\n"
                  "a,svd,2,8,1,0.123456789,2,,123456789\nb,svd,2,8,,2.5,,,123456788\n");
     check_ok(write_page(), &err);

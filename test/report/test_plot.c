@@ -47,7 +47,6 @@ static const char *data_of(size_t sample, const char *name)
 
 static void every_kind_is_tested_here(void **state)
 {
-    (void)state;
     size_t kinds = 0;
     while (plot_kinds[kinds])
         kinds++;
@@ -79,7 +78,6 @@ static const char *data_of_commands(size_t sample)
 
 static void every_kind_draws_with_every_ending_and_its_own_data_again_and_runs_no_name(void **state)
 {
-    (void)state;
     if (no_gnuplot())
         return;
     for (size_t i = 0; i < countof(samples); i++)
@@ -136,7 +134,6 @@ static bool has_text(size_t f)
 /* Each kind has the first names in one of the formats that are text, and the others in the other one. */
 static void names_are_text_in_every_kind(void **state)
 {
-    (void)state;
     if (no_gnuplot())
         return;
     for (size_t i = 0; i < countof(samples); i++)
@@ -175,7 +172,6 @@ static const char *json_of(const char *text)
 
 static void json_and_csv_give_the_same_figure_data(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < countof(samples); i++) {
         Csv csv;
         Value *values;
@@ -190,7 +186,6 @@ static void json_and_csv_give_the_same_figure_data(void **state)
 
 static void what_is_no_result_is_refused(void **state)
 {
-    (void)state;
     Csv json;
     static const char *const bad[] = {"{", "{}", "{\"results\": 3}", "{\"results\": [3]}",
                                       "{\"schema\": \"atomo-compare/9\", \"results\": []}"};
@@ -209,7 +204,6 @@ static void what_is_no_result_is_refused(void **state)
  * column. */
 static void a_missing_column_is_named_with_the_command_that_writes_it(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < countof(samples); i++)
         for (const PlotColumn *need = samples[i].kind->columns; need->name; need++) {
             TextBuf head = {.arena = a};
@@ -233,14 +227,12 @@ static void a_missing_column_is_named_with_the_command_that_writes_it(void **sta
 
 static void columns_without_rows_are_refused(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < countof(samples); i++)
         check_refused(samples[i].kind, samples[i].head, "no");
 }
 
 static void several_files_are_one(void **state)
 {
-    (void)state;
     static const char *const files[] = {"data.csv", "more.csv"};
     const PlotJob job = {.kind = "pareto", .data = {(const char **)files, 2}, .figure = "f.svg"};
     const Look first = plot_look("a", a), other = plot_look("b", a);
@@ -275,7 +267,6 @@ static bool stopped(void)
 /* While gnuplot runs, the question comes every few milliseconds; the last ones come while its figure is read. */
 static void a_figure_that_is_stopped_anywhere_is_not_written(void **state)
 {
-    (void)state;
     static const char *data[] = {"data.csv"};
     const PlotJob job = {.kind = "pareto", .data = {data, 1}, .figure = "f.svg", .stopped = stopped};
     Status status = ERR_STOPPED;
@@ -296,7 +287,6 @@ static void a_figure_that_is_stopped_anywhere_is_not_written(void **state)
 /* The data beside an earlier figure are its own. */
 static void an_earlier_figure_keeps_its_data_where_a_new_one_fails(void **state)
 {
-    (void)state;
     static const char *const head = "compressor,bits_per_element,relative_error\n";
     const char *path = text_copy(a, getenv("PATH"));
     write_file("data.csv", text_format(a, "%sa,1,4\n", head));
@@ -311,7 +301,6 @@ static void an_earlier_figure_keeps_its_data_where_a_new_one_fails(void **state)
 
 static void neither_the_figure_nor_its_data_change_where_one_cannot_be_written(void **state)
 {
-    (void)state;
     write_file("data.csv", "compressor,bits_per_element,relative_error\na,1,4\n");
     write_file("f.plot.csv", "earlier data");
     check(!symlink("/dev/full", "f.svg"));
@@ -326,7 +315,6 @@ static void neither_the_figure_nor_its_data_change_where_one_cannot_be_written(v
 
 static void without_gnuplot_the_data_of_every_kind_still_stand(void **state)
 {
-    (void)state;
     const char *path = text_copy(a, getenv("PATH"));
     for (size_t i = 0; i < countof(samples); i++) {
         write_file("data.csv", data_of(i, "a"));

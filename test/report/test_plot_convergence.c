@@ -10,7 +10,6 @@
 
 static void bytes_add_up_between_tests_and_summaries_are_left_out(void **state)
 {
-    (void)state;
     assert_string_equal(picked(&plot_convergence, HEAD "step,a,1,,100,1,2,,\n"
                                                        "step,a,2,0.5,120,2,4,,\n"
                                                        "step,a,3,,100,3,6,,\n"
@@ -29,7 +28,6 @@ static void bytes_add_up_between_tests_and_summaries_are_left_out(void **state)
  * reach this step. */
 static void runs_of_one_compressor_are_one_line_between_least_and_most(void **state)
 {
-    (void)state;
     assert_string_equal(picked(&plot_convergence, "compressor,step,test_accuracy,bytes_up,sim_seconds\n"
                                                   "a,2,0.25,100,1\na,4,0.5,100,3\n"
                                                   "a,2,0.75,300,3\na,4,1,100,5\n"
@@ -42,7 +40,6 @@ static void runs_of_one_compressor_are_one_line_between_least_and_most(void **st
 
 static void a_figures_own_data_join_runs_by_how_many_they_were(void **state)
 {
-    (void)state;
     assert_string_equal(picked(&plot_convergence, PICKED "2,7,6,700,1,1,1,1,,a\n"
                                                          "2,3,6,300,0.5,0.25,0.75,3,0.125,a\n"
                                                          ",,,,0.9,,,,,\n"),
@@ -55,7 +52,6 @@ static void a_figures_own_data_join_runs_by_how_many_they_were(void **state)
 static void the_last_mean_of_three_runs_has_a_bar(void **state)
 {
     static const char head[] = "compressor,step,test_accuracy,sim_seconds\na,1,0.1,1\na,1,0.1,1\na,1,0.1,1\n";
-    (void)state;
     if (no_gnuplot())
         return;
     const char *two = drawn("convergence", text_format(a, "%sa,2,0.5,2\na,2,0.7,2\n", head), "f.svg");

@@ -12,7 +12,6 @@ static size_t count_role(const Value *rows, size_t count, size_t columns, const 
 
 static void few_spectra_are_all_named_and_vectors_left_out(void **state)
 {
-    (void)state;
     Value *rows;
     const char *text = "tensor,index,value\nw,1,4\nw,2,2\nw,3,1\nbias,1,3\nbias,2,1\nlost,,\n"
                        "w,1,2\nw,2,1\nw,3,0\nzeros,1,0\nzeros,2,0\nzeros,3,0\n";
@@ -27,7 +26,6 @@ static void few_spectra_are_all_named_and_vectors_left_out(void **state)
  * fifth value. The band must end before it, as these are fewer than half of the tensors. */
 static void many_spectra_have_a_band_and_two_ends(void **state)
 {
-    (void)state;
     TextBuf text = {.arena = a};
     Value *rows;
     text_add(&text, "tensor,index,value\n");
@@ -49,7 +47,6 @@ static void many_spectra_have_a_band_and_two_ends(void **state)
 
 static void more_than_a_figure_holds_is_thinned_but_counts(void **state)
 {
-    (void)state;
     TextBuf text = {.arena = a};
     Value *rows;
     text_add(&text, "tensor,index,value\n");
@@ -63,7 +60,6 @@ static void more_than_a_figure_holds_is_thinned_but_counts(void **state)
 
 static void thin_bins_are_put_together(void **state)
 {
-    (void)state;
     const char *text = "tensor,bin_low,bin_high,count\n"
                        "w,-4,-3,1\nw,-3,-2,0\nw,-2,-1,9\nw,-1,0,500\nw,0,1,480\nw,1,2,12\nw,2,3,3\nw,3,4,1\n"
                        "few,0,1,3\nfew,1,2,3\nconstant,1,1,5000\n";
@@ -76,7 +72,6 @@ static void thin_bins_are_put_together(void **state)
  * deviation, they must have the same histogram. */
 static void the_band_of_normal_tensors_is_the_normal_density(void **state)
 {
-    (void)state;
     TextBuf text = {.arena = a};
     Value *rows;
     text_add(&text, "tensor,bin_low,bin_high,count\n");
@@ -99,7 +94,6 @@ static void the_band_of_normal_tensors_is_the_normal_density(void **state)
 
 static void what_is_no_spectrum_or_histogram_is_refused(void **state)
 {
-    (void)state;
     static const struct {
         const PlotKind *kind;
         const char *text, *why;

@@ -17,7 +17,6 @@ static void every_codec_has_a_look_of_its_own(void **state)
     const char *name[64] = {0};
     const Codec *codec;
     size_t count = 0;
-    (void)state;
     for (size_t i = 0; compressors[i]; i++)
         if (codec_open(&codec, compressors[i]->name, a, &err) == OK) /* fails for wrappers, which need another
                                                                       * codec */
@@ -41,7 +40,6 @@ static void a_codec_has_one_colour_in_every_figure(void **state)
                  {"svd", {"svd:rank=1", "svd:rank=2", "svd:vectors=qsgd", "svd:rank=2 ring lan1g"}},
                  {"topk", {"zstd+ef+topk:ratio=0.001", "ef+topk", "topk:ratio=0.5", "ef+topk mesh lan10g"}},
                  {"qsgd", {"qsgd:bits=1", "diana+qsgd:bits=2,bucket=128", "qsgd:bits=8", "zstd+qsgd tree"}}};
-    (void)state;
     for (size_t i = 0; i < countof(cases); i++)
         for (size_t k = 0; k < 4; k++)
             assert_string_equal(plot_look(cases[i].spec[k], a).colour, plot_look(cases[i].codec, a).colour);
@@ -71,7 +69,6 @@ static void a_spec_looks_the_same_in_every_order(void **state)
     static const char *const one[] = {"qsgd:bits=2", "qsgd", "qsgd:bits=8", "svd:rank=1", "ef+topk", "topk"};
     static const char *const other[] = {"topk",        "svd:rank=1",  "ef+topk",
                                         "qsgd:bits=8", "qsgd:bits=2", "qsgd"};
-    (void)state;
     const Look *x = plot_looks(one, countof(one), a), *y = plot_looks(other, countof(other), a);
     for (size_t i = 0; i < countof(one); i++)
         for (size_t k = 0; k < countof(one); k++)
@@ -101,7 +98,6 @@ static Status draw_with(const char *label, const char *width)
 
 static void a_label_replaces_the_spec_and_must_have_one(void **state)
 {
-    (void)state;
     if (!no_gnuplot()) {
         check_ok(draw_with("svd:rank=1=SVD, s = 1", NULL), &err);
         check_has(contents("f.svg"), "<text>SVD, s = 1</text>");
@@ -117,7 +113,6 @@ static void a_label_replaces_the_spec_and_must_have_one(void **state)
 static void a_figure_is_as_wide_as_asked(void **state)
 {
     static const char *const bad[] = {"3cm", "0in", "1.9in", "100in", "in", "", "nan"};
-    (void)state;
     for (size_t i = 0; i < countof(bad); i++) {
         assert_int_equal(draw_with(NULL, bad[i]), ERR_USAGE);
         check(strstr(err.hint, "3.25in"));

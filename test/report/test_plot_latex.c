@@ -50,7 +50,6 @@ static void a_line_of_the_key_has_its_codecs_colour(void **state)
                 {"break-even", COST_HEAD, "@,2,1,1,1,1,4,1,below,4\n@,4,1,1,1,1,4,2,below,4\n"},
                 {"convergence", "compressor,step,test_accuracy,sim_seconds\n", "@,1,0.3,1\n@,2,0.6,2\n"}};
     static const char *const codecs[] = {"qsgd", "minmax", "nuqsgd"};
-    (void)state;
     if (no_gnuplot())
         return;
     for (size_t i = 0; i < countof(keys); i++) {
@@ -92,7 +91,6 @@ static void a_line_of_the_key_has_its_codecs_colour(void **state)
 /* gnuplot puts a dot at every point, so that a dotted line of many points would look solid. */
 static void dots_stand_apart_however_many_points_a_line_has(void **state)
 {
-    (void)state;
     if (no_gnuplot())
         return;
     TextBuf data = {.arena = a};
@@ -119,7 +117,6 @@ static void dots_stand_apart_however_many_points_a_line_has(void **state)
 
 static void lines_are_seen_through_bands(void **state)
 {
-    (void)state;
     if (no_gnuplot())
         return;
     const char *f = strstr(drawn("convergence", RUN, "f.tex"), "\\begin{picture}");
@@ -139,7 +136,6 @@ static void lines_are_seen_through_bands(void **state)
  * of this line. */
 static void no_figure_hides_text_behind_a_per_cent_sign(void **state)
 {
-    (void)state;
     if (no_gnuplot())
         return;
     for (size_t i = 0; i < countof(samples); i++) {

@@ -67,7 +67,6 @@ static void long_names_stay_apart_wherever_they_differ(void **state)
 {
     static const int lengths[][2] = {{0, 90},  {10, 80}, {30, 60}, {45, 45},
                                      {60, 30}, {90, 0},  {11, 15}, {100, 100}};
-    (void)state;
     if (no_gnuplot())
         return;
     for (size_t i = 0; i < countof(samples); i++)
@@ -89,7 +88,6 @@ static void payloads_are_in_decimal_units_below_a_thousand(void **state)
     } cases[] = {{"44695848", "payload, MB", ">44.7<"}, {"999", "payload, B", ">999<"},
                  {"1023", "payload, kB", ">1.02<"},     {"999400", "payload, kB", ">999<"},
                  {"999600", "payload, MB", ">1<"},      {"1000000000", "payload, GB", ">1<"}};
-    (void)state;
     if (no_gnuplot())
         return;
     for (size_t i = 0; i < countof(cases); i++) {
@@ -103,7 +101,6 @@ static void payloads_are_in_decimal_units_below_a_thousand(void **state)
 static void what_always_or_never_pays_is_named_even_if_nothing_is_drawn(void **state)
 {
     static const char *const figures[] = {"f.svg", "f.tex"};
-    (void)state;
     if (no_gnuplot())
         return;
     for (size_t i = 0; i < countof(figures); i++) {
@@ -127,7 +124,6 @@ static void what_always_or_never_pays_is_named_even_if_nothing_is_drawn(void **s
 static void what_is_no_number_is_refused_where_it_stands(void **state)
 {
     static const char *const bad[] = {"abc", "1e999", "nan", "inf", "1 ", "0x1"};
-    (void)state;
     for (const PlotKind *const *kind = plot_kinds; *kind; kind++)
         for (const PlotColumn *column = (*kind)->columns; column->name; column++) {
             TextBuf head = {.arena = a}, row = {.arena = a};
@@ -154,7 +150,6 @@ static void a_drawing_of_several_files_names_the_one_that_is_wrong(void **state)
     static const char *const files[] = {"data.csv", "more.csv"};
     static const char *const head = "compressor,workers,merge_ms,decode_ms,decode_each_ms\n";
     const PlotJob job = {.kind = "merge", .data = {(const char **)files, 2}, .figure = "f.svg"};
-    (void)state;
     write_file("data.csv", text_format(a, "%sa,4,1,1,3\n", head));
     write_file("more.csv", text_format(a, "%sa,8,1,x,3\n", head));
     check(plot_draw(&job, a, &err) == ERR_CORRUPT);
@@ -172,7 +167,6 @@ static const char *script_of(const char *name)
 
 static void axes_have_the_headings_of_the_fields(void **state)
 {
-    (void)state;
     static const struct {
         const char *script, *field;
     } axes[] = {{"pareto.gp", "bits_per_element"},

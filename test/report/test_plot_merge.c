@@ -13,7 +13,6 @@ static void check_row(const Value *row, const char *compressor, double workers, 
 static void the_whole_selection_is_drawn_by_number_of_workers(void **state)
 {
     Value *rows;
-    (void)state;
     assert_int_equal(rows_of(&plot_merge,
                              HEAD "1,w,b,4,1,1,1\n"
                                   "1,*,b,8,1,1,2\n"
@@ -37,7 +36,6 @@ static void standard_errors_are_bars_of_their_length(void **state)
 {
     static const char head[] =
         "compressor,workers,merge_ms,decode_ms,decode_each_ms,merge_ms_se,decode_ms_se,decode_each_ms_se\n";
-    (void)state;
     if (no_gnuplot())
         return;
     check(longest_bar(drawn("merge", text_format(a, "%sb,4,,,10,,,\nb,8,,,100,,,\n", head), "f.svg")) == 0);

@@ -329,21 +329,18 @@ static bool lacks(const char *program)
 
 static void no_text_of_a_pdf_overlaps_another_or_leaves_the_page(void **state)
 {
-    (void)state;
     if (!no_gnuplot() && !lacks("pdftotext") && !lacks("pdfunite"))
         check_figures(0);
 }
 
 static void no_text_of_an_svg_overlaps_another_or_leaves_the_page(void **state)
 {
-    (void)state;
     if (!no_gnuplot() && !lacks("pdftotext") && !lacks("rsvg-convert"))
         check_figures(1);
 }
 
 static void no_text_of_a_latex_picture_overlaps_another_or_leaves_the_page(void **state)
 {
-    (void)state;
     if (!no_gnuplot())
         check_figures(2);
 }
@@ -368,7 +365,6 @@ static const char *next_text(const char *svg, char *out, size_t size)
 
 static void long_texts_break_only_behind_their_parts(void **state)
 {
-    (void)state;
     static const char name[] = "zstd:level=3+svd:rank=3.25,vectors=qsgd,budget=1234567";
     static const char *const kinds[] = {"iteration-time", "runtime", "errors", "break-even", "merge"};
     if (no_gnuplot())

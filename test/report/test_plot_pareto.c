@@ -9,7 +9,6 @@ static const char usual[] =
 
 static void the_whole_selection_is_drawn_sorted_with_its_front(void **state)
 {
-    (void)state;
     assert_string_equal(
         picked(&plot_pareto, usual),
         "series,bits_per_element,encode_ms,decode_ms,relative_error,relative_error_se,unbiased,"
@@ -22,7 +21,6 @@ static void the_whole_selection_is_drawn_sorted_with_its_front(void **state)
 
 static void dominated_points_are_off_the_front(void **state)
 {
-    (void)state;
     Value *rows;
     static const bool front[] = {true, true, false, false, true, true};
     const size_t count =
@@ -38,7 +36,6 @@ static void dominated_points_are_off_the_front(void **state)
 /* The time of a codec is that of both directions: a encodes faster than b, but decodes slower by more. */
 static void the_front_by_time_counts_both_directions(void **state)
 {
-    (void)state;
     Value *rows;
     static const bool front[] = {false, true, true};
     const size_t count = rows_of(&plot_pareto,
@@ -57,7 +54,6 @@ static void the_line_of_a_front_never_rises(void **state)
     static const char head[] =
         "compressor,bits_per_element,relative_error,relative_error_se,unbiased,pareto\n"
         "a,1,4,1,true,true\nb,4,1,0.1,true,true\nc,4.5,0.5,0.1,true,true\n";
-    (void)state;
     if (no_gnuplot())
         return;
     char *marked = text_copy(
@@ -76,14 +72,12 @@ static void the_rate_is_the_one_that_sweep_varied(void **state)
     static const char data[] = "compressor,bits_per_element,relative_error,rate\n"
                                "joint:bits=0.5+svd:vectors=qsgd,1,2,0.5\n";
     Value *rows;
-    (void)state;
     assert_int_equal(rows_of(&plot_pareto, data, &rows), 1);
     assert_string_equal(rows[RATE].text, "0.5");
 }
 
 static void rows_without_a_size_or_an_error_are_refused(void **state)
 {
-    (void)state;
     check_refused(&plot_pareto, "compressor,bits_per_element,relative_error\n", "no row");
     check_refused(&plot_pareto, "compressor,bits_per_element,relative_error\nx,,1\ny,0,1\nz,1,-1\n",
                   "no row");
@@ -107,7 +101,6 @@ static void outliers_are_beyond_the_axis_and_their_error_is_written(void **state
     enum { BEYOND = 10, COLUMNS = 12 };
     TextBuf data = {.arena = a};
     Value *rows;
-    (void)state;
     text_add(&data, "compressor,bits_per_element,relative_error\nsign,1,760000\n");
     for (int k = 1; k < 16; k++)
         text_addf(&data, "qsgd:bits=%d,%d,%g\n", k, k, 4.0 / k);
@@ -134,7 +127,6 @@ static void errors_far_below_the_others_are_beyond_the_foot_of_the_axis(void **s
                                         "a,1,1\nb,2,1\nc,3,1\nd,4,0.0011\n", "a,1,1\nb,2,1\nc,3,1\nd,4,0\n"};
     TextBuf data = {.arena = a};
     Value *rows;
-    (void)state;
     text_addf(&data, "%sjoint,17,2e-13\n", head);
     for (int k = 1; k < 16; k++)
         text_addf(&data, "qsgd:bits=%d,%d,%g\n", k, k, 4.0 / k);
@@ -159,7 +151,6 @@ static void time_is_an_axis_too(void **state)
 {
     static const char *const files[] = {"data.csv"};
     const PlotJob job = {.kind = "pareto", .data = {(const char **)files, 1}, .figure = "f.svg", .x = "time"};
-    (void)state;
     if (no_gnuplot())
         return;
     write_file("data.csv", "compressor,bits_per_element,relative_error,encode_ms,decode_ms\n"

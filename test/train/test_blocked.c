@@ -209,7 +209,6 @@ static void check_conv(Bench *t, const ConvSettings *s, const Reference *r, bool
 
 static void convolutions_are_the_slow_loops(void **state)
 {
-    (void)state;
     static const size_t images[] = {1, 15, 16, 17, 32, MOST};
     for (size_t i = 0; i < countof(cases); i++) {
         Bench t;
@@ -230,7 +229,6 @@ static void convolutions_are_the_slow_loops(void **state)
 /* Products for each tap replace oneDNN where it has only its reference code. */
 static void gradients_by_taps_are_the_slow_loops(void **state)
 {
-    (void)state;
     static const size_t images[] = {1, MOST};
     for (size_t i = 0; i < countof(cases); i++) {
         Bench t;
@@ -258,7 +256,6 @@ static void gradients_by_taps_are_the_slow_loops(void **state)
 /* With AVX2 as the widest instructions, oneDNN 2.6 has only its reference code for 3x3 kernels on 2x2 images. */
 static void small_images_are_computed_by_taps_without_avx512(void **state)
 {
-    (void)state;
     if (isa_of_cpu() != ISA_AVX2)
         return;
     Bench t;
@@ -374,7 +371,6 @@ static void check_norm(Bench *t, size_t images)
 
 static void norms_and_running_statistics_are_as_defined(void **state)
 {
-    (void)state;
     static const size_t images[] = {2, 15, 16, 17, MOST};
     Bench t;
     norm_begin(&t, 32, 5, 3);
@@ -390,7 +386,6 @@ static void norms_and_running_statistics_are_as_defined(void **state)
 
 static void scoring_reads_the_running_statistics_and_leaves_them(void **state)
 {
-    (void)state;
     Bench t;
     norm_begin(&t, 32, 3, 3);
     float *before = NEW(t.a, float, t.b.running.floats);
@@ -412,7 +407,6 @@ static void scoring_reads_the_running_statistics_and_leaves_them(void **state)
  * result must be finite. */
 static void constant_channels_and_single_values_stay_finite(void **state)
 {
-    (void)state;
     Bench t;
     norm_begin(&t, 16, 1, 1);
     both_ways(&t, 1, 1, false);

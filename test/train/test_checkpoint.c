@@ -109,7 +109,6 @@ static void check_resumes(const char *spec, size_t steps)
 
 static void every_codec_goes_on_as_if_it_had_never_stopped(void **state)
 {
-    (void)state;
     for (size_t i = 0; compressors[i]; i++) {
         const Codec *codec;
         char spec[100];
@@ -128,7 +127,6 @@ static void every_codec_goes_on_as_if_it_had_never_stopped(void **state)
 
 static void every_optimizer_goes_on_as_if_it_had_never_stopped(void **state)
 {
-    (void)state;
     for (size_t i = 0; optimizer_names[i]; i++) {
         kind = (OptimizerKind)i;
         check_resumes("qsgd", 7);
@@ -139,7 +137,6 @@ static void every_optimizer_goes_on_as_if_it_had_never_stopped(void **state)
 /* A checkpoint between two exchanges: the exchanges are after steps 5, or 4. */
 static void local_steps_go_on_as_if_they_had_never_stopped(void **state)
 {
-    (void)state;
     for (size_t i = 0; optimizer_names[i]; i++)
         for (size_t steps = 4; steps <= 5; steps++) {
             kind = (OptimizerKind)i;
@@ -223,7 +220,6 @@ static size_t stop_and_resume_anywhere(double factor)
 /* resnet20 has running statistics, which a stopped step must leave as they were. Two threads stop at other pieces. */
 static void a_run_stopped_anywhere_in_a_step_resumes_to_the_same_weights(void **state)
 {
-    (void)state;
     check(stop_and_resume_anywhere(1.2) >
           100); /* 4 steps of 3 workers, and 2 tests, have more layers than this */
     network = "resnet20";
@@ -235,7 +231,6 @@ static void a_run_stopped_anywhere_in_a_step_resumes_to_the_same_weights(void **
 
 static void a_damaged_checkpoint_is_refused_by_name_and_the_one_before_used(void **state)
 {
-    (void)state;
     size_t size, want;
     scratch_files(true);
     run_to("ef+qsgd", 9, false);
@@ -269,7 +264,6 @@ static void a_damaged_checkpoint_is_refused_by_name_and_the_one_before_used(void
 /* Changes one weight in the file. HDF5 does not detect this; the checkpoint's own checksum must. */
 static void a_changed_weight_is_seen(void **state)
 {
-    (void)state;
     size_t size, seen = 0;
     scratch_files(true);
     run_to("none", 3, false);
@@ -296,7 +290,6 @@ static void a_changed_weight_is_seen(void **state)
 
 static void what_wrote_a_checkpoint_is_known_from_it(void **state)
 {
-    (void)state;
     TrainSetup s = {0};
     const char *dataset;
     size_t images;
@@ -310,7 +303,6 @@ static void what_wrote_a_checkpoint_is_known_from_it(void **state)
 
 static void saved_gradients_have_the_layout_of_dumps(void **state)
 {
-    (void)state;
     TrainSetup s = setup_of("qsgd");
     Course c = {.steps = 5, .dump_every = 2, .record = ignore};
     Dump *d[2];

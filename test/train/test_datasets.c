@@ -94,7 +94,6 @@ static void refused(const char *name, DataSplit split, Status status, const char
 
 static void idx_files_are_read_plain_and_packed(void **state)
 {
-    (void)state;
     uint8_t images[IMAGES_SIZE], labels[LABELS_SIZE];
     make_images(images);
     make_labels(labels);
@@ -118,7 +117,6 @@ static void idx_files_are_read_plain_and_packed(void **state)
 
 static void damaged_idx_files_are_refused(void **state)
 {
-    (void)state;
     uint8_t images[IMAGES_SIZE + 1], labels[LABELS_SIZE + 1];
     const struct {
         int at, value;
@@ -153,7 +151,6 @@ static void damaged_idx_files_are_refused(void **state)
 
 static void cifar_files_hold_any_whole_number_of_records(void **state)
 {
-    (void)state;
     static uint8_t file[3 * RECORD + 3];
     Dataset d;
     Arena *a = arena_open(0);
@@ -185,7 +182,6 @@ static void cifar_files_hold_any_whole_number_of_records(void **state)
 
 static void svhn_is_read_as_svhn_py_writes_it(void **state)
 {
-    (void)state;
     static uint8_t file[2 * RECORD];
     Dataset d;
     Arena *a = arena_open(0);
@@ -206,7 +202,6 @@ static void svhn_is_read_as_svhn_py_writes_it(void **state)
 /* If the first file has the published number of images, all five files are required. */
 static void a_missing_one_of_the_published_batches_is_an_error(void **state)
 {
-    (void)state;
     uint8_t *file = calloc(10000, RECORD);
     remove_all();
     put("data_batch_1.bin", file, (size_t)10000 * RECORD);
@@ -229,7 +224,6 @@ static void real_file(const char *name, const char *from, DataSplit split, size_
 
 static void real_files_are_read(void **state)
 {
-    (void)state;
     real_file("mnist", "../shared/data/mnist", SPLIT_TRAIN, 60000);
     real_file("mnist", "../shared/data/mnist", SPLIT_TEST, 10000);
     real_file("cifar10", "../shared/data/cifar10-subset", SPLIT_TRAIN, 2000);

@@ -93,7 +93,6 @@ static void check_tensor(const Net *t, const Slice *s, const double want[5])
 
 static void loss_and_gradients_are_those_of_pytorch(void **state)
 {
-    (void)state;
     FILE *f = fopen("test/reference/gpt.txt", "r");
     Net t;
     char name[80];
@@ -116,7 +115,6 @@ static void loss_and_gradients_are_those_of_pytorch(void **state)
 
 static void threads_change_no_bit(void **state)
 {
-    (void)state;
     Net t;
     net_open(&t, SHAPE "on", IMAGES_MOST_HERE);
     const Score want = gradient(&t, 1);
@@ -133,7 +131,6 @@ static void threads_change_no_bit(void **state)
 /* A stop within a layer leaves values that later code of the layer may find wrong, such as a variance of 0. */
 static void a_pass_that_is_stopped_anywhere_says_so_and_no_more(void **state)
 {
-    (void)state;
     Net t;
     Score score;
     Status status = ERR_STOPPED;
@@ -155,7 +152,6 @@ static void a_pass_that_is_stopped_anywhere_says_so_and_no_more(void **state)
 /* The loss of the first tokens must not change when a later token does. */
 static void a_token_does_not_see_later_tokens(void **state)
 {
-    (void)state;
     Net t;
     Score score;
     net_open(&t, SHAPE "off", 1);
@@ -191,7 +187,6 @@ static void a_token_does_not_see_later_tokens(void **state)
 
 static void gelu_is_exact_on_every_instruction_set(void **state)
 {
-    (void)state;
     enum { COUNT = 2003 };
     static float x[COUNT], y[COUNT];
     for (Isa isa = 0; isa < ISA_COUNT; isa++) {
@@ -210,7 +205,6 @@ static void gelu_is_exact_on_every_instruction_set(void **state)
 
 static void presets_have_the_published_numbers_of_parameters(void **state)
 {
-    (void)state;
     /* nanoGPT prints 0.80M and 10.65M for a vocabulary of 65: without the context * width positions. */
     static const struct {
         const char *network;

@@ -305,7 +305,6 @@ static void check_case(const Case *c)
 
 static void layers_give_what_a_slow_reference_gives(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < countof(cases); i++)
         check_case(&cases[i]);
 }
@@ -314,7 +313,6 @@ static void layers_give_what_a_slow_reference_gives(void **state)
 
 static void gradients_of_a_value_read_twice_add_up(void **state)
 {
-    (void)state;
     for (const Case *c = cases; c < cases + countof(cases); c++) {
         if (c->in_place)
             continue;
@@ -338,7 +336,6 @@ static void gradients_of_a_value_read_twice_add_up(void **state)
 
 static void a_last_piece_that_is_not_full_does_not_see_what_was_there_before(void **state)
 {
-    (void)state;
     Layers r;
     const Case *c = &cases[2];
     case_open(&r, c);

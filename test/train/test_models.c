@@ -22,7 +22,6 @@ static Model *opened(const char *network, size_t channels, size_t side, size_t c
 
 static void every_network_has_its_published_number_of_parameters(void **state)
 {
-    (void)state;
     static const struct {
         const char *network;
         size_t channels, side, classes, floats, tensors;
@@ -51,7 +50,6 @@ static void every_network_has_its_published_number_of_parameters(void **state)
  * would change the variance by 3e-5. */
 static void running_statistics_move_a_tenth_to_mean_and_unbiased_variance(void **state)
 {
-    (void)state;
     enum { SIDE = 32, C = 3, K = 64, VALUES = SIDE * SIDE };
     Model *m = opened("resnet18", C, SIDE, 10, 1);
     const Slice *const stats = model_running(m)->item, *const first = model_parameters(m)->item;
@@ -120,7 +118,6 @@ static size_t check_initial(const char *network, size_t channels, size_t side, b
 
 static void initial_weights_have_the_variance_of_their_law(void **state)
 {
-    (void)state;
     assert_int_equal(check_initial("fc", 1, 28, false), 3);
     assert_int_equal(check_initial("resnet18", 3, 32, false), 21);
     assert_int_equal(check_initial("vgg11", 3, 32, true), 11);

@@ -81,7 +81,6 @@ static void check_tensor(const Net *t, const char *name, const double want[5])
 
 static void small_networks_have_pytorchs_loss_and_gradients(void **state)
 {
-    (void)state;
     FILE *f = fopen("test/reference/networks.txt", "r");
     check(f != NULL);
     Net t = {0};
@@ -113,7 +112,6 @@ static void small_networks_have_pytorchs_loss_and_gradients(void **state)
 
 static void scores_do_not_depend_on_threads_and_are_the_gradients_loss(void **state)
 {
-    (void)state;
     for (size_t k = 0; k < countof(small); k++) {
         Net t;
         net_open(&t, small[k]);
@@ -135,7 +133,6 @@ static void scores_do_not_depend_on_threads_and_are_the_gradients_loss(void **st
  * pass must not affect later passes. */
 static void parts_of_a_batch_make_the_batch(void **state)
 {
-    (void)state;
     for (size_t k = 0; k < countof(small); k++) {
         Net t;
         net_open(&t, small[k]);

@@ -106,7 +106,6 @@ static void check_file(const char *path, bool bytes)
 
 static void bytes_and_floats_are_read_split_and_normalised(void **state)
 {
-    (void)state;
     fill();
     make("bytes.h5", H5T_NATIVE_UINT8, H5T_STD_I64BE);
     check_file("bytes.h5", true);
@@ -120,7 +119,6 @@ static void bytes_and_floats_are_read_split_and_normalised(void **state)
 
 static void a_file_may_say_what_is_to_test(void **state)
 {
-    (void)state;
     fill();
     const hid_t file = make_file("test.h5", true);
     const hsize_t vectors[] = {20, PIXELS}, tests[] = {3, PIXELS}, all = 20, few = 3;
@@ -154,7 +152,6 @@ typedef struct {
 
 static void other_files_are_refused_with_the_reason(void **state)
 {
-    (void)state;
     static const Bad bad[] = {
         {"x has 1 axes", 1, {20}, 20, 1, 1, false},
         {"x has 5 axes", 5, {20, 1, 1, 2, 2}, 20, 1, 1, false},

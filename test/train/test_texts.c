@@ -45,7 +45,6 @@ static Status load(World *w, const char *from, DataSplit split, size_t context)
 
 static void bytes_that_occur_are_numbered_in_order(void **state)
 {
-    (void)state;
     World w;
     world_open(&w);
     write_text(&w,
@@ -86,7 +85,6 @@ enum { CONTEXT = 8, LENGTH = 1000 };
  * value is more than five standard deviations off with probability 5e-6 for all eight. */
 static void windows_start_anywhere_and_labels_are_the_next_tokens(void **state)
 {
-    (void)state;
     World w;
     char text[LENGTH];
     float x[CONTEXT];
@@ -122,7 +120,6 @@ static void windows_start_anywhere_and_labels_are_the_next_tokens(void **state)
  * about 0.9 / sqrt(length) = 4e-4. */
 static void babble_has_the_entropy_rate_that_is_stated(void **state)
 {
-    (void)state;
     enum { LONG = 1 << 22 };
     static size_t triple[BABBLE_PAIRS * BABBLE_LETTERS], pair[BABBLE_PAIRS];
     for (uint64_t seed = 1; seed <= 2; seed++) {
@@ -152,7 +149,6 @@ static void babble_has_the_entropy_rate_that_is_stated(void **state)
 
 static void babble_is_drawn_from_seed_and_split(void **state)
 {
-    (void)state;
     uint8_t x[3][500];
     babble_draw(1, SPLIT_TRAIN, 500, x[0]);
     babble_draw(1, SPLIT_TEST, 500, x[1]);
