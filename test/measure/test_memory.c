@@ -124,7 +124,7 @@ static size_t peak_of_merge(const char *spec, size_t n, size_t workers)
 static void a_comparison_takes_six_times_its_tensor(void **state)
 {
     /* ODD has a large prime factor, for which FFTW needs more memory */
-    enum { ROUND = 5 << 19, ODD = ROUND + 3, LONG = 1 << 22 };
+    enum { ROUND = 5 << 20, ODD = ROUND + 3, LONG = 1 << 22 };
     static const struct {
         const char *spec;
         size_t n;
