@@ -177,6 +177,25 @@ static void a_big_result_stays_small(void **state)
     check(strstr(p, ">layer999<") && !strstr(p, ">layer1000<"));
 }
 
+static void a_wide_table_has_fewer_rows(void **state)
+{
+    TextBuf t = {.arena = a};
+    text_add(&t, "tensor,compressor,repeats");
+    for (size_t i = 3; i < 99; i++)
+        text_addf(&t, ",own%zu", i);
+    for (size_t row = 0; row < 500; row++) {
+        text_addf(&t, "\nlayer%zu,svd,1", row);
+        for (size_t i = 3; i < 99; i++)
+            text_addf(&t, ",%zu", row + i);
+    }
+    text_add(&t, "\n");
+    put("wide.csv", text_done(&t));
+    check_ok(write_page(), &err);
+    const char *p = page();
+    check(strstr(p, "The first 300 of 500 rows; all are in wide.csv."));
+    check(strstr(p, ">layer299<") && !strstr(p, ">layer300<"));
+}
+
 /* The page's data leave out empty columns, and have a value that is the same in all rows once. */
 static void equal_and_empty_columns_take_no_room(void **state)
 {
@@ -198,6 +217,7 @@ static const struct CMUnitTest tests[] = {
     PAGE_TEST(what_is_left_out_is_named_with_the_reason),
     PAGE_TEST(the_same_files_make_the_same_page),
     PAGE_TEST(a_big_result_stays_small),
+    PAGE_TEST(a_wide_table_has_fewer_rows),
     PAGE_TEST(equal_and_empty_columns_take_no_room),
 };
 
