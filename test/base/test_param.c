@@ -79,14 +79,6 @@ static void wrong_keys_say_what_is_wrong(void **state)
     }
 }
 
-static void a_key_too_long_is_refused(void **state)
-{
-    char keys[600] = "bits=";
-    memset(keys + 5, '1', 500);
-    Params p;
-    assert_int_equal(parse(&p, keys), ERR_USAGE);
-}
-
 /* Returns the keys that differ from their defaults, as ":key=value,..." */
 static const char *changed(const Param *keys, const void *params, Arena *a)
 {
@@ -271,7 +263,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(defaults_hold_until_named),
     cmocka_unit_test(naming_a_key_unsets_those_it_excludes),
     cmocka_unit_test(wrong_keys_say_what_is_wrong),
-    cmocka_unit_test(a_key_too_long_is_refused),
     cmocka_unit_test(the_canonical_text_has_what_differs_in_schema_order),
     cmocka_unit_test(every_schema_is_sound),
     cmocka_unit_test(every_codec_prints_back),

@@ -131,19 +131,6 @@ static void nothing_is_written_behind_the_room(void **state)
     compare(k, count, 7, size, 3);
 }
 
-/* An entry takes up to 28 bits here. Kernels join two entries to one word, so these are the longest words. */
-static void the_longest_words_have_room(void **state)
-{
-    enum { COUNT = 40 };
-    for (uint32_t gap = 126; gap <= 258; gap += 2)
-        for (size_t size = 8; size < 5 * COUNT; size++) {
-            for (uint32_t i = 0; i < COUNT; i++)
-                entry[i] = (i + 1) * gap << ENTRY_SHIFT | (i % 2 ? 255 : 64 + i);
-            EACH_ISA(k)
-            compare(k, COUNT, 7, size, 7);
-        }
-}
-
 /* ---- kernels that make entries of the non-zero codes ---- */
 
 /* Checks the entries that a kernel makes of the non-zero codes. A protected page behind each array detects
@@ -182,7 +169,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(entries_are_put_as_one_by_one),
     cmocka_unit_test(long_gaps_are_left_or_right),
     cmocka_unit_test(nothing_is_written_behind_the_room),
-    cmocka_unit_test(the_longest_words_have_room),
 };
 
 int main(void)
