@@ -224,8 +224,8 @@ def check_specs():
     kinds, seed = {"zfp"}, 2**63 - 1
     for i, spec in enumerate(SPECS):
         kind = re.sub(r"^ef(:[^+]*)?\+|\w+=[0-9.:e-]+(?=[,+]|$)|[:,]", "", spec)
-        own = spec.split(":")[0] not in kinds
-        every, dump = 1 if own else 9 if kind in kinds else 3, "odd.h5" if own else "short.h5"
+        seen = kind in kinds or spec.split(":")[0] in kinds
+        every, dump = (9 if kind in kinds else 3 if seen else 1), "short.h5" if seen else "odd.h5"
         kinds.add(kind)
         codec = atomo.Codec(spec)
         if i % 24 and "reads_state" not in codec.traits:
