@@ -143,9 +143,9 @@ static double mean_bits(const char *spec, const float *x, size_t n)
     Rig rig;
     double bits = 0;
     rig_open(&rig, spec, shape_vector(n));
-    for (uint64_t k = 0; k < 6; k++) {
+    for (uint64_t k = 0; k < 20; k++) {
         check_ok(rig_encode(&rig, x, k), &rig.err);
-        bits += 8 * (double)rig.payload.size / 6;
+        bits += 8 * (double)rig.payload.size / 20;
     }
     rig_close(&rig);
     return bits / (double)n;
