@@ -7,14 +7,12 @@ static Error err;
 
 static int open_arena(void **state)
 {
-    (void)state;
     arena = arena_open(0);
     return 0;
 }
 
 static int close_arena(void **state)
 {
-    (void)state;
     arena_close(arena);
     return 0;
 }
@@ -39,7 +37,6 @@ static const Json *take(const char *text)
 
 static void values_of_every_kind_are_read(void **state)
 {
-    (void)state;
     check(take("null")->type == JSON_NULL);
     check(take(" true ")->on && !take("false")->on && take("false")->type == JSON_BOOL);
     check(take("-1.5e-3")->number == -1.5e-3 && !take("-1.5e-3")->is_whole);
@@ -51,7 +48,6 @@ static void values_of_every_kind_are_read(void **state)
 
 static void nesting_keeps_order_and_names(void **state)
 {
-    (void)state;
     const Json *v = take("{\"a\": [1, [2], {\"b\": \"c\"}], \"d\" : null , \"a\": 7}");
     const Json *a = json_member(v, "a");
     check(a->type == JSON_ARRAY && a->first->whole == 1 && a->first->next->first->whole == 2);
@@ -62,7 +58,6 @@ static void nesting_keeps_order_and_names(void **state)
 
 static void strings_are_unescaped(void **state)
 {
-    (void)state;
     assert_string_equal(take("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"")->text, "\"\\/\b\f\n\r\t");
     assert_string_equal(take("\"\\u0041\\u00e9\\u20AC\\ud83d\\ude00\"")->text,
                         "A\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80");
@@ -72,7 +67,6 @@ static void strings_are_unescaped(void **state)
 
 static void what_is_not_json_is_refused(void **state)
 {
-    (void)state;
     static const char *const texts[] = {
         "",
         " ",
@@ -142,7 +136,6 @@ static void what_is_not_json_is_refused(void **state)
 
 static void every_prefix_of_a_record_is_refused(void **state)
 {
-    (void)state;
     static const char text[] =
         "{\"step\": 1, \"tensor\": \"a\\u00e9\", \"shape\": [2, 3], \"mse\": -1.5e-9, \"on\": true}";
     char cut[sizeof text];
@@ -157,7 +150,6 @@ static void every_prefix_of_a_record_is_refused(void **state)
 
 static void depth_and_length_are_limited(void **state)
 {
-    (void)state;
     char text[500];
     const Json *v;
     memset(text, '[', 64);
@@ -175,7 +167,6 @@ static void depth_and_length_are_limited(void **state)
 
 static void errors_say_where(void **state)
 {
-    (void)state;
     const Json *v;
     check(read_text(&v, "{\"a\": 1, \"b\" 2}") == ERR_CORRUPT);
     assert_string_equal(err.text, "JSON, byte 13: want ':'");

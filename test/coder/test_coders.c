@@ -14,7 +14,6 @@ static uint8_t codes[N];
 
 static int open_all(void **state)
 {
-    (void)state;
     arena = arena_open(0);
     rng = rng_open(5, 0, 0, 0, rng_hash("coders"));
     return 0;
@@ -22,7 +21,6 @@ static int open_all(void **state)
 
 static int close_all(void **state)
 {
-    (void)state;
     arena_close(arena);
     return 0;
 }
@@ -103,7 +101,6 @@ static Cost planes_cost(void)
 
 static void every_stream_coder_writes_what_its_cost_function_says(void **state)
 {
-    (void)state;
     static const struct {
         const char *name;
         Cost (*cost)(void);
@@ -120,7 +117,6 @@ static void every_stream_coder_writes_what_its_cost_function_says(void **state)
 
 static void five_trits_take_a_byte(void **state)
 {
-    (void)state;
     for (size_t n = 320; n < 4000; n += 320)
         assert_int_equal(8 * trits_size(n), n * 8 / 5); /* 1.6 bits each */
     for (size_t n = 0; n < 2000; n++)

@@ -11,7 +11,6 @@ static Rng rng;
 
 static int open_all(void **state)
 {
-    (void)state;
     arena = arena_open(0);
     rng = rng_open(5, 0, 0, 0, rng_hash("huffman"));
     return 0;
@@ -19,7 +18,6 @@ static int open_all(void **state)
 
 static int close_all(void **state)
 {
-    (void)state;
     arena_close(arena);
     return 0;
 }
@@ -56,7 +54,6 @@ static uint64_t least_bits(const uint64_t *weight, size_t n)
 
 static void no_other_code_is_shorter_by_brute_force(void **state)
 {
-    (void)state;
     for (uint64_t trial = 0; trial < 400; trial++) {
         uint64_t count[12] = {0}, weight[6];
         size_t n = 0;
@@ -78,7 +75,6 @@ static void no_other_code_is_shorter_by_brute_force(void **state)
 /* Among all symbol counts with the same sum, Fibonacci numbers give the longest code words. */
 static void codes_end_at_their_longest_and_only_there(void **state)
 {
-    (void)state;
     for (uint32_t n = 2; n <= 46; n++) {
         uint64_t count[46] = {1, 1};
         for (uint32_t i = 2; i < n; i++)
@@ -180,7 +176,6 @@ static void come_back(uint32_t alphabet, size_t n, const uint64_t *shape, bool s
 
 static void streams_come_back_at_their_stated_cost(void **state)
 {
-    (void)state;
     static const size_t ns[] = {0, 1, 2, 3, 5, 12, 13, 100, 1000, 20000};
     static const uint32_t alphabets[] = {1, 2, 3, 4, 31, 255, 256};
     for (size_t a = 0; a < countof(alphabets); a++)
@@ -197,31 +192,8 @@ static void streams_come_back_at_their_stated_cost(void **state)
             }
 }
 
-static void alphabets_of_one_symbol_or_none_take_no_bits(void **state)
-{
-    (void)state;
-    uint64_t count[9] = {0};
-    uint8_t back[100];
-    Huffman h = built(9, count);
-    assert_int_equal(walk_table(&h, NULL), 1);
-    BitReader none = bits_reader((Bytes){NULL, 0});
-    check(get_words(&h, &none, 0, back) && !get_words(&h, &none, 1, back));
-    count[7] = 100;
-    h = built(9, count);
-    assert_int_equal(huffman_bits(&h, count), 0);
-    assert_int_equal(walk_table(&h, NULL), gamma_bits(2) + gamma_bits(8));
-    check(get_words(&h, &none, 100, back));
-    for (size_t i = 0; i < 100; i++)
-        assert_int_equal(back[i], 7);
-    count[2] = 1; /* of two symbols, the smaller has the code word 0, the larger 1 */
-    h = built(9, count);
-    assert_int_equal(huffman_bits(&h, count), 101);
-    check(h.length[2] == 1 && h.length[7] == 1 && h.code[2] == 0 && h.code[7] == 1);
-}
-
 static void the_example_of_the_format_page_is_so(void **state)
 {
-    (void)state;
     static const uint8_t symbol[] = {0, 1, 0, 3, 0, 1, 0};
     uint64_t count[4] = {4, 2, 0, 1};
     const Huffman h = built(4, count);
@@ -242,7 +214,6 @@ typedef struct {
 
 static void tables_that_are_not_complete_are_refused(void **state)
 {
-    (void)state;
     static const Table tables[] = {
         {2, {1, 1}, {1, 1}, true},
         {2, {1, 2}, {1, 1}, false},       /* incomplete: the codeword 11 belongs to no symbol */
@@ -287,7 +258,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(no_other_code_is_shorter_by_brute_force),
     cmocka_unit_test(codes_end_at_their_longest_and_only_there),
     cmocka_unit_test(streams_come_back_at_their_stated_cost),
-    cmocka_unit_test(alphabets_of_one_symbol_or_none_take_no_bits),
     cmocka_unit_test(the_example_of_the_format_page_is_so),
     cmocka_unit_test(tables_that_are_not_complete_are_refused),
 };

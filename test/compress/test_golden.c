@@ -145,7 +145,6 @@ static void one_codec(const Compressor *ops)
 
 static void payloads_are_what_they_were(void **state)
 {
-    (void)state;
     for (size_t i = 0; compressors[i]; i++)
         one_codec(compressors[i]);
 }
@@ -296,7 +295,6 @@ static bool is_stepped(const char *codec)
 
 static void three_steps_of_every_codec_with_a_state_are_what_they_were(void **state)
 {
-    (void)state;
     FILE *file = stored_open("steps.list");
     for (size_t i = 0; i < countof(stateful); i++)
         for (size_t s = 0; s < countof(sources); s++)
@@ -368,7 +366,6 @@ static void refuse_one(const char *path, const char *line)
 
 static void payloads_that_no_encoder_writes_are_refused(void **state)
 {
-    (void)state;
     char line[REFUSED_LINE], path[128];
     for (size_t i = 0; compressors[i]; i++) {
         snprintf(path, sizeof path, GOLDEN "/refuse/%s.txt", compressors[i]->name);

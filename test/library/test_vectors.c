@@ -226,7 +226,6 @@ static void check_case(const Json *stored)
 
 static void stored_vectors_hold(void **state)
 {
-    (void)state;
     if (getenv("ATOMO_WRITE_VECTORS"))
         write_vectors();
     Arena *a = arena_open(0);

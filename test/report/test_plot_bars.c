@@ -16,7 +16,6 @@ static double bar_of(const char *kind, const char *se)
 static void standard_errors_of_totals_are_bars_of_their_length(void **state)
 {
     static const char *const kinds[] = {"iteration-time", "runtime"};
-    (void)state;
     if (no_gnuplot())
         return;
     for (size_t i = 0; i < countof(kinds); i++) {
@@ -29,7 +28,6 @@ static void standard_errors_of_totals_are_bars_of_their_length(void **state)
 
 static void break_even_bandwidths_have_bars(void **state)
 {
-    (void)state;
     if (no_gnuplot())
         return;
     check(bar_of("break-even", "") == 0);
@@ -41,7 +39,6 @@ static void break_even_bandwidths_have_bars(void **state)
 static void a_heading_names_repeats_and_seeds(void **state)
 {
     static const char head[] = "compressor,bits_per_element,relative_error,repeats,seed\n";
-    (void)state;
     if (no_gnuplot())
         return;
     check_has(drawn("pareto", text_format(a, "%sqsgd,2,0.3,10,7\n", head), "f.svg"), "R = 10; seed 7");
@@ -52,24 +49,9 @@ static void a_heading_names_repeats_and_seeds(void **state)
                   "seed"));
 }
 
-static void a_json_results_seed_is_in_its_meta(void **state)
-{
-    (void)state;
-    if (no_gnuplot())
-        return;
-    check_has(
-        drawn(
-            "pareto",
-            "{\"schema\": \"atomo-compare/1\", \"meta\": {\"repeats\": 4, \"seed\": 9}, \"results\": [{\"compressor\": "
-            "\"qsgd\", \"bits_per_element\": 2, \"relative_error\": 0.3}]}",
-            "f.svg"),
-        "R = 4; seed 9");
-}
-
 static const struct CMUnitTest tests[] = {
     IN_FOLDER(standard_errors_of_totals_are_bars_of_their_length),
     IN_FOLDER(break_even_bandwidths_have_bars),
     IN_FOLDER(a_heading_names_repeats_and_seeds),
-    IN_FOLDER(a_json_results_seed_is_in_its_meta),
 };
 CHECK_MAIN(tests)

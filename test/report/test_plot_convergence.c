@@ -10,7 +10,6 @@
 
 static void bytes_add_up_between_tests_and_summaries_are_left_out(void **state)
 {
-    (void)state;
     assert_string_equal(picked(&plot_convergence, HEAD "step,a,1,,100,1,2,,\n"
                                                        "step,a,2,0.5,120,2,4,,\n"
                                                        "step,a,3,,100,3,6,,\n"
@@ -29,7 +28,6 @@ static void bytes_add_up_between_tests_and_summaries_are_left_out(void **state)
  * reach this step. */
 static void runs_of_one_compressor_are_one_line_between_least_and_most(void **state)
 {
-    (void)state;
     assert_string_equal(picked(&plot_convergence, "compressor,step,test_accuracy,bytes_up,sim_seconds\n"
                                                   "a,2,0.25,100,1\na,4,0.5,100,3\n"
                                                   "a,2,0.75,300,3\na,4,1,100,5\n"
@@ -42,7 +40,6 @@ static void runs_of_one_compressor_are_one_line_between_least_and_most(void **st
 
 static void a_figures_own_data_join_runs_by_how_many_they_were(void **state)
 {
-    (void)state;
     assert_string_equal(picked(&plot_convergence, PICKED "2,7,6,700,1,1,1,1,,a\n"
                                                          "2,3,6,300,0.5,0.25,0.75,3,0.125,a\n"
                                                          ",,,,0.9,,,,,\n"),
@@ -50,55 +47,11 @@ static void a_figures_own_data_join_runs_by_how_many_they_were(void **state)
                                ",,,,0.9,,,,,\n");
 }
 
-static void without_a_test_there_is_nothing_to_draw(void **state)
-{
-    (void)state;
-    check_refused(&plot_convergence, HEAD, "no row");
-    check_refused(&plot_convergence, HEAD "step,a,1,,100,1,2,,\nsummary,a,1,0.5,100,1,2,,\n", "no row");
-    check_refused(&plot_convergence, HEAD "step,a,,0.5,100,1,2,,\n", "no row");
-}
-
-static const char *against(const char *x)
-{
-    static const char *data[] = {"data.csv"};
-    const PlotJob job = {.kind = "convergence", .data = {data, 1}, .figure = "f.svg", .x = x};
-    check_ok(plot_draw(&job, a, &err), &err);
-    return contents("f.svg");
-}
-
-static void each_axis_says_what_it_is(void **state)
-{
-    static const struct {
-        const char *x, *label;
-    } axes[] = {{"time", "simulated time, s"},
-                {"step", ">step<"},
-                {"bytes", "sent by a worker, kB"},
-                {"wall", "wall-clock time, s"},
-                {NULL, "simulated time, s"}};
-    (void)state;
-    if (no_gnuplot())
-        return;
-    write_file("data.csv", HEAD "step,a,1,0.5,100,1,2,,\nstep,a,2,0.75,5000,2,4,,\n");
-    for (size_t i = 0; i < countof(axes); i++)
-        check_has(against(axes[i].x), axes[i].label);
-    check_has(against(NULL), "target accuracy");
-    check(!strstr(against(NULL), "band"));
-    write_file("data.csv", HEAD "step,a,1,0.5,100,1,2,,\nstep,a,1,0.75,5000,2,4,,\n");
-    check_has(against(NULL), "mean of up to 2 runs");
-    write_file("data.csv", "compressor,step,test_accuracy\na,1,0.5\n");
-    static const char *data[] = {"data.csv"};
-    const PlotJob job = {.kind = "convergence", .data = {data, 1}, .figure = "f.svg"};
-    /* the figure is refused, as the data have no column of times */
-    assert_int_equal(plot_draw(&job, a, &err), ERR_IO);
-    check(strstr(err.text, "sim_seconds"));
-}
-
 /* At step 1 all runs are equal, so there is no bar of uncertainty. At step 2 there are two runs, which are too
  * few for a bar, or three runs (0.5, 0.7 and 0.6), which have one. */
 static void the_last_mean_of_three_runs_has_a_bar(void **state)
 {
     static const char head[] = "compressor,step,test_accuracy,sim_seconds\na,1,0.1,1\na,1,0.1,1\na,1,0.1,1\n";
-    (void)state;
     if (no_gnuplot())
         return;
     const char *two = drawn("convergence", text_format(a, "%sa,2,0.5,2\na,2,0.7,2\n", head), "f.svg");
@@ -113,7 +66,5 @@ static const struct CMUnitTest tests[] = {
     IN_FOLDER(bytes_add_up_between_tests_and_summaries_are_left_out),
     IN_FOLDER(runs_of_one_compressor_are_one_line_between_least_and_most),
     IN_FOLDER(a_figures_own_data_join_runs_by_how_many_they_were),
-    IN_FOLDER(without_a_test_there_is_nothing_to_draw),
-    IN_FOLDER(each_axis_says_what_it_is),
 };
 CHECK_MAIN(tests)

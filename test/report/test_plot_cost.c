@@ -8,14 +8,12 @@ static Error err;
 
 static int open_arena(void **state)
 {
-    (void)state;
     a = arena_open(0);
     return 0;
 }
 
 static int close_arena(void **state)
 {
-    (void)state;
     arena_close(a);
     return 0;
 }
@@ -43,7 +41,6 @@ static void compressors_stand_together_from_few_workers_to_many(void **state)
 {
     Value *rows;
     size_t count;
-    (void)state;
     check_ok(pick(HEAD "none,4,ring,lan1g,1,2,3,4,10,,,400\n"
                        "\"qsgd:bits=1,bucket=8\",4,allgather,lan1g,1,1,1,1,4,0.5,below,40\n"
                        "none,2,ring,lan1g,1,2,3,4,11,,,400\n"
@@ -64,7 +61,6 @@ static void names_tell_topologies_and_links_apart_where_there_are_several(void *
 {
     Value *rows;
     size_t count;
-    (void)state;
     check_ok(pick(HEAD "none,4,ring,lan1g,1,2,3,4,10,,,1\n"
                        "none,4,ps,lan1g,1,2,3,4,12,,,1\n",
                   &rows, &count),
@@ -81,20 +77,6 @@ static void names_tell_topologies_and_links_apart_where_there_are_several(void *
     check_row(rows + 2 * COLUMNS, "topk lan10g", 4, 13);
 }
 
-static void a_figures_own_data_draw_it_again(void **state)
-{
-    Value *rows;
-    size_t count;
-    Csv csv;
-    char *text;
-    (void)state;
-    const char *data = HEAD "none,4,ring,lan1g,1,2,3,4,10,,,1\nnone,4,ps,lan1g,1,2,3,4,12,,,1\n";
-    check_ok(csv_parse(&csv, "test", data, strlen(data), a, &err), &err);
-    check_ok(plot_text(&plot_break_even, &csv, NULL, &text, a, &err), &err);
-    check_ok(pick(text, &rows, &count), &err);
-    check_row(rows + COLUMNS, "none ps", 4, 12);
-}
-
 static void what_is_no_cost_is_refused(void **state)
 {
     static const struct {
@@ -108,7 +90,6 @@ static void what_is_no_cost_is_refused(void **state)
         {HEAD "none,0,ring,lan1g,1,2,3,4,10,,,1\n", "no row"}};
     Value *rows;
     size_t count;
-    (void)state;
     for (size_t i = 0; i < countof(cases); i++) {
         check(pick(cases[i].text, &rows, &count) == ERR_CORRUPT);
         check(strstr(err.text, cases[i].why));
@@ -121,7 +102,6 @@ static void a_run_gives_its_median_step_or_its_time_to_the_rows_of_cost(void **s
 {
     Value *rows;
     size_t count;
-    (void)state;
     check_ok(
         pick("record,compressor,workers,compute_ms,encode_ms,link_ms,comm_ms,decode_ms,bytes_up,measured_ms,"
              "predicted_ms,total_ms\n"
@@ -153,7 +133,6 @@ int main(void)
         cmocka_unit_test(compressors_stand_together_from_few_workers_to_many),
         cmocka_unit_test(names_tell_topologies_and_links_apart_where_there_are_several),
         cmocka_unit_test(a_run_gives_its_median_step_or_its_time_to_the_rows_of_cost),
-        cmocka_unit_test(a_figures_own_data_draw_it_again),
         cmocka_unit_test(what_is_no_cost_is_refused),
     };
     return cmocka_run_group_tests(tests, open_arena, close_arena) ? 1 : 0;

@@ -12,7 +12,6 @@ static size_t count_role(const Value *rows, size_t count, size_t columns, const 
 
 static void few_spectra_are_all_named_and_vectors_left_out(void **state)
 {
-    (void)state;
     Value *rows;
     const char *text = "tensor,index,value\nw,1,4\nw,2,2\nw,3,1\nbias,1,3\nbias,2,1\nlost,,\n"
                        "w,1,2\nw,2,1\nw,3,0\nzeros,1,0\nzeros,2,0\nzeros,3,0\n";
@@ -27,7 +26,6 @@ static void few_spectra_are_all_named_and_vectors_left_out(void **state)
  * fifth value. The band must end before it, as these are fewer than half of the tensors. */
 static void many_spectra_have_a_band_and_two_ends(void **state)
 {
-    (void)state;
     TextBuf text = {.arena = a};
     Value *rows;
     text_add(&text, "tensor,index,value\n");
@@ -49,7 +47,6 @@ static void many_spectra_have_a_band_and_two_ends(void **state)
 
 static void more_than_a_figure_holds_is_thinned_but_counts(void **state)
 {
-    (void)state;
     TextBuf text = {.arena = a};
     Value *rows;
     text_add(&text, "tensor,index,value\n");
@@ -63,7 +60,6 @@ static void more_than_a_figure_holds_is_thinned_but_counts(void **state)
 
 static void thin_bins_are_put_together(void **state)
 {
-    (void)state;
     const char *text = "tensor,bin_low,bin_high,count\n"
                        "w,-4,-3,1\nw,-3,-2,0\nw,-2,-1,9\nw,-1,0,500\nw,0,1,480\nw,1,2,12\nw,2,3,3\nw,3,4,1\n"
                        "few,0,1,3\nfew,1,2,3\nconstant,1,1,5000\n";
@@ -76,7 +72,6 @@ static void thin_bins_are_put_together(void **state)
  * deviation, they must have the same histogram. */
 static void the_band_of_normal_tensors_is_the_normal_density(void **state)
 {
-    (void)state;
     TextBuf text = {.arena = a};
     Value *rows;
     text_add(&text, "tensor,bin_low,bin_high,count\n");
@@ -99,7 +94,6 @@ static void the_band_of_normal_tensors_is_the_normal_density(void **state)
 
 static void what_is_no_spectrum_or_histogram_is_refused(void **state)
 {
-    (void)state;
     static const struct {
         const PlotKind *kind;
         const char *text, *why;
@@ -123,43 +117,6 @@ static void what_is_no_spectrum_or_histogram_is_refused(void **state)
         check_refused(rows[i].kind, rows[i].text, rows[i].why);
 }
 
-/* Returns CSV data for a figure of a spectrum or a histogram, with `passes` values for each index or bin of a
- * tensor. */
-static char *made_up(const char *kind, int tensors, int passes)
-{
-    TextBuf text = {.arena = a};
-    const bool spectrum = !strcmp(kind, "spectrum");
-    text_add(&text, spectrum ? "tensor,index,value\n" : "tensor,bin_low,bin_high,count\n");
-    for (int p = 0; p < passes; p++)
-        for (int t = 0; t < tensors; t++)
-            for (int i = 0; i < 20; i++)
-                if (spectrum)
-                    text_addf(&text, "layer%d_w,%d,%g\n", t, i + 1, (p + 1) * exp(-0.1 * (t + 1) * i));
-                else
-                    text_addf(&text, "layer%d_w,%d,%d,%d\n", t, i - 10, i - 9,
-                              20 + t + (int)(1e4 * exp(-pow(i - 9.5, 2))));
-    return text_done(&text);
-}
-
-static void curves_are_drawn_one_or_many_once_or_more(void **state)
-{
-    (void)state;
-    if (no_gnuplot())
-        return;
-    static const char *const kinds[] = {"spectrum", "histogram"};
-    static const int tensors[] = {1, 1, 1, 8, 5, 9, 60}, passes[] = {1, 3, 30, 1, 4, 1, 2};
-    for (size_t k = 0; k < countof(kinds); k++)
-        for (size_t i = 0; i < countof(tensors); i++) {
-            const char *svg = drawn(kinds[k], made_up(kinds[k], tensors[i], passes[i]), "f.svg");
-            check_has(svg, tensors[i] > 8 ? "middle half" : "<text>layer0_w");
-            check(!strstr(svg, "median") == (tensors[i] <= 8));
-            const char *rows = contents("f.plot.csv");
-            check_ok(draw(kinds[k], "f.plot.csv", "f.svg"), &err);
-            /* the file f.plot.csv, written beside a figure, can be read as data of the same figure */
-            assert_string_equal(contents("f.plot.csv"), rows);
-        }
-}
-
 static const struct CMUnitTest tests[] = {
     IN_FOLDER(few_spectra_are_all_named_and_vectors_left_out),
     IN_FOLDER(many_spectra_have_a_band_and_two_ends),
@@ -167,6 +124,5 @@ static const struct CMUnitTest tests[] = {
     IN_FOLDER(thin_bins_are_put_together),
     IN_FOLDER(the_band_of_normal_tensors_is_the_normal_density),
     IN_FOLDER(what_is_no_spectrum_or_histogram_is_refused),
-    IN_FOLDER(curves_are_drawn_one_or_many_once_or_more),
 };
 CHECK_MAIN(tests)

@@ -17,7 +17,6 @@ static void every_codec_has_a_look_of_its_own(void **state)
     const char *name[64] = {0};
     const Codec *codec;
     size_t count = 0;
-    (void)state;
     for (size_t i = 0; compressors[i]; i++)
         if (codec_open(&codec, compressors[i]->name, a, &err) == OK) /* fails for wrappers, which need another
                                                                       * codec */
@@ -41,7 +40,6 @@ static void a_codec_has_one_colour_in_every_figure(void **state)
                  {"svd", {"svd:rank=1", "svd:rank=2", "svd:vectors=qsgd", "svd:rank=2 ring lan1g"}},
                  {"topk", {"zstd+ef+topk:ratio=0.001", "ef+topk", "topk:ratio=0.5", "ef+topk mesh lan10g"}},
                  {"qsgd", {"qsgd:bits=1", "diana+qsgd:bits=2,bucket=128", "qsgd:bits=8", "zstd+qsgd tree"}}};
-    (void)state;
     for (size_t i = 0; i < countof(cases); i++)
         for (size_t k = 0; k < 4; k++)
             assert_string_equal(plot_look(cases[i].spec[k], a).colour, plot_look(cases[i].codec, a).colour);
@@ -71,7 +69,6 @@ static void a_spec_looks_the_same_in_every_order(void **state)
     static const char *const one[] = {"qsgd:bits=2", "qsgd", "qsgd:bits=8", "svd:rank=1", "ef+topk", "topk"};
     static const char *const other[] = {"topk",        "svd:rank=1",  "ef+topk",
                                         "qsgd:bits=8", "qsgd:bits=2", "qsgd"};
-    (void)state;
     const Look *x = plot_looks(one, countof(one), a), *y = plot_looks(other, countof(other), a);
     for (size_t i = 0; i < countof(one); i++)
         for (size_t k = 0; k < countof(one); k++)
@@ -82,19 +79,6 @@ static void a_spec_looks_the_same_in_every_order(void **state)
     x = plot_looks(typed, countof(typed), a);
     check(same_look(&x[0], &x[1]) && same_look(&x[3], &x[4]) && same_look(&x[6], &x[7]) && same_look(&x[2], &x[8]));
     check(!same_look(&x[0], &x[2]) && !same_look(&x[0], &x[6]) && !same_look(&x[2], &x[5]));
-}
-
-static void thirty_lines_of_one_codec_differ(void **state)
-{
-    enum { MANY = 30 };
-    const char *name[MANY];
-    (void)state;
-    for (int i = 0; i < MANY; i++)
-        name[i] = text_format(a, "topk:ratio=%g", 0.001 * (i + 1));
-    const Look *look = plot_looks(name, MANY, a);
-    for (size_t i = 0; i < MANY; i++)
-        for (size_t k = 0; k < i; k++)
-            check(!same_look(&look[i], &look[k]));
 }
 
 #define HEAD "compressor,workers,merge_ms,decode_ms,decode_each_ms\n"
@@ -112,22 +96,8 @@ static Status draw_with(const char *label, const char *width)
     return plot_draw(&job, a, &err);
 }
 
-static void labels_are_what_was_typed(void **state)
-{
-    (void)state;
-    if (no_gnuplot())
-        return;
-    check_ok(draw_with(NULL, NULL), &err);
-    const char *f = contents("f.svg");
-    check_has(f, "<text>QSGD</text>");
-    check_has(f, "<text>qsgd:bits=2</text>");
-    check_has(f, "<text>qsgd:bits=2,bucket=64</text>");
-    check_has(f, "<text>topk</text>");
-}
-
 static void a_label_replaces_the_spec_and_must_have_one(void **state)
 {
-    (void)state;
     if (!no_gnuplot()) {
         check_ok(draw_with("svd:rank=1=SVD, s = 1", NULL), &err);
         check_has(contents("f.svg"), "<text>SVD, s = 1</text>");
@@ -140,25 +110,9 @@ static void a_label_replaces_the_spec_and_must_have_one(void **state)
     assert_int_equal(draw_with("svd:rank=1=", NULL), ERR_USAGE);
 }
 
-static void a_label_of_one_rate_is_told_the_line_of_all_rates(void **state)
-{
-    static const char *const files[] = {"data.csv"}, *label = "svd:rank=1=SVD, s = 1";
-    const PlotJob job = {
-        .kind = "pareto", .data = {(const char **)files, 1}, .figure = "f.svg", .labels = {&label, 1}};
-    (void)state;
-    write_file("data.csv", "compressor,bits_per_element,relative_error\nsvd:rank=1,1,2\nsvd:rank=2,2,1\n"
-                           "topk,2,1\n");
-    assert_int_equal(plot_draw(&job, a, &err), ERR_USAGE);
-    assert_string_equal(err.hint, "the rates of svd are one line of this figure: --label 'svd=SVD, s = 1'");
-    label = "sign=Sign";
-    assert_int_equal(plot_draw(&job, a, &err), ERR_USAGE);
-    assert_string_equal(err.hint, "the lines are: svd; topk");
-}
-
 static void a_figure_is_as_wide_as_asked(void **state)
 {
     static const char *const bad[] = {"3cm", "0in", "1.9in", "100in", "in", "", "nan"};
-    (void)state;
     for (size_t i = 0; i < countof(bad); i++) {
         assert_int_equal(draw_with(NULL, bad[i]), ERR_USAGE);
         check(strstr(err.hint, "3.25in"));
@@ -177,10 +131,7 @@ static const struct CMUnitTest tests[] = {
     IN_FOLDER(a_codec_has_one_colour_in_every_figure),
     IN_FOLDER(every_codec_has_a_look_of_its_own),
     IN_FOLDER(a_spec_looks_the_same_in_every_order),
-    IN_FOLDER(thirty_lines_of_one_codec_differ),
-    IN_FOLDER(labels_are_what_was_typed),
     IN_FOLDER(a_label_replaces_the_spec_and_must_have_one),
-    IN_FOLDER(a_label_of_one_rate_is_told_the_line_of_all_rates),
     IN_FOLDER(a_figure_is_as_wide_as_asked),
 };
 CHECK_MAIN(tests)

@@ -10,7 +10,6 @@
 
 static void the_whole_selection_is_drawn_in_order_without_failures(void **state)
 {
-    (void)state;
     assert_string_equal(picked(&plot_errors, HEAD "1,w,b,9,9,9,9,9\n"
                                                   "1,*,b,8,8,8,8,8\n"
                                                   "*,*,b,1,2,3,4,5\n"
@@ -22,7 +21,6 @@ static void the_whole_selection_is_drawn_in_order_without_failures(void **state)
 
 static void an_error_of_zero_is_said_on_a_logarithmic_axis_only(void **state)
 {
-    (void)state;
     if (no_gnuplot())
         return;
     const char *svg = drawn("errors", HEAD "*,*,none,0,0,0,,\n*,*,a,1,2,100,4,5\n", "f.svg");
@@ -37,7 +35,6 @@ static void standard_errors_are_bars_of_their_length(void **state)
     static const char head[] =
         "compressor,elem_error,elem_error_big,elem_error_small,elem_error_pos,elem_error_neg,"
         "elem_error_se\n";
-    (void)state;
     if (no_gnuplot())
         return;
     const char *none = drawn("errors", text_format(a, "%sa,1,2,3,4,5,\n", head), "f.svg"),

@@ -1,5 +1,5 @@
-/* test_plot_latex.c -- figures as LaTeX pictures: the heading is above the key (legend), dots have the colour
- * of their line, bands do not hide lines, and names contain no LaTeX commands. */
+/* test_plot_latex.c -- figures as LaTeX pictures: strokes of the key (legend) have the colour of their line, dots stand
+ * apart, bands do not hide lines, and no text hides behind a per cent sign. */
 #include "report/plot_look.h"
 #include "rig/plot_rig.h"
 
@@ -37,70 +37,9 @@ static const struct {
      {"pays below its line; open marks: above it", NULL}},
 };
 
-/* Returns the y coordinate of the first "\put(x,y){\makebox(0,0){..." whose text begins with `text`, or -1 if
- * there is none. */
-static double height_of(const char *figure, const char *text)
-{
-    double x, y;
-    for (const char *at = figure; (at = strstr(at, "\\put(")) != NULL; at++) {
-        const char *makebox = strstr(at, "{\\makebox(0,0)"), *end = strchr(at, '\n');
-        const char *open = makebox && end && makebox < end ? strchr(makebox + 1, '{') : NULL;
-        if (open && !strncmp(open + 1, text, strlen(text)) && sscanf(at, "\\put(%lf,%lf)", &x, &y) == 2)
-            return y;
-    }
-    return -1;
-}
-
 /* Least vertical distance between two lines of the heading, or between heading and key, in the picture's
  * units: about 5 points, since a point has 8.3 units. A line of text is 7 points high. */
 enum { ROW = 40 };
-
-static void a_heading_stands_above_its_key(void **state)
-{
-    (void)state;
-    if (no_gnuplot())
-        return;
-    for (size_t i = 0; i < countof(samples); i++) {
-        const char *f = drawn(samples[i].kind, samples[i].data, "f.tex");
-        const bool names = strstr(samples[i].data, "key2") != NULL;
-        double below = names ? fmax(height_of(f, "key1"), height_of(f, "key2")) : height_of(f, "encode");
-        for (size_t k = countof(samples[i].heading); k-- > 0;) {
-            if (!samples[i].heading[k])
-                continue;
-            const double height = height_of(f, samples[i].heading[k]);
-            if (!(below > 0 && height > below + ROW))
-                print_error("%s: \"%s\" at %g over %g\n", samples[i].kind, samples[i].heading[k], height,
-                            below);
-            check(below > 0 && height > below + ROW);
-            below = height;
-        }
-    }
-}
-
-/* A line's dots are copies of a box, which \sbox makes before the line is drawn. The box must have the colour
- * of the line. */
-static void dots_have_their_lines_colour(void **state)
-{
-    (void)state;
-    if (no_gnuplot())
-        return;
-    for (size_t i = 0; i < countof(samples); i++) {
-        char *f = text_copy(a, drawn(samples[i].kind, samples[i].data, "f.tex")), *rest = NULL;
-        const char *colour = "", *of_dots = "", *before = "";
-        for (char *line = strtok_r(f, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-            if (!strncmp(line, "\\color", 6))
-                colour = line;
-            if (!strncmp(line, "\\sbox", 5))
-                of_dots = colour;
-            /* gnuplot sets the colour of the next line too early: before the last dot of the present line. This
-             * last dot is not tested. */
-            const bool last_dot = !strncmp(before, "\\color", 6) && !strncmp(line, "\\put", 4);
-            if (strstr(line, "{\\usebox{\\plotpoint}}") && !last_dot)
-                assert_string_equal(of_dots, colour);
-            before = line;
-        }
-    }
-}
 
 /* In the key, all strokes left of a name at its height must have the colour of its line. */
 static void a_line_of_the_key_has_its_codecs_colour(void **state)
@@ -111,7 +50,6 @@ static void a_line_of_the_key_has_its_codecs_colour(void **state)
                 {"break-even", COST_HEAD, "@,2,1,1,1,1,4,1,below,4\n@,4,1,1,1,1,4,2,below,4\n"},
                 {"convergence", "compressor,step,test_accuracy,sim_seconds\n", "@,1,0.3,1\n@,2,0.6,2\n"}};
     static const char *const codecs[] = {"qsgd", "minmax", "nuqsgd"};
-    (void)state;
     if (no_gnuplot())
         return;
     for (size_t i = 0; i < countof(keys); i++) {
@@ -153,7 +91,6 @@ static void a_line_of_the_key_has_its_codecs_colour(void **state)
 /* gnuplot puts a dot at every point, so that a dotted line of many points would look solid. */
 static void dots_stand_apart_however_many_points_a_line_has(void **state)
 {
-    (void)state;
     if (no_gnuplot())
         return;
     TextBuf data = {.arena = a};
@@ -178,27 +115,8 @@ static void dots_stand_apart_however_many_points_a_line_has(void **state)
     }
 }
 
-static void what_is_called_dotted_is_made_of_dots(void **state)
-{
-    (void)state;
-    if (no_gnuplot())
-        return;
-    for (size_t i = 0; i < countof(samples); i++)
-        check(!strstr(drawn(samples[i].kind, samples[i].data, "f.tex"), "dashed"));
-    /* Each figure has one compressor, whose line is solid. So dots can only come from a target accuracy, a
-     * worst case or a network link. */
-    check_has(drawn("convergence",
-                    "compressor,step,test_accuracy,sim_seconds,steps_to_0.5\na,1,0.3,1,\na,2,0.6,2,\n",
-                    "f.tex"),
-              "\\multiput(");
-    check_has(drawn("pareto", "compressor,bits_per_element,relative_error\na,1,1\na,2,0.1\n", "f.tex"),
-              "\\multiput(");
-    check_has(drawn("break-even", COST_HEAD "a,2,1,1,1,1,4,0.12,below,4\n", "f.tex"), "\\multiput(");
-}
-
 static void lines_are_seen_through_bands(void **state)
 {
-    (void)state;
     if (no_gnuplot())
         return;
     const char *f = strstr(drawn("convergence", RUN, "f.tex"), "\\begin{picture}");
@@ -214,23 +132,10 @@ static void lines_are_seen_through_bands(void **state)
     }
 }
 
-/* Each formula must set a font size; otherwise it would have the size of the document's text. */
-static void formulas_are_as_small_as_the_text(void **state)
-{
-    (void)state;
-    if (no_gnuplot())
-        return;
-    const char *f =
-        drawn("pareto", "compressor,bits_per_element,relative_error\na,1,10\na,2,0.00001\n", "f.tex");
-    check_has(f, "{\\fontsize77\\selectfont$\\mathsf{10^{-4}}$}");
-    check(!strstr(f, "{$1"));
-}
-
 /* gnuplot ends lines with a per cent sign. Elsewhere in a line, a per cent sign would make LaTeX skip the rest
  * of this line. */
 static void no_figure_hides_text_behind_a_per_cent_sign(void **state)
 {
-    (void)state;
     if (no_gnuplot())
         return;
     for (size_t i = 0; i < countof(samples); i++) {
@@ -241,13 +146,9 @@ static void no_figure_hides_text_behind_a_per_cent_sign(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    IN_FOLDER(a_heading_stands_above_its_key),
-    IN_FOLDER(dots_have_their_lines_colour),
     IN_FOLDER(a_line_of_the_key_has_its_codecs_colour),
     IN_FOLDER(dots_stand_apart_however_many_points_a_line_has),
-    IN_FOLDER(what_is_called_dotted_is_made_of_dots),
     IN_FOLDER(lines_are_seen_through_bands),
-    IN_FOLDER(formulas_are_as_small_as_the_text),
     IN_FOLDER(no_figure_hides_text_behind_a_per_cent_sign),
 };
 CHECK_MAIN(tests)

@@ -13,7 +13,6 @@ static void check_row(const Value *row, const char *compressor, double workers, 
 static void the_whole_selection_is_drawn_by_number_of_workers(void **state)
 {
     Value *rows;
-    (void)state;
     assert_int_equal(rows_of(&plot_merge,
                              HEAD "1,w,b,4,1,1,1\n"
                                   "1,*,b,8,1,1,2\n"
@@ -32,38 +31,11 @@ static void the_whole_selection_is_drawn_by_number_of_workers(void **state)
     check(rows[1].real == 4 && isnan(rows[3 * 8 + 1].real));
 }
 
-static void its_own_data_draw_it_again(void **state)
-{
-    Value *rows;
-    (void)state;
-    assert_int_equal(
-        rows_of(&plot_merge,
-                "workers,merge_ms,decode_ms,decode_each_ms,compressor\n4,1,1,2,b\n8,,,3,\"x,y\"\n", &rows),
-        2);
-    /* the comma of the name is escaped, as gnuplot would take it for the end of the name */
-    check_row(rows + 8, "x%2Cy", 8, 3);
-}
-
-static void what_is_no_merge_is_refused(void **state)
-{
-    static const struct {
-        const char *text, *why;
-    } cases[] = {{"compressor,workers\nw,1\n", "no column \"merge_ms\""},
-                 {HEAD, "no row"},
-                 {HEAD "1,*,b,4,1,1,\n", "no row"},
-                 {HEAD "1,*,b,0,1,1,1\n", "no row"},
-                 {HEAD "1,*,b,,1,1,\n", "no row"}};
-    (void)state;
-    for (size_t i = 0; i < countof(cases); i++)
-        check_refused(&plot_merge, cases[i].text, cases[i].why);
-}
-
 /* On a logarithmic axis, the error bar of a time t +- h has the length log((t + h) / (t - h)). */
 static void standard_errors_are_bars_of_their_length(void **state)
 {
     static const char head[] =
         "compressor,workers,merge_ms,decode_ms,decode_each_ms,merge_ms_se,decode_ms_se,decode_each_ms_se\n";
-    (void)state;
     if (no_gnuplot())
         return;
     check(longest_bar(drawn("merge", text_format(a, "%sb,4,,,10,,,\nb,8,,,100,,,\n", head), "f.svg")) == 0);
@@ -78,7 +50,5 @@ static void standard_errors_are_bars_of_their_length(void **state)
 static const struct CMUnitTest tests[] = {
     IN_FOLDER(standard_errors_are_bars_of_their_length),
     IN_FOLDER(the_whole_selection_is_drawn_by_number_of_workers),
-    IN_FOLDER(its_own_data_draw_it_again),
-    IN_FOLDER(what_is_no_merge_is_refused),
 };
 CHECK_MAIN(tests)

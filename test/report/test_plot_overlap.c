@@ -1,5 +1,5 @@
 /* test_plot_overlap.c -- in finished figures, no two texts overlap and no text leaves the page. Each figure type is
- * drawn with 1, 4, 10 and 25 lines, with short and long names, each of these figures in one of three formats and the
+ * drawn with 4 and 25 lines, with short and long names, each of these figures in one of three formats and the
  * largest in all; pareto, also for three widths of a page.
  *
  * pdftotext measures the words of the pages of a PDF. rsvg-convert first converts SVGs to a PDF, pdfunite joins PDFs.
@@ -31,7 +31,7 @@ static const struct {
     {"break-even", COST_HEAD,
      "@,2,1,1,1,1,4,0.5#,below,400\n@,4,1,1,1,1,4,0.1#,above,400\n@,8,1,1,1,1,4,,never,4\n"},
 };
-static const int line_counts[] = {1, 4, 10, 25};
+static const int line_counts[] = {4, 25};
 static const char *const widths[] = {NULL, "3.25in", "6.75in"};
 
 static const char *data_of(size_t sample, int lines, bool long_names)
@@ -294,15 +294,14 @@ static void read_figures(Album *album, const char *figure)
 
 /* The formats share the layout, but not the widths of letters. The figures with most text are drawn in each format, those
  * of the kind pareto also with each width. The others are drawn in one format each, which changes from figure to figure,
- * and those of the kind pareto with one width each, which changes after each third figure. 10 lines have long names
- * only. */
+ * and those of the kind pareto with one width each, which changes after each third figure. */
 static void check_figures(size_t format)
 {
     Album *album = NEW_ZERO(a, Album, 1);
     size_t turn = 0;
     for (size_t i = 0; i < countof(samples); i++, turn++)
         for (size_t k = 0; k < countof(line_counts); k++)
-            for (int long_names = line_counts[k] == 10; long_names < 2; long_names++, turn++) {
+            for (int long_names = 0; long_names < 2; long_names++, turn++) {
                 const bool most = long_names && k + 1 == countof(line_counts);
                 const bool wide = !strcmp(samples[i].kind, "pareto");
                 for (size_t w = 0; w < (wide ? countof(widths) : 1); w++)
@@ -330,21 +329,18 @@ static bool lacks(const char *program)
 
 static void no_text_of_a_pdf_overlaps_another_or_leaves_the_page(void **state)
 {
-    (void)state;
     if (!no_gnuplot() && !lacks("pdftotext") && !lacks("pdfunite"))
         check_figures(0);
 }
 
 static void no_text_of_an_svg_overlaps_another_or_leaves_the_page(void **state)
 {
-    (void)state;
     if (!no_gnuplot() && !lacks("pdftotext") && !lacks("rsvg-convert"))
         check_figures(1);
 }
 
 static void no_text_of_a_latex_picture_overlaps_another_or_leaves_the_page(void **state)
 {
-    (void)state;
     if (!no_gnuplot())
         check_figures(2);
 }
@@ -369,7 +365,6 @@ static const char *next_text(const char *svg, char *out, size_t size)
 
 static void long_texts_break_only_behind_their_parts(void **state)
 {
-    (void)state;
     static const char name[] = "zstd:level=3+svd:rank=3.25,vectors=qsgd,budget=1234567";
     static const char *const kinds[] = {"iteration-time", "runtime", "errors", "break-even", "merge"};
     if (no_gnuplot())
@@ -405,23 +400,7 @@ static void long_texts_break_only_behind_their_parts(void **state)
     }
 }
 
-/* ---- names with a part in common ---- */
-
-static void a_part_that_many_long_names_share_is_explained_once(void **state)
-{
-    (void)state;
-    if (no_gnuplot())
-        return;
-    const char *svg = drawn("pareto", data_of(0, 25, true), "f.svg");
-    check_has(svg, "[a] = a_long_name_as_of_a_tensor.with_some_parts<");
-    check_has(svg, "<text>layer1.[a].weight_hh1</text>");
-    check_has(svg, "<text>layer10.[a].weight_hh10</text>");
-    svg = drawn("pareto", data_of(0, 4, true), "f.svg");
-    check_has(svg, "<text>layer1.a_long_name_as_of_a_tensor.with_some_parts.weight_hh1</text>");
-}
-
 static const struct CMUnitTest tests[] = {
-    IN_FOLDER(a_part_that_many_long_names_share_is_explained_once),
     IN_FOLDER(long_texts_break_only_behind_their_parts),
     IN_FOLDER(no_text_of_a_pdf_overlaps_another_or_leaves_the_page),
     IN_FOLDER(no_text_of_an_svg_overlaps_another_or_leaves_the_page),
