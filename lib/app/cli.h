@@ -65,7 +65,10 @@ typedef struct {
            "axes of convolution kernels: oihw (PyTorch), hwio (Keras, Flax), or auto: as attributes say",    \
            .choices = layout_names),                                                                         \
         OPTION(0, "steps-from", "GLOB", &(r)->steps_from,                                                    \
-               "groups that hold a step, if they are not called step: 'epoch*/iter*'")
+               "groups that hold a step, if they are not called step: 'epoch*/iter*'"),                          \
+        OPTION(0, "void", "TYPE", &(r)->voids,                                                               \
+               "what elements of two bytes without a type are, as NumPy keeps bfloat16 of ml_dtypes",           \
+               .choices = void_names)
 
 /* The options that all commands share. cli_parse adds them to the command's own options. */
 typedef struct {

@@ -67,13 +67,27 @@ static void note_steps(const Dump *d, Progress *p)
     arena_close(scratch);
 }
 
+/* Prints a note on numbers that are left out: of types that have no floats here, or of two bytes without a type. */
+static void note_left_out(const Dump *d, Progress *p)
+{
+    const LeftOut *out = dump_left_out(d);
+    uint64_t all = out->elements;
+    for (size_t i = 0; i < dump_count(d); i++)
+        all += dump_tensor(d, i)->shape.n;
+    if (out->count)
+        progress_note(p, "note: %s: %llu of %llu elements are left out: %s of type %s%s%s", dump_file(d),
+                      (unsigned long long)out->elements, (unsigned long long)all, out->path, out->type,
+                      out->count > 1 ? " and others" : "", text_ends(out->type, "V2") ? "; --void bfloat16 if that is what they are" : "");
+}
+
 void notes_dump(const Dump *d, Progress *p)
 {
     const char *first;
-    const size_t skipped = dump_skipped(d), twins = dump_twins(d, &first);
+    const size_t skipped = dump_skipped(d) - dump_left_out(d)->count, twins = dump_twins(d, &first);
     if (skipped)
         progress_note(p, "note: %s: %zu dataset%s without floats %s left out", dump_file(d), skipped,
                       text_s(skipped), text_are(skipped));
+    note_left_out(d, p);
     if (twins)
         progress_note(p,
                       "note: %s: %zu step or worker group%s with the number of another one %s given random "

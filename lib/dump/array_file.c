@@ -6,7 +6,8 @@
 
 #include <stdlib.h>
 
-static const size_t item_bytes[] = {[ARRAY_F16] = 2, [ARRAY_BF16] = 2, [ARRAY_F32] = 4, [ARRAY_F64] = 8};
+const uint8_t array_item_bytes[] = {[ARRAY_F16] = 2, [ARRAY_BF16] = 2,    [ARRAY_F32] = 4,
+                                    [ARRAY_F64] = 8, [ARRAY_F8_E4M3] = 1, [ARRAY_F8_E5M2] = 1};
 
 /* ---- names ---- */
 
@@ -50,7 +51,7 @@ static size_t depth(const char *path)
 
 static Status check_array(const Array *a, Error *err)
 {
-    const uint64_t bytes = a->shape.n * item_bytes[a->type];
+    const uint64_t bytes = a->shape.n * array_item_bytes[a->type];
     if (strlen(a->path) > PATH_LIMIT || !path_valid(a->path))
         return FAIL(err, ERR_CORRUPT, "\"%.200s\": a name that cannot be a path", a->path);
     if (depth(a->path) > DEPTH_LIMIT)
@@ -69,6 +70,16 @@ Status array_add(ArrayFile *f, const Array *array, Error *err)
     f->array = items_more(f->array, f->count, &f->room, sizeof *array, f->arena);
     TRY(arena_check(f->array, f->arena, err));
     f->array[f->count++] = *array;
+    return OK;
+}
+
+Status array_skip(ArrayFile *f, Skipped skipped, Error *err)
+{
+    if (f->count + f->skipped >= OBJECTS_MAX / 2)
+        return FAIL(err, ERR_CORRUPT, "more than %d arrays in one file", OBJECTS_MAX / 2);
+    f->skip = items_more(f->skip, f->skipped, &f->skip_room, sizeof skipped, f->arena);
+    TRY(arena_check(f->skip, f->arena, err));
+    f->skip[f->skipped++] = skipped;
     return OK;
 }
 
@@ -119,8 +130,31 @@ static void narrow_f64(const uint8_t *raw, size_t n, float *x)
         x[i] = (float)load_f64(raw + 8 * i);
 }
 
+static void widen_e5m2(const uint8_t *raw, size_t n, float *x)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] = half_float((uint16_t)(raw[i] << 8));
+}
+
+/* Exponent and fraction at the bits of a half's are the magnitude times 2^-8. 0x7f and 0xff are NaN. */
+static void widen_e4m3(const uint8_t *raw, size_t n, float *x)
+{
+    for (size_t i = 0; i < n; i++) {
+        const unsigned rest = raw[i] & 0x7f, sign = raw[i] & 0x80;
+        x[i] = rest == 0x7f ? bits_float(sign << 24 | 0x7fc00000) : half_float((uint16_t)(sign << 8 | rest << 7)) * 256;
+    }
+}
+
 static void (*const convert[])(const uint8_t *, size_t, float *) = {
-    [ARRAY_F16] = widen_f16, [ARRAY_BF16] = widen_bf16, [ARRAY_F32] = copy_f32, [ARRAY_F64] = narrow_f64};
+    [ARRAY_F16] = widen_f16,  [ARRAY_BF16] = widen_bf16,    [ARRAY_F32] = copy_f32,
+    [ARRAY_F64] = narrow_f64, [ARRAY_F8_E4M3] = widen_e4m3, [ARRAY_F8_E5M2] = widen_e5m2};
+
+void array_convert(ArrayType type, bool big_endian, uint8_t *raw, size_t n, float *x)
+{
+    if (big_endian)
+        swap_bytes(raw, n, array_item_bytes[type]);
+    convert[type](raw, n, x);
+}
 
 /* ---- from Fortran order to C order ---- */
 
@@ -182,11 +216,9 @@ static Status read_elements(ExtentStream *s, const Array *a, float *x, Error *er
     Place place = first_place(&a->shape);
     TRY(skip_head(s, a->head, err));
     for (size_t done = 0; done < a->shape.n;) {
-        const size_t left = a->shape.n - done, n = left < CHUNK ? left : CHUNK, item = item_bytes[a->type];
+        const size_t left = a->shape.n - done, n = left < CHUNK ? left : CHUNK, item = array_item_bytes[a->type];
         TRY(extent_take(s, raw, n * item, err));
-        if (a->big_endian)
-            swap_bytes(raw, n, item);
-        convert[a->type](raw, n, a->fortran ? values : x + done);
+        array_convert(a->type, a->big_endian, raw, n, a->fortran ? values : x + done);
         if (a->fortran)
             scatter(&place, values, n, x);
         done += n;

@@ -9,7 +9,10 @@
 #include "dump/file_kind.h"
 #include "dump/tensor.h"
 
-typedef enum { ARRAY_F16, ARRAY_BF16, ARRAY_F32, ARRAY_F64 } ArrayType;
+/* F8_E4M3 has no infinities: its largest number is 448, as in the OCP's format and PyTorch's float8_e4m3fn. F8_E5M2 is the upper
+ * half of F16. */
+typedef enum { ARRAY_F16, ARRAY_BF16, ARRAY_F32, ARRAY_F64, ARRAY_F8_E4M3, ARRAY_F8_E5M2 } ArrayType;
+extern const uint8_t array_item_bytes[];
 
 typedef struct {
     const char *path; /* group and name, as in TensorInfo.path */
@@ -27,6 +30,12 @@ typedef struct {
     Attr attr;
 } Note;
 
+/* An array that is left out. */
+typedef struct {
+    const char *path, *type; /* type: "" for integers, texts and the like; else as in LeftOut */
+    uint64_t n;
+} Skipped;
+
 typedef struct {
     int fd;
     const char *file; /* path of the file */
@@ -34,7 +43,9 @@ typedef struct {
     Arena *arena;
     Array *array; /* the arrays in the order of the file */
     size_t count, room;
-    size_t skipped; /* number of arrays that hold no floats */
+    Skipped *skip; /* the arrays that are left out */
+    size_t skipped, skip_room;
+    int voids;      /* DumpHints.voids */
     Note *note;     /* the attributes, sorted by object, then by name */
     size_t notes;
 } ArrayFile;
@@ -71,5 +82,12 @@ const char **arrays_sorted(const ArrayFile *f);
 
 /* Appends an array to the list, after checking its path and size. */
 Status array_add(ArrayFile *f, const Array *array, Error *err);
+
+/* Appends to the arrays that are left out. */
+Status array_skip(ArrayFile *f, Skipped skipped, Error *err);
+
+/* Converts n raw elements to floats, after it has brought them to little-endian order in place. x may begin where raw does, minus
+ * the difference of the sizes of n floats and n raw elements: raw then lies at the end of x. */
+void array_convert(ArrayType type, bool big_endian, uint8_t *raw, size_t n, float *x);
 
 #endif

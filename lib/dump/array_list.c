@@ -158,7 +158,7 @@ Status arrays_send(int socket, const ArrayFile *f, Error *err)
     for (size_t i = 0; i < f->count; i++)
         TRY(send_array(&s, &f->array[i]));
     for (size_t i = 0; i < f->skipped; i++)
-        TRY(message_send(socket, message_begin(&s.message, 'S'), err));
+        TRY(message_send(socket, message_skipped(&s.message, f->skip[i].path, f->skip[i].type, f->skip[i].n), err));
     buf_u64(message_begin(&s.message, 'Z'), f->count);
     return message_send(socket, &s.message, err);
 }

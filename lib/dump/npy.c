@@ -22,6 +22,7 @@
 #include "base/text.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -181,32 +182,38 @@ static Status take_dictionary(const char *header, Dictionary *d, Error *err)
 
 /* ---- types ---- */
 
-/* Sets the element type and byte order of *a from `descr`, such as "<f4". Sets *floats to false if the type is
- * not a float type. */
-static Status take_type(const Dictionary *d, Array *a, bool *floats, Error *err)
+typedef struct {
+    bool left_out;
+    char type[48]; /* of an array that is left out: as in Skipped */
+} Odd;
+
+/* Sets the element type and byte order of *a from `descr`, such as "<f4", or *odd if arrays of this type are left out. Elements of two bytes without a type are bfloat16 if
+ * `descr` is "<V2", as ml_dtypes says; "|V2" may be anything, unless the user says (DumpHints.voids). */
+static Status take_type(const Dictionary *d, int voids, Array *a, Odd *odd, Error *err)
 {
     static const struct {
-        const char *size;
+        const char *descr;
         ArrayType type;
-    } known[] = {{"2", ARRAY_F16}, {"4", ARRAY_F32}, {"8", ARRAY_F64}};
-    *floats = false;
-    if (!d->descr)
+    } known[] = {{"f2", ARRAY_F16}, {"f4", ARRAY_F32}, {"f8", ARRAY_F64}, {"V2", ARRAY_BF16}};
+    const int shown = (int)(d->descr_size < 40 ? d->descr_size : 40);
+    if (!d->descr) {
+        *odd = (Odd){true, "structured"};
         return OK;
+    }
     if (d->descr_size < 2 || !strchr("<>|=", d->descr[0]) || !strchr("fbiucOSaUVmM", d->descr[1]))
-        return FAIL(err, ERR_CORRUPT, "descr \"%.*s\", no type of NumPy's",
-                    (int)(d->descr_size < 40 ? d->descr_size : 40), d->descr);
-    if (d->descr[1] != 'f')
+        return FAIL(err, ERR_CORRUPT, "descr \"%.*s\", no type of NumPy's", shown, d->descr);
+    const bool is_void = d->descr[1] == 'V';
+    odd->left_out = true;
+    snprintf(odd->type, sizeof odd->type, "%.*s", strchr("fcV", d->descr[1]) ? shown : 0, d->descr);
+    if (is_void ? d->descr[0] != '<' && !voids : d->descr[0] != '<' && d->descr[0] != '>')
         return OK;
-    *floats = true;
     a->big_endian = d->descr[0] == '>';
     for (size_t i = 0; i < countof(known); i++)
-        if (d->descr_size == 3 && d->descr[2] == known[i].size[0] &&
-            (d->descr[0] == '<' || d->descr[0] == '>')) {
-            a->type = known[i].type;
-            return OK;
+        if (d->descr_size == 3 && !memcmp(d->descr + 1, known[i].descr, 2)) {
+            a->type = is_void && voids == VOIDS_FLOAT16 ? ARRAY_F16 : known[i].type;
+            odd->left_out = false;
         }
-    return FAIL(err, ERR_USAGE, "floats of type \"%.*s\"; want 16, 32 or 64 bits, such as \"<f4\"",
-                (int)(d->descr_size < 40 ? d->descr_size : 40), d->descr);
+    return OK;
 }
 
 /* ---- headers ---- */
@@ -234,23 +241,43 @@ static Status take_header(ExtentStream *from, char **header, uint32_t *head, Are
     return memchr(*header, 0, size) ? refuse(err) : OK;
 }
 
-/* Reads the header of a .npy array at the start of an extent. Sets all fields of *a except path and extent.
- * If the array does not hold floats, sets `floats` to false and leaves *a incomplete. */
-static Status npy_header(ExtentStream *from, Array *a, bool *floats, Arena *arena, Error *err)
+/* Reads the header of a .npy array at the start of an extent. Sets all fields of *a except path and extent, and *odd as
+ * take_type does. */
+static Status npy_header(ExtentStream *from, int voids, Array *a, Odd *odd, Arena *arena, Error *err)
 {
     Dictionary d = {0};
     char *header = NULL;
     TRY(take_header(from, &header, &a->head, arena, err));
     TRY(take_dictionary(header, &d, err));
-    TRY(take_type(&d, a, floats, err));
-    if (!*floats)
-        return OK;
+    TRY(take_type(&d, voids, a, odd, err));
     a->fortran = d.fortran;
+    if (shape_make(&a->shape, d.rank, d.dim) || odd->left_out)
+        return OK;
     if (d.rank > RANK_MAX)
         return FAIL(err, ERR_USAGE, "rank %d, want at most %d", d.rank, RANK_MAX);
-    if (!shape_make(&a->shape, d.rank, d.dim))
-        return FAIL(err, ERR_CORRUPT, "claims more elements than there can be");
-    return OK;
+    return FAIL(err, ERR_CORRUPT, "claims more elements than there can be");
+}
+
+static Status read_header(const ArrayFile *f, Array *a, Odd *odd, Error *err)
+{
+    const ArenaMark mark = arena_mark(f->arena);
+    ExtentStream *s = NULL;
+    Status status = extent_open(&s, f->fd, &a->extent, f->arena, err);
+    if (status == OK)
+        status = npy_header(s, f->voids, a, odd, f->arena, err);
+    extent_close(s);
+    arena_rewind(f->arena, mark);
+    return status;
+}
+
+static Status list_array(ArrayFile *f, Array *a, Error *err)
+{
+    Odd odd = {false, ""};
+    TRY(read_header(f, a, &odd, err));
+    if (!odd.left_out)
+        return array_add(f, a, err);
+    const char *type = text_copy(f->arena, odd.type);
+    return type ? array_skip(f, (Skipped){a->path, type, a->shape.n}, err) : arena_fail(f->arena, err);
 }
 
 /* ---- a .npy file by itself ---- */
@@ -266,16 +293,7 @@ static const char *stem(const char *path, Arena *a)
 Status npy_list(ArrayFile *f, Error *err)
 {
     Array a = {.path = stem(f->file, f->arena), .extent = {.stored = f->size, .size = f->size}};
-    ExtentStream *s = NULL;
-    bool floats = false;
-    if (!a.path)
-        return arena_fail(f->arena, err);
-    TRY(extent_open(&s, f->fd, &a.extent, f->arena, err));
-    TRY(npy_header(s, &a, &floats, f->arena, err));
-    if (floats)
-        return array_add(f, &a, err);
-    f->skipped++;
-    return OK;
+    return a.path ? list_array(f, &a, err) : arena_fail(f->arena, err);
 }
 
 /* ---- .npz: a zip archive ---- */
@@ -535,36 +553,16 @@ static Status zip_list(int fd, uint64_t size, ZipMember **out, size_t *count, Ar
 
 /* ---- arrays ---- */
 
-static Status read_header(const ArrayFile *f, Array *a, bool *floats, Error *err)
-{
-    const ArenaMark mark = arena_mark(f->arena);
-    ExtentStream *s = NULL;
-    Status status = extent_open(&s, f->fd, &a->extent, f->arena, err);
-    if (status == OK)
-        status = npy_header(s, a, floats, f->arena, err);
-    extent_close(s);
-    arena_rewind(f->arena, mark);
-    return status;
-}
-
 static Status take_member(ArrayFile *f, const ZipMember *m, Error *err)
 {
-    bool floats = false;
     if (text_ends(m->name, "/"))
         return OK;
-    if (!text_ends(m->name, ".npy")) {
-        f->skipped++;
-        return OK;
-    }
+    if (!text_ends(m->name, ".npy"))
+        return array_skip(f, (Skipped){m->name, "", 0}, err);
     Array a = {.extent = m->extent, .path = text_slice(f->arena, m->name, strlen(m->name) - strlen(".npy"))};
     if (!a.path)
         return arena_fail(f->arena, err);
-    if (read_header(f, &a, &floats, err) != OK)
-        return error_at(err, "%.200s", m->name);
-    if (floats)
-        return array_add(f, &a, err);
-    f->skipped++;
-    return OK;
+    return list_array(f, &a, err) == OK ? OK : error_at(err, "%.200s", m->name);
 }
 
 Status npz_list(ArrayFile *f, Error *err)

@@ -226,30 +226,30 @@ typedef struct {
 
 typedef struct {
     const char *name;
-    size_t bytes; /* of an element */
-    int type;     /* an ArrayType; NOT_FLOAT: arrays of this type are left out */
+    unsigned bits; /* of an element; 0: unknown */
+    int type;      /* an ArrayType; WHOLE, ODD: left out, as integers or as numbers that are no floats here */
 } Dtype;
 
-enum { NOT_FLOAT = -1 };
+enum { WHOLE = -1, ODD = -2 };
 
-static const Dtype dtypes[] = {{"F16", 2, ARRAY_F16}, {"BF16", 2, ARRAY_BF16}, {"F32", 4, ARRAY_F32},
-                               {"F64", 8, ARRAY_F64}, {"BOOL", 1, NOT_FLOAT},  {"U8", 1, NOT_FLOAT},
-                               {"I8", 1, NOT_FLOAT},  {"U16", 2, NOT_FLOAT},   {"I16", 2, NOT_FLOAT},
-                               {"U32", 4, NOT_FLOAT}, {"I32", 4, NOT_FLOAT},   {"U64", 8, NOT_FLOAT},
-                               {"I64", 8, NOT_FLOAT}};
+static const Dtype dtypes[] = {{"F16", 16, ARRAY_F16}, {"BF16", 16, ARRAY_BF16}, {"F32", 32, ARRAY_F32}, {"F64", 64, ARRAY_F64},
+                               {"F8_E4M3", 8, ARRAY_F8_E4M3}, {"F8_E5M2", 8, ARRAY_F8_E5M2},
+                               {"BOOL", 8, WHOLE}, {"U8", 8, WHOLE}, {"I8", 8, WHOLE}, {"U16", 16, WHOLE}, {"I16", 16, WHOLE},
+                               {"U32", 32, WHOLE}, {"I32", 32, WHOLE}, {"U64", 64, WHOLE}, {"I64", 64, WHOLE},
+                               {"F4", 4, ODD}, {"F6_E2M3", 6, ODD}, {"F6_E3M2", 6, ODD}, {"F8_E8M0", 8, ODD},
+                               {"F8_E4M3FNUZ", 8, ODD}, {"F8_E5M2FNUZ", 8, ODD}, {"C64", 64, ODD}, {"C128", 128, ODD}};
 
-static Status take_dtype(const Json *entry, const Dtype **dtype, Error *err)
+/* A type that is not in the table is left out, whatever its size. */
+static Status take_dtype(const Json *entry, Dtype *dtype, Error *err)
 {
     const Json *v = json_member(entry, "dtype");
-    if (!v || v->type != JSON_TEXT)
+    if (!v || v->type != JSON_TEXT || !*v->text)
         return FAIL(err, ERR_CORRUPT, "no dtype");
+    *dtype = (Dtype){v->text, 0, ODD};
     for (size_t i = 0; i < countof(dtypes); i++)
-        if (!strcmp(dtypes[i].name, v->text)) {
-            *dtype = &dtypes[i];
-            return OK;
-        }
-    return FAIL(err, ERR_USAGE, "dtype \"%.40s\"; want F16, BF16, F32 or F64 (integers are left out)",
-                v->text);
+        if (!strcmp(dtypes[i].name, v->text))
+            *dtype = dtypes[i];
+    return OK;
 }
 
 static size_t list_length(const Json *list)
@@ -292,29 +292,37 @@ static Status take_offsets(const Json *entry, uint64_t size, Span *span, Error *
     return OK;
 }
 
+/* The bytes of n elements; false: they end within a byte, or are more than can be. */
+static bool bytes_of(size_t n, unsigned bits, uint64_t *bytes)
+{
+    *bytes = n / 8 * bits + n % 8 * bits / 8;
+    return n % 8 * bits % 8 == 0 && n / 8 <= (UINT64_MAX >> 8) / bits;
+}
+
 static Status take_array(Parse *p, const Json *entry)
 {
-    const Dtype *dtype = NULL;
+    Dtype dtype = {0};
     Shape shape;
+    uint64_t need = 0;
     Span *span = &p->span[p->spans];
     if (entry->type != JSON_OBJECT || list_length(entry) != 3)
         return FAIL(p->err, ERR_CORRUPT, "want dtype, shape and data_offsets, and nothing else");
     TRY(take_dtype(entry, &dtype, p->err));
     TRY(take_shape(entry, &shape, p->err));
     TRY(take_offsets(entry, p->size, span, p->err));
-    if (span->to - span->from != shape.n * dtype->bytes)
-        return FAIL(p->err, ERR_CORRUPT, "its shape needs %zu bytes, and data_offsets give it %llu",
-                    shape.n * dtype->bytes, (unsigned long long)(span->to - span->from));
+    const uint64_t bytes = span->to - span->from;
+    if (dtype.bits && !bytes_of(shape.n, dtype.bits, &need))
+        return FAIL(p->err, ERR_CORRUPT, "%zu elements of %u bits are no whole bytes", shape.n, dtype.bits);
+    if (dtype.bits && bytes != need)
+        return FAIL(p->err, ERR_CORRUPT, "its shape needs %llu bytes, and data_offsets give it %llu", (unsigned long long)need,
+                    (unsigned long long)bytes);
     span->name = entry->name;
     p->spans++;
-    if (dtype->type == NOT_FLOAT) {
-        p->file->skipped++;
-        return OK;
-    }
-    const uint64_t bytes = span->to - span->from;
+    if (dtype.type < 0)
+        return array_skip(p->file, (Skipped){entry->name, dtype.type == ODD ? dtype.name : "", shape.n}, p->err);
     const Array a = {.path = entry->name,
                      .shape = shape,
-                     .type = (ArrayType)dtype->type,
+                     .type = (ArrayType)dtype.type,
                      .extent = {.at = p->data + span->from, .stored = bytes, .size = bytes}};
     return array_add(p->file, &a, p->err);
 }

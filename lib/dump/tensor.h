@@ -79,8 +79,8 @@ typedef struct {
 typedef struct Dump Dump;
 
 /* Opens, checks and lists the file. Fails if the file has external links, or a dataset of floats that is
- * virtual, is stored in another file, needs a plug-in to be unpacked, or has floats of more than 64 bits.
- * Datasets that are not floats are skipped and counted. The list of tensors is stored in the arena, which
+ * virtual, is stored in another file, or needs a plug-in to be unpacked.
+ * Datasets that are not floats, and floats whose values are in doubt, are skipped and counted. The list of tensors is stored in the arena, which
  * must not be rewound or closed before the dump is closed. */
 Status dump_open(Dump **out, const char *path, Arena *a, Error *err);
 
@@ -90,7 +90,11 @@ typedef struct {
     const char
         *steps_from; /* glob that names the groups of the steps (tensor_names.c); NULL: groups called "step" */
     bool integers;   /* datasets of integers are tensors, too; HDF5 files only */
+    int voids;       /* what elements of two bytes without a type are: an index into void_names */
 } DumpHints;
+
+enum { VOIDS_LEFT_OUT, VOIDS_BFLOAT16, VOIDS_FLOAT16 };
+extern const char *const void_names[]; /* "leave", "bfloat16", "float16", NULL */
 
 /* Returns a glob for the groups of a path that look like steps, as "epoch3" and "iter17" do. "": there are none;
  * NULL: out of memory. */
@@ -106,6 +110,14 @@ size_t dump_count(const Dump *d);
 const TensorInfo *dump_tensor(const Dump *d, size_t i);
 /* returns the number of datasets that hold no floats */
 size_t dump_skipped(const Dump *d);
+
+/* Those of them that hold numbers other than integers, such as complex numbers or floats of 4 bits. */
+typedef struct {
+    size_t count;
+    uint64_t elements;
+    const char *type, *path; /* of the first: the type as the file names it, such as "F4" or "V2"; NULL: none */
+} LeftOut;
+const LeftOut *dump_left_out(const Dump *d);
 /* Returns the number of twins. A step group is a twin if an earlier step group has the same number
  * ("step_1", "step_01"). A step group of number 0 is also a twin if some tensors have no step group, as they
  * count as step 0. Twins among the worker groups of a step are defined likewise, and counted too. Sets

@@ -177,7 +177,7 @@ static Status start_reader(Dump *d, Error *err)
     d->owner = getpid();
     d->reader = fork();
     if (d->reader == 0)
-        reader_run(ends[1], d->memory, d->file, d->kind, d->listing.file_size, d->listing.hints.integers);
+        reader_run(ends[1], d->memory, d->file, d->kind, d->listing.file_size, &d->listing.hints);
     close(ends[1]);
     if (d->reader > 0)
         return OK;
@@ -196,6 +196,10 @@ static Status list(Dump *d, Error *err)
     if (d->listing.tensors == 0) {
         FAIL(err, ERR_CORRUPT, "%s: holds no float datasets (%zu of other types)", d->file,
              d->listing.skipped);
+        const LeftOut *out = &d->listing.left_out;
+        if (out->count)
+            return error_hint(err, "%.100s is of type %s%s", out->path, out->type,
+                              text_ends(out->type, "V2") ? ": --void bfloat16 if that is what it holds" : "");
         return d->kind == FILE_HDF5
                    ? error_hint(err, "h5ls -r FILE, of the package hdf5-tools, shows what it holds")
                    : err->status;
@@ -264,6 +268,11 @@ const TensorInfo *dump_tensor(const Dump *d, size_t i)
 size_t dump_skipped(const Dump *d)
 {
     return d->listing.skipped;
+}
+
+const LeftOut *dump_left_out(const Dump *d)
+{
+    return &d->listing.left_out;
 }
 
 size_t dump_twins(const Dump *d, const char **first)

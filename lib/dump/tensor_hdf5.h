@@ -36,14 +36,14 @@ enum { SHARED_KEEP = 1 << 26 };
     X(Pset_fill_time) X(Pset_libver_bounds) X(Pset_link_creation_order) X(Pset_obj_track_times) X(Sclose)    \
     X(Screate) X(Screate_simple) X(Sget_simple_extent_dims) X(Sget_simple_extent_ndims)                      \
     X(Sget_simple_extent_npoints) X(Sget_simple_extent_type) X(Tclose) X(Tconvert) X(Tcopy) X(Tequal)        \
-    X(Tget_class) X(Tget_native_type) X(Tget_order) X(Tget_size) X(Tget_strpad) X(Tget_super)                \
-    X(Tis_variable_str) X(Tset_cset) X(Tset_size) X(Zfilter_avail) X(dont_atexit) X(free_memory) X(open)
+    X(Tget_class) X(Tget_ebias) X(Tget_fields) X(Tget_native_type) X(Tget_order) X(Tget_precision) X(Tget_size) X(Tget_strpad) X(Tget_super)                \
+    X(Tis_variable_str) X(Tset_cset) X(Tset_size) X(Zfilter_avail) X(Zregister) X(dont_atexit) X(free_memory) X(open)
 /* clang-format on */
 
 /* Its variables: the types and classes whose macros in hdf5.h, such as H5T_NATIVE_FLOAT, read them; without H5 and _g. */
 /* clang-format off */
 #define HDF5_VARIABLES(X)                                                                                    \
-    X(T_NATIVE_FLOAT) X(T_NATIVE_DOUBLE) X(T_NATIVE_INT64) X(T_NATIVE_UINT16) X(T_IEEE_F32LE)                \
+    X(T_NATIVE_FLOAT) X(T_NATIVE_DOUBLE) X(T_NATIVE_INT64) X(T_IEEE_F32LE)                \
     X(T_IEEE_F64LE) X(T_STD_I64LE) X(T_C_S1) X(P_CLS_FILE_ACCESS_ID) X(P_CLS_FILE_CREATE_ID)                 \
     X(P_CLS_GROUP_CREATE_ID) X(P_CLS_DATASET_CREATE_ID)
 /* clang-format on */
@@ -64,6 +64,8 @@ extern Hdf5 h5;
 /* Loads and starts the HDF5 library unless it has been started. Fails if it cannot be loaded. */
 Status hdf5_ready(Error *err);
 
+extern const H5Z_class2_t hdf5_lzf; /* tensor_hdf5_lzf.c */
+
 /* Returns why the HDF5 library's last call failed: the system's error if there is one, else the library's
  * innermost message. */
 const char *hdf5_reason(char out[HDF5_REASON]);
@@ -71,6 +73,6 @@ const char *hdf5_reason(char out[HDF5_REASON]);
 /* Runs the reader process; never returns. `socket` and `memory` (shared memory) are the reader's only
  * connections to the parent process. */
 _Noreturn void reader_run(int socket, int memory, const char *file, FileKind kind, uint64_t file_size,
-                          bool integers);
+                          const DumpHints *hints);
 
 #endif

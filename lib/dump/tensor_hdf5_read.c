@@ -28,7 +28,9 @@ static const uint64_t MIB = 1 << 20;
 typedef struct {
     const char *path;
     uint64_t n;
-    bool bfloat16; /* true: the elements are bfloat16, stored as uint16 */
+    bool half; /* true: elements of two bytes that are no floats for HDF5, but `type` here */
+    ArrayType type;
+    bool big_endian;
 } Found;
 
 typedef struct {
@@ -36,6 +38,7 @@ typedef struct {
     const char *file; /* its path */
     uint64_t file_size;
     bool integers; /* DumpHints.integers */
+    int voids;     /* DumpHints.voids */
     FileKind kind;
     ArrayFile arrays;    /* not for HDF5 */
     bool has_user_block; /* true: HDF5's addresses do not count from the file's first byte */
@@ -187,28 +190,73 @@ static bool attr_says(hid_t object, const char *name, const char *text)
 
 /* ---- checks of type, filters, size, shape and storage ---- */
 
-typedef enum { NOT_FLOATS, FLOATS, BFLOATS, INTEGERS } Content;
+typedef enum { NOT_FLOATS, FLOATS, HALVES, INTEGERS } Content;
 
 static Status refuse(Error *err, const char *what)
 {
     return FAIL(err, ERR_CORRUPT, "%s", what);
 }
 
-static Status check_number(hid_t type, Error *err)
+static bool is_ordered(hid_t type)
 {
-    if (h5.Tget_size(type) > 8)
-        return refuse(err, "numbers of more than 64 bits; want 16, 32 or 64");
     const H5T_order_t order = h5.Tget_order(type);
-    if (h5.Tget_size(type) > 1 && order != H5T_ORDER_LE && order != H5T_ORDER_BE)
-        return refuse(err, "numbers in neither little- nor big-endian order");
-    return OK;
+    return h5.Tget_size(type) == 1 || order == H5T_ORDER_LE || order == H5T_ORDER_BE;
 }
 
-/* Returns true for uint16 with the attribute dtype = "bfloat16". */
-static bool is_bfloat16(hid_t dataset, hid_t type)
+/* True for floats that HDF5 converts by the rules of IEEE 754, and that are meant so: of 16 to 64 bits, or E5M2. Other floats of 8
+ * bits may have numbers where IEEE 754 has infinities, which HDF5 cannot know. */
+static bool is_float(hid_t type)
 {
-    return h5.Tget_class(type) == H5T_INTEGER && h5.Tget_size(type) == 2 &&
-           attr_says(dataset, "dtype", "bfloat16");
+    size_t sign, exponent, exponent_bits, fraction, fraction_bits;
+    const size_t size = h5.Tget_size(type);
+    if (h5.Tget_class(type) != H5T_FLOAT || size == 0 || size > 8 || !is_ordered(type))
+        return false;
+    return size > 1 || (h5.Tget_fields(type, &sign, &exponent, &exponent_bits, &fraction, &fraction_bits) >= 0 && sign == 7 &&
+                        exponent == 2 && exponent_bits == 5 && fraction_bits == 2 && h5.Tget_ebias(type) == 15);
+}
+
+/* Returns true if an attribute says that elements of two bytes, which are integers, bits or without a type in HDF5, are floats
+ * (Keras, h5py with ml_dtypes and others), or if the user says so of those without a type. Sets *half to their type. */
+static bool is_half(hid_t dataset, hid_t type, int voids, Found *half)
+{
+    static const char *const names[] = {"dtype", "torch_dtype", "original_dtype"};
+    static const struct {
+        const char *text;
+        ArrayType type;
+    } texts[] = {{"bfloat16", ARRAY_BF16}, {"BF16", ARRAY_BF16},   {"bf16", ARRAY_BF16},  {"torch.bfloat16", ARRAY_BF16},
+                 {"float16", ARRAY_F16},   {"torch.float16", ARRAY_F16}, {"half", ARRAY_F16}, {"F16", ARRAY_F16}};
+    const H5T_class_t class = h5.Tget_class(type);
+    if (h5.Tget_size(type) != 2 || (class != H5T_INTEGER && class != H5T_BITFIELD && class != H5T_OPAQUE) ||
+        (class != H5T_OPAQUE && (h5.Tget_precision(type) != 16 || !is_ordered(type))))
+        return false;
+    *half = (Found){.half = true, .big_endian = class != H5T_OPAQUE && h5.Tget_order(type) == H5T_ORDER_BE};
+    for (size_t i = 0; i < countof(names); i++)
+        for (size_t k = 0; k < countof(texts); k++)
+            if (attr_says(dataset, names[i], texts[k].text)) {
+                half->type = texts[k].type;
+                return true;
+            }
+    half->type = voids == VOIDS_FLOAT16 ? ARRAY_F16 : ARRAY_BF16;
+    return class == H5T_OPAQUE && voids;
+}
+
+/* The name, as in LeftOut, of a type that is left out; "": integers, texts and the like. */
+static const char *odd_type(hid_t type, char out[TYPE_LIMIT])
+{
+    const int class = h5.Tget_class(type);
+    const size_t size = h5.Tget_size(type);
+    *out = 0;
+    if (class == H5T_FLOAT)
+        snprintf(out, TYPE_LIMIT, "float of %zu bits", 8 * size);
+    else if (class == H5T_OPAQUE)
+        snprintf(out, TYPE_LIMIT, "V%zu", size);
+    else if (class == H5T_COMPOUND)
+        return "compound, such as complex numbers";
+    else if (class > H5T_ARRAY)
+        return "complex";
+    else if (class == H5T_ARRAY || class == H5T_VLEN)
+        return "arrays in an array";
+    return out;
 }
 
 static Status check_filters(hid_t creation, Error *err)
@@ -220,10 +268,12 @@ static Status check_filters(hid_t creation, Error *err)
         char name[64] = "";
         const H5Z_filter_t id =
             h5.Pget_filter2(creation, (unsigned)i, &flags, &values, NULL, sizeof name, name, &config);
-        if (id < 0 || id >= H5Z_FILTER_RESERVED || h5.Zfilter_avail(id) <= 0) {
+        if (id < 0 || (id >= H5Z_FILTER_RESERVED && id != hdf5_lzf.id) || h5.Zfilter_avail(id) <= 0) {
             FAIL(err, ERR_USAGE, "packed with filter %d%s%.40s, which needs a plug-in", (int)id,
                  *name ? " " : "", name);
-            return error_hint(err, "h5repack -f GZIP=1 FILE NEW packs it with a filter that every HDF5 has");
+            return error_hint(err, "python3 -c 'import h5py, hdf5plugin; f = h5py.File(\"FILE\"); g = h5py.File(\"NEW\", \"w\"); "
+                                   "f.visititems(lambda n, d: g.__setitem__(n, d[()]) if isinstance(d, h5py.Dataset) else None)' "
+                                   "writes it unpacked");
         }
     }
     return OK;
@@ -274,40 +324,50 @@ static Status check_storage(hid_t dataset, hid_t creation, uint64_t file_size, c
     return check_extent(dataset, creation, file_size, shape, bytes, err);
 }
 
+/* What dataset_check finds out. */
+typedef struct {
+    Content content; /* NOT_FLOATS: the dataset is left out */
+    Found found;     /* with n, and the type of HALVES */
+    Shape shape;
+    char room[TYPE_LIMIT];
+    const char *odd; /* of a dataset that is left out: as odd_type returns it */
+} Checked;
+
 /* Does the checks of `dataset_check`, which opens and closes these handles. */
-static Status check_parts(hid_t dataset, hid_t type, hid_t space, hid_t creation, const Source *s,
-                          Content *content, Shape *shape, Error *err)
+static Status check_parts(hid_t dataset, hid_t type, hid_t space, hid_t creation, const Source *s, Checked *c, Error *err)
 {
     char reason[HDF5_REASON];
     if (type < 0 || space < 0 || creation < 0)
         return FAIL(err, ERR_CORRUPT, "cannot be read (%s)", hdf5_reason(reason));
     if (h5.Sget_simple_extent_type(space) == H5S_NULL)
         return OK;
-    const Content kind = h5.Tget_class(type) == H5T_FLOAT                    ? FLOATS
-                         : is_bfloat16(dataset, type)                        ? BFLOATS
-                         : s->integers && h5.Tget_class(type) == H5T_INTEGER ? INTEGERS
-                                                                             : NOT_FLOATS;
-    if (kind == NOT_FLOATS)
-        return OK;
-    if (kind != BFLOATS)
-        TRY(check_number(type, err));
     const size_t bytes = h5.Tget_size(type);
+    const bool whole = s->integers && h5.Tget_class(type) == H5T_INTEGER && bytes <= 8 && is_ordered(type);
+    c->content = is_float(type)                            ? FLOATS
+                 : is_half(dataset, type, s->voids, &c->found) ? HALVES
+                 : whole                                   ? INTEGERS
+                                                           : NOT_FLOATS;
+    if (c->content == NOT_FLOATS) {
+        const hssize_t n = h5.Sget_simple_extent_npoints(space);
+        c->found.n = n > 0 ? (uint64_t)n : 0;
+        c->odd = odd_type(type, c->room);
+        return OK;
+    }
     if (bytes == 0)
         return refuse(err, "elements of no bytes");
-    TRY(check_shape(space, shape, err));
-    TRY(check_storage(dataset, creation, s->file_size, shape, bytes, err));
-    *content = kind;
-    return OK;
+    TRY(check_shape(space, &c->shape, err));
+    c->found.n = c->shape.n;
+    return check_storage(dataset, creation, s->file_size, &c->shape, bytes, err);
 }
 
-/* Finds out whether the dataset holds floats (or bfloat16 as uint16, or integers if s->integers), and its shape. Leaves
- * *content, which is NOT_FLOATS, if it holds none. Fails if the dataset is not stored in this file or needs a filter that
- * is not built in. */
-static Status dataset_check(hid_t dataset, const Source *s, Content *content, Shape *shape, Error *err)
+/* Finds out whether the dataset holds floats (or halves of other types, or integers if s->integers), and its shape. Fails if it
+ * does, but is not stored in this file or needs a filter that is not built in. */
+static Status dataset_check(hid_t dataset, const Source *s, Checked *c, Error *err)
 {
     const hid_t type = h5.Dget_type(dataset), space = h5.Dget_space(dataset),
                 creation = h5.Dget_create_plist(dataset);
-    const Status status = check_parts(dataset, type, space, creation, s, content, shape, err);
+    *c = (Checked){.content = NOT_FLOATS, .odd = ""};
+    const Status status = check_parts(dataset, type, space, creation, s, c, err);
     h5.Tclose(type);
     h5.Sclose(space);
     h5.Pclose(creation);
@@ -369,13 +429,12 @@ static Status list_tensor(Walk *w, hid_t dataset, const Shape *shape)
 
 static Status visit_dataset(Walk *w, hid_t dataset)
 {
-    Content content = NOT_FLOATS;
-    Shape shape = {0};
-    TRY(dataset_check(dataset, w->source, &content, &shape, w->err));
-    if (content == NOT_FLOATS)
-        return message_send(w->source->socket, message_begin(&w->message, 'S'), w->err);
-    TRY(list_tensor(w, dataset, &shape));
-    return remember(w, (Found){.n = shape.n, .bfloat16 = content == BFLOATS});
+    Checked c;
+    TRY(dataset_check(dataset, w->source, &c, w->err));
+    if (c.content == NOT_FLOATS)
+        return message_send(w->source->socket, message_skipped(&w->message, w->path, c.odd, c.found.n), w->err);
+    TRY(list_tensor(w, dataset, &c.shape));
+    return remember(w, c.found);
 }
 
 /* Lists the group itself, then its members, in order of creation if the file records that order, otherwise
@@ -504,30 +563,21 @@ static void send_done(int socket)
 
 /* ---- reading ---- */
 
-/* Converts bfloat16 numbers to floats in place, the last number first, because a float overwrites two
- * bfloat16 numbers. A bfloat16 number is the upper half of a float's bits. */
-static void widen_bfloat16(float *x, size_t n)
-{
-    const uint8_t *halves = (const uint8_t *)x;
-    for (size_t i = n; i-- > 0;) {
-        uint16_t half;
-        memcpy(&half, halves + 2 * i, sizeof half);
-        x[i] = bits_float((uint32_t)half << 16);
-    }
-}
-
-/* Reads the elements of a tensor that walk_file has found, as floats. HDF5 refuses it if their number is no longer f->n. */
+/* Reads the elements of a tensor that walk_file has found, as floats. HDF5 refuses it if their number is no longer f->n. Halves
+ * are read without conversion, to the end of x. */
 static Status found_read(const Source *s, const Found *f, float *x, Error *err)
 {
     char reason[HDF5_REASON];
     const hid_t dataset = h5.Dopen2(s->id, f->path, H5P_DEFAULT);
     const hid_t space = h5.Screate_simple(1, &(hsize_t){f->n}, NULL);
-    const hid_t type = f->bfloat16 ? *h5.T_NATIVE_UINT16 : *h5.T_NATIVE_FLOAT;
+    const hid_t type = f->half ? h5.Dget_type(dataset) : h5.Tcopy(*h5.T_NATIVE_FLOAT);
+    uint8_t *raw = (uint8_t *)x + (f->half ? 2 * f->n : 0);
     Status status = OK;
-    if (h5.Dread(dataset, type, space, H5S_ALL, H5P_DEFAULT, x) < 0)
+    if (h5.Dread(dataset, type, space, H5S_ALL, H5P_DEFAULT, raw) < 0)
         status = FAIL(err, ERR_CORRUPT, "cannot be read (%s)", hdf5_reason(reason));
-    else if (f->bfloat16)
-        widen_bfloat16(x, f->n);
+    else if (f->half)
+        array_convert(f->type, f->big_endian, raw, f->n, x);
+    h5.Tclose(type);
     h5.Sclose(space);
     h5.Dclose(dataset);
     return status;
@@ -545,6 +595,7 @@ static hsize_t user_block(hid_t file)
 static Status open_hdf5(Source *s, Error *err)
 {
     h5.PLset_loading_state(0);
+    h5.Zregister(&hdf5_lzf);
     s->id = h5.Fopen(s->file, H5F_ACC_RDONLY, H5P_DEFAULT);
     /* `user_block` is called only if the file is open: a failing call would overwrite HDF5's reason why the
      * file did not open. */
@@ -575,7 +626,7 @@ static Status list_arrays(Source *s, Error *err)
     if (fd < 0)
         return FAIL(err, ERR_IO, "cannot be opened: %s", strerror(errno));
     confine_calls(false);
-    s->arrays = (ArrayFile){.fd = fd, .file = s->file, .size = s->file_size, .arena = s->arena};
+    s->arrays = (ArrayFile){.fd = fd, .file = s->file, .size = s->file_size, .arena = s->arena, .voids = s->voids};
     TRY(arrays_list(&s->arrays, s->kind, err));
     return arrays_send(s->socket, &s->arrays, err);
 }
@@ -611,12 +662,14 @@ static Status serve(const Source *s, const uint8_t request[REQUEST_SIZE], float 
 }
 
 _Noreturn void reader_run(int socket, int memory, const char *file, FileKind kind, uint64_t file_size,
-                          bool integers)
+                          const DumpHints *hints)
 {
+    const bool integers = hints->integers;
     Source s = {.socket = SOCKET_FD,
                 .file = file,
                 .file_size = file_size,
                 .integers = integers,
+                .voids = hints->voids,
                 .kind = kind,
                 .arena = arena_open(0)};
     Error err = {0};

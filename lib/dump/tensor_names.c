@@ -256,6 +256,9 @@ static Kind find_kind(const TensorInfo *t)
 const char *const layout_names[] = {
     [LAYOUT_AUTO] = "auto", [LAYOUT_OIHW] = "oihw", [LAYOUT_HWIO] = "hwio", NULL};
 
+const char *const void_names[] = {
+    [VOIDS_LEFT_OUT] = "leave", [VOIDS_BFLOAT16] = "bfloat16", [VOIDS_FLOAT16] = "float16", NULL};
+
 /* Returns the layout that the attribute `layout` names. Files of Keras have the attribute `keras_version`
  * instead. LAYOUT_AUTO: no attribute names a layout. */
 static KernelLayout named_layout(const AttrList *attrs)

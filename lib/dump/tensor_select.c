@@ -27,10 +27,29 @@ static bool kind_matches(const char *glob, const TensorInfo *t)
     return !glob || text_glob(glob, kind_names[t->kind]);
 }
 
-static bool any_matches(const TextList *globs, const TensorInfo *t)
+/* A text that is a tensor's whole name selects the tensors of this name only, also if it has characters of globs, as
+ * "['params']['kernel']" of JAX has. A slash may stand before a path, as in HDF5. */
+static bool is_name(const char *text, const TensorInfo *t)
+{
+    return !strcmp(text, t->path) || !strcmp(text, t->name) || !strcmp(text, t->display) ||
+           (*text == '/' && !strcmp(text + 1, t->path));
+}
+
+/* Sets *exact to a new array with, for each text of the list, whether it is a tensor's name. */
+static Status find_names(const Dump *d, const TextList *texts, bool **exact, Arena *a, Error *err)
+{
+    *exact = NEW_ZERO(a, bool, texts->count);
+    TRY(arena_check(*exact, a, err));
+    for (size_t g = 0; g < texts->count; g++)
+        for (size_t i = 0; i < dump_count(d) && !(*exact)[g]; i++)
+            (*exact)[g] = is_name(texts->item[g], dump_tensor(d, i));
+    return OK;
+}
+
+static bool any_matches(const TextList *globs, const bool *exact, const TensorInfo *t)
 {
     for (size_t i = 0; i < globs->count; i++)
-        if (tensor_matches(globs->item[i], t))
+        if ((exact[i] ? is_name : tensor_matches)(globs->item[i], t))
             return true;
     return globs->count == 0;
 }
@@ -89,7 +108,7 @@ static Status hint_part(const Dump *d, const char *glob, Error *err)
             if (text_glob(wider, tensor_name(d, i)))
                 return error_hint(err, "-t '%s'; a glob matches whole names", wider);
     }
-    return error_hint(err, "atomo-bench inspect FILE lists the tensors; globs know *, ? and [..]");
+    return error_hint(err, "atomo-bench inspect FILE lists the tensors; globs know *, ? and [..]; \\[ is a bracket");
 }
 
 static Status no_match(const Dump *d, const char *what, const char *glob, TextName name, Error *err)
@@ -115,7 +134,7 @@ static Status no_match(const Dump *d, const char *what, const char *glob, TextNa
 }
 
 /* Fails if a glob of the selection matches nothing: a misspelt glob must not just select less. */
-static Status check_globs(const Dump *d, const Selection *s, Error *err)
+static Status check_globs(const Dump *d, const Selection *s, const bool *exact, Error *err)
 {
     bool step = false, worker = false, kind = false;
     for (size_t i = 0; i < dump_count(d); i++) {
@@ -131,7 +150,7 @@ static Status check_globs(const Dump *d, const Selection *s, Error *err)
     if (!kind)
         return no_match(d, "kind", s->kind, kind_name, err);
     for (size_t g = 0; g < s->tensors.count; g++) {
-        bool tensor = false;
+        bool tensor = exact[g];
         for (size_t i = 0; i < dump_count(d) && !tensor; i++)
             tensor = tensor_matches(s->tensors.item[g], dump_tensor(d, i));
         if (!tensor)
@@ -142,7 +161,9 @@ static Status check_globs(const Dump *d, const Selection *s, Error *err)
 
 Status dump_select(const Dump *d, const Selection *s, Arena *a, size_t **index, size_t *count, Error *err)
 {
-    TRY(check_globs(d, s, err));
+    bool *exact;
+    TRY(find_names(d, &s->tensors, &exact, a, err));
+    TRY(check_globs(d, s, exact, err));
     *index = NEW(a, size_t, dump_count(d));
     TRY(arena_check(*index, a, err));
     *count = 0;
@@ -150,7 +171,7 @@ Status dump_select(const Dump *d, const Selection *s, Arena *a, size_t **index, 
         const TensorInfo *t = dump_tensor(d, i);
         if (group_matches(s->step, t->step_group, t->step) &&
             group_matches(s->worker, t->worker_group, t->worker) && kind_matches(s->kind, t) &&
-            any_matches(&s->tensors, t))
+            any_matches(&s->tensors, exact, t))
             (*index)[(*count)++] = i;
     }
     if (*count == 0)

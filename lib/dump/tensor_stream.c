@@ -67,6 +67,26 @@ static Status take_tensor(Listing *l, Reader *r, Error *err)
     return OK;
 }
 
+static Status take_skipped(Listing *l, Reader *r, Error *err)
+{
+    const ArenaMark mark = arena_mark(l->arena);
+    LeftOut *all = &l->left_out;
+    const char *path = take_text(r, PATH_LIMIT, l->arena), *type = take_text(r, TYPE_LIMIT, l->arena);
+    const uint64_t n = take_u64(r);
+    if (!reader_done(r))
+        return malformed(l->arena, err, "a dataset that is left out");
+    l->skipped++;
+    if (*type && !all->count++) {
+        all->path = path;
+        all->type = type;
+    } else {
+        arena_rewind(l->arena, mark);
+    }
+    if (*type)
+        all->elements += n < UINT64_MAX - all->elements ? n : UINT64_MAX - all->elements;
+    return OK;
+}
+
 Status message_error(Bytes message, Error *err)
 {
     Reader r = reader_open(message);
@@ -95,10 +115,8 @@ Status listing_take(Listing *l, Bytes message, Error *err)
         return take_group(l, &r, err);
     if (type == 'T')
         return take_tensor(l, &r, err);
-    if (type == 'S' && reader_done(&r)) {
-        l->skipped++;
-        return OK;
-    }
+    if (type == 'S')
+        return take_skipped(l, &r, err);
     l->ended = type == 'Z' && take_u64(&r) == l->tensors && reader_done(&r);
     return l->ended ? OK : bad_message(err, "a message of unknown type");
 }
@@ -119,6 +137,16 @@ Buf *message_tensor(Buf *b, const char *path, const Shape *shape, uint64_t at)
     for (int i = 0; i < shape->rank; i++)
         buf_u64(b, shape->dim[i]);
     buf_u64(b, at);
+    return b;
+}
+
+Buf *message_skipped(Buf *b, const char *path, const char *type, uint64_t n)
+{
+    const size_t length = strlen(path), most = strlen(type);
+    message_begin(b, 'S');
+    put_slice(b, path, length < PATH_LIMIT ? length : PATH_LIMIT);
+    put_slice(b, type, most < TYPE_LIMIT ? most : TYPE_LIMIT);
+    buf_u64(b, n);
     return b;
 }
 

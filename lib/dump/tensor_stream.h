@@ -9,7 +9,8 @@
  *     'G' group     path:text attrs           in the order of listing; the root has the path ""
  *     'T' tensor    path:text rank:u8 dim:u64 x rank at:u64 attrs      at: the file offset of its floats if
  *                   they are contiguous float32; else NOWHERE
- *     'S' skipped   (empty)                   a dataset that holds no floats
+ *     'S' skipped   path:text type:text n:u64 a dataset of n elements that is left out; type: "" for integers, texts and the like,
+ *                   else as in LeftOut
  *     'Z' end       count:u64                 the number of tensors; ends the listing
  *     'D' done      (empty)                   the requested floats are in the shared memory
  *     'E' error     status:u8 text:text hint:text
@@ -27,6 +28,7 @@
 enum {
     MESSAGE_MAX = 1 << 20, /* of type and body, in bytes */
     REQUEST_SIZE = 16,
+    TYPE_LIMIT = 64,       /* bytes of the name of a type */
     DEPTH_LIMIT = 64,      /* groups in groups */
     OBJECTS_MAX = 1 << 20, /* the most groups, tensors and skipped datasets in one file */
 };
@@ -55,6 +57,7 @@ typedef struct {
     size_t groups, group_room;
     const ListedGroup **by_path; /* pointers to the groups sorted by path, set by listing_finish */
     size_t skipped;
+    LeftOut left_out;
     size_t twins; /* number of twins, as defined at `dump_twins` */
     /* path of a tensor in the first twin (a group with the step or worker number of another group); NULL: no
      * twins */
@@ -82,9 +85,10 @@ Status message_error(Bytes message, Error *err);
 
 /* In the reader process. `message_begin` begins a message in the Buf, which is returned, and `message_send` completes and
  * sends it. The Buf's first 4 bytes become the message's size. `message_tensor` begins a message 'T'; only the attributes
- * are missing. */
+ * are missing. `message_skipped` makes a message 'S'; longer paths than PATH_LIMIT are cut. */
 Buf *message_begin(Buf *b, char type);
 Buf *message_tensor(Buf *b, const char *path, const Shape *shape, uint64_t at);
+Buf *message_skipped(Buf *b, const char *path, const char *type, uint64_t n);
 Status message_send(int socket, Buf *b, Error *err);
 
 /* Returns the array `items` of *room items of `size` bytes with room for one more item than `count`. A full array is first

@@ -233,7 +233,7 @@ static void names_and_ranks_beyond_measure_are_refused(void **state)
     file = make_file(in_scratch("long_double.h5"), true);
     make_floats(file, "x", H5T_NATIVE_LDOUBLE, 3, H5P_DEFAULT);
     H5Fclose(file);
-    check_refused("long_double.h5", "x: numbers of more than 64 bits");
+    check_refused("long_double.h5", "no float datasets (1 of other types)");
 }
 
 static void this_process_stayed_small(void **state)

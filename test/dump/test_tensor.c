@@ -218,6 +218,94 @@ static void bfloat16_in_uint16_is_read_where_an_attribute_says_so(void **state)
     shut_dump();
 }
 
+/* Elements of two bytes that an attribute calls floats are read by their bits, whatever integer or bit type they have; nothing
+ * else of integers, bits and untyped bytes is read, and no other dataset is harmed. */
+static void bits_that_an_attribute_calls_floats_are_read_as_they_are(void **state)
+{
+    enum { N = 1000, SIZES = 4 };
+    static const char *const says[] = {NULL, "bfloat16", "float16", "bfloat1"};
+    static const char *const order[] = {"le", "be"}, *const classes[] = {"signed", "unsigned", "bits", "untyped"};
+    const hsize_t dim = N;
+    uint8_t raw[8 * N];
+    for (size_t i = 0; i < sizeof raw; i++)
+        raw[i] = (uint8_t)(i * 167 + i / 251);
+    const hid_t file = make_file(in_scratch("pairs.h5"), false), space = H5Screate_simple(1, &dim, NULL);
+    size_t made = 0;
+    for (int c = 0; c < 4; c++)
+        for (int s = 0; s < SIZES; s++)
+            for (int o = 0; o < 2; o++)
+                for (size_t a = 0; a < countof(says); a++) {
+                    char name[64];
+                    const hid_t type = c == 3 ? H5Tcreate(H5T_OPAQUE, (size_t)1 << s)
+                                              : H5Tcopy(c == 2 ? H5T_STD_B8LE : c == 1 ? H5T_STD_U8LE : H5T_STD_I8LE);
+                    if (c < 3)
+                        check(H5Tset_size(type, (size_t)1 << s) >= 0 && H5Tset_precision(type, (size_t)8 << s) >= 0 &&
+                              H5Tset_order(type, o ? H5T_ORDER_BE : H5T_ORDER_LE) >= 0);
+                    snprintf(name, sizeof name, "%s.%d.%s.%s", classes[c], 1 << s, order[o], says[a] ? says[a] : "none");
+                    const hid_t d = H5Dcreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+                    check(H5Dwrite(d, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, raw) >= 0);
+                    H5Dclose(d);
+                    H5Tclose(type);
+                    if (says[a])
+                        make_text_attr(file, name, "dtype", says[a]);
+                    made++;
+                }
+    H5Fclose(file);
+    open_dump("pairs.h5");
+    assert_int_equal(dump_count(dump), 4 * 2 * 2);
+    assert_int_equal(dump_skipped(dump), made - dump_count(dump));
+    for (size_t i = 0; i < dump_count(dump); i++) {
+        float x[N];
+        const char *name = dump_tensor(dump, i)->path;
+        const bool big = strstr(name, ".be.") && !strstr(name, "untyped");
+        check(strstr(name, ".2.") && strstr(name, "float16"));
+        check_ok(dump_read(dump, i, x, &err), &err);
+        for (size_t k = 0; k < N; k++) {
+            const uint16_t bits = (uint16_t)(raw[2 * k + big] | raw[2 * k + !big] << 8);
+            uint32_t wide = (uint32_t)bits << 16;
+            float want;
+            memcpy(&want, &wide, sizeof want);
+            if (!strstr(name, "bfloat16")) {
+                const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+                want = exponent == 31 ? (fraction ? NAN : INFINITY)
+                                      : ldexpf((float)(fraction + (exponent ? 1024 : 0)), (exponent ? exponent : 1) - 25);
+                want = bits >> 15 ? -want : want;
+            }
+            check(isnan(want) ? isnan(x[k]) : x[k] == want);
+        }
+    }
+    shut_dump();
+}
+
+/* E5M2 has IEEE's infinities. E4M3 has 448 where they would be, which the type does not tell, so it is left out, as is long double. */
+static void floats_whose_rules_are_in_doubt_are_left_out(void **state)
+{
+    static const uint8_t bits[] = {0x00, 0x01, 0x3c, 0x7b, 0x7c, 0xc0};
+    static const float want[] = {0, 0x1p-16F, 1, 57344, INFINITY, -2};
+    const hsize_t dim = countof(bits);
+    const hid_t file = make_file(in_scratch("f8.h5"), false), space = H5Screate_simple(1, &dim, NULL);
+    for (int e4m3 = 0; e4m3 < 2; e4m3++) {
+        const hid_t type = H5Tcopy(H5T_IEEE_F32LE);
+        check(H5Tset_fields(type, 7, 2 + (size_t)e4m3, 5 - (size_t)e4m3, 0, 2 + (size_t)e4m3) >= 0 && H5Tset_size(type, 1) >= 0 &&
+              H5Tset_ebias(type, e4m3 ? 7 : 15) >= 0);
+        const hid_t d = H5Dcreate2(file, e4m3 ? "e4m3" : "e5m2", type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+        check(H5Dwrite(d, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, bits) >= 0);
+        H5Dclose(d);
+    }
+    make_floats(file, "long", H5T_NATIVE_LDOUBLE, 5, H5P_DEFAULT);
+    H5Fclose(file);
+    float x[countof(bits)];
+    open_dump("f8.h5");
+    assert_int_equal(dump_count(dump), 1);
+    assert_int_equal(dump_left_out(dump)->count, 2);
+    assert_int_equal(dump_left_out(dump)->elements, countof(bits) + 5);
+    assert_string_equal(dump_left_out(dump)->type, "float of 8 bits");
+    check_ok(dump_read(dump, 0, x, &err), &err);
+    for (size_t i = 0; i < countof(bits); i++)
+        check(x[i] == want[i]);
+    shut_dump();
+}
+
 static void datasets_without_floats_are_skipped_and_counted(void **state)
 {
     const hid_t file = make_file(in_scratch("ints.h5"), false);
@@ -433,6 +521,8 @@ int main(void)
         cmocka_unit_test(scalars_and_empty_tensors_are_tensors),
         cmocka_unit_test(doubles_beyond_float32_become_infinite),
         cmocka_unit_test(bfloat16_in_uint16_is_read_where_an_attribute_says_so),
+        cmocka_unit_test(bits_that_an_attribute_calls_floats_are_read_as_they_are),
+        cmocka_unit_test(floats_whose_rules_are_in_doubt_are_left_out),
         cmocka_unit_test(datasets_without_floats_are_skipped_and_counted),
         cmocka_unit_test(steps_and_workers_come_in_numerical_order),
         cmocka_unit_test(groups_of_one_number_draw_apart),

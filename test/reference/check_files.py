@@ -64,12 +64,69 @@ def samples(rng):
                 yield f"step_{i}/worker_{i % 2}/t.{kind[1:]}{'lb'[kind[0] == '>']}.{order}", np.array(array, order=order)
 
 
+def eights(raw, exponent_bits, bias, infinities):
+    """The floats of 8 bits by their definition: sign, exponent, fraction; without infinities only 0x7f and 0xff are NaN."""
+    raw, fraction_bits = raw.astype(int), 7 - exponent_bits
+    exponent, fraction = (raw >> fraction_bits) & (1 << exponent_bits) - 1, raw & (1 << fraction_bits) - 1
+    value = np.where(exponent > 0, fraction + (1 << fraction_bits), fraction) * 2.0 ** (np.maximum(exponent, 1) - bias - fraction_bits)
+    top = exponent == (1 << exponent_bits) - 1
+    value = np.where(top & (fraction > 0), np.nan, np.where(top, np.inf, value)) if infinities else np.where(raw & 127 == 127, np.nan, value)
+    return np.where(raw > 127, -value, value).astype("<f4")
+
+
+def odd_types(to_npz):
+    """Floats of 8 and 16 bits in the forms of others give their values; numbers that have none here are left out with a note."""
+    raw = np.arange(256, dtype="u1")
+    halves = np.arange(1 << 16, dtype="<u2")
+    wide = (halves.astype("<u4") << 16).view("<f4")
+    write_safetensors("odd.safetensors", {"e4m3": ("F8_E4M3", (16, 16), raw.tobytes()), "e5m2": ("F8_E5M2", (256,), raw.tobytes()),
+                                          "four": ("F4", (10,), bytes(5)), "scale": ("F8_E8M0", (4,), bytes(4)),
+                                          "c": ("C64", (2,), bytes(16)), "new": ("X3", (7,), bytes(3))}, {})
+    found, said = to_npz("odd.safetensors")
+    assert "note: odd.safetensors: 23 of 535 elements are left out: four of type F4 and others" in said, said
+    for name, bits, bias in (("e4m3", 4, 7), ("e5m2", 5, 15)):
+        want = eights(raw, bits, bias, name == "e5m2")
+        assert np.array_equal(found[name].ravel(), want, equal_nan=True), name
+    assert set(found) == {"e4m3", "e5m2"}
+    for descr, options in (("<V2", []), ("|V2", ["--void", "bfloat16"]), (">V2", ["--void", "bfloat16"])):
+        with open("v.npy", "wb") as to:
+            header = b"{'descr': '%s', 'fortran_order': False, 'shape': (65536,)}\n" % descr.encode()
+            to.write(b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) + header)
+            to.write((halves.byteswap() if descr[0] == ">" else halves).tobytes())
+        assert np.array_equal(to_npz("v.npy", *options)[0]["v"], wide, equal_nan=True), descr
+    np.savez("mixed.npz", big=halves.view("V2"), w=wide[:4], c=np.zeros(3, "c8"), x=np.zeros(2, "g"))
+    found, said = to_npz("mixed.npz")
+    assert set(found) == {"w"} and "65541 of 65545 elements are left out: big of type |V2 and others; --void bfloat16" in said, said
+    try:
+        import h5py
+    except ImportError:
+        return
+    with h5py.File("odd.h5", "w") as f:
+        f["keras"] = halves.view("V2")
+        f["keras"].attrs["dtype"] = "bfloat16"
+        f["signed"] = halves.view("<i2").astype(">i2")
+        f["signed"].attrs["dtype"] = np.bytes_("bfloat16")
+        f["complex"] = np.zeros(3, "c8")
+        for filters in ({}, {"shuffle": True}, {"shuffle": True, "fletcher32": True}):
+            f.create_dataset("lzf%d" % len(filters), data=np.tile(wide[:1000], 5).reshape(50, 100), chunks=(7, 33), compression="lzf", **filters)
+    found, said = to_npz("odd.h5")
+    assert "3 of 146075 elements are left out: complex of type compound" in said, said
+    for name in ("keras", "signed"):
+        assert np.array_equal(found[name], wide, equal_nan=True), name
+    for i in range(3):
+        assert found["lzf%d" % i].tobytes() == np.tile(wide[:1000], 5).tobytes(), i
+
+
 def main(program):
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
 
         def convert(source, target):
             subprocess.run([program, "convert", "-q", "--force", source, target], check=True, stdout=subprocess.DEVNULL)
+
+        def to_npz(source, *options):
+            done = subprocess.run([program, "convert", "--force", source, "o.npz", *options], check=True, capture_output=True, text=True)
+            return dict(np.load("o.npz")), done.stderr
 
         def round_trip(source, wanted):
             convert(source, "a.npz")
@@ -80,6 +137,7 @@ def main(program):
             convert("a.h5", "b.npz")
             same(dict(np.load("b.npz", allow_pickle=False)), wanted, source)
 
+        odd_types(to_npz)
         arrays = dict(samples(np.random.default_rng(7)))
         files = 0
         for save in (np.savez, np.savez_compressed):
