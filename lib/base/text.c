@@ -313,13 +313,14 @@ bool text_glob(const char *p, const char *s)
 {
     const char *star = NULL, *retry = NULL;
     while (*s) {
-        const char *past = p + 1;
+        const bool quoted = *p == '\\' && p[1]; /* a backslash quotes the next character */
+        const char *literal = p + quoted, *past = literal + (*literal != 0);
         if (*p == '*') {
             star = p++;
             retry = s;
             continue;
         }
-        if (*p == '[' ? in_class(p + 1, *s, &past) : *p && (*p == '?' || same(*p, *s))) {
+        if (*p == '[' ? in_class(p + 1, *s, &past) : *p && (*p == '?' || same(*literal, *s))) {
             p = past;
             s++;
         } else if (star) { /* mismatch: lets the last '*' match one character more, and tries again */

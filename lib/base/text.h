@@ -76,7 +76,7 @@ bool text_ends(const char *s, const char *ending); /* true when s ends in `endin
 /* True when `name` is one of the comma-separated names in `list`; NULL is an empty list. */
 bool text_listed(const char *list, const char *name);
 
-/* True when the glob, with *, ? and [..], matches the whole string s; '.' and '/' match each other, and '*'
+/* True when the glob, with *, ?, [..] and backslashes before characters that stand for themselves, matches the whole string s; '.' and '/' match each other, and '*'
  * matches '.' and '/' too. */
 bool text_glob(const char *pattern, const char *s);
 

@@ -136,11 +136,12 @@ static void globs_treat_dots_and_slashes_alike(void **state)
                                          {"a**b", "ab"},
                                          {"*a*a*", "banana"},
                                          {"[a-c]", "b"},
-                                         {"[a-]", "-"}};
+                                         {"[a-]", "-"},
+                                         {"\\[*\\]\\*", "['a'][0]*"}};
     static const char *const no[][2] = {
         {"", "a"},       {"a", ""},     {"?", ""},      {"conv", "conv1"},
         {"[!a]b", "ab"}, {"*x", "abc"}, {"[a-c]", "d"}, {"conv1.weight", "conv1-weight"},
-        {"[", "a"}};
+        {"[", "a"},      {"\\*", "a"},  {"\\[a\\]", "a"}};
     for (size_t i = 0; i < countof(yes); i++)
         check(text_glob(yes[i][0], yes[i][1]));
     for (size_t i = 0; i < countof(no); i++)

@@ -170,13 +170,20 @@ def _number(text):
     return text if text != "" else None
 
 
+def _cell(column, text):
+    """The value of a cell. The writer puts an apostrophe before a text that a spreadsheet would take for a formula, or that has one."""
+    if text[:1] == "'" and text[1:2] and text[1] in "=+-@\t\r\n'":
+        return text[1:]
+    return text or None if column in ("tensor", "compressor") else _number(text)
+
+
 def _read_csv(text):
     lines = text.splitlines(keepends=True)
     facts = [line[1:].strip() for line in lines if line.startswith("#")]
     rows = list(csv.DictReader((line for line in lines if not line.startswith("#")), strict=True))
     if not rows or any(None in row or None in row.values() for row in rows):
         raise ValueError("want a heading, and rows with its columns")
-    records = Records(_name_level({name: _number(value) for name, value in row.items()}) for row in rows)
+    records = Records(_name_level({name: _cell(name, value) for name, value in row.items()}) for row in rows)
     records.meta = dict(fact.partition(": ")[::2] for fact in facts if ": " in fact)
     records.schema = facts[0] if facts else None
     return records
