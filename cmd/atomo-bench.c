@@ -17,6 +17,7 @@ static const Subcommand commands[] = {
     {"encode", bench_encode, "write the payloads of a dump to a file"},
     {"decode", bench_decode, "decode a file of payloads to a dump"},
     {"convert", bench_convert, "write a dump anew as HDF5, safetensors or .npz"},
+    {"diff", bench_diff, "write the difference of two checkpoints as a dump"},
     {"verify", bench_verify, "check the statements of the ATOMO paper on a dump"},
     {"synth", bench_synth, "write a synthetic gradient dump with a known distribution"},
     {"plot", bench_plot, "draw a figure from results"},

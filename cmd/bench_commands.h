@@ -10,6 +10,7 @@ int bench_compare(int argc, char **argv);
 int bench_convert(int argc, char **argv);
 int bench_cost(int argc, char **argv);
 int bench_decode(int argc, char **argv);
+int bench_diff(int argc, char **argv);
 int bench_demo(int argc, char **argv);
 int bench_doctor(int argc, char **argv);
 int bench_encode(int argc, char **argv);

@@ -49,14 +49,15 @@ static Status convert(const Options *o, Dump *d, const char *path)
 
 static Status run(void *options, const TextList *arguments)
 {
-    const Options *o = options;
-    const char *from = arguments->item[0], *to = arguments->item[1];
+    Options *o = options;
+    const char *from = arguments->item[0], *to = arguments->item[arguments->count - 1];
     Dump *d;
     TRY(convert_check(to, o->err));
     if (file_same(from, to))
         return FAIL(o->err, ERR_USAGE, "convert: %s is the input; want another file", to);
     TRY(cli_keep(o->command, "", to, o->err));
     TRY(outfile_check(to, o->a, o->err));
+    o->hints.files = (TextList){arguments->item, arguments->count - 1};
     TRY(dump_open_as(&d, from, &o->hints, o->a, o->err));
     Status status = check_memory(o, d);
     if (status == OK)
@@ -84,7 +85,7 @@ int bench_convert(int argc, char **argv)
     const Command command = {
         .program = "atomo-bench",
         .command = "convert",
-        .usage = "IN OUT.h5|OUT.safetensors|OUT.npz",
+        .usage = "IN... OUT.h5|OUT.safetensors|OUT.npz",
         .brief = "write a dump anew as HDF5, safetensors or .npz",
         .examples = "gradients.npz gradients.h5\n"
                     "gradients.h5 gradients.safetensors\n",
@@ -93,7 +94,7 @@ int bench_convert(int argc, char **argv)
         .common = &o.common,
         .takes = TAKES_FORCE,
         .arguments_min = 2,
-        .arguments_max = 2,
+        .arguments_max = -1,
     };
     o.command = &command;
     return cli_run(&command, argc, argv, run, &o, o.a, &err);

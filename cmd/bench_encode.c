@@ -70,6 +70,7 @@ static Status run(void *options, const TextList *arguments)
                     "encode: -o -: a terminal cannot show payloads; want a pipe or a file");
     TRY(codec_open(&codec, o->specs.item[0], o->a, o->err));
     notes_specs(&o->specs);
+    o->hints.files = *arguments;
     TRY(dump_open_as(&d, arguments->item[0], &o->hints, o->a, o->err));
     o->groups.grouping = (Grouping)o->grouping;
     o->groups.min_elements = (size_t)o->min_elements;
@@ -110,7 +111,7 @@ int bench_encode(int argc, char **argv)
         .common = &o.common,
         .takes = TAKES_SEED | TAKES_THREADS | TAKES_OUTPUT | TAKES_KEEPS,
         .arguments_min = 1,
-        .arguments_max = 1,
+        .arguments_max = -1,
     };
     return cli_run(&command, argc, argv, run, &o, o.a, &err);
 }

@@ -13,6 +13,7 @@ typedef struct {
     Description about;
     size_t bins;
     Reshape reshape;
+    size_t *unseen; /* counts tensors whose spectrum is left out; NULL: none is */
     Error *lost; /* the first error in computing a spectrum, of any tensor; OK: no error */
 } Inspected;
 
@@ -25,7 +26,7 @@ typedef struct {
     size_t cell; /* last columns, step and worker, that are needed only if a tensor occurs more than once */
 } InspectView;
 
-enum { INSPECT_RECORD, INSPECT_HISTOGRAM, INSPECT_SPECTRUM };
+enum { INSPECT_RECORD, INSPECT_HISTOGRAM, INSPECT_SPECTRUM, INSPECT_LIST };
 
 static Value value_count(size_t n)
 {
@@ -36,7 +37,14 @@ static Value value_count(size_t n)
  * `*t->lost` keeps the first failure of the file. */
 static void take_spectrum(Spectrum *s, const Inspected *t, Arena *scratch)
 {
+    enum { SIDE_MOST = 1024 }; /* a minute's work at 4096 */
     Error err;
+    matrix_view(&t->info->shape, t->reshape, &s->rows, &s->cols);
+    if (t->unseen && s->rows > SIDE_MOST && s->cols > SIDE_MOST) {
+        *s = (Spectrum){.stable_rank = NAN, .nuclear_norm = NAN, .theorem6_left = NAN, .theorem6_right = NAN};
+        ++*t->unseen;
+        return;
+    }
     if (spectrum_take(s, t->x, &t->info->shape, t->reshape, &t->about, scratch, &err) == OK ||
         t->lost->status != OK)
         return;
@@ -159,9 +167,33 @@ static Status write_spectrum(const Inspected *t, Report *to, Arena *scratch, Err
     return OK;
 }
 
+/* ---- the table of --list, from what the files' headers say ---- */
+
+static const Column list_columns[] = {{"tensor", true}, {"shape", true}, {"n", true},    {"type", true},
+                                      {"bytes", true},  {"file", true},  {"step", true}, {"worker", true}};
+
+static Status write_list(const Dump *d, const size_t *index, size_t count, Report *to, Error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        const TensorInfo *t = dump_tensor(d, index[i]);
+        const size_t item = array_item_bytes[t->type];
+        const Value row[] = {value_text(t->name),
+                             value_shape(&t->shape),
+                             value_count(t->shape.n),
+                             item ? value_text(array_type_names[t->type]) : value_none(),
+                             item ? value_count(item * t->shape.n) : value_none(),
+                             value_text(dump_tensor_file(d, index[i])),
+                             step_of(t),
+                             worker_of(t)};
+        TRY(report_row(to, row, true, err));
+    }
+    return OK;
+}
+
 static const InspectView inspect_views[] = {
     [INSPECT_RECORD] = {write_record, record_columns, countof(record_columns), 0},
     [INSPECT_HISTOGRAM] = {write_histogram, histogram_columns, countof(histogram_columns), 2},
+    [INSPECT_LIST] = {NULL, list_columns, countof(list_columns), 2},
     [INSPECT_SPECTRUM] = {write_spectrum, spectrum_columns, countof(spectrum_columns), 2},
 };
 
@@ -171,7 +203,7 @@ typedef struct {
     Common common;
     Selection selection;
     DumpHints hints;
-    bool histogram, spectrum;
+    bool histogram, spectrum, list;
     int64_t bins;
     int reshape;
     Arena *forever, *scratch;
@@ -186,7 +218,7 @@ static bool repeats(const Dump *d, const size_t *index, size_t count)
 }
 
 static Status write_all(const Options *o, Dump *d, const size_t *index, size_t count, Report *to,
-                        const InspectView *view, Error *lost)
+                        const InspectView *view, size_t *unseen, Error *lost)
 {
     for (size_t i = 0; i < count; i++) {
         if (cli_stopped())
@@ -203,6 +235,7 @@ static Status write_all(const Options *o, Dump *d, const size_t *index, size_t c
                              .about = describe(x, info->shape.n),
                              .bins = (size_t)o->bins,
                              .reshape = (Reshape)o->reshape,
+                             .unseen = o->spectrum ? NULL : unseen,
                              .lost = lost};
         if (view->write(&t, to, o->scratch, o->err) != OK)
             return error_at(o->err, "%s", info->path);
@@ -213,7 +246,8 @@ static Status write_all(const Options *o, Dump *d, const size_t *index, size_t c
 
 static Status inspect(const Options *o, Dump *d, const char *path)
 {
-    const InspectView *view = &inspect_views[o->histogram  ? INSPECT_HISTOGRAM
+    const InspectView *view = &inspect_views[o->list       ? INSPECT_LIST
+                                             : o->histogram ? INSPECT_HISTOGRAM
                                              : o->spectrum ? INSPECT_SPECTRUM
                                                            : INSPECT_RECORD];
     const Fact facts[] = {{"input", value_text(path)}, {"skipped", value_int((int64_t)dump_skipped(d))}};
@@ -227,8 +261,12 @@ static Status inspect(const Options *o, Dump *d, const char *path)
                              .column_count = view->count - (repeats(d, index, count) ? 0 : view->cell)};
     TRY(cli_report_open(&report, &o->common, &spec, o->forever, o->err));
     Error lost = {.status = OK};
-    const Status written = write_all(o, d, index, count, report, view, &lost);
+    size_t unseen = 0;
+    const Status written = o->list ? write_list(d, index, count, report, o->err) : write_all(o, d, index, count, report, view, &unseen, &lost);
     const Status finished = report_finish(report, written, o->err);
+    if (unseen && !o->common.quiet)
+        fprintf(stderr, "note: %s: the spectra of %zu tensor%s with more than 1024 rows and columns are left out; --spectrum takes the time\n",
+                path, unseen, text_s(unseen));
     if (written != OK || lost.status == OK)
         return finished;
     /* A tensor's spectrum could not be computed. The error is reported now, after the results of all tensors
@@ -242,8 +280,9 @@ static Status run(void *options, const TextList *arguments)
     Options *o = options;
     const char *path = arguments->item[0];
     Dump *d;
-    if (o->histogram && o->spectrum)
-        return FAIL(o->err, ERR_USAGE, "inspect: --histogram and --spectrum are two tables; want one");
+    if (o->histogram + o->spectrum + o->list > 1)
+        return FAIL(o->err, ERR_USAGE, "inspect: --list, --histogram and --spectrum are different tables; want one");
+    o->hints.files = *arguments;
     TRY(dump_open_as(&d, path, &o->hints, o->forever, o->err));
     const Status status = inspect(o, d, path);
     if (status == OK && !o->common.quiet)
@@ -263,6 +302,7 @@ int bench_inspect(int argc, char **argv)
         OPTION('s', "step", "GLOB", &o.selection.step, "only these steps, by group or number"),
         OPTION(0, "worker", "GLOB", &o.selection.worker, "only these workers, by group or number"),
         OPTIONS_HINTS(&o.hints),
+        OPTION(0, "list", NULL, &o.list, "a row for each tensor with shape, type, bytes and file, from the files' headers alone"),
         OPTION(0, "histogram", NULL, &o.histogram, "a row for each bin of each tensor's histogram"),
         OPTION(0, "spectrum", NULL, &o.spectrum, "a row for each singular value of each tensor"),
         OPTION(0, "bins", "N", &o.bins, "number of bins of a histogram", .low = 1, .high = 1e6),
@@ -285,7 +325,7 @@ int bench_inspect(int argc, char **argv)
         .common = &o.common,
         .takes = TAKES_FORMAT | TAKES_OUTPUT,
         .arguments_min = 1,
-        .arguments_max = 1,
+        .arguments_max = -1,
     };
     const int code = cli_run(&command, argc, argv, run, &o, o.forever, &err);
     arena_close(o.scratch);

@@ -149,6 +149,7 @@ static Status run(void *options, const TextList *arguments)
     VerifyJob *o = options;
     Dump *d;
     o->groups.grouping = (Grouping)o->grouping;
+    o->hints.files = *arguments;
     TRY(dump_open_as(&d, arguments->item[0], &o->hints, o->forever, o->err));
     const Status status = verify(o, d, arguments->item[0]);
     dump_close(d);
@@ -181,7 +182,7 @@ int bench_verify(int argc, char **argv)
         .common = &o.common,
         .takes = TAKES_SEED | TAKES_THREADS | TAKES_FORMAT | TAKES_OUTPUT,
         .arguments_min = 1,
-        .arguments_max = 1,
+        .arguments_max = -1,
     };
     const int code = cli_run(&command, argc, argv, run, &o, o.forever, &err);
     arena_close(o.scratch);

@@ -66,6 +66,14 @@ typedef struct {
            .choices = layout_names),                                                                         \
         OPTION(0, "steps-from", "GLOB", &(r)->steps_from,                                                    \
                "groups that hold a step, if they are not called step: 'epoch*/iter*'"),                          \
+        OPTION(0, "workers-from", "GLOB", &(r)->workers_from,                                                \
+               "groups that hold a worker, if they are not called worker or rank: 'gpu*'"),                      \
+        OPTION(0, "steps-axis", "AXIS", &(r)->steps_axis, "0: the first axis of every tensor counts steps",  \
+               .choices = axis_names),                                                                       \
+        OPTION(0, "steps-as", "WHAT", &(r)->steps_as, "files: each of several files is a step",              \
+               .choices = origin_names),                                                                     \
+        OPTION(0, "workers-as", "WHAT", &(r)->workers_as, "files: each of several files is a worker",        \
+               .choices = origin_names),                                                                     \
         OPTION(0, "void", "TYPE", &(r)->voids,                                                               \
                "what elements of two bytes without a type are, as NumPy keeps bfloat16 of ml_dtypes",           \
                .choices = void_names)

@@ -498,12 +498,14 @@ int compare_job_main(CompareJob *j, const Command *command, int argc, char **arg
     c.common = &j->common;
     c.takes =
         TAKES_SEED | TAKES_THREADS | TAKES_FORMAT | TAKES_OUTPUT | (j->keeps_no_part ? 0 : TAKES_RESUME);
-    c.arguments_min = c.arguments_max = 1;
+    c.arguments_min = 1;
+    c.arguments_max = -1;
     Status status = c.options && c.details && c.fields ? OK : arena_fail(j->a, &err);
     if (status == OK)
         status = cli_parse(&c, argc, argv, &arguments, &helped, j->a, &err);
     if (status == OK && !helped) {
         j->file = arguments.item[0];
+        j->hints.files = arguments;
         status = ended(j) ? OK : run(j);
         close_job(j);
     }

@@ -58,12 +58,23 @@ static void note_steps(const Dump *d, Progress *p)
     Arena *scratch = arena_open(0);
     const TensorInfo *first = dump_tensor(d, 0);
     const char *guess = first->step_group ? "" : steps_guess(first->path, scratch);
+    size_t stacked = 0;
+    while (stacked < dump_count(d) && !dump_tensor(d, stacked)->step_group && dump_tensor(d, stacked)->shape.rank >= 2 &&
+           dump_tensor(d, stacked)->shape.dim[0] == first->shape.dim[0])
+        stacked++;
+    if (stacked > 1 && stacked == dump_count(d))
+        progress_note(p, "note: %s: the first axis of every tensor has %zu elements; --steps-axis 0 if it counts steps", dump_file(d),
+                      first->shape.dim[0]);
     if (guess && *guess)
         progress_note(
             p,
             "note: %s: the groups of %s look like a step, and are read as a part of the tensor's name; "
             "--steps-from '%s'",
             dump_file(d), first->path, guess);
+    guess = first->worker_group ? "" : workers_guess(first->name, scratch);
+    if (guess && *guess)
+        progress_note(p, "note: %s: the group of %s looks like a worker, and is read as a part of the tensor's name; --workers-from '%s'",
+                      dump_file(d), first->path, guess);
     arena_close(scratch);
 }
 
@@ -82,7 +93,10 @@ static void note_left_out(const Dump *d, Progress *p)
 
 void notes_dump(const Dump *d, Progress *p)
 {
-    const char *first;
+    const char *first, *as;
+    const size_t files = dump_files(d, &as);
+    if (files > 1)
+        progress_note(p, "note: %s: %zu files are read as %s", dump_file(d), files, as);
     const size_t skipped = dump_skipped(d) - dump_left_out(d)->count, twins = dump_twins(d, &first);
     if (skipped)
         progress_note(p, "note: %s: %zu dataset%s without floats %s left out", dump_file(d), skipped,

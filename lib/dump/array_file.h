@@ -9,11 +9,6 @@
 #include "dump/file_kind.h"
 #include "dump/tensor.h"
 
-/* F8_E4M3 has no infinities: its largest number is 448, as in the OCP's format and PyTorch's float8_e4m3fn. F8_E5M2 is the upper
- * half of F16. */
-typedef enum { ARRAY_F16, ARRAY_BF16, ARRAY_F32, ARRAY_F64, ARRAY_F8_E4M3, ARRAY_F8_E5M2 } ArrayType;
-extern const uint8_t array_item_bytes[];
-
 typedef struct {
     const char *path; /* group and name, as in TensorInfo.path */
     Shape shape;

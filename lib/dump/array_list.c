@@ -67,7 +67,7 @@ static uint64_t plain_at(const Array *a)
 
 static Status send_array(Sender *s, const Array *a)
 {
-    message_tensor(&s->message, a->path, &a->shape, plain_at(a));
+    message_tensor(&s->message, a->path, a->type, &a->shape, plain_at(a));
     TRY(put_notes(s, a->path));
     return message_send(s->socket, &s->message, s->err);
 }

@@ -51,6 +51,12 @@ static inline Attr attr_text(const char *name, const char *v)
 
 /* ---- reading ---- */
 
+/* The types of elements in files. F8_E4M3 has no infinities: its largest number is 448, as in the OCP's format and PyTorch's
+ * float8_e4m3fn. F8_E5M2 is the upper half of F16. */
+typedef enum { ARRAY_F16, ARRAY_BF16, ARRAY_F32, ARRAY_F64, ARRAY_F8_E4M3, ARRAY_F8_E5M2, ARRAY_OTHER } ArrayType;
+extern const char *const array_type_names[]; /* as safetensors calls them; "" for ARRAY_OTHER */
+extern const uint8_t array_item_bytes[];     /* 0 for ARRAY_OTHER */
+
 typedef struct {
     /* path in the file without the leading '/', for example "step_000100/worker_0/conv1.weight" */
     const char *path;
@@ -67,6 +73,7 @@ typedef struct {
      * the group's name. */
     int64_t step_address, worker_address;
     Kind kind;
+    ArrayType type; /* in the file */
     /* the layout of a kernel in the file; LAYOUT_AUTO: the file does not say, or the tensor is no kernel.
      * Shape and elements of a kernel are always those of [out, in, h, w]. */
     KernelLayout layout;
@@ -90,21 +97,34 @@ typedef struct {
     const char
         *steps_from; /* glob that names the groups of the steps (tensor_names.c); NULL: groups called "step" */
     bool integers;   /* datasets of integers are tensors, too; HDF5 files only */
+    const char *workers_from; /* glob that names the groups of workers; NULL: groups called "worker" or "rank" */
+    TextList files;           /* all files, where there are several; the first is the dump's path */
+    int steps_as, workers_as; /* 1: each of several files is a step, a worker; 0: as their names say */
+    int steps_axis;           /* 1: the first axis of every tensor counts steps */
     int voids;       /* what elements of two bytes without a type are: an index into void_names */
 } DumpHints;
 
 enum { VOIDS_LEFT_OUT, VOIDS_BFLOAT16, VOIDS_FLOAT16 };
 extern const char *const void_names[]; /* "leave", "bfloat16", "float16", NULL */
 
-/* Returns a glob for the groups of a path that look like steps, as "epoch3" and "iter17" do. "": there are none;
- * NULL: out of memory. */
+/* Return a glob for the groups of a path that look like steps, as "epoch3" and "iter17" do, and for the group of a tensor's name that
+ * looks like a worker, as "gpu0" does. "": there are none; NULL: out of memory. */
 const char *steps_guess(const char *path, Arena *a);
+const char *workers_guess(const char *name, Arena *a);
+
+extern const char *const axis_names[];   /* "none", "0", NULL */
+extern const char *const origin_names[]; /* "groups", "files", NULL: what is a step, or a worker */
 
 /* As dump_open. ERR_USAGE: no tensor is in a group that matches `steps_from`. */
+/* Also opens a folder, an index of shards (*.index.json), or hints->files, as one dump. */
 Status dump_open_as(Dump **out, const char *path, const DumpHints *hints, Arena *a, Error *err);
 void dump_close(Dump *d); /* NULL is fine */
 
 const char *dump_file(const Dump *d); /* returns the path given to dump_open */
+/* Returns the number of files of a dump of several, and sets *as to what they are: "shards", "steps", "workers" or "steps and
+ * workers"; 0: one file. */
+size_t dump_files(const Dump *d, const char **as);
+const char *dump_tensor_file(const Dump *d, size_t i); /* returns the path of the file with tensor i */
 size_t dump_count(const Dump *d);
 /* returns tensor i; tensors are sorted by step, then worker, then order in the file */
 const TensorInfo *dump_tensor(const Dump *d, size_t i);

@@ -8,6 +8,7 @@
  * tensor_stream.c parses. */
 #include "base/confine.h"
 #include "dump/layout.h"
+#include "dump/tensor_files.h"
 #include "dump/tensor_hdf5.h"
 
 #include <errno.h>
@@ -36,6 +37,7 @@ struct Dump {
     size_t room;
     uint8_t *inbox; /* bytes received; the elements `from` .. `to` - 1 are not yet parsed */
     size_t from, to;
+    Files *files; /* of a dump of several files, which has no reader; else NULL */
     Error death; /* the error that every call returns after the reader process has ended */
 };
 
@@ -218,12 +220,14 @@ Status dump_open_as(Dump **out, const char *path, const DumpHints *hints, Arena 
     int fd = -1;
     Dump *d = NEW_ZERO(a, Dump, 1);
     TRY(arena_check(d && (d->file = text_copy(a, path)) && (d->inbox = NEW(a, uint8_t, INBOX)), a, err));
-    TRY(open_file(path, &fd, &d->kind, &size, err));
-    d->socket = d->memory = -1;
+    d->socket = d->memory = d->fd = -1;
+    const bool several = files_several(path, hints);
+    if (!several)
+        TRY(open_file(path, &fd, &d->kind, &size, err));
     d->fd = fd;
     d->listing = (Listing){.arena = a, .hints = *hints, .file_size = size};
-    Status status = start_reader(d, err);
-    if (status == OK)
+    Status status = several ? files_open(&d->files, path, &d->listing, err) : start_reader(d, err);
+    if (status == OK && !several)
         status = list(d, err);
     if (status != OK)
         dump_close(d);
@@ -237,6 +241,7 @@ void dump_close(Dump *d)
     if (!d)
         return;
     end_reader(d, &(int){0});
+    files_close(d->files);
     if (d->x)
         munmap((void *)(uintptr_t)d->x, d->room);
     if (d->socket >= 0)
@@ -253,6 +258,16 @@ void dump_close(Dump *d)
 const char *dump_file(const Dump *d)
 {
     return d->file;
+}
+
+size_t dump_files(const Dump *d, const char **as)
+{
+    return d->files ? files_count(d->files, as) : 0;
+}
+
+const char *dump_tensor_file(const Dump *d, size_t i)
+{
+    return d->files ? files_path(d->files, d->listing.tensor[i].part) : d->file;
 }
 
 size_t dump_count(const Dump *d)
@@ -308,8 +323,8 @@ static Status share_memory(Dump *d, Error *err)
 {
     size_t largest = 1;
     for (size_t i = 0; i < dump_count(d); i++)
-        if (d->listing.tensor[i].at == NOWHERE && dump_tensor(d, i)->shape.n > largest)
-            largest = dump_tensor(d, i)->shape.n;
+        if (d->listing.tensor[i].at == NOWHERE && d->listing.tensor[i].whole > largest)
+            largest = d->listing.tensor[i].whole;
     const size_t bytes = largest * sizeof(float);
     if (ftruncate(d->memory, (off_t)bytes) ||
         fcntl(d->memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
@@ -347,19 +362,19 @@ static void free_pages(float *x, size_t bytes)
  * tensor is not in memory twice. */
 static void take_shared(const Dump *d, const Listed *t, float *x)
 {
-    const size_t n = t->info.shape.n;
+    const size_t n = t->info.shape.n, from = t->slice * n;
     for (size_t at = 0; at < n; at += PART) {
         const size_t left = n - at, part = left < PART ? left : PART;
-        put_part(t, d->x + at, at, part, x);
+        put_part(t, d->x + from + at, at, part, x);
         if (d->room > SHARED_KEEP)
-            fallocate(d->memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)(at * sizeof(float)),
+            fallocate(d->memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)((from + at) * sizeof(float)),
                       (off_t)(PART * sizeof(float)));
     }
 }
 
 static Status read_unpacked(Dump *d, const Listed *t, float *x, Error *err)
 {
-    const size_t bytes = t->info.shape.n * sizeof(float);
+    const size_t bytes = t->whole * sizeof(float);
     uint8_t request[REQUEST_SIZE];
     Bytes answer;
     if (d->owner != getpid())
@@ -371,7 +386,7 @@ static Status read_unpacked(Dump *d, const Listed *t, float *x, Error *err)
     confine_child_seconds(d->reader,
                           8 + bytes / (1 << 20)); /* HDF5 converts uncommon types at only a few MB/s */
     if (bytes > SHARED_KEEP)
-        free_pages(x, bytes);
+        free_pages(x, t->info.shape.n * sizeof(float));
     store_u64(request, t->number);
     store_u64(request + 8, d->room);
     ssize_t sent;
@@ -411,6 +426,8 @@ Status dump_read(Dump *d, size_t i, float *x, Error *err)
     const Listed *t = &d->listing.tensor[i];
     if (t->info.shape.n == 0)
         return OK;
+    if (d->files)
+        return files_read(d->files, t->part, t->place, x, err);
     if (!d->reader) {
         *err = d->death;
         return err->status;

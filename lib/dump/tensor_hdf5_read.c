@@ -215,6 +215,16 @@ static bool is_float(hid_t type)
                         exponent == 2 && exponent_bits == 5 && fraction_bits == 2 && h5.Tget_ebias(type) == 15);
 }
 
+/* The type of floats that HDF5 converts, of which 16 bits may have the fraction of half precision or of bfloat16. */
+static ArrayType float_type(hid_t type)
+{
+    static const ArrayType types[] = {[1] = ARRAY_F8_E5M2, [2] = ARRAY_F16, [4] = ARRAY_F32, [8] = ARRAY_F64};
+    size_t sign, exponent, exponent_bits = 0, fraction, fraction_bits;
+    const size_t size = h5.Tget_size(type);
+    h5.Tget_fields(type, &sign, &exponent, &exponent_bits, &fraction, &fraction_bits);
+    return size == 2 && exponent_bits == 8 ? ARRAY_BF16 : size & (size - 1) ? ARRAY_OTHER : types[size];
+}
+
 /* Returns true if an attribute says that elements of two bytes, which are integers, bits or without a type in HDF5, are floats
  * (Keras, h5py with ml_dtypes and others), or if the user says so of those without a type. Sets *half to their type. */
 static bool is_half(hid_t dataset, hid_t type, int voids, Found *half)
@@ -355,6 +365,8 @@ static Status check_parts(hid_t dataset, hid_t type, hid_t space, hid_t creation
     }
     if (bytes == 0)
         return refuse(err, "elements of no bytes");
+    if (c->content != HALVES)
+        c->found.type = c->content == FLOATS ? float_type(type) : ARRAY_OTHER;
     TRY(check_shape(space, &c->shape, err));
     c->found.n = c->shape.n;
     return check_storage(dataset, creation, s->file_size, &c->shape, bytes, err);
@@ -416,9 +428,9 @@ static Status remember(Walk *w, Found found)
     return OK;
 }
 
-static Status list_tensor(Walk *w, hid_t dataset, const Shape *shape)
+static Status list_tensor(Walk *w, hid_t dataset, ArrayType type, const Shape *shape)
 {
-    Buf *b = message_tensor(&w->message, w->path, shape,
+    Buf *b = message_tensor(&w->message, w->path, type, shape,
                             w->source->has_user_block ? NOWHERE : dataset_plain_at(dataset));
     const hid_t creation = h5.Dget_create_plist(dataset);
     const Status status = attrs_put(dataset, creation, b, w->err);
@@ -433,7 +445,7 @@ static Status visit_dataset(Walk *w, hid_t dataset)
     TRY(dataset_check(dataset, w->source, &c, w->err));
     if (c.content == NOT_FLOATS)
         return message_send(w->source->socket, message_skipped(&w->message, w->path, c.odd, c.found.n), w->err);
-    TRY(list_tensor(w, dataset, &c.shape));
+    TRY(list_tensor(w, dataset, c.found.type, &c.shape));
     return remember(w, c.found);
 }
 

@@ -178,22 +178,31 @@ static bool steps_join_numbers(Listing *l)
 
 /* ---- guessing the glob ---- */
 
-/* Returns the length of the part before the number ("epoch_") if the component looks like a step ("epoch_3");
+/* Returns the length of the part before the number ("epoch_") if the component is one of the words and a number ("epoch_3");
  * else 0. */
-static size_t step_word(const char *component, size_t length)
+static size_t group_word(const char *component, size_t length, const char *const *words, size_t count)
 {
-    static const char *const words[] = {"epoch", "iter",   "iteration", "it",         "batch",
-                                        "step",  "update", "round",     "global_step"};
     size_t letters = length;
     while (letters && isdigit((unsigned char)component[letters - 1]))
         letters--;
     const size_t prefix = letters;
     if (letters && strchr("_-.", component[letters - 1]))
         letters--;
-    for (size_t i = 0; prefix < length && i < countof(words); i++)
+    for (size_t i = 0; prefix < length && i < count; i++)
         if (strlen(words[i]) == letters && !strncasecmp(words[i], component, letters))
             return prefix;
     return 0;
+}
+
+static const char *const step_words[] = {"epoch", "ep",    "iter",   "iteration", "it",
+                                         "batch", "step",  "update", "round",     "global_step"};
+static const char *const worker_words[] = {"worker", "rank", "gpu", "client", "node", "device", "process", "proc"};
+
+const char *workers_guess(const char *name, Arena *a)
+{
+    const size_t length = strcspn(name, "/");
+    const size_t word = name[length] ? group_word(name, length, worker_words, countof(worker_words)) : 0;
+    return text_format(a, word ? "%.*s*" : "", (int)word, name);
 }
 
 const char *steps_guess(const char *path, Arena *a)
@@ -201,7 +210,7 @@ const char *steps_guess(const char *path, Arena *a)
     TextBuf glob = {.arena = a};
     text_add(&glob, "");
     for (const char *end; (end = strchr(path, '/')); path = end + 1) {
-        const size_t word = step_word(path, (size_t)(end - path));
+        const size_t word = group_word(path, (size_t)(end - path), step_words, countof(step_words));
         if (!word)
             break;
         text_addf(&glob, "%s%.*s*", glob.size ? "/" : "", (int)word, path);
@@ -256,6 +265,8 @@ static Kind find_kind(const TensorInfo *t)
 const char *const layout_names[] = {
     [LAYOUT_AUTO] = "auto", [LAYOUT_OIHW] = "oihw", [LAYOUT_HWIO] = "hwio", NULL};
 
+const char *const axis_names[] = {"none", "0", NULL};
+const char *const origin_names[] = {"groups", "files", NULL};
 const char *const void_names[] = {
     [VOIDS_LEFT_OUT] = "leave", [VOIDS_BFLOAT16] = "bfloat16", [VOIDS_FLOAT16] = "float16", NULL};
 
@@ -367,7 +378,12 @@ static Status describe(Listing *l, TensorInfo *t, Error *err)
         TRY(steps_take(&t->name, glob, &t->step_group, &t->step, l->arena, err));
     else
         TRY(take_group_name(&t->name, "step", &t->step_group, &t->step, l->arena, err));
-    TRY(take_group_name(&t->name, "worker", &t->worker_group, &t->worker, l->arena, err));
+    if (l->hints.workers_from)
+        TRY(steps_take(&t->name, l->hints.workers_from, &t->worker_group, &t->worker, l->arena, err));
+    else
+        TRY(take_group_name(&t->name, "worker", &t->worker_group, &t->worker, l->arena, err));
+    if (!l->hints.workers_from && !t->worker_group)
+        TRY(take_group_name(&t->name, "rank", &t->worker_group, &t->worker, l->arena, err));
     const int64_t *step = t->step_group ? steps_attribute(l, t->step_group) : NULL;
     if (step)
         t->step = *step;
@@ -450,10 +466,16 @@ static void set_addresses(Listing *l)
     }
 }
 
-/* Fails if no tensor is in a group that the user's glob of steps matches. */
+/* Fails if no tensor is in a group that the user's glob of steps, or of workers, matches. */
 static Status check_steps(const Listing *l, Error *err)
 {
     const char *glob = l->hints.steps_from;
+    bool worker = !l->hints.workers_from;
+    for (size_t i = 0; !worker && i < l->tensors; i++)
+        worker = l->tensor[i].info.worker_group;
+    if (!worker)
+        return FAIL(err, ERR_USAGE, "no groups match --workers-from \"%.100s\"; the first tensor is %.200s", l->hints.workers_from,
+                    l->tensors ? l->tensor[0].info.path : "none");
     bool found = !glob;
     for (size_t i = 0; !found && i < l->tensors; i++)
         found = l->tensor[i].info.step_group;
@@ -466,16 +488,58 @@ static Status check_steps(const Listing *l, Error *err)
                   : error_hint(err, "the glob has a part for each level of groups, as in 'epoch*/iter*'");
 }
 
-Status listing_finish(Listing *l, Error *err)
+static void put_in_order(Listing *l)
 {
-    TRY(listing_sort_groups(l, err));
-    for (size_t i = 0; i < l->tensors; i++)
-        TRY(describe(l, &l->tensor[i].info, err));
-    TRY(check_steps(l, err));
     if (l->tensors)
         qsort(l->tensor, l->tensors, sizeof *l->tensor, compare_listed);
     if (l->hints.steps_from && steps_join_numbers(l))
         qsort(l->tensor, l->tensors, sizeof *l->tensor, compare_listed);
     set_addresses(l);
+}
+
+Status listing_join(Listing *l, Error *err)
+{
+    TRY(listing_sort_groups(l, err));
+    put_in_order(l);
+    return OK;
+}
+
+/* Replaces every tensor by its parts along the first axis, which are in steps 0, 1, ... */
+static Status cut_steps(Listing *l, Error *err)
+{
+    const size_t steps = l->tensors && l->tensor[0].info.shape.rank ? l->tensor[0].info.shape.dim[0] : 0;
+    for (size_t i = 0; i < l->tensors; i++) {
+        const Shape *s = &l->tensor[i].info.shape;
+        if (!s->rank || s->dim[0] != steps || !steps || steps > OBJECTS_MAX / l->tensors)
+            return FAIL(err, ERR_USAGE, "%.200s: --steps-axis 0: its first axis is not that of %.200s, or counts none or too many steps",
+                        l->tensor[i].info.path, l->tensor[0].info.path);
+    }
+    Listed *part = NEW(l->arena, Listed, l->tensors * steps);
+    TRY(arena_check(part, l->arena, err));
+    for (size_t i = 0; i < l->tensors * steps; i++) {
+        Listed *t = &part[i];
+        *t = l->tensor[i / steps];
+        t->slice = i % steps;
+        TensorInfo *info = &t->info;
+        info->path = text_format(l->arena, "step_%06zu/%s", t->slice, info->path);
+        TRY(arena_check(info->path, l->arena, err));
+        shape_make(&info->shape, info->shape.rank - 1, l->tensor[i / steps].info.shape.dim + 1);
+        if (t->at != NOWHERE)
+            t->at += t->slice * info->shape.n * sizeof(float);
+    }
+    l->tensor = part;
+    l->tensors = l->tensor_room = l->tensors * steps;
+    return OK;
+}
+
+Status listing_finish(Listing *l, Error *err)
+{
+    TRY(listing_sort_groups(l, err));
+    if (l->hints.steps_axis)
+        TRY(cut_steps(l, err));
+    for (size_t i = 0; i < l->tensors; i++)
+        TRY(describe(l, &l->tensor[i].info, err));
+    TRY(check_steps(l, err));
+    put_in_order(l);
     return OK;
 }

@@ -51,6 +51,8 @@ static Status take_tensor(Listing *l, Reader *r, Error *err)
     Listed t = {.number = l->tensors};
     size_t dim[RANK_MAX] = {0};
     t.info.path = take_text(r, PATH_LIMIT, l->arena);
+    const uint8_t type = take_u8(r);
+    t.info.type = type < ARRAY_OTHER ? (ArrayType)type : ARRAY_OTHER;
     const int rank = take_u8(r);
     for (int i = 0; i < rank && i < RANK_MAX; i++)
         dim[i] = take_u64(r);
@@ -61,6 +63,7 @@ static Status take_tensor(Listing *l, Reader *r, Error *err)
     take_attrs(r, &t.info.attrs, l->arena);
     if (!reader_done(r))
         return malformed(l->arena, err, "a tensor's attributes");
+    t.whole = t.info.shape.n;
     l->tensor = items_more(l->tensor, l->tensors, &l->tensor_room, sizeof t, l->arena);
     TRY(arena_check(l->tensor, l->arena, err));
     l->tensor[l->tensors++] = t;
@@ -130,9 +133,10 @@ Buf *message_begin(Buf *b, char type)
     return b;
 }
 
-Buf *message_tensor(Buf *b, const char *path, const Shape *shape, uint64_t at)
+Buf *message_tensor(Buf *b, const char *path, ArrayType type, const Shape *shape, uint64_t at)
 {
     put_text(message_begin(b, 'T'), path);
+    buf_u8(b, (uint8_t)type);
     buf_u8(b, (uint8_t)shape->rank);
     for (int i = 0; i < shape->rank; i++)
         buf_u64(b, shape->dim[i]);

@@ -7,7 +7,7 @@
  *     size:u32  type:u8  body                 size counts type and body; all fields little-endian
  *
  *     'G' group     path:text attrs           in the order of listing; the root has the path ""
- *     'T' tensor    path:text rank:u8 dim:u64 x rank at:u64 attrs      at: the file offset of its floats if
+ *     'T' tensor    path:text type:u8 rank:u8 dim:u64 x rank at:u64 attrs      at: the file offset of its floats if
  *                   they are contiguous float32; else NOWHERE
  *     'S' skipped   path:text type:text n:u64 a dataset of n elements that is left out; type: "" for integers, texts and the like,
  *                   else as in LeftOut
@@ -39,6 +39,8 @@ typedef struct {
     TensorInfo info;
     size_t number; /* the tensor's number in the order in which the reader sent them */
     uint64_t at;   /* file offset of the tensor's floats if they are contiguous float32; else NOWHERE */
+    size_t whole, slice; /* elements of the tensor in the file, and which part of it this is: 0, 1, ..., each of shape.n elements */
+    size_t part, place; /* of a dump of several files: the file, and the tensor's place in it (tensor_files.h) */
 } Listed;
 
 typedef struct {
@@ -80,6 +82,9 @@ Status listing_take(Listing *l, Bytes message, Error *err);
  * Sorts the tensors by step, then by worker, then by the order in which the reader sent them. */
 Status listing_finish(Listing *l, Error *err);
 
+/* Completes a listing whose tensors have names, steps, workers, kinds and layouts already: sorts them likewise. */
+Status listing_join(Listing *l, Error *err);
+
 /* Returns the error that an 'E' message contains; ERR_CORRUPT: the message is not valid. */
 Status message_error(Bytes message, Error *err);
 
@@ -87,7 +92,7 @@ Status message_error(Bytes message, Error *err);
  * sends it. The Buf's first 4 bytes become the message's size. `message_tensor` begins a message 'T'; only the attributes
  * are missing. `message_skipped` makes a message 'S'; longer paths than PATH_LIMIT are cut. */
 Buf *message_begin(Buf *b, char type);
-Buf *message_tensor(Buf *b, const char *path, const Shape *shape, uint64_t at);
+Buf *message_tensor(Buf *b, const char *path, ArrayType type, const Shape *shape, uint64_t at);
 Buf *message_skipped(Buf *b, const char *path, const char *type, uint64_t n);
 Status message_send(int socket, Buf *b, Error *err);
 

@@ -41,3 +41,22 @@ $ /usr/bin/python3 -c 'import h5py, numpy as np; r = np.random.default_rng(1); f
 - 203,*ef*
 2> note: n.h5: the groups of epoch1/iter17/fc/weight look like a step, and are read as a part of the tensor's name; --steps-from 'epoch*/iter*'
 = 0
+
+# a folder of files is steps or workers by their names; diff subtracts two such folders; --list tells file and type from headers
+? /usr/bin/python3 -c 'import numpy'
+$ /usr/bin/python3 -c 'import os, numpy as np; r = np.random.default_rng(1); [os.mkdir(d) for d in "abc"]; [np.savez("%s/step_%d.npz" % (d, s), **{"fc.weight": r.standard_normal((30, 20)).astype("f2")}) for d in "ab" for s in (9, 10)]; np.savez("c/other.npz", x=r.standard_normal(3))'; atomo-bench diff a b -o d.h5 --scale -2 && atomo-bench inspect d.h5 --list -f csv; atomo-bench inspect a --list -f csv 2>/dev/null; atomo-bench compare a/step_9.npz a/step_10.npz -c none -q -f csv | wc -l; atomo-bench diff a a -o z.h5 -q 2>&1; atomo-bench diff a c -o e.h5; echo $?
+> d.h5: 2 tensors, 1200 elements, of which 1200 differ
+> fc.weight,30x20,600,F32,2400,d.h5,9,
+> fc.weight,30x20,600,F16,1200,a/step_10.npz,10,
+> 6
+> z.h5: 2 tensors, 1200 elements, of which 0 differ
+2> atomo-bench: a and c have no tensor in common
+2> note: b: 2 files are read as steps
+> 2
+= 0
+
+# plain inspect leaves out spectra that take long, and says so
+$ atomo-bench synth -q -o g.h5 --shape 1025x1025 && atomo-bench inspect g.h5 -f csv | cut -d, -f16-17
+2> note: g.h5: the spectra of 1 tensor with more than 1024 rows and columns are left out*
+> ,
+= 0

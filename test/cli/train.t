@@ -332,7 +332,7 @@ $ sh $SRC/test/cli/tiny.sh; : >empty.h5; : >empty; mkdir folder; echo text >text
 - 0
 2> atomo-train: empty.h5: empty, so not an HDF5, safetensors, .npz or .npy file
 2> atomo-train: empty: empty, so not an HDF5, safetensors, .npz or .npy file
-2> atomo-train: folder: a directory, want a file
+2> atomo-train: folder: a directory without HDF5, safetensors, .npz or .npy files
 2> atomo-train: text.h5: not an HDF5, safetensors, .npz or .npy file
 2> atomo-train: none.h5: cannot be opened: No such file or directory
 = 0
