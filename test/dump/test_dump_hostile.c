@@ -156,6 +156,45 @@ static void filters_that_need_a_plug_in_are_refused(void **state)
     check_refused("filter.h5", "x: packed with filter 32015");
 }
 
+/* Chunks packed with LZF that hold anything are unpacked to as many bytes as a chunk has, or refused; "ab" followed by 14 bytes
+ * from two bytes before gives "abab...". */
+static void damaged_lzf_is_refused(void **state)
+{
+    enum { CHUNK = 16, CHUNKS = 300 };
+    static const uint8_t good[] = {1, 'a', 'b', 0xe0, 5, 1};
+    const hid_t file = make_file(in_scratch("lzf.h5"), false), creation = H5Pcreate(H5P_DATASET_CREATE);
+    const hid_t space = H5Screate_simple(1, &(hsize_t){CHUNK / 4}, NULL);
+    H5Pset_chunk(creation, 1, (hsize_t[]){CHUNK / 4});
+    H5Pset_filter(creation, 32000, H5Z_FLAG_OPTIONAL, 3, (unsigned[]){4, 261, CHUNK});
+    for (unsigned i = 0; i < CHUNKS; i++) {
+        char name[16];
+        uint8_t chunk[sizeof good];
+        memcpy(chunk, good, sizeof good);
+        if (i)
+            chunk[i % sizeof good] = (uint8_t)(i * 37);
+        snprintf(name, sizeof name, "x%03u", i);
+        const hid_t d = H5Dcreate2(file, name, H5T_IEEE_F32LE, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+        check(H5Dwrite_chunk(d, H5P_DEFAULT, 0, (hsize_t[]){0}, i % 7 == 6 ? 1 + i % 5 : sizeof good, chunk) >= 0);
+        H5Dclose(d);
+    }
+    H5Fclose(file);
+    Arena *a = arena_open(0);
+    Dump *d;
+    size_t bad = 0;
+    float x[CHUNK / 4];
+    check_ok(dump_open(&d, in_scratch("lzf.h5"), a, &err), &err);
+    check_ok(dump_read(d, 0, x, &err), &err);
+    check(!memcmp(x, "abababababababab", CHUNK));
+    for (size_t i = 1; i < CHUNKS; i++)
+        if (dump_read(d, i, x, &err) != OK) {
+            check(strstr(err.text, "cannot be read") != NULL);
+            bad++;
+        }
+    check(bad > CHUNKS / 2);
+    dump_close(d);
+    arena_close(a);
+}
+
 static void make_unwritten(const char *path, hsize_t n, bool chunked)
 {
     const hid_t file = make_file(path, false), creation = H5Pcreate(H5P_DATASET_CREATE);
@@ -252,6 +291,7 @@ int main(void)
         cmocka_unit_test(flipped_bits_never_harm_this_process),
         cmocka_unit_test(data_in_other_files_are_refused),
         cmocka_unit_test(filters_that_need_a_plug_in_are_refused),
+        cmocka_unit_test(damaged_lzf_is_refused),
         cmocka_unit_test(extents_that_the_file_cannot_hold_are_refused),
         cmocka_unit_test(groups_without_end_are_refused),
         cmocka_unit_test(names_and_ranks_beyond_measure_are_refused),

@@ -97,6 +97,35 @@ static void shards_are_one_dump_by_their_index_or_folder(void **state)
     }
 }
 
+/* An index of which a byte is changed, or the end is missing, is refused with a reason or opens the shards. */
+static void damaged_indexes_are_refused_or_right(void **state)
+{
+    static const char index[] = "{\"metadata\":{\"total_size\":8},\"weight_map\":{\"a\":\"s-00001-of-00001.safetensors\",\"b\":\"s-00001-of-00001.safetensors\"}}";
+    static const char *const names[] = {"a", "b"};
+    write_file("m/s-00001-of-00001.safetensors", names, names, 2);
+    int refused = 0;
+    for (unsigned i = 0; i < 4 * sizeof index; i++) {
+        char text[sizeof index];
+        memcpy(text, index, sizeof index);
+        if (i < 3 * sizeof index)
+            text[i / 3] = "\"/}"[i % 3];
+        const size_t size = i < 3 * sizeof index ? sizeof index - 1 : i - 3 * sizeof index;
+        file_save(in_scratch("m/damaged.index.json"), text, size);
+        Arena *a = arena_open(0);
+        Dump *d;
+        err = (Error){0};
+        if (dump_open(&d, in_scratch("m/damaged.index.json"), a, &err) == OK) {
+            assert_int_equal(dump_count(d), 2);
+            dump_close(d);
+        } else {
+            check(*err.text && !strchr(err.text, '\n'));
+            refused++;
+        }
+        arena_close(a);
+    }
+    check(refused > 300);
+}
+
 static void files_are_steps_and_workers_by_their_names(void **state)
 {
     static const char *const name[] = {"w"};
@@ -229,6 +258,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shards_are_one_dump_by_their_index_or_folder),
+        cmocka_unit_test(damaged_indexes_are_refused_or_right),
         cmocka_unit_test(files_are_steps_and_workers_by_their_names),
         cmocka_unit_test(many_files_are_steps_if_the_user_says_so),
         cmocka_unit_test(groups_of_ranks_are_workers_and_globs_name_others),
