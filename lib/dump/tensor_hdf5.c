@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -209,6 +210,150 @@ static Status list(Dump *d, Error *err)
     return listing_finish(&d->listing, err) == OK ? OK : error_at(err, "%s", d->file);
 }
 
+/* ---- several files: each is read by a dump of its own, with its own reader process, of which OPEN_MOST run at a time ---- */
+
+enum { OPEN_MOST = 32 };
+
+static Status part_open(Files *f, Part *p)
+{
+    p->used = ++f->clock;
+    if (p->dump)
+        return OK;
+    Part *oldest = NULL;
+    for (size_t i = 0; f->open >= OPEN_MOST && i < f->count; i++)
+        if (f->part[i].dump && (!oldest || f->part[i].used < oldest->used))
+            oldest = &f->part[i];
+    if (oldest) {
+        dump_close(oldest->dump);
+        arena_close(oldest->arena);
+        oldest->dump = NULL;
+        oldest->arena = NULL;
+        f->open--;
+    }
+    TRY(dump_open_as(&p->dump, p->path, &f->hints, p->arena ? p->arena : f->arena, f->err));
+    f->open++;
+    return OK;
+}
+
+static Status join_group(Listing *l, const char *path, const AttrList *attrs, Error *err)
+{
+    l->group = items_more(l->group, l->groups, &l->group_room, sizeof *l->group, l->arena);
+    TRY(arena_check(l->group, l->arena, err));
+    l->group[l->groups++] = (ListedGroup){path, *attrs};
+    return OK;
+}
+
+/* Adds the groups of a file: those of the first file, and what the names of files make of the root of each. */
+static Status join_groups(Files *f, const Part *p, Listing *l)
+{
+    const AttrList none = {0}, *attrs;
+    for (size_t i = 0; p == f->part && i < dump_groups(p->dump); i++) {
+        const char *path = dump_group(p->dump, i, &attrs);
+        if (!*path || (!p->group[0] && !p->group[1]))
+            TRY(join_group(l, path, attrs, f->err));
+    }
+    const char *both = p->group[0] && p->group[1] ? text_format(l->arena, "%s/%s", p->group[0], p->group[1]) : NULL;
+    const char *paths[] = {p->group[0] ? p->group[0] : p->group[1], both};
+    for (size_t k = 0; k < countof(paths) && paths[k]; k++) {
+        bool known = false;
+        for (size_t g = 0; g < l->groups && !known; g++)
+            known = !strcmp(l->group[g].path, paths[k]);
+        if (!known)
+            TRY(join_group(l, paths[k], k || !both ? dump_attrs(p->dump) : &none, f->err));
+    }
+    return OK;
+}
+
+static Status join_tensor(const Files *f, size_t part, size_t place, Listing *l)
+{
+    const Part *p = &f->part[part];
+    Listed t = {.info = *dump_tensor(p->dump, place), .number = l->tensors, .at = NOWHERE, .part = part, .place = place};
+    TensorInfo *info = &t.info;
+    if (p->group[0] && !info->step_group) {
+        info->step_group = p->group[0];
+        info->step = p->number[0];
+    }
+    if (p->group[1] && !info->worker_group) {
+        info->worker_group = p->group[1];
+        info->worker = p->number[1];
+    }
+    if (p->group[0] || p->group[1])
+        info->path = text_format(l->arena, "%s%s%s%s%s", info->step_group ? info->step_group : "", info->step_group ? "/" : "",
+                                 info->worker_group ? info->worker_group : "", info->worker_group ? "/" : "", info->name);
+    l->tensor = items_more(l->tensor, l->tensors, &l->tensor_room, sizeof t, l->arena);
+    TRY(arena_check(l->tensor && info->path, l->arena, f->err));
+    l->tensor[l->tensors++] = t;
+    return OK;
+}
+
+static int by_path(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+static Status check_twins(const Files *f, const Listing *l)
+{
+    const char **path = NEW(l->arena, const char *, l->tensors);
+    TRY(arena_check(path, l->arena, f->err));
+    for (size_t i = 0; i < l->tensors; i++)
+        path[i] = l->tensor[i].info.path;
+    qsort(path, l->tensors, sizeof *path, by_path);
+    for (size_t i = 1; i < l->tensors; i++)
+        if (!strcmp(path[i - 1], path[i]))
+            return FAIL(f->err, ERR_CORRUPT, "%s and others: two tensors of the name %.200s", f->part[0].path, path[i]);
+    return OK;
+}
+
+static Status join(Files *f, Listing *l)
+{
+    for (size_t k = 0; k < f->count; k++) {
+        Part *p = &f->part[k];
+        TRY(part_open(f, p));
+        const LeftOut *out = dump_left_out(p->dump);
+        l->skipped += dump_skipped(p->dump);
+        if (!l->left_out.count)
+            l->left_out = (LeftOut){.type = out->type, .path = out->path};
+        l->left_out.count += out->count;
+        l->left_out.elements += out->elements;
+        TRY(join_groups(f, p, l));
+        for (size_t i = 0; i < dump_count(p->dump); i++)
+            TRY(join_tensor(f, k, i, l));
+    }
+    TRY(check_twins(f, l));
+    return listing_join(l, f->err);
+}
+
+static Status files_open(Files **out, const char *path, Listing *l, Error *err)
+{
+    Files *f = *out = NEW_ZERO(l->arena, Files, 1);
+    TRY(arena_check(f, l->arena, err));
+    f->arena = l->arena;
+    f->hints = l->hints;
+    TRY(files_find(f, path, err));
+    f->hints.files = (TextList){0}; /* of each file's own dump */
+    return join(f, l);
+}
+
+static void files_close(Files *f)
+{
+    for (size_t i = 0; f && i < f->count; i++) {
+        dump_close(f->part[i].dump);
+        arena_close(f->part[i].arena);
+    }
+}
+
+static Status files_read(Files *f, size_t part, size_t place, float *x, Error *err)
+{
+    Part *p = &f->part[part];
+    f->err = err;
+    if (!p->dump && !p->arena)
+        p->arena = arena_open(0); /* the first listing stays, as tensors point into it */
+    TRY(part_open(f, p));
+    if (place >= dump_count(p->dump))
+        return FAIL(err, ERR_IO, "%s: was changed while it was read", p->path);
+    return dump_read(p->dump, place, x, err);
+}
+
 Status dump_open(Dump **out, const char *path, Arena *a, Error *err)
 {
     return dump_open_as(out, path, &(DumpHints){0}, a, err);
@@ -262,12 +407,13 @@ const char *dump_file(const Dump *d)
 
 size_t dump_files(const Dump *d, const char **as)
 {
-    return d->files ? files_count(d->files, as) : 0;
+    *as = d->files ? d->files->as : NULL;
+    return d->files ? d->files->count : 0;
 }
 
 const char *dump_tensor_file(const Dump *d, size_t i)
 {
-    return d->files ? files_path(d->files, d->listing.tensor[i].part) : d->file;
+    return d->files ? d->files->part[d->listing.tensor[i].part].path : d->file;
 }
 
 size_t dump_count(const Dump *d)
