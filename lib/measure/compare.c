@@ -72,7 +72,7 @@ RecordLevel compare_reach(const VectorList *vectors, uint64_t memory, bool dista
     return vectors->elements <= held ? LEVEL_RUN : largest <= held ? LEVEL_CELL : LEVEL_VECTOR;
 }
 
-Status layout_make(Layout *l, const Comparison *c, uint64_t memory, Arena *a, Error *err)
+static Status layout_make(Layout *l, const Comparison *c, uint64_t memory, Arena *a, Error *err)
 {
     const VectorList *vectors = c->vectors;
     const size_t cells = count_cells(vectors), n = vectors->count;

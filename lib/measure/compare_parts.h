@@ -38,8 +38,6 @@ static inline bool measures_distances(const Comparison *c)
     return !c->costs_only && !c->without_distances;
 }
 
-Status layout_make(Layout *l, const Comparison *c, uint64_t memory, Arena *a, Error *err);
-
 /* Returns the number of elements that are joined from several vectors: those of the whole run or of the
  * largest cell, depending on `l->reach`. 0: no vectors are joined. */
 static inline size_t layout_held(const Layout *l, const VectorList *vectors)
