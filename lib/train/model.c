@@ -2,7 +2,7 @@
 #include "train/model.h"
 
 #include "base/parallel.h"
-#include "math/finite.h"
+#include "math/blockwise.h"
 #include "math/linalg.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
 #include "train/weights.h"
 #include "base/checksum.h"
 #include "measure/timing.h"
-#include "math/finite.h"
+#include "math/blockwise.h"
 #include "compress/spec.h"
 #include "compress/compressor.h"
 

@@ -4,7 +4,7 @@
 #include "rig/check.h"
 #include "train/model.h"
 #include "train/training_run.h"
-#include "math/finite.h"
+#include "math/blockwise.h"
 #include "rig/tiny_data.h"
 #include "compress/spec.h"
 
