@@ -13,7 +13,7 @@
 #include "compress/harness.h"
 #include "compress/numbers.h"
 #include "coder/indices.h"
-#include "math/finite.h"
+#include "math/blockwise.h"
 
 enum { PART_SPEC = 64 }; /* bytes that a spec may take, its terminating 0 included */
 

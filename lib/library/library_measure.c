@@ -5,7 +5,7 @@
 #include "base/host.h"
 #include "compress/spec.h"
 #include "measure/timing.h"
-#include "math/finite.h"
+#include "math/blockwise.h"
 #include "math/linalg.h"
 #include "math/radix.h"
 #include "report/report_compare.h"

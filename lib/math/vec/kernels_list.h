@@ -76,7 +76,7 @@ LOOP(void, wavelet_split,
 LOOP(void, wavelet_join,
      (const WaveletFilter *w, const float *smooth, const float *detail, size_t pairs, float *x))
 
-/* Computes one layer of the dynamic program of best_levels.h. For from <= j < to, next[j] becomes the minimum of
+/* Computes one layer of the dynamic program of compress/levels/zipml.c. For from <= j < to, next[j] becomes the minimum of
  * a[i] + (b[i] x[j] - x[i] b[j]) over low <= i <= high, i < j; back[j] becomes the first i with this minimum.
  * The caller ensures that back[j] never falls as j rises, low < from, and to <= 2^16. Every array has room
  * for ROOM_BEHIND more elements, which are overwritten in `next` and `back`. `next` may be `a` if high <
