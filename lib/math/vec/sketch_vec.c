@@ -65,7 +65,7 @@ void ISA_NAME(medians)(const float *x, size_t stride, size_t rows, size_t n, flo
         median_columns(x, stride, rows, n, median);
 }
 
-/* ---- draws uniform integers from ranges that grow by one from draw to draw (Floyd's algorithm, select.h) ---- */
+/* ---- draws uniform integers from ranges that grow by one from draw to draw (Floyd's algorithm, randk.c) ---- */
 
 void ISA_NAME(picks)(const RngKey *key, uint32_t count, uint32_t range, uint32_t *at)
 {
