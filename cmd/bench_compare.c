@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The codecs that `compare` applies if the user gives no -c: the codecs of the ATOMO paper. `set_entry` adds
+/* The codecs that `compare` applies if the user gives no -c: the codecs of the ATOMO paper. `add_entry` adds
  * the codec `entry`. */
 static const char *const paper_set[] = {"none", "qsgd:bits=1/2/4/8", "terngrad", "svd:rank=1/2/3/4"};
 static const char sized_by[] = "svd:rank=3"; /* gives the size of `entry` */
@@ -117,15 +117,21 @@ static Status solve_all(CompareJob *j, const Comparison *c, const Codec **codec,
     return OK;
 }
 
+/* Returns a comparison of sizes, for compare_solve and compare_bits. */
+static Comparison sizes_of(CompareJob *j)
+{
+    return (Comparison){.vectors = &j->list,
+                        .repeats = (size_t)j->repeats,
+                        .seed = (uint64_t)j->common.seed,
+                        .threads = (int)j->common.threads,
+                        .data = j,
+                        .load = load,
+                        .stopped = cli_stopped};
+}
+
 static Status equal_bits(CompareJob *j, const Codec **codec, size_t *count)
 {
-    const Comparison c = {.vectors = &j->list,
-                          .repeats = (size_t)j->repeats,
-                          .seed = (uint64_t)j->common.seed,
-                          .threads = (int)j->common.threads,
-                          .data = j,
-                          .load = load,
-                          .stopped = cli_stopped};
+    const Comparison c = sizes_of(j);
     for (size_t k = 0; k < *count; k++)
         TRY(unset_rate(j, &codec[k]));
     TRY(codec_unique(codec, count, j->a, j->err));
@@ -159,33 +165,32 @@ static void note_unreached(CompareJob *j)
 /* ---- the codecs ---- */
 
 /* Adds `entry` as the last codec, at the expected bits per element of svd of rank 3. */
-static Status set_entry(CompareJob *j)
+static Status add_entry(CompareJob *j, const Codec ***codec, size_t *count)
 {
+    const Comparison c = sizes_of(j);
+    const Codec **all = NEW(j->a, const Codec *, *count + 1), *svd;
     char spec[64] = "entry";
-    const Codec *codec;
-    for (size_t k = 0; k + 1 < j->codecs; k++) {
-        const size_t whole = j->results.places - 1;
-        const double mean = results_number(&j->results, whole, k, "bits_per_element"),
-                     expected = results_number(&j->results, whole, k, "bits_per_element_expected"),
-                     /* the expected bits are preferred: the mean of the drawn sizes depends on the seed */
-            bits = isnan(expected) ? mean : expected;
-        if (!strcmp(j->name[k], sized_by) && bits > 0)
-            snprintf(spec, sizeof spec, "entry:bits=%.3g", fmin(bits, 64));
-    }
-    TRY(codec_open(&codec, spec, j->a, j->err));
-    return compare_job_set_codec(j, j->codecs - 1, codec);
+    double bits;
+    TRY(arena_check(all, j->a, j->err));
+    TRY(codec_open(&svd, sized_by, j->a, j->err));
+    TRY(compare_bits(&c, svd, c.repeats, &bits, j->err));
+    if (bits > 0)
+        snprintf(spec, sizeof spec, "entry:bits=%.3g", fmin(bits, 64));
+    memcpy(all, *codec, *count * sizeof *all);
+    *codec = all;
+    return codec_open(&all[(*count)++], spec, j->a, j->err);
 }
 
 static Status compare_set(CompareJob *j, const Codec **codec, size_t count)
 {
-    const bool entry = j->specs.count == 0 && j->target_bits == 0;
     if (j->target_bits > 0)
         TRY(equal_bits(j, codec, &count));
-    TRY(compare_job_codecs(j, codec, count, entry));
+    else if (!j->specs.count)
+        TRY(add_entry(j, &codec, &count));
+    TRY(compare_job_codecs(j, codec, count));
     if (compare_of(j)->against)
         TRY(against_open(&compare_of(j)->pairs, &j->results, j->a, j->err));
-    TRY(compare_job_run(j));
-    return entry ? set_entry(j) == OK ? compare_job_run(j) : j->err->status : OK;
+    return compare_job_run(j);
 }
 
 static Status compare_write(CompareJob *j, ReportSpec spec)

@@ -1,5 +1,5 @@
 /* program.c -- main of a program with subcommands (cli.h): dispatch, --version, signals, exit codes. */
-#include "app/cli_parts.h"
+#include "app/cli.h"
 
 #include "base/file.h"
 #include "base/outfile.h"

@@ -34,7 +34,6 @@ typedef struct {
 
 typedef struct {
     const Codec *const *codec;
-    const char *const *name; /* the codecs' canonical specs, for messages */
     size_t codecs;
     const bool *skip; /* for each codec: true to leave it out; NULL: all codecs run */
     const VectorList *vectors;
@@ -64,8 +63,6 @@ typedef struct {
     void *data;
     Status (*load)(void *data, const Vector *v, float *x, Error *err);
     Status (*record)(void *data, const Record *r, Error *err);
-    /* called with the number of records done, counted over all codecs; may be NULL */
-    void (*progress)(void *data, size_t records);
     /* Looks for a record that an interrupted comparison has already written, so that it is not measured
      * again. Returns false if there is none. Sets `*failed` if the codec failed on the vector; otherwise
      * reads the measured values into the open tally. NULL: no comparison was interrupted. */

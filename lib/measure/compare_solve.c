@@ -22,6 +22,28 @@ enum { DIGITS_MOST = 7, TRIES_MOST = 30 };
 #define LEVEL 1e-4 /* a function whose log-log slope is smaller than this counts as constant */
 #define STEEP 20   /* a log-log slope above this counts as a jump of the function */
 
+/* Finds the argument at which an expensive, roughly monotone function has a given value.
+ *
+ * It is made for the payload size of a codec as a function of its rate parameter: positive, close to a power
+ * of the argument, perhaps with jumps, perhaps constant at both ends of the range. The arguments tried are
+ * decimals with few digits. */
+typedef struct {
+    double target, tolerance; /* the search ends at a value within target * (1 +- tolerance) */
+    double low, high;         /* smallest and largest argument; low > 0 */
+    bool whole;               /* the argument must be an integer */
+    unsigned most;            /* the most evaluations of the function; 0: 30 */
+    /* Sets *value > 0 to the function's value at `at`. NaN: there is no value, and the search ends. */
+    Status (*of)(void *data, double at, double *value, Error *err);
+    void *data;
+} Solve;
+
+typedef struct {
+    double at, value; /* of the evaluation nearest to the target; NaN: no evaluation gave a value */
+    double slope;     /* estimate of d log value / d log argument near `at`; NaN: unknown */
+    bool reached;
+    unsigned tries;
+} Solution;
+
 typedef struct {
     double at, u, w; /* the argument, its logarithm, and log(value / target) */
 } Try;
@@ -43,7 +65,9 @@ typedef struct {
     double low_tried, high_tried; /* the least and the greatest argument tried so far */
 } Search;
 
-double solve_decimal(double v, double low, double high)
+/* Returns v rounded to the fewest digits that give a result strictly between low and high; NaN: more than
+ * seven are needed. v, low and high are above 0. */
+static double solve_decimal(double v, double low, double high)
 {
     char text[32];
     for (int digits = 1; digits <= DIGITS_MOST; digits++) {
@@ -180,7 +204,9 @@ static double choose_next(Search *q)
     return choose_outside(q);
 }
 
-Status solve_search(const Solve *problem, Solution *s, Error *err)
+/* Searches for the argument and fills s. The caller sets s->at to the first argument to try, and s->slope to
+ * the slope there (NaN: unknown). */
+static Status solve_search(const Solve *problem, Solution *s, Error *err)
 {
     Search q = {
         .p = problem, .s = s, .presumed = 1, .reach = REACH, .low_tried = INFINITY, .high_tried = -INFINITY};

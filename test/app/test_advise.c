@@ -17,7 +17,7 @@ static Candidate candidate(const char *name, double comm, double half)
                        .family = name,
                        .plain = !strcmp(name, "bf16") || !strcmp(name, "none"),
                        .adds = true,
-                       .traffic = {.topology = TOPOLOGY_RING, .workers = 16},
+                       .topology = TOPOLOGY_RING,
                        .repeats = 1e9,
                        .time = {10e-3, 0, 1e-3 * comm, 0, 1e-3 * (10 + comm)},
                        .time_se = {.total = 1e-3 * half / 1.959964},

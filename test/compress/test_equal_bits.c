@@ -57,9 +57,7 @@ static void close_world(World *w)
 static double compared_bits(World *w, const Codec *codec)
 {
     size_t failures;
-    const char *name = "codec";
     w->c.codec = &codec;
-    w->c.name = &name;
     w->c.codecs = 1;
     check_ok(compare_run(&w->c, &failures, w->a, &w->err), &w->err);
     return w->bits;
