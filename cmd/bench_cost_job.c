@@ -243,13 +243,7 @@ static Status measure_number(CostJob *c, size_t i, bool *skip)
     CompareJob *j = &c->job;
     c->now = c->together + i * j->codecs;
     c->now_workers = c->measured.number[i];
-    Comparison together = compare_job_merge(j, c->now_workers);
-    together.vectors = &j->team.list;
-    together.skip = skip;
-    together.record = take_together;
-    /* records that are kept are about one worker alone, so none of them is used here */
-    together.known = NULL;
-    TRY(compare_job_compare(j, &together));
+    TRY(compare_job_merge(j, c->now_workers, skip, take_together));
     for (size_t k = 0; k < j->codecs; k++)
         if (!skip[k])
             take_means(c, &c->now[k], j->codec[k]);

@@ -71,9 +71,7 @@ static Status run_number(Merge *m, size_t number)
     TRY(arena_check(skip, j->a, j->err));
     for (size_t k = 0; k < j->codecs; k++)
         skip[k] = workers_at(m, k) != number;
-    Comparison c = compare_job_merge(j, number);
-    c.skip = skip;
-    return compare_job_compare(j, &c);
+    return compare_job_merge(j, number, skip, NULL);
 }
 
 static Status run_all(Merge *m, const Codec *const *codec, size_t count)

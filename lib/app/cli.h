@@ -202,7 +202,4 @@ const Option *cli_option(const Option *rows, const char *word);
  * : = + is to be followed by more of the same word. */
 void cli_complete(const Command *command, int count, char **words, FILE *to, Arena *a);
 
-/* Prints the candidates for the last of the words behind a program's name; false: they are a subcommand's matter. */
-bool cli_complete_program(const Subcommand *table, int count, char **words, FILE *to, Arena *a);
-
 #endif

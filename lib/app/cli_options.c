@@ -255,17 +255,3 @@ void cli_complete(const Command *command, int count, char **words, FILE *to, Are
     else if (count == 1)
         offer_argument(to, command, typed, a);
 }
-
-bool cli_complete_program(const Subcommand *table, int count, char **words, FILE *to, Arena *a)
-{
-    const char *typed = count ? words[count - 1] : "";
-    const bool help = count == 2 && !strcmp(words[0], "help");
-    if (count > 1 && !help)
-        return false;
-    for (; table->name; table++)
-        offer(to, "", 0, typed, table->name, "");
-    offer(to, "", 0, typed, "help", "");
-    if (help)
-        offer_spec("", typed, to, a);
-    return true;
-}

@@ -252,15 +252,7 @@ static Status load_worker(void *data, const Vector *v, size_t worker, float *x, 
     return team_load(&((CompareJob *)data)->team, v, worker, x, err);
 }
 
-Comparison compare_job_merge(CompareJob *j, size_t workers)
-{
-    Comparison c = comparison_of(j);
-    c.workers = workers;
-    c.load_worker = load_worker;
-    return c;
-}
-
-Status compare_job_compare(CompareJob *j, const Comparison *c)
+static Status compare_all(const CompareJob *j, const Comparison *c)
 {
     size_t failures;
     Arena *work = arena_open(0);
@@ -277,7 +269,20 @@ Status compare_job_run(CompareJob *j)
     TRY(results_resume(&j->results, &j->part, done, j->err));
     j->progress.done = j->progress.old = results_finished(&j->results);
     c.skip = done;
-    return compare_job_compare(j, &c);
+    return compare_all(j, &c);
+}
+
+Status compare_job_merge(CompareJob *j, size_t workers, const bool *skip,
+                         Status (*record)(void *data, const Record *r, Error *err))
+{
+    Comparison c = comparison_of(j);
+    c.vectors = &j->team.list;
+    c.workers = workers;
+    c.load_worker = load_worker;
+    c.skip = skip;
+    c.known = NULL; /* records that are kept are about one worker alone */
+    c.record = record ? record : c.record;
+    return compare_all(j, &c);
 }
 
 /* ---- writing the results ---- */

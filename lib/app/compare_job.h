@@ -75,11 +75,10 @@ Status compare_job_run(CompareJob *j);
 /* Assigns the gradients of j->list to workers, in j->team; missing ones are made with this noise. */
 Status compare_job_team(CompareJob *j, double noise);
 
-/* Returns the job's settings as a Comparison for a merge of this many workers of j->team, for commands that run several
- * comparisons with `compare_job_compare`. */
-Comparison compare_job_merge(CompareJob *j, size_t workers);
-
-Status compare_job_compare(CompareJob *j, const Comparison *c);
+/* Compares all codecs but those to `skip` on a merge of this many workers of j->team. `record` gets the job as data; NULL: the
+ * records are the job's results. */
+Status compare_job_merge(CompareJob *j, size_t workers, const bool *skip,
+                         Status (*record)(void *data, const Record *r, Error *err));
 
 /* Writes all results if `status` is OK, by `write`; NULL: results_write. After a signal, writes the finished results only
  * without -o, after compare_job_codecs, and if `sums_up` is false. Returns the command's status: `status`, a write error, or

@@ -140,7 +140,10 @@ void tally_load(Tally *t, const double *from);
  * intervals, so `moments_se` and `values_se` return more than standard deviation / sqrt(R). */
 
 /* Returns true if all draws give the same values for certain: the codec is not random, or makes no error. */
-bool never_varies(const Tally *t);
+static inline bool never_varies(const Tally *t)
+{
+    return (t->decoded == 1 && t->spread_known) || t->expected == 0;
+}
 
 /* Returns true if the repeats show how results vary. Returns false for one repeat of a random codec, and for
  * repeats with equal errors unless the codec's variance is known to be 0. In the second case no repeat may have drawn any
@@ -151,8 +154,17 @@ bool errors_known(const Tally *t);
  * chance. */
 double sum_se(const Tally *t, int sum);
 
-/* Returns by how much the standard error of the mean of n values of this skewness is widened. */
-double skew_factor(double skewness, double n);
+/* Returns by how much the standard error of the mean of n values of this skewness is widened.
+ *
+ * The factor 1 + 2 G^2 / n allows for the skewness G of the n values. The second term of
+ * Edgeworth's expansion of t widens a 95 % interval by 1.08 G^2 / n (Hall, Annals of Probability 15 (1987)
+ * 920). The factor has 2 instead of 1.08 because the skewness of a small sample is estimated too small: ten
+ * exponential values have half of the true G^2 on average. The symmetric bootstrap-t (Hall, J. R. Statist.
+ * Soc. B 50 (1988) 35) covers about as often. */
+static inline double skew_factor(double skewness, double n)
+{
+    return 1 + 2 * skewness * skewness / n;
+}
 
 /* Returns the standard error of the mean of m->n values, one for each of n repeats. It exceeds standard
  * deviation / sqrt(n) if the values are skewed, or if n < R. */

@@ -8,11 +8,6 @@
 
 /* ---- standard errors ---- */
 
-bool never_varies(const Tally *t)
-{
-    return (t->decoded == 1 && t->spread_known) || t->expected == 0;
-}
-
 bool errors_known(const Tally *t)
 {
     bool same = !never_varies(t);
@@ -29,16 +24,6 @@ double sum_se(const Tally *t, int sum)
     if (!errors_known(t) || (!(m.m2 > 0) && !never_varies(t)))
         return NAN;
     return t->decoded == 1 ? 0 : sqrt(moments_variance(&m) / (double)m.n);
-}
-
-/* The factor 1 + 2 G^2 / n allows for the skewness G of the n values. The second term of
- * Edgeworth's expansion of t widens a 95 % interval by 1.08 G^2 / n (Hall, Annals of Probability 15 (1987)
- * 920). The factor has 2 instead of 1.08 because the skewness of a small sample is estimated too small: ten
- * exponential values have half of the true G^2 on average. The symmetric bootstrap-t (Hall, J. R. Statist.
- * Soc. B 50 (1988) 35) covers about as often. */
-double skew_factor(double skewness, double n)
-{
-    return 1 + 2 * skewness * skewness / n;
 }
 
 /* Returns the standard deviation of the values, multiplied by the factor for their skewness and by a ratio of quantiles of

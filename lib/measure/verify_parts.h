@@ -30,7 +30,6 @@ typedef struct {
     double least;     /* least p / (Lemma 9's lower bound on p); NaN: p is not feasible */
     size_t heavy;
 } Spent;
-Status spend_floats(VerifySubject *s, double budget, const Level *level, Spent *out); /* over all elements */
 Spent spend_part(const double *lambda, size_t n, double budget, double tau); /* lambda must have no zeros */
 
 /* ---- random draws ---- */
