@@ -132,7 +132,7 @@ static Status open_vector(Work *w, Dump *d, const Vector *v, FrameRecord *r, Cal
     return OK;
 }
 
-/* The data of the callback `load`, with which `codec_plan` reads the vectors of a step. */
+/* The data of the callback `load_planned`, with which `codec_plan` reads the vectors of a step. */
 typedef struct {
     Dump *dump;
     const Vector **vector; /* the step's vectors that are not sent raw (`Step.count` entries) */
@@ -140,7 +140,7 @@ typedef struct {
     float *x;              /* room for the largest vector */
 } Source;
 
-static const float *load(void *data, size_t j, Error *err)
+static const float *load_planned(void *data, size_t j, Error *err)
 {
     Source *s = data;
     s->at = j;
@@ -157,7 +157,7 @@ static Status plan_cell(Work *w, Dump *d, const VectorList *list, size_t first, 
         largest = list->item[to].shape.n > largest ? list->item[to].shape.n : largest;
     Call *call = NEW(w->scratch, Call, to - first);
     Source source = {d, NEW(w->scratch, const Vector *, to - first), 0, NEW(w->scratch, float, largest)};
-    Step step = {.call = call, .load = load, .data = &source};
+    Step step = {.call = call, .load = load_planned, .data = &source};
     w->plan = arena_take(plans, to - first, codec_plan_size(w->job->codec));
     TRY(arena_check(call && source.vector && source.x, w->scratch, w->err));
     TRY(arena_check(w->plan, plans, w->err));
