@@ -105,6 +105,8 @@ static void put_over_half(const Sheet *s, const Iteration *it, int topology, Val
         value_real(cost_errors(it, &half, same, c->compute_se / 1e3, b, s->moved).speedup);
 }
 
+static const char *const pays_names[] = {"below", "above", "always", "never"}; /* in the order of Pays */
+
 static void put_times(const Sheet *s, const Iteration *it, int asked, Value *row)
 {
     const CostJob *c = s->cost;
@@ -281,7 +283,7 @@ static Status open_codecs(const CostJob *c, const Codec ***codec, size_t *count)
 
 static Status measure(CostJob *c, const Codec *const *codec, size_t count)
 {
-    TRY(compare_job_codecs(&c->job, codec, count, 0));
+    TRY(compare_job_codecs(&c->job, codec, count));
     return cost_measure(c);
 }
 

@@ -173,7 +173,6 @@ static Status run(Job *j)
 {
     size_t failures = 0;
     const Comparison c = {.codec = j->codec,
-                          .name = j->spec,
                           .codecs = j->codecs,
                           .vectors = &j->vectors,
                           .repeats = j->want->repeats,
