@@ -44,6 +44,11 @@ static void table_put(const Table *t, uint8_t *to)
 static void symbols_to_bytes(const Table *t, const uint16_t *symbol, size_t n, uint8_t *byte)
 {
     uint8_t rank[RANS_ALPHABET];
+    if (!rans_ranks(&t->rans)) {
+        for (size_t i = 0; i < n; i++)
+            byte[i] = (uint8_t)symbol[i];
+        return;
+    }
     for (uint32_t k = 0; k < t->rans.present; k++)
         rank[t->rans.symbol[k]] = (uint8_t)rans_byte(&t->rans, k);
     for (size_t i = 0; i < n; i++)
@@ -88,42 +93,43 @@ static void several_put(const Table *const t[RANS_SEVERAL], const uint8_t *const
  * classes */
 enum { CLASS_SYMBOLS = 1 << 12 };
 
-/* Increments of one counter wait for each other. So equal codes that follow each other count in TURNS counters, which
+/* Increments of one counter wait for each other. So codes that follow each other count in TURNS counters, which
  * are added up at the end. */
-enum { TURNS = 8, TURN_CELLS = 1 << 10 };
+enum { TURNS = 8, TURN_CELLS = 1 << 10, BYTE_CELLS = 1 << BYTE_WIDTH };
 
-static void add_turns(uint32_t (*turn)[TURN_CELLS], size_t cells, uint32_t *count)
+static void add_turns(const uint32_t *turn, size_t cells, uint32_t *count)
 {
-    for (size_t c = 0; c < cells; c++) {
-        count[c] = 0;
-        for (int k = 0; k < TURNS; k++)
-            count[c] += turn[k][c];
-    }
+    memset(count, 0, cells * sizeof *count);
+    for (size_t k = 0; k < TURNS; k++)
+        for (size_t c = 0; c < cells; c++)
+            count[c] += turn[k * cells + c];
 }
 
 static void count_bytes(const uint8_t *code, size_t n, uint32_t *count, size_t cells)
 {
-    uint32_t turn[TURNS][TURN_CELLS] = {{0}};
+    uint32_t turn[TURNS * BYTE_CELLS] = {0};
     size_t i = 0;
-    for (; i + TURNS <= n; i += TURNS)
-        for (int k = 0; k < TURNS; k++)
-            turn[k][code[i + (size_t)k]]++;
+    for (; i + TURNS <= n; i += TURNS) {
+        const uint64_t eight = load_u64(code + i);
+        for (size_t k = 0; k < TURNS; k++)
+            turn[k * cells + (eight >> 8 * k & 0xff)]++;
+    }
     for (; i < n; i++)
-        turn[0][code[i]]++;
+        turn[code[i]]++;
     add_turns(turn, cells, count);
 }
 
 /* Counts code >> shift. */
 static void count_words(const uint32_t *code, size_t n, int shift, uint32_t *count, size_t cells)
 {
-    uint32_t turn[TURNS][TURN_CELLS];
+    uint32_t turn[TURNS * TURN_CELLS];
     size_t i = 0;
     memset(count, 0, cells * sizeof *count);
     if (cells <= TURN_CELLS) {
-        memset(turn, 0, sizeof turn);
+        memset(turn, 0, TURNS * cells * sizeof *turn);
         for (; i + TURNS <= n; i += TURNS)
-            for (int k = 0; k < TURNS; k++)
-                turn[k][code[i + (size_t)k] >> shift]++;
+            for (size_t k = 0; k < TURNS; k++)
+                turn[k * cells + (code[i + k] >> shift)]++;
         add_turns(turn, cells, count);
     }
     for (; i < n; i++)
@@ -424,7 +430,7 @@ static void put_blocks(void *data, size_t group)
 {
     DensePlan *p = data;
     const Blocks b = blocks_in(p->s, &p->form, group);
-    if (b.several)
+    if (b.whole && form_bytes(p->s, &p->form) && form_lanes(&p->form) == 1)
         put_several(p, b.first);
     else
         for (size_t block = b.first; block < b.end; block++)

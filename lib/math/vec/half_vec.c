@@ -22,11 +22,6 @@ INLINE VecU magnitude(const float *x, uint32_t most, VecU *sign)
     return (VecU)-max_i(-(VecI)(v & 0x7fffffffu), -(VecI)set_u(most));
 }
 
-INLINE VecU pick(VecI mask, VecU yes, VecU no)
-{
-    return ((VecU)mask & yes) | (~(VecU)mask & no);
-}
-
 #if VEC_BYTES >= 32
 /* The instructions that convert between float32 and fp16. */
 INLINE void put_fp16(VecF v, uint8_t *out)

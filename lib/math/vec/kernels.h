@@ -86,6 +86,19 @@ typedef struct {
     float step[LEVEL_SCALE_MOST]; /* level[k] - level[k - 1] */
 } LevelScale;
 
+/* A stream that rans_get reads: words from `at` to `end`, symbols to `byte`. slot[low `precision` bits of a state] has the
+ * bits symbol:8 frequency:12 offset:12. For rans_get_fine, `slot` has bytes, the symbols, and three unused bytes at its
+ * end, and slice[symbol] has the bits frequency:16 start:16. */
+enum { RANS_RUNS = 2 };
+typedef struct {
+    const void *slot;
+    const uint32_t *slice;
+    int precision;
+    uint8_t *byte;
+    uint32_t *state; /* (16) */
+    const uint8_t *at, *end;
+} RansRun;
+
 typedef struct {
     const char *name; /* of the instruction set: "avx512", "avx2", "sse2", "neon"; "base": of another CPU */
 

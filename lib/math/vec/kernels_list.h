@@ -140,21 +140,15 @@ LOOP(void, census8, (const uint8_t *code, size_t n, int bits, Census *census))
 LOOP(void, census32, (const uint32_t *code, size_t n, int bits, Census *census))
 
 /* Encode and decode rANS (rans.h) with 16 lanes (coder states). A row is 16 symbols, one per lane.
- * slice[symbol] has the bits frequency:16 start:16. slot[low `precision` bits of a state] has the bits
- * symbol:8 frequency:12 offset:12. `rans_put` writes 16-bit words downwards from `at`, and returns the lowest
- * address written; 16 more bytes below must be writable. `rans_get` reads words upwards from *at while 32
- * bytes or more are left before `end`, and returns the number of rows read. */
+ * slice[symbol] has the bits frequency:16 start:16. `rans_put` writes 16-bit words downwards from `at`, and returns the
+ * lowest address written; 16 more bytes below must be writable, and `precision` is at least 12. `rans_get` reads rows of
+ * each run (1 or RANS_RUNS of them) while 32 bytes or more are left in all runs, and returns the number of rows read. */
 LOOP(uint8_t *, rans_put,
      (const uint32_t *slice, int precision, const uint8_t *byte, size_t rows, uint32_t state[16],
       uint8_t *at))
-LOOP(size_t, rans_get,
-     (const uint32_t *slot, int precision, uint8_t *byte, size_t rows, uint32_t state[16], const uint8_t **at,
-      const uint8_t *end))
-/* Like rans_get, for frequencies of more than RANS_PRECISION bits: `slot` has the symbol only, and three unused
- * bytes at its end. slice[symbol] has frequency and start. */
-LOOP(size_t, rans_get_fine,
-     (const uint8_t *slot, const uint32_t *slice, int precision, uint8_t *byte, size_t rows,
-      uint32_t state[16], const uint8_t **at, const uint8_t *end))
+LOOP(size_t, rans_get, (RansRun *run, int runs, size_t rows))
+/* Like rans_get, for frequencies of more than RANS_PRECISION bits. */
+LOOP(size_t, rans_get_fine, (RansRun *run, int runs, size_t rows))
 
 /* ---- compress/levels/ ---- */
 
