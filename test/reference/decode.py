@@ -31,7 +31,7 @@ from draws import subset
 
 BLOCK = 1 << 16
 DEFAULTS = {
-    "none": {}, "fp16": {"rounding": "nearest"}, "bf16": {"rounding": "nearest"}, "ef": {"decay": "1"},
+    "none": {}, "fp16": {"rounding": "nearest", "code": "fixed"}, "bf16": {"rounding": "nearest", "code": "fixed"}, "ef": {"decay": "1"},
     "entry": {"ratio": "0.01", "probs": "optimal", "empty": "send", "draw": "independent"},
     "svd": {"rank": "3", "reshape": "paper", "method": "gram", "vectors": "f32", "vbits": "8", "probs": "optimal",
             "empty": "send", "draw": "independent"},
@@ -457,9 +457,15 @@ def intsgd(rounds, n, keys):
     return values
 
 
-def half(data, n, name):
-    need(len(data) == 2 * n, "length")
-    words = np.frombuffer(data, "<u2")
+def half(data, n, name, keys):
+    if keys["code"] == "rans":
+        need(len(data) >= n, "length")
+        words = symbols.read(data[n:], n, 8).astype(np.uint16) << 8 | np.frombuffer(data[:n], np.uint8)
+        if name == "bf16":
+            words = words >> 1 | words << 15
+    else:
+        need(len(data) == 2 * n, "length")
+        words = np.frombuffer(data, "<u2")
     values = words.view(np.float16).astype(F32) if name == "fp16" else (words.astype(np.uint32) << 16).view(F32)
     need(np.isfinite(values).all(), "a value that is not finite")
     return values
@@ -620,7 +626,7 @@ def own_form(name, keys, shape, rounds):
     if name in ("scaledsign", "onebit"):
         return {"scaledsign": scaledsign, "onebit": onebit}[name](data, shape, keys)
     if name in ("fp16", "bf16"):
-        return half(data, n, name)
+        return half(data, n, name, keys)
     if name == "natural":
         return natural(data, n, keys)
     if name in ("minmax", "nuqsgd", "zipml"):
@@ -653,7 +659,7 @@ def must_be_raw(name, keys, n, shape):
     if name == "natural":
         return natural_is_raw(n, keys)
     if name in ("fp16", "bf16"):
-        return n == 0
+        return n == 0 or (keys["code"] == "rans" and 2 + n + plane_bytes(n, 8) >= 4 * n + 1)
     if name == "randk":
         return kept(n, keys) == n
     if name == "lowrank":

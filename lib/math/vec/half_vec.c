@@ -140,3 +140,27 @@ TO_HALVES(fp16_random, fp16_random_lanes, RANDOM_PARAMS, key, first + (uint32_t)
 TO_HALVES(bf16_random, bf16_random_lanes, RANDOM_PARAMS, key, first + (uint32_t)i, )
 FROM_HALVES(fp16_floats, fp16_value_lanes)
 FROM_HALVES(bf16_floats, bf16_value_lanes)
+
+INLINE VecI joined_lanes(const uint8_t *high, const uint8_t *low, float *x)
+{
+    const VecU exponent = load_bytes(high), rest = load_bytes(low);
+    store_f(x, (VecF)(rest << 31 | exponent << 23 | rest >> 1 << 16));
+    return exponent == 255;
+}
+
+bool ISA_NAME(bf16_joined)(const uint8_t *high, const uint8_t *low, size_t n, float *x)
+{
+    VecI bad = {0};
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        bad |= joined_lanes(high + i, low + i, x + i);
+    if (i < n) {
+        uint8_t last[2][LANES] = {{0}};
+        float to[LANES];
+        memcpy(last[0], high + i, n - i);
+        memcpy(last[1], low + i, n - i);
+        bad |= joined_lanes(last[0], last[1], to);
+        memcpy(x + i, to, (n - i) * sizeof *x);
+    }
+    return !any(bad);
+}

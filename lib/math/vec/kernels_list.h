@@ -186,6 +186,8 @@ LOOP(bool, fp16_floats, (const uint8_t *in, size_t n, float *x))
 LOOP(void, bf16_nearest, (const float *x, size_t n, uint8_t *out))
 LOOP(void, bf16_random, (const float *x, size_t n, RngKey key, uint32_t first, uint8_t *out))
 LOOP(bool, bf16_floats, (const uint8_t *in, size_t n, float *x))
+/* bf16_floats of bf16s turned left by a bit, in high bytes and low bytes: the exponents, and the fractions and signs. */
+LOOP(bool, bf16_joined, (const uint8_t *high, const uint8_t *low, size_t n, float *x))
 
 /* `powers` rounds |x_i| at random, without bias, to the next lower or higher power of two. n <= BLOCK. power[i]
  * is the exponent field of the power, or 0 if x_i became zero. sign[i] is 1 if the result is negative. Returns
