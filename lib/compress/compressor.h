@@ -27,6 +27,7 @@ typedef struct {
 #define HUE_NONE "#000000"
 #define HUE_ATOMS "#0072b2"
 #define HUE_LEVELS "#c14a00"
+#define HUE_FLOATS "#00254d"
 #define HUE_SIGNS "#962a74"
 #define HUE_SPARSE "#00704d"
 #define HUE_LOWRANK "#7a4f00"

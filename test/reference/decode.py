@@ -14,6 +14,7 @@ import sys
 
 import numpy as np
 
+import blockfloats
 import chunks
 import clusters
 import dyadic
@@ -64,7 +65,7 @@ DEFAULTS = {
     "cas": clusters.DEFAULTS,
     "sketchml": quantiles.DEFAULTS,
     "stc": {"ratio": "0.01"}, "adaq": {"ratio": "0.01"}, "strom": {},
-    **sketches.DEFAULTS, **chunks.DEFAULTS, **science.DEFAULTS,
+    **blockfloats.DEFAULTS, **sketches.DEFAULTS, **chunks.DEFAULTS, **science.DEFAULTS,
 }
 SPARSIFIERS = ("topk", "threshold", "gaussiank", "sidco", "dgc")
 CHOICES = ("entry", "svd")  # the codecs between which joint chooses if it wraps none
@@ -678,6 +679,8 @@ def must_be_raw(name, keys, n, shape):
         return clusters.is_raw(n, keys)
     if name in science.DEFAULTS:
         return science.is_raw(shape, n, keys)
+    if name in blockfloats.DEFAULTS:
+        return blockfloats.is_raw(n, shape, keys)
     return {"qsgd": qsgd_is_raw, "terngrad": terngrad_is_raw}[name](n, keys) if name in ("qsgd", "terngrad") else None
 
 
@@ -717,6 +720,8 @@ def decode(spec, shape, rounds, address=None):
         return clusters.cas(last[1:], n, keys, address).reshape(shape)
     if name in science.DEFAULTS:
         return getattr(science, name)(last[1:], shape, n, keys).reshape(shape)
+    if name in blockfloats.DEFAULTS:
+        return blockfloats.decode(last[1:], shape, keys, address).reshape(shape)
     if name == "rotated":
         return rotations.rotated(last[1:], n, keys, address).reshape(shape)
     if name in ("drive", "eden"):

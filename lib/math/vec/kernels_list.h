@@ -161,6 +161,14 @@ LOOP(void, toss8, (const float *x, size_t n, Coin coin, RngKey key, uint32_t fir
 LOOP(bool, dequantise8, (const uint8_t *code, size_t n, Dequantiser d, float *x))
 LOOP(bool, dequantise32, (const uint32_t *code, size_t n, Dequantiser d, float *x))
 
+/* `minify` rounds x to codes of floats of a few bits (minifloat.h), `unminify` converts codes to floats: each block of
+ * b->size elements with a scale of its own. Element i draws random word `first` + i of *key; NULL: to the nearest.
+ * `unminify` returns false if a magnitude is above f->top. `peaks` sets peak[k] to the largest magnitude of block k. */
+LOOP(void, minify,
+     (const float *x, size_t n, const ScaledBlocks *b, const Minifloat *f, const RngKey *key, uint32_t first, uint8_t *code))
+LOOP(bool, unminify, (const uint8_t *code, size_t n, const ScaledBlocks *b, const Minifloat *f, float *x))
+LOOP(void, peaks, (const float *x, size_t n, size_t size, float *peak))
+
 /* `climb` rounds x to codes of levels that are powers of two (quantise.h). `descend` converts codes to floats,
  * and returns false if a code has a sign but level 0. */
 LOOP(void, climb, (const float *x, size_t n, Ladder l, RngKey key, uint32_t first, uint8_t *code))

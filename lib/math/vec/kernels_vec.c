@@ -21,6 +21,7 @@
 #include "math/vec/ladder_vec.c"
 #include "math/vec/mark_vec.c"
 #include "math/vec/measure_vec.c"
+#include "math/vec/minifloat_vec.c"
 #include "math/vec/picks_vec.c"
 #include "math/vec/planes_vec.c"
 #include "math/vec/powers_vec.c"
