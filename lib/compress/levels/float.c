@@ -379,8 +379,11 @@ static void decode_piece(void *data, size_t piece)
 static void turn_group(const FloatJob *j, size_t group, bool back, float z[GROUP])
 {
     uint32_t flip[GROUP];
-    for (size_t i = 0; i < GROUP; i++)
-        flip[i] = rng_u32(&j->c->rng, USE_SIGN, GROUP / 32 * group + i / 32) >> i % 32 << 31;
+    for (size_t w = 0; w < GROUP / 32; w++) {
+        const uint32_t word = rng_u32(&j->c->rng, USE_SIGN, GROUP / 32 * group + w);
+        for (size_t i = 0; i < 32; i++)
+            flip[32 * w + i] = word >> i << 31;
+    }
     for (size_t i = 0; i < GROUP && !back; i++)
         z[i] = bits_float(float_bits(z[i]) ^ flip[i]);
     hadamard(z, GROUP, 1);
