@@ -56,35 +56,11 @@ static void symbols_to_bytes(const Table *t, const uint16_t *symbol, size_t n, u
 }
 
 /* Writes a stream so that it ends at `end`; returns its bytes. */
-static size_t symbols_stream_put(const Table *t, unsigned lanes, const uint16_t *symbol, size_t n, uint8_t *end)
+static size_t stream_put(const Table *t, unsigned lanes, const uint8_t *byte, size_t n, uint8_t *end)
 {
-    uint8_t byte[BLOCK];
     RansWriter w;
     rans_writer(&w, &t->rans);
-    symbols_to_bytes(t, symbol, n, byte);
     return rans_put(&w, lanes, byte, n, end);
-}
-
-/* bytes_put does what symbols_stream_put does, for symbols that are bytes; several_put does what bytes_put does,
- * for RANS_SEVERAL streams with one lane each. */
-static size_t bytes_put(const Table *t, unsigned lanes, const uint8_t *symbol, size_t n, uint8_t *end)
-{
-    RansWriter w;
-    rans_writer(&w, &t->rans);
-    return rans_put(&w, lanes, symbol, n, end);
-}
-
-static void several_put(const Table *const t[RANS_SEVERAL], const uint8_t *const symbol[RANS_SEVERAL],
-                             size_t n, uint8_t *const end[RANS_SEVERAL], size_t size[RANS_SEVERAL])
-{
-    RansWriter own[RANS_SEVERAL];
-    const RansWriter *w[RANS_SEVERAL];
-    for (int k = 0; k < RANS_SEVERAL; k++) {
-        w[k] = k && t[k] == t[0] ? own : &own[k];
-        if (w[k] == &own[k])
-            rans_writer(&own[k], &t[k]->rans);
-    }
-    rans_put_several(w, symbol, n, end, size);
 }
 
 /* ---- counts ---- */
@@ -379,8 +355,10 @@ static uint8_t *put_body(const DensePlan *p, size_t block, uint8_t *end)
     const size_t n = block_size(s->n, block);
     uint8_t *start = p->room + block * p->room_size;
     uint16_t symbol[BLOCK];
+    uint8_t byte[BLOCK];
     const size_t low = split_block(p, block, symbol, start);
-    end -= symbols_stream_put(table_of(p, block), form_lanes(&p->form), symbol, n, end) + low;
+    symbols_to_bytes(table_of(p, block), symbol, n, byte);
+    end -= stream_put(table_of(p, block), form_lanes(&p->form), byte, n, end) + low;
     memmove(end, start, low);
     return end;
 }
@@ -403,25 +381,29 @@ static void put_block(DensePlan *p, size_t block)
     const Symbols *s = p->s;
     uint8_t *end = room_end(p, block);
     if (form_bytes(s, &p->form))
-        end -= bytes_put(table_of(p, block), form_lanes(&p->form), block_bytes(s, block), block_size(s->n, block), end);
+        end -= stream_put(table_of(p, block), form_lanes(&p->form), block_bytes(s, block), block_size(s->n, block), end);
     else
         end = put_body(p, block, end);
     end_block(p, block, end);
 }
 
-/* Does what put_block does, for RANS_SEVERAL whole blocks. */
+/* Does what put_block does, for RANS_SEVERAL whole blocks of streams with one lane. */
 static void put_several(DensePlan *p, size_t first)
 {
-    const Table *table[RANS_SEVERAL];
+    RansWriter writer[RANS_SEVERAL];
+    const RansWriter *w[RANS_SEVERAL];
     const uint8_t *symbol[RANS_SEVERAL];
     uint8_t *end[RANS_SEVERAL];
     size_t size[RANS_SEVERAL];
     for (size_t k = 0; k < RANS_SEVERAL; k++) {
-        table[k] = table_of(p, first + k);
+        const Table *table = table_of(p, first + k);
+        w[k] = k && table == table_of(p, first) ? writer : &writer[k];
+        if (w[k] == &writer[k])
+            rans_writer(&writer[k], &table->rans);
         symbol[k] = block_bytes(p->s, first + k);
         end[k] = room_end(p, first + k);
     }
-    several_put(table, symbol, BLOCK, end, size);
+    rans_put_several(w, symbol, BLOCK, end, size);
     for (size_t k = 0; k < RANS_SEVERAL; k++)
         end_block(p, first + k, end[k] - size[k]);
 }

@@ -113,8 +113,6 @@ const Literature literature[] = {
     {"float8", "fp8", NULL},
     {"FP8-LM", "fp8", "FP8-LM scales a tensor so that sums over workers do not overflow, and adds in 8 bits"},
     {"fp4", "mxfp4", NULL},
-    {"MX", "mxfp8", NULL},
-    {"microscaling", "mxfp8", NULL},
     {"MXINT8", "float:format=int8", NULL},
     {"MS-EDEN", "nvfp4:rounding=eden", NULL},
     {"Four Over Six", "nvfp4:best=fourover6", NULL},
@@ -145,7 +143,6 @@ const Literature literature[] = {
     {"ZipNN", "bf16:code=rans", "ZipNN codes the exponents by Huffman, in more bits; what is sent is the same"},
     {"DFloat11", "bf16:code=rans", "DFloat11 codes the exponents of weights by Huffman, for GPUs"},
     {"ZipCCL", "bf16:code=rans", "ZipCCL codes the exponents within collectives, for GPUs"},
-    {"lossless", "bf16:code=rans", "it loses nothing but float32's lower half; zstd+none loses nothing at all"},
     /* transforms and low rank */
     {"FFT", "fourier", NULL},
     {"Haar", "wavelet", NULL},

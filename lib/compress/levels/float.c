@@ -30,10 +30,9 @@ enum { OFF, FOUROVER6 };
 enum { PIECE = 4096, GROUP = 128, HEADS_MOST = PIECE / 16 };
 
 static const Minifloat formats[] = {
-    {"e4m3", 3, 7, 8, 8, 0x7e, 448, false},  {"e5m2", 2, 15, 8, 15, 0x7b, 57344, false},
-    {"e2m3", 3, 1, 6, 2, 31, 7.5f, false},   {"e3m2", 2, 3, 6, 4, 31, 28, false},
-    {"e2m1", 1, 1, 4, 2, 7, 6, false},       {"e3m0", 0, 3, 4, 4, 7, 16, false},
-    {"int8", 7, 0, 8, 0, 127, 1.984375f, true},
+    {3, 7, 8, 8, 0x7e, 448, false}, {2, 15, 8, 15, 0x7b, 57344, false}, {3, 1, 6, 2, 31, 7.5f, false},
+    {2, 3, 6, 4, 31, 28, false},    {1, 1, 4, 2, 7, 6, false},          {0, 3, 4, 4, 7, 16, false},
+    {7, 0, 8, 0, 127, 1.984375f, true},
 };
 static const char *const format_names[] = {"e4m3", "e5m2", "e2m3", "e3m2", "e2m1", "e3m0", "int8", NULL};
 static const char *const scale_names[] = {"e8m0", "rceil", "even", "e4m3", "f32", NULL};
@@ -122,9 +121,9 @@ static bool goes_raw(const FloatJob *j)
 }
 
 /* Scales that are floats lose precision with numbers near the least of float32: such tensors go as floats. */
-static bool is_tiny(const FloatJob *j, float most)
+static bool is_tiny(float most)
 {
-    return j->p.scale >= SCALE_E4M3 && most > 0 && most < 0x1p-100f;
+    return most > 0 && most < 0x1p-100f;
 }
 
 static size_t bound(const Call *c)
@@ -158,7 +157,7 @@ static int exponent_of(float v) /* floor(log2 v) of a normal number, -127 for sm
     return (int)(float_bits(v) >> 23 & 255) - 127;
 }
 
-/* Returns the exponent of a block's power of two, -127 to 127; more if nothing below clips nothing. */
+/* Returns the exponent of a block's power of two, -127 to 128; 128 if nothing below clips nothing. */
 static int exponent_for(const FloatJob *j, float peak)
 {
     const Minifloat *f = j->f;
@@ -203,21 +202,13 @@ static float tensor_for(const FloatJob *j, float most)
     return tensor;
 }
 
-/* Writes a block's head; its largest magnitude is `peak`. Returns false if numbers near the largest could be beyond
- * float32. */
-static bool put_head(const FloatJob *j, float peak, uint8_t *head)
+/* Writes a block's head; its largest magnitude is `peak`. take_head refuses the head if values could be beyond float32. */
+static void put_head(const FloatJob *j, float peak, uint8_t *head)
 {
     if (j->p.scale == SCALE_F32)
         store_f32(head, factor_for(j, peak));
-    else if (j->p.scale == SCALE_E4M3)
-        *head = e4m3_for(j, peak);
-    else {
-        const int e = exponent_for(j, peak);
-        if (e > 127)
-            return false;
-        *head = (uint8_t)(e + 127);
-    }
-    return true;
+    else
+        *head = j->p.scale == SCALE_E4M3 ? e4m3_for(j, peak) : (uint8_t)(exponent_for(j, peak) + 127);
 }
 
 /* Returns the scale of a head by which values are multiplied, or, with scale=f32, divided; NaN: no encoder writes it. */
@@ -302,8 +293,8 @@ static void choose_scale(const FloatJob *j, size_t block, size_t n, float peak)
     double error[2] = {0};
     float y[16];
     for (int k = 0; k < 2; k++) {
-        const float scale = put_head(j, k ? 1.5f * peak : peak, &head[k]) ? take_head(j, &head[k]) : 0,
-                    divisor = scale > 0 ? scale : INFINITY;
+        put_head(j, k ? 1.5f * peak : peak, &head[k]);
+        const float scale = take_head(j, &head[k]), divisor = scale > 0 ? scale : INFINITY;
         kernels()->minify(j->x + block * j->block, n, &(ScaledBlocks){16, &divisor, true}, j->f, NULL, 0, code);
         kernels()->unminify(code, n, &(ScaledBlocks){16, &scale, false}, j->f, y);
         for (size_t i = 0; i < n; i++) {
@@ -314,61 +305,29 @@ static void choose_scale(const FloatJob *j, size_t block, size_t n, float peak)
     j->head[block] = head[error[1] < error[0]];
 }
 
-static bool put_heads(const FloatJob *j, size_t from, size_t n)
+/* Writes the heads of the blocks of n elements from `from` on. */
+static void put_heads(const FloatJob *j, size_t from, size_t n)
 {
     const size_t first = from / j->block;
     float peak[HEADS_MOST];
-    bool good = true;
     kernels()->peaks(j->x + from, n, j->block, peak);
     for (size_t k = 0, i = 0; i < n; k++, i += j->block) {
-        good &= put_head(j, peak[k], j->head + (first + k) * j->head_size);
+        put_head(j, peak[k], j->head + (first + k) * j->head_size);
         if (j->p.best == FOUROVER6)
             choose_scale(j, first + k, n - i < j->block ? n - i : j->block, peak[k]);
     }
-    return good;
 }
 
 static void large_head(void *data, size_t block)
 {
-    FloatJob *j = data;
-    const size_t from = block * j->block, n = j->n - from < j->block ? j->n - from : j->block;
-    float peak = 0;
-    kernels()->peaks(j->x + from, n, n, &peak);
-    put_head(j, peak, j->head + block * j->head_size);
+    const FloatJob *j = data;
+    const size_t from = block * j->block;
+    put_heads(j, from, j->n - from < j->block ? j->n - from : j->block);
 }
 
 static size_t piece_size(const FloatJob *j, size_t piece)
 {
     return j->n - piece * PIECE < PIECE ? j->n - piece * PIECE : PIECE;
-}
-
-static void pack(const FloatJob *j, const uint8_t *code, size_t from, size_t n)
-{
-    if (j->f->width < 8)
-        planes_put8(code, n, j->f->width, j->code + planes_size(from, j->f->width));
-}
-
-static void encode_piece(void *data, size_t piece)
-{
-    FloatJob *j = data;
-    const size_t from = piece * PIECE, n = piece_size(j, piece);
-    uint8_t own[PIECE], *code = j->f->width == 8 ? j->code + from : own;
-    j->bad[piece] = small_blocks(j) && !put_heads(j, from, n);
-    if (j->bad[piece])
-        return;
-    round_piece(j, j->x, j->head, from, n, code);
-    pack(j, code, from, n);
-}
-
-static void decode_piece(void *data, size_t piece)
-{
-    FloatJob *j = data;
-    const size_t from = piece * PIECE, n = piece_size(j, piece);
-    uint8_t own[PIECE];
-    const uint8_t *code = j->f->width == 8 ? j->sent_code + from : own;
-    j->bad[piece] = (j->f->width < 8 &&
-                     !planes_get8(j->sent_code + planes_size(from, j->f->width), n, j->f->width, own)) ||
-                    !value_piece(j, j->sent_head, code, from, n, j->decoded + from);
 }
 
 /* ---- MS-EDEN ---- */
@@ -429,29 +388,39 @@ static void eden_group(FloatJob *j, size_t from, uint8_t *code)
     }
 }
 
-static void eden_piece(void *data, size_t piece)
+/* ---- pieces in parallel ---- */
+
+static void encode_piece(void *data, size_t piece)
 {
     FloatJob *j = data;
     const size_t from = piece * PIECE, n = piece_size(j, piece);
-    uint8_t code[PIECE];
-    j->bad[piece] = false;
-    for (size_t i = from; i < from + n; i += GROUP)
+    uint8_t own[PIECE], *code = j->f->width == 8 ? j->code + from : own;
+    if (small_blocks(j) && !j->turned)
+        put_heads(j, from, n);
+    if (!j->turned)
+        round_piece(j, j->x, j->head, from, n, code);
+    for (size_t i = from; i < from + n && j->turned; i += GROUP)
         eden_group(j, i, code + (i - from));
-    pack(j, code, from, n);
+    if (j->f->width < 8)
+        planes_put8(code, n, j->f->width, j->code + planes_size(from, j->f->width));
 }
 
-static void eden_decode_piece(void *data, size_t piece)
+static void decode_piece(void *data, size_t piece)
 {
     FloatJob *j = data;
+    const bool eden = j->p.rounding == EDEN;
     const size_t from = piece * PIECE, n = piece_size(j, piece), all = j->c->shape->n;
-    uint8_t code[PIECE];
-    float z[PIECE];
-    j->bad[piece] = !planes_get8(j->sent_code + planes_size(from, j->f->width), n, j->f->width, code) ||
-                    !value_piece(j, j->sent_head, code, from, n, z);
-    for (size_t i = 0; i < n && !j->bad[piece]; i += GROUP)
+    uint8_t own[PIECE];
+    float z[PIECE], *x = eden ? z : j->decoded + from;
+    const uint8_t *code = j->f->width == 8 ? j->sent_code + from : own;
+    j->bad[piece] = (j->f->width < 8 &&
+                     !planes_get8(j->sent_code + planes_size(from, j->f->width), n, j->f->width, own)) ||
+                    !value_piece(j, j->sent_head, code, from, n, x);
+    if (!eden || j->bad[piece])
+        return;
+    for (size_t i = 0; i < n; i += GROUP)
         turn_group(j, (from + i) / GROUP, true, z + i);
-    if (!j->bad[piece])
-        memcpy(j->decoded + from, z, (all - from < n ? all - from : n) * sizeof *z);
+    memcpy(j->decoded + from, z, (all - from < n ? all - from : n) * sizeof *z);
 }
 
 /* ---- the hooks of the codec ---- */
@@ -461,51 +430,34 @@ static size_t pieces_of(const FloatJob *j)
     return (j->n + PIECE - 1) / PIECE;
 }
 
-static bool any_bad(const FloatJob *j)
-{
-    for (size_t p = 0; p < pieces_of(j); p++)
-        if (j->bad[p])
-            return true;
-    return false;
-}
-
-/* Fills job.turned, and returns the elements to be rounded. */
-static Status turn(FloatJob *j)
-{
-    j->turned = NEW(j->c->scratch, float, j->n);
-    TRY(arena_check(j->turned, j->c->scratch, j->c->err));
-    parallel_for(j->c->threads, pieces_of(j), turn_piece, j);
-    j->x = j->turned;
-    return OK;
-}
-
 static Status encode(const Call *c, const float *x, Buf *out)
 {
     FloatJob j = open_job(c);
     const size_t n = c->shape->n;
-    const bool eden = j.p.rounding == EDEN;
-    if (goes_raw(&j) || is_tiny(&j, j.p.scale >= SCALE_E4M3 ? kernels()->abs_max(x, n) : 0))
+    const bool floats = j.p.scale >= SCALE_E4M3;
+    const float most = floats ? kernels()->abs_max(x, n) : 0;
+    bool good = j.p.rounding != EDEN || most <= EDEN_MOST;
+    if (goes_raw(&j) || (floats && is_tiny(most)))
         return raw_put(c, x, out);
     j.x = x;
-    j.bad = NEW(c->scratch, bool, pieces_of(&j));
-    TRY(arena_check(j.bad, c->scratch, c->err));
-    if (eden && kernels()->abs_max(x, n) > EDEN_MOST)
-        return FAIL(c->err, ERR_NUMERIC, "nvfp4: an element is beyond what can be rotated");
-    if (eden)
-        TRY(turn(&j));
-    j.tensor = j.p.scale == SCALE_E4M3 ? tensor_for(&j, kernels()->abs_max(j.x, j.n)) : 1;
+    if (j.p.rounding == EDEN && good) {
+        j.turned = NEW(c->scratch, float, j.n);
+        TRY(arena_check(j.turned, c->scratch, c->err));
+        parallel_for(c->threads, pieces_of(&j), turn_piece, &j);
+        j.x = j.turned;
+    }
     buf_u8(out, PAYLOAD_METHOD);
     if (j.p.scale == SCALE_E4M3)
-        buf_f32(out, j.tensor);
+        buf_f32(out, j.tensor = tensor_for(&j, j.turned ? kernels()->abs_max(j.turned, j.n) : most));
     j.head = buf_room(out, j.head_size * j.blocks);
     j.code = buf_room(out, codes_size(&j, j.n));
     if (!small_blocks(&j))
         parallel_for(c->threads, j.blocks, large_head, &j);
-    parallel_for(c->threads, pieces_of(&j), eden ? eden_piece : encode_piece, &j);
-    bool bad = any_bad(&j);
-    for (size_t b = 0; b < j.blocks && !bad; b++)
-        bad = isnan(take_head(&j, j.head + b * j.head_size));
-    if (bad || !isfinite(j.tensor))
+    if (good)
+        parallel_for(c->threads, pieces_of(&j), encode_piece, &j);
+    for (size_t b = 0; b < j.blocks && good; b++)
+        good = !isnan(take_head(&j, j.head + b * j.head_size));
+    if (!good)
         return FAIL(c->err, ERR_NUMERIC, "%s: a value is beyond float32", c->self->ops->name);
     streams_bits(c->streams, 8 * (double)(method_bytes(&j) - 1));
     return OK;
@@ -530,9 +482,10 @@ static Status decode(const Call *c, Bytes in, float *x)
     for (size_t b = 0; b < j.blocks; b++)
         if (isnan(take_head(&j, j.sent_head + b * j.head_size)))
             return payload_bad(c, "the scale of block %zu is no scale", b);
-    parallel_for(c->threads, pieces_of(&j), j.p.rounding == EDEN ? eden_decode_piece : decode_piece, &j);
-    if (any_bad(&j))
-        return payload_bad(c, "codes or padding that no encoder writes");
+    parallel_for(c->threads, pieces_of(&j), decode_piece, &j);
+    for (size_t p = 0; p < pieces_of(&j); p++)
+        if (j.bad[p])
+            return payload_bad(c, "codes or padding that no encoder writes");
     return j.p.rounding == EDEN ? payload_finite(c, x) : OK; /* only a rotation can lead beyond the scales' values */
 }
 
@@ -542,7 +495,7 @@ static double variance(const Call *c, const float *x)
     FloatJob j = open_job(c);
     const float most = kernels()->abs_max(x, c->shape->n);
     double sum = 0;
-    if (goes_raw(&j) || is_tiny(&j, most))
+    if (goes_raw(&j) || (j.p.scale >= SCALE_E4M3 && is_tiny(most)))
         return 0;
     if (j.p.rounding != STOCHASTIC)
         return NAN;
@@ -552,8 +505,8 @@ static double variance(const Call *c, const float *x)
         float peak;
         end = j.n - from < j.block ? j.n : from + j.block;
         kernels()->peaks(x + from, end - from, end - from, &peak);
-        const double scale = put_head(&j, peak, head) ? (double)take_head(&j, head) : NAN,
-                     unit = j.p.scale == SCALE_F32 ? 1 / scale : scale, least = (double)minifloat_least(j.f);
+        put_head(&j, peak, head);
+        const double scale = (double)take_head(&j, head), unit = j.p.scale == SCALE_F32 ? 1 / scale : scale, least = (double)minifloat_least(j.f);
         for (size_t i = from; i < end && peak > 0; i++) {
             const double v = fabs((double)x[i]) / unit, top = v > least ? exp2(floor(log2(v))) : least,
                          quantum = ldexp(top, -j.f->fraction), part = fmod(v, quantum);

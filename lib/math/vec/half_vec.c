@@ -154,13 +154,9 @@ bool ISA_NAME(bf16_joined)(const uint8_t *high, const uint8_t *low, size_t n, fl
     size_t i = 0;
     for (; i + LANES <= n; i += LANES)
         bad |= joined_lanes(high + i, low + i, x + i);
-    if (i < n) {
-        uint8_t last[2][LANES] = {{0}};
-        float to[LANES];
-        memcpy(last[0], high + i, n - i);
-        memcpy(last[1], low + i, n - i);
-        bad |= joined_lanes(last[0], last[1], to);
-        memcpy(x + i, to, (n - i) * sizeof *x);
+    for (; i < n; i++) {
+        x[i] = bits_float((uint32_t)low[i] << 31 | (uint32_t)high[i] << 23 | (uint32_t)(low[i] >> 1) << 16);
+        bad[0] |= high[i] == 255;
     }
     return !any(bad);
 }

@@ -12,7 +12,6 @@
 #include "base/bytes.h"
 
 typedef struct {
-    const char *name;
     int fraction, bias, width; /* F, the exponent's bias, bits of a code */
     int emax;                  /* floor(log2 most) */
     uint32_t top;              /* the largest magnitude */
@@ -30,16 +29,11 @@ static inline float minifloat_shift(const Minifloat *f)
 {
     return bits_float((uint32_t)(151 - f->bias - f->fraction) << 23);
 }
-/* How many bits of a fixed-point number decide at random below `minifloat_least`. */
-static inline int minifloat_guard(const Minifloat *f)
-{
-    return 30 - f->fraction;
-}
 
 /* Returns the magnitude that v in [0, most] is rounded to. `word`: 32 random bits; NULL: to the nearest. */
 static inline uint32_t minifloat_round(const Minifloat *f, float v, const uint32_t *word)
 {
-    const int cut = 23 - f->fraction, guard = minifloat_guard(f);
+    const int cut = 23 - f->fraction, guard = 30 - f->fraction;
     const uint32_t bits = float_bits(v), unbias = (uint32_t)(127 - f->bias) << f->fraction;
     if (v >= minifloat_least(f))
         return ((bits + (word ? ~*word >> (32 - cut) : (1u << (cut - 1)) - 1 + (bits >> cut & 1))) >> cut) - unbias;

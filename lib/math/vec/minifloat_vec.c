@@ -3,7 +3,7 @@
 
 INLINE VecU minifloat_round_lanes(VecF v, const Minifloat *f, bool random, VecU word)
 {
-    const int cut = 23 - f->fraction, guard = minifloat_guard(f);
+    const int cut = 23 - f->fraction, guard = 30 - f->fraction;
     const VecF least = set_f(minifloat_least(f));
     const VecU bits = (VecU)v, unbias = set_u((uint32_t)(127 - f->bias) << f->fraction);
     VecU normal, small;
