@@ -27,10 +27,10 @@ typedef struct {
 /* ==== options and candidates ==== */
 
 /* Candidates without -c: of each way to compress, the codecs that are most often fastest on the links of docs/cost.md.
- * Biased codecs stand under error feedback, without which training need not converge. */
-static const char *const shortlist[] = {"qsgd",        "terngrad", "natural",      "eden", "intsgd",
-                                        "ef+thc",      "randk",    "entry",        "svd",  "ef+topk",
-                                        "ef+powersgd", "ef+stc",   "ef+scaledsign"};
+ * Biased codecs stand under error feedback, without which training need not converge; bf16 loses too little to need it. */
+static const char *const shortlist[] = {"qsgd",        "terngrad", "natural",       "eden", "intsgd",
+                                        "ef+thc",      "randk",    "entry",         "svd",  "ef+topk",
+                                        "ef+powersgd", "ef+stc",   "ef+scaledsign", "bf16:code=rans"};
 static const char *const baselines[] = {"none", "bf16"};
 
 enum {

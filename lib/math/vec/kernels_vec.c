@@ -16,6 +16,7 @@
 #include "math/vec/half_vec.c"
 #include "math/vec/knots_vec.c"
 #include "math/vec/measure_vec.c"
+#include "math/vec/minifloat_vec.c"
 #include "math/vec/planes_vec.c"
 #include "math/vec/powers_vec.c"
 #include "math/vec/quantise_vec.c"
