@@ -21,9 +21,9 @@ $(MAN)/done: $(PROGRAMS)
 	@sed -i 's/@date@/$(MAN_DATE)/' $(MAN)/man?/*
 	@touch $@
 
-# A wheel for `pip install` that contains the library.
-wheel: $(LIBRARY)
-	@$(PYTHON) lib/python/make_wheel.py $(VERSION) $(B)/public/$(SONAME) build/wheel
+# A wheel for `pip install` that contains the library and the programs.
+wheel: all
+	@$(PYTHON) lib/python/make_wheel.py $(B)/public/$(SONAME) build/wheel
 
 HTML := build/html
 .PHONY: html
