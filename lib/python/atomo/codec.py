@@ -131,7 +131,7 @@ def _address(array: Any) -> int:
     try:
         return ctypes.addressof(_NOTHING.from_buffer(array))  # four times as fast as array.ctypes; writable arrays only
     except (TypeError, ValueError, BufferError):
-        return array.ctypes.data
+        return int(array.ctypes.data)
 
 
 _HUGE_PAGE = 1 << 21  # bytes
