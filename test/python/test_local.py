@@ -145,7 +145,7 @@ def work(rank, world, meeting, runs):
 
 # ---- a transformer ----
 
-LETTERS, CONTEXT, STEPS, WIDTH = 8, 32, 384, 32
+LETTERS, CONTEXT, STEPS, WIDTH = 8, 32, 640, 32
 
 
 class Transformer(nn.Module):

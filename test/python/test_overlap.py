@@ -27,7 +27,7 @@ except ImportError:
 import atomo.torch
 
 if not atomo.torch._ALONGSIDE:
-    print("skip test_overlap: needs PyTorch 2.1")
+    print("skip test_overlap: needs torch 2.1")
     sys.exit(0)
 
 from test_ranks import WAIT, Run, batch
