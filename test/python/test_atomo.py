@@ -292,29 +292,41 @@ class Files(unittest.TestCase):
         self.assertEqual(large.tobytes(), (x + 1).tobytes())
 
 
+# Runs each block in a folder that has the data sets; says which modules are missing.
+BLOCKS = """
+import json, os, shutil, sys
+import atomo
+os.symlink(sys.argv[1], "datasets")
+names = {}
+for block in json.load(sys.stdin):
+    try:
+        exec(block, names)
+    except ImportError as missing:
+        print("left out: needs", missing.name)
+    except atomo.Error as error:
+        if shutil.which("gnuplot") or "gnuplot" not in str(error):
+            raise
+"""
+
+
 class Documents(unittest.TestCase):
     def test_the_examples_of_python_md_run(self):
-        """One after the other, in a folder that has the data sets; test_torch runs the whole programs."""
+        """One after the other; test_torch runs the whole programs. In a process of its own, for PyTorch's threads do not fork."""
         blocks = [part.split("```")[0] for part in (SOURCE / "docs" / "python.md").read_text().split("```python\n")[1:]]
         self.assertGreaterEqual(len(blocks), 12)
-        names, here = {}, os.getcwd()
-        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()) as out:
-            os.chdir(folder)
-            try:
-                os.symlink(SOURCE / "datasets", "datasets")
-                for block in blocks:
-                    try:
-                        exec(block, names)
-                    except ImportError as missing:  # a module that make check does not need
-                        print("left out: needs", missing.name)
-                    except atomo.Error as error:
-                        if shutil.which("gnuplot") or "gnuplot" not in str(error):
-                            raise
-            finally:
-                os.chdir(here)
-        self.assertIn("bytes instead of 524288", out.getvalue())
-        self.assertIn("bits | 1 to 16 | 4 |", out.getvalue())
-        missing = {line.split()[-1] for line in out.getvalue().splitlines() if line.startswith("left out: needs")}
+        with tempfile.TemporaryDirectory() as folder:
+            run = subprocess.run(
+                [os.sys.executable, "-c", BLOCKS, str(SOURCE / "datasets")],
+                cwd=folder,
+                env={**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(os.path.abspath(atomo.__file__)))},
+                input=json.dumps(blocks),
+                capture_output=True,
+                text=True,
+            )
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("bytes instead of 524288", run.stdout)
+        self.assertIn("bits | 1 to 16 | 4 |", run.stdout)
+        missing = {line.split()[-1] for line in run.stdout.splitlines() if line.startswith("left out: needs")}
         self.assertLessEqual(missing, {name for name in ("torch", "pandas", "h5py", "matplotlib") if not module(name)})
 
 

@@ -96,23 +96,32 @@ def _watched() -> bool:
     return sys.stderr.isatty() or "ipykernel" in sys.modules
 
 
+def _draw(bar: str) -> None:
+    print("\r" + bar.ljust(79), end="\r", file=sys.stderr, flush=True)
+
+
 def _said(reading: int, show: bool) -> str:
     """All that the program says but its progress bar, which is drawn here; the program writes a bar at once, behind a \\r."""
-    said = b""
+    said, drawn = b"", False
     while True:
         try:
             chunk = os.read(reading, 4096)
         except OSError:  # the end of a terminal
             chunk = b""
         if not chunk:
-            return said.decode("utf-8", "replace").replace("\r\n", "\n")
+            break
         if chunk.startswith(b"\r") and not chunk.startswith(b"\r\n"):
             bar, _, note = chunk.rpartition(b"\x1b[K")
             said += note
-            if show:
-                print("\r" + bar.decode("utf-8", "replace").strip("\r").ljust(79), end="\r", file=sys.stderr, flush=True)
+            bars = [b for b in bar.decode("utf-8", "replace").replace("\x1b[K", "").split("\r") if b]
+            if show and bars:
+                _draw(bars[-1])
+                drawn = True
         else:
             said += chunk
+    if drawn:
+        _draw("")
+    return said.decode("utf-8", "replace").replace("\r\n", "\n")
 
 
 def _failed(code: int, said: str) -> Error:

@@ -30,6 +30,7 @@ from ._library import (
 from .codec import Array, Codec, _address, as_floats, table
 
 _SHOWN = 60  # rows that a notebook shows
+_ASIDE = ("_se", "_p", "_z", "_freedom", "_min", "_max", "_holm")  # ends of fields that it leaves out
 
 
 class Records(List[Dict[str, Any]]):
@@ -52,9 +53,10 @@ class Records(List[Dict[str, Any]]):
         return pandas.DataFrame(self)
 
     def _repr_html_(self) -> str:
-        """The first records, with the columns in which one of them has a value."""
+        """The first records, with the fields in which one of them has a value, but without errors and bounds of others."""
         shown = self[:_SHOWN]
-        names = [n for n in dict.fromkeys(name for r in shown for name in r) if any(r.get(n) is not None for r in shown)]
+        every = dict.fromkeys(name for r in shown for name in r if not name.endswith(_ASIDE))
+        names = [n for n in every if any(r.get(n) is not None for r in shown)]
         more = "<p>%d more records</p>" % (len(self) - _SHOWN) if len(self) > _SHOWN else ""
         return table(names, ([r.get(n) for n in names] for r in shown)) + more
 
