@@ -141,6 +141,7 @@ VERBOSE_guest := -v
 python-tests: $(filter-out python-digits python-installed,$(PYTHON_TESTS:%=python-%))
 
 # All of them with the packages of test/python/requirements.txt, from PyPI, in an environment of their own. Nothing else needs it.
+#: make check-python   the tests of the Python package with PyTorch 2.13, pandas and mypy from PyPI, in build/venv
 VENV := build/venv
 .PHONY: check-python
 $(VENV)/done: test/python/requirements.txt

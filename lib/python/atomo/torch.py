@@ -97,7 +97,7 @@ class State:
     model         gives the parameters their names, which are part of their random address; without it they are numbered in the
                   order in which they first come, which is the same on all ranks
     min_elements  smaller parameters travel as floats
-    process_group the ranks that exchange payloads; by itself DDP's own
+    process_group the group that carries payloads, and nothing else; by itself a new one of DDP's ranks, over gloo
     exchange      "gather": all ranks get all payloads; "reduce": payloads are merged on the way, which codecs whose payloads
                   add allow, and a power of two of ranks; "auto": reduce where it sends fewer bytes, but gather the floats of
                   small tensors where other tensors are gathered
