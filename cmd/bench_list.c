@@ -206,9 +206,6 @@ static char *excludes_of(const Param *schema, const Param *p, Arena *a)
 /* Returns the table's rows, one for each key; NULL: out of memory. */
 static Value *keys_of(const Compressor *ops, size_t *count, Arena *a)
 {
-    static const char *const types[] = {
-        [PARAM_INT] = "whole",     [PARAM_REAL] = "real", [PARAM_BOOL] = "switch",
-        [PARAM_CHOICE] = "choice", [PARAM_SPEC] = "spec", [PARAM_TEXT] = "text"};
     size_t keys = 0;
     while (ops->params && ops->params[keys].key)
         keys++;
@@ -219,7 +216,7 @@ static Value *keys_of(const Compressor *ops, size_t *count, Arena *a)
         Value *row = rows + i * KEY_COLUMNS;
         const char *excludes = excludes_of(ops->params, p, a);
         row[0] = value_text(p->key);
-        row[1] = value_text(types[p->type]);
+        row[1] = value_text(param_type(p));
         row[2] = value_text(text_copy(a, param_range(p, range)));
         row[3] = value_text(p->fallback);
         row[4] = value_bool(p->rate);

@@ -75,6 +75,14 @@ const char *param_value(const Param *p, const void *params, char out[32])
     }
 }
 
+const char *param_type(const Param *p)
+{
+    static const char *const types[] = {
+        [PARAM_INT] = "whole",     [PARAM_REAL] = "real", [PARAM_BOOL] = "switch",
+        [PARAM_CHOICE] = "choice", [PARAM_SPEC] = "spec", [PARAM_TEXT] = "text"};
+    return types[p->type];
+}
+
 const char *param_range(const Param *p, char out[96])
 {
     char low[32], high[32];

@@ -71,8 +71,9 @@ Status param_parse(const Param *schema, void *params, const char *owner, const c
 Status param_set(const Param *schema, void *params, const char *owner, const char *key, const char *value,
                  Error *err);
 
-/* param_value returns a key's value as text (NULL: unset). param_range returns a key's range or choices for
- * messages: "1 to 16", "l2|linf". */
+/* param_type names a key's type: whole, real, switch, choice, text or spec. param_value returns a key's value as text
+ * (NULL: unset). param_range returns a key's range or choices for messages: "1 to 16", "l2|linf". */
+const char *param_type(const Param *p);
 const char *param_value(const Param *p, const void *params, char out[32]);
 const char *param_range(const Param *p, char out[96]);
 
