@@ -1,15 +1,14 @@
 /* plot.c -- the list of all kinds of figures, and drawing a figure from files of data. */
-#include "report/plot_look.h"
+#include "report/plot_figure.h"
 #include "base/outfile.h"
 
-#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 const PlotKind *const plot_kinds[] = {
     &plot_pareto,      &plot_errors,         &plot_spectrum, &plot_histogram,  &plot_merge,
-    &plot_convergence, &plot_iteration_time, &plot_runtime,  &plot_break_even, NULL};
+    &plot_convergence, &plot_iteration_time, &plot_runtime,  &plot_break_even, &plot_heat, &plot_budget, NULL};
 
 static const char *kind_name(const void *kinds, size_t i)
 {
@@ -66,31 +65,30 @@ static Status join_data(const PlotKind *kind, const Csv *data, Csv *joined, Aren
     return check_data(kind, joined, err);
 }
 
-Status plot_rows(const PlotKind *kind, const Csv *data, Value **rows, size_t *count, Arena *a, Error *err)
+/* A figure draws at most this many lines. */
+enum { LINES_MOST = 400 };
+
+static Status make(PlotFigure *f, const PlotKind *kind, const Csv *data, Arena *a, Error *err)
 {
     Csv joined;
     TRY(join_data(kind, data, &joined, a, err));
-    return kind->pick(&joined, rows, count, a, err);
+    TRY(kind->make(f, &joined, a, err));
+    if (f->count > LINES_MOST) {
+        FAIL(err, ERR_CORRUPT, "it has over %d lines: a figure has at most that many", LINES_MOST);
+        return error_hint(err, "atomo-bench report RESULT --where selects records");
+    }
+    const char *draws = plot_draws(&joined, a);
+    TRY(arena_check(draws, a, err));
+    text_addf(&f->caption, "%s%s.", *draws ? "; " : "", draws);
+    return plot_dress(f, kind, a, err);
 }
 
-Status plot_text(const PlotKind *kind, const Csv *data, const TextList *labels, char **text, Arena *a,
-                 Error *err)
+Status plot_script(const PlotKind *kind, const Csv *data, const PlotOptions *look, const char *ending, PlotFigure *f,
+                   char **script, Arena *a, Error *err)
 {
-    Value *rows;
-    size_t count;
-    TRY(plot_rows(kind, data, &rows, &count, a, err));
-    const char *draws = plot_draws(kind, data, a);
-    TRY(arena_check(draws, a, err));
-    const size_t own = plot_columns(kind), all = own + (kind->named ? dress_columns(draws) : 0);
-    if (kind->named)
-        TRY(plot_dress(kind, labels, draws, &rows, count, a, err));
-    Column *columns = NEW_ZERO(a, Column, all);
-    TRY(arena_check(columns, a, err));
-    for (size_t k = 0; k < all; k++)
-        columns[k].name = k < own ? kind->columns[k].name : plot_dress_columns[k - own];
-    const ReportSpec spec = {.columns = columns, .column_count = all, .format = FORMAT_CSV};
-    *text = report_text(&spec, rows, count, a);
-    return arena_check(*text, a, err);
+    *f = (PlotFigure){.o = look, .caption = {.arena = a}};
+    TRY(make(f, kind, data, a, err));
+    return plot_layout(f, ending, script, a, err);
 }
 
 static bool is_stdout(const char *figure)
@@ -111,67 +109,131 @@ static const char *ending_of(const char *figure)
     return NULL;
 }
 
-/* The figure's data go to a file beside it. */
-static Status open_beside(OutFile *beside, const char *figure, const char *data, Arena *a, Error *err)
+/* ---- what stands beside the picture ---- */
+
+/* The points that are drawn, as CSV. */
+static char *points_text(const PlotFigure *f, Arena *a)
 {
-    const char *path = text_format(a, "%.*s.plot.csv", (int)strlen(figure) - 4, figure);
-    TRY(arena_check(path, a, err));
-    TRY(outfile_open(beside, path, a, err));
-    outfile_bytes(beside, data, strlen(data));
-    if (fflush(beside->to) && !beside->failed)
-        beside->failed = errno;
-    return OK;
+    enum { LINE, X, Y, LOW, HIGH, RATE, COUNT };
+    static const Column columns[COUNT] = {{"line", true}, {"x", true}, {"y", true}, {"low", true}, {"high", true}, {"rate", true}};
+    size_t points = f->bars * (BAR_PARTS + 1), n = 0;
+    for (size_t k = 0; k < f->count; k++)
+        points += f->line[k].count;
+    Value *row = NEW(a, Value, (points + 1) * COUNT);
+    for (size_t k = 0; row && k < f->count; k++)
+        for (size_t i = 0; i < f->line[k].count; i++, n++) {
+            const PlotPoint *p = &f->line[k].point[i];
+            memcpy(row + n * COUNT,
+                   (Value[COUNT]){value_text(f->line[k].name), value_real(p->x), value_real(p->y), value_real(p->low),
+                                  value_real(p->high), value_text(p->rate)},
+                   COUNT * sizeof *row);
+        }
+    for (size_t k = 0; row && k < f->bars; k++)
+        for (size_t i = 0; i <= BAR_PARTS; i++, n++) {
+            const PlotBar *b = &f->bar[k];
+            memcpy(row + n * COUNT,
+                   (Value[COUNT]){value_text(b->name), value_text(b->tag), value_real(i < BAR_PARTS ? b->part[i] : b->total),
+                                  value_none(), value_none(), value_text(i < BAR_PARTS ? bar_part_names[i] : "total")},
+                   COUNT * sizeof *row);
+        }
+    const ReportSpec spec = {.columns = columns, .column_count = COUNT, .format = FORMAT_CSV};
+    return row ? report_text(&spec, row, n, a) : NULL;
 }
 
-/* Saves both files, or neither where one cannot be written: a figure must not stand beside the data of another one. Without
- * `drawn`, saves the data alone. */
-static Status save(const char *figure, const Drawing *drawn, const char *data, Arena *a, Error *err)
+static Status save_data(const char *figure, const PlotFigure *f, Arena *a, Error *err)
 {
-    OutFile beside;
-    if (is_stdout(figure))
-        return drawn ? outfile_save(figure, drawn->data, drawn->size, a, err) : OK;
-    TRY(open_beside(&beside, figure, data, a, err));
-    const Status status =
-        !drawn || beside.failed ? OK : outfile_save(figure, drawn->data, drawn->size, a, err);
-    if (status == OK)
-        return outfile_commit(&beside, err);
-    outfile_abandon(&beside);
-    return status;
+    const char *path = text_format(a, "%.*s.plot.csv", (int)strlen(figure) - 4, figure), *text = points_text(f, a);
+    TRY(arena_check(path && text, a, err));
+    return outfile_save(path, text, strlen(text), a, err);
 }
 
-/* Sets *out to the column on the x axis: `x`, or the kind's default if `x` is NULL. */
-static Status choose_x(const PlotKind *kind, const char *x, const char **out, Error *err)
+/* Appends the caption as the subject of a PDF, by an incremental update, whose table is in the form of the file's own. */
+static Status pdf_describe(Drawing *d, const char *caption, Arena *a, Error *err)
 {
-    *out = kind->against ? kind->against[0] : "";
-    if (!x)
+    const char *start = memmem(d->data + (d->size < 64 ? 0 : d->size - 64), d->size < 64 ? d->size : 64, "startxref", 9);
+    const unsigned long at = start ? strtoul(start + 9, NULL, 10) : d->size;
+    const char *from = at < d->size ? d->data + at : NULL;
+    const bool plain = from && !strncmp(from, "xref", 4);
+    const size_t left = from ? d->size - at : 0;
+    const char *size = from ? memmem(from, left, "/Size ", 6) : NULL, *root = from ? memmem(from, left, "/Root ", 6) : NULL;
+    if (!size || !root)
         return OK;
-    if (!kind->against)
-        return FAIL(err, ERR_USAGE, "--x %s: %s has one x axis only", x, kind->name);
-    for (const char *const *known = kind->against; *known; known++)
-        if (!strcmp(*known, x)) {
-            *out = *known;
+    const unsigned long objects = strtoul(size + 6, NULL, 10), catalog = strtoul(root + 6, NULL, 10);
+    TextBuf out = {.arena = a};
+    text_add_bytes(&out, d->data, d->size);
+    const size_t info = out.size;
+    text_addf(&out, "%lu 0 obj\n<< /Creator (atomo-bench) /Subject <FEFF", objects);
+    for (const char *s = caption; *s; s += text_utf8(s, 4))
+        text_addf(&out, "%04X", (unsigned)text_code(s, text_utf8(s, 4)));
+    text_add(&out, "> >>\nendobj\n");
+    const size_t table = out.size;
+    const char *trailer = text_format(a, "/Size %lu /Root %lu 0 R /Info %lu 0 R /Prev %lu", objects + 2, catalog, objects, at);
+    TRY(arena_check(trailer, a, err));
+    if (plain)
+        text_addf(&out, "xref\n%lu 1\n%010zu 00000 n \ntrailer\n<< %s >>\n", objects, info, trailer);
+    else
+        text_addf(&out, "%lu 0 obj\n<< /Type /XRef /W [1 4 1] /Index [%lu 2] /Filter /ASCIIHexDecode /Length 25 %s >>\nstream\n"
+                  "01%08zX0001%08zX00>\nendstream\nendobj\n", objects + 1, objects, trailer, info, table);
+    text_addf(&out, "startxref\n%zu\n%%%%EOF\n", table);
+    d->data = text_done(&out);
+    d->size = out.size;
+    return arena_check(d->data, a, err);
+}
+
+/* Adds the caption to the figure: as SVG's description, a comment of LaTeX, the subject of a PDF. */
+static Status describe(Drawing *d, const char *ending, const char *caption, Arena *a, Error *err)
+{
+    TextBuf out = {.arena = a};
+    if (!strcmp(ending, ".tex")) {
+        text_addf(&out, "%% %s\n", caption);
+        text_add_bytes(&out, d->data, d->size);
+    } else if (!strcmp(ending, ".svg")) {
+        const char *svg = strstr(d->data, "<svg"), *end = svg ? strchr(svg, '>') : NULL;
+        const size_t head = end ? (size_t)(end + 1 - d->data) : 0;
+        text_add_bytes(&out, d->data, head);
+        text_add(&out, head ? "\n<desc>" : "");
+        for (const char *s = head ? caption : ""; *s; s++)
+            text_add_bytes(&out, *s == '<' ? "&lt;" : *s == '&' ? "&amp;" : s, *s == '<' ? 4 : *s == '&' ? 5 : 1);
+        text_add(&out, head ? "</desc>" : "");
+        text_add_bytes(&out, d->data + head, d->size - head);
+    } else if (!strcmp(ending, ".pdf")) {
+        return pdf_describe(d, caption, a, err);
+    } else
+        return OK;
+    d->data = text_done(&out);
+    d->size = out.size;
+    return arena_check(d->data, a, err);
+}
+
+/* ---- options ---- */
+
+static Status choose_one(const PlotKind *kind, const char *option, const char *const *known, const char **chosen, Error *err)
+{
+    const char *asked = *chosen;
+    *chosen = known ? known[0] : "";
+    if (!asked)
+        return OK;
+    if (!known)
+        return FAIL(err, ERR_USAGE, "%s %s: %s has one such axis only", option, asked, kind->name);
+    for (; *known; known++)
+        if (!strcmp(*known, asked)) {
+            *chosen = *known;
             return OK;
         }
-    text_unknown(err, x, text_list_name, kind->against, "--x %s: %s is not drawn against that", x,
+    text_unknown(err, asked, text_list_name, option[2] == 'x' ? kind->against : kind->up, "%s %s: %s has no such axis", option, asked,
                  kind->name);
-    return error_hint(err, "atomo-bench plot --help lists what it is drawn against");
+    return error_hint(err, "atomo-bench plot --help lists what is drawn");
 }
 
-/* Sets `*inches` to the number at the start of `width` ("3.25in" or "3.25"), or to "" without a width. */
-static Status choose_width(const char *width, const char **inches, Arena *a, Error *err)
+static Status check_options(const PlotKind *kind, PlotOptions *o, Error *err)
 {
-    const size_t length = width ? strlen(width) : 0,
-                 unit = length > 2 && !strcmp(width + length - 2, "in") ? 2 : 0;
-    double value;
-    *inches = "";
-    if (!width)
-        return OK;
-    *inches = text_slice(a, width, length - unit);
-    TRY(arena_check(*inches, a, err));
-    if (text_to_real(*inches, &value) && value >= 2 && value <= 20)
-        return OK;
-    FAIL(err, ERR_USAGE, "--width %s: want a width in inches, from 2in to 20in", width);
-    return error_hint(err, "a column of a paper is 3.25in wide, a page 6.75in");
+    TRY(choose_one(kind, "--x", kind->against, &o->x, err));
+    TRY(choose_one(kind, "--y", kind->up, &o->y, err));
+    if (kind->of_tensors && o->labels.count)
+        return FAIL(err, ERR_USAGE, "--label %s: the lines of %s are tensors, which keep their names", o->labels.item[0], kind->name);
+    if (o->linear && (o->logx || o->logy))
+        return FAIL(err, ERR_USAGE, "--linear and --log%c: want one of them", o->logx ? 'x' : 'y');
+    return o->last >= 0 && o->last <= 1 ? OK : FAIL(err, ERR_USAGE, "--last %g: want a share from 0 to 1", o->last);
 }
 
 /* Hint for a file of gradients: the command that makes the figure's data from it. Keeps other hints. */
@@ -202,44 +264,42 @@ static Status load_all(Csv *all, const PlotKind *kind, const TextList *paths, Ar
     return OK;
 }
 
-Status plot_draw(const PlotJob *job, Arena *a, Error *err)
+Status plot_draw(const PlotJob *job, PlotSaid *said, Arena *a, Error *err)
 {
     const PlotKind *kind = find_kind(job->kind);
-    const char *x, *inches, *ending = ending_of(job->figure);
+    const char *ending = ending_of(job->figure);
+    PlotOptions look = job->look;
+    PlotFigure f;
     Csv csv;
-    char *text;
+    char *script;
     Drawing drawn;
     if (!kind)
         return refuse_kind(job->kind, err);
-    TRY(choose_x(kind, job->x, &x, err));
-    TRY(choose_width(job->width, &inches, a, err));
-    if (!kind->named && job->labels.count)
-        return FAIL(err, ERR_USAGE, "--label %s: the lines of %s are tensors, which keep their names",
-                    job->labels.item[0], kind->name);
+    TRY(check_options(kind, &look, err));
     if (!ending)
-        return FAIL(err, ERR_USAGE, "%s: want a figure whose name ends in .pdf, .svg, .png or .tex",
-                    job->figure);
+        return FAIL(err, ERR_USAGE, "%s: want a figure whose name ends in .pdf, .svg, .png or .tex", job->figure);
     TRY(load_all(&csv, kind, &job->data, a, err));
-    if (plot_text(kind, &csv, &job->labels, &text, a, err) != OK)
+    if (plot_script(kind, &csv, &look, ending, &f, &script, a, err) != OK)
         return error_at(err, "%s", job->data.item[0]);
-    const ScriptArguments more = {x, inches, job->note ? job->note : ""};
-    const Status status = gnuplot_draw(&drawn, kind->name, text, ending, &more, job->stopped, a, err);
-    if (status != OK && (status == ERR_STOPPED || !access(job->figure, F_OK)))
-        return status; /* an earlier figure keeps its own data */
-    if (status == OK)
-        return save(job->figure, &drawn, text, a, err);
-    Error ignored;
-    (void)save(job->figure, NULL, text, a, &ignored); /* the reason why there is no figure counts */
-    return status;
+    *said = (PlotSaid){text_done(&f.caption), csv.rows};
+    TRY(gnuplot_draw(&drawn, script, ending, job->stopped, a, err));
+    TRY(describe(&drawn, ending, said->caption, a, err));
+    if (look.data && !is_stdout(job->figure))
+        TRY(save_data(job->figure, &f, a, err));
+    return outfile_save(job->figure, drawn.data, drawn.size, a, err);
 }
 
-Status plot_svg(Drawing *out, const char *kind, const Csv *data, PlotStopped stopped, Arena *a, Error *err)
+Status plot_svg(Drawing *out, const PlotKind *kind, const Csv *data, size_t most, size_t *points, PlotStopped stopped, Arena *a,
+                Error *err)
 {
-    const PlotKind *k = find_kind(kind);
-    char *text;
-    if (!k)
-        return refuse_kind(kind, err);
-    TRY(plot_text(k, data, NULL, &text, a, err));
-    const ScriptArguments more = {k->against ? k->against[0] : "", "", ""};
-    return gnuplot_draw(out, k->name, text, ".svg", &more, stopped, a, err);
+    PlotOptions look = {0};
+    PlotFigure f;
+    char *script;
+    *out = (Drawing){0};
+    *points = 0;
+    TRY(check_options(kind, &look, err));
+    TRY(plot_script(kind, data, &look, ".svg", &f, &script, a, err));
+    for (size_t k = 0; k < f.count; k++)
+        *points += f.line[k].count;
+    return *points > most ? OK : gnuplot_draw(out, script, ".svg", stopped, a, err);
 }

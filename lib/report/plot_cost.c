@@ -1,10 +1,11 @@
 /* plot_cost.c -- the figures of cost, with the measured iterations of training runs beside the predicted ones. */
 #include "base/text.h"
 #include "math/stats.h"
-#include "report/plot.h"
+#include "report/plot_figure.h"
 #include "report/plot_names.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- measured iterations ---- */
@@ -156,26 +157,20 @@ static Status plot_measured(Csv *data, Arena *a, Error *err)
     return OK;
 }
 
-/* The data of the figures iteration_time, runtime and break_even: a row for each compressor,
- * number of workers, topology and link. The rows of a compressor are sorted by the number of workers. */
+/* ---- bars ---- */
 
-/* `limit`: the use of the columns that only break-even needs, and that runs of atomo-train lack */
-#define COST_COLUMNS(limit)                                                                                  \
-    {                                                                                                        \
-        {"workers", PLOT_NEEDED | PLOT_NUMBER}, {"compute_ms", PLOT_NEEDED | PLOT_NUMBER},                   \
-            {"encode_ms", PLOT_NEEDED | PLOT_NUMBER}, {"comm_ms", PLOT_NEEDED | PLOT_NUMBER},                \
-            {"decode_ms", PLOT_NEEDED | PLOT_NUMBER}, {"total_ms", PLOT_NEEDED | PLOT_NUMBER},               \
-            {"bytes_up", PLOT_NEEDED | PLOT_NUMBER}, {"beta_gbps", PLOT_NUMBER}, {"alpha_ms", PLOT_NUMBER},  \
-            {"break_even_gbps", (limit) | PLOT_NUMBER}, {"total_ms_se", PLOT_NUMBER},                        \
-            {"break_even_gbps_se", PLOT_NUMBER}, {"measured_ms", PLOT_NUMBER}, {"pays", limit},              \
-            {"compressor", PLOT_NEEDED},                                                                     \
-        {                                                                                                    \
-            0                                                                                                \
-        }                                                                                                    \
-    }
+const char *const bar_part_names[BAR_PARTS] = {"compute", "encode", "communicate", "decode"};
 
-static const PlotColumn columns[] = COST_COLUMNS(0), with_limits[] = COST_COLUMNS(PLOT_NEEDED);
-enum { COLUMNS = countof(columns) - 1, NAME = COLUMNS - 1, PAYS = NAME - 1 };
+static const PlotColumn columns[] = {
+    {"workers", PLOT_NEEDED | PLOT_NUMBER},   {"compute_ms", PLOT_NEEDED | PLOT_NUMBER}, {"encode_ms", PLOT_NEEDED | PLOT_NUMBER},
+    {"comm_ms", PLOT_NEEDED | PLOT_NUMBER},   {"decode_ms", PLOT_NEEDED | PLOT_NUMBER},  {"total_ms", PLOT_NEEDED | PLOT_NUMBER},
+    {"bytes_up", PLOT_NEEDED | PLOT_NUMBER},  {"total_ms_se", PLOT_NUMBER},              {"measured_ms", PLOT_NUMBER},
+    {"compressor", PLOT_NEEDED},              {0},
+};
+static const PlotColumn limit_columns[] = {
+    {"workers", PLOT_NEEDED | PLOT_NUMBER}, {"break_even_gbps", PLOT_NEEDED | PLOT_NUMBER}, {"break_even_gbps_se", PLOT_NUMBER},
+    {"pays", PLOT_NEEDED},                  {"compressor", PLOT_NEEDED},                    {0},
+};
 
 /* Sets *out to whether two rows with equal compressor, number of workers and link differ in `column`, which may be the
  * link. */
@@ -207,30 +202,111 @@ static const char *name_of(const Csv *data, size_t row, bool topologies, bool li
     return name ? plot_name(name, a) : NULL;
 }
 
-static Status pick(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err)
+/* Puts the bars of a codec together, those of few workers first, and the codec with the shortest last bar at the top. */
+static Status sort_bars(PlotFigure *f, const double *workers, Arena *a, Error *err)
 {
-    bool topologies, link; /* `link` is "" in a FIGURE.plot.csv */
-    TRY(several(&topologies, data, "topology", a, err));
-    TRY(several(&link, data, "link", a, err));
-    Value *to = *rows = NEW(a, Value, data->rows * COLUMNS);
-    TRY(arena_check(to, a, err));
-    for (size_t i = 0; i < data->rows; i++) {
-        if (!(csv_real(data, i, "workers") > 0) || !(csv_real(data, i, "total_ms") > 0))
-            continue;
-        for (size_t k = 0; k < PAYS; k++)
-            to[k] = value_real(csv_real(data, i, columns[k].name));
-        to[PAYS] = value_text(plot_name(csv_cell(data, i, "pays"), a));
-        to[NAME] = value_text(name_of(data, i, topologies, link, a));
-        TRY(arena_check(to[PAYS].text && to[NAME].text, a, err));
-        to += COLUMNS;
+    typedef struct {
+        double first, total, workers;
+        size_t at;
+    } Rank;
+    Rank *rank = NEW(a, Rank, f->bars);
+    PlotBar *old = NEW(a, PlotBar, f->bars);
+    TRY(arena_check(rank && old, a, err));
+    memcpy(old, f->bar, f->bars * sizeof *old);
+    for (size_t i = 0; i < f->bars; i++) {
+        rank[i] = (Rank){(double)i, 0, workers[i], i};
+        double most = 0;
+        for (size_t k = f->bars; k-- > 0;)
+            if (!strcmp(old[k].name, old[i].name)) {
+                rank[i].first = (double)k;
+                rank[i].total = workers[k] >= most ? old[k].total : rank[i].total;
+                most = fmax(most, workers[k]);
+            }
     }
-    *count = (size_t)(to - *rows) / COLUMNS;
-    if (*count == 0)
-        return FAIL(err, ERR_CORRUPT, "no row has both workers and total_ms");
-    return plot_sort(&plot_iteration_time, *rows, *count, NAME, 0, a, err);
+    for (size_t i = 1; i < f->bars; i++) {
+        const Rank one = rank[i];
+        size_t to = i;
+        for (; to > 0 && (rank[to - 1].total > one.total ||
+                          (rank[to - 1].total == one.total && (rank[to - 1].first > one.first ||
+                                                               (rank[to - 1].first == one.first && rank[to - 1].workers > one.workers))));
+             to--)
+            rank[to] = rank[to - 1];
+        rank[to] = one;
+    }
+    for (size_t i = 0; i < f->bars; i++)
+        f->bar[i] = old[rank[i].at];
+    return OK;
 }
 
-#define COST_DATA .named = "compressor", .pick = pick
+/* With overlap, communicating adds less than its own time to the total. */
+static PlotBar bar_of(const Csv *data, size_t row)
+{
+    const double compute = csv_real(data, row, "compute_ms"), encode = csv_real(data, row, "encode_ms"), decode = csv_real(data, row, "decode_ms");
+    const double total = csv_real(data, row, "total_ms"), se = csv_real(data, row, "total_ms_se");
+    return (PlotBar){.part = {compute, encode, fmax(0, total - compute - encode - decode), decode}, .total = total, .half = se > 0 ? 1.96 * se : 0,
+                     .measured = csv_real(data, row, "measured_ms"), .payload = csv_real(data, row, "bytes_up")};
+}
+
+static Status find_bars(PlotFigure *f, const Csv *data, bool most_only, Arena *a, Error *err)
+{
+    bool topologies, link;
+    double most = 0, *workers = NEW(a, double, data->rows);
+    TRY(several(&topologies, data, "topology", a, err));
+    TRY(several(&link, data, "link", a, err));
+    f->bar = NEW(a, PlotBar, data->rows + 1);
+    TRY(arena_check(f->bar && workers, a, err));
+    for (size_t i = 0; i < data->rows; i++)
+        most = csv_real(data, i, "total_ms") > 0 ? fmax(most, csv_real(data, i, "workers")) : most;
+    for (size_t i = 0; i < data->rows; i++) {
+        const double p = csv_real(data, i, "workers");
+        if (!(p > 0) || !(csv_real(data, i, "total_ms") > 0) || (most_only && p < most))
+            continue;
+        PlotBar *b = &f->bar[f->bars];
+        *b = bar_of(data, i);
+        b->name = name_of(data, i, topologies, link, a);
+        b->tag = most_only ? "" : text_format(a, "%.0f", p);
+        workers[f->bars++] = p;
+        TRY(arena_check(b->name && b->tag && figure_line(f, b->name, a), a, err));
+    }
+    if (!f->bars)
+        return FAIL(err, ERR_CORRUPT, "no row has both workers and total_ms");
+    return sort_bars(f, workers, a, err);
+}
+
+static Status make_bars(PlotFigure *f, const Csv *data, bool runtime, Arena *a, Error *err)
+{
+    f->shape = SHAPE_BARS;
+    f->payloads = runtime;
+    f->y = (PlotAxis){.title = ""};
+    TRY(find_bars(f, data, runtime, a, err));
+    double most = 0;
+    bool bars = false, measured = false;
+    for (size_t i = 0; i < f->bars; i++) {
+        most = fmax(most, f->bar[i].total);
+        bars |= f->bar[i].half > 0;
+        measured |= f->bar[i].measured > 0;
+    }
+    const double unit = time_unit(&f->x, most, "time", a);
+    for (size_t i = 0; i < f->bars; i++) {
+        PlotBar *b = &f->bar[i];
+        for (size_t k = 0; k < BAR_PARTS; k++)
+            b->part[k] /= unit;
+        b->total /= unit, b->half /= unit, b->measured /= unit;
+    }
+    text_addf(&f->caption, "Time of an iteration in its parts%s%s%s", runtime ? ", and the payload of a worker" : ", for each number of workers",
+              bars ? "; lines at the ends: 95 % intervals" : "", measured ? "; diamonds: measured" : "");
+    return OK;
+}
+
+static Status iteration_make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
+{
+    return make_bars(f, data, false, a, err);
+}
+
+static Status runtime_make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
+{
+    return make_bars(f, data, true, a, err);
+}
 
 const PlotKind plot_iteration_time = {
     .name = "iteration-time",
@@ -241,26 +317,76 @@ const PlotKind plot_iteration_time = {
     .of_gradients = "cost",
     .columns = columns,
     .join = plot_measured,
-    COST_DATA,
+    .make = iteration_make,
 };
 
 const PlotKind plot_runtime = {
     .name = "runtime",
-    .brief = "the same parts for the most workers that the data have, beside the size "
-             "of a worker's payload",
+    .brief = "the same parts for the most workers that the data have, beside the size of a worker's payload",
     .source = "atomo-bench cost, or atomo-train run on several ranks, writes with -o FILE.csv",
     .of_gradients = "cost",
     .columns = columns,
     .join = plot_measured,
-    COST_DATA,
+    .make = runtime_make,
 };
+
+/* ---- break-even ---- */
+
+/* One number of workers: a row for each codec; several: a line. A codec that always or never pays has no point. */
+static Status even_make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
+{
+    bool topologies, link, any = false;
+    double first = NAN;
+    size_t rows = 0, counts = 0;
+    TRY(several(&topologies, data, "topology", a, err));
+    TRY(several(&link, data, "link", a, err));
+    text_add(&f->caption, "Bandwidth below which compressing pays; open marks: above which");
+    f->y = (PlotAxis){.title = "break-even, GB/s", .log = true};
+    f->x = (PlotAxis){.title = "workers", .log = true};
+    for (size_t i = 0; i < data->rows; i++) {
+        const double p = csv_real(data, i, "workers"), even = csv_real(data, i, "break_even_gbps");
+        const char *pays = csv_cell(data, i, "pays"), *name = name_of(data, i, topologies, link, a);
+        TRY(arena_check(name, a, err));
+        if (!(p > 0) || !*pays)
+            continue;
+        any = true;
+        counts += p != first;
+        first = isnan(first) ? p : first;
+        if (!(even > 0)) {
+            text_addf(&f->caption, "; %s %s pays on %.0f", name, pays, p);
+            continue;
+        }
+        PlotLine *l = figure_line(f, name, a);
+        TRY(arena_check(l && line_add(l, point_with(p, even, csv_real(data, i, "break_even_gbps_se")), a), a, err));
+        l->open = !strcmp(pays, "above");
+        rows++;
+    }
+    if (!any || !rows)
+        return FAIL(err, ERR_CORRUPT, any ? "no codec has a break-even bandwidth" : "no row says whether it pays");
+    if (counts == 1) {
+        f->shape = SHAPE_ROWS;
+        f->x = f->y;
+        f->y = (PlotAxis){.title = ""};
+    }
+    figure_sort(f);
+    for (size_t k = 0; k < f->count && counts > 1; k++)
+        for (size_t i = 0; i < f->line[k].count; i++) {
+            size_t at = 0;
+            while (at < f->x.ats && f->x.at[at] != f->line[k].point[i].x)
+                at++;
+            if (at == f->x.ats && at < countof(f->x.at))
+                f->x.at[f->x.ats++] = f->line[k].point[i].x;
+        }
+    if (figure_bars(f))
+        text_add(&f->caption, "; bars: 95 % intervals");
+    return OK;
+}
 
 const PlotKind plot_break_even = {
     .name = "break-even",
-    .brief = "the bandwidth below which compressing pays, against the number of workers, "
-             "from cost's CSV or JSON",
+    .brief = "the bandwidth below which compressing pays, against the number of workers, from cost's CSV or JSON",
     .source = "atomo-bench cost writes with -o FILE.csv",
     .of_gradients = "cost",
-    .columns = with_limits,
-    COST_DATA,
+    .columns = limit_columns,
+    .make = even_make,
 };

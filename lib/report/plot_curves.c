@@ -2,7 +2,6 @@
  * (plot_curves.h). */
 #include "report/plot_curves.h"
 
-#include "report/plot.h"
 #include "report/plot_names.h"
 #include "math/stats.h"
 
@@ -28,14 +27,11 @@ static const double *last_column(const Curves *c)
     return c->column[k];
 }
 
-/* Returns the step and worker of a row; a FIGURE.plot.csv has them in its column `cell`. */
+/* Returns the step and worker of a row. */
 static const char *cell_of(const Csv *data, size_t row, Arena *a)
 {
     const char *step = csv_cell(data, row, "step"), *worker = csv_cell(data, row, "worker");
-    return *csv_cell(data, row, "cell")
-               ? csv_cell(data, row, "cell")
-               : text_format(a, "%s%s%s%s%s", *step ? "step " : "", step, *step && *worker ? " " : "",
-                             *worker ? "worker " : "", worker);
+    return text_format(a, "%s%s%s%s%s", *step ? "step " : "", step, *step && *worker ? " " : "", *worker ? "worker " : "", worker);
 }
 
 static Status split(Curves *out, const Csv *data, const CurveKind *kind, Arena *a, Error *err)
@@ -46,16 +42,14 @@ static Status split(Curves *out, const Csv *data, const CurveKind *kind, Arena *
     Curve *last = NULL;
     for (size_t row = 0; row < data->rows; row++) {
         const char *tensor = csv_cell(data, row, "tensor");
-        if (isnan(last_column(out)[row]) || !strcmp(csv_cell(data, row, "role"), "band")) {
+        if (isnan(last_column(out)[row])) {
             last = NULL;
         } else if (last && !strcmp(last->tensor, tensor) && kind->follows(out, row)) {
             last->rows++;
         } else {
             last = &out->curve[out->count++];
-            *last = (Curve){.tensor = tensor, .name = plot_name(tensor, a), .row = row, .rows = 1};
-            const char *cell = cell_of(data, row, a);
-            last->cell = cell ? plot_name(cell, a) : NULL;
-            TRY(arena_check(last->name && last->cell, a, err));
+            *last = (Curve){.tensor = tensor, .cell = cell_of(data, row, a), .row = row, .rows = 1};
+            TRY(arena_check(last->cell, a, err));
         }
     }
     return out->count ? OK : FAIL(err, ERR_CORRUPT, "it has nothing to draw");
@@ -94,7 +88,8 @@ static Status choose(Curves *c, Arena *a, Error *err)
     for (size_t i = 0; i < c->count; i++) {
         Curve *one = &c->curve[i];
         const bool end = are_many(c) && (i == least || i == most);
-        one->role = !are_many(c) ? "named" : i == least ? "least" : i == most ? "most" : "other";
+        one->least = are_many(c) && i == least;
+        one->most = are_many(c) && i == most && i != least;
         one->drawn =
             end || c->count <= DRAWN_MAX || i * DRAWN_MAX / c->count != (i + 1) * DRAWN_MAX / c->count;
     }
@@ -118,55 +113,70 @@ static Status find_curves(Curves *out, const Csv *data, const CurveKind *kind, A
     return choose(out, a, err);
 }
 
-/* ---- rows ---- */
+/* ---- lines ---- */
 
-static Value *put_curve(Value *row, const Curves *all, const Curve *c)
+bool curves_band(PlotLine *line, double x, double *v, size_t values, Arena *a)
 {
-    for (size_t i = c->row; i < c->row + c->rows; i++) {
-        *row++ = value_text(c->role);
-        for (size_t k = 0; k < CURVE_COLUMNS && all->column[k]; k++)
-            *row++ = value_real(all->column[k][i]);
-        *row++ = value_none();
-        *row++ = value_none();
-        *row++ = *c->cell ? value_text(c->cell) : value_none();
-        *row++ = value_text(c->name);
-    }
-    return row;
-}
-
-Value *curves_put_band(Value *row, const double *x, size_t count, double *v, size_t values)
-{
-    static const double quartile[] = {0.5, 0.25, 0.75};
     stats_sort(v, values);
-    *row++ = value_text("band");
-    for (size_t k = 0; k < count; k++)
-        *row++ = value_real(x[k]);
-    for (size_t k = 0; k < countof(quartile); k++)
-        *row++ = value_real(stats_quantile(v, values, quartile[k]));
-    *row++ = value_none();
-    *row++ = value_none();
-    return row;
+    return line_add(line, (PlotPoint){.x = x, .y = stats_quantile(v, values, 0.5), .low = stats_quantile(v, values, 0.25),
+                                      .high = stats_quantile(v, values, 0.75)}, a);
 }
 
-Status curves_pick(const CurveKind *kind, const Csv *data, Value **rows, size_t *count, Arena *a, Error *err)
+/* The blue of curve i of n of one tensor, from light to dark. */
+static const char *ramp(size_t i, size_t n, Arena *a)
+{
+    const double s = n < 2 ? 1 : (double)i / (double)(n - 1);
+    return text_format(a, "#%02x%02x%02x", (int)(0x40 + s * (0x08 - 0x40)), (int)(0x78 + s * (0x20 - 0x78)), (int)(0xb0 + s * (0x50 - 0xb0)));
+}
+
+/* Gives the line of curve i its name and look: of one tensor, the step; of few, the tensor at its last step; of many, the extremes. */
+static Status name_curve(PlotLine *l, const CurveKind *kind, const Curves *all, size_t i, Arena *a, Error *err)
+{
+    const Curve *c = &all->curve[i];
+    const bool alone = all->tensors == 1;
+    bool last = true;
+    for (size_t k = i + 1; k < all->count && last && !are_many(all); k++)
+        last = strcmp(all->curve[k].tensor, c->tensor) != 0;
+    if (alone) {
+        l->look = (Look){ramp(i, all->count, a), 0, 0};
+        l->label = all->count == 1 ? c->tensor : all->count <= 6 || i == 0 || last ? (*c->cell ? c->cell : text_format(a, "no. %zu", i + 1)) : NULL;
+    } else if (c->least || c->most) {
+        l->look = c->least ? (Look){HUE_LEVELS, 0, 1} : (Look){HUE_SPARSE, 0, 3};
+        l->label = text_format(a, "%s: %s", c->least ? kind->least : kind->most, c->tensor);
+    } else if (are_many(all) || !last) {
+        l->style = LINE_FAINT;
+        return OK;
+    }
+    l->name = plot_name(l->label ? l->label : c->tensor, a);
+    if (l->look.colour && l->label)
+        l->label = l->name;
+    return arena_check(l->name, a, err);
+}
+
+Status curves_make(PlotFigure *f, const CurveKind *kind, const Csv *data, Arena *a, Error *err)
 {
     Curves all;
-    size_t columns = 5;
     TRY(find_curves(&all, data, kind, a, err));
-    for (size_t k = 0; k < CURVE_COLUMNS && all.column[k]; k++)
-        columns++;
     double *room = NEW(a, double, all.count);
-    Value *row = *rows =
-        NEW(a, Value, (data->rows + (kind->band_rows ? kind->band_rows : data->rows)) * columns);
-    TRY(arena_check(room && row, a, err));
+    TRY(arena_check(room, a, err));
     for (size_t i = 0; i < all.count; i++) {
+        Curve *c = &all.curve[i];
         if (kind->prepare)
-            kind->prepare(&all, &all.curve[i]);
-        if (all.curve[i].drawn)
-            row = put_curve(row, &all, &all.curve[i]);
+            kind->prepare(&all, c);
+        if (!c->drawn)
+            continue;
+        PlotLine *l = figure_guide(f, LINE_PLAIN, a);
+        TRY(arena_check(l, a, err));
+        l->look = (Look){0};
+        TRY(name_curve(l, kind, &all, i, a, err));
+        for (size_t row = c->row; row < c->row + c->rows; row++)
+            TRY(arena_check(line_add(l, kind->point(&all, c, row, all.tensors == 1), a), a, err));
     }
-    if (are_many(&all))
-        row = kind->band(row, &all, room);
-    *count = (size_t)(row - *rows) / columns;
-    return OK;
+    if (!are_many(&all))
+        return OK;
+    PlotLine *l = figure_guide(f, LINE_PLAIN, a);
+    TRY(arena_check(l, a, err));
+    *l = (PlotLine){.name = "median", .label = "median", .style = LINE_PLAIN, .band = true, .look = {HUE_ATOMS, 0, 0}};
+    text_addf(&f->caption, "; grey: each of %zu tensors, band: their middle half", all.tensors);
+    return arena_check(kind->band(l, &all, room, a), a, err);
 }

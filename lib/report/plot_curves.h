@@ -7,20 +7,18 @@
 #define ATOMO_PLOT_CURVES_H
 
 #include "base/csv.h"
-#include "report/report.h"
+#include "report/plot_figure.h"
 
 enum { NAMED_MAX = 8, DRAWN_MAX = 150, CURVE_COLUMNS = 4 };
 
 typedef struct {
-    const char *tensor, *name; /* the tensor's path in the data; its name for gnuplot */
+    const char *tensor; /* its path in the data */
     const char *cell;          /* the step and worker, as in "step 200 worker 3"; "": unknown */
     size_t row, rows;          /* first row and number of rows in the data */
     double trait;
     double n, mean, std; /* number, mean and standard deviation of the tensor's elements, by its histogram */
     bool drawn;
-    /* "named": the figure has at most NAMED_MAX tensors and names them all. Otherwise "least", "most" (least
-     * or greatest trait, named in the figure) or "other" (not named). */
-    const char *role;
+    bool least, most; /* the extremes of over NAMED_MAX tensors, which alone are named */
 } Curve;
 
 typedef struct {
@@ -41,20 +39,19 @@ typedef struct {
     bool (*typical)(const Curve *c);              /* if false, drawn only if false for all curves */
     void (*prepare)(const Curves *all, Curve *c); /* changes a curve before it is drawn; NULL: no change */
 
-    /* Writes the rows of the band of quartiles, for a figure of many curves; returns the end of the rows.
-     * `room`: memory for a number of each curve. */
-    Value *(*band)(Value *row, const Curves *all, double *room);
-    size_t band_rows; /* the most rows of the band; 0: as many as the data have */
+    /* The point of a row. `alone`: the figure has one tensor only. */
+    PlotPoint (*point)(const Curves *all, const Curve *c, size_t row, bool alone);
+    /* Adds the points of the band of quartiles, for a figure of many curves; false: out of memory. `room`: for a number of each
+     * curve. */
+    bool (*band)(PlotLine *line, const Curves *all, double *room, Arena *a);
+    const char *least, *most; /* "steepest", "flattest": the extremes of many curves */
 } CurveKind;
 
-/* Picks the rows of a figure of curves: of more than DRAWN_MAX curves, DRAWN_MAX that are evenly spaced, and
- * always the curves with the roles "least" and "most". Ignores rows without a number in the last column of
- * `kind`, and in a FIGURE.plot.csv the rows with role "band". The columns are role, `CurveKind.column`, low,
- * high, the curve's step and worker, and the tensor's name; `low` and `high` are only in rows of the band. */
-Status curves_pick(const CurveKind *kind, const Csv *data, Value **rows, size_t *count, Arena *a, Error *err);
+/* Fills a figure of curves: of more than DRAWN_MAX curves, DRAWN_MAX that are evenly spaced, and always the two extremes.
+ * Ignores rows without a number in the last column of `kind`. */
+Status curves_make(PlotFigure *f, const CurveKind *kind, const Csv *data, Arena *a, Error *err);
 
-/* Writes a row of the band at the position x (`count` numbers): the quartiles of the numbers v, which are
- * sorted in place. Returns the next row. */
-Value *curves_put_band(Value *row, const double *x, size_t count, double *v, size_t values);
+/* Adds the quartiles of the numbers v, which are sorted in place, at the position x. */
+bool curves_band(PlotLine *line, double x, double *v, size_t values, Arena *a);
 
 #endif

@@ -1,16 +1,90 @@
-/* plot_dress.c -- adds to the data of a figure the look (colour, mark, dash) and the label of each line.
+/* plot_dress.c -- the lines of a figure: their points, names, labels and looks, and which of them are drawn.
  *
  * The label of a line is the first of these that applies: the text of --label; the whole spec, as it was typed, if the line
- * has a single point; the line's name. */
-#include "report/plot_look.h"
-#include "report/plot_names.h"
+ * has no other; the line's name. */
+#include "report/plot_figure.h"
 
 #include "compress/spec.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-const char *const plot_dress_columns[DRESS_COLUMNS] = {"colour", "mark", "dash", "label", "draws"};
+/* ---- lines and points ---- */
+
+static PlotLine *add_line(PlotFigure *f, Arena *a)
+{
+    if (f->count == f->room) {
+        const size_t room = f->room ? 2 * f->room : 16;
+        PlotLine *more = NEW(a, PlotLine, room);
+        if (!more)
+            return NULL;
+        if (f->count)
+            memcpy(more, f->line, f->count * sizeof *more);
+        f->line = more;
+        f->room = room;
+    }
+    f->line[f->count] = (PlotLine){0};
+    return &f->line[f->count++];
+}
+
+PlotLine *figure_line(PlotFigure *f, const char *name, Arena *a)
+{
+    for (size_t i = f->count; i-- > 0;) /* mostly the last one */
+        if (f->line[i].name && !f->line[i].same && !strcmp(f->line[i].name, name))
+            return &f->line[i];
+    PlotLine *l = add_line(f, a);
+    if (l && !(l->name = plot_name(name, a)))
+        return NULL;
+    return l;
+}
+
+PlotLine *figure_guide(PlotFigure *f, LineStyle style, Arena *a)
+{
+    PlotLine *l = add_line(f, a);
+    if (l)
+        *l = (PlotLine){.style = style, .look = {"#777777", 0, 0}};
+    return l;
+}
+
+bool line_add(PlotLine *l, PlotPoint p, Arena *a)
+{
+    if (l->count == l->room) {
+        const size_t room = l->room ? 2 * l->room : 8;
+        PlotPoint *more = NEW(a, PlotPoint, room);
+        if (!more)
+            return false;
+        if (l->count)
+            memcpy(more, l->point, l->count * sizeof *more);
+        l->point = more;
+        l->room = room;
+    }
+    l->point[l->count++] = p;
+    return true;
+}
+
+void figure_sort(PlotFigure *f)
+{
+    for (size_t k = 0; k < f->count; k++) /* by insertion: results are mostly sorted */
+        for (size_t i = 1; i < f->line[k].count; i++) {
+            PlotPoint *p = f->line[k].point, one = p[i];
+            size_t to = i;
+            for (; to > 0 && p[to - 1].x > one.x; to--)
+                p[to] = p[to - 1];
+            p[to] = one;
+        }
+}
+
+bool figure_bars(const PlotFigure *f)
+{
+    for (size_t k = 0; k < f->count; k++)
+        for (size_t i = 0; i < f->line[k].count && !f->line[k].band; i++)
+            if (!isnan(f->line[k].point[i].low))
+                return true;
+    return false;
+}
+
+/* ---- series ---- */
 
 /* True if key `p` sets the codec's rate (such as bits), which varies along a line of the figure. Several keys
  * of one group can set it. */
@@ -74,77 +148,166 @@ char *plot_series(const char *spec, const char **rate, Arena *a)
 
 /* ---- labels ---- */
 
-typedef struct {
-    /* without the escapes of `plot_name` */
-    const char *name;
-    const char *label;
-    size_t rows;
-    const char *shown; /* the label as plot_name writes it */
-} Line;
-
-/* Returns the name of the line that has all rates of a spec at the start of "SPEC=TEXT", and sets *text to its TEXT; NULL:
- * no line has. */
-static const char *line_of_rates(const char *said, const Line *line, size_t count, const char **text,
-                                 Arena *a)
+/* Returns the line that the start of "SPEC=TEXT" names, and sets *text to TEXT; NULL: none. SPEC may contain '=', so
+ * every '=' is tried. */
+static PlotLine *line_said(PlotFigure *f, const char *said, const char **text, Arena *a)
 {
-    const char *ignored;
     for (const char *equals = strchr(said, '='); equals; equals = strchr(equals + 1, '=')) {
-        const char *spec = text_slice(a, said, (size_t)(equals - said)),
-                   *series = spec ? plot_series(spec, &ignored, a) : NULL;
+        const char *spec = text_slice(a, said, (size_t)(equals - said)), *ignored;
+        const char *series = spec ? plot_series(spec, &ignored, a) : NULL;
         *text = equals + 1;
-        for (size_t i = 0; series && **text && i < count; i++)
-            if (!strcmp(line[i].name, series))
-                return line[i].name;
+        for (size_t pass = 0; series && equals[1] && pass < 2; pass++) /* first the spec itself, then the line of its rates */
+            for (size_t i = 0; i < f->count; i++) {
+                PlotLine *l = &f->line[i];
+                if (l->name && !l->same && (!strcmp(l->name, spec) || (l->spec && spec_equal(l->spec, spec)) ||
+                                            (pass && !strcmp(l->name, series))))
+                    return l;
+            }
     }
     return NULL;
 }
 
-/* Returns `text` as it stands between apostrophes in a shell. NULL: out of memory. */
-static const char *in_apostrophes(const char *text, Arena *a)
+static Status refuse_said(const PlotFigure *f, const char *option, const char *said, const char *want, Arena *a, Error *err)
 {
-    TextBuf out = {.arena = a};
-    for (; *text; text++)
-        if (*text == '\'')
-            text_add(&out, "'\\''");
-        else
-            text_add_bytes(&out, text, 1);
-    return text_done(&out);
-}
-
-/* Applies one "SPEC=TEXT" of --label. SPEC may contain '=', so every '=' is tried until the text before it
- * names a line. */
-static Status apply(const char *said, Line *line, size_t count, Arena *a, Error *err)
-{
-    for (const char *equals = strchr(said, '='); equals; equals = strchr(equals + 1, '=')) {
-        const char *spec = text_slice(a, said, (size_t)(equals - said));
-        TRY(arena_check(spec, a, err));
-        for (size_t i = 0; i < count; i++)
-            if (equals[1] && (!strcmp(line[i].name, spec) || !strcmp(line[i].label, spec) ||
-                              spec_equal(line[i].name, spec))) {
-                line[i].label = equals + 1;
-                return OK;
-            }
-    }
-    FAIL(err, ERR_USAGE, "--label %s: want SPEC=TEXT, with the spec of a line of the figure", said);
-    const char *text, *name = line_of_rates(said, line, count, &text, a);
-    if (name) {
-        const char *quoted = in_apostrophes(text, a);
-        TRY(arena_check(quoted, a, err));
-        return error_hint(err, "the rates of %s are one line of this figure: --label '%s=%s'", name, name,
-                          quoted);
-    }
+    FAIL(err, ERR_USAGE, "%s %s: want %s, with the spec of a line of the figure", option, said, want);
     TextBuf lines = {.arena = a};
-    for (size_t i = 0; i < count; i++)
-        text_addf(&lines, "%s%s", i ? "; " : "", line[i].name);
+    for (size_t i = 0; i < f->count; i++)
+        if (f->line[i].name && !f->line[i].same)
+            text_addf(&lines, "%s%s", lines.size ? "; " : "", f->line[i].name);
     const char *names = text_done(&lines);
     TRY(arena_check(names, a, err));
     return error_hint(err, "the lines are: %s", names);
 }
 
-/* ---- the text about random draws: "R = 10; seed 1" ---- */
+static Status apply_labels(PlotFigure *f, Arena *a, Error *err)
+{
+    const TextList *labels = &f->o->labels, *colours = &f->o->colours;
+    const char *text;
+    for (size_t i = 0; i < labels->count; i++) {
+        PlotLine *l = line_said(f, labels->item[i], &text, a);
+        if (!l)
+            return refuse_said(f, "--label", labels->item[i], "SPEC=TEXT", a, err);
+        l->label = plot_name(text, a);
+        TRY(arena_check(l->label, a, err));
+    }
+    for (size_t i = 0; i < colours->count; i++) {
+        PlotLine *l = line_said(f, colours->item[i], &text, a);
+        if (!l || strlen(text) != 7 || *text != '#' || strspn(text + 1, "0123456789abcdefABCDEF") != 6)
+            return refuse_said(f, "--color", colours->item[i], "SPEC=#RRGGBB", a, err);
+        l->look.colour = text;
+    }
+    return OK;
+}
 
-/* Appends `one` and the number, or `several` and the range "least to most", of a column; nothing without
- * numbers. */
+/* ---- which lines, in which order ---- */
+
+static bool is_named(const PlotLine *l, const char *name)
+{
+    return l->name && (!strcmp(l->name, name) || (l->spec && spec_equal(l->spec, name)));
+}
+
+static Status keep_only(PlotFigure *f, Error *err)
+{
+    size_t kept = 0;
+    bool keep = false;
+    for (size_t i = 0; i < f->count; i++) {
+        const PlotLine *l = &f->line[i];
+        if (!l->same)
+            keep = !l->name || text_glob(f->o->only, l->name) || (l->spec && text_glob(f->o->only, l->spec));
+        if (keep)
+            f->line[kept++] = *l;
+    }
+    f->count = kept;
+    for (size_t i = 0; i < kept; i++)
+        if (f->line[i].name)
+            return OK;
+    return FAIL(err, ERR_USAGE, "--only %s: no line of the figure has such a name", f->o->only);
+}
+
+/* The place of a line in --order, a list of names with commas or blanks between them; SIZE_MAX: it is not there. */
+static size_t place_in(const char *order, const PlotLine *l)
+{
+    const size_t length = strlen(l->name);
+    for (const char *at = strstr(order, l->name); at; at = strstr(at + 1, l->name))
+        if ((at == order || strchr(", ", at[-1])) && strchr(", ", at[length]))
+            return (size_t)(at - order);
+    return SIZE_MAX;
+}
+
+static Status put_in_order(PlotFigure *f, Arena *a, Error *err)
+{
+    size_t *place = NEW(a, size_t, f->count);
+    TRY(arena_check(place, a, err));
+    for (size_t i = 0; i < f->count; i++)
+        place[i] = f->line[i].same && i ? place[i - 1] : f->line[i].name ? place_in(f->o->order, &f->line[i]) : SIZE_MAX;
+    for (size_t i = 1; i < f->count; i++) {
+        const PlotLine one = f->line[i];
+        const size_t at = place[i];
+        size_t to = i;
+        for (; to > 0 && place[to - 1] > at; to--) {
+            f->line[to] = f->line[to - 1];
+            place[to] = place[to - 1];
+        }
+        f->line[to] = one;
+        place[to] = at;
+    }
+    return OK;
+}
+
+static Status highlight(PlotFigure *f, Arena *a, Error *err)
+{
+    bool any = false, on = false;
+    for (size_t i = 0; i < f->count; i++) {
+        PlotLine *l = &f->line[i];
+        if (!l->name)
+            continue;
+        on = l->same ? on : is_named(l, f->o->highlight) || text_glob(f->o->highlight, l->name);
+        l->thick = on;
+        l->grey = !on;
+        any |= on;
+    }
+    return any ? OK : refuse_said(f, "--highlight", f->o->highlight, "SPEC", a, err);
+}
+
+/* ---- looks ---- */
+
+static Status give_looks(PlotFigure *f, bool of_tensors, Arena *a, Error *err)
+{
+    static const char *const usual[] = {HUE_ATOMS, HUE_LEVELS, HUE_SPARSE, HUE_SIGNS, HUE_LOWRANK, HUE_ROTATIONS, HUE_SKETCH, HUE_NONE};
+    const char **name = NEW(a, const char *, f->count + 1);
+    TRY(arena_check(name, a, err));
+    for (size_t i = 0; i < f->count; i++)
+        name[i] = f->line[i].name ? f->line[i].name : "none";
+    const Look *look = plot_looks(name, f->count, a);
+    TRY(arena_check(look, a, err));
+    for (size_t i = 0, k = 0; i < f->count; i++) {
+        PlotLine *l = &f->line[i];
+        if (!l->name || l->grey || l->look.colour)
+            continue;
+        l->label = l->same ? NULL : l->spec ? l->spec : l->name;
+        l->look = l->same && i ? f->line[i - 1].look : of_tensors ? (Look){usual[k % 8], (int)k % 6, (int)(k % 5)} : look[i];
+        k += !l->same;
+    }
+    return OK;
+}
+
+Status plot_dress(PlotFigure *f, const PlotKind *kind, Arena *a, Error *err)
+{
+    if (f->o->only)
+        TRY(keep_only(f, err));
+    if (f->o->order)
+        TRY(put_in_order(f, a, err));
+    TRY(give_looks(f, kind->of_tensors, a, err));
+    TRY(apply_labels(f, a, err));
+    for (size_t i = 1; i < f->count; i++)
+        if (f->line[i].same)
+            f->line[i].look = f->line[i - 1].look;
+    return f->o->highlight ? highlight(f, a, err) : OK;
+}
+
+/* ---- the text about random draws: "R = 10, seed 1" ---- */
+
+/* Appends `one` and the number, or `several` and the range "least to most", of a column; nothing without numbers. */
 static void put_range(TextBuf *out, const Csv *data, const char *column, const char *one, const char *several)
 {
     double least = INFINITY, most = -INFINITY;
@@ -155,112 +318,17 @@ static void put_range(TextBuf *out, const Csv *data, const char *column, const c
     }
     if (least > most)
         return;
-    text_addf(out, "%s%s%.0f", out->size ? "; " : "", least == most ? one : several, least);
+    text_addf(out, "%s%s%.0f", out->size ? ", " : "", least == most ? one : several, least);
     if (least < most)
         text_addf(out, " to %.0f", most);
 }
 
-static bool draws_workers(const PlotKind *kind)
-{
-    const PlotColumn *c = kind->columns;
-    while (c->name && strcmp(c->name, "workers") != 0)
-        c++;
-    return c->name;
-}
-
-const char *plot_draws(const PlotKind *kind, const Csv *data, Arena *a)
+const char *plot_draws(const Csv *data, Arena *a)
 {
     TextBuf out = {.arena = a};
-    for (size_t row = 0; row < data->rows; row++)
-        if (*csv_cell(data, row, "draws"))
-            return plot_name(csv_cell(data, row, "draws"), a);
     put_range(&out, data, "repeats", "R = ", "R = ");
-    if (csv_has(data, "record") && !draws_workers(kind)) /* training */
+    if (csv_has(data, "record")) /* training */
         put_range(&out, data, "workers", "workers: ", "workers: ");
     put_range(&out, data, "seed", "seed ", "seeds ");
     return text_done(&out);
-}
-
-/* ---- rows ---- */
-
-static size_t column_of(const PlotKind *kind, const char *name)
-{
-    size_t k = 0;
-    while (strcmp(kind->columns[k].name, name) != 0)
-        k++;
-    return k;
-}
-
-/* Returns the name of the row's line, as plot_name writes it; NULL: the row belongs to no line. */
-static const char *name_of_row(const Value *row, size_t named)
-{
-    return row[named].type == VALUE_TEXT ? row[named].text : NULL;
-}
-
-/* The scripts draw at most this many lines (`most` in plots/look.gp). */
-enum { LINES_MOST = 400 };
-
-static Status find_lines(const PlotKind *kind, const Value *rows, size_t count, Line **out, Names *names,
-                         Arena *a, Error *err)
-{
-    const size_t columns = plot_columns(kind), named = column_of(kind, kind->named);
-    Line *line = *out = NEW(a, Line, LINES_MOST);
-    TRY(arena_check(line, a, err));
-    TRY(names_open(names, count, a, err));
-    for (size_t i = 0; i < count; i++) {
-        const char *text = name_of_row(rows + i * columns, named);
-        if (!text)
-            continue;
-        const size_t lines = names->count, k = names_number(names, text);
-        if (k == LINES_MOST) {
-            FAIL(err, ERR_CORRUPT, "it has over %d lines: a figure has at most that many", LINES_MOST);
-            return error_hint(err, "atomo-bench report RESULT --where selects records");
-        }
-        if (k == lines) {
-            const char *name = plot_plain(text, a),
-                       *spec = plot_plain(rows[i * columns + columns - 1].text, a);
-            TRY(arena_check(name && spec, a, err));
-            line[k] = (Line){.name = name, .label = spec};
-        }
-        if (++line[k].rows > 1)
-            line[k].label = line[k].name;
-    }
-    return OK;
-}
-
-Status plot_dress(const PlotKind *kind, const TextList *labels, const char *draws, Value **rows, size_t count,
-                  Arena *a, Error *err)
-{
-    const size_t columns = plot_columns(kind), named = column_of(kind, kind->named),
-                 all = columns + dress_columns(draws);
-    Line *line;
-    Names known;
-    TRY(find_lines(kind, *rows, count, &line, &known, a, err));
-    const size_t lines = known.count;
-    for (size_t i = 0; labels && i < labels->count; i++)
-        TRY(apply(labels->item[i], line, lines, a, err));
-    const char **names = NEW(a, const char *, lines + 1);
-    TRY(arena_check(names, a, err));
-    for (size_t i = 0; i < lines; i++) {
-        names[i] = line[i].name;
-        line[i].shown = plot_name(line[i].label, a);
-        TRY(arena_check(line[i].shown, a, err));
-    }
-    const Look *look = plot_looks(names, lines, a);
-    Value *out = NEW(a, Value, (count + 1) * all);
-    TRY(arena_check(look && out, a, err));
-    for (size_t i = 0; i < count; i++) {
-        Value *to = out + i * all;
-        memcpy(to, *rows + i * columns, columns * sizeof *to);
-        const char *name = name_of_row(to, named);
-        const size_t k = name ? names_number(&known, name) : lines;
-        to[columns] = name ? value_text(look[k].colour) : value_none();
-        to[columns + 1] = name ? value_int(look[k].mark) : value_none();
-        to[columns + 2] = name ? value_int(look[k].dash) : value_none();
-        to[columns + 3] = name ? value_text(line[k].shown) : value_none();
-        if (*draws)
-            to[columns + 4] = value_text(draws);
-    }
-    *rows = out;
-    return OK;
 }

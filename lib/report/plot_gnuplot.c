@@ -197,25 +197,12 @@ static bool whole_figure(const char *ending, const char *data, size_t size)
     return false;
 }
 
-/* One script may load others. */
-static Status write_scripts(Room *room)
+static Status draw(Room *room, const char *script, const char *ending, Drawing *out)
 {
-    for (const PlotScript *script = plot_scripts; script->name; script++)
-        TRY(room_write(room, script->name, script->text));
-    return OK;
-}
-
-static Status draw(Room *room, const char *kind, const char *data, const char *ending,
-                   const ScriptArguments *more, Drawing *out)
-{
-    char name[] = "figure.xyz", gnuplot[] = "gnuplot", no_rc[] = "-d", call[] = "-c", csv[] = "figure.csv";
-    char *gp = text_format(room->a, "%s.gp", kind), *axis = text_copy(room->a, more->x),
-         *inches = text_copy(room->a, more->width), *note = text_copy(room->a, more->note);
+    char name[] = "figure.xyz", gnuplot[] = "gnuplot", no_rc[] = "-d", gp[] = "figure.gp";
     memcpy(name + sizeof name - 5, ending, 4);
-    TRY(arena_check(gp && axis && inches && note, room->a, room->err));
-    TRY(write_scripts(room));
-    TRY(room_write(room, csv, data));
-    TRY(run(room, (char *[]){gnuplot, no_rc, call, gp, csv, name, axis, inches, note, NULL}));
+    TRY(room_write(room, gp, script));
+    TRY(run(room, (char *[]){gnuplot, no_rc, gp, NULL}));
     out->data = room_read(room, name, &out->size);
     if (!out->data && room->stopped && room->stopped())
         return FAIL(room->err, ERR_STOPPED, "stopped");
@@ -224,13 +211,12 @@ static Status draw(Room *room, const char *kind, const char *data, const char *e
     return OK;
 }
 
-Status gnuplot_draw(Drawing *out, const char *kind, const char *data, const char *ending,
-                    const ScriptArguments *more, PlotStopped stopped, Arena *a, Error *err)
+Status gnuplot_draw(Drawing *out, const char *script, const char *ending, PlotStopped stopped, Arena *a, Error *err)
 {
     Room room = {.stopped = stopped, .a = a, .err = err};
     *out = (Drawing){0};
     TRY(room_open(&room));
-    const Status status = draw(&room, kind, data, ending, more, out);
+    const Status status = draw(&room, script, ending, out);
     room_close(&room);
     return status;
 }

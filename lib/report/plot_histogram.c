@@ -1,23 +1,15 @@
 /* plot_histogram.c -- the data of the gradient-distribution figure: each tensor's histogram, with small bins
  * merged. If there are many tensors, the figure also has a band between the quartiles of their densities,
- * where each tensor's elements are divided by its standard deviation.
- *
- * The column `role` is `named`, `least` (shortest tails), `most` (longest tails), `other` or `band`. In a row
- * of the band, the bin is a distance from the mean in standard deviations, `count` is the median density at
- * this distance, and `low` and `high` are the quartiles. */
-#include "report/plot.h"
+ * where each tensor's elements are divided by its standard deviation. */
 #include "report/plot_curves.h"
 
 #include <math.h>
+#include <string.h>
 
 static const PlotColumn columns[] = {
-    {"role", 0},
     {"bin_low", PLOT_NEEDED | PLOT_NUMBER},
     {"bin_high", PLOT_NEEDED | PLOT_NUMBER},
     {"count", PLOT_NEEDED | PLOT_NUMBER},
-    {"low", PLOT_NUMBER},
-    {"high", PLOT_NUMBER},
-    {"cell", 0},
     {"tensor", PLOT_NEEDED},
     {0},
 };
@@ -112,20 +104,25 @@ static double density(const Curves *all, const Curve *c, double place)
  * sides of the mean. */
 enum { REACH = 12, STEPS = 4, PLACES = 2 * REACH * STEPS + 1 };
 
-static Value *put_band(Value *row, const Curves *all, double *room)
+static PlotPoint point(const Curves *all, const Curve *c, size_t row, bool alone)
+{
+    const double unit = alone ? 1 : c->std, centre = alone ? 0 : c->mean, wide = all->column[HIGH][row] - all->column[LOW][row];
+    return point_at((middle(all, row) - centre) / unit, all->column[COUNT][row] / c->n / (wide / unit));
+}
+
+static bool band(PlotLine *line, const Curves *all, double *room, Arena *a)
 {
     for (int i = 0; i < PLACES; i++) {
-        const double place = (double)(i - PLACES / 2) / STEPS, half = 0.5 / STEPS;
+        const double place = (double)(i - PLACES / 2) / STEPS;
         size_t count = 0;
         for (size_t k = 0; k < all->count; k++) {
             room[count] = density(all, &all->curve[k], place);
             count += isnan(room[count]) ? 0 : 1;
         }
-        if (2 * count < all->count)
-            continue;
-        row = curves_put_band(row, (const double[]){place - half, place + half}, 2, room, count);
+        if (2 * count >= all->count && count && !curves_band(line, place, room, count, a))
+            return false;
     }
-    return row;
+    return true;
 }
 
 static const CurveKind curves = {
@@ -135,13 +132,34 @@ static const CurveKind curves = {
     .none = "no tensor has elements of more than one value",
     .typical = has_many,
     .prepare = join_bins,
-    .band = put_band,
-    .band_rows = PLACES,
+    .point = point,
+    .band = band,
+    .least = "shortest tails",
+    .most = "longest tails",
 };
 
-static Status pick(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err)
+/* The normal distribution, beside those of several tensors. */
+static Status add_normal(PlotFigure *f, Arena *a, Error *err)
 {
-    return curves_pick(&curves, data, rows, count, a, err);
+    static const double PI = 3.14159265358979323846;
+    PlotLine *l = figure_guide(f, LINE_GUIDE, a);
+    TRY(arena_check(l, a, err));
+    for (int i = -40; i <= 40; i++)
+        TRY(arena_check(line_add(l, point_at(i / 10.0, exp(-0.005 * i * i) / sqrt(2 * PI)), a), a, err));
+    text_add(&f->caption, "; dotted: normal");
+    return OK;
+}
+
+static Status make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
+{
+    bool alone = true;
+    for (size_t i = 1; i < data->rows && alone; i++)
+        alone = !strcmp(csv_cell(data, i, "tensor"), csv_cell(data, 0, "tensor"));
+    text_add(&f->caption, "Distribution of elements");
+    f->x = (PlotAxis){.title = alone ? "g_{i}" : "(g_{i} − mean) / std", .tex = alone ? "$g_i$" : "$(g_i - \\mathrm{mean}) / \\mathrm{std}$"};
+    f->y = (PlotAxis){.title = "density", .log = true};
+    TRY(curves_make(f, &curves, data, a, err));
+    return alone ? OK : add_normal(f, a, err);
 }
 
 const PlotKind plot_histogram = {
@@ -151,5 +169,6 @@ const PlotKind plot_histogram = {
     .source = "atomo-bench inspect writes with --histogram -o FILE.csv",
     .of_gradients = "inspect --histogram",
     .columns = columns,
-    .pick = pick,
+    .of_tensors = true,
+    .make = make,
 };

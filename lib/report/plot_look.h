@@ -14,23 +14,6 @@ typedef CodecLook Look;
  * text that is not a spec is returned unchanged. NULL: out of memory. */
 char *plot_series(const char *spec, const char **rate, Arena *a);
 
-/* Returns a text such as "R = 10; seed 1" or "seeds 1 to 3", made from the data's columns `repeats` and
- * `seed`, and for training runs `workers`, or the text of the column `draws` if the data have one. Returns ""
- * without these columns; NULL: out of memory. */
-const char *plot_draws(const PlotKind *kind, const Csv *data, Arena *a);
-
-/* Adds the columns `colour`, `mark`, `dash`, `label` and, if the argument `draws` is not "", `draws` to the
- * rows of a figure. `labels`: texts "SPEC=TEXT" of the option --label; NULL: none. */
-Status plot_dress(const PlotKind *kind, const TextList *labels, const char *draws, Value **rows, size_t count,
-                  Arena *a, Error *err);
-enum { DRESS_COLUMNS = 5 };
-extern const char *const plot_dress_columns[DRESS_COLUMNS];
-/* Returns the number of columns that plot_dress adds. */
-static inline size_t dress_columns(const char *draws)
-{
-    return *draws ? DRESS_COLUMNS : DRESS_COLUMNS - 1;
-}
-
 /* Returns the look of a spec's last codec. A text that is not a spec has a fixed look, too. */
 Look plot_look(const char *spec, Arena *a);
 

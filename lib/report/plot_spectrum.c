@@ -1,22 +1,13 @@
 /* plot_spectrum.c -- the data of the singular-value figure: the singular values of each tensor in a result of
  * inspect. If there are many tensors, there is also a band: for each index i the quartiles, over the tensors,
- * of singular value i divided by the tensor's largest singular value.
- *
- * The column `role` is `named` for every tensor if there are few. Else it is `least` (steepest decay), `most`
- * (flattest decay), `other` or `band`. In a row of the band, `value` is the median, and `low` and `high` are
- * the quartiles. */
-#include "report/plot.h"
+ * of singular value i divided by the tensor's largest singular value. */
 #include "report/plot_curves.h"
 
 #include <math.h>
 
 static const PlotColumn columns[] = {
-    {"role", 0},
     {"index", PLOT_NEEDED | PLOT_NUMBER},
     {"value", PLOT_NEEDED | PLOT_NUMBER},
-    {"low", PLOT_NUMBER},
-    {"high", PLOT_NUMBER},
-    {"cell", 0},
     {"tensor", PLOT_NEEDED},
     {0},
 };
@@ -52,8 +43,17 @@ static bool is_curve(const Curve *c)
     return c->rows > 2;
 }
 
+/* Values below this share of the largest are rounding errors, and not drawn. */
+static const double FLOOR = 1e-4;
+
+static PlotPoint point(const Curves *all, const Curve *c, size_t row, bool alone)
+{
+    const double top = all->column[VALUE][c->row], v = all->column[VALUE][row];
+    return point_at(all->column[INDEX][row], v < FLOOR * top ? NAN : alone ? v : v / top);
+}
+
 /* The band ends at the last index at which at least half of the curves have a value. */
-static Value *put_band(Value *row, const Curves *all, double *room)
+static bool band(PlotLine *line, const Curves *all, double *room, Arena *a)
 {
     const double *value = all->column[VALUE];
     for (size_t i = 0;; i++) {
@@ -61,9 +61,10 @@ static Value *put_band(Value *row, const Curves *all, double *room)
         for (size_t k = 0; k < all->count; k++)
             if (i < all->curve[k].rows)
                 room[count++] = value[all->curve[k].row + i] / value[all->curve[k].row];
-        if (2 * count < all->count)
-            return row;
-        row = curves_put_band(row, &(double){(double)(i + 1)}, 1, room, count);
+        if (2 * count < all->count || count == 0)
+            return true;
+        if (!curves_band(line, (double)i + 1, room, count, a))
+            return false;
     }
 }
 
@@ -73,19 +74,31 @@ static const CurveKind curves = {
     .check = check_curve,
     .none = "no tensor has a singular value above 0",
     .typical = is_curve,
-    .band = put_band,
+    .point = point,
+    .band = band,
+    .least = "steepest",
+    .most = "flattest",
 };
 
-static Status pick(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err)
+static Status make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
 {
-    return curves_pick(&curves, data, rows, count, a, err);
+    double most = 0;
+    text_add(&f->caption, "Singular values");
+    TRY(curves_make(f, &curves, data, a, err));
+    for (size_t k = 0; k < f->count; k++)
+        most = fmax(most, f->line[k].point[f->line[k].count - 1].x);
+    const bool alone = f->count && f->line[0].look.colour && f->line[0].style == LINE_PLAIN && f->line[0].point[0].y != 1;
+    f->x = (PlotAxis){.title = "i", .tex = "$i$", .log = most > 12};
+    f->y = (PlotAxis){.title = alone ? "σ_{i}" : "σ_{i} / σ_{1}", .tex = alone ? "$\\sigma_i$" : "$\\sigma_i / \\sigma_1$", .log = true};
+    return OK;
 }
 
 const PlotKind plot_spectrum = {
     .name = "spectrum",
-    .brief = "how singular values fall, from inspect --spectrum",
+    .brief = "how singular values fall, from inspect --spectrum; of many tensors the median, the middle half and the two extremes",
     .source = "atomo-bench inspect writes with --spectrum -o FILE.csv",
     .of_gradients = "inspect --spectrum",
     .columns = columns,
-    .pick = pick,
+    .of_tensors = true,
+    .make = make,
 };

@@ -98,17 +98,16 @@ static Status put_drawing(Part *p, const PlotKind *plot)
 {
     const char *kind = plot->name;
     Drawing d;
-    Value *rows;
-    size_t points;
+    size_t points = 0;
     Error why;
     const size_t most = csv_has(&p->stored->table, "compressor") ? POINTS_MOST : POINTS_MOST_ALONE;
-    if (plot_rows(plot, &p->stored->table, &rows, &points, p->a, &why) == OK && points > most) {
-        text_addf(p->out, "<p class=\"soft\">No %s figure: %zu points, over %zu.</p>\n", kind, points, most);
-        return OK;
-    }
     TRY(ask_gnuplot(p->page));
     why = p->page->gnuplot;
-    if (why.status == OK && plot_svg(&d, kind, &p->stored->table, p->page->spec->stopped, p->a, &why) == OK) {
+    if (why.status == OK && plot_svg(&d, plot, &p->stored->table, most, &points, p->page->spec->stopped, p->a, &why) == OK) {
+        if (!d.data) {
+            text_addf(p->out, "<p class=\"soft\">No %s figure: %zu points, over %zu.</p>\n", kind, points, most);
+            return OK;
+        }
         const char *label = text_format(p->a, "%s of %s", kind, p->e->name);
         TRY(arena_check(label, p->a, p->page->err));
         html_picture(p->out, "image/svg+xml", d.data, d.size, label, kind);

@@ -188,12 +188,14 @@ static void put_codecs(TextBuf *out, const Texts *specs, const PageData *d, Aren
         const bool known = codec_open(&codec, specs->text[i], a, &why) == OK;
         const char *family =
             known ? codec_family(codec, a) : text_slice(a, specs->text[i], strcspn(specs->text[i], ":"));
-        out->failed |= !family || !look;
+        const char *rate, *series = plot_series(specs->text[i], &rate, a);
+        out->failed |= !family || !look || !series;
         if (out->failed)
             return;
         text_addf(out, "%s{\"colour\":\"%s\",\"mark\":%d,\"dash\":%d,", i ? "," : "", look->colour,
                   look->mark, look->dash);
         put_member(out, "family", family);
+        put_member(out, "series", series);
         put_flags(out, known ? codec : NULL);
         text_add(out, "}");
     }
