@@ -80,6 +80,9 @@ static Status make(PlotFigure *f, const PlotKind *kind, const Csv *data, Arena *
     const char *draws = plot_draws(&joined, a);
     TRY(arena_check(draws, a, err));
     text_addf(&f->caption, "%s%s.", *draws ? "; " : "", draws);
+    char *caption = text_done(&f->caption);
+    TRY(arena_check(caption, a, err));
+    text_make_printable(caption); /* it may have names from the data */
     return plot_dress(f, kind, a, err);
 }
 
@@ -276,6 +279,9 @@ Status plot_draw(const PlotJob *job, PlotSaid *said, Arena *a, Error *err)
     if (!kind)
         return refuse_kind(job->kind, err);
     TRY(check_options(kind, &look, err));
+    if (look.title)
+        look.title = plot_name(look.title, a);
+    TRY(arena_check(!job->look.title || look.title, a, err));
     if (!ending)
         return FAIL(err, ERR_USAGE, "%s: want a figure whose name ends in .pdf, .svg, .png or .tex", job->figure);
     TRY(load_all(&csv, kind, &job->data, a, err));

@@ -263,15 +263,15 @@ static Status read_axes(PlotFigure *f, Arena *a, Error *err)
 static Status draw_shape(Layout *l)
 {
     static Status (*const shapes[])(Layout *) = {layout_lines, layout_bars, layout_rows, layout_heat};
-    const char *title = l->f->o->title;
+    const char *line[LABEL_LINES];
     Page *p = &l->page;
-    if (title) /* above everything: the shape is laid out below it */
-        p->tall -= 1.4 * l->em;
+    const size_t lines = l->f->o->title ? label_lines(l->f->o->title, p->wide - 0.1, p->points, line, l->a) : 0;
+    const double high = lines ? 1.2 * (double)lines * l->em + 0.05 : 0;
+    p->tall -= high; /* the title is above everything: the shape is laid out below it */
     TRY(shapes[l->f->shape](l));
-    if (title) {
-        page_text(p, 0.5 * p->wide, p->tall + 0.6 * l->em, title, TEXT_CENTER, INK, p->points, 0, false);
-        p->tall += 1.4 * l->em;
-    }
+    for (size_t i = 0; i < lines; i++)
+        page_text(p, 0.5 * p->wide, p->tall + (1.2 * (double)(lines - i) - 0.6) * l->em, line[i], TEXT_CENTER, INK, p->points, 0, false);
+    p->tall += high;
     return OK;
 }
 
@@ -292,10 +292,7 @@ Status plot_layout(PlotFigure *f, const char *ending, char **script, Arena *a, E
     page_open(&l.page, ending, a);
     TRY(read_axes(f, a, err));
     TRY(draw_shape(&l));
-    const char *caption = text_done(&f->caption);
-    TRY(arena_check(caption, a, err));
-    f->caption.failed = false;
-    *script = page_script(&l.page, caption);
+    *script = page_script(&l.page);
     return arena_check(*script, a, err);
 }
 

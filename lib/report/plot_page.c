@@ -69,12 +69,15 @@ char *text_tex(const char *text, Arena *a)
     return text_done(&out);
 }
 
-/* Adds a text in apostrophes; one within it is doubled. */
+/* Adds a text in apostrophes. One within it stands between them as a code: gnuplot misreads doubled ones at the beginning. */
 static void add_quoted(TextBuf *out, const char *text)
 {
     text_add(out, "'");
     for (const char *s = text; *s; s++)
-        text_add_bytes(out, *s == '\'' ? "''" : s, *s == '\'' ? 2 : 1);
+        if (*s == '\'')
+            text_add(out, "'.\"\\047\".'");
+        else
+            text_add_bytes(out, s, 1);
     text_add(out, "'");
 }
 
@@ -200,7 +203,7 @@ static void add_terminal(const Page *p, TextBuf *out)
         text_addf(out, "set terminal pict2e size %.4f,%.4f font 'cmss,%g' color tinypoints gparrows linewidth 1.3", p->wide, p->tall, p->points);
 }
 
-char *page_script(Page *p, const char *caption)
+char *page_script(Page *p)
 {
     static const char *const needs[][2] = {{".pdf", "pdfcairo"}, {".svg", "svg"}, {".png", "pngcairo"}, {".tex", "pict2e"}};
     TextBuf out = {.arena = p->a};
@@ -208,7 +211,7 @@ char *page_script(Page *p, const char *caption)
         if (!strcmp(needs[i][0], p->ending))
             text_addf(&out, "if (!strstrt(' '.GPVAL_TERMINALS.' ', ' %s ')) {\n  print 'it has no terminal %s: the package gnuplot-nox has it; "
                             ".svg needs no more than gnuplot itself'\n  exit status 1\n}\n", needs[i][1], needs[i][1]);
-    text_addf(&out, "# %s\nset encoding utf8\n", caption);
+    text_add(&out, "set encoding utf8\n");
     add_terminal(p, &out);
     text_addf(&out, "\nset output 'figure%s'\nunset border; unset tics; unset key\nset lmargin at screen 0; set rmargin at screen 1\n"
                     "set bmargin at screen 0; set tmargin at screen 1\nset xrange [0:%.4f]; set yrange [0:%.4f]\n",

@@ -34,8 +34,7 @@ void page_box(Page *p, double left, double bottom, double right, double top, con
  * `size`: in points; `angle`: in degrees. */
 void page_text(Page *p, double x, double y, const char *text, TextSide side, const char *colour, double size, int angle,
                bool markup);
-/* Returns the script; NULL: out of memory. `caption`: written as a comment. */
-char *page_script(Page *p, const char *caption);
+char *page_script(Page *p); /* NULL: out of memory */
 
 /* Returns the width of a text in inches: each letter as wide as in DejaVu Sans, which is wider than Helvetica. */
 double text_inches(const char *text, double points);
