@@ -60,7 +60,7 @@ static const PlotColumn merge_columns[] = {
     {"workers", PLOT_NEEDED | PLOT_NUMBER}, {"merge_ms", PLOT_NUMBER},    {"decode_ms", PLOT_NUMBER},
     {"decode_each_ms", PLOT_NUMBER},        {"merge_ms_se", PLOT_NUMBER}, {"decode_ms_se", PLOT_NUMBER},
     {"decode_each_ms_se", PLOT_NUMBER},     {"mean_error", PLOT_NUMBER},  {"mean_error_se", PLOT_NUMBER},
-    {"merged_bytes", PLOT_NUMBER},          {"bytes", PLOT_NUMBER},       {"compressor", PLOT_NEEDED},
+    {"bytes_merged", PLOT_NUMBER},          {"bytes_up", PLOT_NUMBER},       {"compressor", PLOT_NEEDED},
     {0},
 };
 static const char *const merge_up[] = {"time", "error", "bytes", NULL};
@@ -75,7 +75,7 @@ static MergeRow merge_row(const Csv *data, size_t row, const char *y)
     if (!strcmp(y, "error"))
         return (MergeRow){csv_real(data, row, "mean_error"), csv_real(data, row, "mean_error_se"), NAN, NAN};
     if (!strcmp(y, "bytes"))
-        return (MergeRow){csv_real(data, row, "merged_bytes"), NAN, csv_real(data, row, "workers") * csv_real(data, row, "bytes"), NAN};
+        return (MergeRow){csv_real(data, row, "bytes_merged"), NAN, csv_real(data, row, "workers") * csv_real(data, row, "bytes_up"), NAN};
     return (MergeRow){csv_real(data, row, "merge_ms") + csv_real(data, row, "decode_ms"),
                       hypot(csv_real(data, row, "merge_ms_se"), csv_real(data, row, "decode_ms_se")),
                       csv_real(data, row, "decode_each_ms"), csv_real(data, row, "decode_each_ms_se")};

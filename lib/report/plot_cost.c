@@ -159,8 +159,6 @@ static Status plot_measured(Csv *data, Arena *a, Error *err)
 
 /* ---- bars ---- */
 
-const char *const bar_part_names[BAR_PARTS] = {"compute", "encode", "communicate", "decode"};
-
 static const PlotColumn columns[] = {
     {"workers", PLOT_NEEDED | PLOT_NUMBER},   {"compute_ms", PLOT_NEEDED | PLOT_NUMBER}, {"encode_ms", PLOT_NEEDED | PLOT_NUMBER},
     {"comm_ms", PLOT_NEEDED | PLOT_NUMBER},   {"decode_ms", PLOT_NEEDED | PLOT_NUMBER},  {"total_ms", PLOT_NEEDED | PLOT_NUMBER},

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const bar_part_names[BAR_PARTS] = {"compute", "encode", "communicate", "decode"};
+
 /* ---- lines and points ---- */
 
 static PlotLine *add_line(PlotFigure *f, Arena *a)
@@ -284,7 +286,7 @@ static Status give_looks(PlotFigure *f, bool of_tensors, Arena *a, Error *err)
         PlotLine *l = &f->line[i];
         if (!l->name || l->grey || l->look.colour)
             continue;
-        l->label = l->same ? NULL : l->spec ? l->spec : l->name;
+        l->label = l->same ? NULL : l->spec ? plot_name(l->spec, a) : l->name;
         l->look = l->same && i ? f->line[i - 1].look : of_tensors ? (Look){usual[k % 8], (int)k % 6, (int)(k % 5)} : look[i];
         k += !l->same;
     }
@@ -331,4 +333,24 @@ const char *plot_draws(const Csv *data, Arena *a)
         put_range(&out, data, "workers", "workers: ", "workers: ");
     put_range(&out, data, "seed", "seed ", "seeds ");
     return text_done(&out);
+}
+
+/* ---- units ---- */
+
+double time_unit(PlotAxis *axis, double ms, const char *what, Arena *a)
+{
+    const bool seconds = ms >= 1000;
+    axis->title = text_format(a, "%s, %s", what, seconds ? "s" : "ms");
+    axis->title = axis->title ? axis->title : "";
+    return seconds ? 1000 : 1;
+}
+
+double byte_unit(double bytes, const char **name)
+{
+    static const char *const names[] = {"B", "kB", "MB", "GB"};
+    size_t k = 0;
+    while (k < 3 && bytes >= 999.5 * pow(1000, (double)k))
+        k++;
+    *name = names[k];
+    return pow(1000, (double)k);
 }

@@ -41,7 +41,6 @@ size_t label_lines(const char *text, double inches, double points, const char *o
 
 /* Draws the key of `count` lines in columns between left and right, downwards from `top`; NULL page: returns the height only. */
 double key_block(Layout *l, PlotLine *const *line, size_t count, double left, double right, double top, bool draw);
-void key_sample(Layout *l, const PlotLine *line, double left, double y, double wide);
 
 Status layout_lines(Layout *l);
 Status layout_bars(Layout *l);

@@ -55,7 +55,8 @@ static void add_tex(TextBuf *out, char c)
     text_add_bytes(out, &c, 1);
 }
 
-char *text_tex(const char *text, Arena *a)
+/* Returns `text` for LaTeX, in which parts between two $ are mathematics. NULL: out of memory. */
+static char *text_tex(const char *text, Arena *a)
 {
     TextBuf out = {.arena = a};
     for (const char *s = text; *s; s++) {
@@ -69,11 +70,14 @@ char *text_tex(const char *text, Arena *a)
     return text_done(&out);
 }
 
-/* Adds a text in apostrophes. One within it stands between them as a code: gnuplot misreads doubled ones at the beginning. */
+/* Adds a text in apostrophes, without control characters. An apostrophe within it stands between them as a code: gnuplot misreads doubled ones at the beginning. */
 static void add_quoted(TextBuf *out, const char *text)
 {
+    char *shown = text_copy(out->arena, text);
+    if (shown)
+        text_make_printable(shown);
     text_add(out, "'");
-    for (const char *s = text; *s; s++)
+    for (const char *s = shown ? shown : ""; *s; s++)
         if (*s == '\'')
             text_add(out, "'.\"\\047\".'");
         else

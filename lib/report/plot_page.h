@@ -38,7 +38,5 @@ char *page_script(Page *p); /* NULL: out of memory */
 
 /* Returns the width of a text in inches: each letter as wide as in DejaVu Sans, which is wider than Helvetica. */
 double text_inches(const char *text, double points);
-/* Returns `text` for LaTeX, in which parts between two $ are mathematics. NULL: out of memory. */
-char *text_tex(const char *text, Arena *a);
 
 #endif
