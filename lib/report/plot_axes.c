@@ -49,11 +49,11 @@ static void add_tick(Ticks *t, const PlotAxis *axis, double v)
         t->at[t->count++] = v;
 }
 
-static void log_ticks(Ticks *t, const PlotAxis *axis, double inches)
+static void log_ticks(Ticks *t, const PlotAxis *axis, int every)
 {
     const double decades = log10(axis->most / axis->least);
     const int from = (int)floor(log10(axis->least)), to = (int)ceil(log10(axis->most));
-    const int every = (int)fmax(1, ceil(decades / fmax(2, inches / 0.35)));
+    *t = (Ticks){0};
     for (int k = from; k <= to; k++) {
         if (((k % every) + every) % every == 0)
             add_tick(t, axis, pow(10, k));
@@ -85,7 +85,9 @@ static Ticks ticks_of(const PlotAxis *axis, double inches)
         for (size_t i = 0; i < axis->ats; i++)
             add_tick(&t, axis, axis->at[i]);
     } else if (axis->log && axis->most > 4 * axis->least) {
-        log_ticks(&t, axis, inches);
+        int every = (int)fmax(1, ceil(log10(axis->most / axis->least) / fmax(2, inches / 0.35)));
+        for (; every > 0 && t.count < 2; every--)
+            log_ticks(&t, axis, every);
     } else {
         const double step = round_step((axis->most - axis->least) / fmax(2, fmin(6, inches / 0.45)));
         for (double k = ceil(axis->least / step - 1e-9); k * step <= axis->most + 1e-9 * step && t.count < 40; k++)
@@ -142,7 +144,8 @@ static void axis_numbers(Layout *l, const Panel *p, bool across, bool numbers)
             across ? stroke(l, at, p->bottom, at, p->top, "#dddddd", 0.4) : stroke(l, p->left, at, p->right, at, "#dddddd", 0.4);
         across ? stroke(l, at, foot, at, reach, INK, 0.5) : stroke(l, foot, at, reach, at, INK, 0.5);
         const double half = 0.5 * (minor ? 0 : across ? tick_wide(l, &t, i) : l->em);
-        if (minor || !numbers || at - half < last + 0.3 * l->em)
+        const bool beside = across && at + half > p->right + 0.02 && p->right + 0.3 < l->page.wide; /* another panel's numbers */
+        if (minor || !numbers || beside || at - half < last + 0.3 * l->em)
             continue;
         last = at + half;
         const double lift = across ? fmax(0, at + half + 0.02 - l->page.wide) : 0; /* the last number stays on the page */

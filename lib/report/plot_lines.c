@@ -514,7 +514,7 @@ static Status choose_outside(Layout *l, const Named *names, Choice *c, bool righ
         TRY(open_cells(l));
     }
     c->panel = panel_of(l, 0.06, high);
-    c->left = c->panel.left - fmin(c->panel.left - 0.06, 0.3);
+    c->left = 0.06;
     c->right = l->page.wide - 0.04;
     c->top = high - 0.02;
     return cover_lines(l, &c->panel);

@@ -138,7 +138,15 @@ static size_t try(const char *kind, int lines, PlotOptions look)
     check(drawn_with(kind, text, "f.pdf", look));
     read_words();
     check(sheet.boxes > 2);
-    return faults_of(what);
+    size_t lost = 0; /* texts that a PDF leaves out, as they begin beyond the page */
+    for (const char *s = svg; (s = strstr(s, "<g transform=\"translate(")); s++) {
+        double x, y;
+        check(sscanf(s, "<g transform=\"translate(%lf,%lf", &x, &y) == 2);
+        lost += x < 0 || y < 0 || x > 96 * sheet.wide || y > 96 * sheet.high + 1;
+    }
+    if (lost)
+        print_error("%s: %zu texts are beyond the page\n", what, lost);
+    return faults_of(what) + lost;
 }
 
 static bool all_figures(void)
@@ -159,6 +167,8 @@ static void texts_overlap_nothing_and_stay_on_the_page(void **state)
         for (size_t i = 0; i < (all_figures() ? countof(counts) : 3); i++)
             for (size_t w = 0; w < (all_figures() ? countof(widths) : 1); w++)
                 faults += try((*kind)->name, counts[i], (PlotOptions){.width = widths[w], .font = w == 1});
+    const char *labels[] = {"none=a name that is much longer than others, of a hundred letters", "svd=joint+svd:vectors=qsgd"};
+    faults += try("pareto", 7, (PlotOptions){.labels = {labels, 2}});
     for (int key = 0; key < KEY_NONE; key++)
         faults += try("pareto", 4, (PlotOptions){.key = key, .title = "a title", .rates = true, .front = true, .gaussian = true});
     assert_int_equal(faults, 0);
