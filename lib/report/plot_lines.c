@@ -175,7 +175,7 @@ static Status draw_marks(Layout *l, const Panel *p, const PlotLine *line)
         x[n] = px(p, q->x);
         y[n++] = py(p, q->y);
     }
-    page_marks(&l->page, x, y, n, line->look.mark, line->open, line->thick ? 0.5 : 0.4, line->look.colour);
+    page_marks(&l->page, x, y, n, line->look.mark, line->open, line->thick ? 0.55 : 0.45, line->look.colour);
     return OK;
 }
 
@@ -323,25 +323,21 @@ typedef struct {
     double x, y;
 } Place;
 
-/* Finds a free place for the name beside an end of its line, within the panel. */
+/* Finds a free place for the name beside the end of its line, within the panel. */
 static bool place_beside(Layout *l, const Panel *p, const PlotLine *line, Place *out)
 {
     static const double side[][2] = {{1, 0}, {0, 1}, {0, -1}, {1, 1}, {1, -1}, {-1, 0}, {-1, 1}, {-1, -1}};
     const double w = text_inches(line->label, l->page.points), h = 1.0 * l->em;
-    for (size_t k = 0; k < 2 * line->count && k < 6; k++) {
-        const PlotPoint *q = &line->point[k % 2 ? k / 2 : line->count - 1 - k / 2];
-        if (k / 2 >= line->count || !can_draw(p, q) || !is_inside(p, px(p, q->x), py(p, q->y)))
+    const PlotPoint *end = last_point(p, line);
+    for (size_t s = 0; end && s < countof(side); s++) {
+        const double x = px(p, end->x) + side[s][0] * (0.5 * w + 0.065), y = py(p, end->y) + side[s][1] * (0.5 * h + 0.05);
+        const double left = x - 0.5 * w, right = x + 0.5 * w, low = y - 0.5 * h, high = y + 0.5 * h;
+        if (left < p->left + 0.02 || right > l->page.wide - 0.03 || low < p->bottom + 0.01 || high > p->top + 0.02 ||
+            !is_free(l, left, low, right, high))
             continue;
-        for (size_t s = 0; s < countof(side); s++) {
-            const double x = px(p, q->x) + side[s][0] * (0.5 * w + 0.065), y = py(p, q->y) + side[s][1] * (0.5 * h + 0.05);
-            const double left = x - 0.5 * w, right = x + 0.5 * w, low = y - 0.5 * h, high = y + 0.5 * h;
-            if (left < p->left + 0.02 || right > l->page.wide - 0.03 || low < p->bottom + 0.01 || high > p->top + 0.02 ||
-                !is_free(l, left, low, right, high))
-                continue;
-            cover(l, left - 0.02, low, right + 0.02, high);
-            *out = (Place){x, y};
-            return true;
-        }
+        cover(l, left - 0.02, low, right + 0.02, high);
+        *out = (Place){x, y};
+        return true;
     }
     return false;
 }

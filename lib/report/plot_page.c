@@ -195,16 +195,16 @@ static void add_terminal(const Page *p, TextBuf *out)
     const char *paper = p->dark ? "#14171a" : "#ffffff", *face = p->serif ? "Times New Roman,Nimbus Roman,Times,serif" : "Helvetica,Arial,sans-serif",
                *one = p->serif ? "Times" : "Helvetica";
     if (!strcmp(p->ending, ".pdf"))
-        text_addf(out, "set terminal pdfcairo size %.4f,%.4f font '%s,%g' fontscale 0.75 linewidth 1%s", p->wide, p->tall, one, p->points,
+        text_addf(out, "set terminal pdfcairo size %.4f,%.4f font '%s,%g' fontscale 0.75 linewidth 2%s", p->wide, p->tall, one, p->points,
                   p->dark ? " background rgb '#14171a'" : "");
     else if (!strcmp(p->ending, ".svg"))
-        text_addf(out, "set terminal svg size %.0f,%.0f fixed font '%s,%g' linewidth 1.1 background rgb '%s'", p->wide * 96, p->tall * 96, face,
+        text_addf(out, "set terminal svg size %.0f,%.0f fixed font '%s,%g' linewidth 1.3 background rgb '%s'", p->wide * 96, p->tall * 96, face,
                   p->points * 96 / 72, paper);
     else if (!strcmp(p->ending, ".png"))
-        text_addf(out, "set terminal pngcairo size %.0f,%.0f font '%s,%g' fontscale 3.125 linewidth 3 pointscale 3 dashlength 1 background rgb '%s'",
+        text_addf(out, "set terminal pngcairo size %.0f,%.0f font '%s,%g' fontscale 3.125 linewidth 4.2 pointscale 3 dashlength 1 background rgb '%s'",
                   p->wide * 300, p->tall * 300, one, p->points, paper);
     else
-        text_addf(out, "set terminal pict2e size %.4f,%.4f font 'cmss,%g' color tinypoints gparrows linewidth 1.3", p->wide, p->tall, p->points);
+        text_addf(out, "set terminal pict2e size %.4f,%.4f font 'cmss,%g' color tinypoints gparrows linewidth 2.2", p->wide, p->tall, p->points);
 }
 
 char *page_script(Page *p)
