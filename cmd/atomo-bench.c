@@ -4,7 +4,7 @@
 static const Subcommand commands[] = {
     {"demo", bench_demo, "compare the usual codecs on a gradient that comes with the program"},
     {"doctor", bench_doctor,
-     "check this machine: libraries, CPU, memory, disk, and advice where something is wrong"},
+     "check this machine: libraries, CPU, memory, and advice where something is wrong"},
     {"list", bench_list, "the codecs, and the keys of each"},
     {"compare", bench_compare, "apply each codec to a gradient dump, report size, time and error"},
     {"sweep", bench_sweep, "vary each codec's rate, report size against error, mark the Pareto front"},

@@ -5,10 +5,9 @@
 #include "bench_advise_rank.h"
 #include "bench_commands.h"
 
-#include "app/cost_job.h"
+#include "bench_cost_job.h"
 #include "compress/rate.h"
 #include "compress/spec.h"
-#include "measure/timing.h"
 
 #include <math.h>
 #include <string.h>
@@ -21,6 +20,7 @@ typedef struct {
 
     Candidate *list; /* (candidates) */
     size_t candidates;
+    const Candidate *baseline; /* bf16 in `list` */
     const char *verdict;
 } AdviseJob;
 
@@ -33,14 +33,10 @@ static const char *const shortlist[] = {"qsgd",        "terngrad", "natural",   
                                         "ef+powersgd", "ef+stc",   "ef+scaledsign"};
 static const char *const baselines[] = {"none", "bf16"};
 
-#define PATIENCE 40.0 /* seconds; a round after the first begins only if it should end by then */
-#define WIDE     0.03 /* half an interval above this share of the time is wide */
-
 enum {
     CANDIDATES_MOST = 1024,
     MEASURED_MOST = 5, /* candidates that are measured together, besides the baselines */
     SCREEN_REPEATS = 2,
-    ROUNDS_MOST = 8, /* of measuring */
     RUNNERS_UP = 4,  /* rows of the table besides the three fastest codecs and bf16 */
 };
 
@@ -198,53 +194,32 @@ static Status take_all(AdviseJob *advise, Candidate *list, bool screened)
     return OK;
 }
 
-/* Sets `chosen` to the baselines and the first candidates that `wanted` returns true for. Returns false if there is none. */
-static bool choose(CodecSet *chosen, const AdviseJob *advise, const CodecSet *set,
-                   bool (*wanted)(const AdviseJob *advise, const Candidate *c))
+/* True for a candidate that was only screened and may be one of the three fastest. */
+static bool may_lead(const AdviseJob *advise, const Candidate *c)
+{
+    const Candidate *third = advise->candidates > 2 ? &advise->list[2] : NULL;
+    return c->screened && !c->failure && !c->limit && !c->plain &&
+           !(third && third->rank && c->time.total >= third->time.total);
+}
+
+/* Sets `chosen` to the baselines and the first candidates that may lead. Returns false if there is none. */
+static bool choose(CodecSet *chosen, const AdviseJob *advise, const CodecSet *set)
 {
     const size_t most = countof(baselines) + MEASURED_MOST;
     chosen->count = 0;
     for (size_t i = 0; i < countof(baselines); i++)
         chosen->codec[chosen->count++] = set->codec[i];
-    for (size_t i = 0; i < advise->candidates && chosen->count < most; i++) {
-        const Candidate *c = &advise->list[i];
-        if (!c->plain && wanted(advise, c))
-            chosen->codec[chosen->count++] = c->codec;
-    }
+    for (size_t i = 0; i < advise->candidates && chosen->count < most; i++)
+        if (may_lead(advise, &advise->list[i]))
+            chosen->codec[chosen->count++] = advise->list[i].codec;
     return chosen->count > countof(baselines);
 }
 
-/* True for a candidate that was only screened and may be one of the three fastest. */
-static bool may_lead(const AdviseJob *advise, const Candidate *c)
-{
-    const Candidate *third = advise->candidates > 2 ? &advise->list[2] : NULL;
-    return c->screened && !c->failure && !c->limit &&
-           !(third && third->rank && c->time.total >= third->time.total);
-}
-
-/* True for the fastest candidate and its equals, if the interval of one of them is wide. */
-static bool is_vague(const AdviseJob *advise, const Candidate *c)
-{
-    bool wide = false;
-    for (size_t i = 0; i < advise->candidates && advise->list[i].rank == 1; i++)
-        wide |= advise_half_interval(&advise->list[i]) > WIDE * advise->list[i].time.total;
-    return wide && c->rank == 1;
-}
-
-/* One repeat tells nothing about the variance of a codec without a closed form: then the error of screening stays. */
 static void replace(AdviseJob *advise, const Candidate *by)
 {
-    for (size_t i = 0; i < advise->candidates; i++) {
-        Candidate *c = &advise->list[i];
-        const Candidate was = *c;
-        if (strcmp(c->name, by->name) != 0)
-            continue;
-        *c = *by;
-        if (isnan(c->error_se) && !isnan(was.error_se)) {
-            c->error = was.error;
-            c->error_se = was.error_se;
-        }
-    }
+    for (size_t i = 0; i < advise->candidates; i++)
+        if (!strcmp(advise->list[i].name, by->name))
+            advise->list[i] = *by;
 }
 
 /* Measures the chosen candidates as `cost` does, and ranks all again. */
@@ -277,27 +252,16 @@ static Status screen(AdviseJob *advise, const CodecSet *set)
 }
 
 /* Measures, in rounds, the candidates whose lower bound is below the time of the candidate ranked third, until none is
- * left. Further rounds measure the candidates of rank 1 again, each round with twice the repeats of the round before,
- * until their intervals are not wide. There are at most ROUNDS_MOST rounds. A round begins only
- * if it should end within PATIENCE seconds of `start`, by the previous round's time for each codec and repeat. */
-static Status measure_leaders(AdviseJob *advise, const CodecSet *set, int64_t repeats, double start)
+ * left. Each round measures at least one candidate of those that were only screened, but for the baselines of the first. */
+static Status measure_leaders(AdviseJob *advise, const CodecSet *set)
 {
     CompareJob *j = &advise->cost.job;
     CodecSet chosen = {NEW(j->a, const Codec *, set->count), 0, set->count};
-    double each = 0; /* seconds for each codec and repeat of the last round */
     TRY(arena_check(chosen.codec, j->a, j->err));
-    bool more = choose(&chosen, advise, set, may_lead), leaders = true;
-    j->repeats = repeats;
-    for (int round = 0; round == 0 || (more && round < ROUNDS_MOST); round++) {
-        const double begun = clock_now(), share = (double)chosen.count * (double)j->repeats;
-        if (round && begun + each * share > start + PATIENCE)
-            break;
+    choose(&chosen, advise, set);
+    do
         TRY(measure_chosen(advise, &chosen));
-        each = (clock_now() - begun) / share;
-        leaders = leaders && choose(&chosen, advise, set, may_lead);
-        more = leaders || choose(&chosen, advise, set, is_vague);
-        j->repeats = leaders ? repeats : 2 * j->repeats;
-    }
+    while (choose(&chosen, advise, set));
     return OK;
 }
 
@@ -305,14 +269,14 @@ static Status measure_codecs(AdviseJob *advise, const CodecSet *set)
 {
     CompareJob *j = &advise->cost.job;
     const int64_t repeats = j->repeats;
-    const double start = clock_now();
+    TRY(cost_read_compute(&advise->cost));
     TRY(screen(advise, set));
-    TRY(measure_leaders(advise, set, repeats, start));
     j->repeats = repeats;
-    const Candidate *baseline = advise->list;
-    while (strcmp(baseline->name, j->name[BASELINE]) != 0)
-        baseline++;
-    advise->verdict = advise_verdict(advise->list, advise->candidates, baseline, j->a);
+    TRY(measure_leaders(advise, set));
+    advise->baseline = advise->list;
+    while (strcmp(advise->baseline->name, baselines[BASELINE]) != 0)
+        advise->baseline++;
+    advise->verdict = advise_verdict(advise->list, advise->candidates, advise->baseline, j->a);
     return arena_check(advise->verdict, j->a, j->err);
 }
 
@@ -360,25 +324,25 @@ static void put(Value *row, const char *field, Value v)
 static void put_times(Value *row, const Candidate *c, const Candidate *baseline)
 {
     const IterationTime *t = &c->time, *se = &c->time_se;
-    const double speedup = baseline->time.total / t->total;
-    put(row, "compute_ms", value_real(1e3 * t->compute));
-    put(row, "encode_ms", value_real(1e3 * t->encode));
-    put(row, "comm_ms", value_real(1e3 * t->comm));
-    put(row, "decode_ms", value_real(1e3 * t->decode));
-    put(row, "total_ms", value_real(1e3 * t->total));
-    put(row, "compute_ms_se", value_real(1e3 * se->compute));
-    put(row, "encode_ms_se", value_real(1e3 * se->encode));
-    put(row, "comm_ms_se", value_real(1e3 * se->comm));
-    put(row, "decode_ms_se", value_real(1e3 * se->decode));
-    put(row, "total_ms_se", value_real(1e3 * se->total));
+    const double speedup = baseline->time.total / t->total,
+                 other = hypot(se->total / t->total, baseline->time_se.total / baseline->time.total);
+    const struct {
+        const char *field, *field_se;
+        double seconds, seconds_se;
+    } parts[] = {{"compute_ms", "compute_ms_se", t->compute, se->compute},
+                 {"encode_ms", "encode_ms_se", t->encode, se->encode},
+                 {"comm_ms", "comm_ms_se", t->comm, se->comm},
+                 {"decode_ms", "decode_ms_se", t->decode, se->decode},
+                 {"total_ms", "total_ms_se", t->total, se->total}};
+    for (size_t i = 0; i < countof(parts); i++) {
+        put(row, parts[i].field, value_real(1e3 * parts[i].seconds));
+        put(row, parts[i].field_se, value_real(1e3 * parts[i].seconds_se));
+    }
     put(row, "speedup16", value_real(speedup));
-    put(row, "speedup16_se",
-        value_real(c == baseline ? 0
-                                 : speedup * hypot(se->total / t->total,
-                                                   baseline->time_se.total / baseline->time.total)));
+    put(row, "speedup16_se", value_real(c == baseline ? 0 : speedup * other));
 }
 
-static void put_candidate(Value *row, const AdviseJob *advise, const Candidate *c, const Candidate *baseline)
+static void put_candidate(Value *row, const AdviseJob *advise, const Candidate *c)
 {
     const CostJob *cost = &advise->cost;
     put(row, "rank", c->rank ? value_int((int64_t)c->rank) : value_none());
@@ -401,21 +365,18 @@ static void put_candidate(Value *row, const AdviseJob *advise, const Candidate *
     put(row, "mean_error", value_real(c->error));
     put(row, "mean_error_se", value_real(c->error_se));
     put(row, "peak_scratch_bytes", value_real(c->scratch));
-    put_times(row, c, baseline);
+    put_times(row, c, advise->baseline);
 }
 
 static Status write_rows(const AdviseJob *advise, const ReportSpec *spec, const bool *shown)
 {
     const CompareJob *j = &advise->cost.job;
-    const Candidate *baseline = advise->list;
     Report *report;
     Status status = OK;
-    while (strcmp(baseline->name, baselines[BASELINE]) != 0)
-        baseline++;
     TRY(report_open(&report, spec, j->a, j->err));
     for (size_t i = 0; i < advise->candidates && status == OK; i++) {
         Value row[ADVISE_FIELDS] = {{0}};
-        put_candidate(row, advise, &advise->list[i], baseline);
+        put_candidate(row, advise, &advise->list[i]);
         status = report_row(report, row, shown[i], j->err);
     }
     return report_finish(report, status, j->err);
@@ -444,12 +405,6 @@ static Status advise_write(CompareJob *j, ReportSpec spec)
 
 /* ==== the command ==== */
 
-static Status measure(AdviseJob *advise, const CodecSet *set)
-{
-    TRY(cost_read_compute(&advise->cost));
-    return measure_codecs(advise, set);
-}
-
 static Status run(CompareJob *j)
 {
     AdviseJob *advise = (AdviseJob *)j;
@@ -457,7 +412,7 @@ static Status run(CompareJob *j)
     TRY(read_options(advise));
     TRY(choose_codecs(advise, &set));
     TRY(compare_job_open(j, NULL, 0));
-    return compare_job_finish(j, measure(advise, &set), advise_write);
+    return compare_job_finish(j, measure_codecs(advise, &set), advise_write);
 }
 
 static const char details[] =

@@ -11,14 +11,15 @@
 
 const char *const feedback_names[] = {"no", "in the spec", "needed"};
 
-double advise_half_interval(const Candidate *c)
+/* Returns half the 95 % interval of the total time, by Student's t; NaN: unknown. */
+static double half_interval(const Candidate *c)
 {
     return c->repeats > 1 ? c->time_se.total * t_quantile(0.05, c->repeats - 1) : c->time_se.total;
 }
 
 static double both_halves(const Candidate *a, const Candidate *b)
 {
-    return advise_half_interval(a) + advise_half_interval(b);
+    return half_interval(a) + half_interval(b);
 }
 
 /* True if the 95 % intervals of both total times overlap, or one of them is unknown: nothing tells the two apart. */
@@ -79,14 +80,8 @@ static const char *slow_part(const Candidate *c, const Candidate *first, Arena *
                  decode = c->time.decode - first->time.decode;
     if (encode >= comm && encode >= decode)
         return text_format(a, "encoding takes %s ms", ms(c->time.encode, a));
-    if (comm >= decode)
-        return c->traffic.topology == TOPOLOGY_ALLGATHER && c->traffic.workers > 2
-                   ? text_format(a, "%g payloads to receive take %s ms", c->traffic.workers - 1,
-                                 ms(c->time.comm, a))
-                   : text_format(a, "sending takes %s ms", ms(c->time.comm, a));
-    return c->adds ? text_format(a, "merging and decoding take %s ms", ms(c->time.decode, a))
-                   : text_format(a, "decoding %g payloads takes %s ms", c->traffic.workers,
-                                 ms(c->time.decode, a));
+    return comm >= decode ? text_format(a, "sending takes %s ms", ms(c->time.comm, a))
+                          : text_format(a, "decoding takes %s ms", ms(c->time.decode, a));
 }
 
 static const char *reason(const Candidate *c, const Candidate *first, Arena *a)
@@ -184,21 +179,14 @@ char *advise_verdict(const Candidate *list, size_t count, const Candidate *basel
     return text_done(&text);
 }
 
-static bool family_shown(const Candidate *list, size_t count, const bool *shown, const char *family)
-{
-    for (size_t i = 0; i < count; i++)
-        if (shown[i] && !strcmp(list[i].family, family))
-            return true;
-    return false;
-}
-
 void advise_shown(const Candidate *list, size_t count, size_t more, bool *shown)
 {
-    for (size_t i = 0; i < count; i++)
-        shown[i] = (i < 3 && list[i].rank) || (list[i].plain && !strcmp(list[i].name, "bf16"));
-    for (size_t i = 0; i < count && more; i++)
-        if (!shown[i] && list[i].error < 1 && !family_shown(list, count, shown, list[i].family)) {
-            shown[i] = true;
-            more--;
-        }
+    for (size_t i = 0; i < count; i++) {
+        bool further = more && list[i].error < 1;
+        for (size_t k = 0; k < i; k++)
+            further = further && !(shown[k] && !strcmp(list[k].family, list[i].family));
+        shown[i] = (i < 3 && list[i].rank) || !strcmp(list[i].name, "bf16");
+        more -= !shown[i] && further;
+        shown[i] = shown[i] || further;
+    }
 }

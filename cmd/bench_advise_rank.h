@@ -51,9 +51,6 @@ typedef struct {
  * measured and breaks no limit. */
 Status advise_rank(Candidate *list, size_t count, const AdviseLimits *limits, Arena *a, Error *err);
 
-/* Returns half the 95 % interval of the total time, by Student's t; NaN: unknown. */
-double advise_half_interval(const Candidate *c);
-
 /* Returns the answer as a sentence. `list` is ranked, `baseline` the candidate bf16 in it. NULL: out of memory. */
 char *advise_verdict(const Candidate *list, size_t count, const Candidate *baseline, Arena *a);
 

@@ -85,7 +85,7 @@ static Status unset_rate(CompareJob *j, const Codec **codec)
 {
     Rate r;
     double low, high, start;
-    if (!rate_find_fine(&r, *codec))
+    if (!rate_find(&r, *codec, true))
         return OK;
     if (rate_named(&r)) {
         const char *spec = codec_typed(*codec, j->a);
@@ -97,24 +97,21 @@ static Status unset_rate(CompareJob *j, const Codec **codec)
     return rate_set(codec, *codec, &r, start, j->a, j->err);
 }
 
-static Status solve_one(CompareJob *j, Sizer *s, const Codec **codec)
+static Status solve_one(CompareJob *j, const Comparison *c, const Codec **codec)
 {
     unsigned tries;
     const char *name = codec_typed(*codec, j->a);
     progress_at(&j->progress, "%s", name ? name : "");
-    TRY(sizer_solve(s, codec, *codec, j->target_bits, &tries, j->a, j->err));
-    const char *as = codec_typed(*codec, j->a);
-    if (tries && j->common.verbose && as)
-        progress_note(&j->progress, "note: %s: found after taking the size %u times", as, tries);
-    return arena_check(name && as, j->a, j->err);
+    TRY(compare_solve(c, codec, *codec, j->target_bits, &tries, j->a, j->err));
+    return arena_check(name, j->a, j->err);
 }
 
-static Status solve_all(CompareJob *j, Sizer *s, const Codec **codec, size_t count)
+static Status solve_all(CompareJob *j, const Comparison *c, const Codec **codec, size_t count)
 {
     progress_close(&j->progress);
     progress_open(&j->progress, "solving", "codecs", count, j->common.quiet);
     for (size_t k = 0; k < count; k++) {
-        TRY(solve_one(j, s, &codec[k]));
+        TRY(solve_one(j, c, &codec[k]));
         progress_step(&j->progress, k + 1);
     }
     return OK;
@@ -129,24 +126,18 @@ static Status equal_bits(CompareJob *j, const Codec **codec, size_t *count)
                           .data = j,
                           .load = load,
                           .stopped = cli_stopped};
-    Sizer *s = NULL;
     for (size_t k = 0; k < *count; k++)
         TRY(unset_rate(j, &codec[k]));
     TRY(codec_unique(codec, count, j->a, j->err));
-    Arena *work = arena_open(0);
-    Status status = sizer_open(&s, &c, work, j->err);
-    if (status == OK)
-        status = solve_all(j, s, codec, *count);
-    sizer_close(s);
-    arena_close(work);
-    return status == OK ? codec_unique(codec, count, j->a, j->err) : status;
+    TRY(solve_all(j, &c, codec, *count));
+    return codec_unique(codec, count, j->a, j->err);
 }
 
 static const char *why_not(const Codec *codec)
 {
     Rate r;
     double low, high, start;
-    if (!rate_find_fine(&r, codec))
+    if (!rate_find(&r, codec, true))
         return "it has no rate to set";
     rate_range(&r, &low, &high, &start);
     const double value = rate_value(&r);

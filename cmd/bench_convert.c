@@ -2,6 +2,7 @@
 #include "bench_commands.h"
 
 #include "app/notes.h"
+#include "base/file.h"
 #include "base/outfile.h"
 #include "dump/write.h"
 
@@ -13,19 +14,15 @@ typedef struct {
     Error *err;
 } Options;
 
-/* Says how much memory the largest tensor will take; refuses one that does not fit. */
+/* Refuses a dump whose largest tensor does not fit into memory. */
 static Status check_memory(const Options *o, const Dump *d)
 {
     const TensorInfo *largest = NULL;
     for (size_t i = 0; i < dump_count(d); i++)
         if (!largest || dump_tensor(d, i)->shape.n > largest->shape.n)
             largest = dump_tensor(d, i);
-    if (!largest)
-        return OK;
-    const uint64_t need = sizeof(float) * (uint64_t)largest->shape.n;
-    if (o->common.verbose)
-        progress_note(&(Progress){0}, "note: %.200s: memory for the largest tensor %.4g MB", largest->path, 1e-6 * (double)need);
-    return memory_check(need, dump_file(d), largest->path, largest->shape.n, o->err);
+    return largest ? memory_check(sizeof(float) * (uint64_t)largest->shape.n, dump_file(d), largest->path, largest->shape.n, o->err)
+                   : OK;
 }
 
 static Status convert(const Options *o, Dump *d, const char *path)
@@ -56,7 +53,7 @@ static Status run(void *options, const TextList *arguments)
     const char *from = arguments->item[0], *to = arguments->item[1];
     Dump *d;
     TRY(convert_check(to, o->err));
-    if (outfile_same(from, to, o->a))
+    if (file_same(from, to))
         return FAIL(o->err, ERR_USAGE, "convert: %s is the input; want another file", to);
     TRY(cli_keep(o->command, "", to, o->err));
     TRY(outfile_check(to, o->a, o->err));

@@ -2,7 +2,7 @@
  * The records are written by link, number of workers, codec and topology, or in the order of --sort. */
 #include "bench_commands.h"
 
-#include "app/cost_job.h"
+#include "bench_cost_job.h"
 #include "compress/spec.h"
 #include "report/fields.h"
 #include "report/report_sort.h"

@@ -2,13 +2,12 @@
 #include "bench_commands.h"
 
 #include "app/archive.h"
-#include "app/notes.h"
+#include "app/progress.h"
 #include "base/host.h"
 #include "compress/spec.h"
 
 #include <errno.h>
 #include <string.h>
-#include <sys/statvfs.h>
 
 typedef struct {
     Common common;
@@ -16,8 +15,6 @@ typedef struct {
     Arena *a;
     Error *err;
 } Options;
-
-static const Bytecount not_given = {UINT64_MAX};
 
 /* Returns the limit on the decoded size of an .atomo file of `file_size` bytes, when --max-output sets no
  * other limit. */
@@ -27,96 +24,28 @@ static uint64_t usual_most(uint64_t file_size)
     return file_size > UINT64_MAX / (2 * EACH) ? UINT64_MAX : ALWAYS + EACH * file_size;
 }
 
-static uint64_t free_space(const char *path, Arena *a)
-{
-    struct statvfs disk;
-    const char *slash = strrchr(path, '/');
-    const char *folder = slash ? text_slice(a, path, (size_t)(slash - path) + 1) : ".";
-    if (!folder || statvfs(folder, &disk))
-        return UINT64_MAX;
-    return (uint64_t)disk.f_bavail * disk.f_frsize;
-}
-
-/* Says how much memory the largest vector will take; refuses one that does not fit. */
-static Status check_memory(const Options *o, const char *path, const ArchiveSize *size)
-{
-    const uint64_t need = size->largest + size->payload;
-    if (o->common.verbose)
-        progress_note(
-            &(Progress){0},
-            "note: %s: memory for the largest tensor and its payload %.4g MB; the codec's scratch comes on top",
-            size->name, 1e-6 * (double)need);
-    return memory_check(need, path, size->name, (size_t)size->elements, o->err);
-}
-
-/* Names a --memory that suffices. Of all codecs, diana+fourier takes the most memory for decoding: six times the vector
- * that it decodes, and some KB for tables. The states of a codec that keeps them may be as large as all tensors. */
-static Status hint_memory(const Options *o, const Codec *codec, const ArchiveSize *size)
-{
-    enum { TIMES = 16, TABLES = 1 << 20, MB = 1 << 20 };
-    uint64_t need = size->largest < UINT64_MAX / (2 * TIMES) ? TIMES * size->largest + TABLES : UINT64_MAX;
-    if (codec_keeps_state(codec) && need < size->bytes)
-        need = size->bytes;
-    if (o->memory.bytes >= need) /* a limit of the system was met */
-        return o->err->status;
-    return error_hint(o->err, "--memory %lluM suffices, if you trust the file",
-                      (unsigned long long)(need / MB + (need % MB > 0)));
-}
-
-/* Fails if the decoded file would exceed the limit on its size, the limit on memory, or the free disk space.
- * Nothing is written before this check. */
-static Status check_size(const Options *o, FrameReader *from, const Codec *codec, ArchiveSize *size)
-{
-    const char *path = from->name;
-    const bool given = o->output_max.bytes != not_given.bytes;
-    const uint64_t most = given ? o->output_max.bytes : usual_most(from->size);
-    TRY(archive_survey(from, size, o->a, o->err));
-    arena_trim(o->a); /* of the room for the largest payload, which decoding takes anew */
-    if (size->bytes > most) {
-        FAIL(o->err, ERR_CORRUPT, "%s: %llu bytes that decode to %llu, want at most %llu", path,
-             (unsigned long long)from->size, (unsigned long long)size->bytes, (unsigned long long)most);
-        return error_hint(o->err, "--max-output %llu decodes it, if you trust the file",
-                          (unsigned long long)size->bytes);
-    }
-    if (size->largest > o->memory.bytes) {
-        FAIL(o->err, ERR_MEMORY,
-             "%s: its largest vector takes %llu bytes, more than the %llu that --memory allows", path,
-             (unsigned long long)size->largest, (unsigned long long)o->memory.bytes);
-        return hint_memory(o, codec, size);
-    }
-    TRY(check_memory(o, path, size));
-    const uint64_t space = free_space(o->common.output, o->a);
-    if (size->bytes > space)
-        return FAIL(o->err, ERR_IO, "%s: decodes to %llu bytes, and %llu are free where %s will be", path,
-                    (unsigned long long)size->bytes, (unsigned long long)space, o->common.output);
-    return OK;
-}
-
 static Status write_dump(const Options *o, FrameReader *from, const Codec *codec)
 {
     Progress progress;
     ArchiveSum sum;
     DumpWriter *to;
-    ArchiveSize size;
-    Status status = check_size(o, from, codec, &size);
-    TRY(status);
     TRY(dump_create(&to, o->common.output, o->err));
     dump_sign(to, "atomo-bench decode");
     progress_open(&progress, "decoding", "tensors", from->records, o->common.quiet);
     const ArchiveJob job = {.codec = codec,
                             .threads = (int)o->common.threads,
                             .memory = o->memory.bytes,
-                            .output_max = size.bytes + !size.bytes,
+                            .output_max = o->output_max.bytes ? o->output_max.bytes : usual_most(from->size),
                             .tick = progress_tick,
                             .tick_data = &progress};
-    status = archive_decode(from, &job, to, &sum, o->a, o->err);
+    Status status = archive_decode(from, &job, to, &sum, o->a, o->err);
     if (status == ERR_STOPPED)
         error_at(o->err, "decode");
     progress_close(&progress);
     if (status == ERR_MEMORY) {
         if (strncmp(o->err->text, from->name, strlen(from->name)) != 0)
             error_at(o->err, "%.200s", from->name);
-        hint_memory(o, codec, &size);
+        error_hint(o->err, "--memory BYTES allows more, if you trust the file");
     }
     status = dump_finish(to, status, o->err);
     TRY(status);
@@ -170,7 +99,7 @@ static Status run(void *options, const TextList *arguments)
 int bench_decode(int argc, char **argv)
 {
     Error err;
-    Options o = {.a = arena_open(0), .err = &err, .output_max = not_given, .memory = {host_memory() / 2}};
+    Options o = {.a = arena_open(0), .err = &err, .memory = {host_memory() / 2}};
     const Option options[] = {
         OPTION(0, "max-output", "BYTES", &o.output_max,
                "most bytes of tensors; without it 64M and 1024 for each byte of the file"),
@@ -185,8 +114,7 @@ int bench_decode(int argc, char **argv)
         .examples = "gradients.atomo -o decoded.h5\n",
         .details =
             "Paths, shapes and attributes are those of the encoded dump. FILE.atomo may be -, standard input. A file that decodes to more than "
-            "--max-output, than --memory can hold or than the disk has room for is refused before anything is "
-            "written.\n",
+            "--max-output, or takes more than --memory, is refused, and nothing is written.\n",
         .options = options,
         .common = &o.common,
         .takes = TAKES_THREADS | TAKES_OUTPUT | TAKES_KEEPS,

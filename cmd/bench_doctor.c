@@ -1,4 +1,4 @@
-/* bench_doctor.c -- doctor: checks libraries, CPU, memory and disk, and gives advice if something is wrong. */
+/* bench_doctor.c -- doctor: checks libraries, CPU and memory, and gives advice if something is wrong. */
 #include "bench_commands.h"
 
 #include "base/confine.h"
@@ -13,7 +13,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 typedef struct {
@@ -69,17 +68,6 @@ static void look_at_clock(Doctor *d)
         step > 1e-6 ? "too coarse for short calls: choose tsc in /sys/devices/system/clocksource" : NULL);
 }
 
-static void look_at_disk(Doctor *d, const char *what, const char *path, const char *advice)
-{
-    struct statvfs fs;
-    if (statvfs(path, &fs) != 0 || access(path, W_OK) != 0) {
-        add(d, what, text_format(d->a, "%s: cannot be written", path), advice);
-        return;
-    }
-    const double left = (double)fs.f_bavail * (double)fs.f_frsize;
-    add(d, what, text_format(d->a, "%s: %.1f GB free", path, left / GB), left < 0.25 * GB ? advice : NULL);
-}
-
 /* ---- the libraries ---- */
 
 static void look_at_blas(Doctor *d)
@@ -109,10 +97,8 @@ static void look_at_libraries(Doctor *d)
     add(d, "hdf5", loaded == OK ? hdf5 : err.text, loaded == OK ? NULL : err.hint);
     loaded = net_try(&err);
     add(d, "mpi", loaded == OK ? net_library() : err.text, loaded == OK ? NULL : err.hint);
-    add(d, "fftw", library_fftw(d->a), NULL);
-    add(d, "zstd", library_zstd(d->a), NULL);
-    add(d, "blosc", library_blosc(d->a), NULL);
-    add(d, "zfp", library_zfp(d->a), NULL);
+    for (size_t i = 0; library_names[i]; i++)
+        add(d, library_names[i], library_version(i, d->a), NULL);
 }
 
 static void look_at_gnuplot(Doctor *d)
@@ -133,17 +119,12 @@ static void look_at_gnuplot(Doctor *d)
 
 static void look(Doctor *d)
 {
-    const char *temporary = getenv("TMPDIR");
     look_at_cpu(d);
     look_at_memory(d);
     look_at_blas(d);
     look_at_libraries(d);
     look_at_gnuplot(d);
     look_at_clock(d);
-    look_at_disk(d, "temporary files", temporary && *temporary ? temporary : "/tmp",
-                 "plot works there: set TMPDIR to a directory with space");
-    look_at_disk(d, "this directory", ".",
-                 "results cannot be kept here: go elsewhere, or give -o a path with space");
 }
 
 static Status run(void *options, const TextList *arguments)
@@ -167,7 +148,7 @@ int bench_doctor(int argc, char **argv)
     const Command command = {
         .program = "atomo-bench",
         .command = "doctor",
-        .brief = "check this machine: libraries, CPU, memory, disk, and advice where something is wrong",
+        .brief = "check this machine: libraries, CPU, memory, and advice where something is wrong",
         .examples = "\n"
                     "-f json\n",
         .usage = "",

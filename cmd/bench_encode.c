@@ -19,46 +19,6 @@ typedef struct {
     Error *err;
 } Options;
 
-/* Bytes of memory that encoding takes. The codec's scratch memory comes on top. */
-typedef struct {
-    const Vector *largest;
-    uint64_t vectors; /* the largest vector; if the codec keeps a state, also its estimate */
-    uint64_t states;
-    uint64_t payload; /* upper bound on the payload of the largest vector */
-} Memory;
-
-static Memory memory_of(const VectorList *list, const Codec *codec, Arena *scratch)
-{
-    Memory m = {.largest = list->item};
-    Error ignored;
-    Call call = {.self = codec, .workers = 1, .threads = 1, .scratch = scratch, .err = &ignored};
-    for (size_t i = 0; i < list->count; i++) {
-        const Vector *v = &list->item[i];
-        m.largest = v->shape.n > m.largest->shape.n ? v : m.largest;
-        call.shape = &v->shape;
-        if (v->step_address == list->item->step_address && !v->raw) /* later steps use the same states */
-            m.states += codec_state_size(&call);
-    }
-    call.shape = &m.largest->shape;
-    m.vectors = (codec_keeps_state(codec) ? 8 : 4) * (uint64_t)m.largest->shape.n;
-    m.payload = codec_message_bound(&call);
-    return m;
-}
-
-/* Says how much memory the largest vector will take; refuses one that does not fit. */
-static Status check_memory(const Options *o, const Dump *d, const VectorList *list, const Codec *codec)
-{
-    const Memory m = memory_of(list, codec, o->a);
-    if (o->common.verbose)
-        progress_note(
-            &(Progress){0},
-            "note: %.200s: memory for the largest tensor%s %.4g MB, states %.4g MB, payload up to %.4g MB; the codec's "
-            "scratch comes on top",
-            m.largest->name, codec_keeps_state(codec) ? " and its estimate" : "", 1e-6 * (double)m.vectors,
-            1e-6 * (double)m.states, 1e-6 * (double)m.payload);
-    return memory_check(m.vectors + m.states, dump_file(d), m.largest->name, m.largest->shape.n, o->err);
-}
-
 static Status write_container(const Options *o, Dump *d, const VectorList *list, const Codec *codec)
 {
     Progress progress;
@@ -90,10 +50,7 @@ static Status write_container(const Options *o, Dump *d, const VectorList *list,
             (unsigned long long)sum.raw_bytes, (unsigned long long)sum.payload_bytes,
             (double)sum.raw_bytes / (double)(sum.payload_bytes ? sum.payload_bytes : 1),
             (unsigned long long)size, piped ? "in all" : "on disk");
-    notes_dump(d, &progress);
-    if (list->skipped)
-        fprintf(stderr, "note: %zu tensor%s with NaN or Inf %s left out\n", list->skipped,
-                text_s(list->skipped), text_are(list->skipped));
+    notes_vectors(d, list, &progress);
     return OK;
 }
 
@@ -117,8 +74,8 @@ static Status run(void *options, const TextList *arguments)
     o->groups.grouping = (Grouping)o->grouping;
     o->groups.min_elements = (size_t)o->min_elements;
     Status status = groups_make(&list, d, &o->groups, o->a, o->err);
-    if (status == OK && list.count)
-        status = check_memory(o, d, &list, codec);
+    if (status == OK)
+        status = memory_check_list(&list, sizeof(float), dump_file(d), o->err);
     if (status == OK)
         status = write_container(o, d, &list, codec);
     dump_close(d);

@@ -10,7 +10,6 @@
 typedef struct {
     const TensorInfo *info;
     const float *x;
-    double *wide; /* NULL, or memory for the spectrum of a large tensor (`spectrum_take`), whose second half is x */
     Description about;
     size_t bins;
     Reshape reshape;
@@ -38,7 +37,7 @@ static Value value_count(size_t n)
 static void take_spectrum(Spectrum *s, const Inspected *t, Arena *scratch)
 {
     Error err;
-    if (spectrum_take(s, t->x, t->wide, &t->info->shape, t->reshape, &t->about, scratch, &err) == OK ||
+    if (spectrum_take(s, t->x, &t->info->shape, t->reshape, &t->about, scratch, &err) == OK ||
         t->lost->status != OK)
         return;
     *t->lost = err;
@@ -186,47 +185,21 @@ static bool repeats(const Dump *d, const size_t *index, size_t count)
     return first->step_address != last->step_address || first->worker_address != last->worker_address;
 }
 
-enum { LARGE = 1 << 22 }; /* elements of a tensor whose singular values are computed without a copy */
-
-/* Returns memory for the n elements of a tensor. A large tensor gets the second half of an array of doubles, `*wide`,
- * for its spectrum. */
-static float *take_tensor(const Options *o, size_t n, double **wide)
-{
-    *wide = n > LARGE && !o->histogram ? NEW(o->scratch, double, n) : NULL;
-    return *wide ? (float *)(void *)*wide + n : NEW(o->scratch, float, n);
-}
-
-/* Says how much memory the largest tensor will take; refuses a tensor that does not fit. */
-static Status check_memory(const Options *o, const Dump *d, const size_t *index, size_t count)
-{
-    const TensorInfo *largest = dump_tensor(d, index[0]);
-    for (size_t i = 1; i < count; i++)
-        largest = dump_tensor(d, index[i])->shape.n > largest->shape.n ? dump_tensor(d, index[i]) : largest;
-    const size_t n = largest->shape.n;
-    const uint64_t need = (uint64_t)n * (o->histogram ? sizeof(float) : sizeof(double));
-    if (o->common.verbose)
-        progress_note(&(Progress){0}, "note: %.200s: memory for the largest tensor%s %.4g MB", largest->path,
-                    o->histogram ? "" : " and its singular values", 1e-6 * (double)need);
-    return memory_check(need, dump_file(d), largest->path, n, o->err);
-}
-
-static const char stopped_line[] = "inspect: stopped";
-
 static Status write_all(const Options *o, Dump *d, const size_t *index, size_t count, Report *to,
                         const InspectView *view, Error *lost)
 {
     for (size_t i = 0; i < count; i++) {
         if (cli_stopped())
-            return FAIL(o->err, ERR_STOPPED, "%s", stopped_line);
+            return FAIL(o->err, ERR_STOPPED, "inspect: stopped");
         const ArenaMark mark = arena_mark(o->scratch);
         const TensorInfo *info = dump_tensor(d, index[i]);
-        double *wide;
-        float *x = take_tensor(o, info->shape.n, &wide);
+        const size_t n = info->shape.n;
+        TRY(memory_check((uint64_t)n * (o->histogram ? 4 : 12), dump_file(d), info->path, n, o->err));
+        float *x = NEW(o->scratch, float, n);
         TRY(arena_check(x, o->scratch, o->err));
         TRY(dump_read(d, index[i], x, o->err));
         const Inspected t = {.info = info,
                              .x = x,
-                             .wide = wide,
                              .about = describe(x, info->shape.n),
                              .bins = (size_t)o->bins,
                              .reshape = (Reshape)o->reshape,
@@ -247,7 +220,6 @@ static Status inspect(const Options *o, Dump *d, const char *path)
     Report *report;
     size_t *index, count;
     TRY(dump_select(d, &o->selection, o->forever, &index, &count, o->err));
-    TRY(check_memory(o, d, index, count));
     const ReportSpec spec = {.schema = "atomo-inspect/1",
                              .meta = facts,
                              .facts = countof(facts),
@@ -256,9 +228,7 @@ static Status inspect(const Options *o, Dump *d, const char *path)
     TRY(cli_report_open(&report, &o->common, &spec, o->forever, o->err));
     Error lost = {.status = OK};
     const Status written = write_all(o, d, index, count, report, view, &lost);
-    /* A file without spectra does not replace an older one where another start may compute them. */
-    const bool keeps = o->common.output && (lost.status == ERR_MEMORY || lost.status == ERR_IO);
-    const Status finished = report_finish(report, written == OK && keeps ? lost.status : written, o->err);
+    const Status finished = report_finish(report, written, o->err);
     if (written != OK || lost.status == OK)
         return finished;
     /* A tensor's spectrum could not be computed. The error is reported now, after the results of all tensors

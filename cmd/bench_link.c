@@ -3,12 +3,9 @@
 #include "bench_commands.h"
 
 #include "app/progress.h"
-#include "app/ranks.h"
 #include "measure/link_trial.h"
-#include "math/stats.h"
 #include "report/report.h"
 
-#include <math.h>
 #include <string.h>
 
 typedef struct {
@@ -72,29 +69,19 @@ static Status write_rows(const Job *j, Report *report)
     return OK;
 }
 
-/* Notes the 95 % intervals of latency and bandwidth, and how to use the result. */
+/* Notes that the times do not suit the model, and how to use the result. */
 static void note_link(Job *j)
 {
     static const double poor = 0.3; /* from this deviation on, the note asks whether a machine is busy */
-    const LinkFit *f = &j->trial.all;
-    const bool least = isnan(f->latency_se); /* the latency is 0, its least value, and has no interval */
-    const double t = t_quantile(0.05, (double)f->points - (least ? 1 : 2));
-    const double alpha = t * f->latency_se, beta = t * f->bandwidth_se;
-    char interval[64] = "";
     const char *path = j->common.output;
     fflush(stdout);
-    if (f->deviation > poor)
+    if (j->trial.all.deviation > poor)
         progress_note(
             &j->progress,
             "note: measured times deviate by %.0f %% from latency and bandwidth: is a machine busy with other work?",
-            100 * f->deviation);
-    if (!least)
-        snprintf(interval, sizeof interval, " (95 %%: %.4g to %.4g)", 1e6 * fmax(f->latency - alpha, 0),
-                 1e6 * (f->latency + alpha));
-    if (!j->common.quiet)
-        progress_note(&j->progress, "note: alpha %.4g us%s, beta %.4g Gbit/s (95 %%: %.4g to %.4g)%s%s",
-                      1e6 * f->latency, interval, 8e-9 * f->bandwidth, 8e-9 * fmax(f->bandwidth - beta, 0),
-                      8e-9 * (f->bandwidth + beta), path ? "; use it by --link " : "", path ? path : "");
+            100 * j->trial.all.deviation);
+    if (path && !j->common.quiet)
+        progress_note(&j->progress, "note: use it by --link %s", path);
 }
 
 static Status write_result(Job *j)

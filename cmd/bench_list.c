@@ -1,10 +1,8 @@
 /* bench_list.c -- list [CODEC|SPEC]: lists all codecs, or describes the codecs of a spec with their keys. */
 #include "bench_commands.h"
 
-#include "app/codec_doc.h"
 #include "app/notes.h"
 #include "base/outfile.h"
-#include "compress/names.h"
 #include "compress/spec.h"
 #include "math/stats.h"
 #include "measure/metrics_errors.h"
@@ -38,11 +36,52 @@ static Status write_rows(List *l, const ReportSpec *spec, const Value *rows, siz
     return write_text(l, text);
 }
 
-/* ---- values that change a codec's promises ---- */
+/* ---- what a codec promises ---- */
+
+typedef struct {
+    const Compressor *ops;
+    /* the codec, opened with default parameters; NULL if opening failed. A wrapper that needs an inner codec
+     * gets the codec `none`. */
+    const Codec *codec;
+    bool alone;        /* true: needs no inner codec, so its promises depend on no other codec */
+    unsigned promises; /* the codec's promises (bits of codec.h: UNBIASED, ...); 0 unless `alone` */
+    bool stateful;
+} CodecDoc;
+
+static const struct {
+    unsigned trait;
+    const char *name;
+} promises[] = {{UNBIASED, "unbiased"}, {LINEAR, "linear"}, {MERGEABLE, "mergeable"}};
+
+static CodecDoc codec_doc(const Compressor *ops, Arena *a)
+{
+    Error err;
+    CodecDoc doc = {.ops = ops, .alone = !ops->wraps || ops->alone[0], .stateful = ops->state_size};
+    const char *bare = text_format(a, "%s%s", ops->name, doc.alone ? "" : "+none");
+    if (!bare || codec_open(&doc.codec, bare, a, &err) != OK)
+        doc.codec = NULL;
+    doc.promises = doc.codec && doc.alone ? codec_traits(doc.codec) : 0;
+    return doc;
+}
 
 static void put_item(TextBuf *out, const char *item)
 {
     text_addf(out, "%s%s", out->size ? ", " : "", item);
+}
+
+/* Returns the codec's flags with default parameters, for example "unbiased, linear, mergeable, stateful,
+ * wrapper". */
+static char *flags_of(const CodecDoc *doc, Arena *a)
+{
+    TextBuf out = {.arena = a};
+    for (size_t i = 0; i < countof(promises); i++)
+        if (doc->promises & promises[i].trait)
+            put_item(&out, promises[i].name);
+    if (doc->stateful)
+        put_item(&out, "stateful");
+    if (doc->ops->wraps)
+        put_item(&out, "wrapper");
+    return text_done(&out);
 }
 
 /* Appends the promises (such as "unbiased") that parameter `p` adds or removes if it is set to `choice`. */
@@ -54,10 +93,10 @@ static void put_difference(TextBuf *out, const CodecDoc *doc, const Param *p, co
     if (!spec || codec_open(&other, spec, a, &err) != OK)
         return;
     const unsigned usual = codec_traits(doc->codec), now = codec_traits(other);
-    for (size_t i = 0; i < PROMISES; i++)
-        if ((usual ^ now) & codec_promises[i].trait)
+    for (size_t i = 0; i < countof(promises); i++)
+        if ((usual ^ now) & promises[i].trait)
             text_addf(out, "%s%s=%s: %s%s", out->size ? ", " : "", p->key, choice,
-                      now & codec_promises[i].trait ? "" : "not ", codec_promises[i].name);
+                      now & promises[i].trait ? "" : "not ", promises[i].name);
 }
 
 /* Returns the parameter values that change the codec's promises, with the changed promises, comma-separated.
@@ -303,7 +342,7 @@ static char *page_of(const CodecDoc *doc, Format format, size_t width, Arena *a)
 {
     const bool markdown = format == FORMAT_MD;
     const Compressor *ops = doc->ops;
-    const char *flags = codec_doc_flags(doc, a), *choices = choices_of(doc, a);
+    const char *flags = flags_of(doc, a), *choices = choices_of(doc, a);
     TextBuf out = {.arena = a}, last = {.arena = a};
     if (!flags || !choices)
         return NULL;
@@ -345,7 +384,7 @@ static Status show(List *l, const Compressor *ops)
         {"use_when", value_text(ops->use_when)},
         {"example", value_text(ops->example)},
         {"formula", value_text(ops->formula)},
-        {"flags", value_text(codec_doc_flags(&doc, l->a))},
+        {"flags", value_text(flags_of(&doc, l->a))},
         {"choices", value_text(choices_of(&doc, l->a))},
         {"gain_variance", value_real(sight.gain)},
         {"gain_l1_variance", value_real(sight.gain_l1)},
@@ -413,7 +452,7 @@ static Status show_all(List *l)
     for (size_t i = 0; rows && i < count; i++) {
         const CodecDoc doc = codec_doc(compressors[i], l->a);
         const Param *rate = param_rate(doc.ops->params);
-        const char *flags = codec_doc_flags(&doc, l->a);
+        const char *flags = flags_of(&doc, l->a);
         Value *row = rows + i * COLUMNS;
         row[0] = value_text(doc.ops->name);
         row[1] = value_text(flags && *flags ? flags : NULL);

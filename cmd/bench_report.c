@@ -49,8 +49,7 @@ static Status write_page(ReportOptions *o, const char *folder, const char *path)
                            .stopped = cli_stopped,
                            .data = o,
                            .note = note};
-    const Status status = page_write(&spec, o->a, o->err);
-    return status;
+    return page_write(&spec, o->a, o->err);
 }
 
 /* ---- report RESULT: one result as a table ---- */

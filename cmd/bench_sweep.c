@@ -29,69 +29,32 @@ static Status spread_all(CompareJob *j, const char *rates, const Codec **codec, 
         const char *spec = codec_typed(codec[k], j->a);
         TRY(arena_check(spec, j->a, j->err));
         TRY(rate_spread(set, codec[k], rates, &left_out, j->a, j->err));
-        if (left_out && rates && rate_find(&r, codec[k]))
+        if (left_out && rates && rate_find(&r, codec[k], false))
             note_spread(j, spec, left_out, param_range(r.key, range));
     }
     return codec_unique(set->codec, &set->count, j->a, j->err);
 }
 
-/* The draws of this seed decide which codecs are on the front, for any --seed. It is the default of --seed. */
-enum { FRONT_SEED = 1 };
-
 typedef struct {
     CompareJob job; /* must be first: a `CompareJob *` is converted to a `Sweep *` */
     const char *rates;
-    Results front; /* results of FRONT_SEED; unused if --seed is FRONT_SEED */
-    bool has_front;
 } Sweep;
 
-/* A run that is stopped before `front` is complete takes its own results. */
 static Status sweep_write(CompareJob *j, ReportSpec spec)
 {
-    const Sweep *s = (const Sweep *)j;
-    TRY(sweep_fill(&j->results, s->has_front ? &s->front : &j->results, j->codec, j->err));
+    TRY(sweep_fill(&j->results, j->codec, j->err));
     return results_write(&j->results, &j->view, spec, j->err);
 }
 
-static Status put(void *data, const Record *record, Error *err)
+static Status sweep_set(CompareJob *j, const CodecSet *set)
 {
-    Sweep *s = data;
-    progress_at(&s->job.progress, "the front: %s", s->job.name[record->codec]);
-    return results_put(&s->front, record, err);
-}
-
-/* Compares all codecs again, with FRONT_SEED. Needs no times, and no metrics of several tensors. */
-static Status run_front(Sweep *s)
-{
-    CompareJob *j = &s->job;
-    if (j->common.seed == FRONT_SEED)
-        return OK;
-    progress_close(&j->progress);
-    progress_open(&j->progress, "drawing", "records of the front", j->codecs * compare_places(&j->list),
-                  j->common.quiet);
-    TRY(results_open(&s->front, &j->list, j->name, j->codecs, (size_t)j->repeats, FRONT_SEED, j->own, j->a,
-                     j->err));
-    Comparison c = compare_job_comparison(j);
-    c.seed = FRONT_SEED;
-    c.memory = 0;
-    c.untimed = true;
-    c.record = put;
-    c.known = NULL;
-    TRY(compare_job_compare(j, &c));
-    s->has_front = true;
-    return OK;
-}
-
-static Status sweep_set(Sweep *s, const CodecSet *set)
-{
-    TRY(compare_job_codecs(&s->job, set->codec, set->count, 0));
-    TRY(compare_job_run(&s->job));
-    return run_front(s);
+    TRY(compare_job_codecs(j, set->codec, set->count, 0));
+    return compare_job_run(j);
 }
 
 static Status run(CompareJob *j)
 {
-    Sweep *s = (Sweep *)j;
+    const Sweep *s = (const Sweep *)j;
     const TextList paper = {(const char **)(uintptr_t)paper_set, countof(paper_set)};
     const Codec **codec;
     CodecSet set;
@@ -99,7 +62,7 @@ static Status run(CompareJob *j)
     TRY(codec_alternatives(&codec, &count, j->specs.count ? &j->specs : &paper, j->a, j->err));
     TRY(spread_all(j, s->rates, codec, count, &set));
     TRY(compare_job_open(j, set.codec, set.count));
-    return compare_job_finish(j, sweep_set(s, &set), sweep_write);
+    return compare_job_finish(j, sweep_set(j, &set), sweep_write);
 }
 
 int bench_sweep(int argc, char **argv)
@@ -125,7 +88,7 @@ int bench_sweep(int argc, char **argv)
             "front marks the Pareto front: no other codec is at most as large with less relative error, or smaller with "
             "at most as much. Expected values decide where they are known. Of two measured values that differ by less than their 99.9 % "
             "interval it is unknown which is less, and both codecs stay on the front. certain (field pareto_certain) is no for a codec that is on the front only because it is unknown which is less: more --repeats may take it off. "
-            "Measured values of the front are those of seed 1, whatever --seed says, so every seed gives the same front; with another seed the codecs run twice. Unbiased codecs (field unbiased) and biased ones have a front each; in csv and json (field "
+            "Unbiased codecs (field unbiased) and biased ones have a front each; in csv and json (field "
             "pareto) every tensor has its own fronts. plot pareto draws them.\n",
         .options = options,
     };

@@ -3,10 +3,9 @@
 #include "train_commands.h"
 
 #include "train/checkpoint.h"
-#include "train/step_folder.h"
 #include "app/progress.h"
 #include "report/report.h"
-#include "app/train_job.h"
+#include "train_job.h"
 #include "compress/spec.h"
 
 #include <errno.h>
@@ -132,14 +131,8 @@ static const char several[] = "a run of several codecs has a folder for each in 
 
 static void note_waiting(Eval *e)
 {
-    if (e->common.quiet || e->last != SIZE_MAX)
-        return;
-    if (step_folder_is_locked(e->dir))
-        progress_note(&e->progress, "note: %s: waiting for the run's first checkpoint", e->dir);
-    else if (access(e->dir, F_OK) != 0)
-        progress_note(&e->progress, "note: %s: no such folder; waiting for a run that makes it", e->dir);
-    else
-        progress_note(&e->progress, "note: %s: no checkpoint there; waiting for a run (%s)", e->dir, several);
+    if (!e->common.quiet && e->last == SIZE_MAX)
+        progress_note(&e->progress, "note: %s: no checkpoint there yet; waiting for a run (%s)", e->dir, several);
 }
 
 /* Tests checkpoints until the run has ended. Waits if the run has not begun. */
@@ -185,7 +178,6 @@ static Status run(void *options, const TextList *arguments)
     TRY(train_job_alone("eval", e->err));
     if (!e->dir)
         return FAIL(e->err, ERR_USAGE, "eval: want --train-dir, where the checkpoints are");
-    TRY(train_job_keep(e->dir, "-o", e->common.output, e->a, e->err));
     const Fact dir = {"train_dir", value_text(e->dir)};
     const ReportSpec spec = {.schema = "atomo-eval/1",
                              .meta = &dir,

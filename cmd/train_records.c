@@ -170,7 +170,7 @@ static Status open_part(TrainRecords *r, const Fact *own, size_t owns, bool last
     Fact fact[1 + TRAIN_FACTS_MOST] = {{"part", value_text("atomo-run/1")}};
     const size_t count = 1 + train_job_settings(j, SETTING_SHOWN, fact + 1);
     memcpy(fact + count, own, owns * sizeof *own);
-    const PartSpec spec = {.output = r->complete ? NULL : o->output,
+    const PartSpec spec = {.output = o->output,
                            .resume = o->resume,
                            .force = o->force,
                            .lasting = lasting,
@@ -194,7 +194,6 @@ Status train_records_open(TrainRecords *r, const Fact *own, size_t count, bool l
         r->column[r->columns++] = (Column){"workers", false};
     r->column[r->columns++] = (Column){"seed", j->seeds > 1};
     r->column[r->columns++] = (Column){"spec", false};
-    r->complete = j->common.resume && !j->common.force && part_ended(j->common.output, NULL);
     TRY(open_part(r, own, count, lasting));
     const ReportSpec spec = {.schema = "atomo-run/1",
                              .meta = facts,
@@ -395,20 +394,11 @@ static size_t count_records(const TrainRecords *r, size_t step)
     return count;
 }
 
-/* FILE is complete, but a run with more steps, codecs or seeds would replace its records by further ones. */
-static Status refuse_further(const TrainRecords *r, size_t step)
-{
-    const TrainJob *j = r->job;
-    FAIL(j->err, ERR_USAGE, "%s: is complete, but %s has done %zu of %zu steps", j->common.output,
-         run_name(r, r->compressor, r->seed), step, j->steps);
-    return error_hint(j->err, "another -o FILE takes the records of further steps; --force replaces this one");
-}
-
 static void note_steps(TrainRecords *r, size_t step, size_t lost)
 {
     const TrainJob *j = r->job;
     const char *name = run_name(r, r->compressor, r->seed);
-    if (lost && !r->complete)
+    if (lost)
         progress_note(&r->job->progress,
                       "note: %s: records of %zu of the first %zu step%s are not there, so sums stay blank", name, lost, step,
                       text_s(step));
@@ -421,8 +411,6 @@ Status train_records_resume(TrainRecords *r, size_t step, Trainer *tested)
 {
     Value row[RECORD_COLUMNS_MOST];
     const size_t count = count_records(r, step);
-    if (r->complete && step < r->job->steps)
-        return refuse_further(r, step);
     r->to = r->from + count;
     r->partial = count < step;
     note_steps(r, step, step - count);
@@ -470,11 +458,8 @@ Status train_records_close(TrainRecords *r, bool lasting, Status status)
     Error *err = r->job->err;
     const bool stopped = status == ERR_STOPPED;
     progress_close(&r->job->progress);
-    if (status == OK && r->complete)
-        progress_note(&r->job->progress, "note: %s: is complete, so nothing is done; --force makes it anew",
-                      r->job->common.output);
     Error why = *err, second = {0};
-    if (r->report && !r->complete && (status == OK || (stopped && !r->part.path)))
+    if (r->report && (status == OK || (stopped && !r->part.path)))
         status = report_close(r->report, &second);
     else
         report_abandon(r->report);

@@ -4,7 +4,7 @@
 #ifndef ATOMO_TRAIN_RECORDS_H
 #define ATOMO_TRAIN_RECORDS_H
 
-#include "app/train_job.h"
+#include "train_job.h"
 
 #include "report/report_part.h"
 
@@ -38,7 +38,6 @@ typedef struct {
     size_t targets;
     Part part;
     Report *report;
-    bool complete; /* with --resume: a run has written FILE to its end, so it is not replaced */
 
     /* about the current run */
     size_t from, to; /* its records of an earlier command: part.record[from] to part.record[to - 1] */
@@ -70,7 +69,7 @@ Status train_records_replay(TrainRecords *r, bool *diverged);
 
 /* For a resumed run: writes the records of steps 1 to `step` of FILE.part, as if these steps had just run, and drops the
  * others. `tested`: a trainer that has done these steps; if the record of step `step` has no test, the network is tested now. If
- * `tested` is NULL, nothing is tested. ERR_USAGE: the run goes on, but FILE is complete. */
+ * `tested` is NULL, nothing is tested. */
 Status train_records_resume(TrainRecords *r, size_t step, Trainer *tested);
 Status train_records_step(TrainRecords *r, const StepRecord *step, Error *err);
 Status train_records_summary(TrainRecords *r, bool failed); /* failed: the run diverged */

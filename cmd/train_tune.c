@@ -2,7 +2,7 @@
  * grid of rates and takes the rate with the smallest loss on held-out training images. */
 #include "train_commands.h"
 
-#include "app/train_job.h"
+#include "train_job.h"
 #include "compress/spec.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
 #: make html      the documentation as a small static site, in build/html  (needs pandoc)
 #: make deb       Debian packages of the committed files, in build/deb; make deb-check: use them in a bare root
 
-# ---- manual pages: from the tables of --help and list ----
+# ---- manual pages: from the texts of --help and list ----
 
 MAN      := $(B)/man
 MAN_DATE := $(firstword $(shell git log -1 --format=%cs 2>/dev/null) $(shell date -u -r CHANGELOG.md +%F))
@@ -13,12 +13,8 @@ MAN_DATE := $(firstword $(shell git log -1 --format=%cs 2>/dev/null) $(shell dat
 .PHONY: man
 man: $(MAN)/done
 
-$(MAN)/done: $(PROGRAMS)
-	@rm -rf $(MAN) && mkdir -p $(MAN)/man1 $(MAN)/man7
-	@for p in $(PROGRAMS); do name=$$(basename $$p); $$p --man >$(MAN)/man1/$$name.1 || exit 1; \
-	    for c in $$($$p --complete '' | grep -vx help); do $$p $$c --man >$(MAN)/man1/$$name-$$c.1 || exit 1; done; done
-	@$(B)/bin/atomo-bench --man codecs >$(MAN)/man7/atomo.7
-	@sed -i 's/@date@/$(MAN_DATE)/' $(MAN)/man?/*
+$(MAN)/done: $(PROGRAMS) docs/packaging/man.sh
+	@rm -rf $(MAN) && sh docs/packaging/man.sh $(MAN_DATE) $(MAN) $(PROGRAMS)
 	@touch $@
 
 # A wheel for `pip install` that contains the library.

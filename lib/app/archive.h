@@ -31,19 +31,6 @@ typedef struct {
 Status archive_encode(Dump *d, const VectorList *list, const ArchiveJob *job, FrameWriter *w, ArchiveSum *sum,
                       Arena *a, Error *err);
 
-/* Sizes of the vectors in a container, as its records state them. */
-typedef struct {
-    uint64_t bytes;    /* bytes of all tensors as float32 */
-    uint64_t largest;  /* bytes of the largest vector */
-    uint64_t payload;  /* bytes of its payloads */
-    uint64_t elements; /* number of its elements */
-    char name[200];    /* its name, perhaps cut */
-} ArchiveSize;
-
-/* Reads the whole container without decoding: checks every block, adds up the sizes and returns to the
- * beginning. Rewinds the scratch arena. */
-Status archive_survey(FrameReader *r, ArchiveSize *out, Arena *scratch, Error *err);
-
 /* Decodes a container to a dump with the same paths, shapes and attributes. `job->codec` must be the codec
  * that the container names. The caller then commits the dump. */
 Status archive_decode(FrameReader *r, const ArchiveJob *job, DumpWriter *w, ArchiveSum *sum, Arena *a,

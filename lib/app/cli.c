@@ -1,5 +1,4 @@
-/* cli.c -- parses the command line. The table of options is in cli_rows.c, help in cli_help.c, colours and line width of the terminal in
- * cli_terminal.c, main in program.c. */
+/* cli.c -- parses the command line. The table of options and help are in cli_help.c, main in program.c. */
 #include "app/cli_parts.h"
 
 #include "base/file.h"
@@ -29,12 +28,6 @@ static const char *row_name(const void *rows, size_t i)
 }
 
 /* ---- the value of an option ---- */
-
-static bool ends_in(const char *path, const char *ending)
-{
-    const size_t length = strlen(path), end = ending ? strlen(ending) : length;
-    return length > end && !strcmp(path + length - end, ending);
-}
 
 static Status out_of_range(Parser *p, const Option *o, const char *value)
 {
@@ -69,8 +62,6 @@ static Status set_choice(Parser *p, const Option *o, const char *value)
         }
     out_of_range(p, o, value);
     const char *near = text_nearest(value, text_list_name, o->choices);
-    if (p->command->common && o->target == &p->command->common->format && text_listed("pdf,svg,png,eps", value))
-        return error_hint(p->err, "figures are drawn from results: atomo-bench plot KIND RESULT -o x.%s", value);
     return near ? error_hint(p->err, "did you mean %s?", near) : p->err->status;
 }
 
@@ -125,30 +116,10 @@ static Status set(Parser *p, const Option *o, const char *value)
 
 /* ---- one argument of the command line ---- */
 
-/* Returns the option that takes `name` as a value: --format for "json". NULL: there is none. */
-static const Option *option_with_value(const Option *o, const char *name)
-{
-    for (; o->name; o++)
-        for (size_t i = 0; o->type == CLI_CHOICE && o->choices[i]; i++)
-            if (!strcmp(o->choices[i], name))
-                return o;
-    return NULL;
-}
-
 static Status unknown(Parser *p, const char *dashes, const char *name)
 {
     const char *near = dashes[1] ? text_nearest(name, row_name, p->rows) : NULL;
     const Command *c = p->command;
-    const Option *chooses = dashes[1] ? option_with_value(p->rows, name) : NULL;
-    if (chooses) {
-        FAIL(p->err, ERR_USAGE, "%s: unknown option --%s", c->command, name);
-        return error_hint(p->err, "--%s %s", chooses->name, name);
-    }
-    FAIL(p->err, ERR_USAGE, "%s: unknown option %s%s", c->command, dashes, name);
-    if (!strcmp(name, "version") || !strcmp(name, "V"))
-        return error_hint(p->err, "%s --version", c->program);
-    if (c->arguments_min > 1 && (!strcmp(name, "output") || !strcmp(name, "o")))
-        return error_hint(p->err, "%s %s %s, without %s%s", c->program, c->command, c->usage, dashes, name);
     FAIL(p->err, ERR_USAGE, "%s: unknown option %s%s%s%s%s", c->command, dashes, name,
          near ? " (did you mean --" : "", near ? near : "", near ? "?)" : "");
     return error_hint(p->err, "%s %s --help lists the options", c->program, c->command);
@@ -214,24 +185,10 @@ static Status parse_short(Parser *p, const char *arg, const char *next, bool *us
 
 /* ---- checks after all arguments are parsed ---- */
 
-static bool takes_codecs(const Option *o)
-{
-    while (o->name && strcmp(o->name, "codec") != 0)
-        o++;
-    return o->name;
-}
-
 static Status too_many(Parser *p, const char *argument)
 {
     const Command *c = p->command;
-    const Codec *codec;
-    double number;
-    Error ignored;
     FAIL(p->err, ERR_USAGE, "%s: \"%s\" is one argument too many", c->command, argument);
-    if (takes_codecs(p->rows) && codec_open(&codec, argument, p->a, &ignored) == OK)
-        return error_hint(p->err, "each codec takes its own -c: -c %s", argument);
-    if (takes_codecs(p->rows) && text_to_real(argument, &number))
-        return error_hint(p->err, "keys follow a colon, as in -c qsgd:bits=4");
     return error_hint(p->err, "%s %s --help shows how it is called", c->program, c->command);
 }
 
@@ -339,7 +296,7 @@ static Status choose_format(Parser *p)
 {
     const Command *command = p->command;
     Common *c = command->common;
-    if (!c || !(command->takes & TAKES_FORMAT) || !c->output || ends_in(c->output, command->page))
+    if (!c || !(command->takes & TAKES_FORMAT) || !c->output || (command->page && text_ends(c->output, command->page)))
         return OK;
     for (const Option *o = p->rows; o->name; o++) {
         if (o->target != &c->format || p->given[o - p->rows])
@@ -354,32 +311,6 @@ static Status choose_format(Parser *p)
         return set_choice(p, o, format);
     }
     return OK;
-}
-
-static void print_settings(const Command *command)
-{
-    const Common *c = command->common;
-    if (!c || !c->verbose)
-        return;
-    fprintf(stderr, "note: %s:", command->command);
-    if (command->takes & TAKES_SEED)
-        fprintf(stderr, " seed %lld,", (long long)c->seed);
-    if (command->takes & TAKES_THREADS)
-        fprintf(stderr, " threads %lld,", (long long)c->threads);
-    fprintf(stderr, " to %s\n", c->output ? c->output : "stdout");
-}
-
-/* Answers shells, which complete command lines, and the Makefile, which makes manual pages. Returns true if the command
- * line asks for completion or for a manual page. */
-static bool answer(const Command *command, int argc, char **argv, Arena *a)
-{
-    const bool completes = argc > 1 && !strcmp(argv[1], "--complete"),
-               describes = argc > 1 && !strcmp(argv[1], "--man");
-    if (completes)
-        cli_complete(command, argc - 2, argv + 2, stdout, a);
-    if (describes)
-        cli_man(command, stdout, a);
-    return completes || describes;
 }
 
 bool cli_given(const Common *common, const char *name)
@@ -410,9 +341,11 @@ Status cli_parse(const Command *command, int argc, char **argv, TextList *argume
 {
     size_t rows = 0;
     common_defaults(command->common);
-    *helped = answer(command, argc, argv, a);
-    if (*helped)
+    *helped = argc > 1 && !strcmp(argv[1], "--complete");
+    if (*helped) {
+        cli_complete(command, argc - 2, argv + 2, stdout, a);
         return OK;
+    }
     command->common->argc = argc;
     command->common->argv = argv;
     Parser p = {.command = command, .room = (size_t)argc + 1, .a = a, .err = err};
@@ -442,6 +375,5 @@ Status cli_parse(const Command *command, int argc, char **argv, TextList *argume
     TRY(choose_format(&p));
     TRY(count_arguments(&p, arguments));
     TRY(keep_inputs(&p, arguments));
-    print_settings(command);
     return check_output(&p);
 }

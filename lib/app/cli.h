@@ -15,6 +15,7 @@
 #define ATOMO_CLI_H
 
 #include "base/text.h"
+#include "exchange/net.h"
 #include "report/report.h"
 
 #include <stdio.h>
@@ -111,8 +112,8 @@ typedef struct {
     int arguments_min, arguments_max; /* number of positional arguments; maximum -1: any number */
 } Command;
 
-/* Parses argv; argv[0] is the command's name. Positional arguments go to `arguments`. If help, completions or
- * a manual page were printed, `*helped` is set, and the command must return at once. For a repeatable option,
+/* Parses argv; argv[0] is the command's name. Positional arguments go to `arguments`. If help or completions
+ * were printed, `*helped` is set, and the command must return at once. For a repeatable option,
  * the first value given replaces the default list. Returns ERR_USAGE for wrong options, ERR_IO if the file of
  * -o cannot be written. */
 Status cli_parse(const Command *command, int argc, char **argv, TextList *arguments, bool *helped, Arena *a,
@@ -173,11 +174,18 @@ typedef struct {
     const char *brief;
 } Subcommand;
 
-/* Runs a program: handles --help, --version, help NAME, --complete WORD... and --man (cli_parts.h), or
+/* Runs a program: handles --help, --version, help NAME and --complete WORD... (cli_parts.h), or
  * runs the subcommand. Without arguments prints `first_steps`, lines that lead a newcomer to a result. Flushes stdout at
  * the end; a full disk is an error with exit code 1, and a closed pipe ends the program by SIGPIPE. */
 int cli_main(const char *program, const char *brief, const char *first_steps, const Subcommand *table,
              int argc, char **argv);
+
+/* Joins the other ranks, as net_open. On ranks other than 0, output to stdout is discarded from then on. */
+Status ranks_join(Net **out, Arena *a, Error *err);
+
+/* Ends a command on several ranks: if `status` is not OK, prints the error; rank 0 alone prints an error on which all ranks
+ * have agreed. Leaves the ranks. Returns the exit code. */
+int ranks_leave(Net *n, const char *program, Status status, const Error *err);
 
 /* Prints "PROGRAM: text" and the hint of `err` to stderr. Returns the program's exit code: 2 for ERR_USAGE, 130
  * for ERR_STOPPED, 141 if the reader of stdout is gone, else 1. */

@@ -1,12 +1,10 @@
 /* cli_complete.c -- completes command lines for shells (cli_parts.h). */
 #include "app/cli_parts.h"
 
-#include "compress/names.h"
-#include "dump/groups.h"
+#include "compress/spec.h"
 
 #include <ctype.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Prints "BEFORE NAME AFTER", without the spaces, if NAME begins with `typed`. */
 static void offer(FILE *to, const char *before, size_t length, const char *typed, const char *name,
@@ -97,33 +95,9 @@ static void offer_spec(const char *before, const char *typed, FILE *to, Arena *a
         offer_values(to, word, (size_t)(value - word), value, p);
 }
 
-/* ---- names of tensors ---- */
-
-/* Offers the tensors of the first word that is a file of gradients. */
-static void offer_tensors(FILE *to, int count, char **words, const char *typed, Arena *a)
-{
-    Error ignored;
-    Dump *dump = NULL;
-    VectorList list = {0};
-    for (int i = 0; i + 1 < count && !dump; i++)
-        if (words[i][0] != '-' && access(words[i], R_OK) == 0 &&
-            dump_open_as(&dump, words[i], &(DumpHints){0}, a, &ignored) != OK)
-            dump = NULL;
-    if (dump && groups_make(&list, dump, &(GroupSpec){0}, a, &ignored) != OK)
-        list.count = 0;
-    for (size_t i = 0, seen; i < list.count; i++) {
-        for (seen = 0; seen < i && strcmp(list.item[seen].name, list.item[i].name) != 0; seen++)
-            ;
-        if (seen == i)
-            offer(to, "", 0, typed, list.item[i].name, "");
-    }
-    dump_close(dump);
-}
-
 /* ---- values of options and arguments ---- */
 
-static void offer_value(FILE *to, const Option *o, const char *before, const char *typed, int count,
-                        char **words, Arena *a)
+static void offer_value(FILE *to, const Option *o, const char *before, const char *typed, Arena *a)
 {
     const size_t length = strlen(before);
     if (o->type == CLI_CHOICE)
@@ -131,15 +105,13 @@ static void offer_value(FILE *to, const Option *o, const char *before, const cha
             offer(to, before, length, typed, o->choices[i], "");
     if (o->arg && !strcmp(o->arg, "SPEC"))
         offer_spec(before, typed, to, a);
-    if (!strcmp(o->name, "tensor"))
-        offer_tensors(to, count, words, typed, a);
     const char *last = o->listed ? behind_last(typed, ',') : typed;
     const char *all = text_format(a, "%s%.*s", before, (int)(last - typed), typed);
     for (size_t i = 0; all && o->names && o->names(NULL, i); i++)
         offer(to, all, strlen(all), last, o->names(NULL, i), "");
 }
 
-/* Offers values of the first argument. Other arguments are names of files. */
+/* Offers values of the first word. Other arguments are names of files. */
 static void offer_argument(FILE *to, const Command *command, const char *typed, Arena *a)
 {
     if (!strcmp(command->command, "list"))
@@ -149,19 +121,6 @@ static void offer_argument(FILE *to, const Command *command, const char *typed, 
 }
 
 /* ---- words ---- */
-
-static size_t arguments_before(const Option *rows, int count, char **words)
-{
-    size_t arguments = 0;
-    for (int i = 0; i + 1 < count; i++) {
-        const Option *o = cli_option(rows, words[i]);
-        if (o && o->type != CLI_SWITCH && !strchr(words[i], '='))
-            i++;
-        else if (words[i][0] != '-')
-            arguments++;
-    }
-    return arguments;
-}
 
 void cli_complete(const Command *command, int count, char **words, FILE *to, Arena *a)
 {
@@ -173,14 +132,13 @@ void cli_complete(const Command *command, int count, char **words, FILE *to, Are
     const Option *before = count > 1 ? cli_option(rows, words[count - 2]) : NULL,
                  *here = !strncmp(typed, "--", 2) && equals ? cli_option(rows, typed) : NULL;
     if (here)
-        offer_value(to, here, text_slice(a, typed, (size_t)(equals + 1 - typed)), equals + 1, count, words,
-                    a);
+        offer_value(to, here, text_slice(a, typed, (size_t)(equals + 1 - typed)), equals + 1, a);
     else if (before && before->type != CLI_SWITCH && !strchr(words[count - 2], '='))
-        offer_value(to, before, "", typed, count, words, a);
+        offer_value(to, before, "", typed, a);
     else if (*typed == '-')
         for (const Option *o = rows; o->name; o++)
             offer(to, "--", 2, typed[1] == '-' ? typed + 2 : typed + 1, o->name, "");
-    else if (arguments_before(rows, count, words) == 0)
+    else if (count == 1)
         offer_argument(to, command, typed, a);
 }
 

@@ -132,29 +132,6 @@ static bool ended(const CompareJob *j)
 
 /* ---- opening the dump and choosing codecs ---- */
 
-/* Refuses a dump whose largest vector does not fit into memory. */
-static Status check_memory(CompareJob *j)
-{
-    const Comparison c = compare_job_comparison(j);
-    const Vector *largest = j->list.item;
-    for (size_t i = 1; i < j->list.count; i++)
-        largest = j->list.item[i].shape.n > largest->shape.n ? &j->list.item[i] : largest;
-    return memory_check(compare_least(&c), j->file, largest->name, largest->shape.n, j->err);
-}
-
-/* Says how much memory the comparison of a codec will take. */
-static void note_memory(CompareJob *j, const Codec *codec, const char *name)
-{
-    const Comparison c = compare_job_comparison(j);
-    const CompareMemory m = compare_memory(&c, codec);
-    progress_note(
-        &j->progress,
-        "note: %s: memory for the largest tensor, its estimate%s and deviations %.4g MB, joined tensors %.4g MB, "
-        "states %.4g MB, payload%s up to %.4g MB; the codec's scratch comes on top",
-        name, c.workers ? ", sums over workers" : "", 1e-6 * (double)m.vectors,
-        1e-6 * (double)m.pools, 1e-6 * (double)m.states, c.workers ? "s" : "", 1e-6 * (double)m.payload);
-}
-
 Status compare_job_open(CompareJob *j, const Codec *const *codec, size_t codecs)
 {
     j->groups.grouping = (Grouping)j->grouping;
@@ -164,7 +141,7 @@ Status compare_job_open(CompareJob *j, const Codec *const *codec, size_t codecs)
         return FAIL(j->err, ERR_USAGE, "--resume: want -o FILE, beside which the records of the run are");
     TRY(dump_open_as(&j->dump, j->file, &j->hints, j->a, j->err));
     TRY(groups_make(&j->list, j->dump, &j->groups, j->a, j->err));
-    TRY(check_memory(j));
+    TRY(memory_check_list(&j->list, compare_least(j->workers), j->file, j->err));
     if (j->workers) {
         TRY(compare_job_team(j, j->noise));
         j->list = j->team.list;
@@ -207,8 +184,6 @@ Status compare_job_set_codec(CompareJob *j, size_t k, const Codec *codec)
     TRY(arena_check(j->name[k], j->a, j->err));
     if (codec_caution(codec) && !(k && j->codec[k - 1] == codec))
         progress_note(&j->progress, "note: %s: %s", j->name[k], codec_caution(codec));
-    if (j->common.verbose && !(k && j->codec[k - 1] == codec))
-        note_memory(j, codec, j->name[k]);
     note_cold(j, codec, j->name[k]);
     return OK;
 }
@@ -256,7 +231,7 @@ static bool known(void *data, size_t codec, size_t place, Tally *tally, bool *fa
     return results_known(&((CompareJob *)data)->results, codec, place, tally, failed);
 }
 
-Comparison compare_job_comparison(CompareJob *j)
+static Comparison comparison_of(CompareJob *j)
 {
     return (Comparison){.codec = j->codec,
                         .codecs = j->codecs,
@@ -295,7 +270,7 @@ static Status load_worker(void *data, const Vector *v, size_t worker, float *x, 
 
 Comparison compare_job_merge(CompareJob *j, size_t workers)
 {
-    Comparison c = compare_job_comparison(j);
+    Comparison c = comparison_of(j);
     c.workers = workers;
     c.load_worker = load_worker;
     return c;
@@ -320,7 +295,7 @@ Status compare_job_run(CompareJob *j)
     TRY(results_resume(&j->results, &j->part, j->done, j->err));
     for (size_t k = 0; k < j->codecs; k++)
         skip[k] = !j->codec[k] || j->done[k];
-    Comparison c = compare_job_comparison(j);
+    Comparison c = comparison_of(j);
     c.skip = skip;
     TRY(compare_job_compare(j, &c));
     for (size_t k = 0; k < j->codecs; k++)
@@ -346,22 +321,12 @@ static bool all_raw(const Results *r, size_t codec)
 
 static void note_raw(CompareJob *j)
 {
-    enum { NAMES_MOST = 4 };
-    TextBuf names = {.arena = j->a};
-    size_t raw = 0;
     for (size_t k = 0; k < j->results.codecs; k++)
         if (all_raw(&j->results, k) &&
-            !(k && j->codec[k - 1] == j->codec[k]) && /* name a codec once, not for every number of workers */
-            raw++ < NAMES_MOST)
-            text_addf(&names, "%s%s", raw > 1 ? ", " : "", j->name[k]);
-    if (raw > NAMES_MOST)
-        text_addf(&names, " and %zu more", raw - NAMES_MOST);
-    const char *text = text_done(&names);
-    if (raw && text)
-        progress_note(
-            &j->progress,
-            "note: %s: all payloads are plain floats (raw_fallbacks), as the codec's own would be larger%s",
-            text, j->groups.grouping == GROUP_TENSOR ? "" : "; a group is one vector, not a matrix");
+            !(k && j->codec[k - 1] == j->codec[k])) /* name a codec once, not for every number of workers */
+            progress_note(&j->progress,
+                          "note: %s: all payloads are plain floats (raw_fallbacks), as the codec's own would be larger%s", j->name[k],
+                          j->groups.grouping == GROUP_TENSOR ? "" : "; a group is one vector, not a matrix");
 }
 
 static Status write_results(CompareJob *j, Status (*write)(CompareJob *j, ReportSpec spec))

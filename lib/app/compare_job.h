@@ -84,12 +84,10 @@ Status compare_job_run(CompareJob *j);
 /* Assigns the gradients of j->list to workers, in j->team; missing ones are made with this noise. */
 Status compare_job_team(CompareJob *j, double noise);
 
-/* Returns compare_job_comparison for a merge of this many workers of j->team. */
+/* Returns the job's settings as a Comparison for a merge of this many workers of j->team, for commands that run several
+ * comparisons with `compare_job_compare`. */
 Comparison compare_job_merge(CompareJob *j, size_t workers);
 
-/* Returns the job's settings as a Comparison, for commands that run several comparisons with
- * `compare_job_compare`. */
-Comparison compare_job_comparison(CompareJob *j);
 Status compare_job_compare(CompareJob *j, const Comparison *c);
 
 /* Writes all results if `status` is OK, by `write`; NULL: results_write. After a signal, writes the finished results only

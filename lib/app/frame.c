@@ -17,9 +17,7 @@
 #include "dump/tensor_wire.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 enum {
     FRAME_MAGIC = 8,
@@ -285,18 +283,7 @@ static Status read_header(FrameReader *r, Arena *a, Error *err)
     TRY(read_block(r, &type, &body, a, err));
     r->records = take_u64(&body);
     r->spec = take_text(&body, TEXT_LIMIT, a);
-    r->first = r->at;
     return type == 'H' && reader_done(&body) ? OK : malformed(r, a, err, "the header is malformed");
-}
-
-Status frame_rewind(FrameReader *r, Error *err)
-{
-    if (fseeko(r->from, (off_t)r->first, SEEK_SET))
-        return FAIL(err, ERR_IO, "%s: cannot seek in it: %s", r->name, strerror(errno));
-    r->at = r->first;
-    r->delivered = 0;
-    r->ended = false;
-    return OK;
 }
 
 static Status take_attrs_block(const FrameReader *r, Reader *body, FrameItem *item, Arena *a, Error *err)
@@ -426,15 +413,11 @@ Status frame_open_file(FrameReader **out, FILE *from, const char *name, Arena *a
 Status frame_open(FrameReader **out, const char *path, Arena *a, Error *err)
 {
     struct stat info;
-    /* without O_NONBLOCK, opening a pipe may block */
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    FILE *from = fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) ? fdopen(fd, "rb") : NULL;
-    if (from)
-        return frame_open_file(out, from, path, a, err);
-    if (fd < 0)
-        return FAIL(err, ERR_IO, "%s: cannot be opened: %s", path, strerror(errno));
-    close(fd);
-    return FAIL(err, ERR_IO, "%s: not a regular file, want a payload container", path);
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) /* opening a pipe may block */
+        return FAIL(err, ERR_IO, "%s: not a regular file, want a payload container", path);
+    FILE *from = fopen(path, "rbe");
+    return from ? frame_open_file(out, from, path, a, err)
+                : FAIL(err, ERR_IO, "%s: cannot be opened: %s", path, strerror(errno));
 }
 
 void frame_close(FrameReader *r)

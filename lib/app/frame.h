@@ -69,7 +69,6 @@ typedef struct {
     uint64_t size;    /* bytes in the file */
     uint64_t at;      /* offset of the next block */
     uint64_t block;   /* offset of the last block read, for messages */
-    uint64_t first;   /* offset of the first block after the header */
     uint64_t records; /* number of records that the header states */
     uint64_t delivered;
     bool ended;
@@ -92,8 +91,5 @@ typedef struct {
 
 /* Reads the next block, into the arena. A message of ERR_CORRUPT has the reason and the file offset. */
 Status frame_next(FrameReader *r, FrameItem *item, Arena *a, Error *err);
-
-/* Goes back to the first block after the header. */
-Status frame_rewind(FrameReader *r, Error *err);
 
 #endif

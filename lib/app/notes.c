@@ -3,16 +3,32 @@
 
 #include "base/host.h"
 #include "compress/spec.h"
+#include "dump/layout.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+static bool is_untransposed(const TensorInfo *t)
+{
+    return t->untransposed;
+}
+
+/* Returns the number of tensors for which `holds` is true, and sets *first to the first of them. */
+static size_t count_those(const Dump *d, bool (*holds)(const TensorInfo *t), const TensorInfo **first)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < dump_count(d); i++)
+        if (holds(dump_tensor(d, i)) && !count++)
+            *first = dump_tensor(d, i);
+    return count;
+}
+
 /* Prints a note on kernels that may have been written as [h, w, in, out] and are read as [out, in, h, w]. */
 static void note_kernels(const Dump *d, Progress *p)
 {
     const TensorInfo *first = NULL;
-    if (!dump_doubtful_kernels(d, &first))
+    if (!count_those(d, layout_doubtful, &first))
         return;
     const size_t *dim = first->shape.dim;
     progress_note(
@@ -26,7 +42,7 @@ static void note_kernels(const Dump *d, Progress *p)
 static void note_untransposed(const Dump *d, Progress *p)
 {
     const TensorInfo *first = NULL;
-    const size_t count = dump_untransposed_kernels(d, &first);
+    const size_t count = count_those(d, is_untransposed, &first);
     if (count)
         progress_note(
             p,
@@ -77,40 +93,19 @@ void notes_vectors(const Dump *d, const VectorList *list, Progress *p)
                       text_s(list->skipped), text_are(list->skipped));
 }
 
-/* Prints which codec a name of the literature stands for. */
-static void note_alias(const Codec *codec, Arena *a)
-{
-    const char *spec = codec->alias ? codec_text(codec, a) : NULL;
-    if (spec)
-        fprintf(stderr, "note: %s is %s here\n", codec->typed, spec);
-}
-
 void notes_specs(const TextList *specs)
 {
     Error ignored;
     Arena *a = arena_open(0);
-    const Codec **codec = NULL;
-    size_t count = 0, kept = 0;
-    if (codec_alternatives(&codec, &count, specs, a, &ignored) != OK)
+    const Codec **codec;
+    size_t count = 0;
+    if (codec_list(&codec, &count, specs, a, &ignored) != OK)
         count = 0;
-    const char **name = NEW(a, const char *, count), *text;
-    size_t *times = NEW_ZERO(a, size_t, count);
-    for (size_t i = 0; name && times && i < count && (text = codec_text(codec[i], a)); i++) {
-        size_t k = 0;
-        while (k < kept && strcmp(name[k], text) != 0)
-            k++;
-        if (k == kept) {
-            note_alias(codec[i], a);
-            codec[kept] = codec[i];
-            name[kept++] = text;
-        }
-        times[k]++;
+    for (size_t i = 0; i < count; i++) {
+        const char *spec = codec[i]->alias ? codec_text(codec[i], a) : NULL;
+        if (spec)
+            fprintf(stderr, "note: %s is %s here\n", codec[i]->typed, spec);
     }
-    for (size_t k = 0; k < kept; k++)
-        if (times[k] == 2)
-            fprintf(stderr, "note: %s is given twice and measured once\n", codec[k]->typed);
-        else if (times[k] > 2)
-            fprintf(stderr, "note: %s is given %zu times and measured once\n", codec[k]->typed, times[k]);
     arena_close(a);
 }
 
@@ -122,4 +117,12 @@ Status memory_check(uint64_t need, const char *file, const char *tensor, size_t 
     FAIL(err, ERR_MEMORY, "%.200s: its %zu elements take %.4g GB of memory, want at most the %.4g GB of this machine",
                 tensor, elements, 1e-9 * (double)need, 1e-9 * (double)most);
     return error_at(err, "%s", file);
+}
+
+Status memory_check_list(const VectorList *list, size_t each, const char *file, Error *err)
+{
+    const Vector *largest = list->item;
+    for (size_t i = 1; i < list->count; i++)
+        largest = list->item[i].shape.n > largest->shape.n ? &list->item[i] : largest;
+    return largest ? memory_check(each * (uint64_t)largest->shape.n, file, largest->name, largest->shape.n, err) : OK;
 }

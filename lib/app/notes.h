@@ -14,9 +14,11 @@ void notes_dump(const Dump *d, Progress *p);
 /* Prints notes_dump, and how many tensors were left out of the list because they are not finite. */
 void notes_vectors(const Dump *d, const VectorList *list, Progress *p);
 
-/* Prints a note on each name of the literature among the specs, and on each codec that several of them name, as equal codecs
- * are measured once. The specs must be valid. */
+/* Prints a note on each name of the literature among the specs, which must be valid. */
 void notes_specs(const TextList *specs);
+
+/* Returns memory_check of the largest vector of the list, which takes `each` bytes an element. */
+Status memory_check_list(const VectorList *list, size_t each, const char *file, Error *err);
 
 /* Returns ERR_MEMORY if `need` bytes are more than host_memory. The message names the file and its tensor with
  * `elements` elements. */

@@ -1,7 +1,9 @@
 /* program.c -- main of a program with subcommands (cli.h): dispatch, --version, signals, exit codes. */
 #include "app/cli_parts.h"
+
 #include "base/file.h"
 #include "base/outfile.h"
+#include "exchange/net.h"
 #include "math/linalg.h"
 #include "report/report.h"
 
@@ -83,6 +85,27 @@ Status cli_report_open(Report **out, const Common *common, const ReportSpec *spe
     whole.columns = spec->columns;
     whole.column_count = spec->column_count;
     return report_open(out, &whole, a, err);
+}
+
+/* ---- several ranks ---- */
+
+Status ranks_join(Net **out, Arena *a, Error *err)
+{
+    TRY(net_open(out, a, err));
+    return net_rank(*out) && !freopen("/dev/null", "w", stdout)
+               ? FAIL(err, ERR_IO, "/dev/null: cannot open: %s", strerror(errno))
+               : OK;
+}
+
+int ranks_leave(Net *n, const char *program, Status status, const Error *err)
+{
+    int code = status != OK;
+    if (status != OK && (!n || !n->rank || !n->failed))
+        code = cli_report(program, err);
+    /* Once rank 0 has ended with an error, the launcher stops the other ranks, which are ending themselves. */
+    if (n && n->rank && n->failed)
+        signal(SIGTERM, SIG_IGN);
+    return net_close(n, code);
 }
 
 /* ---- signals ---- */
@@ -236,30 +259,12 @@ static const char *command_name(const void *table, size_t i)
     return ((const Subcommand *)table)[i].name;
 }
 
-/* What users look for in the wrong program. */
-static const struct {
-    const char *program, *name, *there;
-} elsewhere[] = {
-    {"atomo-bench", "run", "atomo-train run"},         {"atomo-bench", "train", "atomo-train run"},
-    {"atomo-bench", "tune", "atomo-train tune"},       {"atomo-bench", "eval", "atomo-train eval"},
-    {"atomo-train", "compare", "atomo-bench compare"}, {"atomo-train", "list", "atomo-bench list"},
-    {"atomo-train", "plot", "atomo-bench plot"},
-};
-
 static int unknown_command(const char *program, const Subcommand *table, const char *name)
 {
     Error err;
     text_unknown(&err, name, command_name, table, "unknown command \"%s\"", name);
-    const char *other = strcmp(program, "atomo-bench") ? "atomo-bench" : "atomo-train", *there = NULL;
-    for (size_t i = 0; i < countof(elsewhere); i++)
-        if (!strcmp(elsewhere[i].program, program) && !strcmp(elsewhere[i].name, name))
-            there = elsewhere[i].there;
-    if (there)
-        error_hint(&err, "%s", there);
-    else if (text_nearest(name, command_name, table))
-        error_hint(&err, "%s --help lists the commands", program);
-    else
-        error_hint(&err, "%s --help lists the commands; %s has others", program, other);
+    error_hint(&err, "%s --help lists the commands; %s has others", program,
+               strcmp(program, "atomo-bench") ? "atomo-bench" : "atomo-train");
     return cli_report(program, &err);
 }
 
@@ -271,22 +276,17 @@ static int run_command(const char *program, const Subcommand *table, int argc, c
     return command->name ? command->run(argc, argv) : unknown_command(program, table, argv[0]);
 }
 
-/* Describes the command `name`, or else the codec `name`. Refuses the first letters of a command's name as an unknown
- * command, so that the error can name the command. */
+/* Describes the command `name`, or else the codec `name`. */
 static int help(const char *program, const Subcommand *table, char *name)
 {
-    const Subcommand *c = table;
+    const Subcommand *c = table, *lists = table;
     while (c->name && strcmp(c->name, name) != 0)
         c++;
-    bool lists = false;
-    for (const Subcommand *l = table; l->name; l++)
-        lists = lists || !strcmp(l->name, "list");
-    for (const Subcommand *near = table; !c->name && near->name; near++)
-        if (!strncmp(near->name, name, strlen(name)))
-            return unknown_command(program, table, name);
-    if (c->name || !lists)
+    while (lists->name && strcmp(lists->name, "list") != 0)
+        lists++;
+    if (c->name || !lists->name)
         return run_command(program, table, 2, (char *[]){name, (char[]){"--help"}, NULL});
-    return run_command(program, table, 2, (char *[]){(char[]){"list"}, name, NULL});
+    return lists->run(2, (char *[]){(char[]){"list"}, name, NULL});
 }
 
 /* --complete WORD...: prints what can replace the last word (docs/install.md). */
@@ -331,11 +331,7 @@ int cli_main(const char *program, const char *brief, const char *first_steps, co
         code = help(program, table, argv[2]);
     else if (!strcmp(first, "--complete"))
         code = complete(program, table, argc - 2, argv + 2);
-    else if (!strcmp(first, "--man")) {
-        Arena *a = arena_open(0);
-        cli_man_program(program, brief, table, argv[2], stdout, a);
-        arena_close(a);
-    } else
+    else
         code = run_command(program, table, argc - 1, argv + 1);
     return finish(program, code);
 }

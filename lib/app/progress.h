@@ -9,7 +9,6 @@
 typedef struct {
     const char *what, *unit; /* what is done to which items: "comparing", "records" */
     char at[96];             /* the item that was worked on last; may be empty */
-    size_t widest;           /* characters of the widest `at` so far */
     uint64_t total, done;
     uint64_t old;          /* items of `done` that an earlier run did; the rate does not count them */
     double started, drawn; /* seconds on the monotonic clock */

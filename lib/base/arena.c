@@ -35,7 +35,6 @@ struct Arena {
     Chunk chunk[CHUNKS];
     size_t current; /* index of the chunk that the next allocation tries first; later chunks are empty */
     size_t taken, peak, limit, failed;
-    bool full; /* the last failed arena_take would have needed more than CHUNKS chunks */
 };
 
 /* arena_open returns this arena if there is no memory for a new one. Every allocation from it fails. */
@@ -115,12 +114,10 @@ static bool grow(Arena *a, size_t i, size_t need)
     return true;
 }
 
-static void *out_of_memory(Arena *a, size_t bytes, bool full)
+static void *out_of_memory(Arena *a, size_t bytes)
 {
-    if (a != &no_arena) {
+    if (a != &no_arena)
         a->failed = bytes;
-        a->full = full;
-    }
     return NULL;
 }
 
@@ -129,15 +126,15 @@ void *arena_take(Arena *a, size_t count, size_t size)
     size_t bytes, need;
     if (__builtin_mul_overflow(count, size, &bytes) ||
         __builtin_add_overflow(bytes, (size_t)(ALIGN - 1 + RED_ZONE), &need))
-        return out_of_memory(a, SIZE_MAX, false);
+        return out_of_memory(a, SIZE_MAX);
     need &= ~(size_t)(ALIGN - 1);
     if (a == &no_arena || (a->limit && need > a->limit - a->taken))
-        return out_of_memory(a, bytes, false);
+        return out_of_memory(a, bytes);
     Chunk *c = &a->chunk[a->current];
     if (!c->data || need > c->size - c->used) {
         size_t next = c->used || a->current == 0 ? a->current + 1 : a->current;
         if (next == CHUNKS || !grow(a, next, need))
-            return out_of_memory(a, bytes, next == CHUNKS);
+            return out_of_memory(a, bytes);
         a->current = next;
         c = &a->chunk[next];
     }
@@ -161,9 +158,6 @@ Status arena_fail(const Arena *a, Error *err)
     if (a->failed == SIZE_MAX)
         return FAIL(err, ERR_MEMORY,
                     "out of memory: a size beyond this machine's address space was asked for");
-    if (a->full)
-        return FAIL(err, ERR_MEMORY, "out of memory: %zu bytes were asked for after %d large pieces",
-                    a->failed, CHUNKS - 1);
     return FAIL(err, ERR_MEMORY, "out of memory: %zu bytes were asked for", a->failed);
 }
 

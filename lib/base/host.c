@@ -83,32 +83,11 @@ extern const char *const zfp_version_string;
 static const char *const zfp_version_string = "none";
 #endif
 
-/* `fftwf_version` is a text such as "fftw-3.3.10-sse2-avx". */
-char *library_fftw(Arena *a)
-{
-    const char *version = fftwf_version + strcspn(fftwf_version, "0123456789");
-    return text_slice(a, version, strcspn(version, "-"));
-}
+const char *const library_names[] = {"fftw", "zstd", "blosc", "zfp", NULL};
 
-char *library_zstd(Arena *a)
+char *library_version(size_t i, Arena *a)
 {
-    return text_copy(a, ZSTD_versionString());
-}
-
-char *library_blosc(Arena *a)
-{
-    return text_copy(a, blosc_get_version_string());
-}
-
-/* Returns the number in a text such as "zfp version 1.0.0 (August 1, 2022)"; a text without a number is
- * returned as it is. */
-static char *number_in(Arena *a, const char *version)
-{
-    const char *number = version + strcspn(version, "0123456789");
-    return *number ? text_slice(a, number, strcspn(number, " ")) : text_copy(a, version);
-}
-
-char *library_zfp(Arena *a)
-{
-    return number_in(a, zfp_version_string);
+    const char *const said[] = {fftwf_version, ZSTD_versionString(), blosc_get_version_string(), zfp_version_string};
+    const char *number = said[i] + strcspn(said[i], "0123456789");
+    return *number ? text_slice(a, number, strcspn(number, "- ")) : text_copy(a, said[i]);
 }

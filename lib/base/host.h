@@ -17,12 +17,9 @@ uint64_t host_memory_under(const char *root);
 char *host_cpu(Arena *a); /* returns the CPU's model; NULL: unknown */
 char *host_os(Arena *a);  /* returns distribution, kernel and architecture; NULL: unknown */
 
-/* Return the version of a library, such as "3.3.10"; NULL: out of memory. linalg_blas_info returns the version
- * of BLAS, hdf5_version that of HDF5. */
-char *library_fftw(Arena *a);
-char *library_zstd(Arena *a);
-char *library_blosc(Arena *a);
-/* "none" if the library is not in this build */
-char *library_zfp(Arena *a);
+/* Returns the version of the library called library_names[i], such as "3.3.10", or "none" if it is not in this build;
+ * NULL: out of memory. linalg_blas_info returns the version of BLAS, hdf5_version that of HDF5. */
+extern const char *const library_names[]; /* ends in NULL */
+char *library_version(size_t i, Arena *a);
 
 #endif

@@ -11,15 +11,11 @@ enum { DEPTH_MAX = 64, NUMBER_MAX = 400 };
 
 /* The state of the parser. Strings and numbers are copied one after another into one buffer, each with a NUL
  * at its end. The copies are no longer than the JSON data: each NUL takes the place of a closing quote, or
- * of the character before a number. So the parser may copy into the data themselves if they begin with a
- * bracket. */
+ * of the character before a number. */
 typedef struct {
     const char *start, *at, *end;
     char *to; /* where the next text will be written */
     int depth;
-    /* the array whose elements will be passed to rows->take; NULL: no array was asked for, or the parser has
-     * reached it */
-    const JsonRows *rows;
     Arena *a;
     Error *err;
 } Parser;
@@ -237,35 +233,6 @@ static Status read_items(Parser *p, Json *v, char close)
     return OK;
 }
 
-static Status hand_elements(Parser *p, const JsonRows *rows)
-{
-    const ArenaMark mark = arena_mark(p->a);
-    skip_space(p);
-    for (bool first = true; !take(p, ']'); first = false) {
-        Json element = {0};
-        TRY(read_item(p, &element, ']', first));
-        TRY(rows->take(rows->of, &element));
-        arena_rewind(p->a, mark);
-    }
-    return OK;
-}
-
-/* Reads the array that p->rows names, and passes its elements one by one to rows->take; each element reuses the
- * memory of the element before. */
-static Status hand_over(Parser *p)
-{
-    const JsonRows *rows = p->rows;
-    Arena *tree = p->a;
-    p->rows = NULL;
-    p->a = arena_open(0);
-    p->depth++;
-    const Status status = hand_elements(p, rows);
-    p->depth--;
-    arena_close(p->a);
-    p->a = tree;
-    return status;
-}
-
 static bool take_word(Parser *p, const char *word)
 {
     const size_t length = strlen(word);
@@ -288,8 +255,6 @@ static Status read_value(Parser *p, Json *v)
     }
     if (take(p, '[')) {
         v->type = JSON_ARRAY;
-        if (p->rows && p->depth == 1 && v->name && !strcmp(v->name, p->rows->name))
-            return hand_over(p);
         return read_items(p, v, ']');
     }
     if (take_word(p, "null"))
@@ -302,30 +267,18 @@ static Status read_value(Parser *p, Json *v)
     return read_number(p, v);
 }
 
-static Status read_all(Parser *p, const Json **out)
-{
-    Json *v = NEW_ZERO(p->a, Json, 1);
-    TRY(arena_check(v, p->a, p->err));
-    TRY(read_value(p, v));
-    skip_space(p);
-    if (p->at < p->end)
-        return refuse(p, "something stands behind the value");
-    *out = v;
-    return OK;
-}
-
 Status json_read(const Json **out, const char *data, size_t size, Arena *a, Error *err)
 {
     Parser p = {.start = data, .at = data, .end = data + size, .a = a, .err = err};
+    Json *v = NEW_ZERO(a, Json, 1);
     p.to = NEW(a, char, size + 1);
-    return p.to ? read_all(&p, out) : arena_fail(a, err);
-}
-
-Status json_read_rows(const Json **out, const JsonRows *rows, char *data, size_t size, Arena *a, Error *err)
-{
-    Parser p = {.start = data, .at = data, .end = data + size, .to = data, .rows = rows, .a = a, .err = err};
+    TRY(arena_check(v && p.to, a, err));
+    TRY(read_value(&p, v));
     skip_space(&p);
-    return peek(&p) == '{' ? read_all(&p, out) : refuse(&p, "want an object");
+    if (p.at < p.end)
+        return refuse(&p, "something stands behind the value");
+    *out = v;
+    return OK;
 }
 
 const Json *json_member(const Json *object, const char *name)

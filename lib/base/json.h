@@ -26,18 +26,6 @@ typedef struct Json {
  * offset of the error. */
 Status json_read(const Json **out, const char *data, size_t size, Arena *a, Error *err);
 
-/* json_read_rows reads an object of which member `name` is a long array. It passes the array's elements to
- * `take` one by one instead of storing them: in `out` the array is empty. An element is valid only during the
- * call of `take`. Its texts stay valid, as they are stored in `data`. If several members have this name, only
- * the first array is passed to `take`. */
-typedef struct {
-    const char *name;
-    Status (*take)(void *of, const Json *element);
-    void *of;
-} JsonRows;
-
-Status json_read_rows(const Json **out, const JsonRows *rows, char *data, size_t size, Arena *a, Error *err);
-
 /* Returns the member `name` of `object`. NULL: there is none, or `object` is NULL or not an object. */
 const Json *json_member(const Json *object, const char *name);
 

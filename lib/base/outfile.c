@@ -36,20 +36,6 @@ static char *resolve(const char *path, Arena *a)
     return at;
 }
 
-bool outfile_same(const char *path, const char *other, Arena *a)
-{
-    if (access(path, F_OK) == 0 || access(other, F_OK) == 0)
-        return file_same(path, other);
-    char *one = resolve(path, a), *two = resolve(other, a);
-    if (!one || !two)
-        return false;
-    const size_t up_one = path_directory(one), up_two = path_directory(two);
-    if (strcmp(one + up_one, two + up_two) != 0)
-        return false;
-    one[up_one] = two[up_two] = 0;
-    return file_same(up_one ? one : ".", up_two ? two : ".");
-}
-
 static Status cannot(const OutFile *f, const char *what, Error *err)
 {
     return FAIL(err, ERR_IO, "%s: cannot %s: %s", f->path, what, strerror(errno));

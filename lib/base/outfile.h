@@ -30,8 +30,6 @@ Status outfile_open_named(OutFile *f, const char *path, Arena *a, Error *err);
  * behind. A target that is not a regular file is not opened. */
 Status outfile_check(const char *path, Arena *a, Error *err);
 bool outfile_is_stdout(const char *path); /* true for "-", "/dev/stdout" and its other names */
-/* True when the paths `path` and `other` lead to the same file, which need not exist yet. */
-bool outfile_same(const char *path, const char *other, Arena *a);
 /* Flushes the directory entry of the file at `path` to the disk. Reports no errors. */
 void outfile_sync_directory(const char *path);
 /* Writes bytes; a failure is reported later, by outfile_commit. */

@@ -228,17 +228,6 @@ static void *background_serve(void *arg)
     return NULL;
 }
 
-/* The thread blocks all signals, so that signals go to the program's other threads. */
-static bool background_start(Background *b)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    const bool started = pthread_create(&b->thread, NULL, background_serve, b) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return started;
-}
-
 Status background_open(Background **out, void (*job)(void *data, size_t i), void *data, Arena *a, Error *err)
 {
     Background *b = NEW_ZERO(a, Background, 1);
@@ -248,7 +237,7 @@ Status background_open(Background **out, void (*job)(void *data, size_t i), void
     b->data = data;
     pthread_mutex_init(&b->lock, NULL);
     pthread_cond_init(&b->changed, NULL);
-    if (!background_start(b))
+    if (!parallel_thread(&b->thread, background_serve, b))
         return FAIL(err, ERR_MEMORY, "cannot start a thread");
     *out = b;
     return OK;

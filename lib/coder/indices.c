@@ -1,7 +1,610 @@
-/* indices.c -- writes and reads an index set as Golomb gaps or as a bitmap, whichever is shorter. */
+/* indices.c -- writes and reads an index set as Golomb gaps or as a bitmap, whichever is shorter.
+ *
+ * Most gaps are written with one bits_put and read with one table look-up. The loop that reads a unary quotient is bounded: it
+ * stops at the end of the payload. */
 #include "coder/indices.h"
+#include "base/bits.h"
 
 #include <math.h>
+
+/* The code number of a Golomb code in payloads. The numbers 0, 1, 2, ... mean m = 1, 2, 3, 4, 5, 6, 7, 8, 10,
+ * 12, 14, 16, 20, ... */
+typedef uint8_t GolombCode;
+enum { GOLOMB_CODES = 160 };
+
+enum { RATIOS = 8, PEEK = 57 /* bits_peek returns at least this many valid bits */ };
+
+/* Truncated binary codes of the numbers 0 .. ratio - 1. With the Golomb parameter m = ratio 2^shift, the coded
+ * number is top = floor((gap mod m) / 2^shift). The encoder looks up `code` and its length `bits` by top. The
+ * decoder looks up `top` and the code's length `taken` by the next three bits of the stream. */
+typedef struct {
+    uint8_t code[RATIOS], bits[RATIOS];
+    uint8_t top[8], taken[8];
+} Binary;
+
+typedef struct {
+    unsigned ratio, shift;
+    /* ceil(2^64 / ratio): v / ratio is the high word of v * inverse, exact for v < 2^60. Not used for ratio
+     * 1. */
+    uint64_t inverse;
+    Binary binary;
+} Golomb;
+
+static Golomb open_code(GolombCode code)
+{
+    Golomb g = {.ratio = code + 1u};
+    if (code >= 3) {
+        g.ratio = 4 + (code - 3u) % 4;
+        g.shift = (code - 3u) / 4;
+    }
+    g.inverse = UINT64_MAX / g.ratio + 1;
+    unsigned low = 0; /* floor(log2 ratio) */
+    while (2u << low <= g.ratio)
+        low++;
+    /* truncated binary: a number t < shorter takes `low` bits, any other t takes low + 1 bits */
+    const unsigned shorter = (2u << low) - g.ratio;
+    for (unsigned t = 0; t < g.ratio; t++) {
+        const unsigned bits = low + (t >= shorter), code_of_t = t < shorter ? t : t + shorter;
+        g.binary.bits[t] = (uint8_t)bits;
+        g.binary.code[t] = (uint8_t)code_of_t;
+        for (unsigned rest = 0; rest < 8u >> bits; rest++) {
+            g.binary.top[code_of_t << (3 - bits) | rest] = (uint8_t)t;
+            g.binary.taken[code_of_t << (3 - bits) | rest] = (uint8_t)bits;
+        }
+    }
+    return g;
+}
+
+static uint64_t golomb_m(GolombCode code)
+{
+    return code < 3 ? code + 1u : (4 + (code - UINT64_C(3)) % 4) << (code - 3) / 4;
+}
+
+/* Splits gap >> shift into quotient * ratio + *top, and returns the quotient. */
+static inline uint64_t split(const Golomb *g, uint64_t gap, unsigned *top)
+{
+    const uint64_t v = gap >> g->shift;
+    const uint64_t q = g->ratio == 1 ? v : (uint64_t)((unsigned __int128)v * g->inverse >> 64);
+    *top = (unsigned)(v - q * g->ratio);
+    return q;
+}
+
+/* ---- sets of indices ---- */
+
+static const size_t *list_run(const Indices *set, size_t run, size_t room[INDEX_RUN], size_t *count)
+{
+    const size_t left = set->count - run * INDEX_RUN;
+    (void)room;
+    *count = left < INDEX_RUN ? left : INDEX_RUN;
+    return (const size_t *)set->data + run * INDEX_RUN;
+}
+
+Indices indices_list(const size_t *index, size_t count)
+{
+    return (Indices){
+        .count = count, .runs = (count + INDEX_RUN - 1) / INDEX_RUN, .data = index, .run = list_run};
+}
+
+static const size_t *bits_run(const Indices *set, size_t run, size_t room[INDEX_RUN], size_t *count)
+{
+    const uint64_t *bits = set->data;
+    size_t k = 0;
+    for (size_t w = run * (INDEX_RUN / 64); w < (run + 1) * (INDEX_RUN / 64); w++)
+        for (uint64_t left = bits[w]; left; left &= left - 1)
+            room[k++] = 64 * w + (size_t)__builtin_ctzll(left);
+    *count = k;
+    return room;
+}
+
+Indices indices_bits(const uint64_t *bits, size_t n, size_t count)
+{
+    return (Indices){.count = count, .runs = (n + INDEX_RUN - 1) / INDEX_RUN, .data = bits, .run = bits_run};
+}
+
+/* ---- total code length of a set's gaps in Golomb codes ---- */
+
+/* NEAR: codes tried at once. Gaps below SHORT are first counted, in TURNS counters in turn, since increments of one
+ * counter wait for each other. */
+enum { NEAR = 3, SHORT = 1024, TURNS = 4 };
+
+/* Returns the bits of a gap's code. */
+static uint64_t gap_bits(const Golomb *g, uint64_t gap)
+{
+    unsigned top;
+    const uint64_t q = split(g, gap, &top);
+    return q + 1 + g->binary.bits[top] + g->shift;
+}
+
+/* Counts the bits that gaps take in each of the Golomb codes `first` .. `first` + `codes` - 1. */
+typedef struct {
+    Golomb g[NEAR];
+    size_t codes;
+    uint64_t times[TURNS][SHORT]; /* how often each short gap occurs */
+    uint64_t bits[NEAR];          /* the bits of all long gaps in each code */
+} Count;
+
+static void open_codes(Golomb g[NEAR], GolombCode first, size_t codes)
+{
+    for (size_t k = 0; k < codes; k++)
+        g[k] = open_code((GolombCode)(first + k));
+}
+
+/* `next` is the index after the previous one. */
+static void count_gaps(Count *c, const size_t *index, size_t count, size_t next)
+{
+    for (size_t i = 0; i < count; i++) {
+        const size_t gap = index[i] - next;
+        next = index[i] + 1;
+        if (__builtin_expect(gap < SHORT, 1))
+            c->times[i % TURNS][gap]++;
+        else
+            for (size_t k = 0; k < c->codes; k++)
+                c->bits[k] += gap_bits(&c->g[k], gap);
+    }
+}
+
+static void count_close(const Count *c, uint64_t bits[NEAR])
+{
+    memcpy(bits, c->bits, sizeof c->bits);
+    for (size_t gap = 0; gap < SHORT; gap++) {
+        const uint64_t all = c->times[0][gap] + c->times[1][gap] + c->times[2][gap] + c->times[3][gap];
+        for (size_t k = 0; k < c->codes && all; k++)
+            bits[k] += all * gap_bits(&c->g[k], gap);
+    }
+}
+
+/* A set is cut into parts of PART_RUNS runs for several threads. The gaps of PARTS parts are counted at a time. */
+enum { PART_RUNS = 64, PARTS = 64 };
+
+static size_t parts_of(const Indices *set)
+{
+    return (set->runs + PART_RUNS - 1) / PART_RUNS;
+}
+
+static size_t part_end(const Indices *set, size_t part)
+{
+    return (part + 1) * PART_RUNS < set->runs ? (part + 1) * PART_RUNS : set->runs;
+}
+
+typedef struct {
+    size_t first, end;   /* the first index, and the index after the last one; end = 0: the part is empty */
+    uint64_t bits[NEAR]; /* of the part's gaps but the first */
+} Part;
+
+typedef struct {
+    const Indices *set;
+    GolombCode first;
+    size_t codes, from; /* from: the number of part[0] */
+    Part *part;
+} PartCount;
+
+static void count_part(void *data, size_t i)
+{
+    const PartCount *job = data;
+    const Indices *set = job->set;
+    Count c = {.codes = job->codes};
+    Part p = {0};
+    open_codes(c.g, job->first, c.codes);
+    for (size_t r = (job->from + i) * PART_RUNS; r < part_end(set, job->from + i); r++) {
+        size_t room[INDEX_RUN], count;
+        const size_t *index = set->run(set, r, room, &count);
+        if (count == 0)
+            continue;
+        const bool opens = p.end == 0;
+        if (opens)
+            p.first = index[0];
+        count_gaps(&c, index + opens, count - opens, opens ? p.first + 1 : p.end);
+        p.end = index[count - 1] + 1;
+    }
+    count_close(&c, p.bits);
+    job->part[i] = p;
+}
+
+/* Adds the bits of the set's gaps in each code to bits[]. If `from` is not NULL, sets from[i] to the first bit of
+ * part i in the first code, and next[i] to the index after the last one before the part. */
+static void count_bits(const Indices *set, GolombCode first, size_t codes, int threads, uint64_t bits[NEAR],
+                       uint64_t *from, size_t *next)
+{
+    Part part[PARTS];
+    PartCount job = {set, first, codes, 0, part};
+    Golomb g[NEAR];
+    size_t end = 0;
+    open_codes(g, first, codes);
+    memset(bits, 0, NEAR * sizeof *bits);
+    for (; job.from < parts_of(set); job.from += PARTS) {
+        const size_t left = parts_of(set) - job.from, some = left < PARTS ? left : PARTS;
+        parallel_for(threads, some, count_part, &job);
+        for (size_t i = 0; i < some; i++) {
+            if (from) {
+                from[job.from + i] = bits[0];
+                next[job.from + i] = end;
+            }
+            for (size_t k = 0; k < codes && part[i].end; k++)
+                bits[k] += part[i].bits[k] + gap_bits(&g[k], part[i].first - end);
+            end = part[i].end ? part[i].end : end;
+        }
+    }
+}
+
+/* Returns the code with the least m >= -1 / log2(1 - density). If gaps are geometrically distributed, this
+ * code or the code with the next smaller m is the best. */
+static GolombCode code_for(double density)
+{
+    const double m = density < 1 ? -M_LN2 / log1p(-density) : 1;
+    GolombCode code = 0;
+    while (code < GOLOMB_CODES - 1 && (double)golomb_m(code) < m)
+        code++;
+    return code;
+}
+
+static size_t last_index(const Indices *set)
+{
+    size_t r = set->runs, count, room[INDEX_RUN];
+    const size_t *index;
+    do
+        index = set->run(set, --r, room, &count);
+    while (count == 0);
+    return index[count - 1];
+}
+
+/* Returns a code in which the gaps of `set` take few bits, and sets *bits to their number. The search starts
+ * at a good code for geometrically distributed gaps with the same mean. It goes to smaller and to larger m
+ * until the bits stop falling, so gaps of another distribution may have a better code. `set` must not be
+ * empty. */
+static GolombCode golomb_best(const Indices *set, int threads, uint64_t *bits)
+{
+    GolombCode best = code_for((double)set->count / ((double)last_index(set) + 1));
+    const int first = best < 1 ? 0 : best > GOLOMB_CODES - NEAR ? GOLOMB_CODES - NEAR : best - 1;
+    uint64_t near[NEAR];
+    count_bits(set, (GolombCode)first, NEAR, threads, near, NULL, NULL);
+    *bits = near[best - first];
+    for (int step = -1; step <= 1; step += 2)
+        for (int code = best + step; code >= 0 && code < GOLOMB_CODES; code += step) {
+            const bool known = code >= first && code < first + NEAR;
+            uint64_t b[NEAR] = {known ? near[code - first] : 0};
+            if (!known)
+                count_bits(set, (GolombCode)code, 1, threads, b, NULL, NULL);
+            if (b[0] >= *bits)
+                break;
+            *bits = b[0];
+            best = (GolombCode)code;
+        }
+    return best;
+}
+
+/* Returns the mean code length when gaps are geometrically distributed: the sum over gaps of density (1 -
+ * density)^gap times the gap's code length. Q = (1 - density)^m is the probability that the unary quotient has
+ * one more zero. */
+static double mean_bits(GolombCode code, double density)
+{
+    const Golomb g = open_code(code);
+    const double step = log1p(-density) * ldexp(1, (int)g.shift), Q = exp(step * g.ratio);
+    double bits = 1 + Q / -expm1(step * g.ratio) + g.shift;
+    for (unsigned t = 0; t < g.ratio; t++)
+        bits += g.binary.bits[t] * exp(step * t) * expm1(step) / expm1(step * g.ratio);
+    return bits;
+}
+
+/* Suppose that each index is in the set with probability `density` (0 < density <= 1), independently. Returns
+ * the expected number of bits per gap in the best code. */
+static double golomb_mean_bits(double density)
+{
+    if (density >= 1)
+        return 1;
+    const GolombCode near = code_for(density);
+    double best = mean_bits(near, density);
+    if (near > 0)
+        best = fmin(best, mean_bits((GolombCode)(near - 1), density));
+    return best;
+}
+
+/* ---- writing ---- */
+
+static void put_gap(BitWriter *w, const Golomb *g, uint64_t gap)
+{
+    /* apart: the number of low bits that a second bits_put writes; 0 if the code fits in one bits_put */
+    unsigned top, apart = 0;
+    uint64_t q = split(g, gap, &top);
+    const uint64_t low = gap & ((UINT64_C(1) << g->shift) - 1);
+    uint64_t code = UINT64_C(1) << g->binary.bits[top] | g->binary.code[top];
+    unsigned bits = 1u + g->binary.bits[top];
+    if (g->shift <= 32) {
+        code = code << g->shift | low;
+        bits += g->shift;
+    } else {
+        apart = g->shift;
+    }
+    for (; q > 16; q -= 16)
+        bits_put(w, 0, 16);
+    bits_put(w, code, (unsigned)q + bits);
+    if (apart)
+        bits_put(w, low, apart);
+}
+
+/* The codes of short gaps: code << WORD_SHIFT | its length, or 0 if it has more than WORD_BITS bits. */
+enum { WORD_SHIFT = 6, LENGTH_MASK = (1 << WORD_SHIFT) - 1, WORD_BITS = BITS_MAX / 2, WORDS_FROM = 4096 };
+
+static void fill_words(const Golomb *g, uint64_t word[SHORT])
+{
+    for (uint64_t gap = 0; gap < SHORT; gap++) {
+        unsigned top;
+        const uint64_t q = split(g, gap, &top), length = q + 1 + g->binary.bits[top] + g->shift,
+                       low = gap & ((UINT64_C(1) << g->shift) - 1),
+                       high = UINT64_C(1) << g->binary.bits[top] | g->binary.code[top];
+        word[gap] = length <= WORD_BITS ? (high << g->shift | low) << WORD_SHIFT | length : 0;
+    }
+}
+
+static inline uint64_t word_of(const uint64_t *word, uint64_t gap)
+{
+    return gap < SHORT ? word[gap] : 0;
+}
+
+/* Writes the gaps of a run, two short ones at once. `next` is the index after the previous one. */
+static void put_run(BitWriter *writer, const Golomb *g, const uint64_t *word, const size_t *index,
+                    size_t count, size_t next)
+{
+    BitWriter w = *writer;
+    size_t i = 0;
+    for (; word && i + 2 <= count; i += 2) {
+        const uint64_t gap[2] = {index[i] - next, index[i + 1] - index[i] - 1}, a = word_of(word, gap[0]),
+                       b = word_of(word, gap[1]);
+        next = index[i + 1] + 1;
+        if (__builtin_expect(a && b, 1)) {
+            const unsigned bits = b & LENGTH_MASK;
+            bits_put(&w, a >> WORD_SHIFT << bits | b >> WORD_SHIFT, (a & LENGTH_MASK) + bits);
+        } else {
+            BitWriter long_ones = w; /* a copy, so that the compiler keeps w in registers */
+            put_gap(&long_ones, g, gap[0]);
+            put_gap(&long_ones, g, gap[1]);
+            w = long_ones;
+        }
+    }
+    *writer = w;
+    for (; i < count; i++) {
+        put_gap(writer, g, index[i] - next);
+        next = index[i] + 1;
+    }
+}
+
+/* Writes the runs `from` to `to` - 1. */
+static void put_runs(BitWriter *w, const Golomb *g, const uint64_t *word, const Indices *set, size_t from,
+                     size_t to, size_t next)
+{
+    for (size_t r = from; r < to; r++) {
+        size_t room[INDEX_RUN], count;
+        const size_t *index = set->run(set, r, room, &count);
+        put_run(w, g, word, index, count, next);
+        next = count ? index[count - 1] + 1 : next;
+    }
+}
+
+/* ---- writing a set on several threads: each part to bytes of its own, which are then joined ---- */
+
+typedef struct {
+    const Indices *set;
+    const Golomb *g;
+    const uint64_t *word;
+    uint64_t *from; /* (parts + 1) index of each part's first bit; the last entry is the number of all bits */
+    size_t *next;   /* (parts) the index after the last one before each part */
+    uint8_t *room;
+} PartPut;
+
+/* A part has its own bytes, from the byte with its first bit on. The last byte of the part before may be the
+ * same byte of the stream. */
+static uint8_t *part_start(const PartPut *p, size_t part)
+{
+    return p->room + p->from[part] / 8 + part;
+}
+
+static size_t part_bytes(const PartPut *p, size_t part)
+{
+    return (size_t)((p->from[part + 1] + 7) / 8 - p->from[part] / 8);
+}
+
+static void put_part(void *data, size_t part)
+{
+    const PartPut *p = data;
+    BitWriter w = bits_writer(part_start(p, part), part_bytes(p, part));
+    bits_put(&w, 0, p->from[part] % 8);
+    put_runs(&w, p->g, p->word, p->set, part * PART_RUNS, part_end(p->set, part), p->next[part]);
+    bits_close(&w);
+    assert(!w.full);
+}
+
+static void join_parts(const PartPut *p, uint8_t *out)
+{
+    for (size_t i = 0; i < parts_of(p->set); i++) {
+        if (p->from[i] == p->from[i + 1])
+            continue;
+        uint8_t *const to = out + p->from[i] / 8;
+        const uint8_t before = p->from[i] % 8 ? *to : 0; /* the last bits of the part before */
+        memcpy(to, part_start(p, i), part_bytes(p, i));
+        *to |= before;
+    }
+}
+
+/* Returns false, and writes nothing, if one thread should write the set or `scratch` has no memory. The memory
+ * is taken in any case, so that the peak of an encoding's memory does not depend on the number of threads. */
+static bool put_parts(const Indices *set, GolombCode code, const Golomb *g, const uint64_t *word,
+                      uint64_t bits, int threads, Arena *scratch, uint8_t *out)
+{
+    const ArenaMark mark = arena_mark(scratch);
+    const size_t parts = parts_of(set);
+    uint64_t all[NEAR];
+    PartPut p = {set,
+                 g,
+                 word,
+                 NEW(scratch, uint64_t, parts + 1),
+                 NEW(scratch, size_t, parts),
+                 NEW(scratch, uint8_t, bits / 8 + parts + 1)};
+    const bool several = threads > 1 && p.from && p.next && p.room;
+    if (several) {
+        count_bits(set, code, 1, threads, all, p.from, p.next);
+        p.from[parts] = all[0];
+        parallel_for(threads, parts, put_part, &p);
+        join_parts(&p, out);
+    }
+    arena_rewind(scratch, mark);
+    return several;
+}
+
+/* Writes the gaps of `set`. `bits` must be golomb_bits(code, set). Up to `threads` threads write a long set if
+ * `scratch` (may be NULL) has memory for its bytes; otherwise the caller's thread writes it. */
+static void golomb_put(GolombCode code, const Indices *set, uint64_t bits, int threads, Arena *scratch, Buf *out)
+{
+    const Golomb g = open_code(code);
+    const size_t bytes = (size_t)((bits + 7) / 8);
+    uint8_t *const start = buf_room(out, bytes);
+    BitWriter w = bits_writer(start, bytes);
+    uint64_t word[SHORT];
+    const bool many = set->count >= WORDS_FROM;
+    if (many)
+        fill_words(&g, word);
+    if (many && scratch && parts_of(set) > 1 && put_parts(set, code, &g, word, bits, threads, scratch, start))
+        return;
+    put_runs(&w, &g, many ? word : NULL, set, 0, set->runs, 0);
+    bits_close(&w);
+    assert(!w.full && w.at == start + bytes);
+}
+
+/* ---- reading ---- */
+
+/* Reads a unary number: returns the number of zero bits before the next 1 bit, and skips that 1 bit too. Sets
+ * r->bad when no 1 bit follows. */
+static inline uint64_t take_unary(BitReader *r)
+{
+    uint64_t q = 0;
+    for (; !r->bad; q += PEEK) {
+        const uint64_t v = bits_peek(r) >> (64 - PEEK);
+        if (v) {
+            const unsigned zeros = (unsigned)__builtin_clzll(v) - (64 - PEEK);
+            bits_skip(r, zeros + 1);
+            return q + zeros;
+        }
+        bits_skip(r, PEEK);
+    }
+    return q;
+}
+
+static inline uint64_t take_remainder(BitReader *r, const Golomb *g)
+{
+    const unsigned three = (unsigned)(bits_peek(r) >> 61);
+    bits_skip(r, g->binary.taken[three]);
+    return (uint64_t)g->binary.top[three] << g->shift | (g->shift ? bits_get(r, g->shift) : 0);
+}
+
+/* Reads a gap's quotient and rest with a single bits_peek. Returns false and reads nothing if the gap's code
+ * may be longer than the bits that bits_peek returns; that is rare. */
+static inline bool take_short(BitReader *r, const Golomb *g, uint64_t *q, uint64_t *rest)
+{
+    uint64_t v = bits_peek(r);
+    const unsigned zeros = v ? (unsigned)__builtin_clzll(v) : 64;
+    if (zeros + 4 + g->shift > PEEK)
+        return false;
+    v = v << zeros << 1;
+    const unsigned three = (unsigned)(v >> 61), taken = g->binary.taken[three];
+    *q = zeros;
+    *rest = (uint64_t)g->binary.top[three] << g->shift | v << taken >> 1 >> (63 - g->shift);
+    bits_skip(r, zeros + 1 + taken + g->shift);
+    return true;
+}
+
+/* The gaps in the next LOOK_BITS bits of a stream, at most LOOK_GAPS: lane k of `places` is the index of gap k, counted
+ * from the index after the previous one. span: indices from there to behind the last one. */
+enum { LOOK_BITS = 11, LOOK_GAPS = 4, LOOK_FROM = 1 << 14 };
+
+typedef struct {
+    uint64_t places[1 << LOOK_BITS];
+    struct {
+        uint16_t span;
+        uint8_t gaps, bits;
+    } part[1 << LOOK_BITS];
+} Look;
+
+static void look_fill(Look *look, const Golomb *g)
+{
+    const uint64_t m = (uint64_t)g->ratio << g->shift;
+    for (unsigned k = 0; k < 1u << LOOK_BITS; k++) {
+        uint8_t bytes[8] = {(uint8_t)(k << 5 >> 8), (uint8_t)(k << 5)};
+        BitReader r = bits_reader((Bytes){bytes, sizeof bytes});
+        uint64_t q, rest;
+        look->places[k] = 0;
+        look->part[k].span = look->part[k].gaps = look->part[k].bits = 0;
+        for (unsigned gap = 0; gap < LOOK_GAPS && take_short(&r, g, &q, &rest) && r.at <= LOOK_BITS; gap++) {
+            const uint64_t place = look->part[k].span + q * m + rest;
+            look->places[k] |= place << 16 * gap;
+            look->part[k].span = (uint16_t)(place + 1);
+            look->part[k].gaps = (uint8_t)(gap + 1);
+            look->part[k].bits = (uint8_t)r.at;
+        }
+    }
+}
+
+/* Reads indices below `end`, from `next` on, while at least eight bytes of the stream and LOOK_GAPS places of `to` are
+ * left. Returns the number of indices. */
+static size_t look_some(const Look *look, BitReader *r, size_t *next, size_t end, uint16_t *to, size_t most)
+{
+    const uint64_t last = r->size < 8 ? 0 : 8 * (uint64_t)(r->size - 8);
+    uint64_t at = r->at, from = *next % BLOCK;
+    const uint64_t room = from + (end - *next);
+    size_t count = 0;
+    while (at < last && count + LOOK_GAPS <= most) {
+        const uint64_t bits = __builtin_bswap64(load_u64(r->data + (at >> 3))) << (at & 7);
+        const size_t k = bits >> (64 - LOOK_BITS);
+        if (look->part[k].gaps == 0 || from + look->part[k].span > room)
+            break;
+        const uint64_t places = look->places[k] + from * UINT64_C(0x0001000100010001);
+        for (int gap = 0; gap < LOOK_GAPS; gap++)
+            to[count + (size_t)gap] = (uint16_t)(places >> 16 * gap);
+        count += look->part[k].gaps;
+        from += look->part[k].span;
+        at += look->part[k].bits;
+    }
+    *next += from - *next % BLOCK;
+    r->at = at;
+    return count;
+}
+
+/* Reads set->count indices, each below n, into `set`. Returns false if the bytes end too soon, if an index is
+ * not below n, or if a padding bit is not zero. */
+static bool golomb_get(Reader *in, GolombCode code, size_t n, Places *set)
+{
+    const Golomb g = open_code(code);
+    const uint64_t m = (uint64_t)g.ratio << g.shift, most = n / m;
+    BitReader r = bits_reader((Bytes){in->at, reader_left(in)});
+    size_t next = 0, block = 0, end = BLOCK;
+    Look look;
+    const bool many = set->count >= LOOK_FROM;
+    if (many)
+        look_fill(&look, &g);
+    set->before[0] = 0;
+    for (size_t i = 0; i < set->count; i++) {
+        uint64_t q, rest;
+        if (many && next < end)
+            i += look_some(&look, &r, &next, end < n ? end : n, set->at + i, set->count - 1 - i);
+        if (!take_short(&r, &g, &q, &rest)) {
+            q = take_unary(&r);
+            rest = take_remainder(&r, &g);
+        }
+        if (r.bad || q > most || q * m + rest >= n - next)
+            return false;
+        next += q * m + rest;
+        for (; next >= end; end += BLOCK)
+            set->before[++block] = i;
+        set->at[i] = (uint16_t)(next % BLOCK);
+        next++;
+    }
+    while (block < blocks_of(n))
+        set->before[++block] = set->count;
+    const unsigned padding = (unsigned)(-r.at & 7);
+    if (padding && bits_get(&r, padding))
+        return false;
+    take_bytes(in, (size_t)(r.at / 8));
+    return true;
+}
+
+/* ---- the set: gaps or a bitmap ---- */
 
 enum { BITMAP = 255 };
 

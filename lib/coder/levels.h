@@ -17,10 +17,12 @@
 #ifndef ATOMO_LEVELS_H
 #define ATOMO_LEVELS_H
 
+#include "base/arena.h"
 #include "base/bytes.h"
 #include "math/vec/kernels.h"
 
-typedef enum { LEVELS_SPARSE, LEVELS_DENSE, LEVELS_FORMS } LevelsForm;
+/* LEVELS_SHORTER: the shorter of the two streams, behind a byte with its form. */
+typedef enum { LEVELS_SPARSE, LEVELS_DENSE, LEVELS_SHORTER } LevelsForm;
 
 typedef struct {
     size_t n, run; /* run: elements of a bucket, 1 or more */
@@ -29,51 +31,14 @@ typedef struct {
     void *code;    /* (n) the codes; levels_get writes them, the other functions read them */
 } Levels;
 
-static inline bool levels_wide(const Levels *l)
-{
-    return l->bits > CODE_BYTE_BITS;
-}
-
-/* Returns the end of the run that contains element i: the index after the run's last element, but at most
- * `end`. */
-static inline size_t levels_run_end(const Levels *l, size_t i, size_t end)
-{
-    const size_t left = l->run - i % l->run;
-    return left < end - i ? i + left : end;
-}
-
-/* Returns the bytes of the table of the streams' lengths. */
-static inline size_t levels_table_bytes(const Levels *l)
-{
-    return l->n > BLOCK ? 4 * blocks_of(l->n) : 0;
-}
-
-/* Returns an upper bound on the bytes that levels_put writes for n levels in this form (sparse or dense). */
+/* Returns an upper bound on the bytes that levels_put writes for n levels in this form. */
 size_t levels_most(size_t n, size_t run, uint32_t s, LevelsForm form);
 
-/* The exact size in bits of one block's stream, in each form (sparse and dense). */
-typedef struct {
-    uint64_t bits[LEVELS_FORMS];
-} LevelsSize;
-/* Returns the size of one block's stream in each form. */
-LevelsSize levels_measure(const Levels *l, size_t block);
+/* Writes the levels in this form. */
+Status levels_put(const Levels *l, LevelsForm form, int threads, Arena *scratch, Error *err, Buf *out);
 
-/* Returns the total bytes of all blocks' streams in this form, with the table of their lengths. size[b] is
- * the result of levels_measure for block b. */
-size_t levels_bytes(const Levels *l, const LevelsSize *size, LevelsForm form);
-
-/* Where a block's stream is. Callers of levels_put and levels_get lend an array with one of these structs
- * for each block. */
-typedef struct {
-    size_t at, size; /* offset and size of the stream in the bytes that are written or read */
-    bool bad;
-} LevelsStream;
-
-/* Writes all blocks' streams. `out` has room for the number of bytes that levels_bytes returns. */
-void levels_put(const Levels *l, const LevelsSize *size, LevelsForm form, int threads, LevelsStream *stream,
-                uint8_t *out);
-
-/* Decodes the streams to `l->code`. Returns false if levels_put never writes such bytes for this n, run and s. */
-bool levels_get(const Levels *l, LevelsForm form, int threads, LevelsStream *stream, Bytes in);
+/* Reads levels to `l->code` from the rest of r. Returns ERR_CORRUPT, with a reason in *why, for bytes that levels_put never
+ * writes for this form, n, run and s. */
+Status levels_get(const Levels *l, LevelsForm form, int threads, Reader *r, Arena *scratch, Error *err, const char **why);
 
 #endif

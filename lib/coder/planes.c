@@ -2,6 +2,8 @@
  * whole groups of 64 codes or 320 trits; this file handles the shorter last group. */
 #include "coder/planes.h"
 
+#include "base/parallel.h"
+
 static size_t tail_bytes(size_t n)
 {
     return (n % PLANE_GROUP + 7) / 8;
@@ -127,14 +129,32 @@ static bool add_one(const PlaneSet *in, size_t count, size_t at, size_t codes, i
     return clean && !above;
 }
 
-bool planes_add(const PlaneSet *in, size_t count, size_t from, size_t to, int width, uint8_t *out)
+typedef struct {
+    const PlaneSet *in;
+    size_t count, n;
+    int width;
+    uint8_t *out;
+    bool bad; /* a code is above its array's `most`, or an unused bit is set */
+} PlanesSum;
+
+static void add_block(void *data, size_t block)
 {
+    PlanesSum *job = data;
+    const size_t from = block * BLOCK, to = from + block_size(job->n, block);
     bool above = false, good = true;
-    size_t at = PLANE_GROUP *
-                kernels()->add_planes(in, count, from / PLANE_GROUP, to / PLANE_GROUP, width, out, &above);
+    size_t at = PLANE_GROUP * kernels()->add_planes(job->in, job->count, from / PLANE_GROUP, to / PLANE_GROUP,
+                                                    job->width, job->out, &above);
     for (; at < to; at += PLANE_GROUP)
-        good &= add_one(in, count, at, to - at < PLANE_GROUP ? to - at : PLANE_GROUP, width, out);
-    return good && !above;
+        good &= add_one(job->in, job->count, at, to - at < PLANE_GROUP ? to - at : PLANE_GROUP, job->width, job->out);
+    if (!good || above)
+        __atomic_store_n(&job->bad, true, __ATOMIC_RELAXED);
+}
+
+bool planes_add(const PlaneSet *in, size_t count, size_t n, int width, int threads, uint8_t *out)
+{
+    PlanesSum job = {in, count, n, width, out, false};
+    parallel_for(threads, blocks_of(n), add_block, &job);
+    return !job.bad;
 }
 
 /* ---- trits ---- */
@@ -178,4 +198,56 @@ bool trits_get(const uint8_t *in, size_t n, uint8_t *code)
         clean &= left == 0;
     }
     return clean;
+}
+
+/* ---- signs ---- */
+
+void signs_put(const float *x, size_t n, uint8_t *out)
+{
+    const size_t groups = n / PLANE_GROUP, whole = groups * PLANE_GROUP;
+    kernels()->sign_bits(x, groups, out);
+    if (whole == n)
+        return;
+    float last[PLANE_GROUP] = {0};
+    uint8_t word[8];
+    memcpy(last, x + whole, (n - whole) * sizeof *x);
+    kernels()->sign_bits(last, 1, word);
+    memcpy(out + 8 * groups, word, signs_size(n - whole));
+}
+
+void signs_flush(SignPen *p)
+{
+    if (p->word == 0) /* the array has zeros */
+        return;
+    const size_t start = (p->k - 1) / PLANE_GROUP * PLANE_GROUP;
+    uint8_t *const to = p->out + start / 8;
+    if (p->from <= start && p->k == start + PLANE_GROUP)
+        store_u64(to, p->word);
+    else
+        for (size_t i = 0; p->word >> 8 * i % 64 && i < 8; i++)
+            __atomic_fetch_or(to + i, (uint8_t)(p->word >> 8 * i), __ATOMIC_RELAXED);
+    p->word = 0;
+}
+
+void signs_get(const uint8_t *in, size_t n, float plus, float minus, float *x)
+{
+    const size_t groups = n / PLANE_GROUP, whole = groups * PLANE_GROUP;
+    kernels()->sign_values(in, groups, plus, minus, x);
+    for (size_t i = whole; i < n; i++)
+        x[i] = signs_bit(in, i) ? minus : plus;
+}
+
+bool signs_clean(const uint8_t *in, size_t n)
+{
+    return n % 8 == 0 || in[n / 8] >> n % 8 == 0;
+}
+
+size_t signs_count(const uint8_t *in, size_t n)
+{
+    size_t count = 0, i = 0;
+    for (; i + PLANE_GROUP <= n; i += PLANE_GROUP)
+        count += (size_t)__builtin_popcountll(load_u64(in + i / 8));
+    for (; i < n; i++)
+        count += signs_bit(in, i);
+    return count;
 }

@@ -1,4 +1,4 @@
-/* planes.h -- writes and reads codes of fixed width as bit planes, and trits (digits in base 3), five to the
+/* planes.h -- writes and reads codes of fixed width as bit planes, signs, and trits (digits in base 3), five to the
  * byte.
  *
  * Planes: every 64 codes of w bits become w little-endian 64-bit words; word k has bit k of code i in its bit
@@ -32,11 +32,9 @@ void planes_put32(const uint32_t *code, size_t n, int width, uint8_t *out);
 bool planes_get8(const uint8_t *in, size_t n, int width, uint8_t *code);
 bool planes_get32(const uint8_t *in, size_t n, int width, uint32_t *code);
 
-/* Adds `count` arrays of codes element by element, without leaving the bit-plane format. Computes only the sums
- * of elements `from` .. `to` - 1; `from` is a multiple of 64. Writes these sums, of `width` bits each, to their
- * offset in `out`, which has room for the sums of all elements. Returns false if an unused bit is not zero, or
- * if a code is above its array's `most`. */
-bool planes_add(const PlaneSet *in, size_t count, size_t from, size_t to, int width, uint8_t *out);
+/* Adds `count` arrays of n codes element by element, without leaving the bit-plane format. Writes the sums, of `width`
+ * bits each. Returns false if an unused bit is not zero, or if a code is above its array's `most`. */
+bool planes_add(const PlaneSet *in, size_t count, size_t n, int width, int threads, uint8_t *out);
 
 /* trits_size returns the bytes that n trits take. trits_put writes the trits of n codes. trits_get reads them;
  * it returns false if a byte is above 242 or an unused trit is not 0. Parts of the array that begin at a
@@ -44,5 +42,54 @@ bool planes_add(const PlaneSet *in, size_t count, size_t from, size_t to, int wi
 size_t trits_size(size_t n);
 void trits_put(const uint8_t *code, size_t n, uint8_t *out);
 bool trits_get(const uint8_t *in, size_t n, uint8_t *code);
+
+/* ---- signs: one sign bit for each element: 1 if x_i < 0, else 0; so +0 and -0 count as plus.
+ *
+ * The bit of element i is bit i % 8 of byte i / 8, as in bit planes of width 1; the unused bits of
+ * the last byte are zero. Threads may write or read parts of the array that begin at multiples of 64
+ * elements. ---- */
+
+static inline size_t signs_size(size_t n)
+{
+    return n / 8 + (n % 8 != 0);
+}
+
+void signs_put(const float *x, size_t n, uint8_t *out);
+
+/* Writes signs one by one into an array of zeros, from sign k on. Threads may write parts of one array that begin
+ * anywhere: bytes that two parts share are written by atomic operations. */
+typedef struct {
+    uint8_t *out;
+    size_t from, k; /* the first sign, and the next one */
+    uint64_t word;  /* the signs of the group of 64 that sign k belongs to */
+} SignPen;
+
+static inline SignPen signs_pen(uint8_t *out, size_t k)
+{
+    return (SignPen){.out = out, .from = k, .k = k};
+}
+
+void signs_flush(SignPen *p); /* writes the last signs */
+
+static inline void signs_add(SignPen *p, bool minus)
+{
+    p->word |= (uint64_t)minus << p->k % 64;
+    if (++p->k % 64 == 0)
+        signs_flush(p);
+}
+
+/* Sets x_i to `minus` if bit i is 1, else to `plus`. The unused bits of the last byte are ignored. */
+void signs_get(const uint8_t *in, size_t n, float plus, float minus, float *x);
+
+static inline bool signs_bit(const uint8_t *in, size_t i)
+{
+    return in[i / 8] >> i % 8 & 1;
+}
+
+/* Returns true if all unused bits of the last byte are zero. */
+bool signs_clean(const uint8_t *in, size_t n);
+
+/* Returns the number of minus signs among the first n elements. */
+size_t signs_count(const uint8_t *in, size_t n);
 
 #endif

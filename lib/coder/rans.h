@@ -17,7 +17,7 @@
  * that occur, as runs of consecutive symbols. A run gives the number of symbols of the alphabet that are left
  * out before it (in the first run: this number plus one), and its own length. Then follows a weight w for each
  * listed symbol. First comes b = floor(log2 w), as its difference from the b of the previous weight, in the
- * code of code_table.h (the first weight's difference is from 6). Then come the min(b, detail) bits below the
+ * code of elias.h (the first weight's difference is from 6). Then come the min(b, detail) bits below the
  * highest bit of w. The remaining bits of w are 0. The frequency of a symbol is its weight's share of
  * 2^precision (rans_share). A table of at most one symbol has no weights, detail 0 and precision 12, and its
  * stream is empty.

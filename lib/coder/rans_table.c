@@ -1,5 +1,4 @@
 /* rans_table.c -- computes frequencies from weights, and writes and reads the table. */
-#include "coder/code_table.h"
 #include "coder/elias.h"
 #include "coder/rans.h"
 

@@ -1,4 +1,5 @@
-/* symbols_get.c -- reads arrays of codes in the dense forms (kinds 0 to 3 of symbols.h), block by block. */
+/* symbols_get.c -- reads arrays of codes (symbols.h), block by block. */
+#include "coder/indices.h"
 #include "coder/symbols_parts.h"
 
 /* A code without the magnitude bits that its class does not determine, and the number of these bits. */
@@ -335,7 +336,7 @@ static void get_planes(void *data, size_t block)
 
 /* ---- reading all blocks ---- */
 
-Status symbols_get_dense(const Symbols *s, Bytes in, Arena *scratch, Error *err, const char **why)
+static Status symbols_get_dense(const Symbols *s, Bytes in, Arena *scratch, Error *err, const char **why)
 {
     const size_t blocks = blocks_of(s->n);
     Job job = {.s = s};
@@ -364,4 +365,69 @@ Status symbols_get_dense(const Symbols *s, Bytes in, Arena *scratch, Error *err,
         if (job.bad[b])
             return ERR_CORRUPT;
     return OK;
+}
+
+/* ---- the sparse form ---- */
+
+/* The common (most frequent) code, and the codes that differ from it. */
+typedef struct {
+    const Symbols *s;
+    uint32_t common;
+    void *code;
+    Places places; /* where the codes are that differ */
+} Others;
+
+static Status get_set(Others *o, Reader *r, Arena *scratch, Error *err, const char **why)
+{
+    Reader peek = *r;
+    const uint64_t count = take_varint(&peek);
+    if (peek.bad || count == 0 || count > others_most(o->s->n))
+        return ERR_CORRUPT;
+    *why = "a damaged set of positions of symbols";
+    if (indices_get(r, o->s->n, scratch, &o->places))
+        return OK;
+    return r->bad ? ERR_CORRUPT : arena_fail(scratch, err);
+}
+
+/* Writes the codes of a block: the common code, except at the listed positions. */
+static void fill_block(void *data, size_t block)
+{
+    const Others *o = data;
+    const Symbols *s = o->s;
+    const Places *places = &o->places;
+    const size_t from = block * BLOCK, to = from + block_size(s->n, block);
+    for (size_t i = from; i < to; i++)
+        set_code(s->code, s->width, i, o->common);
+    for (size_t i = places->before[block]; i < places->before[block + 1]; i++)
+        set_code(s->code, s->width, from + places->at[i], code_at(o->code, s->width, i));
+}
+
+static Status get_sparse(const Symbols *s, Bytes in, Arena *scratch, Error *err, const char **why)
+{
+    Others o = {.s = s};
+    Reader r = reader_open((Bytes){in.data + 1, in.size - 1});
+    const uint64_t common = take_varint(&r);
+    *why = "a damaged head of sparse symbols";
+    if (r.bad || common >> s->width)
+        return ERR_CORRUPT;
+    o.common = (uint32_t)common;
+    TRY(get_set(&o, &r, scratch, err, why));
+    const size_t count = o.places.count;
+    o.code = codes_take(count, s->width, scratch);
+    TRY(arena_check(o.code, scratch, err));
+    const Symbols others = {.n = count, .width = s->width, .threads = s->threads, .code = o.code};
+    TRY(symbols_get_dense(&others, (Bytes){r.at, reader_left(&r)}, scratch, err, why));
+    *why = "levels that no encoder writes";
+    for (size_t i = 0; i < count; i++)
+        if (code_at(o.code, s->width, i) == o.common)
+            return ERR_CORRUPT;
+    parallel_for(s->threads, blocks_of(s->n), fill_block, &o);
+    return OK;
+}
+
+Status symbols_get(const Symbols *s, Bytes in, Arena *scratch, Error *err, const char **why)
+{
+    if (in.size > 0 && in.data[0] == SPARSE)
+        return get_sparse(s, in, scratch, err, why);
+    return symbols_get_dense(s, in, scratch, err, why);
 }

@@ -1,5 +1,5 @@
-/* symbols_parts.h -- types and functions that the files symbols*.c share; no other file includes this
- * header. */
+/* symbols_parts.h -- types and functions that symbols_put.c and symbols_get.c share; no other file
+ * includes this header. */
 #ifndef ATOMO_SYMBOLS_PARTS_H
 #define ATOMO_SYMBOLS_PARTS_H
 
@@ -115,42 +115,36 @@ static inline Blocks blocks_in(const Symbols *s, const Form *f, size_t group)
     return (Blocks){first, end < blocks_of(s->n) ? end : blocks_of(s->n), several};
 }
 
-/* ---- dense forms: kinds 0 to 3 of symbols.h, all forms but the sparse one ---- */
+/* ---- the sparse form: the codes that differ from the most frequent code, and their positions ---- */
 
-typedef struct {
-    const Symbols *s;
-    /* (blocks, cells) how often each of the `cells` values of code >> shift_least occurs in each block */
-    uint32_t *count;
-    size_t cells;
-    uint64_t *total; /* (cells) how often each value of code >> shift_least occurs in all blocks */
-    /* (blocks, finest) how often each symbol occurs in each block, if magnitudes are split into the finest
-     * classes (class_of with lead = CLASS_LEAD_MOST) */
-    uint32_t *class;
-    uint64_t *class_total; /* (finest) the counts in `class` added up over all blocks */
-    size_t finest;         /* number of symbols with these finest classes; 0: no form with classes is tried */
-    uint64_t *spare; /* (alphabet) working memory: counts of the symbols of the form that is being tried */
-    Form form;       /* the shortest form */
-    uint64_t bits;   /* estimated bits of the shortest form */
-    Table *table;    /* one table for all blocks, or one for each block */
-    Table trial;     /* a table that is built only to estimate sizes */
-    uint8_t *room;   /* (blocks, room_size) room for the bytes of each block */
-    size_t room_size;
-    /* (blocks) number of bytes written for each block; they are the last bytes of the block's part of `room` */
-    size_t *size;
-    uint8_t *out; /* where the bit planes are written */
-} DensePlan;
+/* First byte of the sparse form. The first byte of a dense form has the kind in bits 0 and 1, and the field
+ * `lanes` in bits 2 and 3. No dense form begins with 4: this would be bit planes (kind 0) with `lanes` = 1, and
+ * bit planes have `lanes` = 0. */
+enum { SPARSE = 4 };
 
-static const size_t ALL_BLOCKS = SIZE_MAX;
+/* Returns the greatest number of codes that may differ from the most frequent code: with more, the sparse form
+ * is not tried. */
+static inline size_t others_most(size_t n)
+{
+    return n / 4;
+}
 
-/* Counts the codes and chooses the form with the fewest estimated bits. */
-Status symbols_plan(DensePlan *p, const Symbols *s, Arena *scratch);
+static inline uint32_t code_at(const void *code, int width, size_t i)
+{
+    return width > BYTE_WIDTH ? ((const uint32_t *)code)[i] : ((const uint8_t *)code)[i];
+}
+static inline void set_code(void *code, int width, size_t i, uint32_t value)
+{
+    if (width > BYTE_WIDTH)
+        ((uint32_t *)code)[i] = value;
+    else
+        ((uint8_t *)code)[i] = (uint8_t)value;
+}
 
-/* Sets `count` to the counts of the symbols of form f in a block, or in all blocks (ALL_BLOCKS); returns the
- * number of low bits that are sent unchanged with these symbols. */
-uint64_t symbols_counts(const DensePlan *p, const Form *f, size_t block, uint64_t *count);
-
-Status symbols_put_dense(DensePlan *p, Buf *out, Arena *scratch);
-
-Status symbols_get_dense(const Symbols *s, Bytes in, Arena *scratch, Error *err, const char **why);
+/* Returns memory for n codes. */
+static inline void *codes_take(size_t n, int width, Arena *scratch)
+{
+    return arena_take(scratch, n, width > BYTE_WIDTH ? sizeof(uint32_t) : 1);
+}
 
 #endif

@@ -1,6 +1,8 @@
-/* symbols_put.c -- writes the dense forms (kinds 0 to 3 of symbols.h). Counts codes, chooses the shortest form,
- * and writes the codes block by block. */
+/* symbols_put.c -- writes arrays of codes (symbols.h). Counts codes, chooses the shortest form, and writes the codes block by
+ * block; or sends only the codes that differ from the most frequent code, and their positions. */
+#include "coder/indices.h"
 #include "coder/symbols_parts.h"
+#include "math/log_series.h"
 #include "math/vec/kernels.h"
 
 #include <math.h>
@@ -9,6 +11,33 @@ size_t symbols_most(size_t n, int width)
 {
     return 1 + planes_size(n, width);
 }
+
+/* ---- dense forms: kinds 0 to 3 of symbols.h, all forms but the sparse one ---- */
+
+typedef struct {
+    const Symbols *s;
+    /* (blocks, cells) how often each of the `cells` values of code >> shift_least occurs in each block */
+    uint32_t *count;
+    size_t cells;
+    uint64_t *total; /* (cells) how often each value of code >> shift_least occurs in all blocks */
+    /* (blocks, finest) how often each symbol occurs in each block, if magnitudes are split into the finest
+     * classes (class_of with lead = CLASS_LEAD_MOST) */
+    uint32_t *class;
+    uint64_t *class_total; /* (finest) the counts in `class` added up over all blocks */
+    size_t finest;         /* number of symbols with these finest classes; 0: no form with classes is tried */
+    uint64_t *spare; /* (alphabet) working memory: counts of the symbols of the form that is being tried */
+    Form form;       /* the shortest form */
+    uint64_t bits;   /* estimated bits of the shortest form */
+    Table *table;    /* one table for all blocks, or one for each block */
+    Table trial;     /* a table that is built only to estimate sizes */
+    uint8_t *room;   /* (blocks, room_size) room for the bytes of each block */
+    size_t room_size;
+    /* (blocks) number of bytes written for each block; they are the last bytes of the block's part of `room` */
+    size_t *size;
+    uint8_t *out; /* where the bit planes are written */
+} DensePlan;
+
+static const size_t ALL_BLOCKS = SIZE_MAX;
 
 static size_t tables_of(const DensePlan *p)
 {
@@ -167,7 +196,9 @@ static uint64_t merge_classes(const DensePlan *p, const uint64_t *finest, int le
     return open;
 }
 
-uint64_t symbols_counts(const DensePlan *p, const Form *f, size_t block, uint64_t *count)
+/* Sets `count` to the counts of the symbols of form f in a block, or in all blocks (ALL_BLOCKS); returns the
+ * number of low bits that are sent unchanged with these symbols. */
+static uint64_t symbols_counts(const DensePlan *p, const Form *f, size_t block, uint64_t *count)
 {
     const bool all = block == ALL_BLOCKS;
     if (f->classes) {
@@ -282,7 +313,8 @@ static void choose_tables(DensePlan *p)
     p->bits = own;
 }
 
-Status symbols_plan(DensePlan *p, const Symbols *s, Arena *scratch)
+/* Counts the codes and chooses the form with the fewest estimated bits. */
+static Status symbols_plan(DensePlan *p, const Symbols *s, Arena *scratch)
 {
     *p = (DensePlan){.s = s, .bits = UINT64_MAX};
     TRY(count_codes(p, scratch));
@@ -509,7 +541,7 @@ static double bound_of(const DensePlan *p)
     return bits;
 }
 
-Status symbols_put_dense(DensePlan *p, Buf *out, Arena *scratch)
+static Status symbols_put_dense(DensePlan *p, Buf *out, Arena *scratch)
 {
     const Symbols *s = p->s;
     size_t size = SIZE_MAX;
@@ -526,4 +558,194 @@ Status symbols_put_dense(DensePlan *p, Buf *out, Arena *scratch)
     if (s->entropy)
         *s->entropy = bound_of(p);
     return OK;
+}
+
+/* ---- the sparse form, and the choice between it and the dense forms ---- */
+
+/* The sparse form is tried if the estimate sparse_bits, plus 1/GAIN_PART of it and HEAD_BITS bits, is below
+ * the bits of the dense form. */
+enum { GAIN_PART = 128, HEAD_BITS = 192 };
+
+/* The codes that differ from the common (most frequent) code, in order, and their positions, which are sent as an
+ * index set (indices.h). */
+typedef struct {
+    const Symbols *s;
+    uint32_t common;
+    void *code;
+    size_t count;
+    size_t *before; /* (blocks + 1) number of codes that differ from the common code before each block */
+    size_t *index;  /* (count) positions of the codes that differ from the common code */
+} Others;
+
+/* Returns v log2 v, rounded to the same number on every machine. */
+static double v_log2_v(uint64_t v)
+{
+    int e = 0;
+    const double m = v ? log_split((double)v, &e) : 0;
+    return (double)v * (e + m * M_LOG2E);
+}
+
+/* Finds the most frequent code; returns false if more than n/4 codes differ from it. Codes of 17 bits are
+ * counted in pairs 2 k, 2 k + 1. For such codes the result is the even code of the most frequent pair. */
+static bool find_common(const DensePlan *p, uint32_t *common)
+{
+    uint64_t most = 0, seen = 0;
+    for (uint32_t c = 0; c < p->cells; c++) {
+        seen += p->total[c];
+        if (p->total[c] > most) {
+            most = p->total[c];
+            *common = c << shift_least(p->s);
+        }
+        if (seen - most > others_most(p->s->n))
+            return false;
+    }
+    return true;
+}
+
+/* Estimates the bits of the sparse form: the entropy of the positions of the codes that differ from the
+ * common code, plus the order-0 entropy of these codes. Clustered positions may take fewer bits. */
+static double sparse_bits(const DensePlan *p, uint32_t common)
+{
+    const Symbols *s = p->s;
+    const Form *f = &p->form;
+    const uint32_t magnitude = common & ((UINT32_C(1) << (s->width - 1)) - 1);
+    const uint64_t all = p->total[common >> shift_least(s)],
+                   low = f->classes ? class_open(magnitude, f->shift) : (unsigned)f->shift;
+    double bits = (double)(symbols_counts(p, f, ALL_BLOCKS, p->spare) - all * low);
+    p->spare[f->classes ? class_symbol(s, common, f->shift) : common >> f->shift] -= all;
+    bits += v_log2_v(s->n) - v_log2_v(all);
+    for (uint32_t k = 0; k < form_alphabet(s, f); k++)
+        bits -= v_log2_v(p->spare[k]);
+    return bits;
+}
+
+static bool may_pay(const DensePlan *p, uint32_t *common)
+{
+    return p->form.kind != KIND_PLANES && find_common(p, common) &&
+           sparse_bits(p, *common) * (1 + 1.0 / GAIN_PART) + HEAD_BITS < (double)p->bits;
+}
+
+static void count_others(void *data, size_t block)
+{
+    const Others *o = data;
+    const Symbols *s = o->s;
+    const size_t from = block * BLOCK, to = from + block_size(s->n, block);
+    size_t others = 0;
+    for (size_t i = from; i < to; i++)
+        others += code_at(s->code, s->width, i) != o->common;
+    o->before[block + 1] = others;
+}
+
+static void list_others(void *data, size_t block)
+{
+    const Others *o = data;
+    const Symbols *s = o->s;
+    size_t next = o->before[block];
+    for (size_t i = block * BLOCK; next < o->before[block + 1]; i++) {
+        const uint32_t code = code_at(s->code, s->width, i);
+        if (code == o->common)
+            continue;
+        o->index[next] = i;
+        set_code(o->code, s->width, next++, code);
+    }
+}
+
+/* Lists the codes that differ from the common code, and their positions. The list stays empty if there are more
+ * than n/4 such codes. */
+static Status find_others(Others *o, Arena *scratch)
+{
+    const size_t n = o->s->n, blocks = blocks_of(n);
+    o->before = NEW_ZERO(scratch, size_t, blocks + 1);
+    if (!o->before)
+        return ERR_MEMORY;
+    parallel_for(o->s->threads, blocks, count_others, o);
+    for (size_t b = 0; b < blocks; b++)
+        o->before[b + 1] += o->before[b];
+    if (o->before[blocks] > others_most(n))
+        return OK;
+    o->count = o->before[blocks];
+    o->code = codes_take(o->count, o->s->width, scratch);
+    o->index = NEW(scratch, size_t, o->count);
+    if (!o->code || !o->index)
+        return ERR_MEMORY;
+    parallel_for(o->s->threads, blocks, list_others, o);
+    return OK;
+}
+
+/* Writes the codes in a dense form. */
+static Status put_others(const Others *o, Buf *out, Arena *scratch, double *entropy)
+{
+    double bits = 0;
+    const Symbols codes = {
+        .n = o->count, .width = o->s->width, .threads = o->s->threads, .code = o->code, .entropy = &bits};
+    DensePlan plan;
+    *out = (Buf){.cap = symbols_most(o->count, o->s->width)};
+    out->data = NEW(scratch, uint8_t, out->cap);
+    if (!out->data)
+        return ERR_MEMORY;
+    TRY(symbols_plan(&plan, &codes, scratch));
+    TRY(symbols_put_dense(&plan, out, scratch));
+    *entropy += bits;
+    return OK;
+}
+
+/* Returns log2 of the binomial coefficient n over k. */
+static double log2_sets(double n, double k)
+{
+    return (lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)) * M_LOG2E;
+}
+
+static Status put_set(const Others *o, Buf *out, Arena *scratch, double *entropy)
+{
+    const Indices set = indices_list(o->index, o->count);
+    *out = (Buf){.cap = indices_bound(o->s->n)};
+    out->data = NEW(scratch, uint8_t, out->cap);
+    if (!out->data)
+        return ERR_MEMORY;
+    indices_put(&set, o->s->n, 1, scratch, out);
+    *entropy += fmin(8 * (double)out->size, log2_sets((double)o->s->n, (double)o->count));
+    return OK;
+}
+
+/* Writes the sparse form to `out`. Leaves `out` empty if all codes are equal, or if too many codes differ from
+ * the common code. */
+static Status write_sparse(Others *o, Buf *out, Arena *scratch, double *entropy)
+{
+    Buf positions, others;
+    TRY(find_others(o, scratch));
+    if (o->count == 0)
+        return OK;
+    TRY(put_set(o, &positions, scratch, entropy));
+    TRY(put_others(o, &others, scratch, entropy));
+    out->cap = 1 + VARINT_MAX + positions.size + others.size;
+    out->data = NEW(scratch, uint8_t, out->cap);
+    if (!out->data)
+        return ERR_MEMORY;
+    buf_u8(out, SPARSE);
+    buf_varint(out, o->common);
+    buf_copy(out, positions.data, positions.size);
+    buf_copy(out, others.data, others.size);
+    return OK;
+}
+
+Status symbols_put(const Symbols *s, Buf *out, Arena *scratch, Error *err)
+{
+    DensePlan plan;
+    Others others = {.s = s};
+    Buf sparse = {0};
+    double entropy = 0;
+    assert(s->width >= 1 && s->width <= SYMBOLS_WIDTH);
+    if (symbols_plan(&plan, s, scratch) != OK)
+        return arena_fail(scratch, err);
+    const ArenaMark mark = arena_mark(scratch);
+    if (may_pay(&plan, &others.common) && write_sparse(&others, &sparse, scratch, &entropy) != OK)
+        return arena_fail(scratch, err);
+    if (sparse.size && 8 * (uint64_t)sparse.size < plan.bits && sparse.size < symbols_most(s->n, s->width)) {
+        buf_copy(out, sparse.data, sparse.size);
+        if (s->entropy)
+            *s->entropy = entropy;
+        return OK;
+    }
+    arena_rewind(scratch, mark);
+    return symbols_put_dense(&plan, out, scratch) == OK ? OK : arena_fail(scratch, err);
 }

@@ -234,12 +234,6 @@ size_t codec_plan_size(const Codec *codec)
     return 0;
 }
 
-static size_t no_state(const Call *c)
-{
-    (void)c;
-    return 0;
-}
-
 Status codec_plan(const Step *step, void *plan)
 {
     const Call *c = step->call;
@@ -251,7 +245,7 @@ Status codec_plan(const Step *step, void *plan)
         /* a wrapper with a state changes x before the inner codec encodes it, so such a wrapper must have a
          * plan hook */
         assert(!c->self->ops->state_size);
-        status = plan_inner(step, no_state, NULL, plan);
+        status = plan_inner(step, NULL, plan);
     }
     arena_rewind(c->scratch, mark);
     return status;
@@ -268,15 +262,18 @@ Status codec_curve(const Call *c, const float *x, CurvePoint *point, size_t *cou
 
 /* ---- state ---- */
 
+static size_t own_state(const Call *c)
+{
+    return c->self->ops->state_size ? c->self->ops->state_size(c) : 0;
+}
+
 size_t codec_state_size(const Call *c)
 {
-    if (c->self->ops->state_size)
-        return c->self->ops->state_size(c);
     if (!c->self->inner)
-        return 0;
+        return own_state(c);
     Call inner = *c;
     inner.self = c->self->inner;
-    return codec_state_size(&inner);
+    return state_round(own_state(c)) + codec_state_size(&inner);
 }
 
 double codec_residual(const Call *c)
@@ -285,7 +282,7 @@ double codec_residual(const Call *c)
         return c->state ? c->self->ops->residual(c) : NAN;
     if (!c->self->inner || c->self->ops->state_size)
         return NAN;
-    const Call inner = call_inner(c, 0);
+    const Call inner = call_inner(c);
     return codec_residual(&inner);
 }
 
@@ -294,7 +291,7 @@ Status codec_train(const Call *c, const float *x, void *state)
     if (!codec_trains(c->self))
         return OK;
     if (!c->self->ops->train) {
-        const Call inner = call_inner(c, 0);
+        const Call inner = call_inner(c);
         assert(!c->self->ops->state_size);
         return codec_train(&inner, x, state);
     }
@@ -319,20 +316,19 @@ Status codec_settle(const Call *c, const float *x, const Bytes *sent, const floa
 
 /* ---- functions for wrappers ---- */
 
-size_t state_round(size_t bytes)
+void *state_inner(const Call *c, void *state)
 {
-    return (bytes + 63) & ~(size_t)63;
+    return (char *)state + state_round(own_state(c));
 }
 
-Call call_inner(const Call *c, size_t own_state)
+Call call_inner(const Call *c)
 {
     Call inner = *c;
     inner.self = c->self->inner;
-    const size_t own = state_round(own_state);
     inner.state = NULL;
     inner.kept = NULL; /* `kept` belongs to the outer codec */
     if (c->state && codec_state_size(&inner))
-        inner.state = (const char *)c->state + own;
+        inner.state = (const char *)c->state + state_round(own_state(c));
     return inner;
 }
 
@@ -354,7 +350,7 @@ static const float *load_input(void *data, size_t j, Error *err)
     return s->input(c, x, s->t, err) == OK ? s->t : NULL;
 }
 
-Status plan_inner(const Step *step, size_t (*own_state)(const Call *c), InnerInput *input, void *records)
+Status plan_inner(const Step *step, InnerInput *input, void *records)
 {
     const Call *c = step->call;
     size_t largest = 0;
@@ -362,7 +358,7 @@ Status plan_inner(const Step *step, size_t (*own_state)(const Call *c), InnerInp
     Call *call = NEW(c->scratch, Call, step->count);
     TRY(arena_check(call, c->scratch, c->err));
     for (size_t j = 0; j < step->count; j++) {
-        call[j] = call_inner(&c[j], own_state(&c[j]));
+        call[j] = call_inner(&c[j]);
         if (input && c[j].state && c[j].shape->n > largest)
             largest = c[j].shape->n;
     }

@@ -41,18 +41,18 @@ Status payload_kind_or_merged(const Call *c, unsigned kind, unsigned want)
     return payload_bad(c, "kind %u, want %u or %d", kind, want, PAYLOAD_MERGED);
 }
 
-Status payload_finite(const Call *c, const float *x)
-{
-    return isfinite(blockwise_most(x, c->shape->n, c->threads))
-               ? OK
-               : payload_bad(c, "element %zu is not finite", first_nonfinite(x, c->shape->n, NULL));
-}
-
 Status payload_floats(const Call *c, const uint8_t *bytes, float *x)
 {
     return blockwise_load(bytes, c->shape->n, c->threads, x)
                ? OK
                : payload_bad(c, "element %zu is not finite", first_nonfinite(x, c->shape->n, NULL));
+}
+
+Status payload_set(const Call *c, Reader *in, size_t n, Places *set)
+{
+    if (!in->bad && !indices_get(in, n, c->scratch, set) && !in->bad)
+        return arena_fail(c->scratch, c->err);
+    return OK;
 }
 
 Status payload_add_workers(const Call *c, uint64_t more, uint64_t *total)
@@ -71,18 +71,6 @@ void streams_bits(Streams *s, double bits)
     s->reported = true;
 }
 
-void streams_unknown(Streams *s)
-{
-    if (s)
-        s->entropy_bits = NAN;
-}
-
-void streams_excess(Streams *s, double bits)
-{
-    if (s)
-        s->excess += bits;
-}
-
 void streams_symbols(Streams *s, const uint64_t *count, size_t symbols)
 {
     /* n H = n log2 n - sum over symbols of c log2 c, where c is a symbol's count, n the sum of the counts, and
@@ -94,11 +82,6 @@ void streams_symbols(Streams *s, const uint64_t *count, size_t symbols)
             sum += (double)count[i] * log2((double)count[i]);
         }
     streams_bits(s, total > 0 ? total * log2(total) - sum : 0);
-}
-
-void streams_floats(Streams *s, size_t count)
-{
-    streams_bits(s, 32.0 * (double)count);
 }
 
 static int by_size(const void *x, const void *y)

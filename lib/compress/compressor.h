@@ -12,7 +12,7 @@
 #include "base/param.h"
 #include "compress/harness.h"
 #include "compress/numbers.h"
-#include "coder/golomb.h"
+#include "coder/indices.h"
 #include "math/finite.h"
 
 enum { PART_SPEC = 64 }; /* bytes that a spec may take, its terminating 0 included */
@@ -75,7 +75,7 @@ struct Compressor {
     Numbers (*numbers)(const Call *c);
     /* number of rounds; NULL: the inner codec's number, or 1 without an inner codec */
     int (*rounds)(const Codec *codec);
-    size_t (*state_size)(const Call *c); /* returns the bytes of the codec's state */
+    size_t (*state_size)(const Call *c); /* returns the bytes of the codec's state, in a wrapper without the inner codec's */
     Status (*train)(const Call *c, const float *x, void *state);
     Status (*settle)(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state);
 
@@ -123,11 +123,21 @@ Status payload_kind(const Call *c, unsigned kind, unsigned want);
 /* Fails unless the kind byte `kind` is `want` or PAYLOAD_MERGED. */
 Status payload_kind_or_merged(const Call *c, unsigned kind, unsigned want);
 
-/* Fails if an element of the decoded x (shape->n) is not finite. */
-Status payload_finite(const Call *c, const float *x);
-
 /* Reads the elements of x (shape->n) from little-endian floats; fails if one is not finite. */
 Status payload_floats(const Call *c, const uint8_t *bytes, float *x);
+
+/* Reads a set of indices below n. If the bytes do not code a set, sets in->bad and returns OK. */
+Status payload_set(const Call *c, Reader *in, size_t n, Places *set);
+/* Fails unless all bytes of a payload with sets were read. */
+static inline Status payload_end(const Call *c, const Reader *in)
+{
+    return reader_done(in) ? OK : payload_bad(c, "%s", in->bad ? "it is cut short or holds no index set" : "bytes are left over");
+}
+/* Fails if the payload takes as many bytes as raw floats. */
+static inline Status payload_shorter(const Call *c, Bytes in)
+{
+    return in.size < raw_size(c) ? OK : payload_bad(c, "%zu bytes, where floats would take no more", in.size);
+}
 
 /* Adds `more`, the number of workers of a merged payload, to *total; fails on overflow. */
 Status payload_add_workers(const Call *c, uint64_t more, uint64_t *total);
@@ -141,11 +151,11 @@ static inline Status payload_last_round(const Call *c)
 /* The streams_ functions let an encoder report the entropy of its streams. They do nothing if s is NULL. */
 /* adds the entropy of a stream of symbols: number of symbols times order-0 entropy */
 void streams_symbols(Streams *s, const uint64_t *count, size_t symbols);
-void streams_floats(Streams *s, size_t count); /* adds 32 bits for each float */
-void streams_bits(Streams *s, double bits);    /* adds incompressible bits: signs, counts */
-/* Adds `bits`, by which the streams of this random draw are longer than the mean over all draws. */
-void streams_excess(Streams *s, double bits);
-void streams_unknown(Streams *s);                     /* the entropy of a library's output is unknown */
+void streams_bits(Streams *s, double bits); /* adds incompressible bits: signs, counts; NaN: the entropy is unknown */
+static inline void streams_floats(Streams *s, size_t count)
+{
+    streams_bits(s, 32.0 * (double)count);
+}
 void streams_gaps(const Call *c, const Indices *set); /* adds the order-0 entropy of an index set's gaps */
 
 #endif

@@ -1,6 +1,6 @@
 /* literature.c -- names that papers and programs give to compressors, and the spec of the codec for each
- * (names.h). */
-#include "compress/names.h"
+ * (spec.h). */
+#include "compress/spec.h"
 
 const Literature literature[] = {
     /* signs */

@@ -2,7 +2,6 @@
 #include "compress/compressor.h"
 #include "compress/wrapper.h"
 
-#include "base/parallel.h"
 #include "coder/planes.h"
 
 Numbers codec_numbers(const Call *c)
@@ -17,34 +16,16 @@ Numbers codec_numbers(const Call *c)
 
 /* ---- numbers in bit planes ---- */
 
-typedef struct {
-    const PlaneSet *part;
-    size_t payloads, n;
-    int width;
-    uint8_t *out;
-    bool *bad; /* for each block of 2^16 numbers: true if a number is above `top` or an unused bit is set */
-} PlanesJob;
-
-static void add_block(void *data, size_t block)
-{
-    const PlanesJob *job = data;
-    const size_t from = block * BLOCK, to = from + block_size(job->n, block);
-    job->bad[block] = !planes_add(job->part, job->payloads, from, to, job->width, job->out);
-}
-
 static Status add_planes(const Call *c, const Numbers *m, const uint8_t *const *in, size_t payloads, size_t n,
                          uint8_t *out)
 {
     PlaneSet *part = NEW(c->scratch, PlaneSet, payloads);
-    PlanesJob job = {part, payloads, n, m->merged_bits, out, NEW_ZERO(c->scratch, bool, blocks_of(n))};
-    TRY(arena_check(part && job.bad, c->scratch, c->err));
+    TRY(arena_check(part, c->scratch, c->err));
     for (size_t i = 0; i < payloads; i++)
         part[i] = (PlaneSet){in[i], m->bits, m->top};
-    parallel_for(c->threads, blocks_of(n), add_block, &job);
-    for (size_t b = 0; b < blocks_of(n); b++)
-        if (job.bad[b])
-            return payload_bad(c, "numbers that no encoder writes, in block %zu of a segment", b);
-    return OK;
+    return planes_add(part, payloads, n, m->merged_bits, c->threads, out)
+               ? OK
+               : payload_bad(c, "numbers that no encoder writes, in a segment");
 }
 
 Numbers numbers_in_planes(size_t count, int bits, int merged_bits, uint32_t top)

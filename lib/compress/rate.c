@@ -7,24 +7,14 @@
 
 /* ---- finding the rate key of a spec ---- */
 
-static bool find(Rate *r, const Codec *codec, const Param *(*key_of)(const Param *schema))
+bool rate_find(Rate *r, const Codec *codec, bool fine)
 {
     for (; codec; codec = codec->inner) {
-        *r = (Rate){codec, key_of(codec->ops->params)};
+        *r = (Rate){codec, fine ? param_fine(codec->ops->params) : param_rate(codec->ops->params)};
         if (r->key)
             return true;
     }
     return false;
-}
-
-bool rate_find(Rate *r, const Codec *codec)
-{
-    return find(r, codec, param_rate);
-}
-
-bool rate_find_fine(Rate *r, const Codec *codec)
-{
-    return find(r, codec, param_fine);
 }
 
 /* True if p is `key` or belongs to the same group of keys. A spec can set only one key of a group. */
@@ -123,7 +113,9 @@ static const struct {
     {PARAM_REAL, INFINITY, INFINITY, "0.25,0.5,1,2,3,4,6,8"},
 };
 
-const char *rate_grid(const Rate *r)
+/* Returns typical values of the key in rising order, separated by commas; NULL: the key has no default, so no
+ * values are known. Some values may be outside the key's range. */
+static const char *rate_grid(const Rate *r)
 {
     double usual;
     if (!r->key->fallback || !text_to_real(r->key->fallback, &usual))
@@ -149,7 +141,7 @@ Status rate_spread(CodecSet *set, const Codec *codec, const char *values, size_t
     char range[96];
     const size_t before = set->count;
     *left_out = 0;
-    if (!rate_find(&r, codec) || rate_named(&r))
+    if (!rate_find(&r, codec, false) || rate_named(&r))
         return add(set, codec, err);
     const char *grid = values ? values : rate_grid(&r);
     if (!grid)

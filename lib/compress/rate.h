@@ -12,10 +12,9 @@ typedef struct {
     const Param *key;
 } Rate;
 
-bool rate_find(Rate *r, const Codec *codec); /* finds the spec's rate; false: the spec has no rate */
-/* Finds the spec's rate, and prefers a key with finer steps (`.fine`) if there is one. Used to search for the
- * rate that gives payloads of a wanted size. */
-bool rate_find_fine(Rate *r, const Codec *codec);
+/* Finds the spec's rate; false: the spec has no rate. `fine`: prefers a key with finer steps (`.fine`) if there is one, to
+ * search for the rate that gives payloads of a wanted size. */
+bool rate_find(Rate *r, const Codec *codec, bool fine);
 
 /* True if the spec sets the rate key, or another key of its group. At most one key of a group may be set. */
 bool rate_named(const Rate *r);
@@ -31,12 +30,8 @@ Status rate_set(const Codec **out, const Codec *codec, const Rate *r, double val
  * value. */
 void rate_range(const Rate *r, double *low, double *high, double *start);
 
-/* Returns typical values of the key in rising order, separated by commas; NULL: the key has no default, so no
- * values are known. Some values may be outside the key's range. */
-const char *rate_grid(const Rate *r);
-
 /* CodecSet is an array of codecs with room for `cap`. rate_spread appends one codec for each of `values`, a
- * list separated by commas (NULL: the values of rate_grid). A codec without a rate, or whose spec sets the
+ * list separated by commas (NULL: typical values of the key). A codec without a rate, or whose spec sets the
  * rate, is appended once and unchanged. Sets *left_out to the number of values that the codec refuses. */
 typedef struct {
     const Codec **codec;

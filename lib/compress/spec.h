@@ -5,12 +5,42 @@
  * A '+' begins a stage only before a letter, so that 1e+3 is a number. A stage is one codec with its keys. A
  * key whose value is a spec (induced's `with`) must be the last key of its stage: all text after the key,
  * commas included, belongs to that spec. The case of a codec's name does not matter. A name of the literature stands for its
- * spec (names.h) if the two are the same method; keys behind the name belong to the last stage. */
+ * spec if the two are the same method; keys behind the name belong to the last stage. */
 #ifndef ATOMO_SPEC_H
 #define ATOMO_SPEC_H
 
 #include "base/text.h"
-#include "compress/names.h"
+#include "compress/compressor.h"
+
+/* ---- names. Names of the literature ("signSGD", "deep gradient compression") are not names of codecs. Where a codec is the method, a
+ * spec may have the name instead; where it is only similar, an error about the name hints at it. ---- */
+
+extern const Compressor *const compressors[];        /* all compressors (all.c); ends in NULL */
+/* returns the compressor of this name, written in any case; NULL: there is none */
+const Compressor *compressor_find(const char *name);
+
+/* Returns the codec at the beginning of `spec` if this build lacks it, because it was built without the codec's
+ * library libCODEC; else NULL. */
+const char *compressor_left_out(const char *spec);
+
+/* One name of the literature. */
+typedef struct {
+    const char *title; /* compared by letters and digits alone, without case: "EF-signSGD" matches
+                        * "efsignsgd" */
+    const char *spec;  /* spec of the method or, if `note` is not NULL, of a similar codec */
+    const char *note;  /* how the codec of `spec` differs from the method; NULL: not at all */
+} Literature;
+
+extern const Literature literature[];  /* ends in {0} */
+bool literature_has(const char *name); /* true if `name` is a title, compared as described above */
+/* Returns the row of `name` if the codec of its spec is the method; NULL: `name` is a codec's, or there is no such row. */
+const Literature *literature_alias(const char *name);
+
+/* Fails with ERR_USAGE: no codec is called `name`. If a correct spec can be guessed from `name`, a hint shows
+ * the spec. */
+Status compressor_unknown(Error *err, const char *name);
+
+/* ---- specs ---- */
 
 /* Opens the codec of a spec, in `a`. ERR_USAGE: the spec is wrong; the message names the wrong part. */
 Status codec_open(const Codec **out, const char *spec, Arena *a, Error *err);

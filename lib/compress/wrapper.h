@@ -1,6 +1,7 @@
 /* wrapper.h -- functions for wrappers: compressors that encode with another codec, the inner codec.
  *
- * A wrapper's state is its own bytes, padded to a multiple of 64, followed by the inner codec's state. For
+ * A wrapper's state is its own bytes, which its hook state_size counts, padded to a multiple of 64, and then the inner
+ * codec's state. For
  * rounds, train, plan, state and residual, a wrapper without its own function uses the inner codec's. */
 #ifndef ATOMO_WRAPPER_H
 #define ATOMO_WRAPPER_H
@@ -8,20 +9,25 @@
 #include "compress/compressor.h"
 #include "math/blockwise.h"
 
-/* Returns the inner codec's Call, made from the wrapper's Call `c`. `own_state` is the size in bytes of the
- * wrapper's own part of the state. */
-Call call_inner(const Call *c, size_t own_state);
+/* Returns the inner codec's Call, made from the wrapper's Call `c`. */
+Call call_inner(const Call *c);
+
+/* Returns the inner codec's part of the wrapper's state. */
+void *state_inner(const Call *c, void *state);
 
 /* Writes to `t` (shape->n) the vector that the wrapper passes to the inner codec for the gradient x. On failure,
  * sets *err. */
 typedef Status InnerInput(const Call *c, const float *x, float *t, Error *err);
 
-/* Writes the inner codec's records for the wrapper's `step`. `own_state` returns the size in bytes of the
- * wrapper's own part of the state. For each tensor with a state, the inner codec plans for the vector from
+/* Writes the inner codec's records for the wrapper's `step`. For each tensor with a state, the inner codec plans for the vector from
  * `input`. For other tensors, or if `input` is NULL, the inner codec plans for the gradient. */
-Status plan_inner(const Step *step, size_t (*own_state)(const Call *c), InnerInput *input, void *records);
+Status plan_inner(const Step *step, InnerInput *input, void *records);
 
-size_t state_round(size_t bytes); /* rounds up to a multiple of 64 */
+/* Rounds up to a multiple of 64. */
+static inline size_t state_round(size_t bytes)
+{
+    return (bytes + 63) & ~(size_t)63;
+}
 
 /* True if the innermost codec's state is computed from a sum of payloads over all workers */
 bool codec_learns_sums(const Codec *codec);

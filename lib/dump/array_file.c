@@ -1,4 +1,5 @@
-/* array_file.c -- the list of the arrays in a file of arrays, and their names (array_file.h). */
+/* array_file.c -- the arrays in a file of arrays (array_file.h): adds them to the list, and reads them as float32, converting
+ * their elements by chunks and Fortran order to C order. */
 #include "dump/array_file.h"
 
 #include "dump/tensor_stream.h"
@@ -6,11 +7,6 @@
 #include <stdlib.h>
 
 static const size_t item_bytes[] = {[ARRAY_F16] = 2, [ARRAY_BF16] = 2, [ARRAY_F32] = 4, [ARRAY_F64] = 8};
-
-size_t array_item(ArrayType type)
-{
-    return item_bytes[type];
-}
 
 /* ---- names ---- */
 
@@ -74,4 +70,139 @@ Status array_add(ArrayFile *f, const Array *array, Error *err)
     TRY(arena_check(f->array, f->arena, err));
     f->array[f->count++] = *array;
     return OK;
+}
+
+enum { CHUNK = 4096, ITEM_MAX = 8 }; /* elements of a chunk; bytes of an element */
+
+/* ---- conversion to float32 ---- */
+
+static void swap_bytes(uint8_t *raw, size_t n, size_t item)
+{
+    for (uint8_t *at = raw; at < raw + n * item; at += item)
+        for (size_t i = 0; i < item / 2; i++) {
+            const uint8_t low = at[i];
+            at[i] = at[item - 1 - i];
+            at[item - 1 - i] = low;
+        }
+}
+
+/* With exponent and fraction moved to the bits of a float's exponent and fraction, the float is the magnitude
+ * times 2^-112. Infinities and NaN (0x7c00 and above) have all exponent bits set. */
+static float half_float(uint16_t half)
+{
+    const uint32_t sign = (uint32_t)(half & 0x8000) << 16, rest = half & 0x7fff;
+    if (rest >= 0x7c00)
+        return bits_float(sign | 0x7f800000 | rest << 13);
+    return bits_float(sign | float_bits(bits_float(rest << 13) * 0x1p112F));
+}
+
+static void widen_f16(const uint8_t *raw, size_t n, float *x)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] = half_float(load_u16(raw + 2 * i));
+}
+
+static void widen_bf16(const uint8_t *raw, size_t n, float *x)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] = bits_float((uint32_t)load_u16(raw + 2 * i) << 16);
+}
+
+static void copy_f32(const uint8_t *raw, size_t n, float *x)
+{
+    floats_load(x, raw, n);
+}
+
+static void narrow_f64(const uint8_t *raw, size_t n, float *x)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] = (float)load_f64(raw + 8 * i);
+}
+
+static void (*const convert[])(const uint8_t *, size_t, float *) = {
+    [ARRAY_F16] = widen_f16, [ARRAY_BF16] = widen_bf16, [ARRAY_F32] = copy_f32, [ARRAY_F64] = narrow_f64};
+
+/* ---- from Fortran order to C order ---- */
+
+/* An element of an array in Fortran order: `at` is its index in the output, which is in C order. */
+typedef struct {
+    const Shape *shape;
+    /* index of the element along each axis, and stride of each axis in C order */
+    size_t index[RANK_MAX], stride[RANK_MAX];
+    size_t at;
+} Place;
+
+static Place first_place(const Shape *shape)
+{
+    Place p = {.shape = shape};
+    size_t stride = 1;
+    for (int i = shape->rank; i-- > 0;) {
+        p.stride[i] = stride;
+        stride *= shape->dim[i];
+    }
+    return p;
+}
+
+static void next_place(Place *p)
+{
+    for (int i = 0; i < p->shape->rank; i++) {
+        p->at += p->stride[i];
+        if (++p->index[i] < p->shape->dim[i])
+            return;
+        p->at -= p->stride[i] * p->shape->dim[i];
+        p->index[i] = 0;
+    }
+}
+
+static void scatter(Place *p, const float *values, size_t n, float *x)
+{
+    for (size_t i = 0; i < n; i++) {
+        x[p->at] = values[i];
+        next_place(p);
+    }
+}
+
+/* ---- reading an array ---- */
+
+static Status skip_head(ExtentStream *s, size_t size, Error *err)
+{
+    uint8_t room[1 << 10];
+    for (size_t left = size; left;) {
+        const size_t part = left < sizeof room ? left : sizeof room;
+        TRY(extent_take(s, room, part, err));
+        left -= part;
+    }
+    return OK;
+}
+
+static Status read_elements(ExtentStream *s, const Array *a, float *x, Error *err)
+{
+    uint8_t raw[CHUNK * ITEM_MAX];
+    float values[CHUNK];
+    Place place = first_place(&a->shape);
+    TRY(skip_head(s, a->head, err));
+    for (size_t done = 0; done < a->shape.n;) {
+        const size_t left = a->shape.n - done, n = left < CHUNK ? left : CHUNK, item = item_bytes[a->type];
+        TRY(extent_take(s, raw, n * item, err));
+        if (a->big_endian)
+            swap_bytes(raw, n, item);
+        convert[a->type](raw, n, a->fortran ? values : x + done);
+        if (a->fortran)
+            scatter(&place, values, n, x);
+        done += n;
+    }
+    return extent_end(s, err);
+}
+
+Status array_read(const ArrayFile *f, size_t i, float *x, Error *err)
+{
+    const Array *a = &f->array[i];
+    const ArenaMark mark = arena_mark(f->arena);
+    ExtentStream *s = NULL;
+    Status status = extent_open(&s, f->fd, &a->extent, f->arena, err);
+    if (status == OK)
+        status = read_elements(s, a, x, err);
+    extent_close(s);
+    arena_rewind(f->arena, mark);
+    return status;
 }

@@ -50,6 +50,13 @@ Status array_read(const ArrayFile *f, size_t i, float *x, Error *err);
  * group that is part of an array's path, then 'T' for every array of floats, 'S' for every other array, and 'Z'. */
 Status arrays_send(int socket, const ArrayFile *f, Error *err);
 
+/* Returns the attributes of an object as a list in `room`, which has room for f->notes items. */
+AttrList notes_of(const ArrayFile *f, const char *object, Attr *room);
+
+/* Return the key and the value of an attribute's pair in the metadata of safetensors, or NULL if memory runs out. */
+char *note_key(const char *object, const Attr *attr, Arena *a);
+char *note_value(const Attr *attr, Arena *a);
+
 /* ---- for the parsers of formats ---- */
 
 Status safetensors_list(ArrayFile *f, Error *err);
@@ -64,12 +71,5 @@ const char **arrays_sorted(const ArrayFile *f);
 
 /* Appends an array to the list, after checking its path and size. */
 Status array_add(ArrayFile *f, const Array *array, Error *err);
-
-/* Reads the header of a .npy array at the start of an extent. Sets all fields of *a except path and extent.
- * If the array does not hold floats, sets `floats` to false and leaves *a incomplete. */
-Status npy_header(ExtentStream *from, Array *a, bool *floats, Arena *arena, Error *err);
-
-/* Returns the number of bytes of an element. */
-size_t array_item(ArrayType type);
 
 #endif

@@ -18,7 +18,7 @@ typedef struct {
     Status (*open)(void **out, const Dump *d, const char *path, Arena *a, Error *err);
     Status (*write)(void *to, size_t i, const float *x, Error *err);
     Status (*finish)(void *to, Status written, Error *err);
-    bool (*holds)(const Attr *attr); /* true if a file of this kind can hold the attribute */
+    bool (*holds)(const Attr *attr); /* true if a file of this kind can hold the attribute; NULL: none */
 } ArrayWriter;
 
 extern const ArrayWriter npz_array_writer, safetensors_array_writer;

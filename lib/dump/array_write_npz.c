@@ -1,4 +1,4 @@
-/* array_write_npz.c -- writes .npz files: zip archives of .npy members, not compressed (layouts in npz.c and
+/* array_write_npz.c -- writes .npz files: zip archives of .npy members, not compressed (layouts in
  * npy.c). Sizes and offsets stand in zip64 fields, whatever they are, as numpy.savez writes its members. All members are
  * dated 1 January 1980, so that equal dumps give equal bytes. */
 #include "base/bytes.h"
@@ -186,10 +186,4 @@ static Status npz_finish(void *to, Status written, Error *err)
     return written;
 }
 
-static bool npz_holds(const Attr *attr)
-{
-    (void)attr;
-    return false;
-}
-
-const ArrayWriter npz_array_writer = {".npz", true, npz_open, npz_write, npz_finish, npz_holds};
+const ArrayWriter npz_array_writer = {".npz", true, npz_open, npz_write, npz_finish, NULL};

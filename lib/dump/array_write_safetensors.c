@@ -2,7 +2,7 @@
 #include "base/bytes.h"
 #include "base/json.h"
 #include "base/outfile.h"
-#include "dump/array_notes.h"
+#include "dump/array_file.h"
 #include "dump/array_write.h"
 
 enum { HEADER_MOST = 100000000 };

@@ -97,7 +97,7 @@ static size_t count_left_out(const AttrList *attrs, const ArrayWriter *w)
 {
     size_t count = 0;
     for (size_t i = 0; i < attrs->count; i++)
-        count += !w->holds(&attrs->item[i]);
+        count += !w->holds || !w->holds(&attrs->item[i]);
     return count;
 }
 

@@ -98,19 +98,8 @@ void histogram_fill(Histogram *h, const float *x, size_t n)
             h->count[bin_of(h, (double)x[i])]++;
 }
 
-static Status singular_values(Spectrum *s, const Tall *tall, double *wide, const Description *d, Arena *a,
-                              Error *err)
-{
-    if (!wide)
-        return linalg_svd(tall, NULL, s->value, NULL, a, err);
-    if (s->k > 1)
-        return linalg_singular_values(tall, wide, s->value, a, err);
-    s->value[0] = d->l2; /* LAPACK's integers cannot hold the length of a very long vector */
-    return OK;
-}
-
-Status spectrum_take(Spectrum *s, const float *x, double *wide, const Shape *shape, Reshape reshape,
-                     const Description *d, Arena *a, Error *err)
+Status spectrum_take(Spectrum *s, const float *x, const Shape *shape, Reshape reshape, const Description *d,
+                     Arena *a, Error *err)
 {
     *s = (Spectrum){.stable_rank = NAN, .nuclear_norm = NAN, .theorem6_left = NAN, .theorem6_right = NAN};
     matrix_view(shape, reshape, &s->rows, &s->cols);
@@ -120,7 +109,8 @@ Status spectrum_take(Spectrum *s, const float *x, double *wide, const Shape *sha
     const Tall tall = tall_of(x, s->rows, s->cols);
     s->value = NEW(a, double, s->k);
     TRY(arena_check(s->value, a, err));
-    const Status status = singular_values(s, &tall, wide, d, a, err);
+    s->value[0] = d->l2; /* LAPACK's integers cannot hold the length of a very long vector */
+    const Status status = s->k > 1 ? linalg_svd(&tall, NULL, s->value, NULL, a, err) : OK;
     if (status != OK) {
         s->value = NULL;
         return status;

@@ -43,9 +43,7 @@ typedef struct {
     double theorem6_left, theorem6_right;
 } Spectrum;
 
-/* `wide`: NULL, or the array of n doubles in whose second half x lies. The array is overwritten. Without it, the
- * function takes as much memory from the arena. */
-Status spectrum_take(Spectrum *s, const float *x, double *wide, const Shape *shape, Reshape reshape,
-                     const Description *d, Arena *a, Error *err);
+Status spectrum_take(Spectrum *s, const float *x, const Shape *shape, Reshape reshape, const Description *d,
+                     Arena *a, Error *err);
 
 #endif

@@ -133,23 +133,13 @@ static bool is_text(const uint8_t *head, size_t size)
 
 Status refuse_unknown_kind(int fd, const char *path, Error *err)
 {
-    static const struct {
-        const char *ending, *writer;
-    } writers[] = {
-        {".npz", "numpy.savez"}, {".npy", "numpy.save"}, {".safetensors", "safetensors.torch.save_file"},
-        {".pt", "torch.save"},   {".pth", "torch.save"}, {".h5", "h5py.File"},
-    };
     uint8_t head[512];
     size_t got;
     Error ignored;
     const bool seen = peek(fd, 0, head, sizeof head, &got, &ignored) == OK;
     FAIL(err, ERR_CORRUPT, "%s: %snot an HDF5, safetensors, .npz or .npy file", path,
          seen && !got ? "empty, so " : "");
-    const char *dot = strrchr(path, '.');
     if (seen && is_text(head, got))
         return error_hint(err, "it is text; report and plot read results, which are CSV or JSON");
-    for (size_t i = 0; dot && i < countof(writers); i++)
-        if (!strcmp(dot, writers[i].ending))
-            return error_hint(err, "%s did not write it, or it is damaged: write it anew", writers[i].writer);
     return err->status;
 }

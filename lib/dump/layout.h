@@ -7,12 +7,6 @@
 
 #include "dump/tensor.h"
 
-/* Sets the tensor's `layout` from `asked`, or, if `asked` is LAYOUT_AUTO, from the tensor's attributes and
- * those of the root. If `layout` becomes LAYOUT_HWIO, transposes the shape to [out, in, h, w] and sets the
- * attribute `layout` to "oihw". Sets `untransposed` of kernels of three or five axes if the layout is LAYOUT_HWIO, or
- * unknown while the name has the word "kernel". Changes nothing else of tensors that are no kernels of rank 4. */
-Status layout_settle(TensorInfo *t, KernelLayout asked, const AttrList *root, Arena *a, Error *err);
-
 /* Writes a part of a kernel that is stored as [h, w, in, out] to its places in x, which is [out, in, h, w]: the n
  * elements from element `at` on. `shape` is the shape of x. */
 void layout_transpose(const Shape *shape, const float *part, size_t at, size_t n, float *x);

@@ -1,17 +1,28 @@
-/* npy.c -- reads the header of a .npy file (NumPy's NEP 1; versions 1.0 to 3.0), and lists a .npy file as a
- * file with one array.
+/* npy.c -- lists the array of a .npy file and the arrays of a .npz file.
+ *
+ * .npy (NumPy's NEP 1; versions 1.0 to 3.0):
  *
  *     "\x93NUMPY" major:u8 minor:u8 length (u16 in version 1, else u32) header elements
  *
  * The header is a Python dictionary of exactly three keys, followed by spaces and a line feed:
  *
- *     {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), } */
+ *     {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
+ *
+ * .npz is a zip archive of .npy members, as np.savez and np.savez_compressed write it. The
+ * member "conv1.weight.npy" is the array "conv1.weight". The layout of a zip archive (PKWARE's APPNOTE, with zip64):
+ *
+ *     { member header, its data } x count   directory   (zip64 end, its locator)   end
+ *
+ * The end record is searched for from the back of the file, because a comment of up to 65535 bytes may
+ * follow it. The directory must be at the archive's end and agree with each member's own header. Members must not
+ * overlap, and must be stored or deflated. */
 #include "dump/array_file.h"
 
 #include "base/bytes.h"
 #include "base/text.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MAGIC = 8, HEADER_MOST = 1 << 16 };
@@ -223,7 +234,9 @@ static Status take_header(ExtentStream *from, char **header, uint32_t *head, Are
     return memchr(*header, 0, size) ? refuse(err) : OK;
 }
 
-Status npy_header(ExtentStream *from, Array *a, bool *floats, Arena *arena, Error *err)
+/* Reads the header of a .npy array at the start of an extent. Sets all fields of *a except path and extent.
+ * If the array does not hold floats, sets `floats` to false and leaves *a incomplete. */
+static Status npy_header(ExtentStream *from, Array *a, bool *floats, Arena *arena, Error *err)
 {
     Dictionary d = {0};
     char *header = NULL;
@@ -262,5 +275,307 @@ Status npy_list(ArrayFile *f, Error *err)
     if (floats)
         return array_add(f, &a, err);
     f->skipped++;
+    return OK;
+}
+
+/* ---- .npz: a zip archive ---- */
+
+enum {
+    END = 22,         /* bytes of the end record without its comment */
+    END64 = 56,       /* bytes of the zip64 end record without its extensible part */
+    LOCATOR = 20,     /* bytes of the zip64 locator, which points to the zip64 end record */
+    ENTRY = 46,       /* bytes of a directory entry without its name, extra fields and comment */
+    LOCAL = 30,       /* bytes of a member's header without its name and extra fields */
+    COMMENT = 0xffff, /* bytes of the longest comment */
+    INFLATE_MOST = 1032,
+    MEMBERS_MOST = 1 << 20,
+};
+
+static const uint32_t end_mark = 0x06054b50, end64_mark = 0x06064b50, locator_mark = 0x07064b50,
+                      entry_mark = 0x02014b50, local_mark = 0x04034b50;
+
+enum { ENCRYPTED = 1, SIZES_FOLLOW = 8, PATCHED = 32, STRONG = 64, UTF8 = 1 << 11, MASKED = 1 << 13 };
+
+typedef struct {
+    const char *name; /* UTF-8 */
+    Extent extent;
+} ZipMember;
+
+typedef struct {
+    uint64_t at, size, count; /* file offset and bytes of the directory; number of its entries */
+} Directory;
+
+typedef struct {
+    unsigned flags, method;
+    uint32_t sum;
+    uint64_t stored, size, header; /* header: file offset of the member's header */
+    const char *name;
+    size_t name_size;
+} Entry;
+
+static Status damaged(Error *err, const char *what)
+{
+    return FAIL(err, ERR_CORRUPT, "a damaged zip archive: %s", what);
+}
+
+/* ---- finding the directory ---- */
+
+/* Finds the last end record whose comment ends at the end of the file. Sets `*at` to its file offset and
+ * copies it to `record`. */
+static Status find_end(int fd, uint64_t size, uint64_t *at, uint8_t record[END], Arena *a, Error *err)
+{
+    const size_t tail = size < END + COMMENT ? (size_t)size : END + COMMENT;
+    const ArenaMark mark = arena_mark(a);
+    uint8_t *bytes = NEW(a, uint8_t, tail);
+    if (!bytes)
+        return arena_fail(a, err);
+    TRY(file_take(fd, size - tail, bytes, tail, err));
+    for (size_t i = tail < END ? 0 : tail - END + 1; i-- > 0;)
+        if (load_u32(bytes + i) == end_mark && load_u16(bytes + i + 20) == tail - i - END) {
+            memcpy(record, bytes + i, END);
+            *at = size - tail + i;
+            arena_rewind(a, mark);
+            return OK;
+        }
+    return damaged(err, "its end is missing");
+}
+
+/* If a zip64 locator precedes the end record at `*at`, reads the zip64 end record and sets `*at` to its
+ * offset. */
+static Status take_end64(int fd, uint64_t *at, Directory *d, Error *err)
+{
+    uint8_t locator[LOCATOR], record[END64];
+    if (*at < LOCATOR)
+        return OK;
+    TRY(file_take(fd, *at - LOCATOR, locator, LOCATOR, err));
+    if (load_u32(locator) != locator_mark)
+        return OK;
+    const uint64_t end64 = load_u64(locator + 8), limit = *at - LOCATOR;
+    if (load_u32(locator + 4) != 0 || load_u32(locator + 16) > 1 || end64 > limit || limit - end64 < END64)
+        return damaged(err, "its zip64 locator points nowhere");
+    TRY(file_take(fd, end64, record, END64, err));
+    if (load_u32(record) != end64_mark || load_u64(record + 4) != limit - end64 - 12 ||
+        load_u32(record + 16) || load_u32(record + 20) || load_u64(record + 24) != load_u64(record + 32))
+        return damaged(err, "its zip64 end");
+    *d = (Directory){load_u64(record + 48), load_u64(record + 40), load_u64(record + 32)};
+    *at = end64;
+    return OK;
+}
+
+static Status find_directory(int fd, uint64_t size, Directory *d, Arena *a, Error *err)
+{
+    uint8_t record[END] = {0};
+    uint64_t at = 0;
+    TRY(find_end(fd, size, &at, record, a, err));
+    if (load_u16(record + 4) || load_u16(record + 6) || load_u16(record + 8) != load_u16(record + 10))
+        return damaged(err, "one of several parts");
+    *d = (Directory){load_u32(record + 16), load_u32(record + 12), load_u16(record + 10)};
+    TRY(take_end64(fd, &at, d, err));
+    if (d->at > at || d->size != at - d->at)
+        return damaged(err, "its directory does not end where its end says");
+    if (d->count > d->size / ENTRY || d->count > MEMBERS_MOST)
+        return FAIL(err, ERR_CORRUPT, "a damaged zip archive: %llu members in a directory of %llu bytes",
+                    (unsigned long long)d->count, (unsigned long long)d->size);
+    return OK;
+}
+
+/* ---- entries ---- */
+
+/* Replaces each 32-bit field of the entry that has all bits set by a 64-bit number from the extra field with
+ * id 1 (zip64). */
+static bool take_wide(Entry *e, Bytes extra)
+{
+    uint64_t *const field[] = {&e->size, &e->stored, &e->header};
+    Reader all = reader_open(extra);
+    while (reader_left(&all) >= 4) {
+        const unsigned id = take_u16(&all);
+        const size_t size = take_u16(&all);
+        const uint8_t *data = take_bytes(&all, size);
+        if (!data)
+            return false;
+        Reader r = reader_open((Bytes){data, size});
+        for (size_t i = 0; id == 1 && i < countof(field); i++)
+            if (*field[i] == UINT32_MAX)
+                *field[i] = take_u64(&r);
+        if (r.bad)
+            return false;
+    }
+    return true;
+}
+
+static Status take_entry(Reader *r, Entry *e, Error *err)
+{
+    const uint8_t *fixed = take_bytes(r, ENTRY);
+    if (!fixed || load_u32(fixed) != entry_mark)
+        return damaged(err, "its directory");
+    *e = (Entry){.flags = load_u16(fixed + 8),
+                 .method = load_u16(fixed + 10),
+                 .sum = load_u32(fixed + 16),
+                 .stored = load_u32(fixed + 20),
+                 .size = load_u32(fixed + 24),
+                 .header = load_u32(fixed + 42),
+                 .name_size = load_u16(fixed + 28)};
+    const size_t extra_size = load_u16(fixed + 30), comment = load_u16(fixed + 32);
+    e->name = (const char *)take_bytes(r, e->name_size);
+    const uint8_t *extra = take_bytes(r, extra_size);
+    if (!take_bytes(r, comment) || load_u16(fixed + 34) != 0 || !take_wide(e, (Bytes){extra, extra_size}))
+        return damaged(err, "its directory");
+    return OK;
+}
+
+static Status check_entry(const Entry *e, Error *err)
+{
+    enum { STORED = 0, DEFLATED = 8 };
+    if (!e->name_size || !text_is_utf8(e->name, e->name_size))
+        return FAIL(err, ERR_CORRUPT, "a name that is no UTF-8");
+    if (e->flags & (ENCRYPTED | STRONG | MASKED))
+        return FAIL(err, ERR_USAGE, "encrypted");
+    if (e->flags & PATCHED || (e->method != STORED && e->method != DEFLATED))
+        return FAIL(err, ERR_USAGE,
+                    "packed by method %u; want stored or deflated, as np.savez and np.savez_compressed write",
+                    e->method);
+    if (e->method == STORED && e->stored != e->size)
+        return FAIL(err, ERR_CORRUPT, "stored as %llu bytes, and says it has %llu",
+                    (unsigned long long)e->stored, (unsigned long long)e->size);
+    if (e->method == DEFLATED && e->size / INFLATE_MOST > e->stored)
+        return FAIL(err, ERR_CORRUPT, "%llu bytes cannot unpack to %llu", (unsigned long long)e->stored,
+                    (unsigned long long)e->size);
+    return OK;
+}
+
+/* Checks that the member's own header agrees with its entry in the directory. Checksum and sizes may follow
+ * the data instead (flag SIZES_FOLLOW), and sizes of all ones stand for zip64. Sets `*data` to the file
+ * offset of the data. */
+static Status take_local(int fd, const Entry *e, uint64_t limit, uint64_t *data, Arena *a, Error *err)
+{
+    if (e->header > limit || limit - e->header < LOCAL + e->name_size)
+        return damaged(err, "a member beyond its directory");
+    const ArenaMark mark = arena_mark(a);
+    uint8_t *local = NEW(a, uint8_t, LOCAL + e->name_size);
+    if (!local)
+        return arena_fail(a, err);
+    TRY(file_take(fd, e->header, local, LOCAL + e->name_size, err));
+    const bool follow = e->flags & SIZES_FOLLOW;
+    const uint32_t sum = load_u32(local + 14), stored = load_u32(local + 18), size = load_u32(local + 22);
+    const bool same = load_u32(local) == local_mark && load_u16(local + 6) == e->flags &&
+                      load_u16(local + 8) == e->method && load_u16(local + 26) == e->name_size &&
+                      !memcmp(local + LOCAL, e->name, e->name_size) && (follow || sum == e->sum) &&
+                      (follow || stored == UINT32_MAX || stored == e->stored) &&
+                      (follow || size == UINT32_MAX || size == e->size);
+    *data = e->header + LOCAL + e->name_size + load_u16(local + 28);
+    arena_rewind(a, mark);
+    if (!same)
+        return damaged(err, "its directory and a member's header differ");
+    return *data <= limit && e->stored <= limit - *data ? OK : damaged(err, "a member beyond its directory");
+}
+
+/* ---- members of the archive ---- */
+
+typedef struct {
+    uint64_t from, to;
+} Span;
+
+static int compare_spans(const void *left, const void *right)
+{
+    const Span *a = left, *b = right;
+    return (a->from > b->from) - (a->from < b->from);
+}
+
+static Status check_overlap(Span *span, size_t count, Error *err)
+{
+    if (count)
+        qsort(span, count, sizeof *span, compare_spans);
+    for (size_t i = 1; i < count; i++)
+        if (span[i].from < span[i - 1].to)
+            return damaged(err, "its members overlap");
+    return OK;
+}
+
+static Status list_member(int fd, Reader *r, uint64_t limit, ZipMember *m, Span *span, Arena *a, Error *err)
+{
+    Entry e = {0};
+    uint64_t data = 0;
+    TRY(take_entry(r, &e, err));
+    const int shown = (int)(e.name_size < 200 ? e.name_size : 200);
+    Status status = check_entry(&e, err);
+    if (status == OK)
+        status = take_local(fd, &e, limit, &data, a, err);
+    if (status != OK)
+        return error_at(err, "%.*s", shown, e.name);
+    m->name = text_slice(a, e.name, e.name_size);
+    m->extent = (Extent){.at = data,
+                         .stored = e.stored,
+                         .size = e.size,
+                         .deflated = e.method != 0,
+                         .summed = true,
+                         .sum = e.sum};
+    *span = (Span){e.header, data + e.stored};
+    return m->name ? OK : arena_fail(a, err);
+}
+
+/* Lists the members in the order of the directory. The list is in the arena. */
+static Status zip_list(int fd, uint64_t size, ZipMember **out, size_t *count, Arena *a, Error *err)
+{
+    Directory d = {0};
+    TRY(find_directory(fd, size, &d, a, err));
+    *count = (size_t)d.count;
+    *out = NEW(a, ZipMember, *count);
+    Span *span = NEW(a, Span, *count);
+    uint8_t *entries = NEW(a, uint8_t, (size_t)d.size);
+    if (!*out || !span || !entries)
+        return arena_fail(a, err);
+    TRY(file_take(fd, d.at, entries, (size_t)d.size, err));
+    Reader r = reader_open((Bytes){entries, (size_t)d.size});
+    for (size_t i = 0; i < *count; i++)
+        TRY(list_member(fd, &r, d.at, &(*out)[i], &span[i], a, err));
+    if (!reader_done(&r))
+        return damaged(err, "its directory has more bytes than entries");
+    return check_overlap(span, *count, err);
+}
+
+/* ---- arrays ---- */
+
+static Status read_header(const ArrayFile *f, Array *a, bool *floats, Error *err)
+{
+    const ArenaMark mark = arena_mark(f->arena);
+    ExtentStream *s = NULL;
+    Status status = extent_open(&s, f->fd, &a->extent, f->arena, err);
+    if (status == OK)
+        status = npy_header(s, a, floats, f->arena, err);
+    extent_close(s);
+    arena_rewind(f->arena, mark);
+    return status;
+}
+
+static Status take_member(ArrayFile *f, const ZipMember *m, Error *err)
+{
+    bool floats = false;
+    if (text_ends(m->name, "/"))
+        return OK;
+    if (!text_ends(m->name, ".npy")) {
+        f->skipped++;
+        return OK;
+    }
+    Array a = {.extent = m->extent, .path = text_slice(f->arena, m->name, strlen(m->name) - strlen(".npy"))};
+    if (!a.path)
+        return arena_fail(f->arena, err);
+    if (read_header(f, &a, &floats, err) != OK)
+        return error_at(err, "%.200s", m->name);
+    if (floats)
+        return array_add(f, &a, err);
+    f->skipped++;
+    return OK;
+}
+
+Status npz_list(ArrayFile *f, Error *err)
+{
+    ZipMember *member = NULL;
+    size_t count = 0;
+    TRY(zip_list(f->fd, f->size, &member, &count, f->arena, err));
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(member[i].name, "data.pkl") || text_ends(member[i].name, "/data.pkl"))
+            return refuse_pickle(f->file, err);
+    for (size_t i = 0; i < count; i++)
+        TRY(take_member(f, &member[i], err));
     return OK;
 }

@@ -111,11 +111,6 @@ size_t dump_skipped(const Dump *d);
  * count as step 0. Twins among the worker groups of a step are defined likewise, and counted too. Sets
  * `*first` to the path of a tensor in the first twin; NULL: there is none. */
 size_t dump_twins(const Dump *d, const char **first);
-/* Returns the number of kernels that look like [h, w, in, out] while the file does not say their layout. Sets
- * *first to the first such kernel. */
-size_t dump_doubtful_kernels(const Dump *d, const TensorInfo **first);
-/* Returns the number of kernels that are `untransposed`. Sets *first to the first of them. */
-size_t dump_untransposed_kernels(const Dump *d, const TensorInfo **first);
 const AttrList *dump_attrs(const Dump *d); /* returns the attributes of the root group */
 /* Returns the attributes of a group, "step_000100" or "step_000100/worker_0"; NULL: no such group. */
 const AttrList *dump_step_attrs(const Dump *d, const char *group);

@@ -272,24 +272,6 @@ size_t dump_twins(const Dump *d, const char **first)
     return d->listing.twins;
 }
 
-size_t dump_doubtful_kernels(const Dump *d, const TensorInfo **first)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < dump_count(d); i++)
-        if (layout_doubtful(dump_tensor(d, i)) && !count++)
-            *first = dump_tensor(d, i);
-    return count;
-}
-
-size_t dump_untransposed_kernels(const Dump *d, const TensorInfo **first)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < dump_count(d); i++)
-        if (dump_tensor(d, i)->untransposed && !count++)
-            *first = dump_tensor(d, i);
-    return count;
-}
-
 const AttrList *dump_attrs(const Dump *d)
 {
     return listing_attrs(&d->listing, "");

@@ -68,40 +68,6 @@ Status hdf5_ready(Error *err);
  * innermost message. */
 const char *hdf5_reason(char out[HDF5_REASON]);
 
-/* ---- functions of the reader process ---- */
-
-typedef struct {
-    const char *path;
-    uint64_t n;
-    bool bfloat16; /* true: the elements are bfloat16, stored as uint16 */
-} Found;
-
-typedef struct {
-    int socket;
-    const char *file; /* its path */
-    uint64_t file_size;
-    bool integers; /* DumpHints.integers */
-    FileKind kind;
-    ArrayFile arrays;    /* not for HDF5 */
-    bool has_user_block; /* true: HDF5's addresses do not count from the file's first byte */
-    hid_t id;
-    Arena *arena;
-    Found *found;
-    size_t count, room;
-} Source;
-
-/* Lists all groups and datasets: sends messages 'G', 'T', 'S' and 'Z' (tensor_stream.h) and stores the
- * tensors in `s->found`. */
-Status walk_file(Source *s, Error *err);
-
-/* Appends to `out` the attributes of an object that hold one number or one text; leaves out all other
- * attributes. */
-Status attrs_put(hid_t object, hid_t creation, Buf *out, Error *err);
-
-/* Returns true if the object has an attribute of this name with this text. `name` and `text` have at most 64
- * bytes each. */
-bool attr_says(hid_t object, const char *name, const char *text);
-
 /* Runs the reader process; never returns. `socket` and `memory` (shared memory) are the reader's only
  * connections to the parent process. */
 _Noreturn void reader_run(int socket, int memory, const char *file, FileKind kind, uint64_t file_size,

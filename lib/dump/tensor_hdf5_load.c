@@ -6,6 +6,8 @@
 #include "dump/tensor_hdf5.h"
 
 #include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 Hdf5 h5;
 
@@ -53,6 +55,31 @@ Status hdf5_ready(Error *err)
         *err = loading.err;
     return loading.err.status;
 }
+
+/* ---- why HDF5 failed ---- */
+
+static herr_t innermost(unsigned n, const H5E_error2_t *error, void *data)
+{
+    if (n == 0 && error->desc)
+        snprintf(data, HDF5_REASON, "%.*s", HDF5_REASON - 1, error->desc);
+    return 0;
+}
+
+const char *hdf5_reason(char out[HDF5_REASON])
+{
+    snprintf(out, HDF5_REASON, "the HDF5 library gives no reason");
+    h5.Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost, out);
+    const char *number = strstr(out, "errno = ");
+    const int cause = number ? atoi(number + strlen("errno = ")) : 0;
+    /* Keeps only the system's error: the other words of HDF5's message are times and memory addresses. */
+    if (cause)
+        snprintf(out, HDF5_REASON, "%s%s", strstr(out, "lock file") ? "unable to lock file: " : "",
+                 strerror(cause));
+    out[strcspn(out, "\n")] = 0;
+    return out;
+}
+
+/* ---- versions ---- */
 
 /* Returns "1.10.8" for "HDF5 library version: 1.10.8". */
 static const char *number_in(const char *version)

@@ -102,10 +102,6 @@ static Status no_match(const Dump *d, const char *what, const char *glob, TextNa
              dump_file(d), what, glob, *names ? names : "none");
         return error_hint(err, "a glob is such as 'conv*' or '[cf]*'; only -t can be repeated");
     }
-    if (!strcmp(what, "kind") && (!strcmp(glob, "dense") || !strcmp(glob, "linear"))) {
-        FAIL(err, ERR_USAGE, "%.200s: no kind matches \"%s\"", dump_file(d), glob);
-        return error_hint(err, "fc is the kind of the weights of such layers");
-    }
     if (near && *near)
         FAIL(err, ERR_USAGE, "%.200s: no %s matches \"%.100s\" (did you mean %.100s?)", dump_file(d), what,
              glob, near);

@@ -91,9 +91,6 @@ Status message_send(int socket, Buf *b, Error *err);
  * copied to one of twice its length. NULL: out of memory. */
 void *items_more(void *items, size_t count, size_t *room, size_t size, Arena *a);
 
-/* Sorts l->by_path. listing_finish calls this function. */
-Status listing_sort_groups(Listing *l, Error *err);
-
 /* Returns the attributes of the group at `path`; NULL: no such group. Works only after `listing_finish`. */
 const AttrList *listing_attrs(const Listing *l, const char *path);
 

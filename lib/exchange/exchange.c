@@ -1,11 +1,134 @@
 /* exchange.c -- implements exchange.h: encodes, merges, decodes and averages the payloads of one tensor. */
 #include "exchange/exchange.h"
 
-#include "exchange/mean.h"
+#include "base/parallel.h"
+#include "compress/compressor.h"
+#include "compress/spec.h"
 #include "compress/wrapper.h"
+#include "math/vec/kernels.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
+
+/* ---- means: sums are doubles, added in the order of the calls, so a mean does not depend on the number of threads ---- */
+
+typedef struct {
+    const float *x;
+    const double *total;
+    float *mean;
+    double *sum, count;
+    const uint32_t *senders;
+    uint32_t *counted;
+    size_t n;
+} MeanJob;
+
+static void add_block(void *data, size_t b)
+{
+    const MeanJob *job = data;
+    const float *x = job->x + b * BLOCK;
+    double *sum = job->sum + b * BLOCK;
+    for (size_t i = 0, n = block_size(job->n, b); i < n; i++)
+        sum[i] += (double)x[i];
+}
+
+static void divide_block(void *data, size_t b)
+{
+    const MeanJob *job = data;
+    const double *total = job->total + b * BLOCK;
+    float *mean = job->mean + b * BLOCK;
+    for (size_t i = 0, n = block_size(job->n, b); i < n; i++)
+        mean[i] = (float)(total[i] / job->count);
+}
+
+static void scale_block(void *data, size_t b)
+{
+    const MeanJob *job = data;
+    float *mean = job->mean + b * BLOCK;
+    for (size_t i = 0, n = block_size(job->n, b); i < n; i++)
+        mean[i] = (float)((double)mean[i] / job->count);
+}
+
+void mean_add(double *sum, const float *x, size_t n, int threads)
+{
+    MeanJob job = {.x = x, .sum = sum, .n = n};
+    parallel_for(threads, blocks_of(n), add_block, &job);
+}
+
+void mean_of_sum(float *mean, const double *sum, size_t n, double count, int threads)
+{
+    MeanJob job = {.total = sum, .mean = mean, .n = n, .count = count};
+    parallel_for(threads, blocks_of(n), divide_block, &job);
+}
+
+static void count_block(void *data, size_t b)
+{
+    const MeanJob *job = data;
+    const float *x = job->x + b * BLOCK;
+    uint32_t *counted = job->counted + b * BLOCK;
+    for (size_t i = 0, n = block_size(job->n, b); i < n; i++)
+        counted[i] += x[i] != 0;
+}
+
+static void mean_count(uint32_t *count, const float *x, size_t n, int threads)
+{
+    MeanJob job = {.x = x, .counted = count, .n = n};
+    parallel_for(threads, blocks_of(n), count_block, &job);
+}
+
+static void divide_by_senders(void *data, size_t b)
+{
+    const MeanJob *job = data;
+    const double *total = job->total + b * BLOCK;
+    const uint32_t *senders = job->senders + b * BLOCK;
+    float *mean = job->mean + b * BLOCK;
+    for (size_t i = 0, n = block_size(job->n, b); i < n; i++)
+        mean[i] = senders[i] ? (float)(total[i] / senders[i]) : 0;
+}
+
+static void mean_of_senders(float *mean, const double *sum, const uint32_t *count, size_t n, int threads)
+{
+    MeanJob job = {.total = sum, .mean = mean, .senders = count, .n = n};
+    parallel_for(threads, blocks_of(n), divide_by_senders, &job);
+}
+
+/* Divides by a power of two: multiplying by its inverse, which is exact in float32, gives the same rounded
+ * result. */
+static void halve_block(void *data, size_t b)
+{
+    const MeanJob *job = data;
+    float *mean = job->mean + b * BLOCK;
+    kernels()->scale(mean, (float)(1 / job->count), block_size(job->n, b), mean);
+}
+
+static void mean_scale(float *x, size_t n, double count, int threads)
+{
+    MeanJob job = {.mean = x, .n = n, .count = count};
+    int exponent;
+    const bool power_of_two = frexp(count, &exponent) == 0.5;
+    parallel_for(threads, blocks_of(n), power_of_two ? halve_block : scale_block, &job);
+}
+
+const char *const average_names[] = {"auto", "all", "senders", NULL};
+const char average_help[] =
+    "senders: divide each element by the number of workers that sent it, for codecs that leave elements out; all: by "
+    "that of all workers; auto: senders for chunktopk, else all";
+
+Status average_check(Average average, const Codec *codec, Error *err)
+{
+    char shown[SPEC_SHOWN];
+    if (average != AVERAGE_SENDERS || codec_traits(codec) & LEAVES_OUT)
+        return OK;
+    return FAIL(err, ERR_USAGE,
+                "--average senders: %s does not send some elements and leave the others out, as topk does",
+                codec_shown(shown, codec));
+}
+
+bool average_over_senders(Average average, const Codec *codec)
+{
+    const unsigned both = LEAVES_OUT | SENDERS_MEAN;
+    return average == AVERAGE_SENDERS || (average == AVERAGE_AUTO && (codec_traits(codec) & both) == both);
+}
 
 /* ---- a worker's arguments for the codec's functions ---- */
 
@@ -257,14 +380,6 @@ void *exchange_learned(const Exchange *x, const ExchangeWorker *w, size_t *size)
         inner.self = inner.self->inner;
     *size = codec_state_size(&inner);
     return w->state ? (char *)w->state + all - *size : NULL;
-}
-
-void exchange_share_training(const Exchange *x, const ExchangeWorker *from, const ExchangeWorker *to)
-{
-    size_t size;
-    const void *learned = exchange_learned(x, from, &size);
-    if (learned)
-        memcpy(exchange_learned(x, to, &size), learned, size);
 }
 
 Status exchange_settle(Exchange *x, const ExchangeWorker *w, const float *gradient, const Bytes *sent)

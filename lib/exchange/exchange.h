@@ -116,9 +116,6 @@ Status exchange_train(Exchange *x, const ExchangeWorker *w, const float *gradien
  * if the codec learns nothing. Without a state, returns NULL but sets *size. */
 void *exchange_learned(const Exchange *x, const ExchangeWorker *w, size_t *size);
 
-/* Called after exchange_train: copies the learned part of the state from one worker to another. */
-void exchange_share_training(const Exchange *x, const ExchangeWorker *from, const ExchangeWorker *to);
-
 /* Encodes the worker's gradient (shape.n) for this round. The caller passes `*sent` to `exchange_take`. With
  * `keep`, `*sent` is valid until the arena is rewound; otherwise until it has been merged or decoded. */
 Status exchange_send(Exchange *x, const ExchangeWorker *w, const float *gradient, Bytes *sent);
@@ -146,5 +143,25 @@ Status exchange_settle(Exchange *x, const ExchangeWorker *w, const float *gradie
  * refuses raw floats or has several rounds, as if it had sent its payloads for a zero gradient and a zero
  * state. */
 Status exchange_settle_dropped(Exchange *x, const ExchangeWorker *w, const float *gradient);
+
+/* ---- over which workers the mean of an element is taken: all, or only those that sent the element ---- */
+
+/* AVERAGE_AUTO: as the codec's paper does (the promise SENDERS_MEAN). */
+typedef enum { AVERAGE_AUTO, AVERAGE_ALL, AVERAGE_SENDERS } Average;
+
+extern const char *const average_names[]; /* "auto", "all", "senders", NULL: the values of --average */
+extern const char average_help[];         /* the help text of --average */
+
+/* Fails with ERR_USAGE if the codec does not leave elements out, so that a mean over senders is none. */
+Status average_check(Average average, const Codec *codec, Error *err);
+
+/* Returns true if the mean is over the workers that sent an element (Exchange.senders). */
+bool average_over_senders(Average average, const Codec *codec);
+
+/* Adds x (n) to sum (n). */
+void mean_add(double *sum, const float *x, size_t n, int threads);
+
+/* Sets mean (n) to sum / count, rounded to float. */
+void mean_of_sum(float *mean, const double *sum, size_t n, double count, int threads);
 
 #endif

@@ -1,4 +1,4 @@
-/* gradient.h -- one step of P workers on a whole gradient. The gradient is cut into parcels (parcels.h). Each
+/* gradient.h -- one step of P workers on a whole gradient. The gradient is cut into parcels (gradient_buckets.h). Each
  * parcel is encoded, merged and decoded by itself (exchange.h). Each worker has one codec state for each
  * parcel that is not sent raw.
  *
@@ -34,7 +34,7 @@ typedef struct {
     ExchangeClock clock; /* {0}: without timing */
     Net *net;            /* the ranks; NULL: this process has all workers */
     /* How payloads travel. NET_ALL: each rank gets all payloads, and merges or decodes them. NET_RING: each
-     * rank merges one segment of all payloads (segments.h); if segments are not used, the same as NET_ALL.
+     * rank merges one segment of all payloads (relay.c); if segments are not used, the same as NET_ALL.
      * NET_TREE: rank 0 merges the payloads and sends the merged payload to all ranks. NET_ROOT: rank 0 is a
      * server without workers. It merges the payloads as with NET_TREE. If they cannot be merged, it decodes
      * them and sends the mean to all ranks as floats. */

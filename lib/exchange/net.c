@@ -1,4 +1,4 @@
-/* net.c -- the parts of net.h that need no MPI. */
+/* net.c -- the parts of net.h that need no MPI; net_mpi.c has the others. */
 #include "exchange/net.h"
 
 #include <stdlib.h>
@@ -36,12 +36,6 @@ bool net_under_launcher(void)
     return size_told() || getenv("PMIX_RANK");
 }
 
-void net_gather(Net *n, NetWay way, void *data, const size_t *size)
-{
-    if (n)
-        n->gather(n, way, data, size);
-}
-
 void net_table(Net *n, void *data, size_t size)
 {
     if (!n)
@@ -49,39 +43,6 @@ void net_table(Net *n, void *data, size_t size)
     for (int r = 0; r < n->ranks; r++)
         n->room[r] = size;
     n->gather(n, NET_ALL, data, n->room);
-}
-
-void net_scatter(Net *n, const void *out, const size_t *out_size, void *in, const size_t *in_size)
-{
-    if (n)
-        n->scatter(n, out, out_size, in, in_size);
-}
-
-void net_broadcast(Net *n, int root, void *data, size_t size)
-{
-    if (n)
-        n->broadcast(n, root, data, size);
-}
-
-void net_move(Net *n, int from, int to, void *data, size_t size)
-{
-    if (n && from != to)
-        n->move(n, from, to, data, size);
-}
-
-void net_tell(Net *n, int to, uint64_t word)
-{
-    n->tell(n, to, word);
-}
-
-uint64_t net_hear(Net *n)
-{
-    return n->hear(n, n->rank ? 0 : -1);
-}
-
-bool net_told(Net *n)
-{
-    return n->told(n);
 }
 
 /* Returns the lowest rank on which `flag` is true; -1: on none. */
@@ -127,3 +88,31 @@ int net_close(Net *n, int code)
     n->end(n, 0);
     return n->rank ? 0 : code;
 }
+
+#ifndef ATOMO_MPI
+
+/* ---- a build without MPI has one rank only ---- */
+
+const char *net_library(void)
+{
+    return "none";
+}
+
+Status net_try(Error *err)
+{
+    (void)err;
+    return OK;
+}
+
+Status net_open(Net **out, Arena *a, Error *err)
+{
+    (void)a;
+    *out = NULL;
+    if (!net_launched())
+        return OK;
+    FAIL(err, ERR_USAGE, "started as one of several processes, but built without MPI: each would work alone");
+    return error_hint(
+        err, "`make deps-mpi`, then `make`, builds it with MPI; --workers simulates workers without");
+}
+
+#endif

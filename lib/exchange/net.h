@@ -85,26 +85,54 @@ static inline int net_ranks(const Net *n)
 
 /* Gathers the ranks' parts. The parts lie end to end in `data`, in the order of ranks; part r has size[r] bytes.
  * Each rank has filled in its own part. */
-void net_gather(Net *n, NetWay way, void *data, const size_t *size);
+static inline void net_gather(Net *n, NetWay way, void *data, const size_t *size)
+{
+    if (n)
+        n->gather(n, way, data, size);
+}
 
 /* As net_gather with NET_ALL, for parts of equal size. */
 void net_table(Net *n, void *data, size_t size);
 
 /* Sends a part to each rank, and receives a part from each rank. The parts for the ranks lie end to end in `out`,
  * in the order of ranks, and the parts from the ranks in `in`. Part r has out_size[r] or in_size[r] bytes. */
-void net_scatter(Net *n, const void *out, const size_t *out_size, void *in, const size_t *in_size);
+static inline void net_scatter(Net *n, const void *out, const size_t *out_size, void *in, const size_t *in_size)
+{
+    if (n)
+        n->scatter(n, out, out_size, in, in_size);
+}
 
-void net_broadcast(Net *n, int root, void *data, size_t size); /* rank `root` sends to all */
+/* Rank `root` sends to all. */
+static inline void net_broadcast(Net *n, int root, void *data, size_t size)
+{
+    if (n)
+        n->broadcast(n, root, data, size);
+}
 
 /* Sends from one rank to another; does nothing on other ranks, or if from == to. */
-void net_move(Net *n, int from, int to, void *data, size_t size);
+static inline void net_move(Net *n, int from, int to, void *data, size_t size)
+{
+    if (n && from != to)
+        n->move(n, from, to, data, size);
+}
 
 /* Words are single numbers, by which a rank tells rank 0 that it is done, and rank 0 answers. Only with several ranks.
  * net_tell does not wait for the receiver. net_hear waits for a word: on rank 0 the first one of any rank, elsewhere one of
  * rank 0. net_told returns true if there is a word of rank 0 that this rank has not heard. */
-void net_tell(Net *n, int to, uint64_t word);
-uint64_t net_hear(Net *n);
-bool net_told(Net *n);
+static inline void net_tell(Net *n, int to, uint64_t word)
+{
+    n->tell(n, to, word);
+}
+
+static inline uint64_t net_hear(Net *n)
+{
+    return n->hear(n, n->rank ? 0 : -1);
+}
+
+static inline bool net_told(Net *n)
+{
+    return n->told(n);
+}
 
 /* Returns true on all ranks if `flag` is true on any. */
 bool net_any(Net *n, bool flag);

@@ -3,13 +3,97 @@
 
 #ifdef ATOMO_MPI
 
-#include "exchange/net_mpi.h"
+#include "base/dynamic.h"
 
 #include <limits.h>
+#include <mpi.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+
+/* ---- the functions and constants of MPI, loaded in a program that a launcher started. A program linked to the library
+ * would load it, and the six libraries that Open MPI needs, at every start. ---- */
+
+/* clang-format off */
+#define MPI_FUNCTIONS(X)                                                                                     \
+    X(Abort) X(Allgatherv) X(Bcast) X(Comm_free) X(Comm_rank) X(Comm_size) X(Comm_split_type) X(Finalize)    \
+    X(Gatherv) X(Iallgatherv) X(Ibcast) X(Igatherv) X(Init_thread) X(Iprobe) X(Irecv) X(Isend) X(Recv)       \
+    X(Testall) X(Wait) X(Waitall) X(Wtime)
+
+/* Constants of Open MPI, such as MPI_BYTE, are addresses of its variables; those of MPICH are numbers. */
+#ifdef OMPI_PREDEFINED_GLOBAL
+#undef OMPI_PREDEFINED_GLOBAL
+#define OMPI_PREDEFINED_GLOBAL(type, variable) mpi.variable
+#define MPI_VARIABLES(X)                                                                                     \
+    X(MPI_Comm, ompi_mpi_comm_world) X(MPI_Datatype, ompi_mpi_byte) X(MPI_Info, ompi_mpi_info_null)          \
+    X(MPI_Request, ompi_request_null)
+#else
+#define MPI_VARIABLES(X)
+#endif
+/* clang-format on */
+
+typedef struct {
+#define FUNCTION(name) __typeof__(MPI_##name) *name;
+    MPI_FUNCTIONS(FUNCTION)
+#undef FUNCTION
+#define VARIABLE(type, name) type name;
+    MPI_VARIABLES(VARIABLE)
+#undef VARIABLE
+} Mpi;
+
+/* mpi.Bcast is MPI's MPI_Bcast. Usable after mpi_ready. */
+static Mpi mpi;
+
+#define FUNCTION(name)       {"MPI_" #name, &mpi.name},
+#define VARIABLE(type, name) {#name, &mpi.name},
+static const LibrarySymbol symbols[] = {MPI_FUNCTIONS(FUNCTION) MPI_VARIABLES(VARIABLE)};
+#undef FUNCTION
+#undef VARIABLE
+
+/* The plug-ins of Open MPI are not linked to it, but look for its functions among those of the program. */
+static const SharedLibrary library = {
+    .title = "MPI",
+    .file = MPI_FILE,
+    .package = MPI_PACKAGE,
+    .symbol = symbols,
+    .count = countof(symbols),
+    .global = true,
+};
+
+/* Loads the MPI library unless it is loaded. */
+static Status mpi_ready(Error *err)
+{
+    static void *handle;
+    if (handle)
+        return OK;
+    return library_load(&library, &handle, err);
+}
+
+Status net_try(Error *err)
+{
+    return mpi_ready(err);
+}
+
+/* ---- the name of the library of this build. It is not called, so programs that print versions do not load it. ---- */
+
+#define TEXT_OF(x) #x
+#define NUMBER(x)  TEXT_OF(x)
+#if defined OMPI_MAJOR_VERSION
+static const char version[] =
+    "Open MPI " NUMBER(OMPI_MAJOR_VERSION) "." NUMBER(OMPI_MINOR_VERSION) "." NUMBER(OMPI_RELEASE_VERSION);
+#elif defined MPICH_VERSION
+static const char version[] = "MPICH " MPICH_VERSION;
+#else
+static const char version[] = "MPI " NUMBER(MPI_VERSION) "." NUMBER(MPI_SUBVERSION);
+#endif
+
+const char *net_library(void)
+{
+    return version;
+}
+
+/* ---- ranks ---- */
 
 /* MPI counts bytes with an int, so a message of more than CHUNK bytes is sent in pieces. */
 enum { CHUNK = 1 << 30, TAG = 1, WORD_TAG = 2 };

@@ -16,7 +16,7 @@ typedef struct {
     const ExchangeWorker *first; /* the first worker that sends */
     Bytes (*sent)[ROUNDS_MAX];   /* (workers) the payloads that this rank has */
     /* With NET_RING: the merged payload of the round that relay_payloads has carried, if the ranks have merged it in
-     * segments (segments.h). `data` NULL: they have not. */
+     * segments (relay.c). `data` NULL: they have not. */
     Bytes merged;
     Bytes mean; /* the mean as floats, if rank 0 computes it for all ranks (relay_sends_mean) */
 } RelayTensor;

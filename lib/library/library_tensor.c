@@ -3,7 +3,7 @@
 
 #include "base/checksum.h"
 #include "base/text.h"
-#include "exchange/average.h"
+#include "exchange/exchange.h"
 #include "math/finite.h"
 
 #include <stdio.h>

@@ -97,33 +97,6 @@ enum { AT_ONCE = 32 }; /* blocks whose sums are computed before they are added, 
 typedef struct {
     const float *x;
     size_t n;
-    double sum[AT_ONCE];
-} Squares;
-
-static void squares_block(void *data, size_t block)
-{
-    Squares *s = data;
-    s->sum[block] = kernels()->sum_squares(s->x + block * BLOCK, block_size(s->n, block));
-}
-
-double blockwise_squares(const float *x, size_t n, int threads)
-{
-    double sum = 0;
-    if (n <= BLOCK) /* one block needs no parallel loop */
-        return kernels()->sum_squares(x, n);
-    for (size_t at = 0; at < n; at += (size_t)AT_ONCE * BLOCK) {
-        Squares s = {.x = x + at, .n = n - at};
-        const size_t blocks = blocks_of(s.n) < AT_ONCE ? blocks_of(s.n) : AT_ONCE;
-        parallel_for(threads, blocks, squares_block, &s);
-        for (size_t b = 0; b < blocks; b++)
-            sum += s.sum[b];
-    }
-    return sum;
-}
-
-typedef struct {
-    const float *x;
-    size_t n;
     double sum[AT_ONCE], squares[AT_ONCE];
 } Moments;
 
@@ -145,4 +118,11 @@ void blockwise_moments(const float *x, size_t n, int threads, double *sum, doubl
             *squares += m.squares[b];
         }
     }
+}
+
+double blockwise_squares(const float *x, size_t n, int threads)
+{
+    double sum, squares;
+    blockwise_moments(x, n, threads, &sum, &squares);
+    return squares;
 }

@@ -40,11 +40,6 @@ void linalg_outer(const float *l, const float *r, size_t count, size_t rows, siz
  * s_i u_i v_i', where u_i is row i of u (cols, rows), and v_i is row i of v (cols, cols). */
 Status linalg_svd(const Tall *a, double *u, double *s, double *v, Arena *scratch, Error *err);
 
-/* Computes only the singular values s of a large matrix, descending, without a copy of it. The matrix lies in
- * the second half of the array `wide` of rows * cols doubles, which is overwritten. ERR_NUMERIC: A is not
- * finite or too large for LAPACK, or LAPACK's iteration does not converge. */
-Status linalg_singular_values(const Tall *a, double *wide, double *s, Arena *scratch, Error *err);
-
 /* ---- eigenvectors of symmetric matrices ---- */
 
 /* The eigenvalues of a symmetric matrix, from which single eigenvectors can be computed. If one of the
@@ -60,53 +55,14 @@ typedef struct {
     double *reduced, *tau, *diag, *off;
 } Eigen;
 
-/* Returns ERR_NUMERIC if k x k matrices are too large for `eigen_open`. */
-Status eigen_fits(size_t k, Error *err);
-
 /* Computes the eigenvalues of the symmetric matrix g (k, k), which is overwritten. g and the arena must
- * outlive `e`. Returns ERR_NUMERIC if g is not finite. */
+ * outlive `e`. k <= EIGEN_MOST. Returns ERR_NUMERIC if g is not finite. */
+enum { EIGEN_MOST = 46340 }; /* LAPACK's work sizes are ints, so k * k must fit an int */
 Status eigen_open(Eigen *e, double *g, size_t k, Arena *a, Error *err);
 Status eigen_all(Eigen *e, Arena *a, Error *err); /* computes e->vector */
 
 /* Writes to v (count, k) the eigenvectors of the eigenvalues value[index[i]], i < count; index[] ascends. */
 Status eigen_some(Eigen *e, const size_t *index, size_t count, double *v, Arena *a, Error *err);
-
-/* An orthonormal basis of k dimensions whose first vectors are `count` given vectors, up to their signs. */
-typedef struct {
-    size_t k, count;
-    double *reflector, *tau;
-} Completion;
-
-/* Completes the rows of v (count, k), which are orthonormal, to a basis. Overwrites v; v and the arena must
- * outlive `c`. */
-Status completion_open(Completion *c, double *v, size_t count, size_t k, Arena *a, Error *err);
-
-/* Sets square[i] = |A v_i|^2 for each of the k vectors v_i of the basis. */
-Status completion_squares(const Completion *c, const Tall *a, double *square, Arena *scratch, Error *err);
-
-/* Writes to v (count, k) the basis vectors with the `count` indices in index[]. */
-Status completion_some(const Completion *c, const size_t *index, size_t count, double *v, Arena *a,
-                       Error *err);
-
-/* ---- leading singular vectors, and matrices of low rank ---- */
-
-/* The singular vectors v_i of a matrix A whose singular values are more than rounding errors. */
-typedef struct {
-    size_t count;   /* 0: the rank of A is not low, or not known to be low */
-    double *square; /* (count) squared singular values |A v_i|^2, descending */
-    double *v;      /* (count, cols) the vectors v_i */
-    double rest;    /* squared Frobenius norm of the matrix A - sum of (A v_i) v_i' */
-} Range;
-
-/* Finds the singular vectors of A whose singular values exceed sqrt(dust) times the largest one, if these
- * vectors are few. The memory comes from `arena`. */
-Status linalg_range(const Tall *a, double dust, int threads, Range *r, Arena *arena, Error *err);
-
-/* Sets *v to (count, cols), an orthonormal basis near the span of A's `count` leading right singular vectors.
- * The faster the singular values fall, the nearer the spans. Equal matrices have equal results. Sets *v to
- * NULL if A has a NaN or infinity, or if its elements are too small or too large for products in float. Takes
- * about 8 * count operations per element of A; count <= cols. *v comes from `arena`. */
-Status linalg_leading(const Tall *a, size_t count, int threads, double **v, Arena *arena, Error *err);
 
 /* ---- products ---- */
 

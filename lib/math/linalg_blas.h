@@ -38,9 +38,6 @@ enum { ROW_MAJOR = 101, NO_TRANSPOSE = 111, TRANSPOSE = 112, UPPER = 121 };
     X(void, dgesdd_, (const char *jobz, const int *m, const int *n, double *a, const int *lda, double *s,           \
                       double *u, const int *ldu, double *vt, const int *ldvt, double *work, const int *lwork,       \
                       int *iwork, int *info, size_t))                                                               \
-    X(void, dgesvd_, (const char *jobu, const char *jobvt, const int *m, const int *n, double *a, const int *lda,   \
-                      double *s, double *u, const int *ldu, double *vt, const int *ldvt, double *work,              \
-                      const int *lwork, int *info, size_t, size_t))                                                 \
     X(void, dgeqrf_, (const int *m, const int *n, double *a, const int *lda, double *tau, double *work,             \
                       const int *lwork, int *info))                                                                 \
     X(void, dormqr_, (const char *side, const char *trans, const int *m, const int *n, const int *k, double *a,     \
@@ -51,9 +48,7 @@ enum { ROW_MAJOR = 101, NO_TRANSPOSE = 111, TRANSPOSE = 112, UPPER = 121 };
     X(char *, openblas_get_corename, (void))                                                                        \
     X(int, openblas_get_parallel, (void))                                                                           \
     X(int, openblas_get_num_threads, (void))                                                                        \
-    X(void, openblas_set_num_threads, (int threads))                                                                \
-    X(void *, blas_memory_alloc, (int where))                                                                       \
-    X(void, blas_memory_free, (void *buffer))
+    X(void, openblas_set_num_threads, (int threads))
 /* clang-format on */
 
 typedef struct {
@@ -77,14 +72,17 @@ static inline Status lapack_failed(const char *routine, int info, Error *err)
     return FAIL(err, ERR_NUMERIC, "%s: no convergence (info %d)", routine, info);
 }
 
-/* the size of a work array with which a LAPACK routine only returns the size that it needs */
-static const int ask_size = -1;
-
-static inline double *work_of(double told, int *size, Arena *a)
-{
-    *size = (int)told;
-    return NEW(a, double, (size_t)*size);
-}
+/* Runs a call of LAPACK twice: the first time, with `size` -1, it only says how long the array `work` must be. */
+#define WITH_WORK(a, err, ...)                                                                               \
+    do {                                                                                                     \
+        double told, *work = &told;                                                                          \
+        int size = -1;                                                                                       \
+        __VA_ARGS__;                                                                                         \
+        size = (int)told;                                                                                    \
+        work = NEW(a, double, (size_t)size);                                                                 \
+        TRY(arena_check(work, a, err));                                                                      \
+        __VA_ARGS__;                                                                                         \
+    } while (0)
 
 /* A panel: some rows of the matrix A, converted to double. The panel is stored row by row. If A is stored as
  * its transpose (`a->turned`), the panel too is stored as its transpose. */

@@ -10,7 +10,9 @@
 #include <string.h>
 
 enum { SMALL = 32 };
-enum { NO_MEMORY = INT_MIN }; /* the arena has no memory; LAPACK's `info` never has this value */
+
+/* The integers that dsyevd and dstedc need to compute all eigenvectors of a matrix of side k. */
+#define WHOLES(k) (3 + 5 * (k))
 
 /* An eigenvalue is well separated if its distance to its neighbours exceeds this share of the largest
  * magnitude of an eigenvalue. Inverse iteration then gives its eigenvector with an error of about double's
@@ -30,14 +32,11 @@ static bool all_finite(const double *x, size_t n)
 static Status small_basis(Eigen *e, double *g, Arena *a, Error *err)
 {
     const Blas *blas = blas_routines();
-    const int k = blas_int(e->k);
-    double told;
-    int whole_told, size, info;
-    blas->dsyevd_("V", "L", &k, g, &k, e->value, &told, &ask_size, &whole_told, &ask_size, &info, 1, 1);
-    double *work = work_of(told, &size, a);
-    int *whole = NEW(a, int, (size_t)whole_told);
-    TRY(arena_check(work && whole, a, err));
-    blas->dsyevd_("V", "L", &k, g, &k, e->value, work, &size, whole, &whole_told, &info, 1, 1);
+    const int k = blas_int(e->k), wholes = WHOLES(k);
+    int info, *whole = NEW(a, int, (size_t)wholes);
+    TRY(arena_check(whole, a, err));
+    WITH_WORK(a, err,
+              blas->dsyevd_("V", "L", &k, g, &k, e->value, work, &size, whole, &wholes, &info, 1, 1));
     e->vector = g; /* LAPACK stores by columns: its column i is row i of `vector` */
     return info ? lapack_failed("dsyevd", info, err) : OK;
 }
@@ -48,13 +47,10 @@ static Status turn_back(const Eigen *e, size_t count, double *v, Arena *a, Error
 {
     const Blas *blas = blas_routines();
     const int k = blas_int(e->k), columns = blas_int(count);
-    double told;
-    int size, info;
-    blas->dormtr_("L", "L", "N", &k, &columns, e->reduced, &k, e->tau, v, &k, &told, &ask_size, &info, 1, 1,
-                  1);
-    double *work = work_of(told, &size, a);
-    TRY(arena_check(work, a, err));
-    blas->dormtr_("L", "L", "N", &k, &columns, e->reduced, &k, e->tau, v, &k, work, &size, &info, 1, 1, 1);
+    int info;
+    WITH_WORK(a, err,
+              blas->dormtr_("L", "L", "N", &k, &columns, e->reduced, &k, e->tau, v, &k, work, &size, &info, 1,
+                            1, 1));
     return info ? lapack_failed("dormtr", info, err) : OK;
 }
 
@@ -63,18 +59,13 @@ Status eigen_all(Eigen *e, Arena *a, Error *err)
     if (e->vector)
         return OK;
     const Blas *blas = blas_routines();
-    const int k = blas_int(e->k);
-    double *d = NEW(a, double, e->k), *off = NEW(a, double, e->k), *v = NEW(a, double, e->k * e->k), told,
-           *work;
-    int whole_told, size, info;
-    TRY(arena_check(d && off && v, a, err));
+    const int k = blas_int(e->k), wholes = WHOLES(k);
+    double *d = NEW(a, double, e->k), *off = NEW(a, double, e->k), *v = NEW(a, double, e->k * e->k);
+    int info, *whole = NEW(a, int, (size_t)wholes);
+    TRY(arena_check(d && off && v && whole, a, err));
     memcpy(d, e->diag, e->k * sizeof *d);
     memcpy(off, e->off, e->k * sizeof *off);
-    blas->dstedc_("I", &k, d, off, v, &k, &told, &ask_size, &whole_told, &ask_size, &info, 1);
-    work = work_of(told, &size, a);
-    int *whole = NEW(a, int, (size_t)whole_told);
-    TRY(arena_check(work && whole, a, err));
-    blas->dstedc_("I", &k, d, off, v, &k, work, &size, whole, &whole_told, &info, 1);
+    WITH_WORK(a, err, blas->dstedc_("I", &k, d, off, v, &k, work, &size, whole, &wholes, &info, 1));
     if (info)
         return lapack_failed("dstedc", info, err);
     TRY(turn_back(e, e->k, v, a, err));
@@ -92,13 +83,10 @@ static Status reduce(Eigen *e, double *g, Arena *a, Error *err)
     e->tau = NEW(a, double, e->k);
     e->diag = NEW(a, double, e->k);
     e->off = NEW_ZERO(a, double, e->k);
-    double *off = NEW(a, double, e->k), told;
-    int size, info;
+    double *off = NEW(a, double, e->k);
+    int info;
     TRY(arena_check(e->tau && e->diag && e->off && off, a, err));
-    blas->dsytrd_("L", &k, g, &k, e->diag, e->off, e->tau, &told, &ask_size, &info, 1);
-    double *work = work_of(told, &size, a);
-    TRY(arena_check(work, a, err));
-    blas->dsytrd_("L", &k, g, &k, e->diag, e->off, e->tau, work, &size, &info, 1);
+    WITH_WORK(a, err, blas->dsytrd_("L", &k, g, &k, e->diag, e->off, e->tau, work, &size, &info, 1));
     if (info)
         return lapack_failed("dsytrd", info, err);
     memcpy(e->value, e->diag, e->k * sizeof *e->value);
@@ -107,18 +95,11 @@ static Status reduce(Eigen *e, double *g, Arena *a, Error *err)
     return info ? lapack_failed("dsterf", info, err) : OK;
 }
 
-Status eigen_fits(size_t k, Error *err)
-{
-    enum { SIDE_MAX = 46340 }; /* LAPACK's work sizes are ints, so k * k must fit an int */
-    return k <= SIDE_MAX ? OK : FAIL(err, ERR_NUMERIC, "a matrix of side %zu: want at most %d", k, SIDE_MAX);
-}
-
 Status eigen_open(Eigen *e, double *g, size_t k, Arena *a, Error *err)
 {
     TRY(linalg_ready(err));
     *e = (Eigen){.k = k, .value = NEW(a, double, k)};
     TRY(arena_check(e->value, a, err));
-    TRY(eigen_fits(k, err));
     if (!all_finite(g, k * k))
         return FAIL(err, ERR_NUMERIC, "a matrix with NaN or Inf");
     if (k == 0)
@@ -183,56 +164,6 @@ static void by_columns(const Tall *a, double *out)
                 out[j * a->rows + i] = (double)a->x[i * a->cols + j];
 }
 
-typedef struct {
-    const char *job; /* LAPACK's argument: "S": compute singular vectors, "N": compute none */
-    int rows, cols;
-    double *a, *s, *u, *vt;
-} Svd;
-
-static int gesdd(const Svd *p, Arena *a)
-{
-    const Blas *blas = blas_routines();
-    double told;
-    int size, info, *whole = NEW(a, int, 8 * (size_t)(p->cols < p->rows ? p->cols : p->rows));
-    blas->dgesdd_(p->job, &p->rows, &p->cols, p->a, &p->rows, p->s, p->u, &p->rows, p->vt, &p->cols, &told,
-                  &ask_size, whole, &info, 1);
-    double *work = work_of(told, &size, a);
-    if (!work || !whole)
-        return NO_MEMORY;
-    blas->dgesdd_(p->job, &p->rows, &p->cols, p->a, &p->rows, p->s, p->u, &p->rows, p->vt, &p->cols, work,
-                  &size, whole, &info, 1);
-    return info;
-}
-
-/* gesvd is slower than gesdd but converges more often */
-static int gesvd(const Svd *p, Arena *a)
-{
-    const Blas *blas = blas_routines();
-    double told;
-    int size, info;
-    blas->dgesvd_(p->job, p->job, &p->rows, &p->cols, p->a, &p->rows, p->s, p->u, &p->rows, p->vt, &p->cols,
-                  &told, &ask_size, &info, 1, 1);
-    double *work = work_of(told, &size, a);
-    if (!work)
-        return NO_MEMORY;
-    blas->dgesvd_(p->job, p->job, &p->rows, &p->cols, p->a, &p->rows, p->s, p->u, &p->rows, p->vt, &p->cols,
-                  work, &size, &info, 1, 1);
-    return info;
-}
-
-static Status decompose(const Tall *a, Svd *p, Arena *scratch, Error *err)
-{
-    by_columns(a, p->a);
-    int info = gesdd(p, scratch);
-    if (info > 0) {
-        by_columns(a, p->a);
-        info = gesvd(p, scratch);
-    }
-    if (info == NO_MEMORY)
-        return arena_fail(scratch, err);
-    return info ? lapack_failed("gesdd and gesvd", info, err) : OK;
-}
-
 static Status check_matrix(const Tall *a, Error *err)
 {
     const size_t rows = a->rows, cols = a->cols, bad = first_nonfinite(a->x, rows * cols, NULL);
@@ -243,52 +174,24 @@ static Status check_matrix(const Tall *a, Error *err)
     return linalg_ready(err);
 }
 
-Status linalg_singular_values(const Tall *a, double *wide, double *s, Arena *scratch, Error *err)
-{
-    const size_t n = a->rows * a->cols;
-    float x;
-    TRY(check_matrix(a, err));
-    assert((const char *)a->x == (const char *)wide + n * sizeof x);
-    /* Double i overwrites floats whose index is at most i. */
-    for (size_t i = 0; i < n; i++) {
-        memcpy(&x, a->x + i, sizeof x);
-        wide[i] = (double)x;
-    }
-    /* LAPACK reads columns, so it gets the transpose of a matrix that is stored row by row. Both have the same
-     * singular values. */
-    const ArenaMark mark = arena_mark(scratch);
-    const Svd p = {.job = "N",
-                   .rows = blas_int(a->turned ? a->rows : a->cols),
-                   .cols = blas_int(a->turned ? a->cols : a->rows),
-                   .a = wide,
-                   .s = s};
-    const int info = n ? gesdd(&p, scratch) : 0;
-    arena_rewind(scratch, mark);
-    if (info == NO_MEMORY)
-        return arena_fail(scratch, err);
-    return info ? lapack_failed("gesdd", info, err) : OK;
-}
-
 Status linalg_svd(const Tall *a, double *u, double *s, double *v, Arena *scratch, Error *err)
 {
-    const size_t rows = a->rows, cols = a->cols;
-    if (cols == 0)
+    if (a->cols == 0)
         return OK;
     TRY(check_matrix(a, err));
     const ArenaMark mark = arena_mark(scratch);
-    Svd p = {u ? "S" : "N",
-             blas_int(rows),
-             blas_int(cols),
-             NEW(scratch, double, rows *cols),
-             s,
-             u,
-             u ? NEW(scratch, double, cols *cols) : NULL};
-    if (!p.a || (u && !p.vt))
-        return arena_fail(scratch, err);
-    const Status status = decompose(a, &p, scratch, err);
-    for (size_t i = 0; u && i < cols; i++)
-        for (size_t j = 0; j < cols; j++)
-            v[i * cols + j] = p.vt[j * cols + i];
+    const Blas *blas = blas_routines();
+    const int rows = blas_int(a->rows), cols = blas_int(a->cols);
+    const char *job = u ? "S" : "N";
+    double *x = NEW(scratch, double, a->rows *a->cols), *vt = u ? NEW(scratch, double, a->cols *a->cols) : NULL;
+    int info, *whole = NEW(scratch, int, 8 * a->cols);
+    TRY(arena_check(x && whole && (vt || !u), scratch, err));
+    by_columns(a, x);
+    WITH_WORK(scratch, err,
+              blas->dgesdd_(job, &rows, &cols, x, &rows, s, u, &rows, vt, &cols, work, &size, whole, &info, 1));
+    for (size_t i = 0; u && i < a->cols; i++)
+        for (size_t j = 0; j < a->cols; j++)
+            v[i * a->cols + j] = vt[j * a->cols + i];
     arena_rewind(scratch, mark);
-    return status;
+    return info ? lapack_failed("dgesdd", info, err) : OK;
 }

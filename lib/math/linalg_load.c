@@ -69,7 +69,7 @@ static bool is_limited(void)
            (space.rlim_cur != RLIM_INFINITY || data.rlim_cur != RLIM_INFINITY);
 }
 
-enum { BUFFER = 130 << 20, SPARE = 96 << 20, BUFFERS_MOST = 64 };
+enum { BUFFER = 130 << 20, SPARE = 96 << 20 };
 
 /* OpenBLAS waits for ever for a buffer that does not fit under a limit on memory (ulimit -v, -d), also while it is loaded.
  * So it is refused where the limit does not leave the buffers of all threads. */
@@ -85,17 +85,6 @@ static bool fits(void)
     return true;
 }
 
-/* Makes OpenBLAS allocate these buffers now, before others take the memory. */
-static void take_buffers(const Blas *blas)
-{
-    void *buffer[BUFFERS_MOST];
-    int held = 0;
-    while (held < parallel_cores() && held < BUFFERS_MOST)
-        buffer[held++] = blas->blas_memory_alloc(0);
-    while (held > 0)
-        blas->blas_memory_free(buffer[--held]);
-}
-
 static void use_one_thread(void)
 {
     loading.threads = loading.blas.openblas_get_num_threads();
@@ -107,8 +96,7 @@ static void use_one_thread(void)
 static bool load(void)
 {
     void *handle;
-    const bool limited = is_limited();
-    if (limited && !fits())
+    if (is_limited() && !fits())
         return false;
     Status status = library_load(&library, &handle, &loading.err);
     const char *better = status == OK ? better_core(loading.blas.openblas_get_corename()) : NULL;
@@ -118,8 +106,6 @@ static bool load(void)
         dlclose(handle);
         status = library_load(&library, &handle, &loading.err);
     }
-    if (status == OK && limited)
-        take_buffers(&loading.blas);
     return status == OK;
 }
 

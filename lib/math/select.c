@@ -69,13 +69,7 @@ void select_from(Picks *s, double least)
     count_all(s);
 }
 
-/* ---- largest magnitude and sum of magnitudes, block by block ---- */
-
-static void largest_block(void *data, size_t block)
-{
-    const Picks *s = data;
-    s->part[block] = (double)kernels()->abs_max(s->x + block * BLOCK, block_size(s->n, block));
-}
+/* ---- the sum of magnitudes, block by block ---- */
 
 static void total_block(void *data, size_t block)
 {
@@ -83,27 +77,13 @@ static void total_block(void *data, size_t block)
     s->part[block] = kernels()->sum_magnitudes(s->x + block * BLOCK, block_size(s->n, block));
 }
 
-static double add_blocks(const Picks *s, void (*block)(void *data, size_t block))
+double select_total(const Picks *s)
 {
     double sum = 0;
-    parallel_for(s->threads, blocks_of(s->n), block, (void *)(uintptr_t)s);
+    parallel_for(s->threads, blocks_of(s->n), total_block, (void *)(uintptr_t)s);
     for (size_t b = 0; b < blocks_of(s->n); b++)
         sum += s->part[b];
     return sum;
-}
-
-double select_total(const Picks *s)
-{
-    return add_blocks(s, total_block);
-}
-
-double select_largest(const Picks *s)
-{
-    double largest = 0;
-    parallel_for(s->threads, blocks_of(s->n), largest_block, (void *)(uintptr_t)s);
-    for (size_t b = 0; b < blocks_of(s->n); b++)
-        largest = fmax(largest, s->part[b]);
-    return largest;
 }
 
 /* ---- lists ---- */

@@ -29,8 +29,6 @@ bool select_open(Picks *s, const float *x, size_t n, int threads, Arena *scratch
 void select_from(Picks *s, double least);
 float select_level(double least); /* returns the smallest positive float >= least */
 
-/* Returns the largest magnitude of all elements of x. */
-double select_largest(const Picks *s);
 /* Returns the sum of the magnitudes of all elements of x. */
 double select_total(const Picks *s);
 

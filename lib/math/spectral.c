@@ -1,12 +1,389 @@
-/* spectral.c -- computes the atoms of a matrix (singular values and vectors); implements spectral.h. */
+/* spectral.c -- computes the atoms of a matrix (singular values and vectors); implements spectral.h.
+ *
+ * A few orthonormal vectors are completed to a basis of the whole space by Householder reflectors, one for each
+ * vector. Only the reflectors are stored. Applied to a unit vector e_i they give vector i of the basis; applied to
+ * A, panel by panel, they give A in this basis.
+ *
+ * Singular vectors are found without the Gram matrix if the rank is low, or if only the leading ones are wanted.
+ * Matrices of low rank are common: the gradient of a fully connected layer is the sum of one matrix of rank one
+ * for each example of the batch. The method is the randomized range finder (Halko, Martinsson and Tropp, SIAM
+ * Review 53(2), 2011, Algorithms 4.1, 4.4 and 5.1): products of A with random signs span the column space of A; a
+ * small singular value decomposition inside this space gives the singular vectors. The random signs are
+ * fixed, so equal matrices have equal results. */
 #include "math/spectral.h"
 #include "base/bytes.h"
+#include "base/rng.h"
+#include "math/blockwise.h"
+#include "math/linalg_blas.h"
 #include "math/vec/kernels.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- completing a few vectors to a basis ---- */
+
+/* Completes the rows of v (count, k), which are orthonormal, to a basis. Overwrites v; v and the arena must
+ * outlive `c`. */
+static Status completion_open(Completion *c, double *v, size_t count, size_t k, Arena *a, Error *err)
+{
+    const Blas *blas = blas_routines();
+    int info;
+    TRY(linalg_ready(err));
+    *c = (Completion){.k = k, .count = count, .reflector = v, .tau = NEW(a, double, count)};
+    TRY(arena_check(c->tau, a, err));
+    if (count == 0)
+        return OK;
+    const int rows = blas_int(k), columns = blas_int(count);
+    WITH_WORK(a, err, blas->dgeqrf_(&rows, &columns, v, &rows, c->tau, work, &size, &info));
+    return info ? lapack_failed("dgeqrf", info, err) : OK;
+}
+
+/* Multiplies x (rows, cols), stored column by column, by H, the matrix whose columns are the vectors of the
+ * basis. x becomes H x with how = "LN", H' x with "LT", and x H with "RN". */
+static Status reflect(const Completion *c, const char *how, size_t rows, size_t cols, double *x, Arena *a,
+                      Error *err)
+{
+    const int m = blas_int(rows), n = blas_int(cols), count = blas_int(c->count), k = blas_int(c->k);
+    const Blas *blas = blas_routines();
+    int info;
+    if (rows == 0 || cols == 0 || count == 0)
+        return OK;
+    const ArenaMark mark = arena_mark(a);
+    WITH_WORK(a, err,
+              blas->dormqr_(how, how + 1, &m, &n, &count, c->reflector, &k, c->tau, x, &m, work, &size, &info,
+                            1, 1));
+    arena_rewind(a, mark);
+    return info ? lapack_failed("dormqr", info, err) : OK;
+}
+
+static void add_squares(const Panel *p, double *sum)
+{
+    const size_t cols = p->a->cols;
+    for (size_t j = 0; p->a->turned && j < cols; j++)
+        for (size_t i = 0; i < p->rows; i++)
+            sum[j] += p->x[j * p->rows + i] * p->x[j * p->rows + i];
+    for (size_t i = 0; !p->a->turned && i < p->rows; i++)
+        for (size_t j = 0; j < cols; j++)
+            sum[j] += p->x[i * cols + j] * p->x[i * cols + j];
+}
+
+/* Sets square[i] = |A v_i|^2 for each of the k vectors v_i of the basis. */
+static Status completion_squares(const Completion *c, const Tall *a, double *square, Arena *scratch, Error *err)
+{
+    const ArenaMark mark = arena_mark(scratch);
+    Panel p;
+    TRY(panel_open(&p, a, scratch, err));
+    memset(square, 0, a->cols * sizeof *square);
+    for (size_t from = 0; from < a->rows; from += p.step) {
+        panel_load(&p, from);
+        TRY(a->turned ? reflect(c, "RN", p.rows, a->cols, p.x, scratch, err)
+                      : reflect(c, "LT", a->cols, p.rows, p.x, scratch, err));
+        add_squares(&p, square);
+    }
+    arena_rewind(scratch, mark);
+    return OK;
+}
+
+/* Writes to v (count, k) the basis vectors with the `count` indices in index[]. */
+static Status completion_some(const Completion *c, const size_t *index, size_t count, double *v, Arena *a,
+                       Error *err)
+{
+    memset(v, 0, count * c->k * sizeof *v);
+    for (size_t i = 0; i < count; i++)
+        v[i * c->k + index[i]] = 1;
+    return reflect(c, "LN", c->k, count, v, a, err);
+}
+
+/* ---- low rank, and leading singular vectors ---- */
+
+enum {
+    COLS_MIN = 128,   /* smaller matrices take the Gram matrix, which is as fast */
+    SAMPLE_MAX = 256, /* the most rows and columns of the sample whose rank is tested */
+    SPARE = 8         /* number of random products beyond the rank of the sample */
+};
+
+/* ---- a quick test of the rank ---- */
+
+/* Copies `side` rows and columns of A, evenly spaced, to m (side, side). */
+static void take_sample(const Tall *a, size_t side, double *m)
+{
+    for (size_t i = 0; i < side; i++)
+        for (size_t j = 0; j < side; j++) {
+            const size_t row = i * a->rows / side, col = j * a->cols / side;
+            m[i * side + j] = (double)(a->turned ? a->x[col * a->rows + row] : a->x[row * a->cols + col]);
+        }
+}
+
+static size_t largest_of(const double *x, size_t n)
+{
+    size_t best = 0;
+    for (size_t j = 1; j < n; j++)
+        best = fabs(x[j]) > fabs(x[best]) ? j : best;
+    return best;
+}
+
+/* Returns the rank of m (side, side) by Gaussian elimination, which overwrites m. A row counts as 0 if all
+ * its magnitudes are at most `least` after the elimination. Stops when the rank exceeds `most`. */
+static size_t rank_of(double *m, size_t side, double least, size_t most)
+{
+    size_t pivot_row[SAMPLE_MAX], pivot_col[SAMPLE_MAX], rank = 0;
+    for (size_t i = 0; i < side && rank <= most; i++) {
+        double *row = m + i * side;
+        for (size_t p = 0; p < rank; p++) {
+            const double *other = m + pivot_row[p] * side, factor = row[pivot_col[p]] / other[pivot_col[p]];
+            for (size_t j = 0; j < side; j++)
+                row[j] -= factor * other[j];
+        }
+        const size_t col = largest_of(row, side);
+        if (fabs(row[col]) > least) {
+            pivot_row[rank] = i;
+            pivot_col[rank++] = col;
+        }
+    }
+    return rank;
+}
+
+/* True if sums of products in float neither overflow nor underflow. */
+static bool floats_suffice(double largest)
+{
+    return largest > 0x1p-80 && largest < 0x1p80;
+}
+
+/* Returns how many random products should span the column space of A: SPARE more than the rank of a sample of
+ * its elements. 0: its rank is too high, or its elements are out of range. */
+static size_t products_wanted(const Tall *a, double dust, double largest, Arena *scratch)
+{
+    const size_t quarter = a->cols / 4, side = quarter < SAMPLE_MAX ? quarter : SAMPLE_MAX;
+    if (!floats_suffice(largest))
+        return 0;
+    const ArenaMark mark = arena_mark(scratch);
+    double *m = NEW(scratch, double, side *side);
+    size_t rank = side;
+    if (m) {
+        take_sample(a, side, m);
+        rank = rank_of(m, side, sqrt(dust) * largest, side - SPARE);
+    }
+    arena_rewind(scratch, mark);
+    return rank + SPARE <= side ? rank + SPARE : 0;
+}
+
+/* ---- the column space ---- */
+
+/* Writes `count` vectors of random signs to `signs` (count, cols). */
+static void random_signs(size_t count, size_t cols, float *signs)
+{
+    const Rng rng = rng_open(0, 0, RNG_EVERYONE, 0, 0);
+    for (size_t k = 0; k < count; k++) {
+        const RngKey key = rng_key(&rng, USE_SIGN, k);
+        for (size_t j = 0; j < cols; j++)
+            signs[k * cols + j] = rng_word(&key, (uint32_t)j) >> 31 ? 1 : -1;
+    }
+}
+
+/* Writes to q (count, rows) an orthonormal basis of the span of A's products with the vectors `start`
+ * (count, cols). The products are in float, whose rounding errors turn the basis only a little. */
+static Status column_space(const Tall *a, const float *start, size_t count, double largest, int threads,
+                           double *q, Arena *scratch, Error *err)
+{
+    const size_t n = count * a->rows;
+    float *product = NEW(scratch, float, n);
+    double *spanning = NEW(scratch, double, n);
+    size_t *index = NEW(scratch, size_t, count);
+    TRY(arena_check(product && spanning && index, scratch, err));
+    linalg_multiply(&(Product){.a = start,
+                               .b = a->x,
+                               .c = product,
+                               .m = count,
+                               .n = a->rows,
+                               .k = a->cols,
+                               .b_turned = !a->turned,
+                               .scale = 1 / (float)largest},
+                    threads);
+    for (size_t i = 0; i < n; i++)
+        spanning[i] = (double)product[i];
+    for (size_t k = 0; k < count; k++)
+        index[k] = k;
+    Completion c;
+    TRY(completion_open(&c, spanning, count, a->rows, scratch, err));
+    return completion_some(&c, index, count, q, scratch, err);
+}
+
+/* ---- the singular vectors ---- */
+
+/* Sets b (count, cols) to Q A, where row k of Q is vector k of q (count, rows). */
+static Status restrict_to(const Tall *a, const double *q, size_t count, double *b, Arena *scratch, Error *err)
+{
+    Panel p;
+    TRY(panel_open(&p, a, scratch, err));
+    memset(b, 0, count * a->cols * sizeof *b);
+    for (size_t from = 0; from < a->rows; from += p.step) {
+        panel_load(&p, from);
+        const int rows = blas_int(p.rows), cols = blas_int(a->cols);
+        blas_routines()->cblas_dgemm(ROW_MAJOR, NO_TRANSPOSE, a->turned ? TRANSPOSE : NO_TRANSPOSE,
+                                     blas_int(count), cols, rows, 1, q + from, blas_int(a->rows), p.x,
+                                     a->turned ? rows : cols, 1, b, cols);
+    }
+    return OK;
+}
+
+/* Writes to v the `strong` right singular vectors of b (count, cols) whose left singular vectors are the rows
+ * of `left` (strong, count). Rounding errors make the computed vectors not quite orthogonal; the completion
+ * makes them orthonormal. */
+static Status right_vectors(const double *left, size_t strong, const double *b, size_t count, size_t cols,
+                            double *v, Arena *scratch, Error *err)
+{
+    double *product = NEW(scratch, double, strong *cols);
+    size_t *index = NEW(scratch, size_t, strong);
+    Completion c;
+    TRY(arena_check(product && index, scratch, err));
+    blas_routines()->cblas_dgemm(ROW_MAJOR, NO_TRANSPOSE, NO_TRANSPOSE, blas_int(strong), blas_int(cols),
+                                 blas_int(count), 1, left, blas_int(count), b, blas_int(cols), 0, product,
+                                 blas_int(cols));
+    for (size_t i = 0; i < strong; i++)
+        index[i] = i;
+    TRY(completion_open(&c, product, strong, cols, scratch, err));
+    return completion_some(&c, index, strong, v, scratch, err);
+}
+
+/* The matrix B = Q A, where row k of Q is vector k of a basis of `count` vectors, and the eigenvectors of B B'. */
+typedef struct {
+    double *b;             /* (count, cols) */
+    double *square, *left; /* (count) eigenvalues, descending; (count, count) their eigenvectors, as rows */
+} Restricted;
+
+static Status decompose(const Tall *a, const double *q, size_t count, Restricted *r, Arena *scratch,
+                        Error *err)
+{
+    double *g = NEW_ZERO(scratch, double, count *count);
+    Eigen e;
+    *r = (Restricted){NEW(scratch, double, count * a->cols), NEW(scratch, double, count),
+                      NEW(scratch, double, count *count)};
+    TRY(arena_check(g && r->b && r->square && r->left, scratch, err));
+    TRY(restrict_to(a, q, count, r->b, scratch, err));
+    blas_routines()->cblas_dsyrk(ROW_MAJOR, UPPER, NO_TRANSPOSE, blas_int(count), blas_int(a->cols), 1, r->b,
+                                 blas_int(a->cols), 0, g, blas_int(count));
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < i; j++)
+            g[i * count + j] = g[j * count + i];
+    TRY(eigen_open(&e, g, count, scratch, err));
+    TRY(eigen_all(&e, scratch, err));
+    for (size_t i = 0; i < count; i++) {
+        const size_t at = count - 1 - i; /* eigenvalues of `e` ascend */
+        r->square[i] = e.value[at];
+        memcpy(r->left + i * count, e.vector + at * count, count * sizeof *r->left);
+    }
+    return OK;
+}
+
+/* Writes to r->v the right singular vectors of A from a basis q (count, rows) of its column space, and sets
+ * r->count. */
+static Status find_vectors(const Tall *a, const double *q, size_t count, double dust, Range *r,
+                           Arena *scratch, Error *err)
+{
+    Restricted in;
+    TRY(decompose(a, q, count, &in, scratch, err));
+    size_t strong = 0;
+    for (size_t i = 0; i < count; i++)
+        strong += in.square[i] > dust * in.square[0];
+    /* If A had more than `count` strong singular values, all `count` eigenvalues here would be strong. So a
+     * few weak eigenvalues show that no strong singular value of A is missing. */
+    r->count = strong + SPARE / 2 <= count ? strong : 0;
+    return r->count ? right_vectors(in.left, strong, in.b, count, a->cols, r->v, scratch, err) : OK;
+}
+
+/* Sets r->square[i] to |A v_i|^2 for each vector v_i in `r->v`, and `r->rest` to the squared Frobenius norm
+ * of A - sum of (A v_i) v_i'. */
+static Status measure(const Tall *a, Range *r, Arena *scratch, Error *err)
+{
+    const Blas *blas = blas_routines();
+    const int cols = blas_int(a->cols), some = blas_int(r->count);
+    Panel p;
+    TRY(panel_open(&p, a, scratch, err));
+    double *u = NEW(scratch, double, p.step * r->count);
+    TRY(arena_check(u, scratch, err));
+    memset(r->square, 0, r->count * sizeof *r->square);
+    for (size_t from = 0; from < a->rows; from += p.step) {
+        panel_load(&p, from);
+        const int rows = blas_int(p.rows), lead = a->turned ? rows : cols;
+        blas->cblas_dgemm(ROW_MAJOR, a->turned ? TRANSPOSE : NO_TRANSPOSE, TRANSPOSE, rows, some, cols, 1,
+                          p.x, lead, r->v, cols, 0, u, some);
+        if (a->turned)
+            blas->cblas_dgemm(ROW_MAJOR, TRANSPOSE, TRANSPOSE, cols, rows, some, -1, r->v, cols, u, some, 1,
+                              p.x, lead);
+        else
+            blas->cblas_dgemm(ROW_MAJOR, NO_TRANSPOSE, NO_TRANSPOSE, rows, cols, some, -1, u, some, r->v,
+                              cols, 1, p.x, lead);
+        for (size_t i = 0; i < p.rows * r->count; i++)
+            r->square[i % r->count] += u[i] * u[i];
+        for (size_t i = 0; i < p.rows * a->cols; i++)
+            r->rest += p.x[i] * p.x[i];
+    }
+    return OK;
+}
+
+Status linalg_range(const Tall *a, double dust, int threads, Range *r, Arena *arena, Error *err)
+{
+    *r = (Range){0};
+    if (a->cols < COLS_MIN)
+        return OK;
+    const double largest = (double)blockwise_most(a->x, a->rows * a->cols, threads);
+    const size_t count = products_wanted(a, dust, largest, arena);
+    if (count == 0)
+        return OK;
+    TRY(linalg_ready(err));
+    r->square = NEW(arena, double, count);
+    r->v = NEW(arena, double, count * a->cols);
+    TRY(arena_check(r->square && r->v, arena, err));
+    const ArenaMark mark = arena_mark(arena);
+    double *q = NEW(arena, double, count * a->rows);
+    float *signs = NEW(arena, float, count * a->cols);
+    TRY(arena_check(q && signs, arena, err));
+    random_signs(count, a->cols, signs);
+    TRY(column_space(a, signs, count, largest, threads, q, arena, err));
+    TRY(find_vectors(a, q, count, dust, r, arena, err));
+    if (r->count)
+        TRY(measure(a, r, arena, err));
+    arena_rewind(arena, mark);
+    return OK;
+}
+
+/* Sets *v to (count, cols), an orthonormal basis near the span of A's `count` leading right singular vectors.
+ * The faster the singular values fall, the nearer the spans. Equal matrices have equal results. Sets *v to
+ * NULL if A has a NaN or infinity, or if its elements are too small or too large for products in float. Takes
+ * about 8 * count operations per element of A; count <= cols. *v comes from `arena`. */
+static Status find_leading(const Tall *a, size_t count, int threads, double **v, Arena *arena, Error *err)
+{
+    enum { TIMES = 2 }; /* a third iteration lowers the variance of svd by at most 3 % */
+    const double largest = (double)blockwise_most(a->x, a->rows * a->cols, threads);
+    *v = NULL;
+    if (!floats_suffice(largest))
+        return OK;
+    TRY(linalg_ready(err));
+    double *found = NEW(arena, double, count * a->cols);
+    TRY(arena_check(found, arena, err));
+    const ArenaMark mark = arena_mark(arena);
+    double *q = NEW(arena, double, count * a->rows);
+    float *start = NEW(arena, float, count * a->cols);
+    TRY(arena_check(q && start, arena, err));
+    random_signs(count, a->cols, start);
+    for (int time = 0; time < TIMES; time++) {
+        const ArenaMark before = arena_mark(arena);
+        Restricted in;
+        TRY(column_space(a, start, count, largest, threads, q, arena, err));
+        TRY(decompose(a, q, count, &in, arena, err));
+        TRY(right_vectors(in.left, count, in.b, count, a->cols, found, arena, err));
+        for (size_t i = 0; i < count * a->cols; i++)
+            start[i] = (float)found[i];
+        arena_rewind(arena, before);
+    }
+    arena_rewind(arena, mark);
+    *v = found;
+    return OK;
+}
+
+/* ---- atoms ---- */
 
 /* Eigenvalues of A'A below DUST times the largest eigenvalue have at most two correct digits. */
 #define DUST 1e-12
@@ -64,26 +441,6 @@ static Status measure_dust(Spectral *s, size_t first, Arena *arena, Error *err)
     return OK;
 }
 
-/* Completes the first `strong` eigenvectors to an orthonormal basis. Any completion will do, since A is
- * mostly rounding error in the other directions. Leaves `s->rest` empty if all eigenvectors are already
- * computed. */
-static Status complete(Spectral *s, size_t strong, Arena *arena, Error *err)
-{
-    double *v = NEW(arena, double, strong * s->k), *square = NEW(arena, double, s->k);
-    size_t *index = NEW(arena, size_t, strong);
-    TRY(arena_check(v && square && index, arena, err));
-    for (size_t i = 0; i < strong; i++)
-        index[i] = i;
-    TRY(eigenvectors(s, index, strong, v, arena, err));
-    if (s->eigen.vector)
-        return OK;
-    TRY(completion_open(&s->rest, v, strong, s->k, arena, err));
-    TRY(completion_squares(&s->rest, &s->a, square, arena, err));
-    for (size_t i = strong; i < s->k; i++)
-        s->lambda[i] = sqrt(square[i]);
-    return OK;
-}
-
 /* Takes the singular vectors of a matrix of low rank, and completes them to an orthonormal basis. The norms
  * of the added atoms, mostly rounding errors, become their root mean square, which keeps the sum of squares. */
 static Status take_range(Spectral *s, const Range *r, Arena *arena, Error *err)
@@ -91,6 +448,13 @@ static Status take_range(Spectral *s, const Range *r, Arena *arena, Error *err)
     for (size_t i = 0; i < s->k; i++)
         s->lambda[i] = sqrt(i < r->count ? r->square[i] : r->rest / (double)(s->k - r->count));
     return completion_open(&s->rest, r->v, r->count, s->k, arena, err);
+}
+
+static Status check_side(const Spectral *s, Error *err)
+{
+    return s->k <= EIGEN_MOST
+               ? OK
+               : FAIL(err, ERR_NUMERIC, "a matrix of side %zu: want at most %d", s->k, EIGEN_MOST);
 }
 
 static Status open_eigen(Spectral *s, Arena *arena, Error *err)
@@ -103,15 +467,13 @@ static Status open_eigen(Spectral *s, Arena *arena, Error *err)
     size_t clean = 0;
     for (; clean < s->k && s->eigen.value[eigen_index(s, clean)] > DUST * most; clean++)
         s->lambda[clean] = sqrt(s->eigen.value[eigen_index(s, clean)]);
-    if (clean < s->k / 4 && !s->eigen.vector)
-        TRY(complete(s, clean, arena, err));
-    return clean < s->k && !s->rest.k ? measure_dust(s, clean, arena, err) : OK;
+    return clean < s->k ? measure_dust(s, clean, arena, err) : OK;
 }
 
 static Status open_gram(Spectral *s, Arena *arena, Error *err)
 {
     Range range;
-    TRY(eigen_fits(s->k, err)); /* fails early if k is too large */
+    TRY(check_side(s, err)); /* fails early */
     TRY(linalg_range(&s->a, DUST, s->threads, &range, arena, err));
     return range.count ? take_range(s, &range, arena, err) : open_eigen(s, arena, err);
 }
@@ -156,10 +518,10 @@ static Status open_leading(Spectral *s, size_t leading, Arena *arena, Error *err
     TRY(linalg_range(&s->a, DUST, s->threads, &range, arena, err));
     if (range.count)
         return take_range(s, &range, arena, err);
-    TRY(linalg_leading(&s->a, leading, s->threads, &v, arena, err));
+    TRY(find_leading(&s->a, leading, s->threads, &v, arena, err));
     if (v)
         return take_leading(s, v, leading, arena, err);
-    TRY(eigen_fits(s->k, err));
+    TRY(check_side(s, err));
     return open_eigen(s, arena, err);
 }
 

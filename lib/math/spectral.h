@@ -8,6 +8,24 @@
 
 #include "math/linalg.h"
 
+/* An orthonormal basis of k dimensions whose first vectors are `count` given vectors, up to their signs. */
+typedef struct {
+    size_t k, count;
+    double *reflector, *tau;
+} Completion;
+
+/* The singular vectors v_i of a matrix A whose singular values are more than rounding errors. */
+typedef struct {
+    size_t count;   /* 0: the rank of A is not low, or not known to be low */
+    double *square; /* (count) squared singular values |A v_i|^2, descending */
+    double *v;      /* (count, cols) the vectors v_i */
+    double rest;    /* squared Frobenius norm of the matrix A - sum of (A v_i) v_i' */
+} Range;
+
+/* Finds the singular vectors of A whose singular values exceed sqrt(dust) times the largest one, if these
+ * vectors are few. The memory comes from `arena`. */
+Status linalg_range(const Tall *a, double dust, int threads, Range *r, Arena *arena, Error *err);
+
 typedef enum { SPECTRAL_GRAM, SPECTRAL_GESDD } SpectralMethod;
 
 typedef struct {
@@ -17,7 +35,7 @@ typedef struct {
      * are 0. If A has a low rank, norms below 1e-6 of the largest are replaced by their root mean square. */
     double *lambda;
     Eigen eigen; /* SPECTRAL_GRAM: eigenvalues and eigenvectors of the Gram matrix A'A */
-    /* the completed basis: used if most singular values are rounding errors, or if spectral_open_leading has
+    /* the completed basis: used if A has a low rank, or if spectral_open_leading has
      * computed the leading singular vectors only */
     Completion rest;
     size_t *order; /* spectral_open_leading: order[i] is the number of v_i in `rest`; NULL: i */

@@ -4,6 +4,7 @@
  * A cell is the set of all vectors of one step and worker. A plan divides a codec's bit budget between the
  * vectors of a cell. Known records are those of an interrupted comparison. */
 #include "measure/compare_parts.h"
+#include "measure/timing.h"
 
 #include "base/parallel.h"
 #include "math/radix.h"
@@ -71,7 +72,7 @@ RecordLevel compare_reach(const VectorList *vectors, uint64_t memory, bool dista
     return vectors->elements <= held ? LEVEL_RUN : largest <= held ? LEVEL_CELL : LEVEL_VECTOR;
 }
 
-Status layout_make(Layout *l, const Comparison *c, uint64_t memory, Arena *a, Error *err)
+static Status layout_make(Layout *l, const Comparison *c, uint64_t memory, Arena *a, Error *err)
 {
     const VectorList *vectors = c->vectors;
     const size_t cells = count_cells(vectors), n = vectors->count;
@@ -84,6 +85,122 @@ Status layout_make(Layout *l, const Comparison *c, uint64_t memory, Arena *a, Er
     find_cells(l, vectors);
     order_cells(l, vectors);
     return OK;
+}
+
+/* ---- plans: how a codec divides its bit budget between the vectors of a cell ---- */
+
+/* Each vector is loaded once more for the plan, before the first is encoded; loading does not count as planning time. */
+typedef struct {
+    const Comparison *c;
+    const Codec *codec;
+    CodecStates *states;
+    const Buffers *b;
+    size_t worker; /* for merges: the worker whose gradient is planned */
+} Planner;
+
+typedef struct {
+    /* The plan record of the next vector of the cell. The records follow each other in memory, `size` bytes
+     * each. Vectors that are sent raw have no record. */
+    char *next;
+    size_t size; /* bytes of a record; 0: the codec plans nothing */
+    bool failed;
+    const Error *why; /* the codec's error, if `failed` */
+    double seconds;   /* time to plan, without the time to load vectors */
+    double scratch;   /* peak bytes of working memory */
+} CellPlan;
+
+typedef struct {
+    const Planner *planner;
+    const Vector **vector; /* (`Step.count`) the vectors that are not sent raw, in the order of `Step.call` */
+    size_t at;             /* index of the last vector loaded, for error messages */
+    double loading;        /* seconds spent on loading vectors, which do not count as planning */
+    bool failed;           /* true: loading failed, which is not the codec's failure */
+} PlanSource;
+
+static const float *plan_load(void *data, size_t j, Error *err)
+{
+    PlanSource *s = data;
+    const Planner *p = s->planner;
+    const double start = clock_now();
+    const Status status = comparison_stopped(p->c) ? FAIL(err, ERR_STOPPED, "stopped")
+                          : p->c->workers ? p->c->load_worker(p->c->data, s->vector[j], p->worker, p->b->x, err)
+                                          : p->c->load(p->c->data, s->vector[j], p->b->x, err);
+    s->at = j;
+    s->failed = status != OK;
+    s->loading += clock_now() - start;
+    return s->failed ? NULL : p->b->x;
+}
+
+/* Fills in `*step` with one Call for each vector of the cell that is not sent raw, and `source->vector` with
+ * these vectors. */
+static Status open_step(Step *step, PlanSource *source, const Cell *cell, Arena *a, Error *err)
+{
+    const Planner *p = source->planner;
+    Call *call = NEW(a, Call, cell->to - cell->from);
+    source->vector = NEW(a, const Vector *, cell->to - cell->from);
+    *step = (Step){.call = call, .load = plan_load, .data = source};
+    TRY(arena_check(call && source->vector, a, err));
+    for (size_t i = cell->from; i < cell->to; i++) {
+        const Vector *v = &p->c->vectors->item[i];
+        void *state;
+        if (v->raw)
+            continue;
+        Call own = trial_call(p->c, p->codec, v, NULL, p->b->scratch, err);
+        TRY(codec_states_find(p->states, &own, v->worker_address, v->name, &state));
+        if (p->c->workers) {
+            const Exchange x = merge_exchange(p->c, p->codec, v, p->b->scratch, err);
+            own = exchange_call(&x, &(ExchangeWorker){.index = p->worker});
+            own.heard = NULL;
+        }
+        own.state = state;
+        source->vector[step->count] = v;
+        call[step->count++] = own;
+    }
+    return OK;
+}
+
+/* Makes a plan, with its records in the arena. If the codec fails, the plan stores its error. The returned
+ * Status reports only failures to load vectors or to allocate memory, and ERR_STOPPED. */
+static Status plan_make(CellPlan *plan, const Planner *p, const Cell *cell, Arena *a, Error *err)
+{
+    PlanSource source = {.planner = p};
+    Step step;
+    *plan = (CellPlan){.size = codec_plan_size(p->codec)};
+    if (!plan->size)
+        return OK;
+    TRY(open_step(&step, &source, cell, a, err));
+    plan->next = arena_take(a, step.count, plan->size);
+    TRY(arena_check(plan->next, a, err));
+    if (step.count == 0)
+        return OK;
+    const double start = clock_now();
+    arena_reset_peak(p->b->scratch);
+    arena_lend(p->b->scratch, p->b->y, lendable(p->c->vectors->largest));
+    const Status status = codec_plan(&step, plan->next);
+    arena_unlend(p->b->scratch);
+    plan->seconds = clock_now() - start - source.loading;
+    plan->scratch = (double)arena_peak(p->b->scratch);
+    if (source.failed)
+        return status;
+    plan->failed = status != OK;
+    if (!plan->failed)
+        return OK;
+    error_at(err, "%.200s", source.vector[source.at]->name);
+    Error *why = NEW(a, Error, 1);
+    TRY(arena_check(why, a, err));
+    *why = *err;
+    plan->why = why;
+    return OK;
+}
+
+/* Returns the plan record of v, the next vector of the planned cell; NULL: no plan. */
+static const void *plan_take(CellPlan *plan, const Vector *v)
+{
+    if (!plan->size || v->raw)
+        return NULL;
+    const char *record = plan->next;
+    plan->next += plan->size;
+    return record;
 }
 
 /* ---- the state of a running comparison ---- */
@@ -239,12 +356,7 @@ static Status put_pool(Engine *e, Pool *p, const Vector *first, size_t place, do
  * plan[0] becomes the failed plan. */
 static Status plan_cell(Engine *e, const Cell *cell)
 {
-    Planner p = {.c = e->c,
-                 .codec = e->c->codec[e->codec],
-                 .x = e->b.x,
-                 .y = e->b.y,
-                 .states = &e->states,
-                 .scratch = e->b.scratch};
+    Planner p = {.c = e->c, .codec = e->c->codec[e->codec], .states = &e->states, .b = &e->b};
     for (; p.worker < workers_of(e->c); p.worker++) {
         TRY(plan_make(&e->plan[p.worker], &p, cell, e->tallies, e->err));
         if (e->plan[p.worker].failed) {

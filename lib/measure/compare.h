@@ -16,7 +16,7 @@
 
 #include "compress/harness.h"
 #include "dump/groups.h"
-#include "exchange/average.h"
+#include "exchange/exchange.h"
 #include "measure/metrics.h"
 
 typedef struct {
@@ -49,7 +49,8 @@ typedef struct {
      * order statistics (Wasserstein distances, percentile classes) and no entropies. Where the error is
      * known in closed form, only repeat 0 is compared with the gradient. Merges measure errors only if the workers share
      * some of the random numbers (PART_SHARED), and decode payloads that add only once merged. A worker's states after its
-     * last step are not computed. Not allowed with `untimed`. */
+     * last step are not computed. With `untimed`, only sizes are measured, and payloads are decoded only where a next state
+     * follows from the estimate. */
     bool costs_only;
 
     /* 0: every vector is one worker's gradient. Above 0: a merge of this many workers. The mean of their
@@ -90,20 +91,12 @@ static inline uint64_t compare_pooled(bool distances)
  * each cell fit; else LEVEL_VECTOR. Records of higher levels than the returned one have no order statistics. */
 RecordLevel compare_reach(const VectorList *vectors, uint64_t memory, bool distances);
 
-/* Bytes of memory that a comparison takes. The codec's scratch memory comes on top; only running the codec tells how
- * much it is. */
-typedef struct {
-    uint64_t vectors; /* compare_least */
-    uint64_t pools;  /* order statistics of several vectors, as far as Comparison.memory permits */
-    uint64_t states; /* the codec's states */
-    uint64_t
-        payload; /* upper bound on the payload of the largest vector; in a merge, on those held at a time */
-} CompareMemory;
-CompareMemory compare_memory(const Comparison *c, const Codec *codec);
-
-/* Returns the least memory that this comparison takes with any codec: for the largest vector, its estimate and the
- * deviations over repeats, and in a merge for a worker's gradient and sums over the workers. */
-uint64_t compare_least(const Comparison *c);
+/* Returns the bytes that a comparison takes for each element of the largest vector, with any codec: for the vector, its
+ * estimate and the deviations over repeats, and in a merge (`workers` > 0) for a worker's gradient and sums over the workers. */
+static inline size_t compare_least(size_t workers)
+{
+    return 4 * sizeof(float) + (workers ? sizeof(float) + sizeof(double) : 0);
+}
 
 /* Runs the comparison. A codec's failure becomes its record's `error`, and `*failures` counts these
  * failures. A returned error comes from a callback or from a lack of memory, or is ERR_STOPPED. */
@@ -111,24 +104,17 @@ Status compare_run(const Comparison *c, size_t *failures, Arena *a, Error *err);
 
 /* ---- payload sizes, without errors or times ---- */
 
-typedef struct Sizer Sizer;
-
-/* Opens a sizer in the arena. `c` must outlive the sizer. The sizer ignores `c->codec` and `c->record`; of
- * the functions below only `sizer_solve` uses `c->repeats`. */
-Status sizer_open(Sizer **out, const Comparison *c, Arena *a, Error *err);
-void sizer_close(Sizer *s); /* NULL is allowed */
-
 /* Computes the expected bits per element over all vectors: bits_per_element_expected of a comparison with the same number
- * of repeats. Decodes only to compute states. Vectors on which the codec fails are left out; NaN: the codec fails on
- * all. */
-Status sizer_bits(Sizer *s, const Codec *codec, size_t repeats, double *bits, Error *err);
+ * of repeats. Vectors on which the codec fails are left out; NaN: the codec fails on all. Ignores c->codec and c->record;
+ * not for merges. */
+Status compare_bits(const Comparison *c, const Codec *codec, size_t repeats, double *bits, Error *err);
 
-/* Searches for the value of the codec's rate parameter (rate.h) at which `sizer_bits` gives `bits`, within the
+/* Searches for the value of the codec's rate parameter (rate.h) at which `compare_bits` gives `bits`, within the
  * relative error SIZE_TOLERANCE. If no value comes that near, takes the value whose size is nearest to `bits`.
  * Sets `*out` to the codec with this value, or to `codec` itself if it has no rate parameter. Sets `*tries` to
- * the number of calls of `sizer_bits`. */
+ * the number of calls of `compare_bits`. */
 #define SIZE_TOLERANCE 0.01
-Status sizer_solve(Sizer *s, const Codec **out, const Codec *codec, double bits, unsigned *tries, Arena *a,
-                   Error *err);
+Status compare_solve(const Comparison *c, const Codec **out, const Codec *codec, double bits, unsigned *tries,
+                     Arena *a, Error *err);
 
 #endif

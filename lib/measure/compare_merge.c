@@ -10,7 +10,6 @@
 #include "measure/compare_parts.h"
 #include "measure/timing.h"
 #include "math/stats.h"
-#include "exchange/mean.h"
 
 #include <string.h>
 

@@ -27,12 +27,16 @@ typedef struct {
     RecordLevel reach;
 } Layout;
 
+/* True: payloads are measured, but not decoded. */
+static inline bool sizes_only(const Comparison *c)
+{
+    return c->costs_only && c->untimed;
+}
+
 static inline bool measures_distances(const Comparison *c)
 {
     return !c->costs_only && !c->without_distances;
 }
-
-Status layout_make(Layout *l, const Comparison *c, uint64_t memory, Arena *a, Error *err);
 
 /* Returns the number of elements that are joined from several vectors: those of the whole run or of the
  * largest cell, depending on `l->reach`. 0: no vectors are joined. */
@@ -114,8 +118,6 @@ typedef struct {
 /* Returns the arguments of a codec's functions for a vector, in repeat 0. */
 Call trial_call(const Comparison *c, const Codec *codec, const Vector *v, const void *state, Arena *scratch,
                 Error *err);
-/* Changes a Call from `trial_call`, so that it draws the random numbers of repeat `repeat`. */
-void trial_address(Call *call, const Comparison *c, const Vector *v, uint64_t repeat);
 
 /* Measures the codec on the vector in `b->x`, into a tally that `tally_open` has prepared. The caller
  * regards errors as failures of the codec, except ERR_STOPPED and ERR_MEMORY. */
@@ -171,35 +173,6 @@ Status merge_mean(const Comparison *c, const Vector *v, const Buffers *b, Error 
 /* Measures the codec on a merge of many workers' payloads, into a tally that `tally_open` has prepared. Sets `b->x` to
  * the mean gradient if errors are measured. */
 Status merge_run(const Trial *t, const Buffers *b, Tally *tally, Error *err);
-
-/* ---- plans (compare_plan.c): a plan divides a codec's bit budget between the vectors of a cell ---- */
-typedef struct {
-    const Comparison *c;
-    const Codec *codec;
-    CodecStates *states;
-    float *x, *y; /* each has room for the largest vector */
-    Arena *scratch;
-    size_t worker; /* for merges: the worker whose gradient is planned */
-} Planner;
-
-/* A codec's plan for the vectors of a cell. */
-typedef struct {
-    /* The plan record of the next vector of the cell. The records follow each other in memory, `size` bytes
-     * each. Vectors that are sent raw have no record. */
-    char *next;
-    size_t size; /* bytes of a record; 0: the codec plans nothing */
-    bool failed;
-    const Error *why; /* the codec's error, if `failed` */
-    double seconds;   /* time to plan, without the time to load vectors */
-    double scratch;   /* peak bytes of working memory */
-} CellPlan;
-
-/* Makes a plan, with its records in the arena. If the codec fails, the plan stores its error. The returned
- * Status reports only failures to load vectors or to allocate memory, and ERR_STOPPED. */
-Status plan_make(CellPlan *plan, const Planner *p, const Cell *cell, Arena *a, Error *err);
-
-/* Returns the plan record of v, the next vector of the planned cell; NULL: no plan. */
-const void *plan_take(CellPlan *plan, const Vector *v);
 
 static inline bool comparison_stopped(const Comparison *c)
 {

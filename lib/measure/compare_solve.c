@@ -1,4 +1,5 @@
-/* compare_solve.c -- finds the argument at which a function (such as the size of a payload) has a given value.
+/* compare_solve.c -- finds the rate at which a codec's payloads have a wanted size: the argument at which a function has
+ * a given value.
  *
  * The logarithm of a payload size is nearly linear in the logarithm of the argument, so the secant method
  * works well. First it looks for a bracket: one argument with a value below the target, one with a value
@@ -7,6 +8,9 @@
  * secant keeps moving the same end of the bracket, or after four tries inside the bracket, the next argument
  * is the middle of the bracket, by the logarithm. */
 #include "measure/compare_parts.h"
+
+#include "compress/rate.h"
+#include "compress/spec.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -192,4 +196,114 @@ Status solve_search(const Solve *problem, Solution *s, Error *err)
         at = s->reached || q.ended ? NAN : choose_next(&q);
     }
     return OK;
+}
+
+/* ---- the size of payloads ---- */
+
+typedef struct {
+    const Comparison *c;
+    double bits;
+} Sizing;
+
+static Status load_sized(void *data, const Vector *v, float *x, Error *err)
+{
+    const Sizing *s = data;
+    return s->c->load(s->c->data, v, x, err);
+}
+
+static Status keep_size(void *data, const Record *r, Error *err)
+{
+    Sizing *s = data;
+    (void)err;
+    if (r->place + 1 == compare_places(s->c->vectors)) /* the record of all vectors */
+        s->bits = r->vectors ? metric_value(metric_find("bits_per_element_expected"), &r->tally) : NAN;
+    return OK;
+}
+
+Status compare_bits(const Comparison *c, const Codec *codec, size_t repeats, double *bits, Error *err)
+{
+    Sizing s = {.c = c, .bits = NAN};
+    Comparison own = *c;
+    Arena *a = arena_open(0);
+    size_t failures;
+    own.codec = &codec;
+    own.codecs = 1;
+    own.repeats = repeats;
+    own.costs_only = own.untimed = true;
+    own.data = &s;
+    own.load = load_sized;
+    own.record = keep_size;
+    const Status status = compare_run(&own, &failures, a, err);
+    arena_close(a);
+    *bits = s.bits;
+    return status;
+}
+
+/* ---- finding the rate that gives a wanted payload size ---- */
+
+typedef struct {
+    const Comparison *c;
+    const Codec *codec;
+    Rate rate;
+    size_t repeats;
+    Arena *a;
+} Turned;
+
+/* Computes the bits per element at a rate. Sets `*bits` to NaN, which ends the search, if the codec refuses
+ * the rate or fails on all vectors, or if all payloads are empty. */
+static Status size_at(void *data, double rate, double *bits, Error *err)
+{
+    const Turned *t = data;
+    const ArenaMark mark = arena_mark(t->a);
+    const Codec *codec;
+    Error why;
+    *bits = NAN;
+    const Status status = rate_set(&codec, t->codec, &t->rate, rate, t->a, &why) == OK
+                              ? compare_bits(t->c, codec, t->repeats, bits, err)
+                              : OK;
+    arena_rewind(t->a, mark);
+    if (*bits == 0)
+        *bits = NAN;
+    return status;
+}
+
+/* The search aims closer than SIZE_TOLERANCE, so that a mean over few repeats that is taken as reached is near the
+ * expected size. The first search of `compare_solve` computes at most ROUGH_TRIES sizes, and stops within the relative
+ * tolerance ROUGH. */
+#define AIM (SIZE_TOLERANCE / 4)
+enum { ROUGH_TRIES = 5 };
+#define ROUGH 0.03
+
+/* For random codecs, searches first with repeat 0 only, then with all repeats, from the rate that the first
+ * search found. */
+Status compare_solve(const Comparison *c, const Codec **out, const Codec *codec, double bits, unsigned *tries,
+                     Arena *a, Error *err)
+{
+    Turned t = {.c = c, .codec = codec, .repeats = c->repeats, .a = a};
+    *tries = 0;
+    *out = codec;
+    if (!rate_find(&t.rate, codec, true))
+        return OK;
+    Solve problem = {.target = bits,
+                     .tolerance = AIM,
+                     .whole = t.rate.key->type == PARAM_INT,
+                     .of = size_at,
+                     .data = &t};
+    Solution found = {.slope = NAN};
+    rate_range(&t.rate, &problem.low, &problem.high, &found.at);
+    if (t.repeats > 1 && codec_traits(codec) & RANDOM) {
+        t.repeats = 1;
+        problem.most = ROUGH_TRIES;
+        problem.tolerance = ROUGH;
+        TRY(solve_search(&problem, &found, err));
+        *tries += found.tries;
+        t.repeats = c->repeats;
+        problem.most = 0;
+        problem.tolerance = AIM;
+    }
+    if (isnan(found.at))
+        return OK;
+    TRY(solve_search(&problem, &found, err));
+    *tries += found.tries;
+    return isnan(found.at) ? OK : rate_set(out, codec, &t.rate, found.at, a, err);
 }

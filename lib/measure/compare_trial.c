@@ -45,6 +45,13 @@ static Status receive(void *arg)
     return codec_receive(&run->call, &run->message, run->b->y);
 }
 
+/* Changes a Call from `trial_call`, so that it draws the random numbers of repeat `repeat`. */
+static void trial_address(Call *call, const Comparison *c, const Vector *v, uint64_t repeat)
+{
+    call->rng = vector_rng(v, c->seed, repeat);
+    call->rng_shared = vector_rng_shared(v, c->seed, repeat);
+}
+
 Call trial_call(const Comparison *c, const Codec *codec, const Vector *v, const void *state, Arena *scratch,
                 Error *err)
 {
@@ -57,12 +64,6 @@ Call trial_call(const Comparison *c, const Codec *codec, const Vector *v, const 
                  .err = err};
     trial_address(&call, c, v, 0);
     return call;
-}
-
-void trial_address(Call *call, const Comparison *c, const Vector *v, uint64_t repeat)
-{
-    call->rng = vector_rng(v, c->seed, repeat);
-    call->rng_shared = vector_rng_shared(v, c->seed, repeat);
 }
 
 static void set_address(Run *run, uint64_t repeat)
@@ -145,6 +146,24 @@ static size_t draws_of(const Trial *t)
     return codec_traits(t->codec) & RANDOM ? t->c->repeats : 1;
 }
 
+static Status report_streams(Run *run)
+{
+    run->streams = (Streams){0};
+    run->call.streams = &run->streams;
+    const Status sent = send(run);
+    run->call.streams = NULL;
+    return sent;
+}
+
+static Status size_repeat(Run *run, size_t r, Tally *tally)
+{
+    TRY(check_stop(run));
+    set_address(run, r);
+    TRY(report_streams(run));
+    note_size(run, r, tally);
+    return OK;
+}
+
 static Status repeat(Run *run, const MeasuredVector *s, size_t r, Tally *tally)
 {
     Arena *a = run->call.scratch;
@@ -154,11 +173,7 @@ static Status repeat(Run *run, const MeasuredVector *s, size_t r, Tally *tally)
     set_address(run, r);
     arena_reset_peak(a);
     if (r == 0 || (r < tally->decoded && !run->t->c->costs_only)) {
-        run->streams = (Streams){0};
-        run->call.streams = &run->streams;
-        const Status sent = send(run);
-        run->call.streams = NULL;
-        TRY(sent);
+        TRY(report_streams(run));
         if (r == 0 || !timed) /* the first decoding is a warm-up for the timed ones */
             TRY(receive(run));
     }
@@ -264,9 +279,11 @@ static void add_moments(Run *run, Tally *tally)
  * later repeats have overwritten it. */
 static Status conclude(Run *run, Tally *tally)
 {
-    know_errors(run, tally, add_moments);
+    if (!sizes_only(run->t->c))
+        know_errors(run, tally, add_moments);
     if (!run->t->state || !run->t->settles)
         return OK;
+    set_address(run, 0);
     if (draws_of(run->t) > 1)
         TRY(send(run));
     TRY(receive(run));
@@ -293,6 +310,9 @@ static Status prepare(Run *run, MeasuredVector *s, Tally *tally)
     TRY(arena_check(run->payload.data, run->b->payloads, run->call.err));
     if (t->state)
         TRY(codec_train(&run->call, run->b->x, t->state)); /* with the random numbers of repeat 0 */
+    tally->n = (double)n;
+    if (sizes_only(t->c))
+        return OK;
     know_errors(run, tally, expect);
     *s = (MeasuredVector){
         .x = run->b->x, .n = n, .threads = t->c->threads, .scratch = run->call.scratch, .err = run->call.err};
@@ -308,7 +328,8 @@ static Status prepare(Run *run, MeasuredVector *s, Tally *tally)
 static Status finish(Run *run, const MeasuredVector *s, Tally *tally)
 {
     const Trial *t = run->t;
-    TRY(tally_spread(tally, s));
+    if (!sizes_only(t->c))
+        TRY(tally_spread(tally, s));
     const double draws = (double)run->sizes.bytes.n;
     sizes_spread(&run->sizes, tally);
     tally->size = run->expected.mean;
@@ -329,8 +350,8 @@ Status trial_run(const Trial *t, const Buffers *b, Tally *tally, Error *err)
     MeasuredVector s;
     run.call.plan = t->plan ? t->plan[0] : NULL;
     Status status = prepare(&run, &s, tally);
-    for (size_t r = 0; r < t->c->repeats && status == OK; r++)
-        status = repeat(&run, &s, r, tally);
+    for (size_t r = 0; r < (sizes_only(t->c) ? draws_of(t) : t->c->repeats) && status == OK; r++)
+        status = sizes_only(t->c) ? size_repeat(&run, r, tally) : repeat(&run, &s, r, tally);
     if (status == OK)
         status = finish(&run, &s, tally);
     arena_rewind(b->scratch, scratch);

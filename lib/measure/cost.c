@@ -203,28 +203,14 @@ CostFigures cost_figures(const Iteration *it, const Iteration *plain, double ban
     return f;
 }
 
-static double squared(double a, double b)
-{
-    return (a - b) * (a - b);
-}
+/* CostFigures is an array of doubles, too. */
+enum { FIGURES = sizeof(CostFigures) / sizeof(double) };
 
 static void add_squares(CostFigures *sum, const CostFigures *a, const CostFigures *b)
 {
-    sum->time.compute += squared(a->time.compute, b->time.compute);
-    sum->time.encode += squared(a->time.encode, b->time.encode);
-    sum->time.comm += squared(a->time.comm, b->time.comm);
-    sum->time.decode += squared(a->time.decode, b->time.decode);
-    sum->time.total += squared(a->time.total, b->time.total);
-    sum->speedup += squared(a->speedup, b->speedup);
-    sum->break_even += squared(a->break_even, b->break_even);
-}
-
-static CostFigures roots(const CostFigures *sum)
-{
-    return (CostFigures){{sqrt(sum->time.compute), sqrt(sum->time.encode), sqrt(sum->time.comm),
-                          sqrt(sum->time.decode), sqrt(sum->time.total)},
-                         sqrt(sum->speedup),
-                         sqrt(sum->break_even)};
+    const double *x = (const double *)a, *y = (const double *)b;
+    for (size_t i = 0; i < FIGURES; i++)
+        ((double *)sum)[i] += (x[i] - y[i]) * (x[i] - y[i]);
 }
 
 CostFigures cost_errors(const Iteration *it, const Iteration *plain, bool same, double compute_se,
@@ -251,5 +237,7 @@ CostFigures cost_errors(const Iteration *it, const Iteration *plain, bool same, 
         after = cost_figures(&own, &other, bandwidth);
         add_squares(&sum, &after, &before);
     }
-    return roots(&sum);
+    for (size_t i = 0; i < FIGURES; i++)
+        ((double *)&sum)[i] = sqrt(((double *)&sum)[i]);
+    return sum;
 }

@@ -56,10 +56,6 @@ static double compression(const Tally *t)
 {
     return ratio(raw_total(t), t->bytes);
 }
-static double compression16(const Tally *t)
-{
-    return compression(t) / 2;
-}
 static double bits_per_element(const Tally *t)
 {
     return ratio(8 * t->bytes, t->n);
@@ -116,25 +112,13 @@ static double bits_se(const Tally *t)
 {
     return ratio(8 * bytes_se(t) * t->cells, t->n);
 }
-static double ratio16_expected(const Tally *t)
-{
-    return ratio_expected(t) / 2;
-}
 static double ratio_se(const Tally *t)
 {
     return compression(t) * ratio(bytes_se(t) * t->cells, t->bytes);
 }
-static double ratio16_se(const Tally *t)
-{
-    return ratio_se(t) / 2;
-}
 static double ratio_expected_se(const Tally *t)
 {
     return ratio_expected(t) * ratio(bytes_expected_se(t), bytes_expected(t));
-}
-static double ratio16_expected_se(const Tally *t)
-{
-    return ratio_expected_se(t) / 2;
 }
 static double encode_ms_se(const Tally *t)
 {
@@ -489,7 +473,7 @@ const Metric metrics[] = {
     {"bytes_min", FORM_COUNT, PER_CELL(bytes_min)},
     {"bytes_max", FORM_COUNT, PER_CELL(bytes_max)},
     {"ratio", FORM_REAL, .of = compression},
-    {"ratio16", FORM_REAL, .of = compression16},
+    {"ratio16", FORM_REAL, .of = compression, .half = true},
     {"bits_per_element", FORM_REAL, .of = bits_per_element, .draw = bits_of},
     {"encode_ms", FORM_TIME, PER_CELL(encode)},
     {"encode_ms_min", FORM_TIME, PER_CELL(encode_min)},
@@ -546,7 +530,7 @@ const Metric metrics[] = {
     {"ratio_expected", FORM_REAL, .of = ratio_expected},
     {"ratio_expected_se", FORM_REAL, .of = ratio_expected_se},
     {"ratio_se", FORM_REAL, .of = ratio_se},
-    {"ratio16_expected", FORM_REAL, .of = ratio16_expected},
+    {"ratio16_expected", FORM_REAL, .of = ratio_expected, .half = true},
     {"second_moment_expected", FORM_REAL, .of = second_moment_expected},
     {"second_moment_se", FORM_REAL, .each = second_moment_of},
     {"variance_se", FORM_REAL, .of = variance_se},
@@ -565,8 +549,8 @@ const Metric metrics[] = {
     {"density_se", FORM_REAL, .each = density_of},
     {"gain_freedom", FORM_REAL, .of = gain_freedom},
     {"gain_l1_freedom", FORM_REAL, .of = gain_l1_freedom},
-    {"ratio16_se", FORM_REAL, .of = ratio16_se},
-    {"ratio16_expected_se", FORM_REAL, .of = ratio16_expected_se},
+    {"ratio16_se", FORM_REAL, .of = ratio_se, .half = true},
+    {"ratio16_expected_se", FORM_REAL, .of = ratio_expected_se, .half = true},
     {"variance_expected_se", FORM_REAL, .of = expected_se},
     {"relative_error_expected_se", FORM_REAL, .of = relative_error_expected_se},
     {"second_moment_expected_se", FORM_REAL, .of = second_moment_expected_se},
@@ -578,7 +562,7 @@ const Metric metrics[] = {
 double metric_value(const Metric *m, const Tally *t)
 {
     if (m->of)
-        return m->of(t);
+        return m->half ? m->of(t) / 2 : m->of(t);
     if (m->each)
         return values_se(t, m->each);
     const double v = *(const double *)((const char *)t + m->at) * (m->form == FORM_TIME ? 1e3 : 1);

@@ -144,6 +144,7 @@ typedef struct {
     double (*each)(const Tally *t, size_t r);
     size_t at;     /* the value is the member of the Tally at this offset, in seconds for FORM_TIME */
     bool per_cell; /* true: the value is divided by Tally.cells */
+    bool half;     /* true: the value is half of `of`, for data of 16 bits */
     /* computes the value for decoded repeat r; NULL: the metric is not a mean over repeats */
     double (*draw)(const Tally *t, size_t r);
 } Metric;

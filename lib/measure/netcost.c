@@ -4,7 +4,6 @@
 #include "base/file.h"
 #include "base/json.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,22 +34,6 @@ const char *link_name(const void *data, size_t i)
     return links[i].name;
 }
 
-/* Returns the preset that `name` may mean: "10G", "10gbe" and "10 Gbps" mean the one that ends in 10g. */
-static const char *nearest_preset(const char *name)
-{
-    const size_t digits = strspn(name, "0123456789");
-    const char letter = (char)tolower((unsigned char)name[digits + (name[digits] == ' ')]);
-    for (const Link *l = links; digits && l->name; l++) {
-        const size_t length = strlen(l->name);
-        if (length > digits + 1 && l->name[length - 1] == letter &&
-            !strncmp(l->name + length - 1 - digits, name, digits) &&
-            !isdigit((unsigned char)l->name[length - 2 - digits]))
-            return l->name;
-    }
-    const char *near = text_nearest(name, link_name, NULL);
-    return near ? near : links[0].name;
-}
-
 static Status find_preset(Link *out, const char *name, Error *err)
 {
     for (const Link *l = links; l->name; l++)
@@ -59,6 +42,7 @@ static Status find_preset(Link *out, const char *name, Error *err)
             return OK;
         }
     char all[200];
+    const char *near = text_nearest(name, link_name, NULL);
     FAIL(err, ERR_USAGE, "link \"%.60s\": no such preset", name);
     if (*name >= '0' && *name <= '9')
         return error_hint(err, "a link has a latency, too: --link alpha=50us,beta=%.30s, or a preset: %s",
@@ -67,7 +51,7 @@ static Status find_preset(Link *out, const char *name, Error *err)
     return error_hint(
         err,
         "--link %s, or of your own: --link alpha=50us,beta=10Gbit, or FILE.json of atomo-bench link; there are %s",
-        nearest_preset(name), text_names(all, sizeof all, link_name, NULL));
+        near ? near : links[0].name, text_names(all, sizeof all, link_name, NULL));
 }
 
 /* ---- links given as latency and bandwidth ---- */
@@ -193,11 +177,6 @@ Status link_read(Link *out, const char *text, Arena *a, Error *err)
     double value[2] = {NAN, NAN};
     if (text_ends(text, ".json"))
         return link_load(out, text, a, err);
-    if (text_ends(text, ".csv")) {
-        FAIL(err, ERR_USAGE, "link %.200s: a CSV result is not read, want JSON", text);
-        return error_hint(err,
-                          "mpirun -n 2 atomo-bench link -o link.json measures a link and writes such a file");
-    }
     if (!strchr(text, '='))
         return find_preset(out, text, err);
     char *name = text_copy(a, text), *items = text_copy(a, text), *rest = NULL;

@@ -1,10 +1,523 @@
-/* verify.c -- lists the statements of the ATOMO paper, and checks one (verify.h). */
+/* verify.c -- lists the statements of the ATOMO paper, and checks one (verify.h). Statements on means of draws and on
+ * matrices are in verify_moments.c. */
 #include "measure/verify_parts.h"
+#include "base/parallel.h"
+#include "dump/describe.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <float.h>
 
-/* ---- statements ---- */
+/* ---- Lemmas 2 and 3 and Theorem 4: which sampling probabilities p are best ----
+ *
+ * Let f(p) = sum lambda_i^2 / p_i. The paper's problem (4) is to minimise f(p) with sum p = s. Problem (3)
+ * also requires p <= 1. A lemma on all feasible p is checked on many p: near the best p, far from it, and with
+ * equal p_i. Values of f are divided by |lambda|^2. */
+
+static double f_of(const double *lambda, const double *p, size_t n)
+{
+    double sum = 0;
+    for (size_t i = n; i-- > 0;)
+        sum += lambda[i] * (lambda[i] / p[i]);
+    return sum;
+}
+
+/* Makes random weights, which the caller scales to probabilities: powers of lambda times random factors, from
+ * nearly lambda itself (the best p) to weights that hardly depend on lambda. */
+enum { TRIES = 24 };
+static void random_weights(const VerifySubject *s, size_t try, double *w)
+{
+    static const double power[] = {1, 1, 0, 0.5, 1.5, 2}, noise[] = {0.01, 0.3, 1, 3};
+    const Rng rng = subject_rng(s, FOR_CHANCES);
+    const size_t n = s->part.count;
+    rng_units(&rng, USE_SAMPLE, try * n, n, w);
+    for (size_t i = 0; i < n; i++) {
+        w[i] = pow(s->part.lambda[i] / s->part.most, power[try % countof(power)]) *
+               exp(noise[try / countof(power)] * (2 * w[i] - 1));
+        w[i] = fmax(w[i], 1e-100);
+    }
+}
+
+/* Scales w to the sum s, so that w is feasible for problem (4). */
+static void relaxed_chances(double *w, size_t n, double s)
+{
+    double sum = 0;
+    for (size_t i = n; i-- > 0;)
+        sum += w[i];
+    for (size_t i = 0; i < n; i++)
+        w[i] *= s / sum;
+}
+
+/* Replaces w by min(1, w / level), with the level that gives the sum s, so that w is feasible for problem
+ * (3). */
+static void feasible_chances(double *w, size_t n, double s)
+{
+    double low = 0, high = 0, sum = 0;
+    for (size_t i = n; i-- > 0;)
+        high += w[i] / s;
+    for (int k = 0; k < 200; k++) {
+        const double middle = low + (high - low) / 2;
+        sum = 0;
+        for (size_t i = 0; i < n; i++)
+            sum += chance_at(middle, w[i]);
+        *(sum > s ? &low : &high) = middle;
+    }
+    for (size_t i = 0; i < n; i++)
+        w[i] = chance_at(high, w[i]);
+}
+
+/* A budget s is balanced if s lambda_i / |lambda|_1 <= 1 for all i. Returns a budget between the largest
+ * balanced budget and n, or 0 if the magnitudes are nearly equal, so that there is none. */
+static double unbalanced(double l1, double most, size_t count)
+{
+    const double edge = l1 / most, all = (double)count, s = sqrt(edge * all), ahead = s / edge - 1;
+    return count > 1 && ahead * ahead / s > 1e-8 ? s : 0;
+}
+
+/* ---- Lemma 2: sum lambda_i^2 / p_i is at least |lambda|_1^2 / s for every p with sum p = s ---- */
+
+static Status check_bound(VerifySubject *s, VerifyVerdict *v)
+{
+    const VerifyPart *p = &s->part;
+    double *w = NEW(s->a, double, p->count);
+    const double budget = fmax(0.5, (double)p->count / 10), bound = p->l1 * p->l1 / budget / p->squares;
+    TRY(arena_check(w, s->a, s->err));
+    for (size_t try = 0; try < TRIES; try++) {
+        random_weights(s, try, w);
+        relaxed_chances(w, p->count, budget);
+        verdict_take(v, f_of(p->lambda, w, p->count) / p->squares, bound, 1e-12 * bound,
+                     "s = %.4g, try %zu of %d", budget, try + 1, TRIES);
+    }
+    return OK;
+}
+
+/* Computes the second moment for the p of Algorithm 1 at a balanced budget, where no p is limited to 1. */
+static Status balanced_second(VerifySubject *s, double budget, double *second)
+{
+    Level level;
+    TRY(arena_check(s->methods->level(s->part.x, s->part.n, budget, s->threads, s->a, &level), s->a, s->err));
+    *second = spend_part(s->part.lambda, s->part.count, budget, level.tau).second / s->part.squares;
+    return OK;
+}
+
+static Status check_equality(VerifySubject *s, VerifyVerdict *v)
+{
+    const VerifyPart *p = &s->part;
+    for (double share = 0.1; share < 1; share += 0.4) {
+        const double budget = share * p->l1 / p->most, bound = p->l1 * p->l1 / budget / p->squares;
+        double second = NAN;
+        TRY(balanced_second(s, budget, &second));
+        verdict_take(v, second, bound, 1e-9 * bound, "s = %.4g", budget);
+    }
+    return OK;
+}
+
+/* ---- Lemma 3: if the budget is unbalanced (some p would exceed 1), the best p has p_0 = 1 ---- */
+
+static Status check_lemma_3(VerifySubject *s, VerifyVerdict *v)
+{
+    const VerifyPart *p = &s->part;
+    const double budget = unbalanced(p->l1, p->most, p->count);
+    double *q = NEW(s->a, double, p->count), best;
+    Level level;
+    TRY(arena_check(q, s->a, s->err));
+    if (budget == 0)
+        return OK;
+    TRY(arena_check(s->methods->level(p->x, p->n, budget, s->threads, s->a, &level), s->a, s->err));
+    best = spend_part(p->lambda, p->count, budget, level.tau).second / p->squares;
+    if (chance_at(level.tau, p->most) < 1)
+        best = NAN;
+    for (size_t try = 0; try < TRIES; try++) {
+        random_weights(s, try, q);
+        feasible_chances(q, p->count, budget);
+        const double other = f_of(p->lambda, q, p->count) / p->squares;
+        verdict_take(v, best, other, 1e-12 * other, "s = %.4g, try %zu of %d", budget, try + 1, TRIES);
+    }
+    return OK;
+}
+
+/* ---- Theorem 4: second moments at balanced and at unbalanced budgets ---- */
+
+static Status whole_second(VerifySubject *s, double budget, double *second)
+{
+    const ArenaMark mark = arena_mark(s->a);
+    Level level;
+    Spent spent;
+    TRY(arena_check(s->methods->level(s->x, s->n, budget, s->threads, s->a, &level), s->a, s->err));
+    TRY(spend_floats(s, budget, &level, &spent));
+    *second = spent.second / s->squares;
+    arena_rewind(s->a, mark);
+    return OK;
+}
+
+static Status check_balanced(VerifySubject *s, VerifyVerdict *v)
+{
+    const double budget = s->l1 / s->most / 2, bound = s->l1 * s->l1 / budget / s->squares;
+    double second = NAN;
+    TRY(whole_second(s, budget, &second));
+    verdict_take(v, second, bound, 1e-9 * bound, "s = %.4g", budget);
+    return OK;
+}
+
+static Status check_unbalanced(VerifySubject *s, VerifyVerdict *v)
+{
+    const double budget = unbalanced(s->l1, s->most, s->nonzero);
+    double second = NAN;
+    if (budget == 0)
+        return OK;
+    TRY(whole_second(s, budget, &second));
+    const double bound = s->l1 * s->l1 / budget / s->squares;
+    verdict_take(v, second, bound, 1e-12 * bound, "s = %.4g", budget);
+    return OK;
+}
+
+/* Checks Theorem 4 on atoms that are not orthogonal; E |estimate|^2 is computed over all possible draws. */
+static Status check_cross(VerifySubject *s, VerifyVerdict *v)
+{
+    AtomSet set;
+    double most = 0;
+    TRY(atomset_overlapping(s, &set));
+    for (size_t i = 0; i < set.count; i++)
+        most = fmax(most, set.lambda[i]);
+    if (most == 0)
+        return OK;
+    TRY(atomset_spend(s, &set, 0.9 * set.l1 / most));
+    const double left = atomset_outcomes(&set).mean / set.squares;
+    const double right = (set.l1 * set.l1 / set.budget + set.cross) / set.squares;
+    verdict_take(v, left, right, 1e-9 * right, "s = %.4g, phi = %.4g", set.budget, set.cross / set.squares);
+    return OK;
+}
+
+static const VerifyStatement lemma_statements[] = {
+    {"Lemma 2: bound", "f(p) >= |lambda|_1^2 / s for 24 random feasible p of (4)", AT_LEAST, NEEDS_SEVERAL,
+     check_bound},
+    {"Lemma 2: equality",
+     "f(p) = |lambda|_1^2 / s at p = c |lambda|, c = s / |lambda|_1 (A.1 prints its inverse)", EQUAL,
+     NEEDS_NONZERO, check_equality},
+    {"Lemma 3", "s-unbalanced: Algorithm 1 has p_1 = 1 and f(p) <= f(q) for 24 random feasible q", AT_MOST,
+     NEEDS_SEVERAL, check_lemma_3},
+    {"Theorem 4: balanced", "Algorithm 1 on all elements: E|ghat|^2 = |lambda|_1^2 / s", EQUAL, NEEDS_NONZERO,
+     check_balanced},
+    {"Theorem 4: unbalanced", "Algorithm 1 on all elements: E|ghat|^2 > |lambda|_1^2 / s", ABOVE,
+     NEEDS_SEVERAL, check_unbalanced},
+    {"Theorem 4: cross terms", "atoms that are not orthogonal: E|ghat|^2 = |lambda|_1^2 / s + phi(g)", EQUAL,
+     NEEDS_SEVERAL, check_cross},
+    {0},
+};
+
+/* ---- Lemma 9, and the statements about Algorithm 1 ----
+ *
+ * Algorithm 1 finds the water level tau at which the probabilities p_i = min(1, |lambda_i| / tau) add up to the budget s.
+ *
+ * The paper's conditions (14) lack a square and a sign in print. They should be: 1 - p_i >= 0, lambda_i^2 /
+ * p_i^2 - mu >= 0, and one of these two terms is 0. So tau = sqrt(mu). */
+
+/* Writes the budgets to test for `count` non-zero elements, each below `count`, and returns their number. */
+enum { BUDGETS = 6 };
+static size_t budgets_of(double l1, double most, size_t count, double budget[BUDGETS])
+{
+    const double all = (double)count;
+    const double wish[BUDGETS] = {fmin(0.5, all / 2), fmax(1, all / 100), l1 / most, all / 10, all / 2,
+                                  0.9 * all};
+    size_t kept = 0;
+    for (size_t i = 0; i < BUDGETS; i++)
+        if (wish[i] > 0 && wish[i] < all)
+            budget[kept++] = wish[i];
+    return kept;
+}
+
+/* The water levels of Algorithm 1 at `count` budgets, and sums over the probabilities at each water level. */
+typedef struct Spendings {
+    size_t count;
+    double budget[BUDGETS];
+    Level level[BUDGETS];
+    Spent spent[BUDGETS];
+} Spendings;
+
+static Status make_spendings(VerifySubject *s)
+{
+    if (s->spendings)
+        return OK;
+    Spendings *all = NEW_ZERO(s->a, Spendings, 1);
+    TRY(arena_check(all, s->a, s->err));
+    all->count = budgets_of(s->l1, s->most, s->nonzero, all->budget);
+    for (size_t i = 0; i < all->count; i++) {
+        const ArenaMark mark = arena_mark(s->a);
+        TRY(arena_check(s->methods->level(s->x, s->n, all->budget[i], s->threads, s->a, &all->level[i]), s->a,
+                        s->err));
+        TRY(spend_floats(s, all->budget[i], &all->level[i], &all->spent[i]));
+        arena_rewind(s->a, mark);
+    }
+    s->spendings = all;
+    return OK;
+}
+
+static Status check_budget(VerifySubject *s, VerifyVerdict *v)
+{
+    const double all = (double)s->nonzero, plenty = 2 * all + 1;
+    Level level;
+    TRY(make_spendings(s));
+    for (size_t i = 0; i < s->spendings->count; i++) {
+        const double budget = s->spendings->budget[i];
+        verdict_take(v, s->spendings->spent[i].sum, budget, 1e-9 * budget, "s = %.4g", budget);
+    }
+    TRY(arena_check(s->methods->level(s->x, s->n, plenty, s->threads, s->a, &level), s->a, s->err));
+    verdict_take(v, level.tau > 0 ? 0 : (double)level.heavy, all, 0, "s = %.4g", plenty);
+    return OK;
+}
+
+static Status check_kkt(VerifySubject *s, VerifyVerdict *v)
+{
+    TRY(make_spendings(s));
+    for (size_t i = 0; i < s->spendings->count; i++) {
+        const Spent *spent = &s->spendings->spent[i];
+        const double stated = spent->heavy == s->spendings->level[i].heavy ? 0 : 1;
+        verdict_take(v, fmax(spent->violation, stated), 0, 1e-9, "s = %.4g, %zu of them always kept",
+                     s->spendings->budget[i], spent->heavy);
+    }
+    return OK;
+}
+
+static Status check_lemma_9(VerifySubject *s, VerifyVerdict *v)
+{
+    TRY(make_spendings(s));
+    for (size_t i = 0; i < s->spendings->count; i++)
+        verdict_take(v, s->spendings->spent[i].least, 1, 1e-9, "s = %.4g", s->spendings->budget[i]);
+    return OK;
+}
+
+static const VerifyStatement level_statements[] = {
+    {"Algorithm 1: budget",
+     "sum p = min(s, number of lambda_i that are not 0), at six budgets, on all elements", EQUAL,
+     NEEDS_NONZERO, check_budget},
+    {"Algorithm 1: KKT",
+     "(14) is met: 0 <= 1 - p_i, perp. to lambda_i^2 / p_i^2 - mu >= 0 (square, sign misprinted)", EQUAL,
+     NEEDS_SEVERAL, check_kkt},
+    {"Lemma 9",
+     "least p_i over s lambda_i^2 / (n |lambda|^2) >= 1 (the proof compares with f(pbar), not f(q))",
+     AT_LEAST, NEEDS_SEVERAL, check_lemma_9},
+    {0},
+};
+
+/* ---- Theorem 5 ----
+ *
+ * The l_q-quantisation L_q(g)_i = |g|_q
+ * sign(g_i) zeta_i, where zeta_i is 1 with probability |g_i| / |g|_q and else 0, equals Algorithm 1 with the
+ * budget |g|_1 / |g|_q. q = 2 is 1-bit QSGD; q = infinity is TernGrad. Two misprints of the paper are
+ * corrected here: it prints Q(q) instead of Q(g), and L_q(v) instead of L_q(g). */
+
+static const double powers[] = {0.5, 1, 1.5, 2, 3, 4, INFINITY};
+enum { POWERS = countof(powers), SQUARE = 3, LARGEST = 6 };
+
+/* ---- norms ---- */
+
+static double power(double v, double q)
+{
+    const double square = v * v;
+    return q == 0.5   ? sqrt(v)
+           : q == 1   ? v
+           : q == 1.5 ? v * sqrt(v)
+           : q == 2   ? square
+           : q == 3   ? square * v
+                      : square * square;
+}
+
+typedef struct {
+    const float *x;
+    size_t n;
+    double most, (*part)[POWERS]; /* for each block: the sum of (|x| / most)^q for each finite q */
+} Norming;
+
+static void norm_block(void *data, size_t block)
+{
+    const Norming *s = data;
+    const float *x = s->x + block * BLOCK;
+    for (size_t k = 0; k < LARGEST; k++) {
+        double sum = 0;
+        for (size_t i = 0; i < block_size(s->n, block); i++)
+            sum += power(fabs((double)x[i]) / s->most, powers[k]);
+        s->part[block][k] = sum;
+    }
+}
+
+static Status norms_of(VerifySubject *s, double norm[POWERS])
+{
+    const ArenaMark mark = arena_mark(s->a);
+    const size_t blocks = blocks_of(s->n);
+    Norming job = {s->x, s->n, s->most, arena_take(s->a, blocks, sizeof(double[POWERS]))};
+    TRY(arena_check(job.part, s->a, s->err));
+    parallel_for(s->threads, blocks, norm_block, &job);
+    for (size_t k = 0; k < LARGEST; k++) {
+        double sum = 0;
+        for (size_t b = 0; b < blocks; b++)
+            sum += job.part[b][k];
+        norm[k] = fmax(s->most, s->most * pow(sum, 1 / powers[k]));
+    }
+    norm[LARGEST] = s->most;
+    arena_rewind(s->a, mark);
+    return OK;
+}
+
+static Status need_norms(VerifySubject *s)
+{
+    if (s->norm)
+        return OK;
+    s->norm = NEW_ZERO(s->a, double, POWERS);
+    TRY(arena_check(s->norm, s->a, s->err));
+    return s->most > 0 ? norms_of(s, s->norm) : OK;
+}
+
+/* True if float32, in which the scale is sent, can represent it. */
+static bool in_range(double norm)
+{
+    return norm <= (double)FLT_MAX;
+}
+
+static double rounding(double norm)
+{
+    return 1e-6 + (double)FLT_TRUE_MIN / norm;
+}
+
+/* ---- probabilities ---- */
+
+static Status check_probabilities(VerifySubject *s, VerifyVerdict *v)
+{
+    TRY(need_norms(s));
+    for (size_t k = 0; k < POWERS && s->most > 0; k++) {
+        const ArenaMark mark = arena_mark(s->a);
+        const double budget = s->l1 / s->norm[k];
+        Level level;
+        TRY(arena_check(s->methods->level(s->x, s->n, budget, s->threads, s->a, &level), s->a, s->err));
+        /* tau must be |g|_q, because p_i = |g_i| / tau must be |g_i| / |g|_q. If tau = 0, Algorithm 1 has
+         * p_i = 1 for all non-zero g_i. That is right only if all these |g_i| are |g|_q, so their mean takes
+         * the place of tau. */
+        const double scale = level.tau > 0 ? level.tau : s->l1 / (double)s->nonzero,
+                     right = s->norm[k] / s->most;
+        verdict_take(v, scale / s->most, right, 1e-9 * right, "q = %g, s = %.4g", powers[k], budget);
+        arena_rewind(s->a, mark);
+    }
+    return OK;
+}
+
+/* ---- second moments of quantised vectors ---- */
+
+/* Sets *raw to whether the codec sends x as raw floats, as it does for short vectors only. */
+static Status travels_raw(Coded *c, const float *x, bool *raw)
+{
+    *raw = false;
+    if (c->shape.n > VERIFY_PART)
+        return OK;
+    TRY(coded_draw(c, x, 0));
+    *raw = coded_plain(c, x);
+    return OK;
+}
+
+static const char *lq_spec(double q, char spec[32])
+{
+    snprintf(spec, 32, "lq:q=%g", q);
+    return spec;
+}
+
+static Status check_second(VerifySubject *s, VerifyVerdict *v)
+{
+    TRY(need_norms(s));
+    const Shape shape = shape_vector(s->n);
+    for (size_t k = 0; k < POWERS && s->most > 0; k++) {
+        const ArenaMark mark = arena_mark(s->a);
+        Coded coded;
+        char spec[32];
+        bool raw;
+        if (!in_range(s->norm[k]))
+            continue;
+        TRY(coded_open(&coded, s, lq_spec(powers[k], spec), &shape));
+        TRY(travels_raw(&coded, s->x, &raw));
+        coded.call.shape = &coded.shape;
+        const double left = codec_variance(&coded.call, s->x) / s->squares + 1;
+        const double right = s->l1 / s->squares * s->norm[k];
+        if (!raw && !isnan(left)) /* left is NaN where float32's range leaves no closed form */
+            verdict_take(v, left, right, rounding(s->norm[k]) * right, "q = %g", powers[k]);
+        arena_rewind(s->a, mark);
+    }
+    return OK;
+}
+
+/* ---- with equal random numbers, the codecs decode to equal vectors ---- */
+
+/* Decodes draws of `entry` and of the codec `spec` with equal random numbers, and counts the elements that
+ * differ by more than the rounding of the scale. */
+static Status count_different(VerifySubject *s, const char *spec, size_t n, double budget, size_t draws,
+                              size_t *count, bool *raw)
+{
+    const Shape shape = shape_vector(n);
+    Coded ours, theirs;
+    char entry[64];
+    *count = 0;
+    *raw = false;
+    snprintf(entry, sizeof entry, "entry:budget=%.17g", budget);
+    TRY(coded_open(&ours, s, entry, &shape));
+    TRY(coded_open(&theirs, s, spec, &shape));
+    for (size_t r = 0; r < draws && !*raw; r++) {
+        TRY(coded_draw(&ours, s->x, r));
+        TRY(coded_draw(&theirs, s->x, r));
+        *raw = coded_plain(&ours, s->x) != coded_plain(&theirs, s->x);
+        for (size_t i = 0; i < n; i++)
+            *count += !(fabsf(ours.y[i] - theirs.y[i]) <= FLT_EPSILON * fabsf(theirs.y[i]));
+    }
+    return OK;
+}
+
+static Status same_vectors(VerifySubject *s, VerifyVerdict *v, const char *spec, size_t k)
+{
+    size_t count;
+    bool raw;
+    TRY(need_norms(s));
+    if (s->most == 0 || !in_range(s->norm[k]))
+        return OK;
+    /* taken after the norms are stored, which a rewind must not free */
+    const ArenaMark mark = arena_mark(s->a);
+    const size_t draws = s->n < BLOCK ? 4 : 1;
+    const double budget = s->l1 / s->norm[k];
+    TRY(count_different(s, spec, s->n, budget, draws, &count, &raw));
+    arena_rewind(s->a, mark);
+    if (!raw)
+        verdict_take(v, (double)count, 0, 0, "%s, s = %.4g, %zu draws", spec, budget, draws);
+    return OK;
+}
+
+static Status check_qsgd(VerifySubject *s, VerifyVerdict *v)
+{
+    return same_vectors(s, v, "qsgd:bits=1,bucket=0", SQUARE);
+}
+
+static Status check_terngrad(VerifySubject *s, VerifyVerdict *v)
+{
+    return same_vectors(s, v, "terngrad", LARGEST);
+}
+
+static Status check_lq(VerifySubject *s, VerifyVerdict *v)
+{
+    char spec[32];
+    for (size_t k = 0; k < POWERS; k++)
+        TRY(same_vectors(s, v, lq_spec(powers[k], spec), k));
+    return OK;
+}
+
+static const VerifyStatement quantiser_statements[] = {
+    {"Theorem 5: probabilities",
+     "at s = |g|_1 / |g|_q the level is |g|_q: p_i = |g_i| / |g|_q; q = 0.5 1 1.5 2 3 4 inf", EQUAL,
+     NEEDS_NONZERO, check_probabilities},
+    {"Theorem 5: second moment", "E|L_q(g)|^2 = |g|_1 |g|_q, by the closed form of the codec lq", EQUAL,
+     NEEDS_NONZERO, check_second},
+    {"Theorem 5: qsgd", "elements where 1-bit QSGD and entry, with the same coins, decode differently: none",
+     EQUAL, NEEDS_NONZERO, check_qsgd},
+    {"Theorem 5: terngrad", "elements where TernGrad and entry decode differently: none", EQUAL,
+     NEEDS_NONZERO, check_terngrad},
+    {"Theorem 5: lq", "elements where lq and entry decode differently, for each q: none", EQUAL,
+     NEEDS_NONZERO, check_lq},
+    {0},
+};
+
+/* ---- the list ---- */
 
 static const VerifyStatement *const groups[] = {moment_statements, lemma_statements, level_statements,
                                                 quantiser_statements, matrix_statements};

@@ -7,7 +7,7 @@
  * mean over random draws, the tolerance is from Bernstein's inequality with the closed-form variance: a true
  * statement fails with probability 5e-10 at most.
  *
- * Checks with linear cost use all elements (codecs at most VERIFY_CODED). Others use a part: VERIFY_PART
+ * Checks with linear cost use all elements. Others use a part: VERIFY_PART
  * elements, one drawn from each of VERIFY_PART ranges of equal length, or a submatrix whose rows and columns
  * are drawn in the same way. A part is scaled by a power of two, so that no codec leaves float32's range; the
  * scale changes no statement. */
@@ -19,7 +19,6 @@
 #include "compress/atoms/waterfill.h"
 
 enum {
-    VERIFY_CODED = 1 << 26, /* codecs get at most this many elements of a vector, the first ones */
     VERIFY_PART = 4096,     /* most elements of a part that is no submatrix */
     VERIFY_SHORT = 512,     /* most rows or columns of a submatrix on its shorter side */
     VERIFY_LONG = 1 << 18,  /* most rows or columns on its longer side */
@@ -86,7 +85,7 @@ typedef struct {
     int threads;
     VerifyPart part;
     VerifyMatrix *matrix;
-    struct Leading *leading;               /* results for Theorem 5 */
+    double *norm;                          /* for Theorem 5: the norms |x|_q */
     struct Spendings *spendings;           /* results for Algorithm 1 */
     struct EntrySample *entries;           /* results for Lemma 1 */
     struct AtomSample *spectral, *overlap; /* results for Lemma 1 */

@@ -1,4 +1,4 @@
-/* verify_moments.c -- checks Lemma 1 of the ATOMO paper by random draws. For g = sum lambda_i a_i with atoms
+/* verify_moments.c -- checks the ATOMO paper's statements on matrices, and Lemma 1 by random draws. For g = sum lambda_i a_i with atoms
  * a_i, each kept with probability p_i, the lemma says E[estimate] = g and E|estimate|^2 = sum lambda_i^2 /
  * p_i + sum over i != j of lambda_i lambda_j <a_i, a_j>.
  *
@@ -6,9 +6,104 @@
  * terms, so Bernstein's inequality bounds its distance from <g, d>. Distance and bound are divided by |g|
  * |d|. */
 #include "measure/verify_parts.h"
+#include "math/spectral.h"
+#include "math/stats.h"
 
 #include <stdio.h>
 #include <math.h>
+#include <float.h>
+
+/* ---- matrices ---- */
+
+static Status take_spectrum(VerifySubject *s, VerifyMatrix *m)
+{
+    Spectral spectral;
+    TRY(spectral_open(&spectral, tall_of(m->x, m->rows, m->cols), SPECTRAL_GRAM, s->threads, s->a, s->err));
+    m->k = spectral.k;
+    m->sigma = spectral.lambda;
+    m->nuclear = 0;
+    stats_sort(m->sigma, m->k); /* spectral_open may leave nearly equal values out of order */
+    for (size_t i = 0; i < m->k; i++)
+        m->nuclear += m->sigma[i];
+    for (size_t i = 0; i < m->k / 2; i++) {
+        const double t = m->sigma[i];
+        m->sigma[i] = m->sigma[m->k - 1 - i];
+        m->sigma[m->k - 1 - i] = t;
+    }
+    return OK;
+}
+
+/* Copies m->rows random rows and m->cols random columns of the matrix `s->x` (rows x cols), one from each of
+ * equally long ranges of indices. Scales them by a power of two so that the largest magnitude is below 1. */
+static Status copy_cut(VerifySubject *s, size_t rows, size_t cols, uint64_t purpose, VerifyMatrix *m)
+{
+    const Rng rng = subject_rng(s, purpose), row_rng = rng_below(&rng, 0), col_rng = rng_below(&rng, 1);
+    size_t *row = NEW(s->a, size_t, m->rows), *col = NEW(s->a, size_t, m->cols);
+    float *x = NEW(s->a, float, m->rows * m->cols);
+    int exponent = 0;
+    TRY(arena_check(row && col && x, s->a, s->err));
+    places_take(row, m->rows, rows, &row_rng);
+    places_take(col, m->cols, cols, &col_rng);
+    for (size_t i = 0; i < m->rows; i++)
+        for (size_t k = 0; k < m->cols; k++) {
+            x[i * m->cols + k] = s->x[row[i] * cols + col[k]];
+            m->most = fmax(m->most, fabs((double)x[i * m->cols + k]));
+        }
+    frexp(m->most, &exponent);
+    m->most = ldexp(m->most, -exponent);
+    for (size_t i = 0; i < m->rows * m->cols; i++) {
+        x[i] = ldexpf(x[i], -exponent);
+        m->l1 += fabs((double)x[i]);
+        m->squares += (double)x[i] * (double)x[i];
+    }
+    m->x = x;
+    return OK;
+}
+
+/* Cuts a submatrix, and computes its singular values. */
+static Status matrix_cut(VerifySubject *s, size_t longer, size_t shorter, uint64_t purpose, VerifyMatrix *m)
+{
+    size_t rows, cols;
+    matrix_view(&s->vector->shape, RESHAPE_PAPER, &rows, &cols);
+    const size_t most_rows = rows < cols ? shorter : longer, most_cols = rows < cols ? longer : shorter;
+    *m = (VerifyMatrix){.rows = rows < most_rows ? rows : most_rows,
+                        .cols = cols < most_cols ? cols : most_cols};
+    shape_make(&m->shape, 2, (size_t[]){m->rows, m->cols});
+    TRY(copy_cut(s, rows, cols, purpose, m));
+    return m->most > 0 ? take_spectrum(s, m) : OK;
+}
+
+/* Sets the atoms to the products of singular vectors; k <= ATOMS_MOST. */
+static Status matrix_atoms(VerifySubject *s, const VerifyMatrix *m, AtomSet *set)
+{
+    const Tall tall = tall_of(m->x, m->rows, m->cols);
+    size_t index[ATOMS_MOST];
+    double scale[ATOMS_MOST];
+    uint8_t *u[ATOMS_MOST], *v[ATOMS_MOST];
+    Spectral spectral;
+    assert(m->k <= ATOMS_MOST);
+    TRY(atomset_take(s, set, m->k, m->rows * m->cols));
+    for (size_t i = 0; i < m->k; i++) {
+        index[i] = i;
+        scale[i] = 1;
+        u[i] = (uint8_t *)NEW(s->a, float, tall.rows);
+        v[i] = (uint8_t *)NEW(s->a, float, tall.cols);
+        TRY(arena_check(u[i] && v[i], s->a, s->err));
+    }
+    TRY(spectral_open(&spectral, tall, SPECTRAL_GRAM, s->threads, s->a, s->err));
+    TRY(spectral_atoms(&spectral, index, scale, m->k, u, v, s->a, s->err));
+    for (size_t i = 0; i < m->k; i++) {
+        const float *left = (const float *)(const void *)(tall.turned ? v[i] : u[i]);
+        const float *right = (const float *)(const void *)(tall.turned ? u[i] : v[i]);
+        for (size_t r = 0; r < m->rows; r++)
+            for (size_t c = 0; c < m->cols; c++)
+                set->atom[(i * m->rows + r) * m->cols + c] = (double)left[r] * (double)right[c];
+    }
+    atomset_settle(set);
+    return OK;
+}
+
+/* ---- Lemma 1 ---- */
 
 enum { DIRECTIONS = 8, DRAWS_LEAST = 200 };
 
@@ -357,5 +452,158 @@ const VerifyStatement moment_statements[] = {
     {"Lemma 1: second moment of overlapping atoms",
      "E|ghat|^2 = sum lambda_i^2 / p_i + phi(g), phi = sum over i != j of lambda_i lambda_j <a_i, a_j>",
      EQUAL, NEEDS_SEVERAL, check_overlap_second},
+    {0},
+};
+
+/* ---- Lemma 7 (Lemma 11 of Appendix C), Table 1 and Theorem 6 on the matrix to which a tensor is reshaped ----
+ *
+ * "Var." in Table 1 is the second moment, which is the variance plus |X|_F^2. The lemma is correct, but its
+ * proof has a misprint: for the left inequality it should end in sqrt(nm) |X|_*, and the factor sqrt(nm) is
+ * missing. */
+
+static Status subject_matrix(VerifySubject *s)
+{
+    size_t rows, cols;
+    if (s->matrix)
+        return OK;
+    VerifyMatrix *m = NEW_ZERO(s->a, VerifyMatrix, 1);
+    TRY(arena_check(m, s->a, s->err));
+    matrix_view(&s->vector->shape, RESHAPE_PAPER, &rows, &cols);
+    const size_t longer = rows > cols ? rows : cols, shorter = rows > cols ? cols : rows;
+    if (longer > VERIFY_LONG || shorter > VERIFY_SHORT) {
+        TRY(matrix_cut(s, VERIFY_LONG, VERIFY_SHORT, FOR_MATRIX, m));
+    } else {
+        *m = (VerifyMatrix){
+            .x = s->x, .rows = rows, .cols = cols, .l1 = s->l1, .squares = s->squares, .most = s->most};
+        shape_make(&m->shape, 2, (size_t[]){rows, cols});
+        TRY(take_spectrum(s, m));
+    }
+    s->matrix = m;
+    return OK;
+}
+
+/* ---- Table 1 and Theorem 6 for codecs that send equally many numbers ---- */
+
+/* The numbers of Table 1 and Theorem 6, for s = 0.9 of the largest budget that the theorem allows, and s' = s
+ * / (n + m). */
+typedef struct {
+    double entry_budget, svd_budget; /* s and s' */
+    double entry_second, svd_second; /* second moments by Table 1, divided by |X|_F^2 */
+    double ratio; /* svd_second / entry_second by the theorem: (n + m) |X|_*^2 / |X|_{1,1}^2 */
+} MatrixTheory;
+
+static MatrixTheory matrix_theory(const VerifyMatrix *m)
+{
+    const double sides = (double)(m->rows + m->cols), ratio = m->nuclear / m->l1;
+    const double most = fmin(m->l1 / m->most, sides * m->nuclear / m->sigma[0]);
+    MatrixTheory t = {
+        .entry_budget = 0.9 * most, .svd_budget = 0.9 * most / sides, .ratio = sides * ratio * ratio};
+    t.entry_second = m->l1 / m->squares * m->l1 / t.entry_budget;
+    t.svd_second = m->nuclear / m->squares * m->nuclear / t.svd_budget;
+    return t;
+}
+
+static const char *theory_winner(double ratio)
+{
+    return ratio <= 1 ? "svd" : "entries";
+}
+
+/* ---- second moments in closed form, for the probabilities that the methods under test compute ---- */
+
+static Status second_of_entries(VerifySubject *s, const VerifyMatrix *m, double *second)
+{
+    const double budget = matrix_theory(m).entry_budget;
+    const ArenaMark mark = arena_mark(s->a);
+    double spent = 0, sum = 0;
+    Level level;
+    TRY(arena_check(s->methods->level(m->x, m->shape.n, budget, s->threads, s->a, &level), s->a, s->err));
+    for (size_t i = 0; i < m->shape.n; i++) {
+        const double v = fabs((double)m->x[i]);
+        spent += chance_at(level.tau, v);
+        sum += v < level.tau ? v * level.tau : v * v;
+    }
+    *second = fabs(spent - budget) <= 1e-9 * budget ? sum / m->squares : NAN;
+    arena_rewind(s->a, mark);
+    return OK;
+}
+
+static Status second_of_svd(VerifySubject *s, const VerifyMatrix *m, double *second)
+{
+    const double budget = matrix_theory(m).svd_budget,
+                 tau = s->methods->level_of(m->sigma, m->k, budget, s->a);
+    size_t count = m->k;
+    if (isnan(tau))
+        return arena_fail(s->a, s->err);
+    while (count && m->sigma[count - 1] == 0)
+        count--;
+    *second = spend_part(m->sigma, count, budget, tau).second / m->squares;
+    return OK;
+}
+
+static Status check_table_entries(VerifySubject *s, VerifyVerdict *v)
+{
+    double left;
+    TRY(subject_matrix(s));
+    TRY(second_of_entries(s, s->matrix, &left));
+    const MatrixTheory th = matrix_theory(s->matrix);
+    verdict_take(v, left, th.entry_second, 1e-9 * th.entry_second, "s = %.4g", th.entry_budget);
+    return OK;
+}
+
+static Status check_table_svd(VerifySubject *s, VerifyVerdict *v)
+{
+    double left;
+    TRY(subject_matrix(s));
+    TRY(second_of_svd(s, s->matrix, &left));
+    const MatrixTheory th = matrix_theory(s->matrix);
+    verdict_take(v, left, th.svd_second, 1e-9 * th.svd_second, "s = %.4g", th.svd_budget);
+    return OK;
+}
+
+static Status check_winner(VerifySubject *s, VerifyVerdict *v)
+{
+    double entries, svd;
+    TRY(subject_matrix(s));
+    const VerifyMatrix *m = s->matrix;
+    TRY(second_of_entries(s, m, &entries));
+    TRY(second_of_svd(s, m, &svd));
+    const MatrixTheory th = matrix_theory(m);
+    verdict_take(v, svd / entries, th.ratio, 1e-9 * th.ratio, "%zu by %zu, s = %.4g: %s", m->rows, m->cols,
+                 th.entry_budget, theory_winner(svd / entries));
+    return OK;
+}
+
+/* ---- Lemma 7 ---- */
+
+static Status check_left(VerifySubject *s, VerifyVerdict *v)
+{
+    TRY(subject_matrix(s));
+    const VerifyMatrix *m = s->matrix;
+    const double unit = sqrt(m->squares), right = m->nuclear / unit;
+    verdict_take(v, m->l1 / sqrt((double)m->shape.n) / unit, right, 1e-6 * right, "%zu by %zu", m->rows,
+                 m->cols);
+    return OK;
+}
+
+static Status check_right(VerifySubject *s, VerifyVerdict *v)
+{
+    TRY(subject_matrix(s));
+    const VerifyMatrix *m = s->matrix;
+    const double unit = sqrt(m->squares), right = m->l1 / unit;
+    verdict_take(v, m->nuclear / unit, right, 1e-6 * right, "%zu by %zu", m->rows, m->cols);
+    return OK;
+}
+
+const VerifyStatement matrix_statements[] = {
+    {"Lemma 7: left", "|X|_{1,1} / sqrt(nm) <= |X|_* (Lemma 11's proof lacks the factor sqrt(nm) in print)",
+     AT_MOST, NEEDS_MATRIX, check_left},
+    {"Lemma 7: right", "|X|_* <= |X|_{1,1}", AT_MOST, NEEDS_MATRIX, check_right},
+    {"Table 1: entries",
+     "Algorithm 1 on the entries: E|Xhat|^2 = |X|_{1,1}^2 / s (Var. is the second moment)", EQUAL,
+     NEEDS_MATRIX, check_table_entries},
+    {"Table 1: svd", "Algorithm 1 on the singular values: E|Xhat|^2 = |X|_*^2 / s'", EQUAL, NEEDS_MATRIX,
+     check_table_svd},
+    {"Theorem 6", "s' = s / (n + m): E|Xhat|^2 of svd over that of entries = (n + m) |X|_*^2 / |X|_{1,1}^2",
+     EQUAL, NEEDS_MATRIX, check_winner},
     {0},
 };

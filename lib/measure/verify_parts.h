@@ -1,4 +1,4 @@
-/* verify_parts.h -- functions and types that the files of lib/verify share. They check statements of the ATOMO
+/* verify_parts.h -- functions and types that verify_*.c share. They check statements of the ATOMO
  * paper (verify.h). */
 #ifndef ATOMO_VERIFY_PARTS_H
 #define ATOMO_VERIFY_PARTS_H
@@ -19,12 +19,7 @@ enum { FOR_PART = 1, FOR_MATRIX, FOR_CHANCES = 4, FOR_ATOMS, FOR_SIGNS };
  * `place`, and returns their number. */
 size_t places_take(size_t *place, size_t size, size_t n, const Rng *rng);
 
-/* ---- matrices (verify_matrices.c) ---- */
-
-Status matrix_cut(VerifySubject *s, size_t longer, size_t shorter, uint64_t purpose,
-                  VerifyMatrix *out); /* also computes the singular values */
-
-/* ---- water levels (verify_levels.c) ---- */
+/* ---- water levels ---- */
 
 /* Returns the water level tau, at which the probabilities min(1, lambda_i / tau) add up to `budget`; 0 if budget >= n, NaN
  * if memory runs out. lambda (n) has no zeros and is sorted, largest first. */
@@ -46,7 +41,7 @@ typedef struct {
 Status spend_floats(VerifySubject *s, double budget, const Level *level, Spent *out); /* over all elements */
 Spent spend_part(const double *lambda, size_t n, double budget, double tau); /* lambda must have no zeros */
 
-/* ---- random draws (verify_draws.c) ---- */
+/* ---- random draws ---- */
 
 #define VERIFY_ALARM 5e-10
 
@@ -78,8 +73,7 @@ static inline bool coded_plain(const Coded *c, const float *x)
     return coded_raw(c) && !memcmp(c->y, x, c->shape.n * sizeof *x);
 }
 
-extern const VerifyStatement lemma_statements[], level_statements[], moment_statements[],
-    quantiser_statements[], matrix_statements[];
+extern const VerifyStatement moment_statements[], matrix_statements[]; /* verify_moments.c */
 
 /* Atoms a_i of length 1 with g = sum lambda_i a_i, so few that all outcomes of a random draw can be listed. */
 enum { ATOMS_MOST = 10 };
@@ -95,7 +89,6 @@ Status atomset_take(VerifySubject *s, AtomSet *set, size_t count, size_t dim);
 void atomset_settle(AtomSet *set);
 /* makes atoms that are not orthogonal; `set->count` 0: too few non-zero elements */
 Status atomset_overlapping(VerifySubject *s, AtomSet *set);
-Status matrix_atoms(VerifySubject *s, const VerifyMatrix *m, AtomSet *set); /* k <= ATOMS_MOST */
 /* sets `set->p`, the probabilities of keeping each atom, which add up to `budget` */
 Status atomset_spend(VerifySubject *s, AtomSet *set, double budget);
 typedef struct {

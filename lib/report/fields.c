@@ -125,7 +125,7 @@ const Field fields[] = {
     {"bias", "bias", .text = true, .meaning = "the verdict at p = 0.01 for all codecs together, from 5 repeats on (\"needs 5 repeats\" before); \"cannot be seen\" where only half of the gradient or more would show; \"all of the error\" where the codec is not random"},
     /* fields that sweep, compare --equal-bits, compare --against and merge add */
     {"rate", "rate", .meaning = "the parameter that sets the codec's size"},
-    {"pareto", "on the front", .brief = "front", .meaning = "no codec of its kind, unbiased or biased, has for certain fewer bits and less error, by the draws of seed 1"},
+    {"pareto", "on the front", .brief = "front", .meaning = "no codec of its kind, unbiased or biased, has for certain fewer bits and less error"},
     {"pareto_certain", "front is certain", .brief = "certain", .meaning = "false: uncertain sizes or errors alone keep the codec on the front; more repeats may take it off"},
     {"unbiased", "unbiased", .meaning = "the codec promises E h = g"},
     {"target_bits", "target bits", .meaning = "bits per element that --equal-bits asked for"},

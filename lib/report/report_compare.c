@@ -372,7 +372,7 @@ static bool is_unbiased(const Codec *codec)
 static Value rate_of(const Codec *codec)
 {
     Rate r;
-    if (!rate_find(&r, codec) || isnan(rate_value(&r)))
+    if (!rate_find(&r, codec, false) || isnan(rate_value(&r)))
         return value_none();
     const double v = rate_value(&r);
     return v == floor(v) && fabs(v) < 0x1p53 ? value_int((int64_t)v) : value_real(v);
@@ -421,12 +421,11 @@ static ParetoPoint point_of(const Results *r, size_t place, size_t codec, const 
                          .error_margin = error.margin};
 }
 
-static void mark_place(Results *r, const Results *front, const Codec *const *codec, size_t place,
-                       ParetoPoint *point)
+static void mark_place(Results *r, const Codec *const *codec, size_t place, ParetoPoint *point)
 {
     for (size_t k = 0; k < r->codecs; k++) {
-        const bool whole = results_have(front, place, k) && !results_failed(front, place, k);
-        point[k] = whole ? point_of(front, place, k, codec[k]) : (ParetoPoint){.size = NAN};
+        const bool whole = results_have(r, place, k) && !results_failed(r, place, k);
+        point[k] = whole ? point_of(r, place, k, codec[k]) : (ParetoPoint){.size = NAN};
     }
     pareto_mark(point, r->codecs);
     for (size_t k = 0; k < r->codecs; k++)
@@ -439,12 +438,12 @@ static void mark_place(Results *r, const Results *front, const Codec *const *cod
         }
 }
 
-Status sweep_fill(Results *r, const Results *front, const Codec *const *codec, Error *err)
+Status sweep_fill(Results *r, const Codec *const *codec, Error *err)
 {
     ParetoPoint *point = NEW(r->a, ParetoPoint, r->codecs);
     TRY(arena_check(point, r->a, err));
     for (size_t place = 0; place < r->places; place++)
-        mark_place(r, front, codec, place, point);
+        mark_place(r, codec, place, point);
     return OK;
 }
 

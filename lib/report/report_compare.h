@@ -96,11 +96,9 @@ Status results_write(Results *r, const View *v, ReportSpec spec, Error *err);
  * `pareto`: whether the codec is on the Pareto front of relative_error against bits_per_element. For each
  * step, worker and tensor, biased and unbiased codecs have separate fronts. `pareto_certain`: false if
  * `pareto` depends on uncertain values; null for a single repeat. `unbiased`: whether the codec promises to
- * be unbiased.
- * `sweep_fill` sets the fields of `r`. The sizes and errors of the fronts are those of `front`, which may be
- * `r`: the results of the same codecs, vectors and number of repeats, perhaps with another seed. */
+ * be unbiased. */
 extern const OwnFields sweep_fields;
-Status sweep_fill(Results *r, const Results *front, const Codec *const *codec, Error *err);
+Status sweep_fill(Results *r, const Codec *const *codec, Error *err);
 
 /* The fields that `compare --equal-bits` adds: target_bits, and `reached`, whether the expected bits per element
  * over all selected tensors are within SIZE_TOLERANCE of target_bits. */
@@ -108,7 +106,7 @@ extern const OwnFields target_fields;
 void target_fill(Results *r, double bits);
 
 /* The fields that the command `merge` adds. `synthetic` is the number of workers whose gradients are made up;
- * `senders` is as in exchange/average.h.
+ * `senders` is as in exchange/exchange.h.
  * Fields about the merged payload are null if the codec's payloads do not merge. */
 extern const OwnFields merge_fields;
 void merge_fill(Results *r, const Record *record, size_t workers, size_t synthetic, bool senders);

@@ -40,10 +40,8 @@ static void add_about(Fact *facts, size_t *count, bool with_blas, Arena *a)
     add(facts, count, "blas_core", blas.core);
     add(facts, count, "lapack",
         loaded ? text_format(a, "%d.%d.%d", blas.lapack[0], blas.lapack[1], blas.lapack[2]) : NULL);
-    add(facts, count, "fftw", library_fftw(a));
-    add(facts, count, "zstd", library_zstd(a));
-    add(facts, count, "blosc", library_blosc(a));
-    add(facts, count, "zfp", library_zfp(a));
+    for (size_t i = 0; library_names[i]; i++)
+        add(facts, count, library_names[i], library_version(i, a));
     add(facts, count, "mpi", net_library());
 }
 

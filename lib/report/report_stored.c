@@ -97,9 +97,8 @@ static Status make_room(Records *r)
     return OK;
 }
 
-static Status take_record(void *records, const Json *record)
+static Status take_record(Records *r, const Json *record)
 {
-    Records *r = records;
     Csv *t = r->table;
     if (t->rows == 0) {
         r->other = r->other || record->type != JSON_OBJECT;
@@ -120,10 +119,12 @@ static Status parse_json(Stored *out, const char *path, char *text, size_t lengt
 {
     const Json *all;
     Records r = {.table = &out->table, .a = a, .err = err};
-    const JsonRows rows = {"results", take_record, &r};
-    if (json_read_rows(&all, &rows, text, length, a, err) != OK)
+    if (json_read(&all, text, length, a, err) != OK)
         return error_at(err, "%s", path);
     const Json *results = json_member(all, "results");
+    for (const Json *v = results && results->type == JSON_ARRAY ? results->first : NULL; v; v = v->next)
+        if (take_record(&r, v) != OK)
+            return error_at(err, "%s", path);
     if (!results || results->type != JSON_ARRAY || r.other) {
         out->table = (Csv){0};
         return OK;

@@ -4,7 +4,7 @@
  * A crop starts `down` rows and `right` columns (each -4 to 4) from the image's first pixel. Pixels of the crop
  * outside the image are padding: black, or the image mirrored at its outermost pixels, which are not
  * repeated. */
-#include "train/digits.h"
+#include "train/files.h"
 
 #include <string.h>
 

@@ -71,4 +71,25 @@ Activation *build_gelu(Builder *b, Activation *in);
  * and returns "". */
 PRINTF(2) const char *build_name(Builder *b, const char *format, ...);
 
+/* ---- what these calls are made of, for the files of layers ---- */
+
+/* Notes that memory ran out; returns the placeholder. */
+Activation *build_failed(Builder *b);
+
+/* Returns an activation like `like`, with room of its own. */
+Activation *build_activation(Builder *b, Activation like);
+
+/* Adds a parameter (or a running statistic) MODULE.PART to a list. */
+const Slice *build_slice(Builder *b, SliceList *list, const char *module, const char *part, Slice s);
+
+/* Adds a layer. Its settings, of `size` bytes, are copied. */
+Layer *build_layer(Builder *b, const LayerOps *ops, Activation *in, Activation *out, const void *settings, size_t size);
+
+static inline Shape shape_matrix(size_t rows, size_t columns)
+{
+    Shape s;
+    shape_make(&s, 2, (size_t[]){rows, columns});
+    return s;
+}
+
 #endif

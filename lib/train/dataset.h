@@ -1,6 +1,6 @@
 /* dataset.h -- loads a data set of labelled images by its name. Published data sets are read from their
  * unchanged files. The data sets
- * `digits` and `colour-digits` are synthetic (digits.h).
+ * `digits` and `colour-digits` are synthetic (files.h).
  *
  * Pixels are bytes in memory; batch_fill turns the images of a batch into normalised, augmented floats. The
  * seed and the epoch determine the order of the images; seed, epoch and an image's index determine the image's
@@ -54,7 +54,7 @@ struct Dataset {
     size_t tokens;          /* number of tokens of a text; 0: images */
     /* instead of pixels, for data that are no bytes: (count, channels, rows, columns), normalised */
     const float *values;
-    /* draws images on first use (digits.h); NULL: `pixels` is complete */
+    /* draws images on first use (files.h); NULL: `pixels` is complete */
     const struct DrawnImages *drawn;
 };
 

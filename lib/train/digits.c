@@ -4,13 +4,93 @@
  *
  * The pen's path is a Catmull-Rom curve, approximated by line segments. A pixel's ink follows from its distance
  * to the nearest segment. */
-#include "train/digits.h"
 
 #include "train/files.h"
 
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
+
+/* ---- three ways to write each digit ---- */
+
+/* A style is one way to write a digit: the list of points through which the pen moves. The points are in a
+ * square of 100 x 100; y grows downwards. */
+typedef struct {
+    uint8_t x, y;
+} PenPoint;
+enum {
+    PEN_UP = 255, /* value of x that ends a stroke; the next point begins a new stroke */
+    STYLE_POINTS = 18,
+    STYLES = 3, /* styles per digit */
+};
+typedef struct {
+    uint8_t points;
+    PenPoint point[STYLE_POINTS];
+} DigitStyle;
+/* clang-format off */
+#define UP {PEN_UP, 0}
+
+static const DigitStyle digit_styles[10][STYLES] = {
+    { /* 0 */
+        {9, {{50, 2}, {18, 20}, {10, 55}, {25, 92}, {52, 98}, {82, 85}, {92, 50}, {80, 15}, {50, 2}}},
+        {9, {{62, 4}, {35, 10}, {18, 45}, {22, 85}, {45, 97}, {70, 80}, {80, 40}, {62, 4}, {48, 12}}},
+        {9, {{70, 14}, {40, 2}, {15, 30}, {12, 70}, {40, 98}, {75, 88}, {88, 50}, {74, 12}, {46, 8}}},
+    },
+    { /* 1 */
+        {2, {{50, 2}, {50, 98}}},
+        {5, {{25, 27}, {54, 3}, UP, {54, 3}, {54, 97}}},
+        {8, {{30, 24}, {52, 4}, UP, {52, 4}, {52, 96}, UP, {25, 96}, {80, 96}}},
+    },
+    { /* 2 */
+        {10, {{15, 25}, {30, 5}, {60, 2}, {82, 20}, {75, 45}, {40, 75}, {12, 97}, UP, {12, 97}, {88, 97}}},
+        {10, {{18, 22}, {45, 2}, {78, 15}, {75, 45}, {45, 75}, {20, 95}, {12, 82}, {30, 74}, {60, 90}, {92, 94}}},
+        {11, {{12, 30}, {25, 8}, {55, 2}, {80, 15}, {80, 40}, {50, 65}, {10, 95}, UP, {10, 95}, {50, 90}, {90, 98}}},
+    },
+    { /* 3 */
+        {11, {{15, 15}, {45, 2}, {78, 15}, {72, 38}, {42, 47}, UP, {42, 47}, {80, 60}, {82, 85}, {48, 98}, {12, 85}}},
+        {11, {{15, 4}, {82, 4}, UP, {82, 4}, {45, 40}, UP, {45, 40}, {80, 50}, {85, 78}, {55, 98}, {12, 86}}},
+        {12, {{10, 20}, {40, 3}, {75, 12}, {70, 36}, {35, 46}, UP, {35, 46}, {72, 52}, {88, 72}, {65, 95}, {30, 97},
+              {8, 82}}},
+    },
+    { /* 4 */
+        {8, {{25, 3}, {15, 55}, UP, {15, 55}, {88, 55}, UP, {68, 10}, {66, 98}}},
+        {8, {{62, 3}, {10, 65}, UP, {10, 65}, {92, 65}, UP, {62, 3}, {62, 98}}},
+        {9, {{20, 5}, {18, 40}, {30, 55}, {60, 52}, {78, 40}, UP, {80, 4}, {76, 50}, {70, 98}}},
+    },
+    { /* 5 */
+        {12, {{82, 4}, {25, 4}, UP, {25, 4}, {20, 42}, UP, {20, 42}, {55, 36}, {84, 55}, {78, 85}, {45, 98},
+              {12, 88}}},
+        {12, {{80, 6}, {32, 8}, UP, {32, 8}, {22, 48}, UP, {22, 48}, {50, 40}, {76, 58}, {70, 88}, {40, 98},
+              {15, 92}}},
+        {8, {{85, 5}, {40, 6}, {22, 25}, {35, 45}, {65, 52}, {82, 72}, {60, 95}, {15, 92}}},
+    },
+    { /* 6 */
+        {9, {{70, 4}, {35, 25}, {15, 60}, {25, 92}, {55, 98}, {82, 80}, {75, 58}, {45, 52}, {18, 72}}},
+        {8, {{55, 2}, {28, 35}, {18, 75}, {42, 98}, {72, 88}, {72, 62}, {45, 55}, {20, 75}}},
+        {10, {{80, 12}, {50, 3}, {22, 30}, {12, 65}, {30, 95}, {65, 96}, {85, 75}, {68, 52}, {35, 55}, {15, 70}}},
+    },
+    { /* 7 */
+        {6, {{12, 5}, {86, 5}, UP, {86, 5}, {60, 40}, {40, 98}}},
+        {9, {{12, 5}, {86, 5}, UP, {86, 5}, {62, 40}, {40, 98}, UP, {30, 52}, {74, 50}}},
+        {8, {{14, 20}, {14, 5}, UP, {14, 5}, {86, 6}, UP, {86, 6}, {50, 97}}},
+    },
+    { /* 8 */
+        {13, {{50, 48}, {22, 32}, {25, 8}, {52, 2}, {78, 12}, {74, 34}, {50, 48}, {18, 64}, {15, 88}, {48, 98},
+              {82, 88}, {80, 62}, {50, 48}}},
+        {11, {{78, 14}, {48, 2}, {22, 18}, {40, 42}, {72, 60}, {80, 85}, {48, 98}, {18, 84}, {30, 58}, {62, 42},
+              {78, 14}}},
+        {15, {{50, 2}, {25, 12}, {25, 36}, {50, 46}, {74, 36}, {74, 12}, {50, 2}, UP, {50, 46}, {18, 58}, {16, 86},
+              {50, 98}, {84, 86}, {82, 58}, {50, 46}}},
+    },
+    { /* 9 */
+        {10, {{80, 20}, {50, 3}, {20, 18}, {25, 45}, {55, 50}, {80, 28}, UP, {80, 8}, {78, 60}, {70, 98}}},
+        {9, {{78, 25}, {52, 3}, {22, 18}, {25, 45}, {55, 48}, {78, 25}, {78, 60}, {62, 92}, {25, 95}}},
+        {8, {{80, 8}, {45, 3}, {18, 25}, {30, 48}, {60, 46}, {80, 20}, {74, 60}, {60, 98}}},
+    },
+};
+/* clang-format on */
+
+/* ---- drawing ---- */
 
 enum {
     STEPS = 4, /* number of line segments between two points of a stroke */
@@ -289,7 +369,8 @@ const uint8_t *drawn_image(const DrawnImages *d, const uint8_t *image, uint8_t r
 static Status open_drawn(Dataset *d, uint64_t seed, size_t count, size_t size, Arena *a, Error *err)
 {
     DrawnImages *drawn = NEW(a, DrawnImages, 1);
-    uint8_t *pixels = NEW(a, uint8_t, count * size), *labels = NEW(a, uint8_t, count);
+    uint8_t *pixels = NEW(a, uint8_t, count * size);
+    uint32_t *labels = NEW(a, uint32_t, count);
     atomic_uchar *state = NEW_ZERO(a, atomic_uchar, count); /* BLANK */
     TRY(arena_check(drawn && pixels && labels && state, a, err));
     *drawn = (DrawnImages){images_rng(seed, d->split), size, pixels, state};
@@ -297,9 +378,11 @@ static Status open_drawn(Dataset *d, uint64_t seed, size_t count, size_t size, A
         const RngKey key = image_key(&drawn->rng, i);
         labels[i] = label_of(&key);
     }
+    d->count = count;
     d->pixels = pixels;
+    d->labels = labels;
     d->drawn = drawn;
-    return labels_set(d, labels, count, a, err);
+    return OK;
 }
 
 Status digits_load(Dataset *d, const char *dir, uint64_t seed, Arena *a, Error *err)

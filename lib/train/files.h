@@ -10,36 +10,14 @@
 
 Status digits_load(Dataset *d, const char *dir, uint64_t seed, Arena *a, Error *err);
 Status colour_digits_load(Dataset *d, const char *dir, uint64_t seed, Arena *a, Error *err);
-Status idx_load(Dataset *d, const char *dir, uint64_t seed, Arena *a, Error *err);
-Status cifar_load(Dataset *d, const char *dir, uint64_t seed, Arena *a, Error *err);
-Status svhn_load(Dataset *d, const char *dir, uint64_t seed, Arena *a, Error *err);
-Status text_load(Dataset *d, const char *dir, uint64_t seed, Arena *a, Error *err);
-Status babble_load(Dataset *d, const char *dir, uint64_t seed, Arena *a, Error *err);
 
 /* Loads the user's own HDF5 file at `path`, and sets d->info. */
 Status own_load(Dataset *d, const char *path, uint64_t seed, Arena *a, Error *err);
 
-/* Sets d->count and d->labels from labels that are bytes. */
-Status labels_set(Dataset *d, const uint8_t *labels, size_t count, Arena *a, Error *err);
-
-/* Gives a data set of text its tokens, and a copy of its DatasetInfo with `classes` kinds of tokens and the
- * entropy rate `entropy`. `pixels` must outlive `d`. */
-Status text_set(Dataset *d, const uint8_t *pixels, size_t tokens, size_t classes, double entropy, Arena *a,
-                Error *err);
-
 /* ---- files ---- */
-
-/* Reads the file dir/name. If there is none, reads dir/name.gz and unpacks it. Sets *path to the path of the
- * file that was read. Memory for bytes and path comes from `a`. */
-Status data_file(const DatasetInfo *info, const char *dir, const char *name, Bytes *out, const char **path,
-                 Arena *a, Error *err);
-bool data_file_there(const char *dir, const char *name, Arena *a);
 
 /* Unpacks `packed`. Fails unless it is exactly one gzip member. */
 Status gzip_unpack(Bytes packed, Bytes *out, Arena *a, Error *err);
-
-/* Puts the file's path in front of the error, and adds a hint with the command that downloads the file. */
-Status data_damaged(const DatasetInfo *info, const char *path, Error *err);
 
 /* ---- parsers of file contents; their errors do not name the file ---- */
 
@@ -54,5 +32,46 @@ Status idx_labels(Bytes file, size_t classes, Items *out, Error *err);
  * all records to an array (count, 3072), and their labels to an array (count). */
 Status cifar_count(Bytes file, size_t classes, size_t *count, Error *err);
 Status cifar_take(Bytes file, size_t classes, uint8_t *pixels, uint8_t *labels, Error *err);
+
+/* ---- a text drawn by the program from a Markov chain (datasets.c) ---- */
+
+enum {
+    BABBLE_LETTERS = 16,
+    BABBLE_PAIRS = BABBLE_LETTERS * BABBLE_LETTERS,
+    BABBLE_TRAIN = 1 << 20,
+    BABBLE_TEST = 1 << 16,
+};
+
+/* Fills `letters` (count) with letters below BABBLE_LETTERS, as determined by (seed, split). */
+void babble_draw(uint64_t seed, DataSplit split, size_t count, uint8_t *letters);
+
+/* Returns the entropy rate of the source, in nats per letter. */
+double babble_entropy(uint64_t seed);
+
+/* ---- synthetic digits that look handwritten, so that a first run needs no download (digits.c) ----
+ *
+ * An image depends only on the seed, the split (training or test) and its index. An image has the same bytes on
+ * any machine: the code uses only additions, products, quotients and square roots, which IEEE arithmetic rounds
+ * identically everywhere. */
+
+enum {
+    DIGIT_SIDE = 28,
+    DIGIT_PIXELS = DIGIT_SIDE * DIGIT_SIDE,
+    DIGITS_TRAIN = 60000,
+    DIGITS_TEST = 10000,
+    COLOUR_SIDE = 32,
+    COLOUR_PIXELS = 3 * COLOUR_SIDE * COLOUR_SIDE,
+    COLOUR_TRAIN = 10000,
+    COLOUR_TEST = 1000,
+};
+
+/* The images of a data set that are drawn when they are first used (Dataset.drawn). A colour image (3, 32, 32) is the grey
+ * one of the same index with a margin of two pixels, and for each channel a random dark level in place of black and a
+ * random light one in place of white. */
+typedef struct DrawnImages DrawnImages;
+
+/* Draws the image at `image` if no thread has, and returns `image`; if another thread is drawing it, draws a copy into
+ * `room` and returns that. Threads may call it at the same time. */
+const uint8_t *drawn_image(const DrawnImages *d, const uint8_t *image, uint8_t room[COLOUR_PIXELS]);
 
 #endif

@@ -93,8 +93,7 @@ typedef struct {
 
 struct Layer {
     const LayerOps *ops;
-    /* ConvSettings, PoolSettings, ShortcutSettings, DropoutSettings, AttentionSettings or NULL */
-    const void *settings;
+    const void *settings; /* of the kind of layer, as ConvSettings */
     Activation *in, *other, *out; /* `other`: the second summand of a residual sum, else NULL */
     /* NULL: the layer has no weights or no bias. Of an embedding: of the tokens, and of the positions. */
     const Slice *weight, *bias;
@@ -104,7 +103,7 @@ struct Layer {
     void *state; /* private to the layer: numbers kept for the backward pass, oneDNN primitives */
 };
 
-/* ---- the kinds of layers, with their settings ---- */
+/* ---- the kinds of layers that build.c adds; the others are in the files with their calls of build.h ---- */
 
 /* Settings of a convolution with square kernels. */
 typedef struct {
@@ -116,44 +115,13 @@ typedef struct {
     bool normal; /* true: weights begin as INIT_NORMAL, biases as INIT_ZERO; false: both as INIT_UNIFORM */
 } ConvSettings;
 
-typedef struct {
-    /* rows and columns of a window; pixels at the end that do not fill a window are ignored */
-    size_t size;
-} PoolSettings;
-
-typedef struct {
-    double probability; /* probability that an element is dropped */
-} DropoutSettings;
-
-typedef struct {
-    size_t stride; /* out->rows = (in->rows + stride - 1) / stride, and columns likewise */
-} ShortcutSettings;
-
-typedef struct {
-    size_t heads; /* divides the number of channels */
-} AttentionSettings;
-
 extern const LayerOps conv_layer; /* computed by oneDNN */
 /* The gradients of weights and bias of a convolution as matrix products. */
 Status conv_taps_weights(const Layer *l, const Pass *p);
-/* copies an activation to another number of lanes */
-extern const LayerOps lanes_layer;
 /* out = W x + b, for each token of a text, or for an image flattened channel by channel */
 extern const LayerOps linear_layer;
 /* batch norm of blocked activations; epsilon 1e-5, momentum 0.1 */
 extern const LayerOps norm_layer;
-/* layers that take any layout and work in place: `out` and `in` are the same activation */
-extern const LayerOps relu_layer, sigmoid_layer, dropout_layer;
-/* Pooling layers for any layout. If several pixels of a window have the maximum, the first gets the gradient. */
-extern const LayerOps max_pool_layer, average_pool_layer;
-/* adds the activation `other` to `in`; works in place: `out` and `in` are the same activation */
-extern const LayerOps sum_layer;
-/* copies some pixels, and adds channels of 0, in any layout */
-extern const LayerOps shortcut_layer;
-/* Layers of tokens. The embedding adds a row for the token to a row for its position. Layer norm (Ba et al.
- * 2016) normalises each token's channels; epsilon 1e-5. Attention reads queries, keys and values, side by side
- * (Vaswani et al. 2017); a token attends to itself and to earlier tokens. */
-extern const LayerOps embedding_layer, layer_norm_layer, attention_layer, gelu_layer;
 
 /* Computes the softmax cross-entropy of `count` rows of outputs: one for each image, or one for each token.
  * `*loss` is the sum over the rows, and `*correct` the number of rows whose largest output is at their label.

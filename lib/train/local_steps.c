@@ -10,12 +10,22 @@
 
 #include <string.h>
 
-Status local_check(const TrainSetup *s, Error *err)
+void optimize(const Trainer *t, size_t step, const Optimized *a)
 {
-    const LocalSteps *l = &s->local;
-    if (l->momentum >= 1)
-        return FAIL(err, ERR_USAGE, "--outer-momentum %g: want less than 1", l->momentum);
-    return OK;
+    const Optimizer *o = &t->s.optimizer;
+    const SliceList *list = model_parameters(t->model);
+    const double scale = optimizer_scale(o, a->gradient, t->floats, t->s.threads);
+    for (size_t i = 0; i < list->count; i++) {
+        const Slice *s = &list->item[i];
+        const Updated u = {.gradient = a->gradient + s->offset,
+                           .velocity = a->velocity + s->offset,
+                           .square = a->square ? a->square + s->offset : NULL,
+                           .weights = a->weights + s->offset,
+                           .n = s->shape.n,
+                           .matrix = s->shape.rank > 1,
+                           .scale = scale};
+        optimizer_step(o, step, &u, t->s.threads);
+    }
 }
 
 /* With one local step of plain SGD and an outer step of factor 1, D is the learning rate times the gradient. The

@@ -4,8 +4,6 @@
 
 #include <math.h>
 
-enum { KEPT = 256 }; /* exponentials that are kept; those of further classes are computed twice */
-
 void softmax_loss(const Activation *v, const uint32_t *labels, size_t count, double *loss, size_t *correct)
 {
     const size_t classes = v->channels;
@@ -18,15 +16,11 @@ void softmax_loss(const Activation *v, const uint32_t *labels, size_t count, dou
         for (size_t k = 1; k < classes; k++)
             if (x[k] > x[best])
                 best = k;
-        double sum = 0, kept[KEPT];
+        double sum = 0;
+        for (size_t k = 0; k < classes; k++)
+            sum += exp((double)x[k] - (double)x[best]);
         for (size_t k = 0; k < classes; k++) {
             const double e = exp((double)x[k] - (double)x[best]);
-            sum += e;
-            if (k < KEPT)
-                kept[k] = e;
-        }
-        for (size_t k = 0; k < classes; k++) {
-            const double e = k < KEPT ? kept[k] : exp((double)x[k] - (double)x[best]);
             d[k] = (float)((e / sum - (k == labels[i])) / (double)count);
         }
         *loss += log(sum) + (double)x[best] - (double)x[labels[i]];

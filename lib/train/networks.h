@@ -15,8 +15,6 @@ typedef struct {
     bool resizes; /* takes square images of other channels and sides too */
 } Network;
 
-extern const Network networks[]; /* ends in {0} */
-
 /* Finds the network of a text "NAME" or "NAME:options" and sets `*options` to the options; "": none.
  * ERR_USAGE: there is no such network (the hint is the most similar name), or the text has options and the
  * network takes none. */
@@ -24,14 +22,6 @@ Status network_find(const Network **out, const char **options, const char *text,
 
 /* Sets `*context` to the number of tokens that the network reads at once; 0: it takes images. */
 Status network_context(size_t *context, const char *text, Error *err);
-
-/* GPT-2's architecture (Radford et al. 2019), as nanoGPT trains it (gpt.c); `plan` is a GptShape. */
-typedef struct {
-    int64_t layers, heads, width, context;
-    bool bias;
-} GptShape;
-Activation *gpt_build(Builder *b, Activation *image, const void *plan);
-Status gpt_context(size_t *out, const char *options, const void *plan, Error *err);
 
 /* Returns the name of network i; NULL after the last network. A callback for `text_names` and
  * `text_nearest`, which ignores `data`. */

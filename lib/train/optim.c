@@ -1,5 +1,5 @@
-/* optim.c -- the updates of the optimizers; see optim.h. */
-#include "train/optim.h"
+/* optim.c -- the updates of the optimizers; see train.h. */
+#include "train/train.h"
 
 #include "base/parallel.h"
 #include "math/blockwise.h"

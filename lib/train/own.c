@@ -5,9 +5,7 @@
  *     x_test, y_test    test images and their labels, likewise; without them, every tenth image of x is a test image
  *
  * The file is read by the confined process that reads dumps. Values are normalised by mean and standard deviation
- * of the training values: of each channel if there are up to three, else of all channels together. Images of up to
- * three channels and up to DATA_SIDE_MOST rows and columns, whose values are all whole numbers from 0 to 255, stay
- * bytes in memory. */
+ * of the training values: of each channel if there are up to three, else of all channels together. */
 #include "train/files.h"
 #include "dump/tensor.h"
 #include "math/finite.h"
@@ -169,38 +167,6 @@ static void measure(Own *o)
     }
 }
 
-static bool all_bytes(const float *values, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (!(values[i] >= 0) || values[i] > 255 || values[i] != floorf(values[i]))
-            return false;
-    return true;
-}
-
-/* Returns true if images can be kept as bytes. Both splits must agree, so that they are normalised alike. */
-static bool are_bytes(const Own *o)
-{
-    return o->info->channels <= CHANNELS_APART && o->info->rows <= DATA_SIDE_MOST &&
-           o->info->columns <= DATA_SIDE_MOST && all_bytes(o->all[0].values, o->all[0].count * o->size) &&
-           all_bytes(o->all[1].values, o->all[1].count * o->size);
-}
-
-/* Images that stay bytes are normalised by batch_fill, which divides them by 255 first. */
-static Status keep_bytes(const Own *o, Dataset *d, Arena *a, Error *err)
-{
-    uint8_t *pixels = NEW(a, uint8_t, d->count * o->size);
-    TRY(arena_check(pixels, a, err));
-    for (size_t i = 0; i < d->count; i++)
-        for (size_t k = 0; k < o->size; k++)
-            pixels[i * o->size + k] = (uint8_t)image_of(o, d->split, i)[k];
-    for (size_t c = 0; c < CHANNELS_APART; c++) {
-        o->info->mean[c] /= 255;
-        o->info->deviation[c] /= 255;
-    }
-    d->pixels = pixels;
-    return OK;
-}
-
 static Status keep_values(const Own *o, Dataset *d, Arena *a, Error *err)
 {
     float *values = NEW(a, float, d->count * o->size);
@@ -229,7 +195,7 @@ static Status take(Own *o, Dataset *d, Arena *a, Error *err)
         labels[i] = (uint32_t)o->all[d->split].labels[place_of(o, d->split, i)];
     d->labels = labels;
     measure(o);
-    return are_bytes(o) ? keep_bytes(o, d, a, err) : keep_values(o, d, a, err);
+    return keep_values(o, d, a, err);
 }
 
 Status own_load(Dataset *d, const char *path, uint64_t seed, Arena *a, Error *err)

@@ -12,6 +12,111 @@
 #include <math.h>
 #include <string.h>
 
+/* ---- the images of each step, and the steps that end with an exchange ---- */
+
+/* A last step with fewer images than workers is left out. */
+size_t trainer_epoch_steps(const Trainer *t)
+{
+    const size_t rest = t->s.train->count % t->s.batch;
+    return t->s.train->count / t->s.batch + (rest >= t->s.workers);
+}
+
+Portion portion_of(const Trainer *t, size_t step)
+{
+    const size_t steps = trainer_epoch_steps(t), place = (step - 1) % steps * t->s.batch;
+    const size_t left = t->s.train->count - place;
+    return (Portion){(step - 1) / steps, place, left < t->s.batch ? left : t->s.batch};
+}
+
+/* Returns the images of a step that worker w takes. */
+static Portion portion_share(const Portion *all, size_t workers, size_t w)
+{
+    const size_t from = all->count * w / workers, to = all->count * (w + 1) / workers;
+    return (Portion){all->epoch, all->place + from, to - from};
+}
+
+size_t trainer_exchange(const Trainer *t, size_t step)
+{
+    const size_t h = t->s.local.steps ? t->s.local.steps : 1;
+    return step % h ? 0 : step / h;
+}
+
+size_t round_images(const Trainer *t, size_t step, size_t w)
+{
+    const size_t h = t->s.local.steps ? t->s.local.steps : 1;
+    size_t images = 0;
+    for (size_t i = step - (step - 1) % h; i <= step; i++) {
+        const Portion all = portion_of(t, i);
+        images += portion_share(&all, t->s.workers, w).count;
+    }
+    return images;
+}
+
+/* ---- the first workers to arrive ----
+ *
+ * Each rank tells rank 0, the server, the number of each of its workers as soon as the worker's gradient is computed. When
+ * enough workers have arrived, the server tells every rank that the step is closed. A rank that still computes looks for
+ * this before each layer, and abandons its gradient. It then tells the server the number of its worker all the same: so the
+ * server hears each worker once per step. Then the server sends all ranks the list of the workers taken. */
+
+/* Returns true if the step's workers are the first that arrive. */
+static bool arrives(const Trainer *t)
+{
+    return t->s.arrival || t->arrived;
+}
+
+/* Callback of ModelSpec: true if enough other workers have arrived, so that this rank's worker need not go on. */
+static bool arrival_over(void *trainer)
+{
+    const Trainer *t = trainer;
+    return t->s.arrival && net_told(t->s.net);
+}
+
+/* Tells rank 0 that worker w has arrived: its gradient is computed, has failed, or is left. */
+static void arrival_tell(Trainer *t, size_t w)
+{
+    if (t->s.arrival)
+        net_tell(t->s.net, 0, w);
+}
+
+/* Rank 0: takes the first workers, closes the step, and hears the late workers. */
+static void serve(Trainer *t)
+{
+    size_t heard = 0;
+    for (; heard < t->s.aggregate; heard++)
+        t->sends[net_hear(t->s.net)] = true;
+    for (int r = 1; r < t->s.net->ranks; r++)
+        net_tell(t->s.net, r, 0);
+    for (; heard < t->s.workers; heard++)
+        net_hear(t->s.net);
+}
+
+/* Waits for the first workers; sets t->sends on all ranks. */
+static void arrival_close(Trainer *t)
+{
+    const size_t size = t->s.workers * sizeof *t->sends;
+    if (t->arrived) {
+        memcpy(t->sends, t->arrived, size);
+        return;
+    }
+    memset(t->sends, 0, size);
+    if (t->s.net->rank == 0)
+        serve(t);
+    else
+        net_hear(t->s.net);
+    net_broadcast(t->s.net, 0, t->sends, size);
+}
+
+/* Removes what late workers have computed: gradients become zero, running statistics those before the step. */
+static void arrival_drop_late(Trainer *t)
+{
+    for (size_t w = t->own; w < t->end; w++)
+        if (!t->sends[w]) {
+            memset(t->gradient[w], 0, t->floats * sizeof **t->gradient);
+            memcpy(t->running[w], t->running_before[w], t->running_floats * sizeof **t->running);
+        }
+}
+
 /* ---- choosing the images and the workers of a step ---- */
 
 static void shuffle(Trainer *t, size_t epoch)
@@ -308,7 +413,8 @@ Status train_check(const TrainSetup *s, Error *err)
     char shown[SPEC_SHOWN];
     const Codec *c = s->codec;
     TRY(optimizer_check(&s->optimizer, err));
-    TRY(local_check(s, err));
+    if (s->local.momentum >= 1)
+        return FAIL(err, ERR_USAGE, "--outer-momentum %g: want less than 1", s->local.momentum);
     if (!s->train && s->batch < s->workers)
         return FAIL(err, ERR_USAGE, "--batch-size %zu: want one or more for each of the %zu workers",
                     s->batch, s->workers);
@@ -508,59 +614,4 @@ size_t trainer_bytes(const Trainer *t)
 const float *trainer_weights(const Trainer *t)
 {
     return t->weights;
-}
-
-/* ---- the setup as attributes of files ---- */
-
-size_t setup_attrs(const TrainSetup *s, Attr out[SETUP_MOST], Arena *a)
-{
-    TrainSetup is = *s;
-    size_t count = 0;
-    is.average = average_over_senders(s->average, s->codec) ? AVERAGE_SENDERS : AVERAGE_ALL;
-    out[count++] = attr_text("dataset", s->train->info->name);
-    out[count++] = attr_whole("images", s->train->count);
-    out[count++] = attr_text("compressor", codec_typed(s->codec, a));
-    out[count++] = attr_whole("seed", s->seed);
-    for (const Setting *of = train_settings; of->name; of++)
-        if (of->use & SETTING_KEPT)
-            out[count++] = setting_attr(of, &is);
-    assert(count < SETUP_MOST);
-    return count;
-}
-
-static bool same(const Attr *a, const Attr *b)
-{
-    if (a->type != b->type)
-        return false;
-    if (a->type == ATTR_TEXT && !strcmp(b->name, "compressor"))
-        return spec_equal(a->text, b->text);
-    return a->type == ATTR_TEXT  ? !strcmp(a->text, b->text)
-           : a->type == ATTR_INT ? a->whole == b->whole
-                                 : a->real == b->real;
-}
-
-static const char *shown(const Attr *a, char out[64])
-{
-    if (a->type == ATTR_TEXT)
-        return a->text;
-    if (a->type == ATTR_INT)
-        snprintf(out, 64, "%lld", (long long)a->whole);
-    else
-        text_double(out, a->real);
-    return out;
-}
-
-Status setup_check(const Attr *own, size_t count, const AttrList *theirs, const char *path, const char *what,
-                   Error *err)
-{
-    char mine[64], other[64];
-    for (size_t i = 0; i < count; i++) {
-        const Attr *a = attr_find(theirs, own[i].name);
-        if (!a)
-            return FAIL(err, ERR_CORRUPT, "%s: no attribute %s: not %s", path, own[i].name, what);
-        if (!same(a, &own[i]))
-            return FAIL(err, ERR_USAGE, "%s: %s is %.100s there, %.100s here", path, own[i].name,
-                        shown(a, other), shown(&own[i], mine));
-    }
-    return OK;
 }

@@ -74,10 +74,7 @@ struct Trainer {
 typedef struct {
     size_t epoch, place, count;
 } Portion;
-Portion portion_of(const Trainer *t, size_t step); /* portions.c */
-
-/* Returns the images of a step that worker w takes. */
-Portion portion_share(const Portion *all, size_t workers, size_t w);
+Portion portion_of(const Trainer *t, size_t step);
 
 /* Returns the number of images that worker w has seen since the exchange before `step`, those of `step` included. */
 size_t round_images(const Trainer *t, size_t step, size_t w);
@@ -91,13 +88,10 @@ typedef struct {
     float *weights, *velocity, *square;
 } Optimized;
 
-/* Makes the optimizer's step number `step` on a whole network (update.c). */
+/* Makes the optimizer's step number `step` on a whole network. */
 void optimize(const Trainer *t, size_t step, const Optimized *o);
 
 /* ---- local steps (local_steps.c) ---- */
-
-/* ERR_USAGE: settings that exclude each other. */
-Status local_check(const TrainSetup *s, Error *err);
 
 /* Sets t->inner. It stays NULL for training without local steps, and for settings that give the same training. */
 Status local_open(Trainer *t, Error *err);
@@ -113,23 +107,6 @@ void local_differences(Trainer *t);
 /* Applies the mean of the pseudo-gradients, t->agreed, to the common weights, from which all workers go on. */
 void local_outer_step(Trainer *t);
 
-/* ---- the first workers to arrive (train_arrival.c) ---- */
-
-/* Returns true if the step's workers are the first that arrive. */
-bool arrives(const Trainer *t);
-
-/* Callback of ModelSpec: true if enough other workers have arrived, so that this rank's worker need not go on. */
-bool arrival_over(void *trainer);
-
-/* Tells rank 0 that worker w has arrived: its gradient is computed, has failed, or is left. */
-void arrival_tell(Trainer *t, size_t w);
-
-/* Waits for the first workers; sets t->sends on all ranks. */
-void arrival_close(Trainer *t);
-
-/* Removes what late workers have computed: gradients become zero, running statistics those before the step. */
-void arrival_drop_late(Trainer *t);
-
 /* ---- several ranks (train_ranks.c) ---- */
 
 /* Gives t->score of all workers to all ranks. */
@@ -140,18 +117,5 @@ void ranks_begin_step(Trainer *t);
 
 /* Gives t->times of all ranks to all ranks, and sets the measured fields of `r`. */
 void ranks_share_times(Trainer *t, StepRecord *r);
-
-/* ---- the training setup, written as attributes into the files of a run ---- */
-
-enum { SETUP_MOST = 32 };
-
-/* Writes to `out` every setting that the weights depend on (SETTING_KEPT), the data set, the codec and the seed. Returns the number of attributes. Memory for texts comes from `a`. */
-size_t setup_attrs(const TrainSetup *s, Attr out[SETUP_MOST], Arena *a);
-
-/* Checks that a file's attributes `theirs` include all of `own` with equal values. Returns ERR_CORRUPT if an
- * attribute is missing: the file is not `what` (for example "a checkpoint"). Returns ERR_USAGE if a value
- * differs: the file belongs to another setup. */
-Status setup_check(const Attr *own, size_t count, const AttrList *theirs, const char *path, const char *what,
-                   Error *err);
 
 #endif

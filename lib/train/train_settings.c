@@ -1,8 +1,11 @@
 /* train_settings.c -- implements train_settings.h. */
 #include "train/train_settings.h"
 
-#include "exchange/average.h"
+#include "compress/spec.h"
+#include "exchange/exchange.h"
 
+#include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char *const aggregate_names[] = {"seed", "arrival", NULL};
@@ -116,4 +119,59 @@ bool setting_take(const Setting *of, TrainSetup *s, const Attr *attr)
             return true;
         }
     return !of->choices;
+}
+
+/* ---- the setup as attributes of files ---- */
+
+size_t setup_attrs(const TrainSetup *s, Attr out[SETUP_MOST], Arena *a)
+{
+    TrainSetup is = *s;
+    size_t count = 0;
+    is.average = average_over_senders(s->average, s->codec) ? AVERAGE_SENDERS : AVERAGE_ALL;
+    out[count++] = attr_text("dataset", s->train->info->name);
+    out[count++] = attr_whole("images", s->train->count);
+    out[count++] = attr_text("compressor", codec_typed(s->codec, a));
+    out[count++] = attr_whole("seed", s->seed);
+    for (const Setting *of = train_settings; of->name; of++)
+        if (of->use & SETTING_KEPT)
+            out[count++] = setting_attr(of, &is);
+    assert(count < SETUP_MOST);
+    return count;
+}
+
+static bool attr_same(const Attr *a, const Attr *b)
+{
+    if (a->type != b->type)
+        return false;
+    if (a->type == ATTR_TEXT && !strcmp(b->name, "compressor"))
+        return spec_equal(a->text, b->text);
+    return a->type == ATTR_TEXT  ? !strcmp(a->text, b->text)
+           : a->type == ATTR_INT ? a->whole == b->whole
+                                 : a->real == b->real;
+}
+
+static const char *attr_shown(const Attr *a, char out[64])
+{
+    if (a->type == ATTR_TEXT)
+        return a->text;
+    if (a->type == ATTR_INT)
+        snprintf(out, 64, "%lld", (long long)a->whole);
+    else
+        text_double(out, a->real);
+    return out;
+}
+
+Status setup_check(const Attr *own, size_t count, const AttrList *theirs, const char *path, const char *what,
+                   Error *err)
+{
+    char mine[64], other[64];
+    for (size_t i = 0; i < count; i++) {
+        const Attr *a = attr_find(theirs, own[i].name);
+        if (!a)
+            return FAIL(err, ERR_CORRUPT, "%s: no attribute %s: not %s", path, own[i].name, what);
+        if (!attr_same(a, &own[i]))
+            return FAIL(err, ERR_USAGE, "%s: %s is %.100s there, %.100s here", path, own[i].name,
+                        attr_shown(a, other), attr_shown(&own[i], mine));
+    }
+    return OK;
 }

@@ -6,7 +6,6 @@
 #include "dump/tensor.h"
 #include "train/train.h"
 
-
 typedef enum { SETTING_TEXT, SETTING_WHOLE, SETTING_REAL, SETTING_CHOICE } SettingType;
 
 enum {
@@ -33,5 +32,18 @@ Attr setting_attr(const Setting *of, const TrainSetup *s);
 
 /* Sets the setting of `s` to an attribute's value. False: the attribute has another type, or a value that there is not. */
 bool setting_take(const Setting *of, TrainSetup *s, const Attr *attr);
+
+/* ---- the training setup, written as attributes into the files of a run ---- */
+
+enum { SETUP_MOST = 32 };
+
+/* Writes to `out` every setting that the weights depend on (SETTING_KEPT), the data set, the codec and the seed. Returns the number of attributes. Memory for texts comes from `a`. */
+size_t setup_attrs(const TrainSetup *s, Attr out[SETUP_MOST], Arena *a);
+
+/* Checks that a file's attributes `theirs` include all of `own` with equal values. Returns ERR_CORRUPT if an
+ * attribute is missing: the file is not `what` (for example "a checkpoint"). Returns ERR_USAGE if a value
+ * differs: the file belongs to another setup. */
+Status setup_check(const Attr *own, size_t count, const AttrList *theirs, const char *path, const char *what,
+                   Error *err);
 
 #endif

@@ -35,7 +35,6 @@ static const Candidate *named(const Candidate *list, size_t count, const char *n
 
 static void codecs_are_ranked_by_time_and_overlapping_intervals_are_equal(void **state)
 {
-    (void)state;
     Candidate list[] = {candidate("c", 3, 0.4), candidate("bf16", 10, 0.1), candidate("a", 1, 0.5),
                         candidate("b", 1.9, 0.41)};
     check_ok(advise_rank(list, countof(list), &no_limits, arena, &err), &err);
@@ -50,7 +49,6 @@ static void codecs_are_ranked_by_time_and_overlapping_intervals_are_equal(void *
 
 static void those_equal_to_the_first_stand_before_faster_ones_that_are_not(void **state)
 {
-    (void)state;
     Candidate list[] = {candidate("bf16", 9, 0.1), candidate("wide", 1.5, 3), candidate("exact", 1.4, 0.01),
                         candidate("a", 1, 0.1)};
     static const struct {
@@ -66,7 +64,6 @@ static void those_equal_to_the_first_stand_before_faster_ones_that_are_not(void 
 
 static void bf16_is_the_answer_unless_a_codec_is_faster_for_certain(void **state)
 {
-    (void)state;
     Candidate slow[] = {candidate("a", 5, 0.1), candidate("bf16", 4, 0.1)},
               unsure[] = {candidate("a", 3.9, 0.1), candidate("bf16", 4, 0.1)},
               floats[] = {candidate("none", 3, 0.1), candidate("bf16", 4, 0.1)};
@@ -78,22 +75,8 @@ static void bf16_is_the_answer_unless_a_codec_is_faster_for_certain(void **state
     check(strstr(advise_verdict(floats, 2, named(floats, 2, "bf16"), arena), "send float32: no codec"));
 }
 
-static void those_that_are_not_told_from_the_first_are_named(void **state)
-{
-    (void)state;
-    Candidate list[] = {candidate("a", 1, 0.1), candidate("b", 3, 4), candidate("c", 1.05, 0.02),
-                        candidate("bf16", 9, 0.1)},
-              alone[] = {candidate("a", 1, 2), candidate("bf16", 9, 0.1)};
-    check_ok(advise_rank(list, 4, &no_limits, arena, &err), &err);
-    check(list[2].rank == 1 && !strcmp(list[2].name, "b") && strstr(list[2].why, "not told from the first"));
-    check(!strcmp(advise_verdict(list, 4, &list[3], arena), "a: 1.73 times as fast as bf16; not told from it: c, b"));
-    check_ok(advise_rank(alone, 2, &no_limits, arena, &err), &err);
-    check(!strcmp(advise_verdict(alone, 2, &alone[1], arena), "a: 1.73 times as fast as bf16"));
-}
-
 static void the_verdict_has_the_speedup_over_float32_where_it_is_the_faster_plain_format(void **state)
 {
-    (void)state;
     Candidate list[] = {candidate("a", 1, 0.1), candidate("none", 2, 0.1), candidate("bf16", 9, 0.1)},
               slower[] = {candidate("a", 1, 0.1), candidate("none", 20, 0.1), candidate("bf16", 1e4, 0.1)};
     check_ok(advise_rank(list, 3, &no_limits, arena, &err), &err);
@@ -105,7 +88,6 @@ static void the_verdict_has_the_speedup_over_float32_where_it_is_the_faster_plai
 
 static void without_an_interval_nothing_is_faster_for_certain(void **state)
 {
-    (void)state;
     Candidate list[] = {candidate("a", 1, NAN), candidate("bf16", 4, 0.1)};
     check_ok(advise_rank(list, 2, &no_limits, arena, &err), &err);
     check(strstr(advise_verdict(list, 2, &list[1], arena), "send bf16: no codec"));
@@ -115,7 +97,6 @@ static void without_an_interval_nothing_is_faster_for_certain(void **state)
 /* t = 1.96 for very many repeats, 4.30 for three: intervals apart in the one case overlap in the other */
 static void intervals_have_the_degrees_of_freedom_of_the_repeats(void **state)
 {
-    (void)state;
     for (int few = 0; few < 2; few++) {
         Candidate list[] = {candidate("a", 1, 0.1), candidate("bf16", 1.3, 0.1)};
         list[0].repeats = list[1].repeats = few ? 3 : 1e9;
@@ -126,7 +107,6 @@ static void intervals_have_the_degrees_of_freedom_of_the_repeats(void **state)
 
 static void codecs_that_break_a_limit_or_fail_have_no_rank_and_a_reason(void **state)
 {
-    (void)state;
     enum { COUNT = 7 };
     Candidate list[COUNT] = {candidate("biased", 1, 0), candidate("gathered", 1, 0),
                              candidate("wrong", 1, 0),  candidate("long", 1, 0),
@@ -158,7 +138,6 @@ static void codecs_that_break_a_limit_or_fail_have_no_rank_and_a_reason(void **s
 /* Two draws of screening leave a wide interval, sixty a narrow one. */
 static void an_error_is_held_to_the_limit_with_its_interval(void **state)
 {
-    (void)state;
     Candidate list[] = {candidate("screened", 1, 0), candidate("drawn", 1, 0), candidate("exact", 1, 0)};
     const AdviseLimits limits = {.error = 0.5, .bytes = INFINITY, .scratch = INFINITY};
     for (size_t i = 0; i < countof(list); i++) {
@@ -171,23 +150,8 @@ static void an_error_is_held_to_the_limit_with_its_interval(void **state)
     check(!named(list, countof(list), "drawn")->rank && !named(list, countof(list), "exact")->rank);
 }
 
-static void a_codec_that_was_only_screened_is_not_ranked(void **state)
-{
-    (void)state;
-    Candidate list[] = {candidate("a", 10, 0), candidate("b", 1, 0)};
-    list[1].screened = true;
-    list[0].time.encode = list[0].time.total = 0.1;
-    check_ok(advise_rank(list, 2, &no_limits, arena, &err), &err);
-    check(!strcmp(list[0].name, "a") && list[0].rank == 1 && list[1].rank == 0);
-    Candidate later[] = {candidate("a", 1, 0), candidate("b", 30, 0)};
-    later[1].screened = true;
-    check_ok(advise_rank(later, 2, &no_limits, arena, &err), &err);
-    check(!strcmp(later[1].why, "3.6 times as long or more: sending takes 30 ms"));
-}
-
 static void the_slow_part_of_a_reason_is_the_one_with_the_largest_excess(void **state)
 {
-    (void)state;
     Candidate list[] = {candidate("first", 1, 0), candidate("encoder", 1, 0), candidate("gather", 4, 0),
                         candidate("decoder", 1, 0)};
     list[1].time.encode += 2e-3;
@@ -200,13 +164,12 @@ static void the_slow_part_of_a_reason_is_the_one_with_the_largest_excess(void **
     }
     check_ok(advise_rank(list, countof(list), &no_limits, arena, &err), &err);
     check(strstr(named(list, 4, "encoder")->why, "encoding takes 2 ms"));
-    check(strstr(named(list, 4, "gather")->why, "15 payloads to receive take 4 ms"));
-    check(strstr(named(list, 4, "decoder")->why, "decoding 16 payloads takes 9 ms"));
+    check(strstr(named(list, 4, "gather")->why, "sending takes 4 ms"));
+    check(strstr(named(list, 4, "decoder")->why, "decoding takes 9 ms"));
 }
 
 static void the_table_has_the_first_three_bf16_and_one_codec_of_each_other_family(void **state)
 {
-    (void)state;
     enum { COUNT = 9 };
     Candidate list[COUNT] = {candidate("a1", 1, 0),   candidate("a2", 2, 0),   candidate("a3", 3, 0),
                              candidate("a4", 4, 0),   candidate("b1", 5, 0),   candidate("b2", 6, 0),
@@ -225,17 +188,6 @@ static void the_table_has_the_first_three_bf16_and_one_codec_of_each_other_famil
     check(shown[4] && !shown[8] && shown[7]);
 }
 
-static void no_codec_within_the_limits_is_said(void **state)
-{
-    (void)state;
-    Candidate list[] = {candidate("a", 1, 0), candidate("bf16", 2, 0)};
-    AdviseLimits limits = no_limits;
-    limits.bytes = 10;
-    check_ok(advise_rank(list, 2, &limits, arena, &err), &err);
-    check(list[0].rank == 0 && list[1].rank == 0);
-    check(!strcmp(advise_verdict(list, 2, &list[1], arena), "no codec meets the limits"));
-}
-
 int main(void)
 {
     arena = arena_open(0);
@@ -243,16 +195,13 @@ int main(void)
     cmocka_unit_test(codecs_are_ranked_by_time_and_overlapping_intervals_are_equal),
     cmocka_unit_test(those_equal_to_the_first_stand_before_faster_ones_that_are_not),
         cmocka_unit_test(bf16_is_the_answer_unless_a_codec_is_faster_for_certain),
-        cmocka_unit_test(those_that_are_not_told_from_the_first_are_named),
         cmocka_unit_test(the_verdict_has_the_speedup_over_float32_where_it_is_the_faster_plain_format),
         cmocka_unit_test(without_an_interval_nothing_is_faster_for_certain),
         cmocka_unit_test(intervals_have_the_degrees_of_freedom_of_the_repeats),
         cmocka_unit_test(codecs_that_break_a_limit_or_fail_have_no_rank_and_a_reason),
         cmocka_unit_test(an_error_is_held_to_the_limit_with_its_interval),
-    cmocka_unit_test(a_codec_that_was_only_screened_is_not_ranked),
         cmocka_unit_test(the_slow_part_of_a_reason_is_the_one_with_the_largest_excess),
         cmocka_unit_test(the_table_has_the_first_three_bf16_and_one_codec_of_each_other_family),
-        cmocka_unit_test(no_codec_within_the_limits_is_said),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     arena_close(arena);

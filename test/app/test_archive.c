@@ -29,16 +29,6 @@ static void make_dump(int64_t steps, int64_t workers)
     check_ok(dump_commit(w, &err), &err);
 }
 
-static uint64_t ticks;
-
-/* A Tick: checks the name of each tensor of make_dump(1, 1), in the order of the file. */
-static bool check_name(void *data, uint64_t done, const char *at)
-{
-    static const char *const names[] = {"layer0.weight", "layer1.weight", "layer2.weight", "layer3.weight"};
-    check(!data && done == ++ticks && done <= countof(names) && !strcmp(at, names[done - 1]));
-    return true;
-}
-
 static ArchiveSum encode(const Codec *codec, const GroupSpec *spec)
 {
     Dump *d;
@@ -114,7 +104,6 @@ static void check_same_dump(float factor)
 
 static void none_brings_every_dump_back_exactly(void **state)
 {
-    (void)state;
     arena = arena_open(0);
     const Codec none = codec_of(compressor_find("none"));
     for (int workers = 1; workers <= 2; workers++) {
@@ -135,7 +124,6 @@ static void none_brings_every_dump_back_exactly(void **state)
  * be confused, although they are neighbours in sorted order. */
 static void only_groups_on_the_way_to_what_is_sent_are_kept(void **state)
 {
-    (void)state;
     arena = arena_open(0);
     static const char *const groups[] = {"", "step_1", "step_1-x", "step_10", "step_1/a", "step_1/a-", "z"};
     static const char *const paths[] = {"step_1/a/w", "step_1-x/v", "step_10/u", "step_1/a-/t", "z"};
@@ -234,7 +222,6 @@ static void make_whole_numbers(int tensors)
 
 static void states_evolve_and_are_replayed(void **state)
 {
-    (void)state;
     arena = arena_open(0);
     const Codec codec = codec_of(&delta);
     for (int tensors = 2; tensors <= 90; tensors += 88) { /* many tensors make the table of states grow */
@@ -250,7 +237,6 @@ static void states_evolve_and_are_replayed(void **state)
 
 static void a_payload_of_another_codec_is_refused_with_its_place(void **state)
 {
-    (void)state;
     arena = arena_open(0);
     const Codec none = codec_of(compressor_find("none")), other = codec_of(&delta);
     make_dump(1, 1);
@@ -274,31 +260,6 @@ static Status encode_ticking(const ArchiveJob *job, FrameWriter **to)
     return status;
 }
 
-static void the_work_names_each_vector(void **state)
-{
-    (void)state;
-    arena = arena_open(0);
-    make_dump(1, 1);
-    ticks = 0;
-    FrameWriter *to;
-    FrameReader *from;
-    DumpWriter *out;
-    ArchiveSum sum;
-    const Codec none = codec_of(compressor_find("none"));
-    const ArchiveJob job = {.codec = &none, .threads = 1, .tick = check_name};
-    check_ok(encode_ticking(&job, &to), &err);
-    check_ok(frame_commit(to, &(uint64_t){0}, &err), &err);
-    assert_int_equal(ticks, 4);
-    ticks = 0;
-    check_ok(frame_open(&from, in_scratch("x.atomo"), arena, &err), &err);
-    check_ok(dump_create(&out, in_scratch("out.h5"), &err), &err);
-    check_ok(archive_decode(from, &job, out, &sum, arena, &err), &err);
-    check_ok(dump_commit(out, &err), &err);
-    frame_close(from);
-    assert_int_equal(ticks, 4);
-    arena_close(arena);
-}
-
 static bool stop_at_two(void *data, uint64_t done, const char *at)
 {
     (void)data, (void)at;
@@ -307,7 +268,6 @@ static bool stop_at_two(void *data, uint64_t done, const char *at)
 
 static void work_that_is_stopped_leaves_nothing(void **state)
 {
-    (void)state;
     arena = arena_open(0);
     scratch_files(true);
     make_dump(1, 1);
@@ -322,7 +282,6 @@ static void work_that_is_stopped_leaves_nothing(void **state)
 
 static void a_record_at_the_address_of_another_name_is_refused(void **state)
 {
-    (void)state;
     FrameWriter *w;
     arena = arena_open(0);
     const float x[2] = {1, 2};
@@ -338,33 +297,8 @@ static void a_record_at_the_address_of_another_name_is_refused(void **state)
     arena_close(arena);
 }
 
-/* archive_survey puts the reader back to the first block and leaves the scratch arena unchanged. So a second
- * survey finds the same sizes. */
-static void a_survey_finds_the_size(void **state)
-{
-    (void)state;
-    arena = arena_open(0);
-    const Codec none = codec_of(compressor_find("none"));
-    const GroupSpec all = {.grouping = GROUP_ALL};
-    FrameReader *r;
-    ArchiveSize size;
-    make_dump(2, 1);
-    const ArchiveSum sum = encode(&none, &all);
-    check_ok(frame_open(&r, in_scratch("x.atomo"), arena, &err), &err);
-    for (int i = 0; i < 2; i++) {
-        const size_t used = arena_used(arena);
-        check_ok(archive_survey(r, &size, arena, &err), &err);
-        check(size.bytes == sum.raw_bytes && size.largest == 4 * (8 * 4 * 3 * 3 + 30 * 20 + 7));
-        check(arena_used(arena) == used);
-    }
-    frame_close(r);
-    check_ok(decode(&none), &err);
-    arena_close(arena);
-}
-
 static void decoding_ends_at_the_limits(void **state)
 {
-    (void)state;
     arena = arena_open(0);
     const Codec none = codec_of(compressor_find("none"));
     const GroupSpec each = {.grouping = GROUP_TENSOR};
@@ -401,10 +335,8 @@ int main(void)
         cmocka_unit_test(states_evolve_and_are_replayed),
         cmocka_unit_test(a_payload_of_another_codec_is_refused_with_its_place),
         cmocka_unit_test(a_record_at_the_address_of_another_name_is_refused),
-        cmocka_unit_test(a_survey_finds_the_size),
         cmocka_unit_test(decoding_ends_at_the_limits),
         cmocka_unit_test(work_that_is_stopped_leaves_nothing),
-        cmocka_unit_test(the_work_names_each_vector),
     };
     return cmocka_run_group_tests(tests, scratch_open, scratch_close) ? 1 : 0;
 }

@@ -39,7 +39,6 @@ static Status run_job(const VerifyMethods *methods, const char *file)
 
 static void a_statement_that_fails_is_named_and_the_exit_code_is_1(void **state)
 {
-    (void)state;
     const Synth synth = {.law = LAW_NORMAL, .scale = 0.01, .seed = 1, .threads = 1};
     Shape shape[2];
     check(synth_shape("24x18", &shape[0]) && synth_shape("30", &shape[1]));

@@ -71,7 +71,6 @@ static Status parse(Rig *r, const char *const *words)
 
 static void values_come_in_every_gnu_form(void **state)
 {
-    (void)state;
     Rig r;
     check_ok(PARSE(rig_open(&r), "in", "--repeats", "7", "--noise=1", "-ta*", "-t", "b", "--tensor=c=d",
                    "--group=all", "--memory", "2G", "--step", "-5", "-dqr9", "--any=-3", "out"),
@@ -89,7 +88,6 @@ static void values_come_in_every_gnu_form(void **state)
 
 static void an_alias_is_the_same_option(void **state)
 {
-    (void)state;
     Rig r;
     check_ok(PARSE(rig_open(&r), "-c", "a", "--codec", "b", "--compressor=c", "--compressor", "d"), &r.err);
     assert_int_equal(r.specs.count, 4);
@@ -102,7 +100,6 @@ static void an_alias_is_the_same_option(void **state)
 
 static void two_dashes_end_the_options_and_one_is_an_argument(void **state)
 {
-    (void)state;
     Rig r;
     check_ok(PARSE(rig_open(&r), "-", "--", "--repeats"), &r.err);
     assert_int_equal(r.arguments.count, 2);
@@ -113,7 +110,6 @@ static void two_dashes_end_the_options_and_one_is_an_argument(void **state)
 
 static void common_options_have_their_defaults(void **state)
 {
-    (void)state;
     Rig r;
     check_ok(PARSE(rig_open(&r), "x"), &r.err);
     check(r.common.seed == 1 && r.common.threads >= 1 && r.common.format == 0 && !r.common.output);
@@ -132,20 +128,17 @@ static char folder[] = "/tmp/atomo-cli.XXXXXX";
 
 static int enter_folder(void **state)
 {
-    (void)state;
     return mkdtemp(folder) && chdir(folder) == 0 && mkdir("a.csv", 0700) == 0 ? 0 : -1;
 }
 
 static int leave_folder(void **state)
 {
-    (void)state;
     /* rmdir fails if a test left a file in the folder */
     return rmdir("a.csv") || chdir("/") || rmdir(folder);
 }
 
 static void the_ending_of_a_file_names_the_format_unless_an_option_does(void **state)
 {
-    (void)state;
     static const struct {
         const char *path, *format;
     } rows[] = {{"a.csv/b.csv", "csv"}, {"b.json", "json"},       {"b.md", "md"},    {"b.tex", "latex"},
@@ -169,7 +162,6 @@ static void the_ending_of_a_file_names_the_format_unless_an_option_does(void **s
 
 static void the_last_of_a_repeated_option_wins_and_a_list_drops_its_default(void **state)
 {
-    (void)state;
     Rig r;
     rig_open(&r)->tensors = (TextList){(const char *[]){"default"}, 1};
     check_ok(PARSE(&r, "--repeats=3", "--repeats=4"), &r.err);
@@ -183,7 +175,6 @@ static void the_last_of_a_repeated_option_wins_and_a_list_drops_its_default(void
 
 static void wrong_options_say_what_is_wrong(void **state)
 {
-    (void)state;
     static const struct {
         const char *words[4], *text, *hint;
     } wrong[] = {
@@ -222,52 +213,8 @@ static void wrong_options_say_what_is_wrong(void **state)
     }
 }
 
-static void a_missing_argument_shows_the_usage(void **state)
-{
-    (void)state;
-    Rig r;
-    rig_open(&r)->command.arguments_min = 1;
-    assert_int_equal(PARSE(&r, "-d"), ERR_USAGE);
-    assert_string_equal(r.err.text, "cmd: an argument is missing: want FILE");
-    arena_close(r.a);
-}
-
-static void help_shows_every_option_with_range_and_default(void **state)
-{
-    (void)state;
-    static const char *const lines[] = {
-        "usage: prog cmd FILE [OPTION]...\n",
-        "  -r, --repeats N         repeats (1 to 100, default 10)\n",
-        "      --noise X           noise (0 to 1, default 0.5)\n",
-        "      --memory BYTES      memory (default 1024M)\n",
-        "      --group G           what is one vector (tensor|kind|all, default tensor)\n",
-        "      --any N             any whole number (default 0)\n",
-        "  -d, --deep              deep\n",
-        "  -h, --help              print this help\n",
-        "  kept   as it   is\n",
-    };
-    Rig r;
-    char *text;
-    size_t size;
-    FILE *to = open_memstream(&text, &size);
-    rig_open(&r)->common = (Common){.seed = 1, .threads = 2};
-    cli_help(&r.command, to, r.a);
-    fclose(to);
-    for (size_t i = 0; i < countof(lines); i++) {
-        if (!strstr(text, lines[i]))
-            print_error("help lacks: %s", lines[i]);
-        check(strstr(text, lines[i]));
-    }
-    for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
-        check(strcspn(line, "\n") <= 80);
-    check(!strstr(text, "--resume"));
-    free(text);
-    arena_close(r.a);
-}
-
 static void colour_follows_the_option_then_the_environment(void **state)
 {
-    (void)state;
     check(cli_color(&(Common){.color = 1}) && !cli_color(&(Common){.color = 2}));
     setenv("TERM", "xterm", 1);
     setenv("NO_COLOR", "1", 1);
@@ -278,7 +225,6 @@ static void colour_follows_the_option_then_the_environment(void **state)
 
 static void each_status_has_its_exit_code(void **state)
 {
-    (void)state;
     static const int codes[][2] = {{ERR_USAGE, 2},   {ERR_IO, 1},     {ERR_CORRUPT, 1},
                                    {ERR_NUMERIC, 1}, {ERR_MEMORY, 1}, {ERR_STOPPED, 130}};
     Error err = {.text = "said by a test", .hint = ""};
@@ -290,7 +236,6 @@ static void each_status_has_its_exit_code(void **state)
 
 static void a_first_signal_only_notes_that_it_came(void **state)
 {
-    (void)state;
     cli_catch_stop();
     check(!cli_stopped());
     raise(SIGTERM);
@@ -308,8 +253,6 @@ static const struct CMUnitTest tests[] = {
                                     leave_folder),
     cmocka_unit_test(the_last_of_a_repeated_option_wins_and_a_list_drops_its_default),
     cmocka_unit_test(wrong_options_say_what_is_wrong),
-    cmocka_unit_test(a_missing_argument_shows_the_usage),
-    cmocka_unit_test(help_shows_every_option_with_range_and_default),
     cmocka_unit_test(colour_follows_the_option_then_the_environment),
     cmocka_unit_test(each_status_has_its_exit_code),
     cmocka_unit_test(a_first_signal_only_notes_that_it_came),

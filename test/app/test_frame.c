@@ -19,7 +19,6 @@ static uint64_t sum_of(const char *text)
 
 static void the_checksum_is_xxh64(void **state)
 {
-    (void)state;
     check(sum_of("") == 0xef46db3751d8e999);
     check(sum_of("a") == 0xd24ec4f1a98c6e5b);
     check(sum_of("abc") == 0x44bc2cf5ad770999);
@@ -29,7 +28,6 @@ static void the_checksum_is_xxh64(void **state)
 /* 100 bytes, cut into three pieces at every pair of places, have the checksum of the whole. */
 static void the_checksum_of_pieces_is_that_of_the_whole(void **state)
 {
-    (void)state;
     uint8_t data[100];
     for (size_t i = 0; i < sizeof data; i++)
         data[i] = (uint8_t)(i * i + 7);
@@ -47,7 +45,6 @@ static void the_checksum_of_pieces_is_that_of_the_whole(void **state)
 /* 0 to 600 floats have the checksum of their bytes in a file. */
 static void the_checksum_of_floats_is_that_of_their_bytes(void **state)
 {
-    (void)state;
     enum { MOST = 600 };
     static uint8_t data[4 * MOST];
     static float x[MOST];
@@ -103,7 +100,6 @@ static Status write_sample(const char *path, Arena *a)
 
 static void what_is_put_is_taken(void **state)
 {
-    (void)state;
     Arena *a = arena_open(0);
     FrameReader *r;
     FrameItem item;
@@ -161,7 +157,6 @@ static uint8_t *sample(size_t *size)
 
 static void every_cut_is_seen_and_located(void **state)
 {
-    (void)state;
     size_t size;
     uint8_t *data = sample(&size);
     for (size_t cut = 0; cut < size; cut++) {
@@ -178,7 +173,6 @@ static void every_cut_is_seen_and_located(void **state)
 
 static void every_flipped_bit_is_seen(void **state)
 {
-    (void)state;
     size_t size;
     uint8_t *data = sample(&size);
     for (size_t bit = 0; bit < 8 * size; bit++) {
@@ -215,7 +209,6 @@ static void check_refused(const uint8_t *data, size_t size, const char *why)
 
 static void forgeries_with_right_checksums_are_refused(void **state)
 {
-    (void)state;
     size_t size;
     uint8_t *data = sample(&size), *forged = malloc(size);
     const size_t header = block_at(data, 0), record = block_at(data, 2);
@@ -243,23 +236,8 @@ static void forgeries_with_right_checksums_are_refused(void **state)
     free(data);
 }
 
-static void what_is_no_container_is_one_clear_line(void **state)
-{
-    (void)state;
-    assert_int_equal(read_all(in_scratch("absent.atomo")), ERR_IO);
-    check(strstr(err.text, "absent.atomo: cannot be opened: No such file") != NULL);
-    assert_int_equal(read_all(scratch_dir), ERR_IO);
-    check(strstr(err.text, "not a regular file") != NULL);
-    mkfifo(in_scratch("fifo"), 0600);
-    assert_int_equal(read_all(in_scratch("fifo")), ERR_IO);
-    file_save(in_scratch("text.atomo"), "step,loss\n1,2.5\n", 16);
-    assert_int_equal(read_all(in_scratch("text.atomo")), ERR_CORRUPT);
-    check(strstr(err.text, "not a payload container") != NULL);
-}
-
 static void more_elements_than_a_payload_justifies_are_not_written(void **state)
 {
-    (void)state;
     Arena *a = arena_open(0);
     FrameWriter *w;
     FrameMember member = {.path = "x", .shape = shape_vector((size_t)1 << 30)};
@@ -282,7 +260,6 @@ int main(void)
         cmocka_unit_test(every_cut_is_seen_and_located),
         cmocka_unit_test(every_flipped_bit_is_seen),
         cmocka_unit_test(forgeries_with_right_checksums_are_refused),
-        cmocka_unit_test(what_is_no_container_is_one_clear_line),
         cmocka_unit_test(more_elements_than_a_payload_justifies_are_not_written),
     };
     return cmocka_run_group_tests(tests, scratch_open, scratch_close) ? 1 : 0;

@@ -1,4 +1,6 @@
 /* test_train_records.c -- the target accuracies of a training run, read from its command line. */
+#include "cmd/train_job.c"
+
 #include "cmd/train_records.c"
 #include "rig/check.h"
 
@@ -15,7 +17,6 @@ static Status read_targets(TrainRecords *r, const char *list)
 
 static void accuracies_are_read_in_their_order(void **state)
 {
-    (void)state;
     TrainRecords r;
     check_ok(read_targets(&r, "0.98,0.5,1"), &err);
     check(r.targets == 3 && r.target[0].accuracy == 0.98 && r.target[2].accuracy == 1);
@@ -25,7 +26,6 @@ static void accuracies_are_read_in_their_order(void **state)
 
 static void accuracies_outside_0_to_1_are_refused(void **state)
 {
-    (void)state;
     static const char *const wrong[] = {"0", "1.01", "-0.5", "0.5,,0.6", "0.5;0.6", "nan", "high"};
     TrainRecords r;
     for (size_t i = 0; i < countof(wrong); i++)

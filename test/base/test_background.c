@@ -39,7 +39,6 @@ static void check_jobs(Background *b, Log *log)
 
 static void jobs_run_in_order_in_another_thread(void **state)
 {
-    (void)state;
     Arena *a = arena_open(0);
     Error err;
     Background *b;
@@ -56,7 +55,6 @@ static void jobs_run_in_order_in_another_thread(void **state)
 
 static void closing_waits_for_posted_jobs(void **state)
 {
-    (void)state;
     Arena *a = arena_open(0);
     Error err;
     Background *b;

@@ -18,7 +18,6 @@ static uint64_t value_of(const Rng *rng, uint64_t i)
 
 static void fields_of_every_width_come_back(void **state)
 {
-    (void)state;
     static uint8_t data[FIELDS * 8];
     const Rng rng = rng_open(1, 0, 0, 0, 0);
     BitWriter w = bits_writer(data, sizeof data);
@@ -39,7 +38,6 @@ static void fields_of_every_width_come_back(void **state)
 
 static void the_first_bit_is_the_high_bit_of_the_first_byte(void **state)
 {
-    (void)state;
     uint8_t data[2] = {0, 0};
     BitWriter w = bits_writer(data, 2);
     bits_put(&w, 1, 1);
@@ -53,7 +51,6 @@ static void the_first_bit_is_the_high_bit_of_the_first_byte(void **state)
 
 static void a_full_writer_stays_full_and_writes_nothing_behind_its_end(void **state)
 {
-    (void)state;
     for (size_t room = 0; room < 20; room++) {
         uint8_t data[32];
         memset(data, 0xee, sizeof data);
@@ -70,7 +67,6 @@ static void a_full_writer_stays_full_and_writes_nothing_behind_its_end(void **st
 
 static void reading_past_the_end_gives_zeros_and_a_bad_reader(void **state)
 {
-    (void)state;
     const uint8_t data[3] = {0xff, 0xff, 0xff};
     BitReader r = bits_reader((Bytes){data, 3});
     assert_int_equal(bits_get(&r, 20), 0xfffff);
@@ -86,7 +82,6 @@ static void reading_past_the_end_gives_zeros_and_a_bad_reader(void **state)
 
 static void padding_must_be_short_and_zero(void **state)
 {
-    (void)state;
     const uint8_t clean[2] = {0xff, 0xe0}, dirty[2] = {0xff, 0xe1}, longer[3] = {0xff, 0xe0, 0};
     BitReader a = bits_reader((Bytes){clean, 2}), b = bits_reader((Bytes){dirty, 2}),
               c = bits_reader((Bytes){longer, 3});

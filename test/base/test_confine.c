@@ -40,7 +40,6 @@ static void loop(int tie)
 
 static void an_endless_loop_is_ended(void **state)
 {
-    (void)state;
     const int how = ended(loop);
     check(WIFSIGNALED(how) && WTERMSIG(how) == SIGXCPU);
 }
@@ -63,7 +62,6 @@ static void take_memory(int tie)
 
 static void memory_beyond_the_limit_is_not_had(void **state)
 {
-    (void)state;
     const int how = ended(take_memory);
     check(WIFEXITED(how) && WEXITSTATUS(how) == 7);
 }
@@ -108,7 +106,6 @@ static void call(int tie)
 
 static void few_system_calls_are_left(void **state)
 {
-    (void)state;
     if (!confine_can_filter())
         _skip(__FILE__, __LINE__);
     const int how = ended(call);
@@ -127,7 +124,6 @@ static void grow(int tie)
 
 static void a_parent_limits_its_child(void **state)
 {
-    (void)state;
     int ends[2], how = 0;
     check(!pipe(ends));
     const uint64_t used = confine_space();
@@ -150,7 +146,6 @@ static void a_parent_limits_its_child(void **state)
 
 static void only_what_is_kept_stays_open_and_nothing_else_opens(void **state)
 {
-    (void)state;
     const int how = ended(open_files);
     check(WIFEXITED(how) && WEXITSTATUS(how) == 7);
 }

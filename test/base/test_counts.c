@@ -28,7 +28,6 @@ static void refused(const char *text, const char *why)
 
 static void numbers_stand_in_the_order_asked_for_each_once(void **state)
 {
-    (void)state;
     is("1", "1");
     is("1000", "1000");
     is("16,2,4", "16 2 4");
@@ -37,7 +36,6 @@ static void numbers_stand_in_the_order_asked_for_each_once(void **state)
 
 static void dots_go_on_by_the_factor_before_them(void **state)
 {
-    (void)state;
     is("4,8,...,512", "4 8 16 32 64 128 256 512");
     is("1,3,...,27,2", "1 3 9 27 2");
     is("7,4,8,...,32", "7 4 8 16 32");
@@ -49,7 +47,6 @@ static void dots_go_on_by_the_factor_before_them(void **state)
 
 static void what_is_no_number_in_range_is_named(void **state)
 {
-    (void)state;
     static const char *const bad[] = {"",
                                       "0",
                                       "1001",
@@ -75,7 +72,6 @@ static void what_is_no_number_in_range_is_named(void **state)
 
 static void dots_that_lead_nowhere_are_refused(void **state)
 {
-    (void)state;
     refused("...,8", "want two numbers before the dots");
     refused("4,...,8", "want two numbers before the dots");
     refused("8,4,...,2", "the second a multiple of the first");
@@ -88,7 +84,6 @@ static void dots_that_lead_nowhere_are_refused(void **state)
 
 static void no_more_numbers_are_taken_than_there_is_room_for(void **state)
 {
-    (void)state;
     char text[400] = "1";
     for (int i = 2; i <= COUNTS_MOST; i++)
         snprintf(text + strlen(text), sizeof text - strlen(text), ",%d", i);

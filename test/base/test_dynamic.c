@@ -20,7 +20,6 @@ static void *handle;
 static void each_pointer_is_set_to_its_symbol(void **state)
 {
     const SharedLibrary l = {"zlib", "libz.so.1", "zlib1g", there, countof(there), false};
-    (void)state;
     check_ok(library_load(&l, &handle, &err), &err);
     assert_int_equal(zlib.crc32(0, (const Bytef *)"123456789", 9),
                      0xcbf43926); /* the check value of CRC-32 */
@@ -32,7 +31,6 @@ static void a_missing_library_is_named_with_its_package(void **state)
 {
     const SharedLibrary l = {
         "the zzz library", "libzzz.so.9", "libzzz-dev", there, countof(there), false};
-    (void)state;
     assert_int_equal(library_load(&l, &handle, &err), ERR_IO);
     assert_string_equal(err.text, "the zzz library cannot be loaded: libzzz.so.9: cannot open shared object "
                                   "file: No such file or directory");
@@ -42,7 +40,6 @@ static void a_missing_library_is_named_with_its_package(void **state)
 static void a_missing_symbol_is_named(void **state)
 {
     const SharedLibrary l = {"zlib", "libz.so.1", "zlib1g", one_missing, countof(one_missing), false};
-    (void)state;
     assert_int_equal(library_load(&l, &handle, &err), ERR_IO);
     assert_non_null(strstr(err.text, "no_such_name"));
     assert_null(zlib.none);

@@ -13,7 +13,6 @@ static void values_are_found_by_key_and_separator(void **state)
     static const char text[] = "inactive_file 4096\nactive_file 8192\nMemFree:  12 kB\nNAME=\"a b\"\n";
     const char *path = in_scratch("stat");
     Arena *a = arena_open(0);
-    (void)state;
     file_save(path, text, strlen(text));
     assert_string_equal(host_value(path, "inactive_file", "", a), "4096");
     assert_string_equal(host_value(path, "active_file", "", a), "8192");
@@ -46,7 +45,6 @@ static int remove_one(const char *path, const struct stat *info, int type, struc
 
 static int remove_root(void **state)
 {
-    (void)state;
     return nftw(in_scratch("root"), remove_one, 8, FTW_DEPTH | FTW_PHYS) && errno != ENOENT;
 }
 
@@ -61,7 +59,6 @@ static void memory_is(uint64_t bytes)
 
 static void the_least_limit_of_the_groups_is_the_memory(void **state)
 {
-    (void)state;
     put("root/proc/self/cgroup", "4:memory:/elsewhere\n0::/outer/inner\n");
     const uint64_t machine = host_memory_under("/nonexistent");
     memory_is(machine); /* no limit can be read */

@@ -7,14 +7,12 @@ static Error err;
 
 static int open_arena(void **state)
 {
-    (void)state;
     arena = arena_open(0);
     return 0;
 }
 
 static int close_arena(void **state)
 {
-    (void)state;
     arena_close(arena);
     return 0;
 }
@@ -39,7 +37,6 @@ static const Json *take(const char *text)
 
 static void values_of_every_kind_are_read(void **state)
 {
-    (void)state;
     check(take("null")->type == JSON_NULL);
     check(take(" true ")->on && !take("false")->on && take("false")->type == JSON_BOOL);
     check(take("-1.5e-3")->number == -1.5e-3 && !take("-1.5e-3")->is_whole);
@@ -49,106 +46,8 @@ static void values_of_every_kind_are_read(void **state)
     check(take("[]")->type == JSON_ARRAY && take("{}")->type == JSON_OBJECT && !take("[ ]")->first);
 }
 
-/* `handed` holds the names and types of the values passed to the callback `hand`; `handed_text` points to their
- * texts. */
-static char handed[400];
-static const char *handed_text[64];
-static size_t handed_texts;
-
-static Status hand(void *of, const Json *element)
-{
-    check(of == handed);
-    for (const Json *v = element->first ? element->first : element; v; v = element->first ? v->next : NULL) {
-        snprintf(handed + strlen(handed), sizeof handed - strlen(handed), "%s%d ", v->name ? v->name : "",
-                 v->type);
-        if (v->text)
-            handed_text[handed_texts++] = v->text;
-    }
-    return OK;
-}
-
-static Status read_rows(const Json **v, char *data, size_t size)
-{
-    const JsonRows rows = {"rows", hand, handed};
-    *handed = 0;
-    handed_texts = 0;
-    return json_read_rows(v, &rows, data, size, arena, &err);
-}
-
-/* `json_read_rows` passes each element of the first array named "rows" of the outermost object to the callback.
- * The text of an element remains valid after the callback returns. */
-static void rows_are_handed_over_one_by_one(void **state)
-{
-    (void)state;
-    static char data[] = "{\"x\":{\"rows\":[1]},\"rows\":[{\"a\":\"t\\u00e9\",\"b\":12},3, [4,5] ,\"\",{}],"
-                         "\"rows\":[6],\"y\":[\"z\"]}";
-    const Json *v;
-    check_ok(read_rows(&v, data, sizeof data - 1), &err);
-    assert_string_equal(handed, "a3 b2 2 2 2 3 5 ");
-    static const char *const want[] = {"t\xc3\xa9", "12", "3", "4", "5", ""};
-    assert_int_equal(handed_texts, countof(want));
-    for (size_t i = 0; i < countof(want); i++)
-        assert_string_equal(handed_text[i], want[i]);
-    check(json_member(v, "rows")->type == JSON_ARRAY && !json_member(v, "rows")->first);
-    check(json_member(json_member(v, "x"), "rows")->first->whole == 1);
-    assert_string_equal(json_member(v, "y")->first->text, "z");
-    static char bad[][32] = {"{\"rows\":[1,]}", "{\"rows\":[1", "{\"rows\":[1]", "{\"rows\":[1 2]}"};
-    for (size_t i = 0; i < countof(bad); i++)
-        assert_int_equal(read_rows(&v, bad[i], strlen(bad[i])), ERR_CORRUPT);
-}
-
-/* `rows` counts the elements passed to the callback `look`. `elsewhere` counts those that are not stored at the
- * address of the first, or are wrong. */
-typedef struct {
-    const Json *first;
-    size_t rows, elsewhere;
-} Places;
-
-static Status look(void *of, const Json *element)
-{
-    Places *p = of;
-    p->first = p->first ? p->first : element->first;
-    p->elsewhere += element->first != p->first || element->first->next->whole != 7;
-    p->rows++;
-    return OK;
-}
-
-static void rows_are_those_of_an_object(void **state)
-{
-    (void)state;
-    static const char *const others[] = {"1 ", " 1", "[{\"rows\":[1]}]", "\"rows\"", "null", ""};
-    for (size_t i = 0; i < countof(others); i++) {
-        char data[32];
-        const Json *v;
-        strcpy(data, others[i]);
-        check(read_rows(&v, data, strlen(data)) == ERR_CORRUPT && strstr(err.text, "want an object"));
-        assert_string_equal(handed, "");
-    }
-}
-
-/* The parser writes the text of each number, with a NUL byte at its end, over the input. The input has no
- * spaces, so it has the least room for the NUL bytes. */
-static void each_row_takes_the_memory_of_the_one_before(void **state)
-{
-    (void)state;
-    enum { ROWS = 5000 };
-    static char data[ROWS * 16 + 16];
-    char *at = data + sprintf(data, "{\"r\":[{\"a\":1,\"b\":7}");
-    for (int i = 1; i < ROWS; i++)
-        at += sprintf(at, ",{\"a\":1,\"b\":7}");
-    at += sprintf(at, "]}");
-    Places p = {0};
-    const JsonRows rows = {"r", look, &p};
-    const Json *v;
-    check_ok(json_read_rows(&v, &rows, data, (size_t)(at - data), arena, &err), &err);
-    assert_int_equal(p.rows, ROWS);
-    assert_int_equal(p.elsewhere, 0);
-    check(arena_used(arena) < 1000);
-}
-
 static void nesting_keeps_order_and_names(void **state)
 {
-    (void)state;
     const Json *v = take("{\"a\": [1, [2], {\"b\": \"c\"}], \"d\" : null , \"a\": 7}");
     const Json *a = json_member(v, "a");
     check(a->type == JSON_ARRAY && a->first->whole == 1 && a->first->next->first->whole == 2);
@@ -159,7 +58,6 @@ static void nesting_keeps_order_and_names(void **state)
 
 static void strings_are_unescaped(void **state)
 {
-    (void)state;
     assert_string_equal(take("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"")->text, "\"\\/\b\f\n\r\t");
     assert_string_equal(take("\"\\u0041\\u00e9\\u20AC\\ud83d\\ude00\"")->text,
                         "A\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80");
@@ -169,7 +67,6 @@ static void strings_are_unescaped(void **state)
 
 static void what_is_not_json_is_refused(void **state)
 {
-    (void)state;
     static const char *const texts[] = {
         "",
         " ",
@@ -239,7 +136,6 @@ static void what_is_not_json_is_refused(void **state)
 
 static void every_prefix_of_a_record_is_refused(void **state)
 {
-    (void)state;
     static const char text[] =
         "{\"step\": 1, \"tensor\": \"a\\u00e9\", \"shape\": [2, 3], \"mse\": -1.5e-9, \"on\": true}";
     char cut[sizeof text];
@@ -254,7 +150,6 @@ static void every_prefix_of_a_record_is_refused(void **state)
 
 static void depth_and_length_are_limited(void **state)
 {
-    (void)state;
     char text[500];
     const Json *v;
     memset(text, '[', 64);
@@ -272,7 +167,6 @@ static void depth_and_length_are_limited(void **state)
 
 static void errors_say_where(void **state)
 {
-    (void)state;
     const Json *v;
     check(read_text(&v, "{\"a\": 1, \"b\" 2}") == ERR_CORRUPT);
     assert_string_equal(err.text, "JSON, byte 13: want ':'");
@@ -281,9 +175,7 @@ static void errors_say_where(void **state)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, open_arena, close_arena)
 
 static const struct CMUnitTest tests[] = {
-    TEST(values_of_every_kind_are_read), TEST(rows_are_handed_over_one_by_one),
-    TEST(rows_are_those_of_an_object),   TEST(each_row_takes_the_memory_of_the_one_before),
-    TEST(nesting_keeps_order_and_names), TEST(strings_are_unescaped),
+    TEST(values_of_every_kind_are_read), TEST(nesting_keeps_order_and_names), TEST(strings_are_unescaped),
     TEST(what_is_not_json_is_refused),   TEST(every_prefix_of_a_record_is_refused),
     TEST(depth_and_length_are_limited),  TEST(errors_say_where),
 };

@@ -67,7 +67,6 @@ static void die(const char *from)
 static void a_killed_writer_leaves_the_older_file_and_its_temporary_one(void **state)
 {
     int how;
-    (void)state;
     write_out("before");
     const pid_t child = fork();
     if (!child) {
@@ -82,7 +81,6 @@ static void a_killed_writer_leaves_the_older_file_and_its_temporary_one(void **s
 
 static void a_temporary_file_of_the_same_name_is_no_hindrance(void **state)
 {
-    (void)state;
     file_save(in_scratch("precious"), "precious", 8);
     check(!symlink("precious", own_temporary())); /* as anyone may put it there */
     write_out("after");
@@ -101,7 +99,6 @@ static void see_one_sync(const char *from)
 
 static void a_file_is_on_the_disk_before_it_gets_its_name(void **state)
 {
-    (void)state;
     write_out("before");
     fsyncs = 0;
     at_rename = see_one_sync;
@@ -114,7 +111,6 @@ static void a_file_is_on_the_disk_before_it_gets_its_name(void **state)
 static void a_failure_of_the_disk_keeps_the_older_file(void **state)
 {
     Error err;
-    (void)state;
     write_out("before");
     fsync_error = EIO;
     assert_int_equal(try_out("after", &err), ERR_IO);
@@ -129,7 +125,6 @@ static void a_process_that_ends_removes_its_temporary_files(void **state)
     Arena *a = arena_open(0);
     Error err;
     OutFile f, g;
-    (void)state;
     check_ok(outfile_open(&f, in_scratch("out"), a, &err), &err);
     check_ok(outfile_open(&g, in_scratch("other"), a, &err), &err);
     check_ok(outfile_commit(&g, &err), &err);
@@ -142,21 +137,6 @@ static void a_process_that_ends_removes_its_temporary_files(void **state)
     arena_close(a);
 }
 
-static void a_file_that_appeared_meanwhile_is_replaced(void **state)
-{
-    Arena *a = arena_open(0);
-    Error err;
-    OutFile f;
-    (void)state;
-    check_ok(outfile_open(&f, in_scratch("out"), a, &err), &err);
-    outfile_bytes(&f, "after", 5);
-    file_save(in_scratch("out"), "before", 6);
-    assert_int_equal(outfile_commit(&f, &err), OK);
-    assert_out("after");
-    assert_int_equal(scratch_files(true), 1);
-    arena_close(a);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -165,7 +145,6 @@ int main(void)
         cmocka_unit_test(a_file_is_on_the_disk_before_it_gets_its_name),
         cmocka_unit_test(a_failure_of_the_disk_keeps_the_older_file),
         cmocka_unit_test(a_process_that_ends_removes_its_temporary_files),
-        cmocka_unit_test(a_file_that_appeared_meanwhile_is_replaced),
     };
     return cmocka_run_group_tests(tests, scratch_open, scratch_close) ? 1 : 0;
 }

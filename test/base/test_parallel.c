@@ -53,7 +53,6 @@ static bool runs_all(int threads, size_t pieces, bool nested)
 
 static void each_piece_runs_once_and_no_two_threads_share_a_slot(void **state)
 {
-    (void)state;
     for (int threads = 0; threads <= 64; threads += threads < 8 ? 1 : 28)
         for (size_t pieces = 0; pieces <= PIECES; pieces = 3 * pieces + 1)
             check(runs_all(threads, pieces, false));
@@ -63,7 +62,6 @@ static void each_piece_runs_once_and_no_two_threads_share_a_slot(void **state)
 
 static void a_call_inside_a_piece_runs_on_its_thread(void **state)
 {
-    (void)state;
     check(runs_all(4, 300, true));
 }
 
@@ -77,7 +75,6 @@ static void *call_often(void *failed)
 
 static void two_callers_at_once_both_get_their_pieces_run(void **state)
 {
-    (void)state;
     atomic_bool failed = false;
     pthread_t other;
     assert_int_equal(pthread_create(&other, NULL, call_often, &failed), 0);
@@ -118,7 +115,6 @@ static int code_of_child(void (*limit)(void))
 
 static void a_child_of_fork_has_threads_of_its_own(void **state)
 {
-    (void)state;
     check(runs_all(4, 1000, false)); /* starts the pool of the parent; fork does not copy threads */
     assert_int_equal(code_of_child(two_threads_meet), 0);
 }
@@ -139,7 +135,6 @@ static void *run_on_another_thread(void *unused)
 
 static void a_stop_leaves_pieces_out_only_on_the_thread_that_heeds_it(void **state)
 {
-    (void)state;
     pthread_t thread;
     for (int threads = 1; threads <= 8; threads *= 2) {
         atomic_int sum = 0;

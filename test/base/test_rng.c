@@ -8,7 +8,6 @@
 /* The known answers of Philox4x32-10 by its authors (kat_vectors of Random123). */
 static void philox_matches_its_known_answers(void **state)
 {
-    (void)state;
     static const struct {
         uint32_t counter[4], key[2], out[4];
     } known[] = {
@@ -55,7 +54,6 @@ static const Rng *rng(void)
 
 static void words_are_uniform_in_every_byte(void **state)
 {
-    (void)state;
     enum { DRAWS = 1 << 24 };
     static uint32_t count[4][256];
     memset(count, 0, sizeof count);
@@ -137,7 +135,6 @@ static uint32_t two_workers(uint64_t i)
 
 static void related_words_are_independent(void **state)
 {
-    (void)state;
     enum { DRAWS = 1 << 22 };
     check_pairs(neighbours, DRAWS, "neighbours");
     check_pairs(lanes, DRAWS, "lanes");
@@ -153,7 +150,6 @@ static void related_words_are_independent(void **state)
  * The limit 0.03 is 7.7 standard deviations. */
 static void every_input_bit_moves_every_output_bit(void **state)
 {
-    (void)state;
     enum { DRAWS = 1 << 14 };
     for (int bit = 0; bit < 32; bit++) {
         uint32_t flips[32] = {0};
@@ -172,7 +168,6 @@ static void every_input_bit_moves_every_output_bit(void **state)
 
 static void addresses_differ_in_each_part(void **state)
 {
-    (void)state;
     const Rng base = rng_open(1, 2, 3, 4, 5);
     const Rng other[] = {rng_open(2, 2, 3, 4, 5), rng_open(1, 3, 3, 4, 5), rng_open(1, 2, 4, 4, 5),
                          rng_open(1, 2, 3, 5, 5), rng_open(1, 2, 3, 4, 6), rng_open(1, 2, RNG_EVERYONE, 4, 5),
@@ -186,7 +181,6 @@ static void addresses_differ_in_each_part(void **state)
  * deviations has probability 2e-8. */
 static void units_fill_the_unit_interval(void **state)
 {
-    (void)state;
     enum { N = 1 << 16 };
     double sum = 0, least = 1, most = 0;
     for (uint64_t i = 0; i < N; i++) {
@@ -202,7 +196,6 @@ static void units_fill_the_unit_interval(void **state)
 
 static void stored_values_never_change(void **state)
 {
-    (void)state;
     const Rng r = rng_open(1, 0, 0, 100, rng_hash("conv1.weight"));
     check(rng_hash("conv1.weight") == UINT64_C(0x69a29a2cee47d254));
     check(rng_u64(&r, USE_COIN, 12345678901) == UINT64_C(0x0438e0dfd86f40cd));
@@ -210,7 +203,6 @@ static void stored_values_never_change(void **state)
 
 static void normals_have_the_moments_and_tail_of_the_normal_law(void **state)
 {
-    (void)state;
     enum { DRAWS = 1 << 20 };
     double sum = 0, sum2 = 0, sum4 = 0, beyond3 = 0;
     for (uint64_t i = 0; i < DRAWS; i++) {
@@ -229,7 +221,6 @@ static void normals_have_the_moments_and_tail_of_the_normal_law(void **state)
 
 static void the_quantile_inverts_the_normal_distribution_function(void **state)
 {
-    (void)state;
     /* Phi(z) = u has the relative error h(z) e at the root z (1 + e), h(z) = |z| phi(z) / Phi(z) */
     for (double u = 0.5 - 0x1p-30; u > 0x1p-54; u *= 0.997) {
         const long double z = (long double)normal_lower_quantile(u),
@@ -241,7 +232,6 @@ static void the_quantile_inverts_the_normal_distribution_function(void **state)
 
 static void many_normals_equal_one_at_a_time(void **state)
 {
-    (void)state;
     static float got[2 * BLOCK + 100];
     const uint64_t first = BLOCK - 50;
     rng_normals(rng(), USE_INIT, first, countof(got), 0.3, got);
@@ -251,7 +241,6 @@ static void many_normals_equal_one_at_a_time(void **state)
 
 static void many_units_equal_one_at_a_time(void **state)
 {
-    (void)state;
     static double got[2 * BLOCK + 100];
     const uint64_t first = BLOCK - 50;
     rng_units(rng(), USE_INIT, first, countof(got), got);

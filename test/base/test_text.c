@@ -8,7 +8,6 @@
 
 static void every_double_reads_back(void **state)
 {
-    (void)state;
     char out[32];
     const Rng rng = rng_open(1, 0, 0, 0, 0);
     for (uint64_t i = 0; i < 20000; i++) {
@@ -28,7 +27,6 @@ static void every_double_reads_back(void **state)
 
 static void doubles_are_as_short_as_they_can_be(void **state)
 {
-    (void)state;
     char out[32];
     assert_string_equal(text_double(out, 0.1), "0.1");
     assert_string_equal(text_double(out, 1e-9), "1e-09");
@@ -45,7 +43,6 @@ static void doubles_are_as_short_as_they_can_be(void **state)
 
 static void whole_numbers_are_whole_strings(void **state)
 {
-    (void)state;
     int64_t v = 0;
     check(text_to_int("-12", &v) && v == -12);
     check(text_to_int("9223372036854775807", &v) && v == INT64_MAX);
@@ -58,7 +55,6 @@ static void whole_numbers_are_whole_strings(void **state)
 
 static void reals_refuse_what_is_no_finite_or_infinite_decimal(void **state)
 {
-    (void)state;
     double v = 0;
     check(text_to_real("1e+3", &v) && v == 1000);
     check(text_to_real("-.5", &v) && v == -0.5);
@@ -70,7 +66,6 @@ static void reals_refuse_what_is_no_finite_or_infinite_decimal(void **state)
 
 static void sizes_take_binary_units(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         uint64_t bytes;
@@ -96,7 +91,6 @@ static void sizes_take_binary_units(void **state)
 
 static void the_nearest_name_is_near(void **state)
 {
-    (void)state;
     static const char *const names[] = {"qsgd", "terngrad", "topk", "threshold", NULL};
     /* a transposition counts as one edit */
     assert_string_equal(text_nearest("qsdg", text_list_name, names), "qsgd");
@@ -132,7 +126,6 @@ static void the_nearest_name_is_near(void **state)
 
 static void globs_treat_dots_and_slashes_alike(void **state)
 {
-    (void)state;
     static const char *const yes[][2] = {{"*", ""},
                                          {"*", "a/b.c"},
                                          {"conv1.weight", "conv1/weight"},
@@ -156,7 +149,6 @@ static void globs_treat_dots_and_slashes_alike(void **state)
 
 static void a_glob_of_stars_is_no_bomb(void **state)
 {
-    (void)state;
     char name[4001];
     memset(name, 'a', 4000);
     name[4000] = 0;
@@ -166,7 +158,6 @@ static void a_glob_of_stars_is_no_bomb(void **state)
 
 static void texts_grow(void **state)
 {
-    (void)state;
     Arena *a = arena_open(0);
     TextBuf t = {.arena = a}, empty = {.arena = a};
     char expected[30001] = "";
@@ -185,7 +176,6 @@ static void texts_grow(void **state)
 
 static void a_text_without_memory_says_so_once(void **state)
 {
-    (void)state;
     Arena *a = arena_open(4096);
     TextBuf t = {.arena = a};
     for (int i = 0; i < 1000; i++)
@@ -196,7 +186,6 @@ static void a_text_without_memory_says_so_once(void **state)
 
 static void characters_that_steer_a_terminal_are_replaced(void **state)
 {
-    (void)state;
     static const char *const pairs[][2] = {
         {"", ""},
         {"conv1.weight", "conv1.weight"},

@@ -2,6 +2,7 @@
  * Gram matrix than with the SVD by LAPACK's gesdd. Gradients are read from the dump on the command line.
  * Without one they are random normal numbers in the shapes of ResNet-18. */
 #include "compress/spec.h"
+#include "dump/tensor.h"
 
 #include <math.h>
 #include <stdio.h>

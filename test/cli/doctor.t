@@ -14,7 +14,6 @@ $ atomo-bench doctor
 > mpi *
 > gnuplot *
 > clock *
-> temporary files *
 2>
 = 0
 
@@ -33,9 +32,4 @@ $ OPENBLAS_CORETYPE=Prescott atomo-bench doctor
 # a warning if there is no gnuplot
 $ b=$(command -v atomo-bench); PATH=/nonexistent "$b" doctor
 > gnuplot *not found *no *install gnuplot-nox
-= 0
-
-# a warning if the temporary directory does not exist
-$ TMPDIR=/nonexistent atomo-bench doctor
-> temporary files */nonexistent: cannot be written *no *set TMPDIR*
 = 0

@@ -61,7 +61,6 @@ $ atomo-bench encode $SRC/datasets/lenet-mnist.h5 -c ef+qsgd:bits=2/4,bucket=64 
 
 # specs are shown as they were typed, in every format, and found there; the complete spec stands beside them
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; set -- compare g.h5 -c TopK:ratio=0.010 -c qsgd:bits=4/2 -c topk --repeats 1 --metrics bytes -q; atomo-bench "$@" 2>&1 | cut -c 1-17; for f in csv json md latex; do atomo-bench "$@" -o r.$f -f $f 2>/dev/null; grep -c 'TopK:ratio=0.010\|qsgd:bits=[24]' r.$f; done; atomo-bench report r.csv --where compressor=TopK:ratio=0.010 --columns compressor,spec -f csv | tail -1; atomo-bench report r.json --where spec=topk:ratio=0.01 --columns compressor -f csv | tail -1; atomo-bench report r.csv --where compressor=topk --where compressor!=qsgd --columns compressor -f csv | tail -1
-> note: TopK:ratio=
 > compressor*
 > TopK:ratio=0.010 
 > qsgd:bits=4      

@@ -22,24 +22,6 @@ $ sh "$SRC"/test/cli/tiny.sh; sed '/^passes:/,$d' "$SRC"/plots/paper.list >list;
 - *FAILED*
 = 0
 
-# the tables of quick runs with two seeds: a cell without an error is the same in all, the others agree within theirs
-? command -v python3
-$ sh "$SRC"/test/cli/tiny.sh; ln -s "$SRC"/plots/published .; sh "$SRC"/test/cli/paper_seeds.sh
-> errors: agree
-> fork-error-1: agree
-> fork-error-2: agree
-> fork-error-3: agree
-> fork-layers: agree
-> fork-payload: agree
-> fork-whole: agree
-> table-1: agree
-> table-3: agree
-> table-3-differences: agree
-> table-5: agree
-> table-5-differences: agree
-- *: tables1*
-= 0
-
 # the runs of docs/results.md make all results that its tables name, and a figure of one dump's front; rates.sh puts them into one file, whose checksum tables.py writes
 ? command -v gnuplot && command -v python3
 $ sh "$SRC"/test/cli/tiny.sh; b=$(dirname "$(command -v atomo-bench)"); { sed '/^@front/,/^$/{/^    figure/d}' "$SRC"/plots/results.list; printf '\none-front: Size against error\n    from front\n'; sed -n '/^@front/,/^$/{/^    figure/p}' "$SRC"/plots/results.list; } >list; PAPER_LIST=list PAPER_DUMPS='resnet18 vgg11 gpt-nano gpt-char' PAPER_PAGE=no PAPER_QUICK=1 PAPER_TRAIN='--dataset mnist --network softmax' sh "$SRC"/plots/paper.sh $b out >log; r=$?; grep FAILED log; tables=$(sed -n 's/^<!-- long table: .*[$]results.\([^ ]*\).*/\1/p' "$SRC"/docs/results.md); sh "$SRC"/plots/rates.sh all results.json $(for f in $tables; do echo out/data/$f; done); sed '/^<!-- \(long table\|made\)/d; /^|/d' "$SRC"/docs/results.md >page; python3 "$SRC"/test/tables.py make $b "$PWD/page" >/dev/null; sed -n '/^<!-- facts/{n;p;}' page | grep -c "$(sha256sum <results.json | cut -c 1-64)"; atomo-bench report results.json --columns of,compressor,repeats -f csv | cut -d, -f 1 | sort | uniq -c | awk '$1 > 2 { print $2 }' | paste -sd ' '; test -s out/one-front.pdf && test -s out/one-front.svg && echo drawn; exit $r

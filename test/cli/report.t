@@ -24,9 +24,9 @@ $ mkdir d; printf 'tensor,compressor,repeats,bits_per_element,relative_error\n*,
 # in a browser, for the pages of pages.sh: headings sort, the explorer answers, the console is empty, nothing is requested from a network, and no
 # script in a file's data runs; a tensor without a row over all steps has points, values in closed form are exact, and an interval that reaches 0 is
 # drawn; fractions without a zero, exponents, negative and whole numbers stand as in the data; runs that differ in their seed are joined, and no
-# others; a tip covers no point that it can leave free, and curves that lie on one another are all seen
+# others
 ? command -v chromedriver && command -v python3
-$ sh "$SRC"/test/cli/pages.sh && python3 "$SRC"/test/page.py hostile/report.html answers numbers/report.html 'first:relative error: 2.500 exact' 'first:relative error: 0.5 ± 0.4 (standard error)' 'first:relative error: 0.0001235' 'first:relative error: 1.250e-9' 'first:relative error: 12345678' 'first:bits/element: 0.2500' seeds/report.html 'in 2 runs' c.json crowd/report.html dark seen
+$ sh "$SRC"/test/cli/pages.sh && python3 "$SRC"/test/page.py hostile/report.html answers numbers/report.html 'first:relative error: 2.500 exact' 'first:relative error: 0.5 ± 0.4 (standard error)' 'first:relative error: 0.0001235' 'first:relative error: 1.250e-9' 'first:relative error: 12345678' 'first:bits/element: 0.2500' seeds/report.html 'in 2 runs' c.json crowd/report.html
 > hostile/report.html: [1-9]* clicks, each table in order; no word on the console, no request to anywhere
 > numbers/report.html: [1-9]* clicks, each table in order; no word on the console, no request to anywhere
 > seeds/report.html: [1-9]* clicks, each table in order; no word on the console, no request to anywhere

@@ -28,26 +28,18 @@ $ for w in svd ter qsgd:bu ef+topk:ra qsgd:norm=l qsgd:norm=l2,code=ra qsgd/tern
 > induced:with=qsgd:norm=linf 
 = 0
 
-# names of tensors come from the file on the line; without one, and for names of files, there is no candidate
-$ atomo-bench synth -o g.h5 --shape 4x5 --shape 6 -q; atomo-bench --complete compare g.h5 -q -t lay; atomo-bench --complete compare -t lay; atomo-bench --complete compare g; atomo-bench --complete compare g.h5 -o g; echo broken >b.h5; atomo-bench --complete compare b.h5 -t lay
-> g.h5: 2 normal tensors
-> layer0.weight
-> layer1.*
-2>
-= 0
-
 # every key of every codec is a candidate, and every codec has a section in atomo(7)
 ? command -v python3
-$ atomo-bench --man codecs >atomo.7; atomo-bench list -f csv | python3 -c 'import csv, json, subprocess, sys; ask = lambda *w: subprocess.run(["atomo-bench", *w], capture_output=True, text=True, check=True).stdout; names = [r["codec"] for r in csv.DictReader(sys.stdin)]; keys = {n: [r["key"] for r in json.loads(ask("list", n, "-f", "json"))["results"]] for n in names}; page = open("atomo.7").read().splitlines(); print(len(names) > 40, sum(map(len, keys.values())) > 80, [n for n in names if ask("--complete", "compare", "-c", n + ":").split() != [f"{n}:{k}=" for k in keys[n]]], [n for n in names if f".SS {n}" not in page])'
+$ sh $SRC/docs/packaging/man.sh 2000-01-01 . atomo-bench; atomo-bench list -f csv | python3 -c 'import csv, json, subprocess, sys; ask = lambda *w: subprocess.run(["atomo-bench", *w], capture_output=True, text=True, check=True).stdout; names = [r["codec"] for r in csv.DictReader(sys.stdin)]; keys = {n: [r["key"] for r in json.loads(ask("list", n, "-f", "json"))["results"]] for n in names}; page = open("man7/atomo.7").read().splitlines(); print(len(names) > 40, sum(map(len, keys.values())) > 80, [n for n in names if ask("--complete", "compare", "-c", n + ":").split() != [f"{n}:{k}=" for k in keys[n]]], [n for n in names if f".SS {n}" not in page])'
 > True True [[]] [[]]
 = 0
 
 # manual pages: one for each command, without a word from mandoc
 ? command -v mandoc
-$ for p in atomo-bench atomo-train; do $p --man >$p.1; for c in $($p --complete '' | grep -vx help); do $p $c --man >$p-$c.1; done; done; atomo-bench --man codecs >atomo.7; sed -i s/@date@/2000-01-01/ *.[17]; ls *.[17] | wc -l; mandoc -Tlint *.[17]; mandoc -Tascii atomo-bench-compare.1 | col -b | grep -A1 -e '--repeats N'
+$ sh $SRC/docs/packaging/man.sh 2000-01-01 . atomo-bench atomo-train; ls man*/*.[17] | wc -l; mandoc -Tlint man*/*.[17]; mandoc -Tascii man1/atomo-bench-compare.1 | col -b | grep -A1 -e '--repeats N'
 > 2[0-9]
->  *--repeats N
-> *independent repeats of each measurement (1 to 1000000, default
+> *--repeats N*
+> *1000000, default 10)
 = 0
 
 # help describes a command, or else a codec

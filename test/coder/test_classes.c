@@ -13,7 +13,6 @@ static Walled codes, symbols, bytes;
 
 static int open_all(void **state)
 {
-    (void)state;
     codes = walled(MOST * sizeof(uint32_t));
     symbols = walled(MOST * sizeof(uint16_t));
     bytes = walled(ROOM);
@@ -22,7 +21,6 @@ static int open_all(void **state)
 
 static int close_all(void **state)
 {
-    (void)state;
     drop_walled(codes), drop_walled(symbols), drop_walled(bytes);
     return 0;
 }
@@ -54,7 +52,6 @@ static uint16_t split_one(uint32_t code, int width, int lead, BitWriter *w)
 
 static void codes_are_split_as_one_by_one(void **state)
 {
-    (void)state;
     for (uint64_t trial = 0; trial < 3000; trial++) {
         const Rng rng = rng_open(31, trial, 0, 0, 0);
         const int width = 2 + (int)(trial % (WIDTH_MOST - 1)), lead = (int)(trial / 3 % (LEAD_MOST + 1));

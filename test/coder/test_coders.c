@@ -3,8 +3,6 @@
 #include "rig/try.h"
 
 #include "rig/coder_rig.h"
-#include "coder/golomb.h"
-#include "coder/levels.h"
 #include "coder/planes.h"
 #include "coder/rans.h"
 
@@ -16,7 +14,6 @@ static uint8_t codes[N];
 
 static int open_all(void **state)
 {
-    (void)state;
     arena = arena_open(0);
     rng = rng_open(5, 0, 0, 0, rng_hash("coders"));
     return 0;
@@ -24,7 +21,6 @@ static int open_all(void **state)
 
 static int close_all(void **state)
 {
-    (void)state;
     arena_close(arena);
     return 0;
 }
@@ -66,68 +62,11 @@ static Cost omega_cost(void)
     return each_number(omega_bits, omega_put);
 }
 
-static Cost golomb_cost(void)
-{
-    static size_t index[5000];
-    static uint8_t out[1 << 16];
-    for (size_t i = 0; i < countof(index); i++)
-        index[i] = (i ? index[i - 1] + 1 : 0) + rng_u64(&rng, USE_TEST, i) % 60;
-    const Indices set = indices_list(index, countof(index));
-    uint64_t bits;
-    const GolombCode code = golomb_best(&set, 1, &bits);
-    Buf b = {.data = out, .cap = sizeof out};
-    golomb_put(code, &set, bits, 1, NULL, &b);
-    return (Cost){(double)((golomb_bits(code, &set) + 7) / 8 * 8), 8 * (double)b.size};
-}
-
-static Cost levels_cost(LevelsForm form)
-{
-    fill_codes(N, 3, 0.8);
-    Levels l = {.n = N, .run = 512, .s = 3, .bits = 2, .code = codes};
-    LevelsSize size[8];
-    LevelsStream stream[8];
-    for (size_t b = 0; b < blocks_of(N); b++)
-        size[b] = levels_measure(&l, b);
-    const size_t said = levels_bytes(&l, size, form);
-    uint8_t *out = NEW(arena, uint8_t, said);
-    levels_put(&l, size, form, 1, stream, out);
-    size_t written = 4 * blocks_of(N);
-    for (size_t b = 0; b < blocks_of(N); b++)
-        written += load_u32(out + 4 * b);
-    return (Cost){8 * (double)said, 8 * (double)written};
-}
-static Cost sparse_cost(void)
-{
-    return levels_cost(LEVELS_SPARSE);
-}
-static Cost dense_cost(void)
-{
-    return levels_cost(LEVELS_DENSE);
-}
-
 static void count_codes(size_t n, uint64_t count[256])
 {
     memset(count, 0, 256 * sizeof *count);
     for (size_t i = 0; i < n; i++)
         count[codes[i]]++;
-}
-
-static Cost huffman_cost(void)
-{
-    static uint16_t symbol[BLOCK];
-    uint64_t count[256];
-    fill_codes(BLOCK, 200, 0.1);
-    count_codes(BLOCK, count);
-    for (size_t i = 0; i < BLOCK; i++)
-        symbol[i] = codes[i];
-    Huffman h;
-    check(huffman_open(&h, 256, arena) && huffman_build(&h, count));
-    uint8_t *out = NEW(arena, uint8_t, 4 * BLOCK);
-    BitWriter w = bits_writer(out, 4 * BLOCK);
-    huffman_table_put(&h, &w);
-    huffman_put(&h, symbol, BLOCK, &w);
-    return (Cost){(double)(huffman_table_bits(&h) + huffman_bits(&h, count)),
-                  8 * (double)(w.at - out) + w.count};
 }
 
 /* The cost function of rANS is exact only up to 0.1 % and 9 bits for each of the four interleaved states, since
@@ -162,14 +101,11 @@ static Cost planes_cost(void)
 
 static void every_stream_coder_writes_what_its_cost_function_says(void **state)
 {
-    (void)state;
     static const struct {
         const char *name;
         Cost (*cost)(void);
     } coders[] = {
-        {"gamma", gamma_cost},   {"omega", omega_cost},       {"golomb", golomb_cost},
-        {"sparse", sparse_cost}, {"dense", dense_cost},       {"huffman", huffman_cost},
-        {"rans", rans_cost},     {"bit planes", planes_cost},
+        {"gamma", gamma_cost}, {"omega", omega_cost}, {"rans", rans_cost}, {"bit planes", planes_cost},
     };
     for (size_t i = 0; i < countof(coders); i++) {
         const Cost c = coders[i].cost();
@@ -181,7 +117,6 @@ static void every_stream_coder_writes_what_its_cost_function_says(void **state)
 
 static void five_trits_take_a_byte(void **state)
 {
-    (void)state;
     for (size_t n = 320; n < 4000; n += 320)
         assert_int_equal(8 * trits_size(n), n * 8 / 5); /* 1.6 bits each */
     for (size_t n = 0; n < 2000; n++)

@@ -20,7 +20,6 @@ static double *units;
 
 static int open_all(void **state)
 {
-    (void)state;
     rng = rng_open(5, 0, 0, 0, rng_hash("coders"));
     try_normal(normals = try_open("none", DRAWN), 1);
     try_laplace(laplaces = try_open("none", DRAWN), 1);
@@ -32,7 +31,6 @@ static int open_all(void **state)
 
 static int close_all(void **state)
 {
-    (void)state;
     try_close(laplaces);
     try_close(normals);
     return 0;
@@ -91,7 +89,6 @@ static bool near_on(const char *spec, size_t n, Source source)
 /* The smaller numbers of elements give payloads just above 4 KB. Each source has every second number, in turn. */
 static void every_width_is_within_two_percent_on_payloads_over_4_kb(void **state)
 {
-    (void)state;
     size_t low = 0;
     char spec[64];
     for (int bits = 1; bits <= 16; bits++)
@@ -109,7 +106,6 @@ static void every_width_is_within_two_percent_on_payloads_over_4_kb(void **state
 
 static void so_is_every_codec_that_has_symbols(void **state)
 {
-    (void)state;
     static const char *const specs[] = {"qsgd:levels=5,norm=linf,code=rans",
                                         "qsgd:levels=100,norm=linf,code=rans",
                                         "qsgd:levels=1000,bucket=100,code=rans",
@@ -152,7 +148,6 @@ static bool near_on_rare(const char *spec, size_t n, double every)
 /* Each non-zero level is rarer than the smallest probability that a rANS table can hold. */
 static void levels_may_be_as_rare_as_they_like(void **state)
 {
-    (void)state;
     static const struct {
         const char *spec;
         size_t n;

@@ -28,7 +28,6 @@ static void expect(const Code *code, uint64_t v, const char *text)
 
 static void codes_are_those_of_the_books(void **state)
 {
-    (void)state;
     expect(&codes[0], 1, "1");
     expect(&codes[0], 4, "00100");
     expect(&codes[0], 15, "0001111");
@@ -44,7 +43,6 @@ static void codes_are_those_of_the_books(void **state)
 
 static void omega_lengths_are_those_of_the_table(void **state)
 {
-    (void)state;
     static const struct {
         uint64_t v;
         unsigned bits;
@@ -56,7 +54,6 @@ static void omega_lengths_are_those_of_the_table(void **state)
 
 static void numbers_come_back_at_their_stated_cost(void **state)
 {
-    (void)state;
     static uint8_t data[1 << 16];
     const Rng rng = rng_open(2, 0, 0, 0, 0);
     for (size_t c = 0; c < countof(codes); c++) {
@@ -79,7 +76,6 @@ static void numbers_come_back_at_their_stated_cost(void **state)
 
 static void omega_words_equal_omega_streams(void **state)
 {
-    (void)state;
     for (uint32_t v = 1; v < 200000; v += v < 1000 ? 1 : 997) {
         uint8_t a[16] = {0}, b[16] = {0};
         BitWriter wa = bits_writer(a, 16), wb = bits_writer(b, 16);

@@ -26,7 +26,6 @@ static Walled slices, slots, bytes, words;
 
 static int open_all(void **state)
 {
-    (void)state;
     rng = rng_open(5, 0, 0, 0, rng_hash("rans kernels"));
     slices = walled(RANS_BYTES * sizeof(uint32_t));
     slots = walled(RANS_FINE_SLOTS + 3);
@@ -37,7 +36,6 @@ static int open_all(void **state)
 
 static int close_all(void **state)
 {
-    (void)state;
     drop_walled(slices), drop_walled(slots), drop_walled(bytes), drop_walled(words);
     return 0;
 }
@@ -157,7 +155,6 @@ static void check_put(const Kernels *k, const Rans *r, const uint32_t *rank, siz
 
 static void states_that_are_just_full_give_a_word_and_those_below_do_not(void **state)
 {
-    (void)state;
     for (uint64_t trial = 0; trial < 6000; trial++) {
         const Rans r = make_table(trial, RANS_PRECISION_LEAST + (int)(trial / 4 % 12));
         const size_t rows = trial % 3 ? 1 : trial / 3 % (ROWS + 1);
@@ -216,7 +213,6 @@ static void check_get(const Kernels *k, const Rans *r, const RansReader *reader,
 
 static void rows_are_read_while_there_are_words_for_all_lanes(void **state)
 {
-    (void)state;
     static RansReader reader;
     for (uint64_t trial = 0; trial < 6000; trial++) {
         const Rans r = make_table(trial, RANS_PRECISION_LEAST + (int)(trial / 4 % 12));

@@ -2,7 +2,7 @@
  * onebit against their formulas. test_sign_vote.c tests the majority vote of the codec sign. */
 #include "rig/codec_rig.h"
 #include "math/vec/kernels.h"
-#include "coder/signs.h"
+#include "coder/planes.h"
 #include "rig/try.h"
 
 #include <float.h>
@@ -31,7 +31,6 @@ static void fill(float *x, size_t n)
 
 static void bits_are_set_under_zero_and_come_back_as_the_two_values(void **state)
 {
-    (void)state;
     enum { GROUPS = N / 64 };
     float x[N], y[N];
     uint8_t bit[8 * GROUPS];
@@ -50,7 +49,6 @@ static void bits_are_set_under_zero_and_come_back_as_the_two_values(void **state
 
 static void sums_of_both_sides_agree_to_the_bit_and_with_long_doubles(void **state)
 {
-    (void)state;
     float x[N];
     fill(x, N);
     for (size_t n = 0; n <= N; n += n < 70 ? 1 : 71) {
@@ -72,7 +70,6 @@ static void sums_of_both_sides_agree_to_the_bit_and_with_long_doubles(void **sta
 
 static void any_number_of_signs_is_put_got_counted_and_looked_over(void **state)
 {
-    (void)state;
     float x[200], y[200];
     uint8_t bit[26];
     fill(x, 200);
@@ -98,7 +95,6 @@ static void any_number_of_signs_is_put_got_counted_and_looked_over(void **state)
 /* Parts that begin anywhere are written in an order other than their own, and without a sign. */
 static void pens_write_parts_that_share_bytes(void **state)
 {
-    (void)state;
     enum { SIGNS = 400 };
     float x[SIGNS];
     uint8_t want[SIGNS / 8], bit[SIGNS / 8 + 1];
@@ -130,7 +126,6 @@ static size_t means_bytes(size_t spec, size_t n)
 
 static void every_size_takes_one_bit_an_element_and_its_means(void **state)
 {
-    (void)state;
     for (size_t s = 0; s < countof(specs); s++)
         for (size_t k = 0; k < countof(sizes); k++) {
             const size_t n = sizes[k], own = 1 + means_bytes(s, n) + (n + 7) / 8;
@@ -150,7 +145,6 @@ static void every_size_takes_one_bit_an_element_and_its_means(void **state)
 
 static void scaled_signs_have_the_mean_magnitude_of_their_tensor_or_bucket(void **state)
 {
-    (void)state;
     for (size_t s = 1; s <= 2; s++)
         for (size_t k = 2; k < countof(sizes); k++) {
             const size_t n = sizes[k], bucket = s == 1 ? n : 512;
@@ -189,7 +183,6 @@ static void check_columns(const Rig *rig, const float *x, size_t columns)
 
 static void each_column_of_a_matrix_has_its_own_two_means(void **state)
 {
-    (void)state;
     static const struct {
         int rank;
         size_t dim[4], columns;

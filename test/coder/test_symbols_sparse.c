@@ -52,7 +52,6 @@ static Carrier rare(int width, uint32_t common, size_t every, double scale, size
 
 static void rare_codes_take_their_entropy_and_come_back(void **state)
 {
-    (void)state;
     static const struct {
         int width;
         uint32_t common;
@@ -73,7 +72,6 @@ static void rare_codes_take_their_entropy_and_come_back(void **state)
 /* Stored FNV-1a hashes detect a change of the format. */
 static void what_is_written_stays(void **state)
 {
-    (void)state;
     static const struct {
         int width;
         uint32_t common;
@@ -96,7 +94,6 @@ static void what_is_written_stays(void **state)
 
 static void rare_codes_may_lie_blocks_apart(void **state)
 {
-    (void)state;
     Carrier c = rare(17, 0, 50000, 2000, LARGE);
     memset(&word[100], 0, 3 * BLOCK * sizeof *word);
     check(sparse_both_ways(17, &c));
@@ -104,7 +101,6 @@ static void rare_codes_may_lie_blocks_apart(void **state)
 
 static void symbols_that_suit_a_table_have_one(void **state)
 {
-    (void)state;
     Carrier c = rare(2, 0, 10, 0.2, N);
     check(!sparse_both_ways(2, &c));
     /* a third of the codes differ from the common code: too many for the sparse form */
@@ -116,7 +112,6 @@ static void symbols_that_suit_a_table_have_one(void **state)
  * be the entropy of all codes. */
 static void the_bound_is_that_of_positions_and_others(void **state)
 {
-    (void)state;
     for (int width = 4; width <= 8; width += 4) {
         const ArenaMark mark = arena_mark(arena);
         Error err;

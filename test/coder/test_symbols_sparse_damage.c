@@ -62,7 +62,6 @@ static void fill_good(void)
 
 static void damaged_heads_are_refused(void **state)
 {
-    (void)state;
     fill_good();
     check(parts_read(good));
     Parts p = good;
@@ -82,20 +81,8 @@ static void damaged_heads_are_refused(void **state)
     }
 }
 
-static void another_form_reads_nothing_else(void **state)
-{
-    (void)state;
-    fill_good();
-    const Buf b = assemble(&good);
-    for (unsigned form = 0; form < 256; form++) {
-        b.data[0] = (uint8_t)form;
-        check(reads(buf_bytes(&b)) == (form == SPARSE));
-    }
-}
-
 static void a_common_code_among_the_others_is_refused(void **state)
 {
-    (void)state;
     static const uint8_t others[] = {1, COMMON, 4};
     fill_good();
     byte[6] = COMMON;
@@ -104,30 +91,8 @@ static void a_common_code_among_the_others_is_refused(void **state)
     check(!parts_read(p));
 }
 
-static void the_others_are_not_sparse_themselves(void **state)
-{
-    (void)state;
-    static size_t places[SMALL / 8];
-    static uint8_t others[SMALL / 8];
-    for (size_t i = 0; i < countof(others); i++) {
-        places[i] = i;
-        others[i] = i % 1000 ? 1 : 2;
-    }
-    const Parts p = {
-        .common = COMMON, .place = places, .other = others, .places = countof(places), .others = countof(others)};
-    memset(byte, COMMON, SMALL);
-    memcpy(byte, others, sizeof others);
-    const Buf b = assemble(&p);
-    Reader r = reader_open((Bytes){b.data + 1, b.size - 1});
-    Places ignored;
-    take_varint(&r);
-    check(indices_get(&r, SMALL, arena, &ignored));
-    check(reads(buf_bytes(&b)) == (*r.at != SPARSE));
-}
-
 static void more_others_than_a_quarter_are_refused(void **state)
 {
-    (void)state;
     static size_t places[SMALL / 4 + 2];
     static uint8_t ones[SMALL / 4 + 2];
     memset(ones, 1, sizeof ones);
@@ -144,9 +109,7 @@ static void more_others_than_a_quarter_are_refused(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(damaged_heads_are_refused),
-    cmocka_unit_test(another_form_reads_nothing_else),
     cmocka_unit_test(a_common_code_among_the_others_is_refused),
-    cmocka_unit_test(the_others_are_not_sparse_themselves),
     cmocka_unit_test(more_others_than_a_quarter_are_refused),
 };
 

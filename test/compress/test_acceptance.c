@@ -147,7 +147,6 @@ static void check_rows(bool published)
 
 static void errors_and_bits_are_those_of_the_table(void **state)
 {
-    (void)state;
     check_rows(false);
 }
 

@@ -90,7 +90,6 @@ static size_t bucket_of(const Model *m, const Call *c, size_t i, float x)
 
 static void merged_sums_are_kept_bucket_by_bucket(void **state)
 {
-    (void)state;
     static double sum[N], count[N], want[N];
     static const char *const specs[] = {"cas", "cas:clusters=3"};
     for (size_t s = 0; s < countof(specs); s++) {
@@ -136,24 +135,8 @@ static void merged_sums_are_kept_bucket_by_bucket(void **state)
     }
 }
 
-static void payloads_of_different_models_do_not_merge(void **state)
-{
-    (void)state;
-    Team m;
-    team_open(&m, "cas", N);
-    /* without a state, worker 1 learns clusters from its own gradient */
-    m.t[1]->call.state = NULL;
-    check_ok(try_send(m.t[1]), &m.t[1]->err);
-    const Bytes two[] = {m.payload[0], m.t[1]->sent.round[0]};
-    Buf out = {NEW(m.t[0]->arena, uint8_t, 1000000), 0, 1000000};
-    check(codec_merge(&m.t[0]->call, two, 2, &out) == ERR_USAGE);
-    check(strstr(m.t[0]->err.text, "different clusters") && m.t[0]->err.hint[0]);
-    team_close(&m);
-}
-
 static void model_is_learned_every_period_of_steps(void **state)
 {
-    (void)state;
     Try *t = try_open("cas:period=3", N);
     uint8_t *kept = NEW_ZERO(t->arena, uint8_t, codec_state_size(&t->call)), head[35], before[35] = {0};
     t->call.state = kept;
@@ -172,7 +155,6 @@ static void model_is_learned_every_period_of_steps(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(merged_sums_are_kept_bucket_by_bucket),
-    cmocka_unit_test(payloads_of_different_models_do_not_merge),
     cmocka_unit_test(model_is_learned_every_period_of_steps),
 };
 CHECK_MAIN(tests)

@@ -53,7 +53,6 @@ static size_t nearest(const ClusterModel *m, float x)
 
 static void thresholds_find_the_nearest_centre_of_the_sign(void **state)
 {
-    (void)state;
     Rig *r = rig_open();
     float above[CLUSTERS_MOST];
     uint8_t code[N], again[N];
@@ -85,7 +84,6 @@ static void thresholds_find_the_nearest_centre_of_the_sign(void **state)
 
 static void slots_are_in_the_buckets_of_the_elements_clusters(void **state)
 {
-    (void)state;
     const Rng rng = rng_open(9, 0, 0, 0, 0);
     const RngKey key = rng_key(&rng, USE_ATOM, 2);
     static const size_t clusters[] = {2, 4, 5, 8, 9, 16, 17, 256};
@@ -115,7 +113,6 @@ static void slots_are_in_the_buckets_of_the_elements_clusters(void **state)
 /* The code released with the paper exceeds the budget, because each cluster gets at least ten buckets. */
 static void buckets_come_to_the_budget_exactly(void **state)
 {
-    (void)state;
     Rig *r = rig_open();
     const Rng rng = rng_open(4, 0, 0, 0, 0);
     double weight[CLUSTERS_MOST];
@@ -136,7 +133,6 @@ static void buckets_come_to_the_budget_exactly(void **state)
 
 static void each_side_has_a_cluster_and_no_centre_twice(void **state)
 {
-    (void)state;
     Rig *r = rig_open();
     const float values[][4] = {{0, 0, 0, 0},
                                {2, 2, 2, 2},

@@ -34,7 +34,6 @@ static void settle(Run *r)
 
 static void every_step_sends_the_largest_of_what_accumulated(void **state)
 {
-    (void)state;
     static const struct {
         const char *spec;
         double ratio;
@@ -86,7 +85,6 @@ static void every_step_sends_the_largest_of_what_accumulated(void **state)
  * integers, so the sums are exact. */
 static void without_momentum_all_that_came_in_went_out_or_is_owed(void **state)
 {
-    (void)state;
     const size_t n = 30000;
     Run r = open_run("dgc:ratio=0.02,momentum=0", n);
     double *in = NEW_ZERO(r.t->arena, double, n);
@@ -106,26 +104,10 @@ static void without_momentum_all_that_came_in_went_out_or_is_owed(void **state)
     try_close(r.t);
 }
 
-static void a_whole_sample_is_topk(void **state)
-{
-    (void)state;
-    static const char *const pairs[][2] = {{"dgc:ratio=0.01,sample=1", "topk"},
-                                           {"dgc:ratio=0.001", "topk:ratio=0.001"}};
-    for (size_t p = 0; p < countof(pairs); p++)
-        for (size_t n = 0; n < (p ? 2000 : 300000); n = 5 * n + 1) {
-            Try *d = try_open(pairs[p][0], n), *k = try_open(pairs[p][1], n);
-            try_laplace(d, 3), try_laplace(k, 3);
-            try_both(d), try_both(k);
-            check(d->out.size == k->out.size && !memcmp(d->out.data, k->out.data, k->out.size));
-            try_close(d), try_close(k);
-        }
-}
-
 /* The sample may miss the few non-zero elements. Then dgc must lower the threshold until enough elements are
  * sent. */
 static void rare_values_go_though_no_sample_saw_them(void **state)
 {
-    (void)state;
     Try *t = try_open("dgc:ratio=0.001", 400000);
     for (size_t i = 0; i < 300; i++)
         t->x[i * 1000 + 7] = i % 2 ? 1 : -1;
@@ -138,7 +120,6 @@ static void rare_values_go_though_no_sample_saw_them(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_step_sends_the_largest_of_what_accumulated),
     cmocka_unit_test(without_momentum_all_that_came_in_went_out_or_is_owed),
-    cmocka_unit_test(a_whole_sample_is_topk),
     cmocka_unit_test(rare_values_go_though_no_sample_saw_them),
 };
 

@@ -35,14 +35,6 @@ static void transform(const Case *k, const float *x, float *c, size_t n)
         check(wavelet(k->family, k->levels, x, c, n, 1, forever));
 }
 
-static void invert(const Case *k, float *c, float *x, size_t n)
-{
-    if (k->family == WAVELETS)
-        hadamard_of(c, x, n, 1);
-    else
-        wavelet_back(k->family, k->levels, c, x, n, 1);
-}
-
 static float *laplace(size_t n)
 {
     const Rng rng = rng_open(8, 0, 0, 0, n);
@@ -52,50 +44,13 @@ static float *laplace(size_t n)
     return x;
 }
 
-static float level_of(const float *c, size_t n, double budget)
-{
-    Level level;
-    check(waterfill_floats(c, n, budget, 1, forever, &level));
-    return (float)level.tau;
-}
-
 static const size_t sizes[] = {500, 1001, 4096, 65536 + 3, 131072 + 4097};
-
-static void every_coefficient_is_decided_by_its_own_coin(void **state)
-{
-    (void)state;
-    for (size_t k = 0; k < countof(cases); k++)
-        for (size_t s = 0; s < countof(sizes); s++) {
-            const size_t n = sizes[s];
-            const ArenaMark mark = arena_mark(forever);
-            Rig rig;
-            rig_open(&rig, cases[k].spec, shape_vector(n));
-            const float *x = laplace(n);
-            float *c = NEW(forever, float, n), *want = NEW(forever, float, n);
-            transform(&cases[k], x, c, n);
-            const float tau = level_of(c, n, cases[k].ratio * (double)n);
-            check_ok(rig_encode(&rig, x, 2), &rig.err);
-            check_ok(rig_decode(&rig), &rig.err);
-            for (size_t i = 0; i < n; i++) {
-                const RngKey key = rng_key(&rig.call.rng, USE_COIN, i / BLOCK);
-                if (fabsf(c[i]) <= tau)
-                    c[i] = coin_keep(coin_make(tau), c[i], &key, (uint32_t)(i % BLOCK)) ? copysignf(tau, c[i])
-                                                                                        : 0;
-            }
-            invert(&cases[k], c, want, n);
-            check(rig.payload.data[0] == PAYLOAD_METHOD);
-            assert_memory_equal(rig.decoded, want, n * sizeof *x);
-            rig_close(&rig);
-            arena_rewind(forever, mark);
-        }
-}
 
 /* The probabilities must minimise sum c^2 / p subject to sum p = s (the budget) and 0 < p <= 1. The
  * Karush-Kuhn-Tucker conditions are |c| / p = tau where p < 1, and |c| >= tau where p = 1. As tau is a float32,
  * sum p has a relative error of up to 6e-8. */
 static void probabilities_are_optimal_in_each_basis(void **state)
 {
-    (void)state;
     for (size_t k = 0; k < countof(cases); k++)
         for (size_t s = 0; s < countof(sizes); s++) {
             const size_t n = sizes[s];
@@ -129,7 +84,6 @@ static void probabilities_are_optimal_in_each_basis(void **state)
 /* The worked example of docs/FORMAT.md. */
 static void the_formats_example_decodes_as_it_says(void **state)
 {
-    (void)state;
     static const uint8_t payload[] = {1, 1, 0, 0x40, 0, 0, 0, 0xc0, 0};
     static const double want[] = {-1, -1, 1, 1, 0};
     Rig rig;
@@ -144,7 +98,6 @@ static void the_formats_example_decodes_as_it_says(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_coefficient_is_decided_by_its_own_coin),
         cmocka_unit_test(probabilities_are_optimal_in_each_basis),
         cmocka_unit_test(the_formats_example_decodes_as_it_says),
     };

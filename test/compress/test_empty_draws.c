@@ -23,7 +23,6 @@ static double count_empty(Rig *rig, const float *x)
 
 static void draws_are_empty_as_often_as_the_codec_knows(void **state)
 {
-    (void)state;
     static const struct {
         const char *spec;
         bool sometimes;

@@ -71,32 +71,10 @@ static void decodes_to_the_reference(const float *x, size_t n, const char *spec,
     rig_close(&rig);
 }
 
-static const size_t sizes[] = {0, 1, 2, 3, 64, 65, 1000, 65535, 65536, 65537, 300000};
-
-static void every_element_is_decided_by_its_own_coin(void **state)
-{
-    (void)state;
-    static const char *const laws[] = {"normal", "laplace", "spike", "zeros", "constant", "denormal"};
-    for (size_t l = 0; l < countof(laws); l++)
-        for (size_t k = 0; k < countof(sizes); k++) {
-            const size_t n = sizes[k];
-            const ArenaMark mark = arena_mark(forever);
-            const float *x = vector(n, laws[l]);
-            if (n)
-                decodes_to_the_reference(x, n, "entry", 0.01 * (double)n);
-            decodes_to_the_reference(x, n, "entry:budget=0.7", 0.7);
-            decodes_to_the_reference(x, n, "entry:budget=40", 40);
-            if (n)
-                decodes_to_the_reference(x, n, "entry:ratio=0.2", 0.2 * (double)n);
-            arena_rewind(forever, mark);
-        }
-}
-
 /* The search for the water level starts from a sample of one element in `stride`. In these vectors the sampled
  * elements differ from all others, so the sample suggests a wrong water level. */
 static void a_misleading_sample_changes_nothing(void **state)
 {
-    (void)state;
     const size_t n = 262144, stride = n / 16384;
     const ArenaMark mark = arena_mark(forever);
     float *x = vector(n, "normal");
@@ -123,7 +101,6 @@ static void a_misleading_sample_changes_nothing(void **state)
 
 static void instruction_sets_sift_the_same_candidates(void **state)
 {
-    (void)state;
     static const float scales[] = {0.5f, 3, 100, 1e-30f, 1e-44f, FLT_TRUE_MIN};
     const ArenaMark mark = arena_mark(forever);
     const float *x = vector(BLOCK, "normal"), *tiny = vector(BLOCK, "denormal");
@@ -176,7 +153,6 @@ static double mean_bits(const char *spec, const float *x, size_t n)
 
 static void bits_are_spent_as_asked(void **state)
 {
-    (void)state;
     static const double wanted[] = {0.02, 0.1, 0.5, 1, 2, 5, 12};
     static const char *const laws[] = {"normal", "laplace"};
     for (size_t l = 0; l < countof(laws); l++)
@@ -193,11 +169,10 @@ static void bits_are_spent_as_asked(void **state)
 /* With draw=systematic, the number of elements kept differs from its mean by at most one. */
 static void a_systematic_draw_keeps_a_steady_number(void **state)
 {
-    (void)state;
     const size_t n = 200000;
     const ArenaMark mark = arena_mark(forever);
     const float *x = vector(n, "laplace");
-    for (uint64_t r = 0; r < 10; r++) {
+    for (uint64_t r = 0; r < 3; r++) {
         Rig rig;
         size_t kept = 0;
         rig_open(&rig, "entry:draw=systematic", shape_vector(n));
@@ -217,7 +192,6 @@ static void a_systematic_draw_keeps_a_steady_number(void **state)
  * is 1 / P(draw not empty), 1.58 if one element is expected. The limit is six standard errors. */
 static void drawing_again_inflates_by_the_chance_of_not_being_empty(void **state)
 {
-    (void)state;
     static const struct {
         const char *spec;
         bool independent;
@@ -263,7 +237,6 @@ static void drawing_again_inflates_by_the_chance_of_not_being_empty(void **state
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_element_is_decided_by_its_own_coin),
         cmocka_unit_test(a_misleading_sample_changes_nothing),
         cmocka_unit_test(instruction_sets_sift_the_same_candidates),
         cmocka_unit_test(bits_are_spent_as_asked),

@@ -1,4 +1,4 @@
-/* test_equal_bits.c -- `Sizer` measures only the sizes of payloads, which must be those of a full comparison.
+/* test_equal_bits.c -- compare_bits measures only the sizes of payloads, which must be those of a full comparison.
  * The option --equal-bits changes the rate parameter of each codec (such as `bits`) so that payloads get a
  * given size. */
 #include "rig/check.h"
@@ -67,11 +67,8 @@ static double compared_bits(World *w, const Codec *codec)
 
 static double sized_bits(World *w, const Codec *codec, size_t repeats)
 {
-    Sizer *s;
     double bits;
-    check_ok(sizer_open(&s, &w->c, w->a, &w->err), &w->err);
-    check_ok(sizer_bits(s, codec, repeats, &bits, &w->err), &w->err);
-    sizer_close(s);
+    check_ok(compare_bits(&w->c, codec, repeats, &bits, &w->err), &w->err);
     return bits;
 }
 
@@ -95,18 +92,7 @@ static void check_sizes(const char *file, const GroupSpec *groups, size_t specs)
 /* The dump has tensors of less than 100 elements, which are sent raw. */
 static void sizes_are_those_of_the_comparison(void **state)
 {
-    (void)state;
     check_sizes(two_steps, &(GroupSpec){.min_elements = 100}, countof(compared));
-}
-
-static void workers_are_replayed_by_themselves(void **state)
-{
-    (void)state;
-    const char *file = "../shared/data/lenet-mnist-workers8.h5";
-    if (access(file, R_OK))
-        print_message("skip: lenet-mnist-workers8.h5, which is not part of the project, is not here\n");
-    else
-        check_sizes(file, &(GroupSpec){.selection.worker = "worker_[0-1]", .grouping = GROUP_KIND}, 3);
 }
 
 /* Opens the codec `ops`. A wrapper is opened around `entry`, or around `none` if the wrapper refuses
@@ -128,12 +114,12 @@ static bool is_near(double bits, double target)
 /* True if the codec cannot come nearer to the target size. Reasons: no rate parameter; a parameter at an end of
  * its range; an integer parameter whose neighbours are farther from the target; a size that jumps past the
  * target here; a size that does not change here. */
-static bool has_a_reason(World *w, Sizer *s, const Codec *codec, double bits, double target)
+static bool has_a_reason(World *w, const Codec *codec, double bits, double target)
 {
     Rate r;
     double low, high, start, beside[2];
     const Codec *other;
-    if (!rate_find_fine(&r, codec))
+    if (!rate_find(&r, codec, true))
         return true;
     rate_range(&r, &low, &high, &start);
     const double at = rate_value(&r);
@@ -143,7 +129,7 @@ static bool has_a_reason(World *w, Sizer *s, const Codec *codec, double bits, do
     for (int i = 0; i < 2; i++) {
         const double step = whole ? 1 : 1e-3 * at;
         check_ok(rate_set(&other, codec, &r, at + (2 * i - 1) * step, w->a, &w->err), &w->err);
-        check_ok(sizer_bits(s, other, w->c.repeats, &beside[i], &w->err), &w->err);
+        check_ok(compare_bits(&w->c, other, w->c.repeats, &beside[i], &w->err), &w->err);
     }
     if (beside[0] == bits && beside[1] == bits)
         return true;
@@ -154,28 +140,24 @@ static bool has_a_reason(World *w, Sizer *s, const Codec *codec, double bits, do
 
 static void every_codec_comes_to_a_bit_or_as_near_as_it_can(void **state)
 {
-    (void)state;
     World w;
-    Sizer *s;
     const char *conv[] = {"conv*"};
     unsigned most = 0;
-    open_world(&w, two_steps, &(GroupSpec){.selection.step = "1000", .selection.tensors = {conv, 1}}, 3);
-    check_ok(sizer_open(&s, &w.c, w.a, &w.err), &w.err);
+    open_world(&w, two_steps, &(GroupSpec){.selection.step = "1000", .selection.tensors = {conv, 1}}, 1);
     for (size_t k = 0; compressors[k]; k++) {
         const Codec *codec, *found;
         unsigned tries;
         double bits;
         check(open_any(&codec, compressors[k], w.a));
-        check_ok(sizer_solve(s, &found, codec, 1, &tries, w.a, &w.err), &w.err);
-        check_ok(sizer_bits(s, found, 3, &bits, &w.err), &w.err);
+        check_ok(compare_solve(&w.c, &found, codec, 1, &tries, w.a, &w.err), &w.err);
+        check_ok(compare_bits(&w.c, found, w.c.repeats, &bits, &w.err), &w.err);
         const char *name = codec_text(found, w.a);
         print_message("%s: %.4f bits, %u tries\n", name, bits, tries);
-        check(is_near(bits, 1) || has_a_reason(&w, s, found, bits, 1));
+        check(is_near(bits, 1) || has_a_reason(&w, found, bits, 1));
         check(strlen(name) <= strlen(codec_text(codec, w.a)) + 20);
         most = tries > most ? tries : most;
     }
     check(most <= 18);
-    sizer_close(s);
     close_world(&w);
 }
 
@@ -185,7 +167,6 @@ static Error err;
 
 static void a_rate_is_set_where_it_stands(void **state)
 {
-    (void)state;
     static const struct {
         const char *spec;
         double rate;
@@ -209,7 +190,7 @@ static void a_rate_is_set_where_it_stands(void **state)
         check_ok(codec_open(&codec, cases[i].spec, a, &err), &err);
         for (int fine = 0; fine < 2; fine++) {
             const char *want = fine ? cases[i].fine : cases[i].want;
-            check(fine ? rate_find_fine(&r, codec) : rate_find(&r, codec));
+            check(rate_find(&r, codec, fine));
             const Status status = rate_set(&set, codec, &r, cases[i].rate, a, &err);
             assert_int_equal(status, want ? OK : ERR_USAGE);
             if (want)
@@ -217,32 +198,6 @@ static void a_rate_is_set_where_it_stands(void **state)
         }
         assert_string_equal(codec_text(codec, a), cases[i].spec);
     }
-    arena_close(a);
-}
-
-static void a_named_rate_is_told_from_a_default_one(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *spec;
-        bool named;
-        double value;
-    } cases[] = {
-        {"qsgd", false, 4},         {"qsgd:bits=4", true, 4},       {"qsgd:bucket=64", false, 4},
-        {"qsgd:levels=7", true, 7}, {"entry:budget=50", true, 50},  {"entry:draw=systematic", false, 0.01},
-        {"ef+svd:rank=3", true, 3}, {"ef:decay=0.5+svd", false, 3}, {"joint:bits=1+entry", true, 1}};
-    Arena *a = arena_open(0);
-    for (size_t i = 0; i < countof(cases); i++) {
-        const Codec *codec;
-        Rate r;
-        check_ok(codec_open(&codec, cases[i].spec, a, &err), &err);
-        check(rate_find(&r, codec));
-        check(rate_named(&r) == cases[i].named && rate_value(&r) == cases[i].value);
-    }
-    const Codec *none;
-    Rate r;
-    check_ok(codec_open(&none, "ef+none", a, &err), &err);
-    check(!rate_find(&r, none) && !rate_find_fine(&r, none));
     arena_close(a);
 }
 
@@ -264,7 +219,6 @@ static void check_spread(const char *spec, const char *values, const char *want,
 
 static void rates_spread_over_what_a_key_can_be(void **state)
 {
-    (void)state;
     check_spread("qsgd", NULL, "qsgd:bits=1 qsgd:bits=2 qsgd:bits=3 qsgd qsgd:bits=6 qsgd:bits=8", 0);
     check_spread("entry", NULL,
                  "entry:ratio=0.001 entry:ratio=0.003 entry entry:ratio=0.03 entry:ratio=0.1 entry:ratio=0.3",
@@ -291,7 +245,6 @@ static void rates_spread_over_what_a_key_can_be(void **state)
  * parameter. */
 static void every_rate_has_a_grid(void **state)
 {
-    (void)state;
     Arena *a = arena_open(0);
     for (size_t k = 0; compressors[k]; k++) {
         const Codec *room[16], *codec;
@@ -300,17 +253,15 @@ static void every_rate_has_a_grid(void **state)
         size_t left;
         check(open_any(&codec, compressors[k], a));
         check_ok(rate_spread(&set, codec, NULL, &left, a, &err), &err);
-        check(!rate_find(&r, codec) ? set.count == 1 : !rate_grid(&r) || set.count >= 3);
+        check(!rate_find(&r, codec, false) ? set.count == 1 : !r.key->fallback || set.count >= 3);
     }
     arena_close(a);
 }
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(sizes_are_those_of_the_comparison),
-    cmocka_unit_test(workers_are_replayed_by_themselves),
     cmocka_unit_test(every_codec_comes_to_a_bit_or_as_near_as_it_can),
     cmocka_unit_test(a_rate_is_set_where_it_stands),
-    cmocka_unit_test(a_named_rate_is_told_from_a_default_one),
     cmocka_unit_test(rates_spread_over_what_a_key_can_be),
     cmocka_unit_test(every_rate_has_a_grid),
 };

@@ -71,7 +71,6 @@ static void excess_has_mean_zero(const char *spec, float outlier, bool exact)
 
 static void draws_know_their_excess(void **state)
 {
-    (void)state;
     excess_has_mean_zero("svd:rank=1", 0, true);
     /* many draws would be longer than the raw floats, so the raw floats are sent */
     excess_has_mean_zero("svd:rank=5", 0, true);
@@ -86,7 +85,6 @@ static void draws_know_their_excess(void **state)
 /* The gap 4 occurs three times, 1 twice and 9000 once: 6 log2 6 - 3 log2 3 - 2 log2 2 bits in all. */
 static void index_sets_count_the_entropy_of_gaps(void **state)
 {
-    (void)state;
     static const size_t index[] = {4, 9, 11, 16, 18, 9019};
     Draws d;
     Streams s = {0};
@@ -105,7 +103,6 @@ static void index_sets_count_the_entropy_of_gaps(void **state)
  * form. */
 static void no_closed_form_where_floats_end(void **state)
 {
-    (void)state;
     Draws d;
     open_draws(&d, "qsgd", 1);
     check(codec_variance(&d.call, d.x) > 0);

@@ -19,6 +19,7 @@
 #include "rig/more_specs.h"
 #include "rig/sources.h"
 #include "compress/spec.h"
+#include "rig/share_training.h"
 #include "exchange/exchange.h"
 #include "exchange/states.h"
 
@@ -144,7 +145,6 @@ static void one_codec(const Compressor *ops)
 
 static void payloads_are_what_they_were(void **state)
 {
-    (void)state;
     for (size_t i = 0; compressors[i]; i++)
         one_codec(compressors[i]);
 }
@@ -228,7 +228,7 @@ static void begin_step(Team *t, size_t senders)
     t->x.call.workers = (int)senders;
     check_ok(exchange_train(&t->x, &t->worker[0], t->g[0]), &t->err);
     for (size_t w = 1; w < WORKERS; w++)
-        exchange_share_training(&t->x, &t->worker[0], &t->worker[w]);
+        share_training(&t->x, &t->worker[0], &t->worker[w]);
     check_ok(exchange_begin(&t->x), &t->err);
 }
 
@@ -295,7 +295,6 @@ static bool is_stepped(const char *codec)
 
 static void three_steps_of_every_codec_with_a_state_are_what_they_were(void **state)
 {
-    (void)state;
     FILE *file = stored_open("steps.list");
     for (size_t i = 0; i < countof(stateful); i++)
         for (size_t s = 0; s < countof(sources); s++)
@@ -367,7 +366,6 @@ static void refuse_one(const char *path, const char *line)
 
 static void payloads_that_no_encoder_writes_are_refused(void **state)
 {
-    (void)state;
     char line[REFUSED_LINE], path[128];
     for (size_t i = 0; compressors[i]; i++) {
         snprintf(path, sizeof path, GOLDEN "/refuse/%s.txt", compressors[i]->name);

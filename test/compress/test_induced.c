@@ -22,7 +22,6 @@ static Shape matrix(void)
  * specifies the random numbers of the second codec. */
 static void payloads_are_both_codecs_one_behind_the_other(void **state)
 {
-    (void)state;
     static const char *const specs[][3] = {
         {"induced:with=qsgd:bits=2,bucket=64+topk:ratio=0.1", "topk:ratio=0.1", "qsgd:bits=2,bucket=64"},
         {"induced:with=entry:ratio=0.05+scaledsign", "scaledsign", "entry:ratio=0.05"},
@@ -59,18 +58,8 @@ static void payloads_are_both_codecs_one_behind_the_other(void **state)
     }
 }
 
-static void a_biased_second_codec_is_no_promise_and_is_cautioned(void **state)
-{
-    (void)state;
-    Rig rig;
-    rig_open(&rig, "induced:with=sign+topk", shape_vector(9));
-    check(!(codec_traits(rig.codec) & UNBIASED) && strstr(codec_caution(rig.codec), "biased"));
-    rig_close(&rig);
-}
-
 static void the_first_codecs_state_moves_as_if_alone(void **state)
 {
-    (void)state;
     static const char *const specs[][2] = {{"induced+strom:tau=1", "strom:tau=1"},
                                            {"induced:with=natural+ef+topk:ratio=0.1", "ef+topk:ratio=0.1"},
                                            {"induced:with=natural+dgc:ratio=0.05", "dgc:ratio=0.05"}};
@@ -101,7 +90,6 @@ static void the_first_codecs_state_moves_as_if_alone(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(payloads_are_both_codecs_one_behind_the_other),
-    cmocka_unit_test(a_biased_second_codec_is_no_promise_and_is_cautioned),
     cmocka_unit_test(the_first_codecs_state_moves_as_if_alone),
 };
 

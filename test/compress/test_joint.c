@@ -1,10 +1,10 @@
 /* test_joint.c -- the wrapper joint, which divides one budget of bits among all tensors of a model. Each tensor
  * has a curve of points (bits, variance), one for each of several water levels tau. An element x is kept with
  * probability min(1, |x| / tau). */
+#include "compress/atoms/joint.c"
 #include "compress/atoms/atoms.h"
 #include "rig/draws.h"
 #include "rig/model_rig.h"
-#include "compress/atoms/offers.h"
 #include "rig/sources.h"
 #include "compress/spec.h"
 
@@ -15,7 +15,6 @@ static Arena *forever;
 /* The library computes a curve from a histogram of the magnitudes, the test from all elements. */
 static void curves_of_entry_are_those_of_sorted_magnitudes(void **state)
 {
-    (void)state;
     Model m;
     model_fill(&m, 1, 6);
     model_step(&m, "entry");
@@ -49,7 +48,6 @@ static void curves_of_entry_are_those_of_sorted_magnitudes(void **state)
  * of the point by 5 standard errors plus 1 % plus 4 bits (for the padding of the last byte). */
 static void encoding_at_a_level_costs_what_the_curve_says(void **state)
 {
-    (void)state;
     static const char *const specs[] = {"entry", "svd", "svd:reshape=square,method=gesdd"};
     Model m;
     model_fill(&m, 2, 6);
@@ -79,36 +77,9 @@ static void encoding_at_a_level_costs_what_the_curve_says(void **state)
 
 /* ---- tests of the wrapper joint ---- */
 
-/* Without a plan, the codec must choose the water level of a plan for this tensor alone. */
-static void a_tensor_alone_is_a_step_of_one(void **state)
-{
-    (void)state;
-    Model m;
-    model_fill(&m, 3, 6);
-    m.count = 1;
-    m.elements = m.shape[0].n;
-    const float *x = m.x[0];
-    static const char *const specs[] = {"joint:bits=1.25", "joint:bits=1.25+entry", "joint:bits=1.25+svd"};
-    for (size_t s = 0; s < countof(specs); s++) {
-        Rig rig;
-        rig_open(&rig, specs[s], m.shape[0]);
-        check_ok(rig_encode(&rig, x, 5), &rig.err);
-        const uint64_t alone = hash_bytes(rig.payload.data, rig.payload.size);
-        const double variance = codec_variance(&rig.call, x);
-        const Offer *o = model_plan(&m, specs[s]);
-        rig.call.plan = o;
-        check_ok(rig_encode(&rig, x, 5), &rig.err);
-        check(hash_bytes(rig.payload.data, rig.payload.size) == alone && m.loads == 1);
-        check(codec_variance(&rig.call, x) == variance);
-        rig_close(&rig);
-    }
-    model_close(&m);
-}
-
 /* The plan chooses a codec for each tensor. The payload names the codec, so decoding needs no plan. */
 static void payloads_are_read_without_the_plan_and_name_their_codec(void **state)
 {
-    (void)state;
     Model m;
     size_t used[3] = {0};
     model_fill(&m, 5, 6);
@@ -132,7 +103,6 @@ static void payloads_are_read_without_the_plan_and_name_their_codec(void **state
 /* Inside error feedback, joint must plan for the sum of each tensor and its residual. */
 static void error_feedback_plans_on_what_it_will_send(void **state)
 {
-    (void)state;
     Model m, sum;
     model_fill(&m, 7, 6);
     model_fill(&sum, 7, 6);
@@ -170,49 +140,13 @@ static void error_feedback_plans_on_what_it_will_send(void **state)
     model_close(&sum);
 }
 
-static void specs_that_say_nothing_are_refused(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *spec, *why;
-    } rows[] = {{"joint+entry:ratio=0.1", "ratio=0.1 has no effect"},
-                {"joint+entry:budget=5", "budget=5 has no effect"},
-                {"joint+entry:bits=2", "bits=2 has no effect"},
-                {"joint+svd:rank=2", "rank=2 has no effect"},
-                {"joint+entry:probs=clip", "probs=clip has no curve of least variance"},
-                {"joint+svd:empty=resample", "empty=resample has no curve of least variance"},
-                {"joint+qsgd", "qsgd has no curve of bits"},
-                {"joint+ef+entry", "ef has no curve of bits"},
-                {"joint+joint", "joint has no curve of bits"},
-                {"joint:bits=0", "want above 0"},
-                {"ef", "ef needs a codec to wrap"}};
-    static const char *const good[] = {"joint",     "joint:bits=0.5",
-                                       "ef+joint",  "joint+entry:draw=systematic",
-                                       "joint+svd", "joint:bits=2+svd:reshape=square,method=gesdd"};
-    for (size_t i = 0; i < countof(rows); i++) {
-        Rig rig;
-        if (rig_try_open(&rig, rows[i].spec, shape_vector(3)) == OK || !strstr(rig.err.text, rows[i].why))
-            print_error("%s: %s\n", rows[i].spec, rig.err.text);
-        check(rig.err.status == ERR_USAGE && strstr(rig.err.text, rows[i].why));
-        rig_close(&rig);
-    }
-    for (size_t i = 0; i < countof(good); i++) {
-        Rig rig;
-        check_ok(rig_try_open(&rig, good[i], shape_vector(3)), &rig.err);
-        assert_string_equal(codec_text(rig.codec, rig.forever), good[i]);
-        rig_close(&rig);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(curves_of_entry_are_those_of_sorted_magnitudes),
         cmocka_unit_test(encoding_at_a_level_costs_what_the_curve_says),
-        cmocka_unit_test(a_tensor_alone_is_a_step_of_one),
         cmocka_unit_test(payloads_are_read_without_the_plan_and_name_their_codec),
         cmocka_unit_test(error_feedback_plans_on_what_it_will_send),
-        cmocka_unit_test(specs_that_say_nothing_are_refused),
     };
     forever = arena_open(0);
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);

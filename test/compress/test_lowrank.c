@@ -21,7 +21,6 @@ static void fill(float *x, size_t n, uint64_t seed, bool laplace)
 
 static void it_is_the_matrix_times_what_all_workers_draw(void **state)
 {
-    (void)state;
     enum { M = 40, K = 27, R = 5 };
     Rig rig;
     float x[M * K], q[R * K];
@@ -54,7 +53,6 @@ static void it_is_the_matrix_times_what_all_workers_draw(void **state)
 /* For a square matrix g with SIDE rows, the closed form of the variance is |g|^2 (SIDE + 1) / rank. */
 static void error_and_size_are_those_of_the_closed_form(void **state)
 {
-    (void)state;
     enum { SIDE = 256, N = SIDE * SIDE };
     static float x[N];
     for (int laplace = 0; laplace < 2; laplace++)

@@ -1,27 +1,14 @@
 /* test_minmax.c -- the codec minmax, which rounds to uniform levels between the least and the greatest value of
- * a bucket: kernels and decoded elements. */
+ * a bucket: kernels. */
 #include "math/vec/kernels.h"
 #include "coder/planes.h"
 #include "rig/try.h"
-
-static const size_t sizes[] = {0,   1,   2,   3,    7,     8,     63,    64,    65,
-                               511, 512, 513, 1000, 65535, 65536, 65537, 200000};
-static const size_t buckets[] = {0, 1, 3, 64, 512, 1000, 65536, 100000};
-static const char *const roundings[] = {"nearest", "stochastic"};
 
 typedef struct {
     size_t n, bucket;
     int bits;
     bool random;
 } Case;
-
-static Try *open_case(Case k)
-{
-    char spec[128];
-    snprintf(spec, sizeof spec, "minmax:bits=%d,bucket=%zu,rounding=%s", k.bits, k.bucket,
-             roundings[k.random]);
-    return try_open(spec, k.n);
-}
 
 #define EACH_ISA(k)                                                                                          \
     for (int isa = 0; isa < ISA_COUNT; isa++)                                                                \
@@ -31,7 +18,6 @@ static Try *open_case(Case k)
 
 static void ranges_are_the_extremes_and_zeros_have_no_sign(void **state)
 {
-    (void)state;
     float x[200], low, high;
     const Rng rng = rng_open(14, 0, 0, 0, 0);
     for (size_t n = 1; n <= 200; n++)
@@ -76,7 +62,6 @@ static float graded_ref(uint32_t level, float low, float high, Dequantiser d)
 
 static void levels_equal_their_definition_on_every_instruction_set(void **state)
 {
-    (void)state;
     enum { N = 600 };
     static const int widths[] = {1, 2, 3, 4, 7, 8, 9, 12, 16};
     static const float scales[] = {1, 1e-30f, 0x1p-140f, 1e30f};
@@ -121,68 +106,9 @@ static void levels_equal_their_definition_on_every_instruction_set(void **state)
     }
 }
 
-/* ---- vectors that are encoded and decoded again ---- */
-
-static void check_elements(const Try *t, Case k)
-{
-    const size_t bucket = k.bucket ? k.bucket : k.n;
-    const uint32_t s = (1u << k.bits) - 1;
-    for (size_t start = 0, b = 0; start < k.n; start += bucket, b++) {
-        const size_t end = k.n - start < bucket ? k.n : start + bucket;
-        float low = INFINITY, high = -INFINITY;
-        for (size_t i = start; i < end; i++) {
-            low = fminf(low, t->x[i]);
-            high = fmaxf(high, t->x[i]);
-        }
-        check(load_f32(t->out.data + 1 + 8 * b) == low && load_f32(t->out.data + 5 + 8 * b) == high);
-        const Dequantiser d = dequantiser_make(high - low, s);
-        const double step = ((double)high - (double)low) / s;
-        for (size_t i = start; i < end; i++) {
-            const RngKey key = rng_key(&t->call.rng, USE_COIN, i / BLOCK);
-            const uint32_t level = high == low ? 0
-                                               : grade_ref(t->x[i], low, high - low, s,
-                                                           k.random ? &key : NULL, (uint32_t)(i % BLOCK));
-            check(t->y[i] == graded_ref(level, low, high, d));
-            check_near((double)t->y[i], (double)t->x[i], step * (k.random ? 1.0001 : 0.5001) + 1e-6);
-        }
-    }
-}
-
-static void every_size_bucket_and_rounding_comes_back_as_defined(void **state)
-{
-    (void)state;
-    static const int bits[] = {4, 1, 8, 9, 3, 16, 2};
-    size_t turn = 0;
-    for (size_t a = 0; a < countof(sizes); a++)
-        for (size_t b = 0; b < countof(buckets); b++)
-            for (int random = 0; random < 2; random++) {
-                const Case k = {sizes[a], buckets[b], bits[turn++ % countof(bits)], random};
-                Try *t = open_case(k);
-                try_normal(t, k.n + 1);
-                for (size_t i = 0; i < k.n / 7; i++) /* zeros of both signs fill the first buckets */
-                    t->x[i] = i % 2 ? -0.0f : 0;
-                try_both(t);
-                const size_t bucket = k.bucket ? k.bucket
-                                      : k.n    ? k.n
-                                               : 1,
-                             heads = (k.n + bucket - 1) / bucket;
-                const size_t own = 1 + 8 * heads + planes_size(k.n, k.bits), raw = 4 * k.n + 1;
-                assert_int_equal(t->out.size, own < raw ? own : raw);
-                assert_int_equal(t->out.data[0], own < raw);
-                if (own >= raw)
-                    assert_memory_equal(t->x, t->y, k.n * sizeof(float));
-                else
-                    check_elements(t, k);
-                try_close(t);
-            }
-}
-
-/* ---- mean and variance of draws ---- */
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(ranges_are_the_extremes_and_zeros_have_no_sign),
     cmocka_unit_test(levels_equal_their_definition_on_every_instruction_set),
-    cmocka_unit_test(every_size_bucket_and_rounding_comes_back_as_defined),
 };
 
 CHECK_MAIN(tests)

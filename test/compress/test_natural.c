@@ -44,7 +44,6 @@ static void fill_orders(float *x, size_t n)
 
 static void powers_equal_their_definition_on_every_instruction_set(void **state)
 {
-    (void)state;
     enum { N = 3000 };
     static float x[N], back[N];
     static uint8_t power[N + 1], sign[N + 1];
@@ -68,29 +67,10 @@ static void powers_equal_their_definition_on_every_instruction_set(void **state)
     }
 }
 
-/* ---- tests of the codec ---- */
-
-static void powers_of_two_and_zeros_pass_unchanged(void **state)
-{
-    (void)state;
-    Try *t = try_open("natural", 600);
-    for (size_t i = 0; i < 600; i++)
-        t->x[i] = i % 5 ? (float)ldexp(i % 2 ? 1 : -1, (int)(i % 254) - 126) : i % 2 ? -0.0f : 0;
-    for (uint64_t r = 0; r < 5; r++) {
-        try_repeat(t, r);
-        try_both(t);
-        for (size_t i = 0; i < 600; i++)
-            check(t->y[i] == t->x[i] && (t->y[i] != 0 || !signbit(t->y[i])));
-    }
-    check(codec_variance(&t->call, t->x) == 0);
-    try_close(t);
-}
-
 /* ---- mean and variance of draws ---- */
 
 static void the_entropy_told_is_that_of_exponents_and_signs(void **state)
 {
-    (void)state;
     Try *t = try_open("natural", 4096);
     Streams streams = {0};
     try_normal(t, 64);
@@ -108,7 +88,6 @@ static void the_entropy_told_is_that_of_exponents_and_signs(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(powers_equal_their_definition_on_every_instruction_set),
-    cmocka_unit_test(powers_of_two_and_zeros_pass_unchanged),
     cmocka_unit_test(the_entropy_told_is_that_of_exponents_and_signs),
 };
 

@@ -123,7 +123,6 @@ static double variance_of_row(const Try *t, size_t k)
 
 static void the_variance_told_is_that_of_both_neighbours(void **state)
 {
-    (void)state;
     for (size_t k = 0; k < countof(rows); k++)
         for (size_t s = 0; s < countof(scales); s++) {
             Try *t = try_open(rows[k].spec, N);
@@ -137,7 +136,6 @@ static void the_variance_told_is_that_of_both_neighbours(void **state)
 /* Levels between the smallest and the largest value of a bucket, signs included. */
 static void the_variance_between_the_ends_of_a_range_is_that_of_its_levels(void **state)
 {
-    (void)state;
     for (size_t s = 0; s < countof(scales); s++) {
         Try *t = try_open("minmax:bits=4,bucket=100,rounding=stochastic", N);
         double sum = 0;

@@ -13,7 +13,6 @@ static int open_model(void **state)
     const ModelSpec spec = {
         .network = "resnet18", .channels = 3, .rows = 32, .columns = 32, .classes = 10, .images = 1};
     Error err;
-    (void)state;
     a = arena_open(0);
     check_ok(model_open(&model, &spec, &err), &err);
     return 0;
@@ -21,7 +20,6 @@ static int open_model(void **state)
 
 static int close_model(void **state)
 {
-    (void)state;
     model_close(model);
     arena_close(a);
     return 0;
@@ -117,7 +115,6 @@ static void sizes_follow_from_shapes(void **state)
                                         {"QSGD, 4 bits", bytes_of_words, 4}};
     Stored file;
     Error err;
-    (void)state;
     check_ok(stored_load(&file, "plots/published/figure-4.json", a, &err), &err);
     const Csv *t = &file.table;
     assert_int_equal(t->rows, countof(coders));

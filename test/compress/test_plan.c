@@ -156,7 +156,6 @@ static void open_world(World *w)
  * tensor. */
 static void a_plan_is_made_for_each_step_and_timed_in_the_whole(void **state)
 {
-    (void)state;
     World w;
     double least = HUGE_VAL;
     open_world(&w);
@@ -180,7 +179,6 @@ static void a_plan_is_made_for_each_step_and_timed_in_the_whole(void **state)
 
 static void a_plan_that_fails_says_why_in_every_record(void **state)
 {
-    (void)state;
     World w;
     open_world(&w);
     w.vector[VECTORS + 3].shape = shape_vector(REFUSED);
@@ -195,23 +193,10 @@ static void a_plan_that_fails_says_why_in_every_record(void **state)
     arena_close(w.a);
 }
 
-static void a_step_of_raw_tensors_needs_no_plan(void **state)
-{
-    (void)state;
-    World w;
-    open_world(&w);
-    for (size_t i = 0; i < w.list.count; i++)
-        w.vector[i].raw = true;
-    check_ok(compare_run(&w.c, &w.failures, w.a, &w.err), &w.err);
-    check(w.failures == 0 && plans == 0);
-    arena_close(w.a);
-}
-
 /* ---- archives ---- */
 
 static void archives_plan_each_step_and_decode_without(void **state)
 {
-    (void)state;
     Arena *a = arena_open(0);
     Error err;
     Shape shapes[3];
@@ -250,7 +235,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_plan_is_made_for_each_step_and_timed_in_the_whole),
         cmocka_unit_test(a_plan_that_fails_says_why_in_every_record),
-        cmocka_unit_test(a_step_of_raw_tensors_needs_no_plan),
         cmocka_unit_test(archives_plan_each_step_and_decode_without),
     };
     return cmocka_run_group_tests(tests, scratch_open, scratch_close) ? 1 : 0;

@@ -1,5 +1,5 @@
 /* test_powersgd.c -- the codec powersgd against the algorithm of the paper in long double, and on matrices
- * whose rank is below that of the codec. An iteration computes P = M Q and then Q = M' P for the matrix M; P Q'
+ * of low rank. An iteration computes P = M Q and then Q = M' P for the matrix M; P Q'
  * estimates M. */
 #include "rig/codec_rig.h"
 #include "rig/model_rig.h"
@@ -95,7 +95,6 @@ static void close_to(const float *got, const long double *want, size_t n)
 
 static void each_round_is_the_papers_line(void **state)
 {
-    (void)state;
     Rig rig;
     float x[ROWS * COLS];
     long double q[RANK * COLS], p[RANK * ROWS], y[ROWS * COLS] = {0};
@@ -153,7 +152,6 @@ static double beyond(const float *x, size_t rows, size_t cols, size_t rank)
 
 static void a_constant_gradient_of_low_rank_is_reached(void **state)
 {
-    (void)state;
     Rig warm, cold;
     float x[60 * 45];
     rig_open(&warm, "powersgd:rank=2", matrix(60, 45));
@@ -184,56 +182,6 @@ static void a_constant_gradient_of_low_rank_is_reached(void **state)
     rig_close(&warm);
 }
 
-/* ---- matrices whose rank is below the codec's rank ---- */
-
-static void the_rank_that_is_missing_does_no_harm(void **state)
-{
-    (void)state;
-    static const char *const specs[] = {"powersgd:rank=5", "powersgd:rank=5,iters=2", "powersgd:rank=12",
-                                        "powersgd:rank=1", "ef+powersgd:rank=3"};
-    static const float scales[] = {1, 0, 1e-30f, 1e-41f, 1e30f};
-    enum { M = 70, K = 40 };
-    for (size_t s = 0; s < countof(specs); s++)
-        for (size_t f = 0; f < countof(scales); f++)
-            for (size_t rank = 1; rank <= 3; rank++) {
-                Rig rig;
-                float x[M * K];
-                rig_open(&rig, specs[s], matrix(M, K));
-                low_rank(x, M, K, rank, 9);
-                for (size_t i = 0; i < M * K; i++)
-                    x[i] *= scales[f];
-                for (uint64_t step = 0; step < 4; step++) {
-                    send(&rig, x, step);
-                    check(first_nonfinite(rig.decoded, M * K, NULL) == M * K);
-                    if (scales[f] != 0 && scales[f] != 1e-41f && (s < 3 || (s == 3 && rank == 1)))
-                        check(error_share(x, rig.decoded, M * K) < 1e-11);
-                    for (size_t i = 0; scales[f] == 0 && i < M * K; i++)
-                        check(rig.decoded[i] == 0);
-                    settle(&rig, x);
-                    check(first_nonfinite(rig.state, codec_state_size(&rig.call) / 4, NULL) ==
-                          codec_state_size(&rig.call) / 4);
-                }
-                rig_close(&rig);
-            }
-}
-
-/* A gradient of zeros makes the stored Q zero, so the next step must draw new random directions. */
-static void a_step_of_zeros_does_not_stop_it(void **state)
-{
-    (void)state;
-    Rig rig;
-    float x[40 * 30], zeros[40 * 30] = {0};
-    rig_open(&rig, "powersgd:rank=2", matrix(40, 30));
-    low_rank(x, 40, 30, 2, 9);
-    for (uint64_t step = 0; step < 6; step++) {
-        const float *g = step % 2 ? x : zeros;
-        send(&rig, g, step);
-        check(step % 2 == 0 || error_share(x, rig.decoded, 40 * 30) < 1e-12);
-        settle(&rig, g);
-    }
-    rig_close(&rig);
-}
-
 /* ---- sizes ---- */
 
 /* Defect 9 of public implementations: the rows of the matrix are the first axis of every tensor. In layouts
@@ -241,7 +189,6 @@ static void a_step_of_zeros_does_not_stop_it(void **state)
  * three. */
 static void defect_9_kernels_are_matrices_that_shrink(void **state)
 {
-    (void)state;
     static const struct {
         const char *spec;
         size_t dim[4];
@@ -269,8 +216,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_round_is_the_papers_line),
         cmocka_unit_test(a_constant_gradient_of_low_rank_is_reached),
-        cmocka_unit_test(the_rank_that_is_missing_does_no_harm),
-        cmocka_unit_test(a_step_of_zeros_does_not_stop_it),
         cmocka_unit_test(defect_9_kernels_are_matrices_that_shrink),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;

@@ -116,7 +116,6 @@ static double norm_of(const float *x, const float *less, double times)
 
 static void four_workers_hear_four_times_powersgd_of_their_mean(void **state)
 {
-    (void)state;
     static const char *const specs[] = {"powersgd", "powersgd:rank=3,iters=2", "powersgd:warm=off",
                                         "powersgd:rank=1,iters=4,reshape=square"};
     static Ring many, one;
@@ -140,7 +139,6 @@ static void four_workers_hear_four_times_powersgd_of_their_mean(void **state)
  * number of workers, and must decode to the sum of the estimates of the workers. */
 static void defect_7_the_merged_estimate_is_the_sum_of_so_many_workers(void **state)
 {
-    (void)state;
     static Ring r;
     float one[N], sum[N] = {0};
     ring_open(&r, "powersgd", WORKERS);
@@ -170,7 +168,6 @@ static void defect_7_the_merged_estimate_is_the_sum_of_so_many_workers(void **st
 /* Defect 7, second part: each worker drew a different random Q. */
 static void defect_7_all_workers_draw_the_same_directions(void **state)
 {
-    (void)state;
     static Ring r;
     ring_open(&r, "powersgd:warm=off", WORKERS);
     gradients(&r, 0);
@@ -190,7 +187,6 @@ static void defect_7_all_workers_draw_the_same_directions(void **state)
  * previous step. */
 static void defect_7_a_step_goes_on_from_what_was_heard_in_the_one_before(void **state)
 {
-    (void)state;
     static Ring r;
     ring_open(&r, "powersgd", WORKERS);
     gradients(&r, 0);

@@ -10,7 +10,6 @@
 
 static void sources_are_pinned(void **state)
 {
-    (void)state;
     float *x = NEW(forever, float, LARGEST);
     for (size_t s = 0; s < countof(sources); s++) {
         source_fill(&sources[s], x);
@@ -93,7 +92,6 @@ static void same_for_threads(Rig *rig, const Source *source, const float *x)
 
 static void threads_do_not_change_a_byte(void **state)
 {
-    (void)state;
     for_all(same_for_threads, LONG_SPECS);
 }
 
@@ -185,7 +183,6 @@ static void canonical_specs_open_to_themselves(void **state)
 {
     Error err;
     const Codec *codec, *again;
-    (void)state;
     for (size_t k = 0; k < spec_count; k++) {
         check_ok(codec_open(&codec, specs[k], forever, &err), &err);
         const char *text = codec_text(codec, forever);
@@ -200,7 +197,6 @@ static void complete_specs_open_to_the_same_codec_and_print_themselves(void **st
 {
     Error err;
     const Codec *codec, *again;
-    (void)state;
     for (size_t k = 0; k < spec_count; k++) {
         check_ok(codec_open(&codec, specs[k], forever, &err), &err);
         const char *text = codec_complete(codec, forever);
@@ -237,7 +233,6 @@ static void specs_are_kept_as_typed_and_equal_ones_are_one(void **state)
 {
     Error err;
     const Codec *codec;
-    (void)state;
     for (size_t k = 0; k < spec_count; k++) {
         const char *spec = specs[k], *other = in_capitals(spec), *in_ef = text_format(forever, "ef+%s", spec);
         keeps_the_first_spelling(spec, other);
@@ -269,7 +264,6 @@ static void shares_draws(Rig *rig, const Source *source, const float *x)
 static void workers_send_the_same_exactly_if_they_share_all_draws(void **state)
 {
     float *x[countof(sources)];
-    (void)state;
     for (size_t s = 0; s < countof(sources); s++)
         source_fill(&sources[s], x[s] = NEW(forever, float, LARGEST));
     for (size_t k = 0; k < spec_count; k++) {
@@ -332,7 +326,6 @@ static void keeps_promises(Rig *rig, const Source *source, const float *x)
 
 static void payloads_keep_all_promises(void **state)
 {
-    (void)state;
     for_all(keeps_promises, ALL_SPECS);
 }
 

@@ -22,7 +22,6 @@ static size_t kept_ref(double ratio, size_t n)
  * times the value. */
 static void values_of_the_subset_travel_and_come_back_scaled(void **state)
 {
-    (void)state;
     static const struct {
         const char *spec;
         double ratio;
@@ -64,7 +63,6 @@ static void values_of_the_subset_travel_and_come_back_scaled(void **state)
  * subsets. */
 static void the_moments_are_those_of_all_subsets_together(void **state)
 {
-    (void)state;
     enum { N = 6 };
     static const float vectors[][N] = {
         {1, -2, 3, 0.5f, 0, -1.5f}, {1, 1, -1, 1, -1, 1}, {4, 0, 0, 0, 0, 0}, {1, 1, 1, 1, 1, 1.5f}};

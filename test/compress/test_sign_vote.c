@@ -35,7 +35,6 @@ static void is_the_vote(Try *t, const uint32_t *minus, int workers)
 
 static void merged_signs_decode_to_the_majority_times_the_workers_and_ties_to_zero(void **state)
 {
-    (void)state;
     static const int counts[] = {1, 2, 3, 4, 7, 255, 256, WORKERS};
     static const size_t ns[] = {0, 1, 63, 64, 65, 1000};
     for (size_t k = 0; k < countof(counts) * countof(ns); k++) {
@@ -54,7 +53,6 @@ static void merged_signs_decode_to_the_majority_times_the_workers_and_ties_to_ze
 
 static void more_voters_than_a_vote_can_count_are_refused(void **state)
 {
-    (void)state;
     const uint8_t most[] = {2, 0xff, 0xff, 7, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
                   one[] = {1, 0};
     const Bytes in[] = {{most, sizeof most}, {one, sizeof one}};

@@ -65,7 +65,6 @@ static void expect(const Try *t, bool adaq, double ratio, double *want)
 
 static void the_largest_are_kept_at_their_mean_and_of_ties_the_first(void **state)
 {
-    (void)state;
     static const double ratios[] = {0.01, 0.3, 1};
     for (size_t s = 0; s < countof(specs); s++)
         for (size_t z = 0; z < countof(sizes); z++) {
@@ -99,7 +98,6 @@ static double error_of(const Try *t)
 /* The squared error of stc is |g|^2 - k m^2, where m is the mean magnitude of the k elements sent. */
 static void the_error_is_what_the_mean_does_not_carry(void **state)
 {
-    (void)state;
     Try *t = try_open("stc:ratio=0.1", 5000);
     double norm = 0, kept = 0;
     fill(t, 5);
@@ -130,7 +128,6 @@ static void step(Try *t)
 
 static void what_is_under_tau_gathers_until_it_is_sent(void **state)
 {
-    (void)state;
     Try *t = open_strom("strom:tau=0.5", 40);
     /* the estimates of element 3, which is 0.3125 in every step */
     static const float sent[] = {0, 0.5f, 0, 0.5f, 0.5f};
@@ -147,7 +144,6 @@ static void what_is_under_tau_gathers_until_it_is_sent(void **state)
 
 static void over_steps_nothing_is_lost(void **state)
 {
-    (void)state;
     static const char *const of[] = {"strom", "strom:tau=0.7", "strom:tau=1e-60", "strom:tau=3e38"};
     static const size_t ns[] = {1, 5, 1000, 70000};
     for (size_t k = 0; k < countof(of) * countof(ns); k++) {
@@ -166,29 +162,6 @@ static void over_steps_nothing_is_lost(void **state)
     }
 }
 
-/* By default, tau is half the root mean square (rms) of x. For normal elements, P(|x| >= rms / 2) = 0.617. */
-static void tau_is_half_the_rms_unless_it_is_given(void **state)
-{
-    (void)state;
-    Try *t = open_strom("strom", 65536);
-    double squares = 0;
-    size_t kept = 0;
-    try_normal(t, 4);
-    for (size_t i = 0; i < 65536; i++)
-        squares += (double)t->x[i] * (double)t->x[i];
-    try_both(t);
-    const float tau = (float)(0.5 * sqrt(squares / 65536));
-    for (size_t i = 0; i < 65536; i++) {
-        check(t->y[i] == (fabsf(t->x[i]) >= tau ? copysignf(tau, t->x[i]) : 0));
-        kept += t->y[i] != 0;
-    }
-    check_near((double)kept / 65536, 0.61708, 0.01); /* 5 standard errors */
-    /* the payload has a bitmap of the elements sent (1 bit per element) and a sign for each element sent */
-    check(8 * (double)t->out.size / 65536 <= 1.01 * (1 + 0.617));
-    try_any_threads(t);
-    try_close(t);
-}
-
 /* ---- refused payloads ---- */
 
 static const struct CMUnitTest tests[] = {
@@ -196,7 +169,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_error_is_what_the_mean_does_not_carry),
     cmocka_unit_test(what_is_under_tau_gathers_until_it_is_sent),
     cmocka_unit_test(over_steps_nothing_is_lost),
-    cmocka_unit_test(tau_is_half_the_rms_unless_it_is_given),
 };
 
 CHECK_MAIN(tests)

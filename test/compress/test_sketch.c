@@ -82,7 +82,6 @@ static double slow_estimate(const Try *t, const Case *k, const double *cell, siz
 
 static void cells_and_estimates_are_those_of_plain_loops(void **state)
 {
-    (void)state;
     for (size_t c = 0; c < countof(cases); c++) {
         const Case *k = &cases[c];
         const size_t cells = k->rows * k->tables * k->cols;
@@ -106,7 +105,6 @@ static void cells_and_estimates_are_those_of_plain_loops(void **state)
 
 static void heavy_hitters_are_found_and_all_else_is_zero(void **state)
 {
-    (void)state;
     enum { N = 20000, HEAVY = 12 };
     /* the decoder lists 12 selected elements, but marks 5000 in a bit mask */
     static const size_t ks[] = {HEAVY, 5000};
@@ -143,7 +141,6 @@ static void heavy_hitters_are_found_and_all_else_is_zero(void **state)
  * never below its magnitude. */
 static void counts_of_one_sign_are_never_too_small(void **state)
 {
-    (void)state;
     for (int minus = 0; minus < 2; minus++) {
         Try *t = try_open("countmin:cols=300", 4000);
         try_laplace(t, 8);

@@ -118,7 +118,6 @@ static void unfold(const Picks *s, bool *in)
 
 static void the_k_largest_are_those_of_a_sort_and_ties_go_to_the_first(void **state)
 {
-    (void)state;
     static const double shares[] = {0, 1e-4, 0.01, 0.1, 0.12, 0.13, 0.5, 0.999, 1};
     for (size_t l = 0; l < countof(laws); l++)
         for (size_t z = 0; z < countof(sizes); z++) {
@@ -148,7 +147,6 @@ static void the_k_largest_are_those_of_a_sort_and_ties_go_to_the_first(void **st
  * the sampled elements differ from all others, so the search starts with a wrong estimate. */
 static void a_misleading_sample_changes_nothing(void **state)
 {
-    (void)state;
     const size_t n = 262144 + 77, stride = n / 16384, k = 3000;
     Try *t = try_open("topk", n);
     for (int how = 0; how < 4; how++) {
@@ -178,7 +176,6 @@ static void a_misleading_sample_changes_nothing(void **state)
 
 static void narrowing_a_selection_leaves_its_largest(void **state)
 {
-    (void)state;
     for (size_t l = 0; l < countof(laws); l++) {
         const ArenaMark mark = arena_mark(scratch);
         const size_t n = 70000;
@@ -204,7 +201,6 @@ static void narrowing_a_selection_leaves_its_largest(void **state)
 
 static void instruction_sets_mark_the_same(void **state)
 {
-    (void)state;
     static const float levels[] = {FLT_TRUE_MIN, 0x1p-149f * 50, 0.1f, 1, FLT_MAX, INFINITY};
     Try *t = try_open("topk", BLOCK);
     uint64_t bits[BLOCK / 64 + 1];
@@ -240,7 +236,6 @@ static size_t wanted(double ratio, size_t n)
 
 static void topk_sends_exactly_the_k_largest(void **state)
 {
-    (void)state;
     static const struct {
         const char *spec;
         double ratio;
@@ -270,7 +265,6 @@ static void topk_sends_exactly_the_k_largest(void **state)
 
 static void threshold_sends_what_reaches_it(void **state)
 {
-    (void)state;
     static const struct {
         const char *spec;
         double tau, rel;

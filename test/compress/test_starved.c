@@ -139,7 +139,6 @@ static void every_codec_reports_that_memory_is_short(void **state)
 {
     size_t failures = 0;
     float *x = NEW(forever, float, ELEMENTS);
-    (void)state;
     for (size_t i = 0; i < ELEMENTS; i++)
         x[i] = i % 7 == 3 ? 0 : (float)((int)(rng_mix((uint32_t)i, 5) % 2001) - 1000) * 1e-3f;
     for (size_t k = 0; k < spec_count; k++) {

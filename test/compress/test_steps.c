@@ -183,7 +183,6 @@ static void is_same(double a, double b, const char *what, const World *w, size_t
 
 static void figures_over_steps_and_workers_are_those_of_the_codec_driven_by_hand(void **state)
 {
-    (void)state;
     for (size_t s = 0; s < countof(specs); s++) {
         World *w = world_open(specs[s]);
         void *kept[WORKERS][TENSORS];
@@ -208,7 +207,6 @@ static void figures_over_steps_and_workers_are_those_of_the_codec_driven_by_hand
  * must differ between steps and between workers. */
 static void residual_norms_are_reported_for_each_step_and_worker(void **state)
 {
-    (void)state;
     for (size_t s = 0; s < countof(specs); s++) {
         World *w = world_open(specs[s]);
         const bool keeps = codec_keeps_state(w->codec);
@@ -228,7 +226,6 @@ static void residual_norms_are_reported_for_each_step_and_worker(void **state)
 
 static void neither_other_workers_nor_more_repeats_change_a_state(void **state)
 {
-    (void)state;
     for (size_t s = 0; s < countof(specs); s++) {
         World *w = world_open(specs[s]), *one = world_open(specs[s]);
         size_t count = 0;

@@ -23,7 +23,6 @@ static double entropy_of_gaps(const size_t *index, size_t count)
  * once. */
 static void index_sets_count_the_entropy_of_their_gaps(void **state)
 {
-    (void)state;
     static const size_t gap[] = {0, 3, 0, 3, 5000, 1, 5000, 4095, 4096, 9000, 3, 0, 70000, 5000, 2};
     size_t index[4 * countof(gap)], next = 0, count = 0;
     Streams s = {0};
@@ -49,7 +48,6 @@ static void index_sets_count_the_entropy_of_their_gaps(void **state)
 
 static void symbols_count_their_order_0_entropy(void **state)
 {
-    (void)state;
     Streams s = {0};
     /* 16 symbols with an entropy of 1.75 bits each */
     streams_symbols(&s, (const uint64_t[]){8, 4, 2, 0, 2}, 5);
@@ -60,7 +58,6 @@ static void symbols_count_their_order_0_entropy(void **state)
 
 static void streams_add_up(void **state)
 {
-    (void)state;
     Streams s = {0};
     check(!s.reported);
     streams_floats(&s, 3);

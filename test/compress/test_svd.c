@@ -193,7 +193,6 @@ static void check_tensor(const Shape *shape, const float *x, size_t repeats)
 /* Singular vectors of equal singular values are not unique, but must still be orthonormal. */
 static void estimates_are_unbiased_when_singular_values_coincide(void **state)
 {
-    (void)state;
     enum { SIDE = 40 };
     float x[SIDE * SIDE] = {0};
     const Shape large = {2, {SIDE, SIDE}, SIDE * SIDE}, small = {2, {20, 20}, 400};
@@ -219,7 +218,6 @@ static double variance_with(const char *spec, Shape shape, const float *x)
 
 static void neither_method_nor_draw_changes_the_variance(void **state)
 {
-    (void)state;
     float x[3072];
     for (size_t s = 0; s < countof(network_shapes); s++) {
         const Shape shape = network_shapes[s];
@@ -232,37 +230,9 @@ static void neither_method_nor_draw_changes_the_variance(void **state)
     }
 }
 
-/* ---- payloads ---- */
-
-/* Two atoms of a 4 x 4 matrix take more bytes than 16 floats, so the draw is sent as floats. `streams.raw` must
- * be true then. */
-static void a_draw_larger_than_the_floats_counts_as_raw(void **state)
-{
-    (void)state;
-    float x[16];
-    size_t raw = 0;
-    Rig rig;
-    for (size_t i = 0; i < 16; i++)
-        x[i] = (float)(i % 5 == 0) + 0.1f * (float)(i % 3);
-    rig_open(&rig, "svd:rank=1.2", (Shape){.rank = 2, .dim = {4, 4}, .n = 16});
-    for (uint64_t r = 0; r < 50; r++) {
-        Streams streams = {0};
-        rig.call.streams = &streams;
-        check_ok(rig_encode(&rig, x, r), &rig.err);
-        rig.call.streams = NULL;
-        check_ok(rig_decode(&rig), &rig.err);
-        check(streams.raw == (rig.payload.data[0] == PAYLOAD_RAW));
-        check(!streams.raw || memcmp(rig.decoded, x, sizeof x));
-        raw += streams.raw;
-    }
-    check(raw > 5 && raw < 45);
-    rig_close(&rig);
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(estimates_are_unbiased_when_singular_values_coincide),
     cmocka_unit_test(neither_method_nor_draw_changes_the_variance),
-    cmocka_unit_test(a_draw_larger_than_the_floats_counts_as_raw),
 };
 
 CHECK_MAIN(tests)

@@ -1,7 +1,7 @@
 /* test_svd_vectors.c -- the codec svd (spectral ATOMO) with singular vectors that are rounded at random by bf16
  * or qsgd: independent random numbers for each vector, sizes, and moments. An atom is a singular value with its
  * two singular vectors. */
-#include "compress/atoms/svd_parts.h"
+#include "compress/atoms/svd.c"
 #include "rig/draws.h"
 #include "math/linalg.h"
 
@@ -43,7 +43,6 @@ static void open_case(const Case *c, Rig *rig)
  * trace of the estimate would be too large by the factor 1 + E |v - u|^2 / |u|^2. */
 static void the_two_vectors_of_an_atom_are_rounded_independently(void **state)
 {
-    (void)state;
     enum { SIDE = 96, R = 1500 };
     float x[SIDE * SIDE];
     double trace = 0, mean = 0, squares = 0;
@@ -73,7 +72,6 @@ static void the_two_vectors_of_an_atom_are_rounded_independently(void **state)
  * specifies. */
 static void vectors_travel_as_payloads_of_their_codec_at_their_own_addresses(void **state)
 {
-    (void)state;
     const char *const forms[][2] = {{"svd:rank=2.5,vectors=bf16", "bf16:rounding=stochastic"},
                                     {"svd:rank=2.5,vectors=qsgd", "qsgd:bits=8"},
                                     {"svd:rank=2.5,vectors=qsgd,vbits=3", "qsgd:bits=3"}};
@@ -121,7 +119,6 @@ static void vectors_travel_as_payloads_of_their_codec_at_their_own_addresses(voi
  * numbers, and the better the longer they are. */
 static void expected_bits_are_met_where_vectors_are_random(void **state)
 {
-    (void)state;
     enum { R = 40 };
     static const double bits[] = {1, 2, 4, 6, 8, 12, 16};
     const Rng rng = rng_open(6, 0, 0, 0, 0);
@@ -153,7 +150,6 @@ static void expected_bits_are_met_where_vectors_are_random(void **state)
  * errors e and e'. All atoms are sent here, so only rounding is random. */
 static void moments_count_the_directions_of_the_error(void **state)
 {
-    (void)state;
     enum { R = 800 };
     static const Case all_sent[] = {
         {"bf16", 8, 18, 90, 18, R}, {"qsgd", 4, 18, 90, 18, R}, {"qsgd", 2, 12, 18, 90, R}};

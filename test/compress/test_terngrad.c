@@ -1,27 +1,8 @@
-/* test_terngrad.c -- the codec terngrad, which rounds elements at random to 0 or +-scale: each element against
- * its random number, and the scale that workers share. */
+/* test_terngrad.c -- the codec terngrad, which rounds elements at random to 0 or +-scale: the scale that
+ * workers share. */
 #include "rig/try.h"
 
 #include "base/coin.h"
-
-static const size_t sizes[] = {0,   1,   2,   3,   7,    8,     63,    64,    65,    319,   320,
-                               321, 511, 512, 513, 1000, 20480, 65535, 65536, 65537, 200000};
-static const char *const specs[] = {
-    "terngrad",          "terngrad:code=2bit",          "terngrad:code=elias",
-    "terngrad:share=on", "terngrad:code=2bit,share=on", "terngrad:code=elias,clip=2.5"};
-
-static float scale_ref(const Try *t, double clip)
-{
-    double most = 0, mean = 0, spread = 0;
-    for (size_t i = 0; i < t->shape.n; i++) {
-        most = fmax(most, fabs((double)t->x[i]));
-        mean += (double)t->x[i] / (double)t->shape.n;
-    }
-    for (size_t i = 0; i < t->shape.n; i++)
-        spread += pow((double)t->x[i] - mean, 2) / (double)t->shape.n;
-    const double scale = clip * sqrt(spread);
-    return (float)(clip > 0 && scale > 0 && scale < most ? scale : most);
-}
 
 static void check_elements(const Try *t, float scale)
 {
@@ -33,34 +14,10 @@ static void check_elements(const Try *t, float scale)
     }
 }
 
-static void every_size_and_code_comes_back_as_the_coin_has_it(void **state)
-{
-    (void)state;
-    for (size_t s = 0; s < countof(specs); s++)
-        for (size_t k = 0; k < countof(sizes); k++) {
-            Try *t = try_open(specs[s], sizes[k]);
-            try_normal(t, 30 + k);
-            try_both(t);
-            const Bytes first = t->sent.round[0], last = t->sent.round[t->sent.rounds - 1];
-            check(t->out.size <= raw_size(&t->call));
-            if (last.data[0] == PAYLOAD_RAW) {
-                assert_memory_equal(t->x, t->y, sizes[k] * sizeof(float));
-                check(sizes[k] < 8);
-                check(t->sent.rounds == 1 || first.size == 0);
-            } else {
-                const float scale = load_f32(first.data + 1);
-                check_rel((double)scale, (double)scale_ref(t, strstr(specs[s], "clip") ? 2.5 : 0), 1.3e-7);
-                check_elements(t, scale);
-            }
-            try_close(t);
-        }
-}
-
 /* ---- scales shared by workers ---- */
 
 static void workers_share_the_largest_scale(void **state)
 {
-    (void)state;
     enum { WORKERS = 5, COUNT = 3000 };
     Try *t[WORKERS];
     Bytes scale[WORKERS];
@@ -102,10 +59,7 @@ static void workers_share_the_largest_scale(void **state)
     }
 }
 
-/* ---- mean and variance of draws ---- */
-
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(every_size_and_code_comes_back_as_the_coin_has_it),
     cmocka_unit_test(workers_share_the_largest_scale),
 };
 

@@ -115,7 +115,6 @@ static void unbiased(Rig *rig, const Source *source, const float *x)
 
 static void unbiased_codecs_are_and_closed_forms_hold(void **state)
 {
-    (void)state;
     for_all(unbiased, SMOOTH);
 }
 
@@ -148,7 +147,6 @@ static const char *first_unbiased(const Compressor *ops)
  * from 9 to 21 % on (rotated, whose scale is random: 220 %), or from 75 to 170 %. */
 static void second_blocks_are_unbiased(void **state)
 {
-    (void)state;
     enum { DRAWS = 30 };
     static const double limit = 9.13;
     const Source *source = &sources[countof(sources) - 1];
@@ -244,7 +242,6 @@ static bool goes_before(double v, double other)
  * than DRAWS_MOST draws, a larger bias is planted. */
 static void a_bias_of_one_percent_is_caught(void **state)
 {
-    (void)state;
     float *x = NEW(forever, float, LARGEST);
     source_fill(&sources[0], x);
     for (size_t c = 0; compressors[c]; c++) {

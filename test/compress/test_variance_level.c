@@ -1,6 +1,5 @@
 /* test_variance_level.c -- the water level tau at which the variance is eps |x|^2, if each element x is kept
- * with probability p = min(1, |x| / tau). The level is compared with the closed form on sorted magnitudes, with
- * the greedy iteration of the paper of gspar (Wangni et al.), and with Algorithm 1 of ATOMO. */
+ * with probability p = min(1, |x| / tau). The level is compared with the closed form on sorted magnitudes. */
 #include "rig/check.h"
 #include "rig/try.h"
 #include "base/coin.h"
@@ -53,19 +52,6 @@ static double sorted_level(const Sorted *s, double eps)
     while (k < s->n && s->v[k] * s->one[k] > eps * s->two[0] + s->two[k])
         k++;
     return s->one[k] > 0 ? (double)((eps * s->two[0] + s->two[k]) / s->one[k]) : 0;
-}
-
-static double keep_chance(double tau, double x)
-{
-    return x == 0 ? 0 : fmin(1, fabs(x) / tau);
-}
-
-static double expected_atoms(const float *x, size_t n, double tau)
-{
-    long double sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += keep_chance(tau, (double)x[i]);
-    return (double)sum;
 }
 
 /* ---- vectors that are hard for the search for tau ---- */
@@ -133,7 +119,6 @@ static double rounding(size_t n)
 
 static void the_level_is_that_of_the_sorted_closed_form(void **state)
 {
-    (void)state;
     for (size_t l = 0; l < countof(laws); l++)
         for (size_t k = 0; k < countof(sizes); k++) {
             const ArenaMark mark = arena_mark(scratch);
@@ -152,33 +137,10 @@ static void the_level_is_that_of_the_sorted_closed_form(void **state)
         }
 }
 
-/* The variance is the sum of |x| (tau - |x|) over the elements with |x| <= tau. A relative error of tau is
- * amplified by 1 + 1 / eps. */
-static void the_variance_is_what_was_asked(void **state)
-{
-    (void)state;
-    for (size_t l = 0; l < countof(laws); l++)
-        for (size_t e = 0; e < countof(epsilons); e++) {
-            const ArenaMark mark = arena_mark(scratch);
-            const size_t n = 70000;
-            const float *x = fill(laws[l].at, n);
-            const double tau = waterfill_of_variance(x, n, epsilons[e], 1, scratch);
-            long double got = 0, squares = 0;
-            for (size_t i = 0; i < n; i++) {
-                const long double v = fabsl((long double)x[i]);
-                squares += v * v;
-                got += v <= tau ? v * (tau - v) : 0;
-            }
-            check_rel((double)(got / squares), epsilons[e], rounding(n) * (1 + 1 / epsilons[e]));
-            arena_rewind(scratch, mark);
-        }
-}
-
 /* The search for the water level starts in a range from a sample of one element in `stride`. In these vectors
  * the sample gives a wrong range, or a range with too many elements. */
 static void a_misleading_sample_changes_nothing(void **state)
 {
-    (void)state;
     const size_t n = 262144 + 77, stride = n / 16384;
     const ArenaMark mark = arena_mark(scratch);
     float *x = fill(normal, n);
@@ -209,7 +171,6 @@ static void a_misleading_sample_changes_nothing(void **state)
 
 static void instruction_sets_add_up_the_same_around_a_range(void **state)
 {
-    (void)state;
     static const float ranges[][2] = {{0.5f, 1}, {1e-3f, 1e-2f}, {1, 1}, {3, 2}, {1e-30f, FLT_MAX}};
     const ArenaMark mark = arena_mark(scratch);
     const float *x = fill(normal, BLOCK), *spread = fill(wide, BLOCK);
@@ -244,7 +205,6 @@ static void instruction_sets_add_up_the_same_around_a_range(void **state)
 
 static void nothing_and_zeros_have_no_level(void **state)
 {
-    (void)state;
     const float zero[3] = {0, -0.0f, 0}, one = -2;
     check(waterfill_of_variance(zero, 0, 1, 1, scratch) == 0);
     check(waterfill_of_variance(zero, 3, 1, 1, scratch) == 0);
@@ -255,7 +215,6 @@ static void nothing_and_zeros_have_no_level(void **state)
 
 static void density_is_entrys_draw_to_the_byte(void **state)
 {
-    (void)state;
     static const char *const pairs[][2] = {{"gspar", "entry"},
                                            {"gspar:density=0.3", "entry:ratio=0.3"},
                                            {"gspar:density=0.001", "entry:ratio=0.001"}};
@@ -272,98 +231,14 @@ static void density_is_entrys_draw_to_the_byte(void **state)
         }
 }
 
-static void eps_decides_every_element_by_its_own_coin(void **state)
-{
-    (void)state;
-    for (size_t k = 0; k < countof(sizes); k++)
-        for (size_t e = 0; e < countof(epsilons); e++) {
-            char spec[48];
-            const ArenaMark mark = arena_mark(scratch);
-            snprintf(spec, sizeof spec, "gspar:eps=%g", epsilons[e]);
-            Try *t = try_open(spec, sizes[k]);
-            try_normal(t, 61);
-            try_both(t);
-            const Sorted sorted = sorted_of(t->x, sizes[k]);
-            const float tau = (float)sorted_level(&sorted, epsilons[e]);
-            const bool raw = t->sent.round[0].data[0] == PAYLOAD_RAW;
-            for (size_t i = 0; i < sizes[k]; i++) {
-                const RngKey key = rng_key(&t->call.rng, USE_COIN, i / BLOCK);
-                const bool heavy = fabsf(t->x[i]) > tau;
-                const bool kept = coin_keep(coin_make(tau), t->x[i], &key, (uint32_t)(i % BLOCK));
-                const float drawn = heavy ? t->x[i] : kept ? copysignf(tau, t->x[i]) : 0;
-                check(t->y[i] == drawn || (raw && t->y[i] == t->x[i]));
-            }
-            try_close(t);
-            arena_rewind(scratch, mark);
-        }
-}
-
-static void eps_is_the_variance_and_takes_fewer_atoms_than_any_other_level(void **state)
-{
-    (void)state;
-    static const double wanted[] = {0.1, 1, 10, 62};
-    for (size_t e = 0; e < countof(wanted); e++) {
-        char spec[48];
-        const size_t n = 65536;
-        snprintf(spec, sizeof spec, "gspar:eps=%g", wanted[e]);
-        Try *t = try_open(spec, n);
-        try_normal(t, 62);
-        double squares = 0;
-        for (size_t i = 0; i < n; i++)
-            squares += (double)t->x[i] * (double)t->x[i];
-        check_rel(codec_variance(&t->call, t->x), wanted[e] * squares, 1e-5);
-        /* Other probabilities of the same variance, p = min(1, (|x| / scale)^a) with a = 0.8 or 1.2, must have
-         * a larger sum. */
-        const double tau = waterfill_of_variance(t->x, n, wanted[e], 1, scratch);
-        for (double a = 0.8; a < 1.3; a += 0.4) {
-            double low = 0, high = 1e6, atoms = 0;
-            for (int step = 0; step < 200; step++) {
-                const double scale = 0.5 * (low + high);
-                double v = 0;
-                atoms = 0;
-                for (size_t i = 0; i < n; i++) {
-                    const double x = fabs((double)t->x[i]), p = fmin(1, pow(x / scale, a));
-                    v += x > 0 ? x * x * (1 / p - 1) : 0;
-                    atoms += p;
-                }
-                if (v > wanted[e] * squares)
-                    high = scale;
-                else
-                    low = scale;
-                if (high - low < 1e-7 * high)
-                    break;
-            }
-            check(atoms > expected_atoms(t->x, n, tau));
-        }
-        try_close(t);
-    }
-}
-
-static void density_and_eps_exclude_each_other(void **state)
-{
-    (void)state;
-    static const char *const wrong[] = {"gspar:density=0.1,eps=1", "gspar:eps=0", "gspar:eps=-1",
-                                        "gspar:density=0", "gspar:density=1.5"};
-    const Codec *codec;
-    Error err;
-    for (size_t i = 0; i < countof(wrong); i++)
-        check(codec_open(&codec, wrong[i], scratch, &err) == ERR_USAGE);
-    check_ok(codec_open(&codec, "gspar:eps=1", scratch, &err), &err);
-    check(!strcmp(codec_text(codec, scratch), "gspar:eps=1"));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_level_is_that_of_the_sorted_closed_form),
-        cmocka_unit_test(the_variance_is_what_was_asked),
         cmocka_unit_test(a_misleading_sample_changes_nothing),
         cmocka_unit_test(instruction_sets_add_up_the_same_around_a_range),
         cmocka_unit_test(nothing_and_zeros_have_no_level),
         cmocka_unit_test(density_is_entrys_draw_to_the_byte),
-        cmocka_unit_test(eps_decides_every_element_by_its_own_coin),
-        cmocka_unit_test(eps_is_the_variance_and_takes_fewer_atoms_than_any_other_level),
-        cmocka_unit_test(density_and_eps_exclude_each_other),
     };
     scratch = arena_open(0);
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);

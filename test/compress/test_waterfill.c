@@ -176,7 +176,6 @@ static const size_t sizes[] = {1, 2, 3, 7, 64, 1000, 65535, 65536, 65537, 300000
 
 static void the_probabilities_spend_the_budget_to_1e_10(void **state)
 {
-    (void)state;
     for (size_t l = 0; l < countof(laws); l++)
         for (size_t k = 0; k < countof(sizes); k++) {
             const size_t n = sizes[k];
@@ -200,7 +199,6 @@ static void the_probabilities_spend_the_budget_to_1e_10(void **state)
 
 static void sorting_selecting_and_bisecting_give_the_same_level(void **state)
 {
-    (void)state;
     for (size_t l = 0; l < countof(laws); l++)
         for (size_t n = 1; n <= 1000; n = n * 3 + 1) {
             const ArenaMark mark = arena_mark(scratch);
@@ -218,7 +216,6 @@ static void sorting_selecting_and_bisecting_give_the_same_level(void **state)
 
 static void a_giant_leaves_the_level_of_the_others_exact(void **state)
 {
-    (void)state;
     enum { N = 5000 };
     double d[N], others[N - 1];
     for (size_t i = 1; i < N; i++)
@@ -233,7 +230,6 @@ static void a_giant_leaves_the_level_of_the_others_exact(void **state)
 
 static void balanced_is_decided_with_four_ulps_to_spare(void **state)
 {
-    (void)state;
     enum { N = 257 };
     double d[N];
     double sum = 0;
@@ -253,7 +249,6 @@ static void balanced_is_decided_with_four_ulps_to_spare(void **state)
 
 static void nothing_and_zeros_have_no_level(void **state)
 {
-    (void)state;
     const float zero[3] = {0, -0.0f, 0};
     const double one = -2;
     check(float_level(zero, 0, 1) == 0 && float_level(zero, 3, 1e-3) == 0);

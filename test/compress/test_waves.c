@@ -2,7 +2,7 @@
  * of weight w is kept with probability p = min(1, w / tau). The water level tau is such that sum p is the
  * budget. */
 #include "compress/atoms/atoms.h"
-#include "compress/atoms/spectrum.h"
+#include "compress/atoms/fourier.c"
 #include "rig/codec_rig.h"
 #include "math/fourier_transform.h"
 #include "rig/draws.h"
@@ -78,7 +78,6 @@ static size_t weigh(const Case *k, const Call *c, const float *x, float **weight
  * is decoded with length tau. */
 static void probabilities_are_optimal_in_each_basis(void **state)
 {
-    (void)state;
     for (size_t k = 0; k < countof(waves); k++) {
         const ArenaMark mark = arena_mark(forever);
         const size_t n = waves[k].rows * waves[k].cols;
@@ -113,7 +112,6 @@ static void probabilities_are_optimal_in_each_basis(void **state)
  * and a phase that differs by at most 1/64 turn. */
 static void draws_decode_to_atoms_of_the_tensor(void **state)
 {
-    (void)state;
     for (size_t k = 3; k < countof(waves); k++) {
         const ArenaMark mark = arena_mark(forever);
         const size_t n = waves[k].rows * waves[k].cols, rows = two_dims(&waves[k]) ? waves[k].rows : 1;
@@ -157,7 +155,6 @@ static void draws_decode_to_atoms_of_the_tensor(void **state)
 
 static void sizes_are_what_was_expected(void **state)
 {
-    (void)state;
     static const struct {
         const char *spec;
         double budget;

@@ -171,21 +171,18 @@ static void damage_all(const char *name, bool exact)
 
 static void damaged_safetensors_are_refused_or_read_rightly(void **state)
 {
-    (void)state;
     make_whole_safetensors();
     damage_all("damaged.safetensors", false);
 }
 
 static void damaged_stored_npz_is_refused_or_read_rightly(void **state)
 {
-    (void)state;
     make_whole_npz(false);
     damage_all("stored.npz", true);
 }
 
 static void damaged_deflated_npz_is_refused_or_read_rightly(void **state)
 {
-    (void)state;
     make_whole_npz(true);
     damage_all("deflated.npz", true);
 }
@@ -193,7 +190,6 @@ static void damaged_deflated_npz_is_refused_or_read_rightly(void **state)
 /* Headers of half a megabyte of nested JSON or of escapes must be refused fast. */
 static void headers_made_to_cost_much_are_refused(void **state)
 {
-    (void)state;
     static const char *const part[] = {"[", "{\"a\":", "[0,", "\"\\u0041\\u0041"};
     static char header[1 << 19];
     bool failed;
@@ -214,7 +210,6 @@ static void headers_made_to_cost_much_are_refused(void **state)
 
 static void processes_stayed_small_and_quick(void **state)
 {
-    (void)state;
 #ifndef __SANITIZE_ADDRESS__
     struct rusage here, readers;
     getrusage(RUSAGE_SELF, &here);

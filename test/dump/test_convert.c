@@ -98,7 +98,6 @@ static void make_dump(const char *name)
 
 static void safetensors_give_back_every_bit_and_attribute(void **state)
 {
-    (void)state;
     ConvertSum sum;
     make_dump("a.h5");
     check_ok(convert("a.h5", "b.safetensors", check_path, &sum), &err);
@@ -113,7 +112,6 @@ static void safetensors_give_back_every_bit_and_attribute(void **state)
 
 static void npz_gives_back_every_bit_without_attributes(void **state)
 {
-    (void)state;
     ConvertSum sum;
     make_dump("a.h5");
     check_ok(convert("a.h5", "a.npz", check_path, &sum), &err);
@@ -127,7 +125,6 @@ static void npz_gives_back_every_bit_without_attributes(void **state)
 
 static void attributes_that_are_no_utf8_are_counted(void **state)
 {
-    (void)state;
     DumpWriter *w;
     ConvertSum sum;
     Attr attrs[] = {text("a", "\xff"), text("b", "kept")};
@@ -141,7 +138,6 @@ static void attributes_that_are_no_utf8_are_counted(void **state)
 
 static void a_stopped_conversion_leaves_no_file(void **state)
 {
-    (void)state;
     ConvertSum sum;
     make_dump("a.h5");
     const int files = scratch_files(false);
@@ -156,46 +152,8 @@ typedef struct {
     const char *from, *to, *plenty; /* `plenty`: the output of a conversion with plenty of memory */
 } Conversion;
 
-static Status convert_starved(void *data, Arena *arena, Error *error)
-{
-    const Conversion *c = data;
-    const int files = scratch_files(false);
-    const ConvertJob job = {.tick = go_on};
-    ConvertSum sum;
-    Dump *d;
-    TRY(dump_open(&d, in_scratch(c->from), arena, error));
-    const Status status = convert_dump(d, in_scratch(c->to), &job, &sum, arena, error);
-    dump_close(d);
-    check(status == OK || scratch_files(false) == files);
-    if (status == OK)
-        check_same_bytes(c->to, c->plenty);
-    unlink(in_scratch(c->to));
-    return status;
-}
-
-static void a_conversion_without_enough_memory_leaves_no_file(void **state)
-{
-    static const char *const names[] = {"g.h5", "g.safetensors", "g.npz"};
-    static const char *const to[] = {"t.h5", "t.safetensors", "t.npz"}, *const plenty[] = {
-                                                                            "p.h5", "p.safetensors", "p.npz"};
-    size_t failures = 0;
-    ConvertSum sum;
-    (void)state;
-    make_dump(names[0]);
-    for (size_t i = 1; i < countof(names); i++)
-        check_ok(convert(names[0], names[i], go_on, &sum), &err);
-    for (size_t i = 0; i < countof(names); i++)
-        for (size_t k = 0; k < countof(to); k++) {
-            check_ok(convert(names[i], plenty[k], go_on, &sum), &err);
-            failures += starve(names[i], convert_starved, &(Conversion){names[i], to[k], plenty[k]}, 64);
-        }
-    print_message("%zu conversions without enough memory\n", failures);
-    check(failures > countof(names) * countof(to));
-}
-
 static void what_a_format_cannot_hold_is_refused(void **state)
 {
-    (void)state;
     static Made made;
     ConvertSum sum;
     make_safetensors(&made,
@@ -220,7 +178,6 @@ int main(void)
         cmocka_unit_test(npz_gives_back_every_bit_without_attributes),
         cmocka_unit_test(attributes_that_are_no_utf8_are_counted),
         cmocka_unit_test(a_stopped_conversion_leaves_no_file),
-        cmocka_unit_test(a_conversion_without_enough_memory_leaves_no_file),
         cmocka_unit_test(what_a_format_cannot_hold_is_refused),
     };
     return cmocka_run_group_tests(tests, scratch_open, scratch_close) ? 1 : 0;

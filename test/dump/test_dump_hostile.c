@@ -59,44 +59,16 @@ static void make_sample(const char *path, bool latest, bool packed)
 
 static void files_cut_short_anywhere_are_refused(void **state)
 {
-    (void)state;
     make_sample(in_scratch("whole.h5"), false, true);
     size_t size;
     uint8_t *data = file_load(in_scratch("whole.h5"), &size);
-    for (size_t cut = 0; cut < size; cut += 64) {
+    for (size_t cut = 0; cut < size; cut += 128) {
         file_save(in_scratch("cut.h5"), data, cut);
         assert_int_not_equal(read_all(in_scratch("cut.h5")), OK);
         if (cut >= 512) /* the cut file still has its whole header, which states the file's full length */
             check(strstr(err.text, "truncated file") != NULL);
     }
     free(data);
-}
-
-static void a_file_that_another_holds_is_refused_with_a_way_out(void **state)
-{
-    (void)state;
-    unsetenv("HDF5_USE_FILE_LOCKING");
-    make_sample(in_scratch("held.h5"), false, true);
-    const int fd = open(in_scratch("held.h5"), O_RDWR);
-    check(fd >= 0 && flock(fd, LOCK_EX) == 0);
-    check_refused("held.h5", "unable to lock file");
-    check(strstr(err.hint, "another program may be writing it") != NULL);
-    close(fd);
-}
-
-static void a_file_whose_writer_died_is_refused_with_a_way_out(void **state)
-{
-    (void)state;
-    const hid_t file = make_file(in_scratch("dead.h5"), true);
-    size_t size;
-    make_floats(file, "x", H5T_IEEE_F32LE, 100, H5P_DEFAULT);
-    H5Fflush(file, H5F_SCOPE_GLOBAL);
-    uint8_t *data = file_load(in_scratch("dead.h5"), &size);
-    H5Fclose(file);
-    file_save(in_scratch("dead.h5"), data, size);
-    free(data);
-    check_refused("dead.h5", "already open for write");
-    check(strstr(err.hint, "h5clear") != NULL);
 }
 
 static uint32_t next_word(uint32_t *s)
@@ -108,9 +80,8 @@ static uint32_t next_word(uint32_t *s)
 /* DAMAGED=N in the environment damages N files. */
 static void flipped_bits_never_harm_this_process(void **state)
 {
-    (void)state;
     const char *wanted = getenv("DAMAGED");
-    const int flips = wanted ? atoi(wanted) / 4 : 75;
+    const int flips = wanted ? atoi(wanted) / 4 : 40;
     uint32_t seed = 1;
     int refused = 0;
     for (int layout = 0; layout < 4; layout++) {
@@ -138,7 +109,6 @@ static void flipped_bits_never_harm_this_process(void **state)
 
 static void data_in_other_files_are_refused(void **state)
 {
-    (void)state;
     hid_t file = make_file(in_scratch("external.h5"), false);
     const hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
     const hsize_t dim = 16;
@@ -174,7 +144,6 @@ static size_t pass(unsigned flags, size_t values, const unsigned *value, size_t 
 
 static void filters_that_need_a_plug_in_are_refused(void **state)
 {
-    (void)state;
     const H5Z_class2_t filter = {H5Z_CLASS_T_VERS, 32015, 1, 1, "zstd", NULL, NULL, pass};
     H5Zregister(&filter);
     const hid_t file = make_file(in_scratch("filter.h5"), false), creation = H5Pcreate(H5P_DATASET_CREATE);
@@ -212,7 +181,6 @@ static void patch(const char *path, uint64_t from, uint64_t to)
 
 static void extents_that_the_file_cannot_hold_are_refused(void **state)
 {
-    (void)state;
     make_unwritten(in_scratch("huge.h5"), (hsize_t)1 << 40, false);
     check_refused("huge.h5", "claims 1099511627776 elements");
     make_unwritten(in_scratch("chunks.h5"), (hsize_t)1 << 40, true);
@@ -231,7 +199,6 @@ static void extents_that_the_file_cannot_hold_are_refused(void **state)
 
 static void groups_without_end_are_refused(void **state)
 {
-    (void)state;
     const hid_t file = make_file(in_scratch("deep.h5"), false);
     hid_t group = H5Gopen2(file, "/", H5P_DEFAULT);
     for (int i = 0; i < 3000; i++) {
@@ -244,32 +211,8 @@ static void groups_without_end_are_refused(void **state)
     check_refused("deep.h5", "groups stand more than 64 deep");
 }
 
-/* A group with several names is listed once; more than 4,096 such groups are an error. */
-static void groups_of_several_names_have_an_end(void **state)
-{
-    (void)state;
-    enum { MOST = 4096 };
-    for (int count = MOST; count <= MOST + 1; count++) {
-        const hid_t file = make_file(in_scratch("names.h5"), true);
-        for (int i = 0; i < count; i++) {
-            char name[32], second[32];
-            snprintf(name, sizeof name, "a%d", i);
-            snprintf(second, sizeof second, "b%d", i);
-            make_group(file, name);
-            check(H5Lcreate_hard(file, name, file, second, H5P_DEFAULT, H5P_DEFAULT) >= 0);
-        }
-        make_floats(file, "a4095/x", H5T_IEEE_F32LE, 3, H5P_DEFAULT);
-        H5Fclose(file);
-        if (count > MOST)
-            check_refused("names.h5", "more than 4096 groups with several names");
-        else
-            assert_int_equal(read_all(in_scratch("names.h5")), OK);
-    }
-}
-
 static void names_and_ranks_beyond_measure_are_refused(void **state)
 {
-    (void)state;
     char *name = malloc(60001);
     memset(name, 'n', 60000);
     name[60000] = 0;
@@ -295,7 +238,6 @@ static void names_and_ranks_beyond_measure_are_refused(void **state)
 
 static void this_process_stayed_small(void **state)
 {
-    (void)state;
 #ifndef __SANITIZE_ADDRESS__
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
@@ -307,14 +249,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_cut_short_anywhere_are_refused),
-        cmocka_unit_test(a_file_that_another_holds_is_refused_with_a_way_out),
-        cmocka_unit_test(a_file_whose_writer_died_is_refused_with_a_way_out),
         cmocka_unit_test(flipped_bits_never_harm_this_process),
         cmocka_unit_test(data_in_other_files_are_refused),
         cmocka_unit_test(filters_that_need_a_plug_in_are_refused),
         cmocka_unit_test(extents_that_the_file_cannot_hold_are_refused),
         cmocka_unit_test(groups_without_end_are_refused),
-        cmocka_unit_test(groups_of_several_names_have_an_end),
         cmocka_unit_test(names_and_ranks_beyond_measure_are_refused),
         cmocka_unit_test(this_process_stayed_small),
     };

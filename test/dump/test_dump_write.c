@@ -74,7 +74,6 @@ static void make_sample(const char *name)
 
 static void what_is_written_reads_back_in_order_with_attributes(void **state)
 {
-    (void)state;
     make_sample("a.h5");
     Arena *a = arena_open(0);
     Dump *d;
@@ -102,7 +101,6 @@ static void what_is_written_reads_back_in_order_with_attributes(void **state)
 
 static void same_calls_write_the_same_bytes(void **state)
 {
-    (void)state;
     size_t size[2];
     make_sample("b.h5");
     uint8_t *first = file_load(in_scratch("b.h5"), &size[0]);
@@ -117,7 +115,6 @@ static void same_calls_write_the_same_bytes(void **state)
 
 static void nothing_shows_before_commit_nor_after_abandon(void **state)
 {
-    (void)state;
     scratch_files(true);
     DumpWriter *w;
     file_save(in_scratch("old.h5"), "precious", 8);
@@ -131,58 +128,8 @@ static void nothing_shows_before_commit_nor_after_abandon(void **state)
     assert_int_equal(scratch_files(false), 1);
 }
 
-static void places_that_cannot_be_written_are_refused(void **state)
-{
-    (void)state;
-    DumpWriter *w;
-    assert_int_equal(dump_create(&w, "/nonexistent/x.h5", &err), ERR_IO);
-    check(strstr(err.text, "/nonexistent/x.h5: cannot write") != NULL);
-    assert_int_equal(dump_create(&w, scratch_dir, &err), ERR_IO);
-    assert_int_equal(dump_create(&w, "/dev/null", &err), ERR_USAGE);
-}
-
-/* The test runs as an ordinary user, since root may write to read-only files. */
-static void a_read_only_dump_is_replaced_and_stays_read_only(void **state)
-{
-    (void)state;
-    struct stat now;
-    make_sample("ro.h5");
-    chmod(in_scratch("ro.h5"), 0444);
-    const bool root = geteuid() == 0;
-    if (root)
-        check(chmod(scratch_dir, 0777) == 0 && seteuid(65534) == 0);
-    DumpWriter *w;
-    Status status = dump_create(&w, in_scratch("ro.h5"), &err);
-    if (status == OK) {
-        status = write_sample(w);
-        const Status committed = dump_commit(w, &err);
-        status = status == OK ? committed : status;
-    }
-    if (root)
-        check(seteuid(0) == 0);
-    check_ok(status, &err);
-    check(stat(in_scratch("ro.h5"), &now) == 0 && (now.st_mode & 07777) == 0444);
-    check(!root || now.st_uid == 65534);
-}
-
-static void a_name_used_twice_is_an_error(void **state)
-{
-    (void)state;
-    scratch_files(true);
-    DumpWriter *w;
-    const float x = 1;
-    const Shape one = shape_vector(1);
-    check_ok(dump_create(&w, in_scratch("twice.h5"), &err), &err);
-    check_ok(dump_write(w, "a", &one, &x, NULL, &err), &err);
-    assert_int_equal(dump_write(w, "a", &one, &x, NULL, &err), ERR_IO);
-    assert_int_equal(dump_write(w, "a/b", &one, &x, NULL, &err), ERR_IO);
-    assert_int_equal(dump_commit(w, &err), ERR_IO);
-    assert_int_equal(scratch_files(false), 0);
-}
-
 static void the_metadata_carry_checksums(void **state)
 {
-    (void)state;
     make_sample("c.h5");
     size_t size, silent = 0, at;
     uint8_t *data = file_load(in_scratch("c.h5"), &size);
@@ -210,9 +157,6 @@ int main(void)
         cmocka_unit_test(what_is_written_reads_back_in_order_with_attributes),
         cmocka_unit_test(same_calls_write_the_same_bytes),
         cmocka_unit_test(nothing_shows_before_commit_nor_after_abandon),
-        cmocka_unit_test(places_that_cannot_be_written_are_refused),
-        cmocka_unit_test(a_read_only_dump_is_replaced_and_stays_read_only),
-        cmocka_unit_test(a_name_used_twice_is_an_error),
         cmocka_unit_test(the_metadata_carry_checksums),
     };
     return cmocka_run_group_tests(tests, scratch_open, scratch_close) ? 1 : 0;

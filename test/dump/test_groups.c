@@ -64,7 +64,6 @@ static VectorList make(GroupSpec spec)
 
 static void tensors_stay_single_by_default(void **state)
 {
-    (void)state;
     make_dump(NULL);
     const VectorList list = make((GroupSpec){0});
     assert_int_equal(list.count, 24);
@@ -80,7 +79,6 @@ static void tensors_stay_single_by_default(void **state)
 
 static void kinds_are_three_vectors_of_each_step_and_worker(void **state)
 {
-    (void)state;
     make_dump(NULL);
     const VectorList list = make((GroupSpec){.grouping = GROUP_KIND});
     assert_int_equal(list.count, 12);
@@ -103,7 +101,6 @@ static void kinds_are_three_vectors_of_each_step_and_worker(void **state)
 
 static void all_is_the_whole_gradient_of_one_step_and_worker(void **state)
 {
-    (void)state;
     make_dump(NULL);
     const VectorList list = make((GroupSpec){.grouping = GROUP_ALL, .selection = {.step = "2"}});
     assert_int_equal(list.count, 2);
@@ -117,7 +114,6 @@ static void all_is_the_whole_gradient_of_one_step_and_worker(void **state)
 
 static void small_tensors_travel_alone_and_raw(void **state)
 {
-    (void)state;
     make_dump(NULL);
     const VectorList list = make(
         (GroupSpec){.grouping = GROUP_ALL, .min_elements = 12, .selection = {.step = "1", .worker = "0"}});
@@ -132,7 +128,6 @@ static void small_tensors_travel_alone_and_raw(void **state)
 
 static void what_is_not_finite_stops_or_is_left_out(void **state)
 {
-    (void)state;
     make_dump("step_1/worker_1/fc1.weight");
     VectorList list = make((GroupSpec){0});
     float x[64];

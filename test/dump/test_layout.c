@@ -75,7 +75,6 @@ static void check_kernel(KernelLayout asked, bool turned)
 
 static void an_attribute_of_the_kernel_names_its_layout(void **state)
 {
-    (void)state;
     write_kernel(&hwio, NULL);
     check_kernel(LAYOUT_AUTO, true);
     write_kernel(&oihw, NULL);
@@ -84,7 +83,6 @@ static void an_attribute_of_the_kernel_names_its_layout(void **state)
 
 static void an_attribute_of_the_file_names_the_layout_of_all_kernels(void **state)
 {
-    (void)state;
     write_kernel(NULL, NULL);
     check_kernel(LAYOUT_AUTO, false);
     write_kernel(NULL, &hwio);
@@ -95,7 +93,6 @@ static void an_attribute_of_the_file_names_the_layout_of_all_kernels(void **stat
 
 static void the_kernels_attribute_counts_before_the_files_and_the_option_before_both(void **state)
 {
-    (void)state;
     write_kernel(&oihw, &hwio);
     check_kernel(LAYOUT_AUTO, false);
     check_kernel(LAYOUT_HWIO, true);
@@ -109,7 +106,6 @@ static void a_transposed_kernel_says_so_and_is_not_transposed_twice(void **state
     Arena *a = arena_open(0);
     Dump *d;
     size_t i;
-    (void)state;
     write_kernel(&hwio, &hwio);
     check_ok(dump_open(&d, in_scratch("k.h5"), a, &err), &err);
     const TensorInfo *t = find(d, "conv/kernel", &i);
@@ -117,17 +113,6 @@ static void a_transposed_kernel_says_so_and_is_not_transposed_twice(void **state
           !strcmp(t->attrs.item[0].text, "oihw"));
     dump_close(d);
     arena_close(a);
-}
-
-/* Other attributes, and texts that name no layout, change nothing. */
-static void unknown_layouts_are_passed_over(void **state)
-{
-    static const Attr other = {"layout", ATTR_TEXT, 0, 0, "NCHW"}, number = {"layout", ATTR_INT, 3, 0, NULL};
-    (void)state;
-    write_kernel(&other, NULL);
-    check_kernel(LAYOUT_AUTO, false);
-    write_kernel(NULL, &number);
-    check_kernel(LAYOUT_AUTO, false);
 }
 
 static void doubt_is_cast_on_shapes_of_keras_alone(void **state)
@@ -147,7 +132,6 @@ static void doubt_is_cast_on_shapes_of_keras_alone(void **state)
         {{8, 8, 1, 1}, false},     {{8, 8, 4, 4}, false},     {{3, 3, 3, 3}, false},
         {{4, 1, 2, 2}, false},
     };
-    (void)state;
     for (size_t i = 0; i < countof(cases); i++) {
         TensorInfo t = {.kind = KIND_CONV};
         check(shape_make(&t.shape, 4, cases[i].dim));
@@ -172,7 +156,6 @@ static void a_name_of_keras_decides_where_shapes_do_not(void **state)
         {"conv/kernel", {32, 16, 3, 3}, false},        {"conv/kernel", {16, 32, 64, 64}, false},
         {"conv/depthwise_kernel", {8, 8, 4, 4}, true},
     };
-    (void)state;
     for (size_t i = 0; i < countof(cases); i++) {
         TensorInfo t = {.kind = KIND_CONV, .name = cases[i].name};
         check(shape_make(&t.shape, 4, cases[i].dim));
@@ -187,7 +170,6 @@ int main(void)
         cmocka_unit_test(an_attribute_of_the_file_names_the_layout_of_all_kernels),
         cmocka_unit_test(the_kernels_attribute_counts_before_the_files_and_the_option_before_both),
         cmocka_unit_test(a_transposed_kernel_says_so_and_is_not_transposed_twice),
-        cmocka_unit_test(unknown_layouts_are_passed_over),
         cmocka_unit_test(doubt_is_cast_on_shapes_of_keras_alone),
         cmocka_unit_test(a_name_of_keras_decides_where_shapes_do_not),
     };

@@ -56,7 +56,6 @@ static void iterations_that_begin_anew_in_each_epoch_get_joined_numbers_in_order
                                 {"epoch2/iter20", NULL, 2020, "w", 2},
                                 {"epoch2/iter100", NULL, 2100, "w", 1},
                                 {"epoch10/iter3", NULL, 10003, "w", 0}};
-    (void)state;
     write_paths(paths, countof(paths), false);
     check_tensors("epoch*/iter*", want, countof(want));
 }
@@ -67,7 +66,6 @@ static void iterations_that_go_on_keep_their_numbers(void **state)
     static const Want want[] = {{"epoch1/iter5", NULL, 5, "a/w", 2},
                                 {"epoch1/iter90", NULL, 90, "a/w", 0},
                                 {"epoch2/iter100", NULL, 100, "a/w", 1}};
-    (void)state;
     write_paths(paths, countof(paths), false);
     check_tensors("epoch*/iter*", want, countof(want));
 }
@@ -76,7 +74,6 @@ static void workers_stand_below_nested_steps(void **state)
 {
     static const char *const paths[] = {"it7/worker_1/w", "it7/worker_0/w"};
     static const Want want[] = {{"it7", "worker_0", 7, "w", 1}, {"it7", "worker_1", 7, "w", 0}};
-    (void)state;
     write_paths(paths, countof(paths), false);
     check_tensors("it*", want, countof(want));
 }
@@ -86,31 +83,8 @@ static void an_attribute_gives_the_number_of_a_step(void **state)
     static const char *const paths[] = {"e1/i1/w", "e2/i1/w", "e3/i1/w"};
     static const Want want[] = {
         {"e2/i1", NULL, 21, "w", 1}, {"e3/i1", NULL, 31, "w", 2}, {"e1/i1", NULL, 700, "w", 0}};
-    (void)state;
     write_paths(paths, countof(paths), true);
     check_tensors("e*/i*", want, countof(want));
-}
-
-/* A tensor directly in the group of an epoch, and a group called "step_3", are no steps of the glob. */
-static void tensors_outside_of_the_named_groups_have_no_step(void **state)
-{
-    static const char *const paths[] = {"epoch1/iter2/w", "epoch1/w", "step_3/w"};
-    static const Want want[] = {
-        {NULL, NULL, 0, "epoch1/w", 1}, {NULL, NULL, 0, "step_3/w", 2}, {"epoch1/iter2", NULL, 2, "w", 0}};
-    (void)state;
-    write_paths(paths, countof(paths), false);
-    check_tensors("epoch*/iter*", want, countof(want));
-}
-
-/* The numbers of four levels have more digits than an integer, so that each step keeps its last number. */
-static void numbers_too_long_to_be_joined_stay(void **state)
-{
-    static const char *const paths[] = {"a999999999/b999999999/c1/w", "a999999999/b999999998/c1/w"};
-    static const Want want[] = {{"a999999999/b999999998/c1", NULL, 1, "w", 1},
-                                {"a999999999/b999999999/c1", NULL, 1, "w", 0}};
-    (void)state;
-    write_paths(paths, countof(paths), false);
-    check_tensors("a*/b*/c*", want, countof(want));
 }
 
 static void a_glob_that_no_group_matches_is_an_error_with_a_better_glob(void **state)
@@ -119,7 +93,6 @@ static void a_glob_that_no_group_matches_is_an_error_with_a_better_glob(void **s
     const DumpHints hints = {.steps_from = "iter*"};
     Arena *a = arena_open(0);
     Dump *d;
-    (void)state;
     write_paths(paths, 1, false);
     check(dump_open_as(&d, in_scratch("s.h5"), &hints, a, &err) == ERR_USAGE);
     check(strstr(err.text, "no groups match --steps-from \"iter*\"; the first tensor is epoch_1/it2/w") !=
@@ -148,7 +121,6 @@ static void groups_of_layers_are_not_taken_for_steps(void **state)
         {"7/w", ""},
     };
     Arena *a = arena_open(0);
-    (void)state;
     for (size_t i = 0; i < countof(cases); i++)
         check(!strcmp(steps_guess(cases[i].path, a), cases[i].glob));
     arena_close(a);
@@ -161,8 +133,6 @@ int main(void)
         cmocka_unit_test(iterations_that_go_on_keep_their_numbers),
         cmocka_unit_test(workers_stand_below_nested_steps),
         cmocka_unit_test(an_attribute_gives_the_number_of_a_step),
-        cmocka_unit_test(tensors_outside_of_the_named_groups_have_no_step),
-        cmocka_unit_test(numbers_too_long_to_be_joined_stay),
         cmocka_unit_test(a_glob_that_no_group_matches_is_an_error_with_a_better_glob),
         cmocka_unit_test(groups_of_layers_are_not_taken_for_steps),
     };

@@ -46,7 +46,6 @@ static double above_one(double v)
 
 static void normal_has_mean_zero_and_the_scale_as_deviation(void **state)
 {
-    (void)state;
     const Synth s = base(LAW_NORMAL);
     fill(&s, shape_vector(N), 0, 1, "a", x);
     check_near(mean_of(itself), 0, 5 * 0.5 / sqrt(N));
@@ -56,7 +55,6 @@ static void normal_has_mean_zero_and_the_scale_as_deviation(void **state)
 
 static void laplace_has_the_scale_as_mean_magnitude(void **state)
 {
-    (void)state;
     const Synth s = base(LAW_LAPLACE);
     fill(&s, shape_vector(N), 0, 1, "a", x);
     check_near(mean_of(itself), 0, 5 * 0.5 * sqrt(2.0 / N));
@@ -66,7 +64,6 @@ static void laplace_has_the_scale_as_mean_magnitude(void **state)
 
 static void power_has_the_tail_it_names(void **state)
 {
-    (void)state;
     const Synth s = base(LAW_POWER);
     fill(&s, shape_vector(N), 0, 1, "a", x);
     /* P(|x| > 1) = (0.5 / 1)^3 = 0.125 for a power law with least magnitude 0.5 */
@@ -79,7 +76,6 @@ static void power_has_the_tail_it_names(void **state)
 
 static void sparse_has_its_density(void **state)
 {
-    (void)state;
     const Synth s = base(LAW_SPARSE);
     fill(&s, shape_vector(N), 0, 1, "a", x);
     check_near(mean_of(is_zero), 0.9, 5 * sqrt(0.09 / N));
@@ -116,7 +112,6 @@ static double beyond_rank_two(const float *m, size_t rows, size_t cols)
 
 static void lowrank_has_its_rank_on_the_papers_matrix(void **state)
 {
-    (void)state;
     Synth s = base(LAW_LOWRANK);
     Shape shape;
     check(shape_make(&shape, 4, (size_t[]){40, 10, 3, 3})); /* the 4-D shape is viewed as a 200 x 18 matrix */
@@ -129,7 +124,6 @@ static void lowrank_has_its_rank_on_the_papers_matrix(void **state)
 
 static void elements_depend_on_the_address_and_not_on_threads(void **state)
 {
-    (void)state;
     static float y[N];
     for (int law = 0; law_names[law]; law++) {
         Synth s = base((Law)law);
@@ -151,7 +145,6 @@ static void elements_depend_on_the_address_and_not_on_threads(void **state)
 
 static void shapes_are_read_from_text(void **state)
 {
-    (void)state;
     Shape shape;
     check(synth_shape("64x3x3x3", &shape) && shape.rank == 4 && shape.n == 1728 && shape.dim[0] == 64);
     check(synth_shape("0", &shape) && shape.n == 0);

@@ -4,8 +4,9 @@
 #include "rig/check.h"
 
 #include "compress/spec.h"
+#include "rig/share_training.h"
 #include "exchange/exchange.h"
-#include "exchange/parcels.h"
+#include "exchange/gradient_buckets.h"
 #include "exchange/states.h"
 
 #include <math.h>
@@ -84,7 +85,7 @@ static void run_step(Group *s, int64_t step, size_t workers, uint32_t drops, con
     check_ok(exchange_train(x, &s->worker[first], s->g[first]), &s->err);
     for (size_t w = 0; w < workers; w++)
         if (w != first)
-            exchange_share_training(x, &s->worker[first], &s->worker[w]);
+            share_training(x, &s->worker[first], &s->worker[w]);
     check_ok(exchange_begin(x), &s->err);
     for (int r = 0; r < x->rounds; r++) {
         for (size_t w = 0; w < workers; w++) {
@@ -115,7 +116,6 @@ static void check_same_states(const Group *a, const Group *b)
 static void payloads_of_another_process_give_the_same_estimate_and_states(void **state)
 {
     static Group here, there;
-    (void)state;
     for (size_t k = 0; k < countof(specs); k++) {
         group_open(&here, specs[k], 0);
         group_open(&there, specs[k], 0);
@@ -134,7 +134,6 @@ static void payloads_of_another_process_give_the_same_estimate_and_states(void *
 static void batches_give_the_estimate_of_all_payloads_at_once(void **state)
 {
     static Group all, some;
-    (void)state;
     for (size_t k = 0; k < countof(specs); k++)
         for (size_t workers = 1; workers <= MOST; workers += 4) {
             group_open(&all, specs[k], 0);
@@ -154,7 +153,6 @@ static void batches_give_the_estimate_of_all_payloads_at_once(void **state)
 static void the_estimate_of_merged_payloads_is_the_mean(void **state)
 {
     static Group s;
-    (void)state;
     for (size_t workers = 1; workers <= MOST; workers++) {
         group_open(&s, "none", 0);
         run_step(&s, 0, workers, 0, NULL);
@@ -174,7 +172,6 @@ static void the_estimate_of_merged_payloads_is_the_mean(void **state)
 static void workers_that_drop_out_count_neither_in_the_mean_nor_as_sent(void **state)
 {
     static Group s;
-    (void)state;
     group_open(&s, "ef+none", 0);
     run_step(&s, 0, 4, 1u << 0 | 1u << 2, NULL);
     for (size_t i = 0; i < N; i++) {
@@ -206,7 +203,6 @@ static Status count_phase(void *data, ExchangePhase phase, size_t worker, Status
 static void a_clock_that_repeats_phases_changes_nothing(void **state)
 {
     static Group plain, timed;
-    (void)state;
     for (size_t k = 0; k < countof(specs); k++) {
         int phases[EXCHANGE_SCALE + 1] = {0};
         group_open(&plain, specs[k], 3);
@@ -254,7 +250,6 @@ static void a_mean_over_senders_divides_by_how_many_sent_the_element(void **stat
     enum { WORKERS = 5, DROPS = 4 };
     static float estimate[WORKERS][N];
     static Group s;
-    (void)state;
     for (size_t k = 0; k < countof(leaving); k++) {
         size_t differ = 0;
         group_open(&s, leaving[k], 0);
@@ -289,7 +284,6 @@ static void parcels_hold_every_element_once(void **state)
     Parcel item[TENSORS + 1];
     float gradient[231], parcel[231], back[231];
     size_t offset = 0;
-    (void)state;
     for (size_t i = 0; i < TENSORS; i++) {
         tensor[i] = (GradientTensor){"t", shape_vector(sizes[i]), offset};
         offset += sizes[i];
@@ -319,7 +313,6 @@ static void states_are_found_again_by_worker_and_tensor(void **state)
     static void *kept[WORKERS][TENSORS];
     static Group s;
     char name[16];
-    (void)state;
     group_open(&s, "ef+none", 0);
     codec_states_forget(&s.states);
     for (int pass = 0; pass < 2; pass++)
@@ -338,30 +331,6 @@ static void states_are_found_again_by_worker_and_tensor(void **state)
     group_close(&s);
 }
 
-static void a_tensor_of_another_shape_has_another_state_or_is_refused(void **state)
-{
-    static Group s;
-    void *one, *other;
-    (void)state;
-    group_open(&s, "ef+none", 0);
-    Call c = s.x.call;
-    const Shape smaller = shape_vector(10);
-    for (int one_shape = 0; one_shape < 2; one_shape++) {
-        codec_states_forget(&s.states);
-        s.states.one_shape = one_shape;
-        c.shape = &s.shape;
-        check_ok(codec_states_find(&s.states, &c, 0, "w", &one), &s.err);
-        c.shape = &smaller;
-        const Status status = codec_states_find(&s.states, &c, 0, "w", &other);
-        check(status == (one_shape ? ERR_CORRUPT : OK) && (one_shape || one != other));
-    }
-    codec_states_forget(&s.states);
-    s.states.elements_max = 15;
-    check_ok(codec_states_find(&s.states, &c, 0, "w", &one), &s.err);
-    check(codec_states_find(&s.states, &c, 1, "w", &one) == ERR_CORRUPT);
-    group_close(&s);
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(payloads_of_another_process_give_the_same_estimate_and_states),
     cmocka_unit_test(batches_give_the_estimate_of_all_payloads_at_once),
@@ -371,7 +340,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_mean_over_senders_divides_by_how_many_sent_the_element),
     cmocka_unit_test(parcels_hold_every_element_once),
     cmocka_unit_test(states_are_found_again_by_worker_and_tensor),
-    cmocka_unit_test(a_tensor_of_another_shape_has_another_state_or_is_refused),
 };
 
 CHECK_MAIN(tests)

@@ -7,7 +7,6 @@
 #include "rig/check.h"
 #include "exchange/net.h"
 #include "train/checkpoint.h"
-#include "train/step_folder.h"
 #include "train/train_parts.h"
 #include "rig/tiny_data.h"
 #include "compress/spec.h"
@@ -634,19 +633,16 @@ static void train_on(int ranks)
 
 static void two_ranks_train_as_two_workers(void **state)
 {
-    (void)state;
     train_on(2);
 }
 
 static void four_ranks_train_as_four_workers(void **state)
 {
-    (void)state;
     train_on(4);
 }
 
 static void eight_ranks_train_as_eight_workers(void **state)
 {
-    (void)state;
     train_on(8);
 }
 

@@ -6,7 +6,6 @@
  * Input: edits of seven bytes: what to modify, which one, position, and a value of four bytes. */
 #include "compress/spec.h"
 #include "train/checkpoint.h"
-#include "train/step_folder.h"
 #include "rig/tiny_data.h"
 
 #include <stdio.h>

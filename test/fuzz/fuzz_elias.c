@@ -35,22 +35,22 @@ static void read_numbers(Bytes in, uint64_t (*get)(BitReader *), void (*put)(Bit
 
 static void read_levels(Bytes in, size_t n, size_t run, uint32_t s, LevelsForm form)
 {
-    const size_t blocks = blocks_of(n);
-    Levels l = {.n = n, .run = run, .s = s, .bits = level_bits(s), .code = malloc(levels_wide(&(Levels){.bits = level_bits(s)}) ? 4 * n : n)};
-    LevelsStream *stream = malloc(blocks * sizeof *stream + 1);
-    if (levels_get(&l, form, 1, stream, in)) {
-        LevelsSize *sizes = malloc(blocks * sizeof *sizes + 1);
-        for (size_t b = 0; b < blocks; b++)
-            sizes[b] = levels_measure(&l, b);
-        need(levels_bytes(&l, sizes, form) == in.size && in.size <= levels_most(n, run, s, form));
-        uint8_t *out = malloc(in.size + 1);
-        levels_put(&l, sizes, form, 1, stream, out);
-        need(!memcmp(out, in.data, in.size));
-        free(out);
-        free(sizes);
+    const int bits = level_bits(s);
+    Arena *a = arena_open(0);
+    const Levels l = {.n = n, .run = run, .s = s, .bits = bits, .code = malloc(bits > CODE_BYTE_BITS ? 4 * n : n)};
+    Reader r = reader_open(in);
+    Error err;
+    const char *why;
+    if (levels_get(&l, form, 1, &r, a, &err, &why) == OK) {
+        const size_t most = levels_most(n, run, s, form);
+        uint8_t *room = malloc(most);
+        Buf out = {.data = room, .cap = most};
+        need(levels_put(&l, form, 1, a, &err, &out) == OK);
+        need(out.size == in.size && !memcmp(room, in.data, in.size));
+        free(room);
     }
-    free(stream);
     free(l.code);
+    arena_close(a);
 }
 
 static void read_trits(Bytes in, size_t n)

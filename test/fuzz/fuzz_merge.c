@@ -3,6 +3,7 @@
  * again. It must refuse a payload, or return finite numbers.
  *
  * Input: spec, shape, workers, seed (one byte each), then edits of four bytes: worker, position, value, round. */
+#include "rig/share_training.h"
 #include "exchange/exchange.h"
 #include "exchange/states.h"
 #include "math/finite.h"
@@ -68,7 +69,7 @@ static Status run_step(Team *t)
     Exchange *x = &t->x;
     TRY(exchange_train(x, &t->worker[0], t->gradient[0]));
     for (size_t w = 1; w < t->workers; w++)
-        exchange_share_training(x, &t->worker[0], &t->worker[w]);
+        share_training(x, &t->worker[0], &t->worker[w]);
     TRY(exchange_begin(x));
     for (int round = 0; round < x->rounds; round++) {
         Bytes taken[WORKERS_MOST] = {{0}};

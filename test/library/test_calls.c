@@ -422,7 +422,6 @@ static uint64_t number(const char *name, uint64_t otherwise)
 
 static void calls_in_any_order_are_safe(void **state)
 {
-    (void)state;
     const uint64_t seed = number("SEED", 1), calls = number("CALLS", 600);
     int finished = 0, specs = 0;
     for (size_t i = 0; library_spec(i); i++)
@@ -475,7 +474,6 @@ static void unchecked_tensors_are_safe(void **state)
     enum { LONGEST = 1100 };
     static const size_t sizes[] = {1, 40, LONGEST};
     static float x[LONGEST], y[LONGEST];
-    (void)state;
     for (size_t i = 0; library_spec(i); i++)
         for (size_t k = 0; k < countof(sizes) && *library_spec(i); k++) {
             const size_t dim[] = {sizes[k] / (k ? 20 : 1), k ? 20 : 1};

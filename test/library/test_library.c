@@ -5,7 +5,7 @@
 #include "rig/library_rig.h"
 
 #include "compress/wrapper.h"
-#include "exchange/average.h"
+#include "exchange/exchange.h"
 #include "exchange/gradient.h"
 
 #include <math.h>
@@ -108,7 +108,6 @@ static void equals_codec(Rig *rig, const Source *source, const float *x)
 
 static void payloads_equal_the_codecs(void **state)
 {
-    (void)state;
     for_all(equals_codec, EVEN_SPECS);
 }
 
@@ -255,7 +254,6 @@ static void steps_equal_training(void **state)
     static const unsigned drops[STEPS] = {0, 0, 1, 0, 6};
     static Party team;
     static Reference reference;
-    (void)state;
     Shape shape;
     check(shape_make(&shape, 2, (const size_t[]){ROWS, COLS}));
     for (size_t k = 0; k < countof(stepped); k++) {
@@ -293,7 +291,6 @@ static bool all_have_one_state(const char *spec)
 static void states_survive(void **state)
 {
     static Party one, other;
-    (void)state;
     Shape shape;
     atomo_error err;
     check(shape_make(&shape, 2, (const size_t[]){ROWS, COLS}));
@@ -331,7 +328,6 @@ static void states_survive(void **state)
 static void alone_is_a_step(void **state)
 {
     static float x[N], mean[N], y[N];
-    (void)state;
     Shape shape;
     atomo_error err;
     check(shape_make(&shape, 2, (const size_t[]){ROWS, COLS}));
@@ -375,7 +371,6 @@ static void merged_payloads_decode_to_the_sum(void **state)
 {
     static Party team;
     static float sum[N], y[N];
-    (void)state;
     Shape shape;
     atomo_error err;
     check(shape_make(&shape, 2, (const size_t[]){ROWS, COLS}));
@@ -433,7 +428,6 @@ static void merged_payloads_decode_to_the_sum(void **state)
 static void payloads_merge_on_their_way(void **state)
 {
     static Party team, gathered;
-    (void)state;
     Shape shape;
     atomo_error err;
     check(shape_make(&shape, 2, (const size_t[]){ROWS, COLS}));
@@ -498,7 +492,6 @@ static void payloads_merge_on_their_way(void **state)
 static void wrong_calls_are_refused(void **state)
 {
     static float x[N], y[N];
-    (void)state;
     atomo_codec *codec = NULL;
     atomo_tensor *t = NULL;
     atomo_error err;
@@ -548,90 +541,6 @@ static void wrong_calls_are_refused(void **state)
     atomo_codec_close(NULL);
 }
 
-static void impossible_layouts_are_refused(void **state)
-{
-    static const size_t huge[] = {SIZE_MAX - 2, 4};
-    atomo_codec *codec = NULL;
-    atomo_tensor *t = NULL;
-    atomo_error err;
-    (void)state;
-    refused(atomo_codec_open(&codec, NULL, &err), ATOMO_USAGE, &err, "no spec");
-    check(!codec);
-    good(atomo_codec_open(&codec, "ef+topk:ratio=0.1", &err), &err);
-    atomo_layout l = {.name = "", .rank = 2, .workers = 1};
-    refused(atomo_tensor_open(&t, codec, &l, &err), ATOMO_USAGE, &err, "tensor: rank 2, and dim is NULL");
-    l.dim = huge;
-    refused(atomo_tensor_open(&t, codec, &l, &err), ATOMO_USAGE, &err, " x 4: too many elements");
-    l.dim = (const size_t[]){ROWS, COLS};
-    good(atomo_tensor_open(&t, codec, &l, &err), &err);
-    refused(atomo_step_finish(t, NULL, &err), ATOMO_USAGE, &err, "tensor: call");
-    const size_t size = atomo_state_size(t);
-    uint8_t *saved = test_malloc(size);
-    good(atomo_state_save(t, saved, size, &err), &err);
-    for (int other = 0; other < 2; other++) {
-        atomo_tensor_close(t);
-        l.name = other ? "" : "fc";
-        l.seed = (uint64_t)other;
-        good(atomo_tensor_open(&t, codec, &l, &err), &err);
-        refused(atomo_state_load(t, saved, size, &err), ATOMO_USAGE, &err, "name and seed");
-    }
-    test_free(saved);
-    atomo_tensor_close(t);
-    atomo_codec_close(codec);
-}
-
-/* Neither calls about a single worker (atomo_encode, ...) nor a failed send may change a step that has
- * begun. */
-static void an_open_step_is_left_alone(void **state)
-{
-    static float x[N], bad[N], mean[2][N], y[N];
-    Shape shape;
-    atomo_error err;
-    atomo_codec *codec;
-    (void)state;
-    check(shape_make(&shape, 2, (const size_t[]){ROWS, COLS}));
-    draw(x, 0, 1);
-    bad[3] = NAN;
-    good(atomo_codec_open(&codec, "powersgd:rank=2", &err), &err);
-    for (int disturb = 0; disturb < 2; disturb++) {
-        atomo_tensor *t;
-        const atomo_layout layout = layout_of(&shape, 0, 1);
-        good(atomo_tensor_open(&t, codec, &layout, &err), &err);
-        uint8_t *out = test_malloc(atomo_encode_bound(t));
-        const void *payload, *none;
-        size_t size, other;
-        int more = 1;
-        good(atomo_step_begin(t, 5, 1, mean[disturb], &err), &err);
-        while (more) {
-            good(atomo_step_send(t, x, &payload, &size, &err), &err);
-            if (disturb) {
-                refused(atomo_step_send(t, bad, &none, &other, &err), ATOMO_NUMERIC, &err, "element 3");
-                good(atomo_encode(t, 9, x, out, atomo_encode_bound(t), &other, &err), &err);
-                good(atomo_decode(t, 9, 0, out, other, y, &err), &err);
-                refused(atomo_advance(t, 9, x, out, other, &err), ATOMO_USAGE, &err, "finish the step first");
-            }
-            good(atomo_step_take(t, 0, payload, size, &err), &err);
-            good(atomo_step_end_round(t, &more, &err), &err);
-        }
-        good(atomo_step_finish(t, x, &err), &err);
-        test_free(out);
-        atomo_tensor_close(t);
-    }
-    check(!memcmp(mean[0], mean[1], sizeof mean[0]));
-    atomo_codec_close(codec);
-}
-
-static void compressors_are_listed(void **state)
-{
-    (void)state;
-    size_t count = 0;
-    const char *brief;
-    for (const char *name; (name = atomo_compressor(count, &brief)); count++)
-        check(!strcmp(name, compressors[count]->name) && *brief);
-    check(!compressors[count] && !atomo_compressor(count + 5, NULL));
-    check(atomo_interface() == ATOMO_INTERFACE && *atomo_version());
-}
-
 /* ---- threads ---- */
 
 typedef struct {
@@ -650,7 +559,7 @@ static void *run_lane(void *data)
     uint64_t first = 0;
     lane->same = true;
     draw(x, 1, 1);
-    for (int turn = 0; turn < 20; turn++) {
+    for (int turn = 0; turn < 8; turn++) {
         const atomo_layout l = {.name = "t", .rank = 2, .dim = dim, .seed = 1, .workers = 1, .threads = 2};
         lane->same &= atomo_codec_open(&codec, lane->spec, NULL) == ATOMO_OK;
         lane->same &= atomo_tensor_open(&t, codec, &l, NULL) == ATOMO_OK;
@@ -677,7 +586,6 @@ static void threads_do_not_meet(void **state)
                                         "powersgd", "zstd+qsgd", "dct"};
     Lane lane[countof(lanes)];
     pthread_t thread[countof(lanes)];
-    (void)state;
     for (size_t i = 0; i < countof(lanes); i++) {
         lane[i].spec = lanes[i];
         check(!pthread_create(&thread[i], NULL, run_lane, &lane[i]));
@@ -698,9 +606,6 @@ int main(void)
         cmocka_unit_test(merged_payloads_decode_to_the_sum),
         cmocka_unit_test(payloads_merge_on_their_way),
         cmocka_unit_test(wrong_calls_are_refused),
-        cmocka_unit_test(impossible_layouts_are_refused),
-        cmocka_unit_test(an_open_step_is_left_alone),
-        cmocka_unit_test(compressors_are_listed),
         cmocka_unit_test(threads_do_not_meet),
     };
     return cmocka_run_group_tests(tests, collect_specs, drop_specs);

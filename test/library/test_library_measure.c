@@ -21,7 +21,6 @@ static void a_pair_is_measured(void **state)
     static float x[N], y[N];
     double value[200], error = 0, square = 0;
     atomo_error err;
-    (void)state;
     draw(x, 0, 0);
     for (size_t i = 0; i < N; i++) {
         y[i] = x[i] + 0.25f * (float)(i % 3);
@@ -53,7 +52,6 @@ static void a_comparison_is_json(void **state)
     atomo_gradient g[2];
     atomo_error err;
     char *json;
-    (void)state;
     for (int i = 0; i < 2; i++) {
         draw(x[i], i, 0);
         g[i] = (atomo_gradient){.name = i ? "conv" : "fc", .rank = 2, .dim = dim, .x = x[i], .step = 1 - i};
@@ -102,7 +100,6 @@ static void a_file_is_read(void **state)
     float y[countof(x)];
     atomo_error err;
     atomo_dump *d;
-    (void)state;
     write_tensor(path, "step_000007/worker_2/fc.weight", dim, x);
     good(atomo_dump_open(&d, path, &err), &err);
     check(atomo_dump_count(d) == 1);

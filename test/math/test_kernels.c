@@ -32,7 +32,6 @@ static const RngKey key = {0x1234567, 0x89abcdef, 0xdeadbeef, 0x55aa55aa};
 
 static void every_table_is_full(void **state)
 {
-    (void)state;
     EACH_ISA(k)
     {
         void *entry[sizeof(Kernels) / sizeof(void *)];
@@ -44,7 +43,6 @@ static void every_table_is_full(void **state)
 
 static void sums_and_maxima_agree_to_the_bit_and_with_long_doubles(void **state)
 {
-    (void)state;
     float x[N];
     fill(x, N, 1);
     for (size_t s = 0; s < countof(sizes); s++) {
@@ -73,7 +71,6 @@ static void sums_and_maxima_agree_to_the_bit_and_with_long_doubles(void **state)
 
 static void the_largest_magnitude_is_not_finite_where_an_element_is_not(void **state)
 {
-    (void)state;
     static const float bad[] = {INFINITY, -INFINITY, NAN, -NAN};
     float x[N];
     fill(x, N, FLT_MAX / 8);
@@ -93,7 +90,6 @@ static void the_largest_magnitude_is_not_finite_where_an_element_is_not(void **s
 
 static void sums_and_multiples_equal_their_definition(void **state)
 {
-    (void)state;
     static const float factors[] = {1, -1, 0.5f, 0.3f, 0x1p-140f};
     float a[N], b[N], want[N], product[N], y[N + 1];
     fill(a, N, 1);
@@ -136,7 +132,6 @@ static uint32_t level_ref(float x, float norm, uint32_t s, uint32_t word)
 
 static void quantising_equals_its_definition(void **state)
 {
-    (void)state;
     static const uint32_t levels[] = {2, 3, 7, 15, 100, 127, 128, 255, 4095, 65535};
     static const float scales[] = {1, 1e-30f, 0x1p-140f, 1e30f};
     static uint32_t code[N + 1];
@@ -170,7 +165,6 @@ static void quantising_equals_its_definition(void **state)
 
 static void tossing_equals_the_coin(void **state)
 {
-    (void)state;
     static const float scales[] = {1, 1e-30f, 0x1p-140f, 1e30f};
     static uint8_t code[N];
     float x[N];
@@ -191,7 +185,6 @@ static void tossing_equals_the_coin(void **state)
  * the probability, so later random bits must decide. */
 static void ties_of_the_coin_go_to_the_continuation(void **state)
 {
-    (void)state;
     float x[64];
     uint8_t code[64];
     const Coin coin = coin_make(1);
@@ -219,7 +212,6 @@ static void ties_of_the_coin_go_to_the_continuation(void **state)
 
 static void dequantising_gives_levels_and_refuses_the_rest(void **state)
 {
-    (void)state;
     float x[64];
     uint8_t code[64];
     uint32_t wide[64];
@@ -250,7 +242,6 @@ static void dequantising_gives_levels_and_refuses_the_rest(void **state)
 
 static void packing_is_the_same_on_every_instruction_set(void **state)
 {
-    (void)state;
     enum { GROUPS = 5, CODES = GROUPS * 320 };
     const Rng rng = rng_open(13, 0, 0, 0, 0);
     static uint8_t code[CODES], back[CODES], out[CODES * 3], want[CODES * 3];
@@ -309,7 +300,6 @@ static void census_ref(const uint32_t *code, size_t n, int bits, Census *c)
 
 static void counts_of_lengths_and_places_equal_counting(void **state)
 {
-    (void)state;
     const Rng rng = rng_open(14, 0, 0, 0, 0);
     static uint32_t wide[BLOCK];
     static uint8_t code[BLOCK];
@@ -384,7 +374,6 @@ static void floats_of_all(const Kernels *k, uint8_t in[RESULTS][OUT], size_t n, 
 
 static void results_do_not_depend_on_alignment(void **state)
 {
-    (void)state;
     static _Alignas(64) float memory[N + 64], x[N];
     static uint8_t want[RESULTS][OUT], got[RESULTS][OUT];
     static float want_floats[4 * N], got_floats[4 * N];

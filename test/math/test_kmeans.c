@@ -71,7 +71,6 @@ static double cost_to(const float *x, size_t n, const double *centre, size_t k)
  * the best clusters. */
 static void cost_is_near_the_best_there_is(void **state)
 {
-    (void)state;
     Arena *a = arena_open(0);
     float x[150];
     double centre[16], worst = 0, mean = 0;
@@ -92,7 +91,6 @@ static void cost_is_near_the_best_there_is(void **state)
 
 static void each_centre_is_the_mean_of_what_is_nearest(void **state)
 {
-    (void)state;
     Arena *a = arena_open(0);
     float x[MOST];
     double centre[16], sum[16], count[16];
@@ -117,7 +115,6 @@ static void each_centre_is_the_mean_of_what_is_nearest(void **state)
 
 static void logarithms_are_right(void **state)
 {
-    (void)state;
     for (uint64_t v = 1; v < 3000; v++)
         check_near(log2_whole(v), log2((double)v), 4e-15);
     for (int e = 0; e < 63; e++)

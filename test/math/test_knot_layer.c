@@ -93,7 +93,6 @@ static void check_layers(const double *x, const double *b, const double *a)
 
 static void layers_are_a_plain_loop_s_and_the_same_on_every_instruction_set(void **state)
 {
-    (void)state;
     static double x[N], b[N], a[N];
     const Rng rng = rng_open(12, 0, 0, 0, 0);
     float value[N];

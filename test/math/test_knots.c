@@ -68,7 +68,6 @@ static double best_of_all(const float *sorted, size_t n, size_t count)
 
 static void the_best_levels_are_those_of_all_choices(void **state)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < 6; seed++)
         for (int law = 0; law < LAWS; law++)
             for (size_t n = 1; n <= 11; n += 2)
@@ -109,7 +108,6 @@ static double plain_program(const float *sorted, size_t n, size_t count)
 
 static void the_best_levels_are_those_of_a_plain_program(void **state)
 {
-    (void)state;
     static const size_t counts[] = {2, 3, 5, 16, 40};
     float x[N], sorted[N];
     for (int law = 0; law < LAWS; law++)
@@ -129,7 +127,6 @@ static void the_best_levels_are_those_of_a_plain_program(void **state)
  * from the optimum here. So it must search a wide range for each level. */
 static void the_best_levels_are_found_from_any_way_under_a_toll(void **state)
 {
-    (void)state;
     enum { FEW = 60 };
     float x[FEW], sorted[FEW];
     for (uint64_t seed = 0; seed < 4; seed++)
@@ -147,7 +144,6 @@ static void the_best_levels_are_found_from_any_way_under_a_toll(void **state)
 
 static void far_numbers_do_not_spoil_the_levels_of_the_rest(void **state)
 {
-    (void)state;
     float x[512];
     fill(x, 512, NORMAL, 5);
     const double alone = variance_of(x, 509, 13);
@@ -161,7 +157,6 @@ static void far_numbers_do_not_spoil_the_levels_of_the_rest(void **state)
  * is a multiple of 16, so each array fills whole cache lines and the arena adds no padding. */
 static void the_room_is_as_large_as_said_and_no_less_will_do(void **state)
 {
-    (void)state;
     for (size_t n = 16; n <= 3000; n += 480)
         for (size_t count = 2; count <= KNOTS_MOST; count += 127) {
             const size_t size = knots_size(n, count);
@@ -180,7 +175,6 @@ static void the_room_is_as_large_as_said_and_no_less_will_do(void **state)
 
 static void few_different_numbers_are_their_own_levels(void **state)
 {
-    (void)state;
     static const float values[] = {0, -0.0f, 1, -3e-20f, 0x1p-149f, -0x1p-126f, 1e30f, FLT_MAX, -FLT_MAX};
     float x[300], level[KNOTS_MOST];
     for (size_t different = 1; different <= countof(values); different++)

@@ -20,62 +20,10 @@ static void check_front(const ParetoPoint *given, const bool *want, size_t count
     pareto_mark(NULL, 0);
 }
 
-static void who_is_neither_smaller_nor_better_is_off_the_front(void **state)
-{
-    (void)state;
-    static const ParetoPoint p[] = {{.size = 1, .error = 8},  {.size = 2, .error = 4},
-                                    {.size = 3, .error = 5},  {.size = 4, .error = 1},
-                                    {.size = 4, .error = 2},  {.size = 0.5, .error = 8},
-                                    {.size = 32, .error = 0}, {.size = 33, .error = 1}};
-    static const bool want[] = {false, true, false, true, false, true, true, false};
-    check_front(p, want, countof(p));
-}
-
-static void equal_points_are_both_on_it(void **state)
-{
-    (void)state;
-    static const ParetoPoint p[] = {
-        {.size = 1, .error = 1}, {.size = 1, .error = 1}, {.size = 2, .error = 2}, {.size = 2, .error = 2}};
-    static const bool want[] = {true, true, false, false};
-    check_front(p, want, countof(p));
-}
-
-static void kinds_do_not_compete(void **state)
-{
-    (void)state;
-    static const ParetoPoint p[] = {{.size = 1, .error = 1},
-                                    {.size = 2, .error = 2, .kind = 1},
-                                    {.size = 3, .error = 3, .kind = 1},
-                                    {.size = 3, .error = 3}};
-    static const bool want[] = {true, true, false, false};
-    check_front(p, want, countof(p));
-}
-
-static void what_has_no_figures_is_on_no_front_and_in_nobodys_way(void **state)
-{
-    (void)state;
-    const ParetoPoint p[] = {{.size = NAN, .error = 0},
-                             {.size = 0, .error = NAN},
-                             {.size = NAN, .error = NAN},
-                             {.size = 1, .error = 1}};
-    static const bool want[] = {false, false, false, true};
-    check_front(p, want, countof(p));
-}
-
-static void zero_and_infinite_errors_are_errors(void **state)
-{
-    (void)state;
-    const ParetoPoint p[] = {
-        {.size = 1, .error = INFINITY}, {.size = 1, .error = 0}, {.size = 0.5, .error = INFINITY}};
-    static const bool want[] = {false, true, true};
-    check_front(p, want, countof(p));
-}
-
 /* If both margins are 1, the errors 4 and 5 do not differ, but 4 and 6 do. Sizes without a margin differ
  * unless they are equal. */
 static void uncertain_points_leave_only_when_beaten_for_certain(void **state)
 {
-    (void)state;
     static const ParetoPoint p[] = {{.size = 1, .error = 4, .error_margin = 1},
                                     {.size = 2, .error = 5, .error_margin = 1},
                                     {.size = 2, .error = 6, .error_margin = 1},
@@ -100,7 +48,6 @@ static void a_point_is_uncertain_if_another_one_may_remove_it(void **state)
                        {.size = 4.1, .error = 0.9, .size_margin = 1}};
     static const bool front[] = {true, true, false, true, true, true, true},
                       certain[] = {true, false, true, false, false, true, true};
-    (void)state;
     pareto_mark(p, countof(p));
     for (size_t i = 0; i < countof(p); i++) {
         check(p[i].front == front[i]);
@@ -145,7 +92,6 @@ static void draw_points(ParetoPoint *point, size_t count, uint32_t figures, cons
 
 static void the_front_is_whom_nobody_beats(void **state)
 {
-    (void)state;
     enum { MOST = 60 };
     Error err;
     Arena *a = arena_open(0);
@@ -168,11 +114,6 @@ static void the_front_is_whom_nobody_beats(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(who_is_neither_smaller_nor_better_is_off_the_front),
-    cmocka_unit_test(equal_points_are_both_on_it),
-    cmocka_unit_test(kinds_do_not_compete),
-    cmocka_unit_test(what_has_no_figures_is_on_no_front_and_in_nobodys_way),
-    cmocka_unit_test(zero_and_infinite_errors_are_errors),
     cmocka_unit_test(uncertain_points_leave_only_when_beaten_for_certain),
     cmocka_unit_test(a_point_is_uncertain_if_another_one_may_remove_it),
     cmocka_unit_test(the_front_is_whom_nobody_beats),

@@ -180,25 +180,12 @@ static void magnitude_quantiles_are_those_of_a_sorted_list(void **state)
         }
 }
 
-static void scratch_that_is_too_small_is_an_error(void **state)
-{
-    (void)state;
-    Error err = {0};
-    double w1;
-    Arena *little = arena_open(4096);
-    float work[4], y[2] = {2, 3};
-    const float x[2] = {1, 2};
-    check(radix_wasserstein(x, y, 2, work, 1, &w1, little, &err) == ERR_MEMORY);
-    arena_close(little);
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test_setup_teardown(sorted_order_is_qsorts, open_bench, close_bench),
     cmocka_unit_test_setup_teardown(threads_and_place_do_not_matter, open_bench, close_bench),
     cmocka_unit_test_setup_teardown(wasserstein_is_scipys, open_bench, close_bench),
     cmocka_unit_test_setup_teardown(magnitude_quantiles_are_numpys, open_bench, close_bench),
     cmocka_unit_test_setup_teardown(magnitude_quantiles_are_those_of_a_sorted_list, open_bench, close_bench),
-    cmocka_unit_test(scratch_that_is_too_small_is_an_error),
 };
 
 CHECK_MAIN(tests)

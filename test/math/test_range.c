@@ -31,7 +31,6 @@ static Range range_of(Tall a, int threads)
 
 static void singular_vectors_are_those_of_gesdd(void **state)
 {
-    (void)state;
     const double scales[] = {1, 1e20, 1e-20};
     for (size_t side = 0; side < SIDES; side++)
         for (size_t rank = 1; rank <= 25; rank += 8) {
@@ -84,7 +83,6 @@ static double outside(Tall a, const Range *r)
 
 static void vectors_are_orthonormal_and_the_same_for_any_number_of_threads(void **state)
 {
-    (void)state;
     for (size_t side = 0; side < SIDES; side++) {
         const Tall a = low_rank(side, 20, 1);
         const Range r = range_of(a, 1), many = range_of(a, 8);
@@ -106,7 +104,6 @@ static void vectors_are_orthonormal_and_the_same_for_any_number_of_threads(void 
  * sample. */
 static void other_matrices_are_left_alone(void **state)
 {
-    (void)state;
     const size_t n = 200;
     check(range_of(tall_of(normal(n * n, 5, 1), n, n), 1).count == 0); /* full rank */
     check(range_of(tall_of(NEW_ZERO(arena, float, n *n), n, n), 1).count == 0);
@@ -122,7 +119,6 @@ static void other_matrices_are_left_alone(void **state)
 
 static void huge_tiny_and_bad_elements_are_left_to_the_gram_matrix(void **state)
 {
-    (void)state;
     const float scales[] = {0x1p100F, 0x1p-100F, INFINITY, NAN};
     for (size_t i = 0; i < countof(scales); i++) {
         const Tall a = low_rank(0, 3, 1);

@@ -81,7 +81,6 @@ static float few_below(const Rng *rng, size_t i)
 
 static void the_largest_of_each_side_are_those_of_a_sort(void **state)
 {
-    (void)state;
     static float (*const laws[])(const Rng *, size_t) = {normal, tied,        skewed,   positive,
                                                          rising, mostly_zero, few_below};
     static const size_t sizes[] = {1, 2, 100, 1000, 70001, 150000};

@@ -12,7 +12,6 @@ static Walled input, output;
 
 static int open_all(void **state)
 {
-    (void)state;
     input = walled(SORT_MOST * sizeof(float));
     output = walled(SORT_MOST * sizeof(float));
     return 0;
@@ -20,7 +19,6 @@ static int open_all(void **state)
 
 static int close_all(void **state)
 {
-    (void)state;
     drop_walled(input), drop_walled(output);
     return 0;
 }
@@ -42,7 +40,6 @@ static float draw(const Rng *rng, unsigned law, size_t i, size_t n)
 
 static void networks_sort(void **state)
 {
-    (void)state;
     float x[SORT_MOST], want[SORT_MOST];
     for (size_t n = SORT_LEAST; n <= SORT_MOST; n *= 2)
         for (unsigned trial = 0; trial < 150; trial++) {

@@ -7,7 +7,6 @@
 
 static void quantiles_are_numpys(void **state)
 {
-    (void)state;
     double v[] = {3, 1, 4, 1, 5, 9, 2, 6};
     check_rel(stats_median(v, 8), 3.5, 0);
     check_rel(stats_quantile(v, 8, 0), 1, 0);
@@ -20,7 +19,6 @@ static void quantiles_are_numpys(void **state)
 
 static void moments_survive_a_large_mean(void **state)
 {
-    (void)state;
     Moments m = {0};
     check(isnan(moments_variance(&m)));
     for (int i = 1; i <= 5; i++)
@@ -32,7 +30,6 @@ static void moments_survive_a_large_mean(void **state)
 /* scipy.stats.skew(v, bias=False) of the squares of 1 .. 9 and of 400 */
 static void skewness_is_scipys(void **state)
 {
-    (void)state;
     Moments m = {0};
     moments_add(&m, 1);
     moments_add(&m, 4);
@@ -44,7 +41,6 @@ static void skewness_is_scipys(void **state)
 
 static void equal_values_are_not_skewed(void **state)
 {
-    (void)state;
     Moments m = {0};
     for (int i = 0; i < 5; i++)
         moments_add(&m, 0.1);
@@ -53,7 +49,6 @@ static void equal_values_are_not_skewed(void **state)
 
 static void incomplete_beta_is_scipys(void **state)
 {
-    (void)state;
     static const struct {
         double a, b, x, value, tol;
     } known[] = {
@@ -69,7 +64,6 @@ static void incomplete_beta_is_scipys(void **state)
 
 static void f_tails_are_scipys(void **state)
 {
-    (void)state;
     static const struct {
         double f, d1, d2, tail, tol;
     } known[] = {
@@ -85,7 +79,6 @@ static void f_tails_are_scipys(void **state)
  * = 2000 values of f_tail and the uniform distribution. It exceeds 2.3 / sqrt(n) with probability 5e-5. */
 static void f_tails_of_f_variables_are_uniform(void **state)
 {
-    (void)state;
     enum { N = 2000 };
     static double tail[N];
     const Rng rng = rng_open(3, 0, 0, 0, rng_hash("f"));
@@ -107,7 +100,6 @@ static void f_tails_of_f_variables_are_uniform(void **state)
  * distribution F(1, d). */
 static void t_tails_are_their_closed_forms(void **state)
 {
-    (void)state;
     static const double t[] = {0.01, 0.5, 1, 2.5, 12, 300};
     for (size_t i = 0; i < countof(t); i++) {
         const double u = t[i] / sqrt(3);
@@ -125,7 +117,6 @@ static void t_tails_are_their_closed_forms(void **state)
  * cut to 1. */
 static void holms_values_are_those_of_r(void **state)
 {
-    (void)state;
     static const double p[] = {0.005, 0.01, 0.03, 0.04}, adjusted[] = {0.02, 0.03, 0.06, 0.06};
     static const double ties[] = {0.3, 0.3, 0.9}, large[] = {0.6, 0.7, 0.8};
     for (size_t i = 0; i < 4; i++)
@@ -140,7 +131,6 @@ static void holms_values_are_those_of_r(void **state)
  * 4000 medians. */
 static void the_variance_of_a_median_is_the_normal_laws(void **state)
 {
-    (void)state;
     enum { N = 25, TRIES = 4000 };
     const Rng rng = rng_open(4, 0, 0, 0, rng_hash("median"));
     Moments medians = {0}, estimates = {0};
@@ -168,7 +158,6 @@ static Status fail_third(void *arg)
 
 static void a_sample_calls_until_its_time_is_up(void **state)
 {
-    (void)state;
     size_t calls = 0;
     double seconds;
     check(time_loop(count_calls, &calls, 0, &seconds) == OK);
@@ -180,7 +169,6 @@ static void a_sample_calls_until_its_time_is_up(void **state)
 
 static void a_failing_call_ends_the_sample(void **state)
 {
-    (void)state;
     size_t calls = 0;
     double seconds = -1;
     check(time_loop(fail_third, &calls, 60, &seconds) == ERR_NUMERIC);

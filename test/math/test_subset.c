@@ -31,7 +31,6 @@ static double log_choose(double n, double k)
 /* All subsets of a few elements must be equally frequent; a subset is counted by its bit mask. */
 static void all_subsets_are_equally_likely(void **state)
 {
-    (void)state;
     static const struct {
         size_t n, k;
     } rows[] = {{2, 1}, {5, 2}, {6, 3}, {8, 2}, {8, 7}, {10, 4}, {12, 9}, {13, 6}};
@@ -67,7 +66,6 @@ static void all_subsets_are_equally_likely(void **state)
  * j) with an expected count below 10 are counted together. */
 static void blocks_get_their_hypergeometric_share(void **state)
 {
-    (void)state;
     enum { DRAWS = 60000 };
     const size_t n = 2 * BLOCK + 5000;
     const size_t ks[] = {1, 3, 40, n - 2, n - 30};
@@ -114,7 +112,6 @@ static void blocks_get_their_hypergeometric_share(void **state)
  * m/n) (1 - m/n) (n - k)/(n - 1). */
 static void large_shares_have_the_right_mean_and_spread(void **state)
 {
-    (void)state;
     enum { DRAWS = 4000 };
     const size_t n = 10 * BLOCK + 777, ks[] = {n / 100, n / 2, n - n / 10};
     for (size_t row = 0; row < countof(ks); row++) {
@@ -145,7 +142,6 @@ static void large_shares_have_the_right_mean_and_spread(void **state)
 
 static void eight_billion_elements_are_split_too(void **state)
 {
-    (void)state;
     const size_t n = ((size_t)1 << 33) + 12345, ks[] = {0, 1, n / 100, n - 3, n};
     const Rng rng = address(3);
     for (size_t row = 0; row < countof(ks); row++) {
@@ -172,7 +168,6 @@ static uint32_t scaled(uint64_t word, uint32_t range)
 
 static void picks_are_random_words_scaled_to_their_ranges(void **state)
 {
-    (void)state;
     enum { MOST = 1 << 14 }; /* a carry occurs in about one of 2^16 products with the largest ranges */
     static uint32_t at[MOST + 1];
     for (uint32_t trial = 0; trial < 400; trial++) {

@@ -22,7 +22,6 @@ static void fill(float *x, size_t n, uint64_t seed)
 
 static void products_agree_to_the_bit_between_instruction_sets(void **state)
 {
-    (void)state;
     static float a[MOST], v[4][9000], first[4][9000], out[4][9000];
     static double first_sum[4][9000], sum[4][9000];
     for (size_t s = 0; s < countof(shapes); s++)
@@ -50,7 +49,6 @@ static void products_agree_to_the_bit_between_instruction_sets(void **state)
 
 static void products_are_those_of_long_doubles_for_any_number_of_threads(void **state)
 {
-    (void)state;
     Error err;
     Arena *a = arena_open(0);
     for (size_t s = 0; s < countof(shapes); s++)
@@ -109,7 +107,6 @@ static void make_orthonormal(float *v, uint64_t seed)
 
 static void vectors_become_orthonormal_and_span_the_same(void **state)
 {
-    (void)state;
     float v[COUNT * N], was[COUNT * N];
     static const float scales[] = {1, 1e30f, 1e-30f};
     for (size_t s = 0; s < countof(scales); s++) {
@@ -131,7 +128,6 @@ static void vectors_become_orthonormal_and_span_the_same(void **state)
 
 static void missing_directions_are_drawn(void **state)
 {
-    (void)state;
     float v[COUNT * N], again[COUNT * N];
     fill(v, COUNT * N, 8);
     memset(v, 0, N * sizeof *v);                 /* the zero vector */

@@ -22,7 +22,6 @@ static float *normal(size_t n, uint64_t seed)
 
 static void filters_are_orthonormal_and_have_their_vanishing_moments(void **state)
 {
-    (void)state;
     static const int moments[] = {1, 2, 4};
     for (int f = 0; f < WAVELETS; f++) {
         const WaveletFilter w = wavelet_filter(f);
@@ -52,7 +51,6 @@ static void filters_are_orthonormal_and_have_their_vanishing_moments(void **stat
  * forms. */
 static void filters_are_the_published_ones(void **state)
 {
-    (void)state;
     static const double published[] = {0.230377813309,  0.714846570553, 0.630880767930, -0.027983769417,
                                        -0.187034811719, 0.030841381836, 0.032883011667, -0.010597401785};
     const double r = sqrt(3), four = 4 * sqrt(2);
@@ -97,7 +95,6 @@ static void wavelet_ref(int family, int levels, const double *x, double *y, size
 
 static void unit_vectors_become_what_the_definition_says(void **state)
 {
-    (void)state;
     for (int f = 0; f < WAVELETS; f++)
         for (size_t n = 1; n <= 97; n += n < 40 ? 1 : 19)
             for (int levels = 0; levels <= 3; levels++)
@@ -117,7 +114,6 @@ static void unit_vectors_become_what_the_definition_says(void **state)
 
 static void rows_and_columns_are_orthonormal_at_every_length(void **state)
 {
-    (void)state;
     static const size_t lengths[] = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11,
                                      12, 13, 14, 15, 17, 22, 31, 33, 40, 65};
     for (int f = 0; f < WAVELETS; f++)
@@ -151,7 +147,6 @@ static const size_t sizes[] = {0, 1, 2, 3, 7, 1000, 65535, 65536, 65539, 131071,
 /* Sums are taken in double, so only the results are rounded, each by at most half a unit in the last place. */
 static void back_is_the_inverse_and_lengths_stay(void **state)
 {
-    (void)state;
     for (int f = 0; f < WAVELETS; f++)
         for (size_t s = 0; s < countof(sizes); s++)
             for (int levels = 0; levels <= 3; levels += 3) {
@@ -178,7 +173,6 @@ static void back_is_the_inverse_and_lengths_stay(void **state)
 
 static void instruction_sets_agree_to_the_bit_with_plain_loops(void **state)
 {
-    (void)state;
     enum { PAIRS = 133 };
     const float *x = normal(2 * PAIRS + 8, 3), *low = normal(PAIRS + 4, 4), *high = normal(PAIRS + 4, 5);
     for (int f = 0; f < WAVELETS; f++) {

@@ -24,7 +24,6 @@ static Tally tally(void)
 
 static void a_standard_error_is_the_deviation_over_root_r(void **state)
 {
-    (void)state;
     const Tally t = tally();
     /* 82.5 is the sum of squared deviations of 1 .. 10, so the standard error is sqrt(82.5 / 9 / 10) */
     check_rel(sum_se(&t, E_SQUARES), 0.9574271077563381, 1e-12);
@@ -46,7 +45,6 @@ static void set_skewed(void)
 
 static void skewed_values_have_a_wider_error(void **state)
 {
-    (void)state;
     const Tally t = tally();
     set_skewed();
     /* scipy.stats: skew(v, bias=False) = 2.88295, deviation / sqrt(10) (1 + 2 2.88295^2 / 10) */
@@ -59,7 +57,6 @@ static void skewed_values_have_a_wider_error(void **state)
 /* The first three of ten estimates are all zeros, and 0.3 is the codec's probability of such an estimate. */
 static void draws_of_zeros_count_as_often_as_the_codec_knows(void **state)
 {
-    (void)state;
     Tally t = tally();
     set_skewed();
     for (int r = 0; r < 3; r++)
@@ -74,7 +71,6 @@ static void draws_of_zeros_count_as_often_as_the_codec_knows(void **state)
 /* A few draws may all miss the same rare atoms; only a variance that is known to be 0 is certain. */
 static void equal_errors_of_all_repeats_may_be_chance(void **state)
 {
-    (void)state;
     Tally t = tally();
     for (int r = 0; r < R; r++)
         error[r][E_SQUARES] = 3;
@@ -88,7 +84,6 @@ static void equal_errors_of_all_repeats_may_be_chance(void **state)
 
 static void bias_p_is_the_tail_of_f(void **state)
 {
-    (void)state;
     Tally t = tally();
     t.spread[S_M2] = 18; /* variance 2 */
     t.squares = 0.5;     /* nu = variance^2 / squares = 4 / 0.5 = 8 */
@@ -101,7 +96,6 @@ static void bias_p_is_the_tail_of_f(void **state)
 /* A factor 1 + b divides b by 1 + b in units of the measured standard error, which it multiplies. A known one stays. */
 static void what_would_show_adds_both_quantiles(void **state)
 {
-    (void)state;
     /* Student's t with nine degrees of freedom: two tails of 1 % together begin at 3.2498, one tail of 10 %
      * at 1.3830. */
     const double b = 0.1 * (3.249836 + 1.383029), more = 0.1 * (3.249836 + 1.383029 * (1 + 1 / sqrt(18)));
@@ -117,7 +111,6 @@ static void what_would_show_adds_both_quantiles(void **state)
 /* Three estimates of two elements: the gradient is (1, 0), the errors are (0, 0), (2, 0) and (1, 3). */
 static void pairs_of_repeats_show_how_the_variance_varies(void **state)
 {
-    (void)state;
     /* the growths of the sum of squared deviations: 1/2 |e2 - e1|^2, 2/3 |e3 - (e1 + e2) / 2|^2 */
     double sums[3][E_SUMS] = {{[E_SQUARES] = 0}, {[E_SQUARES] = 4}, {[E_SQUARES] = 10}}, grown[3] = {0, 2, 6};
     const Tally t = {.repeats = 3, .decoded = 3, .cells = 1, .n = 2, .spread_known = true, .unbiased = true,

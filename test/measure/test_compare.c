@@ -4,7 +4,6 @@
 
 static void records_have_their_places(void **state)
 {
-    (void)state;
     World *w = open_world(2, 2);
     add_codec(w, &rounded);
     add_codec(w, &coins);
@@ -25,7 +24,6 @@ static void records_have_their_places(void **state)
 
 static void one_cell_has_no_record_of_everything(void **state)
 {
-    (void)state;
     World *w = open_world(1, 1);
     add_codec(w, &rounded);
     run(w);
@@ -34,7 +32,6 @@ static void one_cell_has_no_record_of_everything(void **state)
 
 static void a_failure_costs_one_record(void **state)
 {
-    (void)state;
     World *w = open_world(1, 1);
     add_codec(w, &failing);
     add_codec(w, &rounded);
@@ -53,7 +50,6 @@ static void a_failure_costs_one_record(void **state)
 
 static void states_move_on_by_step_and_worker(void **state)
 {
-    (void)state;
     World *w = open_world(3, 2);
     add_codec(w, &counted);
     run(w);
@@ -72,7 +68,6 @@ static void states_move_on_by_step_and_worker(void **state)
  * must belong to the vector of the same name, not to the vector of the same index. */
 static void states_follow_names_not_places(void **state)
 {
-    (void)state;
     World *w = open_world(3, 1);
     add_codec(w, &counted);
     w->vector[3] = w->vector[4];
@@ -107,7 +102,6 @@ static World *compare_distances(size_t repeats, bool without)
 static void distances_are_left_out_if_they_are_not_wanted(void **state)
 {
     static Kept all[2 * 9];
-    (void)state;
     for (size_t repeats = 1; repeats <= 3; repeats += 2) {
         World *w = compare_distances(repeats, false);
         memcpy(all, w->kept, sizeof all);
@@ -127,7 +121,6 @@ static void distances_are_left_out_if_they_are_not_wanted(void **state)
 
 static void small_tensors_travel_raw(void **state)
 {
-    (void)state;
     World *w = open_world(2, 1);
     add_codec(w, &coins);
     add_codec(w, &counted);
@@ -145,7 +138,6 @@ static void small_tensors_travel_raw(void **state)
 
 static void a_stop_keeps_what_is_finished(void **state)
 {
-    (void)state;
     World *w = open_world(1, 1);
     add_codec(w, &rounded);
     add_codec(w, &coins);
@@ -157,7 +149,6 @@ static void a_stop_keeps_what_is_finished(void **state)
 
 static void codecs_that_are_done_are_left_out(void **state)
 {
-    (void)state;
     World *w = open_world(1, 1);
     static const bool skip[2] = {true, false};
     add_codec(w, &rounded);
@@ -238,7 +229,6 @@ static void an_interrupted_comparison_continues_at_the_next_record(void **state)
 {
     static const uint64_t memory[] = {(uint64_t)1 << 30, 12 * 71300, 12 * 70000};
     static Kept whole[RECORDS_MAX];
-    (void)state;
     World *w = open_world(STEPS_DONE, 2);
     add_codec(w, &coins);
     add_codec(w, &counted);
@@ -264,7 +254,6 @@ static void numbers_of_a_tally_make_an_equal_one(void **state)
 {
     World *w = open_world(1, 1);
     Tally t, u;
-    (void)state;
     check_ok(tally_open(&t, LEVEL_VECTOR, 3, true, w->a, &w->err), &w->err);
     check_ok(tally_open(&u, LEVEL_VECTOR, 3, true, w->a, &w->err), &w->err);
     t.n = 5;
@@ -285,7 +274,6 @@ static void numbers_of_a_tally_make_an_equal_one(void **state)
 /* The codec `rounded` takes n floats of scratch memory to encode, the codec `counted` takes none. */
 static void scratch_memory_is_counted(void **state)
 {
-    (void)state;
     World *w = open_world(2, 1);
     add_codec(w, &rounded);
     add_codec(w, &counted);

@@ -4,7 +4,6 @@
 
 static void pooled_figures_are_those_of_the_joined_vector(void **state)
 {
-    (void)state;
     World *w = open_world(1, 1);
     add_codec(w, &rounded);
     run(w);
@@ -38,7 +37,6 @@ static void pooled_figures_are_those_of_the_joined_vector(void **state)
  * are sums over the cells. */
 static void the_record_of_everything_averages_sizes(void **state)
 {
-    (void)state;
     World *w = open_world(2, 3);
     add_codec(w, &coins);
     run(w);
@@ -60,7 +58,6 @@ static void the_record_of_everything_averages_sizes(void **state)
 
 static void threads_do_not_change_figures(void **state)
 {
-    (void)state;
     static Kept first[RECORDS_MAX];
     static const int threads[] = {1, 2, 8};
     for (size_t t = 0; t < countof(threads); t++) {
@@ -80,7 +77,6 @@ static void threads_do_not_change_figures(void **state)
 
 static void a_random_codec_is_measured_as_one(void **state)
 {
-    (void)state;
     World *w = open_world(1, 1);
     add_codec(w, &coins);
     w->c.repeats = 20;
@@ -96,7 +92,6 @@ static void a_random_codec_is_measured_as_one(void **state)
 
 static void too_little_memory_costs_pooled_order_statistics(void **state)
 {
-    (void)state;
     static const struct {
         uint64_t memory;
         RecordLevel reach;
@@ -123,28 +118,10 @@ static void too_little_memory_costs_pooled_order_statistics(void **state)
     open_world(1, 1);
 }
 
-static void without_distances_a_third_of_the_memory_suffices(void **state)
-{
-    (void)state;
-    for (unsigned less = 0; less < 2; less++) {
-        World *w = open_world(1, 1);
-        add_codec(w, &rounded);
-        w->c.memory = 4 * 71300 - less;
-        w->c.without_distances = true;
-        check(compare_reach(&w->list, w->c.memory, false) == (less ? LEVEL_VECTOR : LEVEL_RUN));
-        run(w);
-        check(isnan(value(kept(w, 3, 0), "elem_error_big")) == (less > 0));
-        check(isnan(value(kept(w, 3, 0), "wasserstein")));
-        close_world(state);
-    }
-    open_world(1, 1);
-}
-
 /* With enough memory, the values of all steps are sorted together for the record of the whole run. The
  * metrics of single steps must be the same as with little memory. */
 static void memory_does_not_change_what_both_have(void **state)
 {
-    (void)state;
     World *w = open_world(2, 1);
     add_codec(w, &coins);
     run(w);
@@ -165,7 +142,6 @@ static void memory_does_not_change_what_both_have(void **state)
 
 static void empty_and_single_vectors_are_measured(void **state)
 {
-    (void)state;
     World *w = open_world(1, 1);
     add_codec(w, &coins);
     w->vector[0].shape = shape_vector(0);
@@ -193,7 +169,6 @@ static Status count_distances(void *data, const Record *r, Error *err)
 /* Of vectors with n elements, Wasserstein distances are measured for 2^23 / n repeats, but at least five. */
 static void long_vectors_have_fewer_distances(void **state)
 {
-    (void)state;
     World *w = open_world(1, 1);
     static const size_t long_sizes[VECTORS] = {2000000, 1200000, 1000};
     add_codec(w, &coins);
@@ -212,7 +187,6 @@ static void long_vectors_have_fewer_distances(void **state)
 /* Without timing, each repeat is encoded only once. All metrics other than times must be the same. */
 static void without_a_clock_all_but_times_is_the_same(void **state)
 {
-    (void)state;
     World *w = open_world(1, 1);
     add_codec(w, &coins);
     add_codec(w, &rounded);
@@ -237,7 +211,6 @@ static const struct CMUnitTest tests[] = {
     WORLD_TEST(threads_do_not_change_figures),
     WORLD_TEST(a_random_codec_is_measured_as_one),
     WORLD_TEST(too_little_memory_costs_pooled_order_statistics),
-    WORLD_TEST(without_distances_a_third_of_the_memory_suffices),
     WORLD_TEST(memory_does_not_change_what_both_have),
     WORLD_TEST(empty_and_single_vectors_are_measured),
     WORLD_TEST(long_vectors_have_fewer_distances),

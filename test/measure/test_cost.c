@@ -8,39 +8,17 @@ static Error err;
 
 static int open_arena(void **state)
 {
-    (void)state;
     a = arena_open(0);
     return 0;
 }
 
 static int close_arena(void **state)
 {
-    (void)state;
     arena_close(a);
     return 0;
 }
 
 /* ---- links ---- */
-
-static void presets_are_what_they_say(void **state)
-{
-    static const struct {
-        const char *name;
-        double alpha, beta;
-    } known[] = {{"lan1g", 1e-4, 1.25e8},          {"lan10g", 5e-5, 1.25e9},
-                 {"lan25g", 2.5e-5, 3.125e9},      {"lan100g", 1e-5, 1.25e10},
-                 {"wan100m", 2e-2, 1.25e7},        {"edge20m", 3e-2, 2.5e6},
-                 {"ec2-g2.2xlarge", 2e-4, 1.25e8}, {"ec2-m5.4xlarge", 6e-5, 1.25e9}};
-    (void)state;
-    for (size_t i = 0; i < countof(known); i++) {
-        Link l;
-        check_ok(link_read(&l, known[i].name, a, &err), &err);
-        assert_string_equal(l.name, known[i].name);
-        check_rel(l.latency, known[i].alpha, 1e-12);
-        check_rel(l.bandwidth, known[i].beta, 1e-12);
-    }
-    check(!links[countof(known)].name);
-}
 
 static void links_of_ones_own_are_read(void **state)
 {
@@ -71,9 +49,8 @@ static void links_of_ones_own_are_read(void **state)
                {"alpha", "no such preset"},
                {"lan10", "no such preset"},
                {"", "no such preset"},
-               {"link.csv", "want JSON"}};
+               {"link.csv", "no such preset"}};
     Link l, again;
-    (void)state;
     for (size_t i = 0; i < countof(good); i++) {
         check_ok(link_read(&l, good[i].text, a, &err), &err);
         check_near(l.latency, good[i].alpha, 1e-18);
@@ -103,7 +80,6 @@ static double seconds(Topology topology, double workers, double rounds, double e
 
 static void exchanges_take_what_their_messages_take(void **state)
 {
-    (void)state;
     check_rel(seconds(TOPOLOGY_PS, 4, 1, 0), 1.202, 1e-12);
     check_rel(seconds(TOPOLOGY_ALLGATHER, 4, 1, 0), 0.303, 1e-12);
     check_rel(seconds(TOPOLOGY_RING, 4, 1, 0), 0.156, 1e-12);
@@ -114,7 +90,6 @@ static void exchanges_take_what_their_messages_take(void **state)
 
 static void one_worker_has_nobody_to_send_to_but_a_server(void **state)
 {
-    (void)state;
     check_rel(seconds(TOPOLOGY_PS, 1, 1, 0), 0.302, 1e-12);
     check(seconds(TOPOLOGY_ALLGATHER, 1, 1, 0) == 0);
     check(seconds(TOPOLOGY_RING, 1, 1, 0) == 0);
@@ -123,7 +98,6 @@ static void one_worker_has_nobody_to_send_to_but_a_server(void **state)
 
 static void each_round_waits_again_and_a_server_answers_it(void **state)
 {
-    (void)state;
     check_rel(seconds(TOPOLOGY_PS, 4, 2, 4e4), 1.204 + 0.16, 1e-12);
     check_rel(seconds(TOPOLOGY_ALLGATHER, 4, 2, 4e4), 0.306, 1e-12);
     check_rel(seconds(TOPOLOGY_RING, 4, 2, 4e4), 0.162, 1e-12);
@@ -164,7 +138,6 @@ static void check_times(const Iteration *it, double bandwidth, double encode, do
 static void parts_follow_one_another(void **state)
 {
     Iteration it = two_workers(TOPOLOGY_ALLGATHER, false, false);
-    (void)state;
     /* all-gather: each worker sends one message of 300 bytes. Each worker decodes two payloads in 0.15 s each,
      * and adds the two estimates in 0.2 s. */
     check_times(&it, 100, 0.3, 3.5, 0.5, 7.3);
@@ -187,7 +160,6 @@ static void a_ring_adds_a_share_and_a_tree_level_by_level(void **state)
     /* a layer takes 1 s to decode, and 15 s to merge the payloads of all 16 workers */
     const CostLayer l = {.decode = 1, .merge = 15};
     Iteration it = {.layer = &l, .layers = 1, .rounds = 1, .workers = 16, .adds = true};
-    (void)state;
     const double want[] = {16, 16, 1 + 15. / 16, 5};
     for (int t = 0; t < 4; t++) {
         it.topology = (Topology)t;
@@ -211,7 +183,6 @@ static void a_ring_adds_a_share_and_a_tree_level_by_level(void **state)
 static void with_overlap_layers_travel_while_others_are_computed(void **state)
 {
     Iteration it = two_workers(TOPOLOGY_ALLGATHER, false, true);
-    (void)state;
     check_times(&it, 100, 0.3, 4, 0.5, 6.9);
     it.latency = 0;
     /* with infinite bandwidth, sending takes no time */
@@ -223,7 +194,6 @@ static void with_overlap_layers_travel_while_others_are_computed(void **state)
 
 static void an_iteration_never_takes_less_than_its_processor(void **state)
 {
-    (void)state;
     for (int t = 0; t < 4; t++)
         for (double b = 1; b < 1e6; b *= 10) {
             const Iteration it = two_workers((Topology)t, topology_adds((Topology)t), true);
@@ -252,7 +222,6 @@ static void sizes_of_more_workers_go_on_by_doublings(void **state)
                             .merge_se = 0.5,
                             .bytes_se = 2,
                             .merged_se = 1};
-    (void)state;
     const CostLayer l = cost_more_workers(&half, &full, 16, 64),
                     odd = cost_more_workers(&half, &full, 16, 33);
     check(l.n == 8 && l.encode == 3 && l.decode == 4 && l.bytes == 12 && l.early == 3);
@@ -287,7 +256,6 @@ static void errors_of_independent_parts_add_in_squares(void **state)
     CostLayer scratch[4];
     Iteration it = two_workers(TOPOLOGY_ALLGATHER, false, false),
               plain = two_workers(TOPOLOGY_RING, true, false);
-    (void)state;
     it.layer = layer;
     const CostFigures f = cost_figures(&it, &plain, 100),
                       se = cost_errors(&it, &plain, false, 0.01, 100, scratch);
@@ -309,7 +277,6 @@ static void one_codec_beside_itself_gains_nothing_and_the_unknown_stays_unknown(
 {
     CostLayer layer[] = {two_layers[0], two_layers[1]}, scratch[4];
     Iteration it = two_workers(TOPOLOGY_RING, true, false);
-    (void)state;
     layer[1].encode_se = 0.01;
     it.layer = layer;
     check(cost_errors(&it, &it, true, 0, 100, scratch).speedup == 0);
@@ -348,7 +315,6 @@ static Iteration of(const CostLayer *layer, Topology topology, double workers, d
 static void break_even_is_where_both_cost_the_same(void **state)
 {
     static const Topology plain[] = {TOPOLOGY_PS, TOPOLOGY_RING, TOPOLOGY_RING, TOPOLOGY_TREE};
-    (void)state;
     set_pair(1. / 100, 2e-3);
     for (int t = 0; t < 4; t++)
         for (int overlap = 0; overlap < 2; overlap++) {
@@ -380,7 +346,6 @@ static Pays pays(Topology topology, double workers, double latency, double *b)
 static void what_has_no_break_even_says_which_way(void **state)
 {
     double b = 1;
-    (void)state;
     set_pair(0.5, 0);
     check(pays(TOPOLOGY_RING, 4, 1e-5, &b) == PAYS_ALWAYS && isnan(b));
     /* a single worker sends nothing, so compression never pays */
@@ -404,7 +369,6 @@ static void an_allgather_loses_to_a_ring_once_its_ratio_is_over_two_in_p(void **
 {
     static const double ratios[] = {1. / 2, 1. / 4, 1. / 32, 1. / 100};
     double b;
-    (void)state;
     for (size_t i = 0; i < countof(ratios); i++) {
         const double most = 2 / ratios[i];
         set_pair(ratios[i], 0);
@@ -416,7 +380,6 @@ static void an_allgather_loses_to_a_ring_once_its_ratio_is_over_two_in_p(void **
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(presets_are_what_they_say),
         cmocka_unit_test(links_of_ones_own_are_read),
         cmocka_unit_test(exchanges_take_what_their_messages_take),
         cmocka_unit_test(one_worker_has_nobody_to_send_to_but_a_server),

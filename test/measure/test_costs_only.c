@@ -127,7 +127,6 @@ static void check_errors(const Tally *all, const Tally *some)
 
 static void sizes_and_errors_are_those_of_a_full_comparison(void **state)
 {
-    (void)state;
     Run *all = run_all(false, 0), *some = run_all(true, 0);
     for (size_t k = 0; k < countof(specs); k++)
         for (size_t place = 0; place < PLACES; place++) {
@@ -141,7 +140,6 @@ static void sizes_and_errors_are_those_of_a_full_comparison(void **state)
 /* With one draw of a random codec without a closed form nothing tells its variance from its bias. */
 static void one_draw_beside_a_closed_form_has_no_standard_error(void **state)
 {
-    (void)state;
     Run *some = run_all(true, 0);
     const Tally *qsgd = &some->kept[2][0], *eden = &some->kept[3][0];
     check(qsgd->decoded == 1 && isnan(figure(qsgd, "relative_error_se")));
@@ -151,7 +149,6 @@ static void one_draw_beside_a_closed_form_has_no_standard_error(void **state)
 
 static void merged_sizes_are_those_of_a_full_merge(void **state)
 {
-    (void)state;
     Run *all = run_all(false, 5), *some = run_all(true, 5);
     size_t shared = 0;
     for (size_t k = 0; k < countof(specs); k++) {

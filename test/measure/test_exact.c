@@ -108,7 +108,6 @@ static bool is_exact(const Result *r, size_t m)
 
 static void what_is_called_exact_is_the_same_for_every_seed(void **state)
 {
-    (void)state;
     static Result r[RUNS];
     size_t wrong = 0;
     for (size_t k = 0; k < spec_count; k++)

@@ -103,7 +103,6 @@ static Status keep(void *data, const Record *r, Error *err)
 
 static void records_hold_the_closed_forms_and_their_sums(void **state)
 {
-    (void)state;
     for (size_t k = 0; k < countof(cases); k++) {
         Error err = {0};
         Arena *a = arena_open(0);
@@ -182,7 +181,6 @@ static void compare_one(const char *spec, Shape shape, size_t repeats,
 static void a_form_that_depends_on_draws_is_averaged(void **state)
 {
     double ratio = 0;
-    (void)state;
     compare_one("rotated:bits=2", shape_vector(sizes[1]), 10, keep_ratio, &ratio);
     check_rel(ratio, 1, 0.01);
 }
@@ -204,7 +202,6 @@ static Status keep_sizes(void *data, const Record *r, Error *err)
 static void the_size_of_drawn_atoms_is_exact(void **state)
 {
     double some = 0, more = 0;
-    (void)state;
     const Shape shape = {.rank = 2, .dim = {25, 40}, .n = 1000};
     compare_one("svd:rank=4", shape, 4, keep_sizes, &some);
     compare_one("svd:rank=4", shape, 7, keep_sizes, &more);

@@ -28,7 +28,6 @@ static void exact_times_give_back_their_link(void **state)
 {
     LinkPoint p[POINTS];
     LinkFit f;
-    (void)state;
     make_points(p, 0, 0);
     check_ok(link_fit(&f, p, POINTS, &err), &err);
     check_rel(f.latency, 40e-6, 1e-12);
@@ -55,7 +54,6 @@ static void no_other_link_is_nearer(void **state)
 {
     LinkPoint p[POINTS];
     LinkFit f;
-    (void)state;
     make_points(p, 0.2, 7);
     check_ok(link_fit(&f, p, POINTS, &err), &err);
     const double least = squares(p, f.latency, f.bandwidth);
@@ -77,7 +75,6 @@ static void intervals_hold_the_link_as_often_as_they_say(void **state)
     enum { DRAWS = 4000 };
     const double t = t_quantile(0.05, POINTS - 2);
     int missed_latency = 0, missed_bandwidth = 0;
-    (void)state;
     for (int i = 0; i < DRAWS; i++) {
         LinkPoint p[POINTS];
         LinkFit f;
@@ -96,7 +93,6 @@ static void a_latency_is_never_negative(void **state)
     const LinkPoint p[] = {{1, 1e3, 1e-5}, {1, 2e3, 3e-5}, {1, 4e3, 8e-5}};
     LinkFit f;
     double y = 0, yy = 0;
-    (void)state;
     for (size_t i = 0; i < countof(p); i++) {
         y += p[i].bytes / p[i].seconds;
         yy += p[i].bytes / p[i].seconds * p[i].bytes / p[i].seconds;
@@ -105,15 +101,6 @@ static void a_latency_is_never_negative(void **state)
     check(f.latency == 0 && isnan(f.latency_se));
     check_rel(f.bandwidth, yy / y, 1e-12);
     check(f.bandwidth_se > 0);
-}
-
-static void times_that_do_not_grow_have_no_bandwidth(void **state)
-{
-    const LinkPoint falls[] = {{1, 1e3, 3e-3}, {1, 1e5, 2e-3}, {1, 1e6, 1e-3}};
-    LinkFit f;
-    (void)state;
-    check(link_fit(&f, falls, countof(falls), &err) == ERR_NUMERIC);
-    check(strstr(err.text, "do not grow"));
 }
 
 /* ---- files ---- */
@@ -138,38 +125,12 @@ static const char *write_file(const char *schema, const char *rows)
 static void a_file_has_the_fit_of_all_exchanges(void **state)
 {
     Link l;
-    (void)state;
     a = arena_open(0);
     const char *path = write_file("atomo-link/1", OTHERS ALL("\"alpha_ms\": 0.25, \"beta_gbps\": 1.5"));
     check_ok(link_read(&l, path, a, &err), &err);
     check_rel(l.latency, 0.25e-3, 1e-12);
     check_rel(l.bandwidth, 1.5e9, 1e-12);
     assert_string_equal(l.name, path);
-    arena_close(a);
-}
-
-static void other_files_are_refused(void **state)
-{
-    static const char *const rows[] = {
-        "",
-        "{\"record\": \"fit\", \"exchange\": \"ring\", \"alpha_ms\": 7, \"beta_gbps\": 7}",
-        ALL("\"alpha_ms\": 0.25"),
-        ALL("\"alpha_ms\": null, \"beta_gbps\": 1"),
-        ALL("\"alpha_ms\": \"1\", \"beta_gbps\": 1"),
-        ALL("\"alpha_ms\": -1, \"beta_gbps\": 1"),
-        ALL("\"alpha_ms\": 1, \"beta_gbps\": 0")};
-    Link l;
-    (void)state;
-    a = arena_open(0);
-    for (size_t i = 0; i < countof(rows); i++) {
-        check(link_read(&l, write_file("atomo-link/1", rows[i]), a, &err) == ERR_CORRUPT);
-        check(strstr(err.text, "link.json: no fit of a link") && strstr(err.hint, "atomo-bench link -o"));
-    }
-    const char *path = write_file("atomo-cost/1", ALL("\"alpha_ms\": 1, \"beta_gbps\": 1"));
-    check(link_read(&l, path, a, &err) == ERR_CORRUPT);
-    file_save(path, "{", 1);
-    check(link_read(&l, path, a, &err) == ERR_CORRUPT);
-    check(link_read(&l, in_scratch("none.json"), a, &err) == ERR_IO);
     arena_close(a);
 }
 
@@ -180,9 +141,7 @@ int main(void)
         cmocka_unit_test(no_other_link_is_nearer),
         cmocka_unit_test(intervals_hold_the_link_as_often_as_they_say),
         cmocka_unit_test(a_latency_is_never_negative),
-        cmocka_unit_test(times_that_do_not_grow_have_no_bandwidth),
         cmocka_unit_test(a_file_has_the_fit_of_all_exchanges),
-        cmocka_unit_test(other_files_are_refused),
     };
     return cmocka_run_group_tests(tests, scratch_open, scratch_close) ? 1 : 0;
 }

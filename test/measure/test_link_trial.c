@@ -88,7 +88,6 @@ static void exchanges_carry_the_bytes_of_the_model(void **state)
     static const double messages[TRIALS] = {1, 2, 4}, bytes[TRIALS] = {1, 2, 4. / 3};
     LinkTrial t = {.net = &ranks, .sizes = &sizes, .repeats = 5, .progress = check_bytes, .data = &last};
     Arena *a = arena_open(0);
-    (void)state;
     const Status status = link_trial(&t, a, &err);
     /* there may be no bandwidth, since the made-up ranks take no time */
     check(status == OK || status == ERR_NUMERIC);
@@ -113,7 +112,6 @@ static void a_stop_ends_the_measurements(void **state)
 {
     LinkTrial t = {.net = &ranks, .sizes = &sizes, .repeats = 3, .progress = stop};
     Arena *a = arena_open(0);
-    (void)state;
     ranks.failed = false;
     check(link_trial(&t, a, &err) == ERR_STOPPED && t.times == 2);
     check(ranks.failed); /* so no rank is ended by another's exit code */

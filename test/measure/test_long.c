@@ -71,7 +71,6 @@ static Bench by_hand(const Bench *b, const Codec *codec, Arena *a, Error *err)
 
 static void a_long_vector_has_the_measures_of_its_estimates(void **state)
 {
-    (void)state;
     const char *spec = "qsgd:bits=2";
     const Codec *codec;
     Arena *a = arena_open(0);

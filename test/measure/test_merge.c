@@ -158,7 +158,6 @@ static void a_merge_of_one_worker_is_a_comparison(void **state)
 {
     static const char *const figures[] = {"bytes",          "mse",          "relative_error", "wasserstein",
                                           "elem_error_big", "entropy_bits", "raw_fallbacks",  "cosine"};
-    (void)state;
     for (size_t s = 0; s < countof(varied); s++) {
         Bench one, plain;
         open_bench(&one, varied[s], 1, 700, 3);
@@ -234,7 +233,6 @@ static double error_by_hand(Bench *b, size_t workers, double *bytes)
 static void the_average_is_that_of_every_payload_decoded(void **state)
 {
     static const size_t numbers[] = {2, 8, 9, 23};
-    (void)state;
     for (size_t s = 0; s < countof(varied); s++)
         for (size_t i = 0; i < countof(numbers); i++) {
             Bench b;
@@ -269,7 +267,6 @@ static void a_mean_over_senders_has_its_own_bias(void **state)
                 {"chunktopk:k=16,chunk=64", AVERAGE_ALL, 4},
                 {"ef+chunktopk:k=16,chunk=64", AVERAGE_AUTO, 16},
                 {"none", AVERAGE_AUTO, 1}};
-    (void)state;
     for (size_t i = 0; i < countof(rows); i++) {
         Bench b;
         open_bench(&b, rows[i].spec, 4, 640, 64);
@@ -292,7 +289,6 @@ static void votes_are_counted_over_all_batches(void **state)
     static double g[N];
     Bench b;
     double want = 0;
-    (void)state;
     open_bench(&b, "sign", WORKERS, N, 0);
     check_ok(run_bench(&b), &b.err);
     for (size_t w = 0; w < WORKERS; w++) {
@@ -314,7 +310,6 @@ static void votes_are_counted_over_all_batches(void **state)
 
 static void what_does_not_merge_has_no_aggregate(void **state)
 {
-    (void)state;
     for (size_t s = 0; s < countof(varied); s++) {
         Bench b;
         open_bench(&b, varied[s], 10, 700, 0);
@@ -339,7 +334,6 @@ static void the_variance_of_an_average_is_one_pth(void **state)
                 {"entry:ratio=0.1", 0.05},  {"randk:ratio=0.1,shared=off", 0.05},
                 {"svd:rank=1", 0.15},       {"joint:bits=2", 0.1},
                 {"terngrad:share=on", 0.05}};
-    (void)state;
     for (size_t s = 0; s < countof(rows); s++) {
         Bench one, many;
         open_bench(&one, rows[s].spec, 1, 700, 0);
@@ -367,7 +361,6 @@ static void a_draw_that_all_share_does_not_average_out(void **state)
         size_t rows;
         double times;
     } rows[] = {{"randk:ratio=0.1", 1, 9}, {"lowrank:rank=8", 20, 4.5}};
-    (void)state;
     for (size_t s = 0; s < countof(rows); s++)
         for (size_t workers = 1; workers <= 16; workers *= 4) {
             Bench b;
@@ -388,7 +381,6 @@ static void a_draw_that_all_share_does_not_average_out(void **state)
 static void sizes_are_means_over_workers_and_repeats(void **state)
 {
     static const char *const specs[] = {"powersgd", "randk:ratio=0.1", "lowrank:rank=8", "none"};
-    (void)state;
     for (size_t s = 0; s < countof(specs); s++)
         for (size_t workers = 0; workers <= 6; workers += 3) {
             Bench one, more;
@@ -417,7 +409,6 @@ static void the_error_of_a_mean_is_that_of_a_merge(void **state)
 {
     static const char *const specs[] = {"topk:ratio=0.1", "qsgd:bits=2",    "randk:ratio=0.5", "powersgd",
                                         "countsketch",    "drive:scale=mse", "minmax:bits=2,rounding=stochastic"};
-    (void)state;
     for (size_t s = 0; s < countof(specs); s++)
         for (size_t workers = 4; workers <= 16; workers *= 4) {
             Bench one, many;
@@ -438,7 +429,6 @@ static void the_error_of_a_mean_is_that_of_a_merge(void **state)
  * mean, whose workers have different rests. */
 static void shared_draws_on_different_rests_have_no_closed_form(void **state)
 {
-    (void)state;
     for (size_t workers = 1; workers <= 3; workers += 2) {
         Bench b;
         open_bench(&b, "induced:with=randk:ratio=0.3+topk:ratio=0.1", workers, 700, 0);
@@ -454,7 +444,6 @@ static void shared_draws_on_different_rests_have_no_closed_form(void **state)
 
 static void threads_change_nothing(void **state)
 {
-    (void)state;
     for (size_t s = 0; s < countof(varied); s += 3) {
         Bench one, two;
         open_bench(&one, varied[s], 3, 70000, 3);
@@ -472,36 +461,12 @@ static void threads_change_nothing(void **state)
     }
 }
 
-static void gradients_that_cannot_be_read_and_stops_end_it(void **state)
-{
-    Bench b;
-    (void)state;
-    for (size_t at = 1; at <= 16; at++) {
-        open_bench(&b, "qsgd", 4, 700, 0);
-        b.fail_at = at; /* 4 loads each for percentiles, the mean gradient and payloads */
-        check(run_bench(&b) == (at <= 12 ? ERR_IO : OK));
-        check(at > 12 || !strcmp(b.err.text, "gone"));
-        close_bench(&b);
-        open_bench(&b, "joint", 4, 700, 0);
-        b.fail_at = at; /* making the plan takes 4 more loads */
-        check(run_bench(&b) == ERR_IO);
-        close_bench(&b);
-    }
-    open_bench(&b, "topk", 100, 700, 0);
-    b.stop_at = 150;
-    stopping = &b;
-    check(run_bench(&b) == ERR_STOPPED && b.loads == 150);
-    stopping = NULL;
-    close_bench(&b);
-}
-
 /* Top-k takes scratch memory to find the k largest elements: at least an index for each. A merge adds its
  * own memory to the codec's. */
 static void scratch_memory_is_counted(void **state)
 {
     enum { N = 20000, K = N / 10 };
     double scratch[2];
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         Bench b;
         open_bench(&b, "topk:ratio=0.1", i ? 4 : 0, N, 100);
@@ -528,7 +493,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(shared_draws_on_different_rests_have_no_closed_form),
     cmocka_unit_test(threads_change_nothing),
     cmocka_unit_test(scratch_memory_is_counted),
-    cmocka_unit_test(gradients_that_cannot_be_read_and_stops_end_it),
 };
 
 CHECK_MAIN(tests)

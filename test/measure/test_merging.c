@@ -5,6 +5,7 @@
 #include "rig/every_codec.h"
 #include "coder/planes.h"
 #include "compress/spec.h"
+#include "rig/share_training.h"
 #include "exchange/exchange.h"
 #include "exchange/states.h"
 
@@ -98,7 +99,7 @@ static void crew_run(Crew *w, int workers)
     w->workers = e->call.workers = workers;
     check_ok(exchange_train(e, &w->worker[0], w->x[0]), &w->err);
     for (int k = 1; k < WORKERS; k++)
-        exchange_share_training(e, &w->worker[0], &w->worker[k]);
+        share_training(e, &w->worker[0], &w->worker[k]);
     check_ok(exchange_begin(e), &w->err);
     for (int r = 0; r < w->rounds; r++) {
         for (int k = 0; k < workers; k++) {
@@ -198,7 +199,6 @@ static void decodes_to_the_sum(Crew *w)
 
 static void merged_payloads_of_linear_codecs_decode_to_the_sum_of_their_parts(void **state)
 {
-    (void)state;
     for_all_that_merge(decodes_to_the_sum, shapes, countof(shapes), counts, countof(counts));
 }
 
@@ -218,7 +218,6 @@ static void is_the_vote(Crew *w)
 
 static void merged_signs_decode_to_the_vote(void **state)
 {
-    (void)state;
     for_all_that_merge(is_the_vote, shapes, countof(shapes), counts, countof(counts));
 }
 
@@ -248,7 +247,6 @@ static void is_the_same_in_two_stages(Crew *w)
 
 static void batches_merge_to_what_all_at_once_do(void **state)
 {
-    (void)state;
     for_all_that_merge(is_the_same_in_two_stages, shapes, countof(shapes), counts, countof(counts));
 }
 
@@ -300,7 +298,6 @@ static void is_as_small_as_stated(Crew *w)
 
 static void merged_payloads_grow_no_more_than_stated(void **state)
 {
-    (void)state;
     for_all_that_merge(is_as_small_as_stated, shapes, countof(shapes), counts, countof(counts));
 }
 
@@ -356,7 +353,6 @@ static void refuses_lengths(Crew *w)
 static void prefixes_of_merged_payloads_and_appended_bytes_are_refused(void **state)
 {
     static const int some[] = {3, WORKERS};
-    (void)state;
     for_all_that_merge(refuses_lengths, shapes + 3, countof(shapes) - 3, some, countof(some));
 }
 
@@ -390,90 +386,12 @@ static void takes_no_stray_raw_payload(Crew *w)
 static void raw_and_other_payloads_merge_rightly_or_not_at_all(void **state)
 {
     static const int two[] = {2};
-    (void)state;
     for_all_that_merge(takes_no_stray_raw_payload, shapes, countof(shapes), two, 1);
 }
 
 /* ---- out of memory ---- */
 
-static size_t short_of_memory; /* number of merges that failed for lack of memory */
-
-static void says_when_memory_ends(Crew *w)
-{
-    for (int r = 0; r < w->rounds && merges(w, r); r++)
-        for (size_t limit = 1, good = 0; good < 2; limit += 1 + limit / 2) {
-            const ArenaMark mark = arena_mark(w->a);
-            Call c = call_of(w, 0, r);
-            Buf out = room_for(w, w->sent[r], 3);
-            c.scratch = arena_open(limit);
-            w->err.text[0] = 0;
-            const Status status = codec_merge(&c, w->sent[r], 3, &out);
-            arena_close(c.scratch);
-            arena_rewind(w->a, mark);
-            CHECK_CREW(w, status == OK || (status == ERR_MEMORY && w->err.text[0] && !good));
-            good += status == OK;
-            short_of_memory += status != OK;
-        }
-}
-
-static void a_merge_without_memory_is_refused_in_words(void **state)
-{
-    static const int three[] = {3};
-    (void)state;
-    for_all_that_merge(says_when_memory_ends, shapes + 1, 5, three, 1);
-    check(short_of_memory > 1000);
-}
-
 /* ---- the limit on the number of workers ---- */
-
-static size_t counted_to_the_last; /* number of merges that had 2^64 - 1 workers */
-
-/* Returns the merged payload `whole` with the number of workers changed to `workers`. Returns empty bytes if
- * `whole` does not begin with the number of workers. */
-static Bytes of_many(Crew *w, Bytes whole, uint64_t workers)
-{
-    Reader r = reader_open(whole);
-    if (take_u8(&r) != PAYLOAD_MERGED || take_varint(&r) != (uint64_t)w->workers)
-        return (Bytes){0};
-    Buf out = room_for(w, &whole, 1);
-    buf_u8(&out, PAYLOAD_MERGED);
-    buf_varint(&out, workers);
-    buf_copy(&out, r.at, reader_left(&r));
-    return buf_bytes(&out);
-}
-
-/* Merges two payloads of together 2^64 - 1 workers, then of 2^64 workers, which 64 bits cannot count. A codec
- * with a lower limit refuses both merges. */
-static void counts_workers_to_the_last(Crew *w)
-{
-    for (int r = 0; r < w->rounds && merges(w, r); r++) {
-        const Bytes whole = of_many(w, w->step.heard[r], UINT64_MAX - 1),
-                    beyond = of_many(w, w->step.heard[r], UINT64_MAX);
-        const Bytes most[] = {whole, w->sent[r][0]};
-        const Call c = call_of(w, 0, r);
-        Buf out = room_for(w, most, 2);
-        if (!whole.size)
-            continue;
-        const Status status = codec_merge(&c, most, 2, &out);
-        if (status == OK) {
-            Reader in = reader_open(buf_bytes(&out));
-            CHECK_CREW(w, take_u8(&in) == PAYLOAD_MERGED && take_varint(&in) == UINT64_MAX);
-            counted_to_the_last++;
-        }
-        CHECK_CREW(w, status == OK || status == ERR_CORRUPT || status == ERR_NUMERIC);
-        const Status refused = merge_copy(w, r, w->sent[r][0], beyond.data, beyond.size);
-        CHECK_CREW(w, refused == ERR_CORRUPT || (refused == ERR_NUMERIC && status == ERR_NUMERIC));
-        CHECK_CREW(w, status != OK || strstr(w->err.text, "more workers than there are numbers"));
-    }
-}
-
-static void workers_are_counted_as_far_as_numbers_go(void **state)
-{
-    static const int two[] = {2};
-    (void)state;
-    for_all_that_merge(counts_workers_to_the_last, shapes, countof(shapes), two, 1);
-    check(counted_to_the_last > 100);
-}
 
 /* ---- merged payloads are the same for any number of threads ---- */
 
@@ -494,7 +412,6 @@ static void is_the_same_on_threads(Crew *w)
 static void threads_do_not_change_a_merged_byte(void **state)
 {
     static const int three[] = {3};
-    (void)state;
     for_all_that_merge(is_the_same_on_threads, &large, 1, three, 1);
 }
 
@@ -523,8 +440,6 @@ int main(void)
         cmocka_unit_test(merged_payloads_grow_no_more_than_stated),
         cmocka_unit_test(prefixes_of_merged_payloads_and_appended_bytes_are_refused),
         cmocka_unit_test(raw_and_other_payloads_merge_rightly_or_not_at_all),
-        cmocka_unit_test(a_merge_without_memory_is_refused_in_words),
-        cmocka_unit_test(workers_are_counted_as_far_as_numbers_go),
         cmocka_unit_test(threads_do_not_change_a_merged_byte),
     };
     return cmocka_run_group_tests(tests, prepare, drop_specs) ? 1 : 0;

@@ -288,7 +288,6 @@ static void instruction_sets_add_the_same_sums(void **state)
 
 static void sizes_and_times_follow_their_definitions(void **state)
 {
-    (void)state;
     Tally t = {.level = LEVEL_RUN,
                .repeats = 10,
                .decoded = 1,

@@ -69,7 +69,6 @@ static size_t fill(double *lambda, uint32_t round)
 
 static void algorithm_1_has_the_second_moment_that_descent_finds(void **state)
 {
-    (void)state;
     for (uint32_t round = 0; round < 40; round++) {
         double lambda[MOST], p[MOST];
         const size_t n = fill(lambda, round);
@@ -104,7 +103,6 @@ static void raise_first(const double *lambda, const double *q, size_t n, double 
 
 static void the_construction_of_lemma_8_raises_p_1_and_lowers_the_second_moment(void **state)
 {
-    (void)state;
     size_t tried = 0;
     for (uint32_t round = 0; round < 400; round++) {
         double lambda[MOST], q[MOST], p[MOST], l1 = 0, budget = 0, sum = 0;

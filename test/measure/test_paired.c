@@ -19,7 +19,6 @@ static PairedDraws draws(const double *v, size_t count)
  * sqrt(t^2 + 2). */
 static void three_pairs_have_known_figures(void **state)
 {
-    (void)state;
     const double a[] = {11, 7, 103}, b[] = {10, 5, 100};
     const Paired d = paired_difference(draws(a, 3), draws(b, 3));
     check(d.pairs == 3 && !d.exact && d.difference == 2);
@@ -33,7 +32,6 @@ static void three_pairs_have_known_figures(void **state)
 
 static void a_codec_without_draws_is_a_constant(void **state)
 {
-    (void)state;
     const double a[] = {1, 2, 3}, five = 5;
     const Paired d = paired_difference((PairedDraws){&five, 1, false}, draws(a, 3));
     check(d.difference == 3 && d.pairs == 3 && !d.exact);
@@ -42,7 +40,6 @@ static void a_codec_without_draws_is_a_constant(void **state)
 
 static void no_interval_where_pairs_do_not_differ(void **state)
 {
-    (void)state;
     const double a[] = {1, 2, 3}, b[] = {3, 4, 5}, near[] = {1 + 1e-15, 2, 3 - 1e-15}, two = 2, five = 5;
     const Paired same = paired_difference(draws(a, 3), draws(b, 3));
     check(same.difference == -2 && same.se == 0 && isnan(same.low) && isnan(same.high) && isnan(same.p));
@@ -57,7 +54,6 @@ static void no_interval_where_pairs_do_not_differ(void **state)
 
 static void repeats_without_a_value_are_left_out(void **state)
 {
-    (void)state;
     const double a[] = {11, NAN, 7, 103, 8}, b[] = {10, 1, 5, 100, NAN}, none[] = {NAN, NAN};
     const Paired d = paired_difference(draws(a, 5), draws(b, 5));
     check(d.pairs == 3 && d.difference == 2);
@@ -87,7 +83,6 @@ static double normal(uint64_t at)
 
 static void normal_pairs_alarm_at_the_level(void **state)
 {
-    (void)state;
     double a[REPEATS], b[REPEATS];
     size_t alarms = 0, outside = 0;
     for (uint64_t e = 0; e < EXPERIMENTS; e++) {
@@ -150,7 +145,6 @@ static Paired pair_metric(const Pairs *p, size_t metric)
  * draws. So at the 5 % level, about 5 % of the experiments may find a difference. */
 static void codecs_of_equal_expectation_alarm_at_the_level(void **state)
 {
-    (void)state;
     static const char *const spec[2] = {"randk:ratio=0.1", "randk:ratio=0.1,shared=off"};
     Pairs p;
     size_t alarms[countof(compared)] = {0}, outside[countof(compared)] = {0};
@@ -183,7 +177,6 @@ static double unpaired_se(const Pairs *p, size_t metric)
 
 static void another_lossless_code_has_no_other_error(void **state)
 {
-    (void)state;
     static const char *const spec[2] = {"qsgd:bits=4,code=rans", "qsgd:bits=4,code=elias"};
     Pairs p;
     compare_specs(&p, spec, 5);
@@ -200,7 +193,6 @@ static void another_lossless_code_has_no_other_error(void **state)
 /* The codecs have buckets of 500 and 512 elements, so different norms, but draw the same random numbers. */
 static void shared_coins_shorten_the_interval(void **state)
 {
-    (void)state;
     static const char *const spec[2] = {"qsgd:bits=1,bucket=500", "qsgd:bits=1,bucket=512"};
     Pairs p;
     compare_specs(&p, spec, 5);

@@ -13,7 +13,6 @@
 
 static void sizes_and_their_errors_follow_their_definitions(void **state)
 {
-    (void)state;
     static const struct {
         const char *name;
         double value;
@@ -170,7 +169,6 @@ static void an_unseen_variance_along_the_gradient_widens_the_cosine(void **state
     static const struct {
         double weighted, factor;
     } cases[] = {{0, 1}, {0.5 / 3, 1}, {1, 1.7320508075688772}, {100. / 3, 2}};
-    (void)state;
     for (int r = 0; r < 4; r++) {
         error[r][E_DOT] = 1 + r % 2;
         error[r][E_NORM] = 1 + r;
@@ -195,7 +193,6 @@ static void an_unseen_variance_along_the_gradient_widens_the_cosine(void **state
 static void a_variance_that_the_repeats_lack_widens_the_gain(void **state)
 {
     static double error[4][E_SUMS];
-    (void)state;
     for (int r = 0; r < 4; r++) {
         error[r][E_SIGNED] = 1 + r % 2;
         error[r][E_SQUARES] = 1 + r;
@@ -272,7 +269,6 @@ static void a_constant_share_of_entropy_is_certain(void **state)
                .expected = NAN,
                .spread_known = true,
                .error = varied};
-    (void)state;
     check(value(&t, "coding_efficiency") == 0.75 && !(value(&t, "coding_efficiency_se") > 0));
     t.entropy_sizes = 0; /* independent: the relative errors add in squares */
     check_rel(value(&t, "coding_efficiency_se"), 0.75 * hypot(60. / 3000, 10. / 500) / 5, 1e-12);
@@ -294,7 +290,6 @@ static void equal_repeats_of_a_codec_with_variance_have_no_standard_error(void *
                .expected = 9,
                .gradient[G_SQUARES] = 4,
                .error = error};
-    (void)state;
     for (size_t i = 0; i < countof(names); i++)
         check(isnan(value(&t, names[i])));
     t.expected = 0;
@@ -309,7 +304,6 @@ static void equal_repeats_of_a_codec_with_variance_have_no_standard_error(void *
  * degrees of freedom, not 9. The test statistic t is 1, and its p-value was computed by SciPy. */
 static void long_tails_leave_few_degrees_of_freedom(void **state)
 {
-    (void)state;
     static double error[10][E_SUMS];
     Tally t = {.repeats = 10,
                .decoded = 10,

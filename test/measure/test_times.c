@@ -133,7 +133,6 @@ static void check_times(size_t workers, const char *const *field, const double *
 
 static void times_are_those_of_a_clock_outside_of_the_library(void **state)
 {
-    (void)state;
     check_times(0, fields, waits, TIMES);
 }
 
@@ -141,7 +140,6 @@ static void times_of_merges_are_of_one_encoding_and_of_all_decodings(void **stat
 {
     static const char *const field[] = {"encode_ms", "decode_each_ms"};
     static const double wait[] = {1e-3 * ENCODE_US, 1e-3 * DECODE_US * WORKERS};
-    (void)state;
     check_times(WORKERS, field, wait, countof(wait));
 }
 

@@ -221,7 +221,6 @@ static void check_names(VerifySubject *s, const Fault *fault, const char *const 
 
 static void faults_are_seen_by_the_statements_they_break_and_no_others(void **state)
 {
-    (void)state;
     for (size_t f = 0; f < countof(faults); f++) {
         const ArenaMark mark = arena_mark(scratch);
         const VerifyMethods methods = with_defaults(faults[f].methods);

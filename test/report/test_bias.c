@@ -54,7 +54,6 @@ static double (*drawn[SEEDS])[LAYER_CODECS]; /* `value` for each seed */
 
 static int draw_seeds(void **state)
 {
-    (void)state;
     layer_open(&world.layer, "conv1.weight", REPEATS, seeded, SEEDED, keep, &world);
     for (size_t s = 0; s < SEEDS; s++) {
         zero_values(&world);
@@ -66,7 +65,6 @@ static int draw_seeds(void **state)
 
 static int close_seeds(void **state)
 {
-    (void)state;
     layer_close(&world.layer);
     return 0;
 }
@@ -91,7 +89,6 @@ static double truth_of(const World *w, size_t codec, size_t m, const double *v)
  * probability 0.0004. A cosine with few atoms has a mean that is not normal, so its interval may hold more often. */
 static void intervals_hold_the_value_19_times_in_20(void **state)
 {
-    (void)state;
     static double v[countof(measured)][SEEDED][SEEDS], se[countof(measured)][SEEDED][SEEDS],
         half[countof(measured)][SEEDED][SEEDS];
     for (size_t s = 0; s < SEEDS; s++) {
@@ -130,7 +127,6 @@ static void intervals_hold_the_value_19_times_in_20(void **state)
  * half and twice the expected number of tests may call a codec biased. */
 static void unbiased_codecs_are_seldom_called_biased(void **state)
 {
-    (void)state;
     static const char *const test[] = {"bias_p", "gain_p", "gain_l1_p"};
     int tests = 0, below_5 = 0, below_1 = 0, families = 0;
     for (size_t s = 0; s < SEEDS; s++) {
@@ -176,7 +172,6 @@ static BiasRow judged(World *w, size_t repeats)
  * / (1 - e^-2) = 1.157. */
 static void a_bias_of_16_percent_is_found_or_said_to_be_too_small(void **state)
 {
-    (void)state;
     static const char *const spec[] = {"entry:budget=2,empty=resample"};
     World w;
     layer_open(&w.layer, "conv1.weight", 1000, spec, 1, keep, &w);
@@ -194,7 +189,6 @@ static void a_bias_of_16_percent_is_found_or_said_to_be_too_small(void **state)
  * down. */
 static void rounding_the_wrong_way_is_found_in_ten_draws(void **state)
 {
-    (void)state;
     enum { N = 512 };
     Arena *a = arena_open(0);
     Error err;
@@ -239,7 +233,6 @@ static void check_words(BiasRow row, const char *want)
 
 static void verdicts_say_what_would_have_shown(void **state)
 {
-    (void)state;
     check_words((BiasRow){.holm = 2.4e-5, .detectable = 0.1}, "biased (p = 2e-05)");
     check_words((BiasRow){.holm = 0, .detectable = 0.1}, "biased (p < 1e-300)");
     check_words((BiasRow){.holm = 0.3, .detectable = 0.1234}, "none seen (about 10 % would show)");
@@ -255,7 +248,6 @@ static void verdicts_say_what_would_have_shown(void **state)
  * so nearly no bias seemed to escape. */
 static void few_repeats_give_no_verdict(void **state)
 {
-    (void)state;
     for (size_t repeats = 1; repeats <= BIAS_REPEATS; repeats++) {
         BiasRow row = {.p = {0.5, 0.5, 1e-9}, .se = {0.1, 0.1}, .freedom = {NAN, NAN}, .mse = 2, .variance = 2};
         Arena *a = arena_open(0);
@@ -276,7 +268,6 @@ static void few_repeats_give_no_verdict(void **state)
  * that along the signs is known where its freedom is R or more. */
 static void what_would_show_counts_all_tests_of_the_table(void **state)
 {
-    (void)state;
     enum { R = 8 };
     BiasRow row[3] = {{.p = {0.5, 0.4, 0.3}, .se = {0.02, 0.02}, .freedom = {R - 1, R - 1}},
                       {.p = {0.6, 0.2, NAN}, .se = {0.03, NAN}, .freedom = {R - 1, NAN}},

@@ -13,14 +13,12 @@ static const char page_path[] = "docs/metrics.md";
 
 static void every_metric_is_a_field(void **state)
 {
-    (void)state;
     for (const Metric *m = metrics; m->name; m++)
         check(field_find(m->name));
 }
 
 static void every_field_is_found_under_its_name(void **state)
 {
-    (void)state;
     for (const Field *f = fields; f->name; f++) {
         check(*f->name && *f->heading && *f->meaning);
         check(f->name[strlen(f->name) - 1] == '_' || field_find(f->name) == f);
@@ -32,7 +30,6 @@ static void every_field_is_found_under_its_name(void **state)
 
 static void headings_have_units_and_numbers(void **state)
 {
-    (void)state;
     Arena *a = arena_open(0);
     assert_string_equal(field_heading("encode_ms", false, a), "encode, ms");
     assert_string_equal(field_heading("encode_ms", true, a), "encode ms");
@@ -78,7 +75,6 @@ static char *fields_page(Arena *a)
  * writes docs/metrics.md instead. */
 static void the_page_has_the_table(void **state)
 {
-    (void)state;
     Arena *a = arena_open(0);
     const char *want = fields_page(a);
     FILE *f = fopen(page_path, getenv("ATOMO_WRITE_DOCS") ? "w+" : "r");
@@ -122,7 +118,6 @@ static void check_explained(const char *page, const char *name, Arena *a)
 
 static void the_method_explains_every_field_of_a_comparison(void **state)
 {
-    (void)state;
     Arena *a = arena_open(0);
     Error err;
     char *page;

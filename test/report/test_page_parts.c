@@ -16,7 +16,6 @@ static const char *html_of(const char *s)
 
 static void text_cannot_leave_its_place(void **state)
 {
-    (void)state;
     assert_string_equal(html_of("<script>\"a\" & 'b'</script>"),
                         "&lt;script&gt;&quot;a&quot; &amp; &#39;b&#39;&lt;/script&gt;");
     assert_string_equal(html_of("\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"),
@@ -33,7 +32,6 @@ static void text_cannot_leave_its_place(void **state)
 
 static void pictures_are_base64(void **state)
 {
-    (void)state;
     static const char *const cases[][2] = {{"", ""},
                                            {"f", "Zg=="},
                                            {"fo", "Zm8="},
@@ -67,7 +65,6 @@ static const char *kind_of(const char *file, const char *text)
 
 static void results_are_known_by_schema_or_columns(void **state)
 {
-    (void)state;
     static const char *const cases[][2] = {
         {"compare", "step,tensor,compressor,repeats,bytes\n"},
         {"sweep", "tensor,compressor,repeats,rate,pareto\n"},
@@ -96,7 +93,6 @@ static void results_are_known_by_schema_or_columns(void **state)
 
 static void speedups_are_the_baselines_time_over_each_runs(void **state)
 {
-    (void)state;
     static const char run[] =
         "record,compressor,step,sim_seconds_to_0.5,bytes_to_0.5,sim_seconds_to_0.9\n"
         "step,none,1,,,\nsummary,svd,2,5,7,\nsummary,none,2,10,7,8\nsummary,none,2,99,7,99\n";

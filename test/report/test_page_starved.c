@@ -71,7 +71,6 @@ static Status show(void *data, Arena *arena, Error *error)
 static void results_are_drawn_and_shown_or_refused_for_want_of_memory(void **state)
 {
     size_t failures = 0;
-    (void)state;
     for (size_t i = 0; i < countof(results); i++) {
         char path[128];
         snprintf(path, sizeof path, "test/fuzz/corpus/%s", results[i]);
@@ -115,7 +114,6 @@ static Status write_page(void *data, Arena *arena, Error *error)
 static void a_page_is_written_or_refused_for_want_of_memory(void **state)
 {
     Job job = {.path = path_of("page.html")};
-    (void)state;
     put("compare.csv", "compressor,bytes,bytes_se,mse\nqsgd,100,2,0.5\nnone,400,0,0\nqsgd:bits=2,60,1,2\n");
     put("other.json",
         "{\"schema\": \"atomo-inspect/1\", \"meta\": {\"command\": \"x\"}, \"results\": [{\"tensor\": \"w\", "

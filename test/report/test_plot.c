@@ -48,7 +48,6 @@ static const char *data_of(size_t sample, const char *name)
 
 static void every_kind_is_tested_here(void **state)
 {
-    (void)state;
     size_t kinds = 0;
     while (plot_kinds[kinds])
         kinds++;
@@ -61,7 +60,6 @@ static void every_kind_is_tested_here(void **state)
 /* The caption stands in the file: as a comment, a description, or the subject of a PDF in UTF-16. */
 static void every_kind_draws_with_every_ending_and_says_what(void **state)
 {
-    (void)state;
     if (no_gnuplot())
         return;
     for (size_t i = 0; i < countof(samples); i++)
@@ -78,7 +76,6 @@ static void every_kind_draws_with_every_ending_and_says_what(void **state)
 
 static void the_drawn_points_are_written_on_demand(void **state)
 {
-    (void)state;
     if (no_gnuplot())
         return;
     check(drawn_with("pareto", data_of(0, "one_name"), "f.svg", (PlotOptions){.data = true}));
@@ -131,7 +128,6 @@ static bool drawn_with_names(size_t sample, size_t f)
 /* Each kind has the first names in one of the formats that are text, and the others in the other one. */
 static void names_are_text_in_every_kind(void **state)
 {
-    (void)state;
     if (no_gnuplot())
         return;
     for (size_t i = 0; i < countof(samples); i++)
@@ -150,7 +146,6 @@ static void names_are_text_in_every_kind(void **state)
  * folder. */
 static void names_run_nothing_in_any_kind_or_ending(void **state)
 {
-    (void)state;
     if (no_gnuplot())
         return;
     const char *const commands[] = {
@@ -199,7 +194,6 @@ static const char *json_of(const char *text)
 
 static void json_and_csv_give_the_same_figure(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < countof(samples); i++) {
         Csv csv;
         const Csv text = table_of(data_of(i, "a_name"));
@@ -215,7 +209,6 @@ static void json_and_csv_give_the_same_figure(void **state)
 
 static void what_is_no_result_is_refused(void **state)
 {
-    (void)state;
     Csv json;
     static const char *const bad[] = {"{", "{}", "{\"results\": 3}", "{\"results\": [3]}",
                                       "{\"schema\": \"atomo-compare/9\", \"results\": []}"};
@@ -234,7 +227,6 @@ static void what_is_no_result_is_refused(void **state)
  * column. */
 static void a_missing_column_is_named_with_the_command_that_writes_it(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < countof(samples); i++)
         for (const PlotColumn *need = samples[i].kind->columns; need->name; need++) {
             TextBuf head = {.arena = a};
@@ -258,14 +250,12 @@ static void a_missing_column_is_named_with_the_command_that_writes_it(void **sta
 
 static void columns_without_rows_are_refused(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < countof(samples); i++)
         check_refused(samples[i].kind, samples[i].head, "no");
 }
 
 static void several_files_are_one(void **state)
 {
-    (void)state;
     static const char *const files[] = {"data.csv", "more.csv"};
     const PlotJob job = {.kind = "pareto", .data = {(const char **)files, 2}, .figure = "f.svg", .look = {.data = true}};
     write_file("data.csv", "compressor,bits_per_element,relative_error\na,1,4\n");
@@ -281,7 +271,6 @@ static void several_files_are_one(void **state)
 
 static void an_unknown_kind_or_ending_or_axis_is_refused(void **state)
 {
-    (void)state;
     static const char *data[] = {"data.csv"};
     assert_int_equal(draw("pareot", "data.csv", "f.svg"), ERR_USAGE);
     check(strstr(err.text, "did you mean pareto?"));
@@ -307,7 +296,6 @@ static bool stopped(void)
 /* While gnuplot runs, the question comes every few milliseconds; the last ones come while its figure is read. */
 static void a_figure_that_is_stopped_anywhere_is_not_written(void **state)
 {
-    (void)state;
     static const char *data[] = {"data.csv"};
     const PlotJob job = {.kind = "pareto", .data = {data, 1}, .figure = "f.svg", .stopped = stopped};
     Status status = ERR_STOPPED;
@@ -327,7 +315,6 @@ static void a_figure_that_is_stopped_anywhere_is_not_written(void **state)
 
 static void without_gnuplot_an_earlier_figure_stays(void **state)
 {
-    (void)state;
     const char *path = text_copy(a, getenv("PATH"));
     write_file("f.svg", "earlier");
     for (size_t i = 0; i < countof(samples); i++) {
@@ -346,7 +333,6 @@ static void without_gnuplot_an_earlier_figure_stays(void **state)
  * pdfcairo. */
 static void a_gnuplot_without_the_terminal_says_so(void **state)
 {
-    (void)state;
     if (no_gnuplot())
         return;
     const char *path = text_copy(a, getenv("PATH"));

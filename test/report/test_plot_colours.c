@@ -142,7 +142,6 @@ static void check_apart(const char *spec, const Look *look, const char *other_sp
 
 static void looks_with_one_mark_and_dash_differ_in_colour_for_everyone(void **state)
 {
-    (void)state;
     Arena *a = arena_open(0);
     for (size_t f = 0; f < countof(figures); f++) {
         const char *const *spec = figures[f].spec;
@@ -183,14 +182,12 @@ static void each_pair(const char *threshold, void (*check_two)(const char *spec,
 /* Where they have one mark and dashes. */
 static void codecs_of_one_mark_and_dash_differ_in_colour_for_everyone(void **state)
 {
-    (void)state;
     each_pair("threshold:tau=0.01", check_apart);
 }
 
 /* The ten codecs that are compared most, one hue at every rate and in every wrapper: each pair differs by mark or by dashes. */
 static void the_usual_codecs_differ_without_colour(void **state)
 {
-    (void)state;
     static const char *const usual[] = {"none", "qsgd", "terngrad", "topk",     "randk",
                                         "svd",  "entry", "sign",    "powersgd", "eden"};
     Arena *a = arena_open(0);
@@ -210,7 +207,6 @@ static void the_usual_codecs_differ_without_colour(void **state)
 /* In one figure the shortest spec has its codec's look, and the others its hue. */
 static void specs_of_one_codec_have_one_hue(void **state)
 {
-    (void)state;
     Arena *a = arena_open(0);
     const Look own = plot_look("topk", a), *look = plot_looks(wrapped, countof(wrapped), a);
     check(look[0].mark == own.mark && look[0].dash == own.dash);
@@ -229,7 +225,6 @@ static double luminance(const char *colour)
 /* A line and its name are read on white: the contrast of WCAG 2 is 4.5:1 or more. Every codec names its look. */
 static void every_colour_stands_out_from_white(void **state)
 {
-    (void)state;
     for (size_t i = 0; compressors[i]; i++) {
         const Compressor *c = compressors[i];
         if (!c->look.colour)

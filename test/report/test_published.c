@@ -70,7 +70,6 @@ static int read_printed(void **state)
     Printed p = {0};
     size_t columns = 0;
     FILE *in = fopen("test/reference/printed.txt", "r");
-    (void)state;
     a = arena_open(0);
     check(in != NULL);
     for (; fgets(text, sizeof text, in); p.line++) {
@@ -94,7 +93,6 @@ static int read_printed(void **state)
 
 static int close_printed(void **state)
 {
-    (void)state;
     arena_close(a);
     return 0;
 }
@@ -173,7 +171,6 @@ static void check_file(const char *path)
 static void values_that_are_called_printed_are_printed(void **state)
 {
     glob_t found;
-    (void)state;
     assert_int_equal(glob("plots/published/*.json", 0, NULL, &found), 0);
     for (size_t i = 0; i < found.gl_pathc; i++)
         check_file(found.gl_pathv[i]);
@@ -189,7 +186,6 @@ static void computed_bits_follow_from_the_printed_bytes(void **state)
 {
     Stored stored;
     Error err;
-    (void)state;
     check_ok(stored_load(&stored, "plots/published/fork-payload.json", a, &err), &err);
     const Csv *t = &stored.table;
     assert_int_equal(t->rows, 6);
@@ -239,7 +235,6 @@ static bool source_has(FILE *in, const Printed *p, size_t count)
 
 static void printed_numbers_are_in_their_sources(void **state)
 {
-    (void)state;
     for (size_t i = 0, count; i < printed_count; i += count) {
         for (count = 1; i + count < printed_count && printed[i + count].line == printed[i].line; count++)
             ;

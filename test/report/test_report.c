@@ -22,7 +22,6 @@ static char folder[] = "/tmp/atomo-report.XXXXXX";
 
 static int set_up(void **state)
 {
-    (void)state;
     a = arena_open(0);
     signal(SIGXFSZ, SIG_IGN);
     strcpy(folder + sizeof folder - 7, "XXXXXX");
@@ -45,7 +44,6 @@ static int files_in(const char *path, bool remove_them)
 
 static int tear_down(void **state)
 {
-    (void)state;
     files_in(folder, true);
     rmdir(folder);
     arena_close(a);
@@ -98,7 +96,6 @@ static ReportSpec spec_of(Format format)
 
 static void each_format_says_the_same_rows(void **state)
 {
-    (void)state;
     static const char *const want[] = {
         [FORMAT_TABLE] = "name        payload    mean  ok    shape\n"
                          "a|b,\"c\"_&  1.235 MB  0.0123  yes  64x3x7\n"
@@ -137,7 +134,6 @@ static const char *latex_of(const Column *c, const Value *v, size_t count)
  * get a minus sign, not a hyphen. */
 static void latex_numbers_are_aligned(void **state)
 {
-    (void)state;
     static const Column x = {"mean", true};
     const Value v[] = {value_int(7), value_real(12.5), value_real(-0.125), value_real(1.5e-7), value_none()};
     assert_string_equal(latex_of(&x, v, countof(v)),
@@ -148,7 +144,6 @@ static void latex_numbers_are_aligned(void **state)
 
 static void a_latex_column_of_bytes_has_one_unit(void **state)
 {
-    (void)state;
     static const Column bytes = {"bytes_up", true};
     const Value v[] = {value_int(1724320), value_int(81), value_real(18909.5), value_int(0)};
     const char *text = latex_of(&bytes, v, countof(v));
@@ -161,7 +156,6 @@ static void a_latex_column_of_bytes_has_one_unit(void **state)
  * table's row. */
 static void names_are_no_markup(void **state)
 {
-    (void)state;
     static const Column x = {"x", true};
     const Value v = value_text("a&b%c$d#e_f{g}h~i^j\\k<l>m|n\n\xff\xc3\xa4");
     ReportSpec spec = {.columns = &x, .column_count = 1, .format = FORMAT_LATEX};
@@ -176,7 +170,6 @@ static void names_are_no_markup(void **state)
 
 static void a_report_on_disk_is_the_text(void **state)
 {
-    (void)state;
     for (int format = 0; report_formats[format]; format++) {
         ReportSpec spec = spec_of((Format)format);
         Report *r;
@@ -193,7 +186,6 @@ static void a_report_on_disk_is_the_text(void **state)
 
 static void rows_not_shown_are_in_csv_and_json_alone(void **state)
 {
-    (void)state;
     for (int format = 0; report_formats[format]; format++) {
         ReportSpec spec = spec_of((Format)format);
         Report *r;
@@ -208,7 +200,6 @@ static void rows_not_shown_are_in_csv_and_json_alone(void **state)
 
 static void json_is_strict_whatever_the_text(void **state)
 {
-    (void)state;
     static const char *const pairs[][2] = {
         {"\x01\x1f\x7f", "\\u0001\\u001f\\u007f"},
         {"\b\f\n\r\t", "\\b\\f\\n\\r\\t"},
@@ -248,7 +239,6 @@ static char *hostile(const Rng *rng, uint64_t *next)
 
 static void csv_reads_back_as_it_was_written(void **state)
 {
-    (void)state;
     enum { ROWS = 300, FIELDS = 4 };
     static const Column four[FIELDS] = {{"a", false}, {"b,\"", false}, {"c", false}, {"d", false}};
     const Rng rng = rng_open(3, 0, 0, 0, 0);
@@ -273,7 +263,6 @@ static void csv_reads_back_as_it_was_written(void **state)
 
 static void csv_from_elsewhere_is_read_or_refused(void **state)
 {
-    (void)state;
     Csv csv;
     const char *crlf = "\xef\xbb\xbf"
                        "a,b\r\n1,\"x\r\ny\"\r\n\r\n2\r\n";
@@ -298,7 +287,6 @@ static void csv_from_elsewhere_is_read_or_refused(void **state)
 
 static void human_numbers_keep_their_digits(void **state)
 {
-    (void)state;
     static const struct {
         double v;
         const char *text, *bytes;
@@ -330,7 +318,6 @@ static void human_numbers_keep_their_digits(void **state)
  * out. */
 static void means_are_cut_to_the_digits_of_their_errors(void **state)
 {
-    (void)state;
     static const struct {
         double v, se;
         const char *value, *error;
@@ -358,7 +345,6 @@ static void means_are_cut_to_the_digits_of_their_errors(void **state)
 
 static void devices_and_odd_places_are_handled(void **state)
 {
-    (void)state;
     ReportSpec spec = spec_of(FORMAT_JSON);
     Report *r;
     spec.path = "/dev/full";
@@ -375,7 +361,6 @@ static void devices_and_odd_places_are_handled(void **state)
 
 static void an_abandoned_report_leaves_nothing(void **state)
 {
-    (void)state;
     ReportSpec spec = spec_of(FORMAT_TABLE);
     Report *r;
     spec.path = path_of("x.txt");
@@ -390,7 +375,6 @@ static void an_abandoned_report_leaves_nothing(void **state)
 
 static void meta_tells_a_run_apart(void **state)
 {
-    (void)state;
     static const char *const names[] = {
         "version", "revision", "cpu", "isa",   "os",  "hdf5",    "openblas", "blas_core", "lapack", "fftw",
         "zstd",    "blosc",    "zfp", "mpi",   "command", "seed", "threads",  "started"};
@@ -414,7 +398,6 @@ static void meta_tells_a_run_apart(void **state)
 /* Words, parts of a spec and at last any characters go to the next line; all columns but the key are shown once. */
 static void a_narrow_table_folds_its_cells(void **state)
 {
-    (void)state;
     static const Column own[] = {{"codec", true}, {"mean", true}, {"note", true}};
     const Value rows[] = {
         value_text("ef+topk:ratio=0.01"),    value_real(0.125), value_text("of three words"),

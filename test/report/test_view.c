@@ -13,7 +13,6 @@ static bool timed(const char *list, const char *sort)
 
 static void a_clock_runs_where_a_time_is_shown_or_sorted_by(void **state)
 {
-    (void)state;
     check(timed(NULL, NULL));
     check(timed(NULL, "bytes"));
     check(timed("encode_ms", NULL));
@@ -25,7 +24,6 @@ static void a_clock_runs_where_a_time_is_shown_or_sorted_by(void **state)
 
 static void it_rests_where_none_is(void **state)
 {
-    (void)state;
     check(!timed("bytes", NULL));
     check(!timed("bytes,mse,rate,compressor", "rel_l2:desc"));
     check(!timed("gain", "gain_z"));
@@ -33,7 +31,6 @@ static void it_rests_where_none_is(void **state)
 
 static void times_of_the_commands_own_want_it_too(void **state)
 {
-    (void)state;
     const View v = {.metrics = "bytes"};
     check(view_times(&v, merge_fields) && !view_times(&v, target_fields) && !view_times(&v, (OwnFields){0}));
 }
@@ -41,7 +38,6 @@ static void times_of_the_commands_own_want_it_too(void **state)
 /* The tally has the sums of two cells; times are printed in milliseconds. */
 static void a_merge_has_the_means_of_its_cells(void **state)
 {
-    (void)state;
     static const char *const name[] = {"qsgd"};
     static const struct {
         const char *field;
@@ -68,7 +64,6 @@ static void a_merge_has_the_means_of_its_cells(void **state)
 
 static void names_of_no_metric_are_refused(void **state)
 {
-    (void)state;
     static const struct {
         View v;
         const char *why;

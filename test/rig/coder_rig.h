@@ -1,10 +1,8 @@
-/* coder_rig.h -- helpers of tests: write a number in Elias' omega code, write symbols in a Huffman code, and read a
- * whole rANS stream. */
+/* coder_rig.h -- helpers of tests: write a number in Elias' omega code, and read a whole rANS stream. */
 #ifndef ATOMO_TEST_CODER_RIG_H
 #define ATOMO_TEST_CODER_RIG_H
 
 #include "coder/elias.h"
-#include "coder/huffman.h"
 #include "coder/rans.h"
 
 /* Writes the omega code of v without the final 0. The code is recursive: first the groups of bits of v's bit
@@ -31,13 +29,6 @@ static inline bool rans_get(const RansReader *r, unsigned lanes, Bytes bytes, si
     Reader in = reader_open(bytes);
     RansLanes l;
     return rans_open(r, &l, lanes, &in) && rans_pull(r, &l, &in, n, byte) && rans_ended(r, &l, &in);
-}
-
-/* Writes n symbols, each of which has a code. */
-static inline void huffman_put(const Huffman *h, const uint16_t *symbol, size_t n, BitWriter *w)
-{
-    for (size_t i = 0; i < n && h->present > 1; i++)
-        bits_put(w, h->code[symbol[i]], h->length[symbol[i]]);
 }
 
 #endif

@@ -238,7 +238,6 @@ static inline void run(World *w)
 
 static inline int close_world(void **state)
 {
-    (void)state;
     arena_close(world.a);
     return 0;
 }

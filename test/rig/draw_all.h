@@ -3,7 +3,7 @@
 #define ATOMO_RIG_DRAW_ALL_H
 
 #include "base/parallel.h"
-#include "train/digits.h"
+#include "train/files.h"
 
 static inline void draw_one(void *data, size_t i)
 {

@@ -78,7 +78,6 @@ static inline int keep_wanted(void)
  * `wrapped`. */
 static inline int collect_specs(void **state)
 {
-    (void)state;
     forever = arena_open(0);
     for (size_t i = 0; compressors[i]; i++) {
         const Compressor *ops = compressors[i];
@@ -109,7 +108,6 @@ static inline int collect_specs(void **state)
 
 static inline int drop_specs(void **state)
 {
-    (void)state;
     arena_close(forever);
     return 0;
 }

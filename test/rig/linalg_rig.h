@@ -11,14 +11,12 @@ static Error err;
 
 static inline int open_arena(void **state)
 {
-    (void)state;
     arena = arena_open(0);
     return 0;
 }
 
 static inline int close_arena(void **state)
 {
-    (void)state;
     arena_close(arena);
     return 0;
 }

@@ -16,7 +16,6 @@ static char folder[] = "/tmp/atomo-page.XXXXXX";
 
 static inline int set_up(void **state)
 {
-    (void)state;
     a = arena_open(0);
     strcpy(folder + sizeof folder - 7, "XXXXXX");
     return mkdtemp(folder) ? 0 : -1;
@@ -24,7 +23,6 @@ static inline int set_up(void **state)
 
 static inline int tear_down(void **state)
 {
-    (void)state;
     arena_close(a);
     char command[64];
     snprintf(command, sizeof command, "rm -rf %s", folder);

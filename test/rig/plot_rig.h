@@ -16,7 +16,6 @@ static bool drawing; /* gnuplot is installed */
 
 static int set_up(void **state)
 {
-    (void)state;
     static bool asked;
     char *version, *terminals;
     a = arena_open(0);
@@ -29,7 +28,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    (void)state;
     static const char *const left[] = {"data.csv", "more.csv", "f.svg",      "f.pdf",
                                        "f.png",    "f.tex",    "f.plot.csv", "gnuplot"};
     for (size_t i = 0; i < countof(left); i++)

@@ -11,7 +11,6 @@ static char scratch_dir[64];
 
 static int scratch_open(void **state)
 {
-    (void)state;
     snprintf(scratch_dir, sizeof scratch_dir, "/tmp/atomo-test-XXXXXX");
     return mkdtemp(scratch_dir) ? 0 : 1;
 }
@@ -37,7 +36,6 @@ static inline int scratch_files(bool wipe)
 
 static int scratch_close(void **state)
 {
-    (void)state;
     scratch_files(true);
     return rmdir(scratch_dir);
 }

@@ -17,7 +17,6 @@ static Walled room;
 
 static inline int open_all(void **state)
 {
-    (void)state;
     arena = arena_open(0);
     room = walled(symbols_most(N, SYMBOLS_WIDTH) + 1);
     rng = rng_open(5, 0, 0, 0, rng_hash("coders"));
@@ -26,7 +25,6 @@ static inline int open_all(void **state)
 
 static inline int close_all(void **state)
 {
-    (void)state;
     arena_close(arena);
     drop_walled(room);
     return 0;

@@ -48,7 +48,6 @@ static int byte_at(const Fixture *f, size_t image, int channel, int row, int col
 
 static void every_image_comes_once_an_epoch(void **state)
 {
-    (void)state;
     enum { COUNT = 1000 };
     Fixture f;
     uint32_t order[COUNT], other[COUNT];
@@ -108,7 +107,6 @@ static int crop_shown(const Fixture *f, size_t image, int *flipped)
  * 1e-5. */
 static void crops_and_flips_are_uniform(void **state)
 {
-    (void)state;
     enum { COUNT = 1620 };
     for (Crop crop = CROP_ZERO; crop <= CROP_REFLECT; crop++) {
         Fixture f;
@@ -136,7 +134,6 @@ static void crops_and_flips_are_uniform(void **state)
 
 static void what_an_image_becomes_depends_on_epoch_and_index_alone(void **state)
 {
-    (void)state;
     enum { COUNT = 50 };
     Fixture f;
     uint32_t index[COUNT];
@@ -156,7 +153,6 @@ static void what_an_image_becomes_depends_on_epoch_and_index_alone(void **state)
 
 static void test_images_are_normalised_and_no_more(void **state)
 {
-    (void)state;
     Fixture f;
     const uint32_t index[] = {2, 0};
     uint32_t labels[2];

@@ -7,7 +7,6 @@
 
 static void the_first_of_equal_maxima_gets_the_gradient(void **state)
 {
-    (void)state;
     Layers r;
     layers_open(&r, (Activation){.channels = 1, .rows = 2, .columns = 6, .lanes = 1}, 1);
     layers_ready(&r, build_max_pool(&r.b, r.in, 2));
@@ -27,7 +26,6 @@ static void the_first_of_equal_maxima_gets_the_gradient(void **state)
 
 static void what_is_no_number_reaches_the_loss(void **state)
 {
-    (void)state;
     for (size_t place = 0; place < 4; place++) {
         Layers r;
         layers_open(&r, (Activation){.channels = 1, .rows = 2, .columns = 2, .lanes = 1}, 1);
@@ -55,7 +53,6 @@ static void dropped_layers(Layers *r, double probability)
  * mean with probability 1e-6. */
 static void dropout_drops_its_share_and_keeps_the_mean(void **state)
 {
-    (void)state;
     static const double probability[] = {0, 0.1, 0.5, 0.9};
     for (size_t k = 0; k < countof(probability); k++) {
         const double p = probability[k];
@@ -74,7 +71,6 @@ static void dropout_drops_its_share_and_keeps_the_mean(void **state)
 
 static void the_gradient_passes_where_dropout_kept_and_nowhere_else(void **state)
 {
-    (void)state;
     Layers r;
     dropped_layers(&r, 0.3);
     layers_forward(&r);
@@ -98,7 +94,6 @@ static double agreement(const Layers *a, const Layers *b)
 
 static void steps_and_layers_drop_independently(void **state)
 {
-    (void)state;
     Layers first, step, layer, again;
     dropped_layers(&first, 0.5);
     dropped_layers(&step, 0.5);
@@ -123,7 +118,6 @@ static void steps_and_layers_drop_independently(void **state)
 
 static void scoring_drops_nothing(void **state)
 {
-    (void)state;
     Layers r;
     dropped_layers(&r, 0.5);
     r.scoring = true;
@@ -137,7 +131,6 @@ static void scoring_drops_nothing(void **state)
 
 static void layers_in_place_give_their_input_back(void **state)
 {
-    (void)state;
     Layers r;
     layers_open(&r, (Activation){.channels = 2, .rows = 3, .columns = 3, .lanes = 1}, 2);
     Activation other = *r.in, third = *r.in;
@@ -152,7 +145,6 @@ static void layers_in_place_give_their_input_back(void **state)
  * the linear layer W must add to it, not overwrite it. */
 static void a_sum_gives_both_summands_its_gradient(void **state)
 {
-    (void)state;
     enum { N = 6, IMAGES = 5 };
     Layers r;
     layers_open(&r, (Activation){.channels = N, .rows = 1, .columns = 1, .lanes = 1}, IMAGES);
@@ -181,7 +173,6 @@ static void a_sum_gives_both_summands_its_gradient(void **state)
 
 static void the_loss_is_the_cross_entropy_and_its_gradient_the_slope(void **state)
 {
-    (void)state;
     enum { IMAGES = 3, CLASSES = 4 };
     float x[IMAGES * CLASSES] = {0.5f, -1, 2, 0.25f, 0, 0, 0, 0, 100, -100, 50, 99}, dx[IMAGES * CLASSES];
     static const uint32_t labels[IMAGES] = {2, 1, 3};
@@ -207,7 +198,6 @@ static void the_loss_is_the_cross_entropy_and_its_gradient_the_slope(void **stat
 /* With outputs k / 100, the loss of label l is log((e^(C / 100) - 1) / (e^(1 / 100) - 1)) - l / 100. */
 static void a_thousand_classes_are_as_good_as_four(void **state)
 {
-    (void)state;
     enum { CLASSES = 1000, LABEL = 700 };
     float x[CLASSES], dx[CLASSES];
     const Activation v = {.channels = CLASSES, .rows = 1, .columns = 1, .lanes = 1, .x = x, .dx = dx};
@@ -224,7 +214,6 @@ static void a_thousand_classes_are_as_good_as_four(void **state)
 
 static void outputs_beyond_all_bounds_have_a_finite_loss_and_no_number_has_none(void **state)
 {
-    (void)state;
     float x[2] = {3e38f, -3e38f}, dx[2];
     const Activation v = {.channels = 2, .rows = 1, .columns = 1, .lanes = 1, .x = x, .dx = dx};
     double loss;

@@ -305,7 +305,6 @@ static void check_case(const Case *c)
 
 static void layers_give_what_a_slow_reference_gives(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < countof(cases); i++)
         check_case(&cases[i]);
 }
@@ -314,7 +313,6 @@ static void layers_give_what_a_slow_reference_gives(void **state)
 
 static void gradients_of_a_value_read_twice_add_up(void **state)
 {
-    (void)state;
     for (const Case *c = cases; c < cases + countof(cases); c++) {
         if (c->in_place)
             continue;
@@ -336,34 +334,8 @@ static void gradients_of_a_value_read_twice_add_up(void **state)
     }
 }
 
-static void any_number_of_threads_gives_the_same_bytes(void **state)
-{
-    (void)state;
-    for (const Case *c = cases; c < cases + countof(cases); c++) {
-        Layers first;
-        case_open(&first, c);
-        layers_forward(&first);
-        give_gradient(&first);
-        layers_backward(&first, false);
-        for (int threads = 2; threads <= 3; threads++) {
-            Layers r;
-            case_open(&r, c);
-            r.threads = threads;
-            layers_forward(&r);
-            check(!memcmp(r.out->x, first.out->x, activation_floats(r.out, c->images) * sizeof(float)));
-            give_gradient(&r);
-            layers_backward(&r, false);
-            check(!memcmp(r.in->dx, first.in->dx, activation_floats(r.in, c->images) * sizeof(float)));
-            check(!memcmp(r.gradient, first.gradient, r.b.parameters.floats * sizeof(float)));
-            layers_close(&r);
-        }
-        layers_close(&first);
-    }
-}
-
 static void a_last_piece_that_is_not_full_does_not_see_what_was_there_before(void **state)
 {
-    (void)state;
     Layers r;
     const Case *c = &cases[2];
     case_open(&r, c);
@@ -389,27 +361,10 @@ static void a_last_piece_that_is_not_full_does_not_see_what_was_there_before(voi
     layers_close(&r);
 }
 
-static void values_too_small_for_a_window_are_refused_by_name(void **state)
-{
-    (void)state;
-    Layers r;
-    layers_open(&r, (Activation){.channels = 1, .rows = 4, .columns = 4, .lanes = 1}, 1);
-    build_conv(&r.b, r.in, "conv9", &(ConvSettings){.channels = 2, .size = 5, .stride = 1});
-    assert_int_equal(r.b.status, ERR_USAGE);
-    check(strstr(r.err.text, "conv9: 5x5 kernels on 4x4 values"));
-    layers_close(&r);
-    layers_open(&r, (Activation){.channels = 1, .rows = 1, .columns = 4, .lanes = 1}, 1);
-    build_max_pool(&r.b, r.in, 2);
-    check(r.b.status == ERR_USAGE && strstr(r.err.text, "max pool of 2 on 1x4 values"));
-    layers_close(&r);
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(layers_give_what_a_slow_reference_gives),
     cmocka_unit_test(gradients_of_a_value_read_twice_add_up),
-    cmocka_unit_test(any_number_of_threads_gives_the_same_bytes),
     cmocka_unit_test(a_last_piece_that_is_not_full_does_not_see_what_was_there_before),
-    cmocka_unit_test(values_too_small_for_a_window_are_refused_by_name),
 };
 
 CHECK_MAIN(tests)

@@ -92,11 +92,10 @@ static void check_split(const Dataset *d, DataSplit split)
     }
 }
 
-static void check_file(const char *path, bool bytes)
+static void check_file(const char *path)
 {
     for (int split = 0; split < 2; split++) {
         const Dataset d = load(path, (DataSplit)split);
-        check((d.pixels != NULL) == bytes && (d.values != NULL) != bytes);
         check(d.info->channels == CHANNELS && d.info->rows == ROWS && d.info->columns == COLUMNS);
         assert_int_equal(d.info->classes, 701);
         assert_string_equal(d.info->name, path);
@@ -106,21 +105,19 @@ static void check_file(const char *path, bool bytes)
 
 static void bytes_and_floats_are_read_split_and_normalised(void **state)
 {
-    (void)state;
     fill();
     make("bytes.h5", H5T_NATIVE_UINT8, H5T_STD_I64BE);
-    check_file("bytes.h5", true);
+    check_file("bytes.h5");
     make("whole.hdf5", H5T_NATIVE_FLOAT, H5T_NATIVE_UINT16);
-    check_file("whole.hdf5", true);
+    check_file("whole.hdf5");
     for (size_t i = 0; i < COUNT * PIXELS; i++)
         x[i] = x[i] / 64 - 1;
     make("floats.h5", H5T_IEEE_F64LE, H5T_NATIVE_INT);
-    check_file("floats.h5", false);
+    check_file("floats.h5");
 }
 
 static void a_file_may_say_what_is_to_test(void **state)
 {
-    (void)state;
     fill();
     const hid_t file = make_file("test.h5", true);
     const hsize_t vectors[] = {20, PIXELS}, tests[] = {3, PIXELS}, all = 20, few = 3;
@@ -131,7 +128,9 @@ static void a_file_may_say_what_is_to_test(void **state)
     H5Fclose(file);
     const Dataset train = load("test.h5", SPLIT_TRAIN), test = load("test.h5", SPLIT_TEST);
     check(train.count == 20 && test.count == 3 && train.info->columns == PIXELS && train.info->rows == 1);
-    check(train.pixels[PIXELS] == (uint8_t)x[PIXELS] && test.pixels[1] == (uint8_t)x[20 * PIXELS + 1]);
+    const double mean = (double)train.info->mean[0], deviation = (double)train.info->deviation[0];
+    check_near((double)train.values[PIXELS], (x[PIXELS] - mean) / deviation, 1e-5);
+    check_near((double)test.values[1], (x[20 * PIXELS + 1] - mean) / deviation, 1e-5);
     check((double)test.labels[0] == y[20] && train.info->mean[0] == test.info->mean[0]);
 }
 
@@ -154,7 +153,6 @@ typedef struct {
 
 static void other_files_are_refused_with_the_reason(void **state)
 {
-    (void)state;
     static const Bad bad[] = {
         {"x has 1 axes", 1, {20}, 20, 1, 1, false},
         {"x has 5 axes", 5, {20, 1, 1, 2, 2}, 20, 1, 1, false},
@@ -182,20 +180,6 @@ static void other_files_are_refused_with_the_reason(void **state)
     }
 }
 
-static void damaged_files_and_folders_are_refused(void **state)
-{
-    (void)state;
-    Dataset d;
-    FILE *file = fopen("bad.h5", "w");
-    check(file && fprintf(file, "no HDF5 file") > 0 && !fclose(file));
-    check(dataset_load(&d, "bad.h5", NULL, SPLIT_TRAIN, 1, arena, &err) != OK);
-    check(strstr(err.text, "bad.h5"));
-    check(dataset_load(&d, "none.h5", NULL, SPLIT_TRAIN, 1, arena, &err) != OK &&
-          strstr(err.text, "none.h5"));
-    check(dataset_load(&d, "bad.h5", "folder", SPLIT_TRAIN, 1, arena, &err) == ERR_USAGE);
-    check(strstr(err.text, "--data-dir folder"));
-}
-
 static int set_up(void **state)
 {
     arena = arena_open(0);
@@ -214,7 +198,6 @@ int main(void)
         cmocka_unit_test(bytes_and_floats_are_read_split_and_normalised),
         cmocka_unit_test(a_file_may_say_what_is_to_test),
         cmocka_unit_test(other_files_are_refused_with_the_reason),
-        cmocka_unit_test(damaged_files_and_folders_are_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -15,7 +15,6 @@ static Dataset train_data, test_data;
 
 static int open_all(void **state)
 {
-    (void)state;
     arena = arena_open(0);
     train_data = tiny_data(SPLIT_TRAIN, 480, arena);
     test_data = tiny_data(SPLIT_TEST, 250, arena);
@@ -24,7 +23,6 @@ static int open_all(void **state)
 
 static int close_all(void **state)
 {
-    (void)state;
     arena_close(arena);
     return 0;
 }
@@ -61,7 +59,6 @@ static MeanScore tested_by(size_t images)
 
 static void a_test_is_the_mean_over_its_images(void **state)
 {
-    (void)state;
     const MeanScore one = tested_by(1);
     static const size_t images[] = {7, 100, 249, 250, 1000};
     check(one.loss > 0 && one.accuracy > 0 && one.accuracy < 1);
@@ -93,7 +90,6 @@ static StepRecord step_of(const char *spec, size_t workers, size_t aggregate, To
  * and per tensor one byte and at most 2 bytes for the number of workers. */
 static void bytes_and_link_times_are_those_of_the_workers_that_send(void **state)
 {
-    (void)state;
     StepRecord r = step_of("none", 6, 4, TOPOLOGY_PS);
     check(r.bytes_up == 1040 && r.bytes_down == 1040);
     check_rel(r.comm, 2e-3 + 4 * 2080e-6, 1e-12);
@@ -145,7 +141,6 @@ static size_t sleepy_bound(const Call *c)
 /* Workers encode at the same time, so encoding takes as long as the slowest worker. */
 static void encoding_takes_as_long_as_its_slowest_worker(void **state)
 {
-    (void)state;
     const Compressor sleepy = {
         .name = "sleepy", .bound = sleepy_bound, .encode = sleepy_encode, .decode = sleepy_decode};
     const Codec codec = {.ops = &sleepy};
@@ -170,7 +165,6 @@ static bool slow_answer(void)
 /* Workers compute one after the other here, and at the same time in what is reported. */
 static void computing_takes_as_long_as_its_slowest_worker(void **state)
 {
-    (void)state;
     enum { WORKERS = 24 };
     TrainSetup s = setup_of("none", WORKERS, WORKERS);
     Trainer *t;

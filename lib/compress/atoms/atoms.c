@@ -1,14 +1,306 @@
-/* atoms.c -- encodes a draw of atoms to a payload, and decodes payloads; see atoms.h. */
+/* atoms.c -- encodes a draw of atoms to a payload, and decodes payloads; see atoms.h. Also the expected bits and variance
+ * of a draw: at one water level tau, at the level that meets a number of bits, and at many levels (the curve). */
 #include "compress/atoms/atoms.h"
-
 #include "base/parallel.h"
-#include "coder/signs.h"
+#include "coder/planes.h"
+#include "math/phase.h"
 
+#include <float.h>
 #include <math.h>
 
 size_t atoms_bound(size_t n)
 {
     return 1 + 2 * indices_bound(n) + 4 * n + 4 + n / 8 + 1;
+}
+
+/* ---- bits and variance at one water level ---- */
+
+/* Returns the expected bits of a list of light atoms (p < 1), if `light` of n atoms are expected in the list.
+ * Each listed atom takes an index and `each` more bits; a list that is not empty also takes the float tau
+ * and, on average, 4 bits of padding. */
+static double light_bits(size_t n, double light, double each)
+{
+    const double any = -expm1(-light); /* about the probability that the list is not empty */
+    return indices_mean_bits((double)n, light) + any * (32 + 4) + each * light;
+}
+
+/* Returns the expected bits of a payload's list of light atoms (p < 1) alone */
+static double atoms_light_bits(size_t n, double light)
+{
+    return light_bits(n, light, 1);
+}
+
+double atoms_bits(size_t n, double heavy, double light)
+{
+    return 8 + indices_mean_bits((double)n, heavy) + 32 * heavy + atoms_light_bits(n, light);
+}
+
+double atoms_phase_bits(size_t n, double heavy, double light)
+{
+    return 8 + indices_mean_bits((double)n, heavy) + 64 * heavy + light_bits(n, light, PHASE_BITS);
+}
+
+typedef struct {
+    double variance;
+    AtomMoments moments;
+} BlockSpread;
+
+typedef struct {
+    const float *x;
+    size_t n;
+    double tau;
+    BlockSpread *block; /* for each block: the sums over its elements */
+} SpreadJob;
+
+static void spread_block(void *data, size_t block)
+{
+    const SpreadJob *job = data;
+    const float *x = job->x + block * BLOCK;
+    BlockSpread sum = {.moments.none = 1};
+    for (size_t i = 0; i < block_size(job->n, block); i++) {
+        const double lambda = fabs((double)x[i]), v = lambda <= job->tau ? lambda * (job->tau - lambda) : 0;
+        sum.variance += v;
+        sum.moments.squares += v * v;
+        sum.moments.fourths += v * job->tau * job->tau - 6 * v * v;
+        sum.moments.weighted += v * lambda * lambda;
+        sum.moments.none *= lambda < job->tau ? 1 - lambda / job->tau : lambda == 0;
+    }
+    job->block[block] = sum;
+}
+
+/* Returns the expected squared error E |estimate - x|^2 for orthonormal atoms and empty=send. It is the sum
+ * of |x| (tau - |x|) over the coefficients with |x| <= tau. Sets *m to the moments of the atoms' errors.
+ * NaN: out of memory. */
+static double atoms_spread(const Call *c, float tau, const float *x, size_t n, AtomMoments *m)
+{
+    SpreadJob job = {x, n, (double)tau, NEW(c->scratch, BlockSpread, blocks_of(n))};
+    double sum = 0;
+    *m = (AtomMoments){.none = 1};
+    if (!job.block)
+        return NAN;
+    parallel_for(c->threads, blocks_of(n), spread_block, &job);
+    for (size_t b = 0; b < blocks_of(n); b++) {
+        sum += job.block[b].variance;
+        m->squares += job.block[b].moments.squares;
+        m->fourths += job.block[b].moments.fourths;
+        m->weighted += job.block[b].moments.weighted;
+        m->none *= job.block[b].moments.none;
+    }
+    return sum;
+}
+
+/* ---- the profile: a histogram of magnitudes, with sums.
+ *
+ * Levels are searched on a profile of the magnitudes |x|: a histogram over the leading bits of the float, with
+ * counts and sums for each bin. If the water level is a bin's lower edge v, three numbers are exact: the number
+ * of heavy atoms (p = 1), the expected number of kept light atoms (p < 1) S1 / v, and the variance v S1 - S2.
+ * S1 and S2 are the sums of |x| and x^2 over |x| < v. ---- */
+
+typedef struct {
+    double sum, square;
+    uint64_t count;
+} Bin;
+
+typedef struct {
+    int shift; /* the bin of a magnitude is (bits of the float) >> shift */
+    int bins;
+    uint32_t largest; /* the bits of the largest |x| as a float */
+    Bin *bin;         /* the counts and sums of each bin */
+} Profile;
+
+enum { PIECES_MOST = 8 };
+
+typedef struct {
+    const float *x;
+    size_t n, pieces;
+    Profile piece[PIECES_MOST];
+} ProfileJob;
+
+static void profile_piece(void *data, size_t p)
+{
+    ProfileJob *job = data;
+    const float *const x = job->x;
+    Bin *const bins = job->piece[p].bin;
+    const int shift = job->piece[p].shift;
+    const Stretch part = stretch_of(job->n, job->pieces, p);
+    uint32_t largest = 0;
+    memset(bins, 0, (size_t)job->piece[p].bins * sizeof *bins);
+    for (size_t i = part.from; i < part.to; i++) {
+        const uint32_t bits = float_bits(x[i]) & 0x7fffffffu;
+        const double v = (double)bits_float(bits);
+        Bin *bin = &bins[bits >> shift];
+        bin->count += bits != 0;
+        bin->sum += v;
+        bin->square += v * v;
+        largest = bits > largest ? bits : largest;
+    }
+    job->piece[p].largest = largest;
+}
+
+static void add_pieces(Profile *all, const Profile *piece, size_t pieces)
+{
+    *all = piece[0];
+    for (size_t p = 1; p < pieces; p++) {
+        for (int b = 0; b < all->bins; b++) {
+            all->bin[b].count += piece[p].bin[b].count;
+            all->bin[b].sum += piece[p].bin[b].sum;
+            all->bin[b].square += piece[p].bin[b].square;
+        }
+        all->largest = piece[p].largest > all->largest ? piece[p].largest : all->largest;
+    }
+}
+
+/* Turns the bins' counts and sums into cumulative ones: the number of magnitudes at or above each bin's lower
+ * edge, and the sums of the magnitudes below that edge. The last bin is for NaN, so it is empty, and its sums
+ * become the sums over all magnitudes. */
+static void accumulate(Profile *p)
+{
+    Bin under = {0};
+    uint64_t above = 0;
+    for (int b = p->bins - 1; b >= 0; b--) {
+        const uint64_t count = p->bin[b].count;
+        p->bin[b].count = above += count;
+    }
+    for (int b = 0; b < p->bins; b++) {
+        const Bin own = p->bin[b];
+        p->bin[b].sum = under.sum;
+        p->bin[b].square = under.square;
+        /* skips the empty bins, which are most bins, because every addition to a cumulative sum must wait for
+         * the previous one */
+        if (own.sum > 0) {
+            under.sum += own.sum;
+            under.square += own.square;
+        }
+    }
+}
+
+/* Sets *profile to the cumulative profile of x, n > 0, in scratch; false: out of memory. */
+static bool make_profile(const float *x, size_t n, int shift, int threads, Arena *scratch, Profile *profile)
+{
+    const size_t blocks = blocks_of(n);
+    const int bins = 1 << (31 - shift);
+    ProfileJob job = {.x = x, .n = n, .pieces = blocks < PIECES_MOST ? blocks : PIECES_MOST};
+    for (size_t p = 0; p < job.pieces; p++) {
+        job.piece[p] = (Profile){shift, bins, 0, NEW(scratch, Bin, (size_t)bins)};
+        if (!job.piece[p].bin)
+            return false;
+    }
+    parallel_for(threads, job.pieces, profile_piece, &job);
+    add_pieces(profile, job.piece, job.pieces);
+    accumulate(profile);
+    return true;
+}
+
+static double edge(const Profile *p, int bin)
+{
+    return (double)bits_float((uint32_t)bin << p->shift);
+}
+
+/* ---- the water level that meets a number of bits ---- */
+
+enum { LEVEL_SHIFT = 16, LAST_EDGE = 0x7f7f /* the bin of the largest finite floats */ };
+
+static double cost_at(const Profile *p, size_t n, int bin)
+{
+    return atoms_bits(n, (double)p->bin[bin].count, p->bin[bin].sum / edge(p, bin));
+}
+
+/* Returns the water level at which the payload is expected to take `bits`. As the expected bits fall when the
+ * level rises, bisects the lower edges of the bins, then interpolates between two edges. */
+static double search(const Profile *p, size_t n, double bits)
+{
+    int low = 1, high = LAST_EDGE; /* edge 0 is the magnitude 0, which is not a water level */
+    if (bits >= atoms_bits(n, (double)p->bin[0].count, 0))
+        return 0;
+    while (high - low > 1) {
+        const int mid = (low + high) / 2;
+        if (cost_at(p, n, mid) > bits)
+            low = mid;
+        else
+            high = mid;
+    }
+    const double from = cost_at(p, n, low), to = cost_at(p, n, high);
+    const double share = from > to ? fmin(1, fmax(0, (from - bits) / (from - to))) : 0;
+    const double level = edge(p, low) + share * (edge(p, high) - edge(p, low));
+    /* at the water level |x|_1, the largest that is used, the probabilities sum to 1 */
+    return fmin(level, p->bin[p->bins - 1].sum);
+}
+
+double atoms_level_of_bits(const float *x, size_t n, double bits, int threads, Arena *scratch)
+{
+    const ArenaMark mark = arena_mark(scratch);
+    Profile profile;
+    if (!n)
+        return 0;
+    if (!make_profile(x, n, LEVEL_SHIFT, threads, scratch, &profile))
+        return NAN;
+    const double level = search(&profile, n, bits);
+    arena_rewind(scratch, mark);
+    return level;
+}
+
+/* ---- the curve of bits and variance over all water levels ---- */
+
+/* CURVE_SHIFT gives 16 bins per octave (factor 2): between two edges, bits and variance differ from a straight
+ * line by less than 2e-4 of their values. */
+enum { CURVE_SHIFT = 19 };
+
+typedef struct {
+    size_t n;
+    double most; /* bits of the shortest payload that keeps every atom */
+    CurvePoint *point;
+    size_t count;
+} AtomCurve;
+
+/* Appends the point of a water level to the curve, after removing previous points that need at least as many
+ * bits. Returns false if the level needs at least as many bits as a payload that keeps every atom. */
+static bool add_level(AtomCurve *curve, double level, const Bin *at)
+{
+    const CurvePoint p = {level, atoms_bits(curve->n, (double)at->count, at->sum / level),
+                          fmax(0, level * at->sum - at->square)};
+    if (p.bits >= curve->most)
+        return false;
+    while (curve->count && curve->point[curve->count - 1].bits >= p.bits)
+        curve->count--;
+    curve->point[curve->count++] = p;
+    return true;
+}
+
+/* Appends points at falling water levels, from |x|_1, at which one kept atom is expected. At levels of max |x|
+ * or more no atom is heavy (p = 1). */
+static void add_levels(AtomCurve *curve, const Profile *p)
+{
+    const Bin all = {p->bin[p->bins - 1].sum, p->bin[p->bins - 1].square, 0};
+    const double top = fmin(all.sum, (double)FLT_MAX), largest = (double)bits_float(p->largest);
+    bool beyond = false;
+    if (all.sum == 0)
+        return;
+    add_level(curve, top, &all);
+    for (int b = (int)(float_bits((float)top) >> p->shift); b > 0; b--) {
+        const double level = edge(p, b);
+        if (!beyond && level < largest) {
+            beyond = true;
+            if (largest < top)
+                add_level(curve, largest, &all);
+        }
+        if (level < top && !add_level(curve, level, &p->bin[b]))
+            return;
+    }
+}
+
+Status atoms_curve(const Call *c, const float *x, size_t n, CurvePoint *point, size_t *count)
+{
+    AtomCurve curve = {.n = n, .most = 8 * (double)raw_size(c), .point = point};
+    Profile profile;
+    if (n && !make_profile(x, n, CURVE_SHIFT, c->threads, c->scratch, &profile))
+        return arena_fail(c->scratch, c->err);
+    const uint64_t atoms = n ? profile.bin[0].count : 0;
+    curve.most = fmin(curve.most, atoms_bits(n, (double)atoms, 0));
+    if (atoms)
+        add_levels(&curve, &profile);
+    curve.point[curve.count++] = (CurvePoint){0, curve.most, 0};
+    *count = curve.count;
+    return OK;
 }
 
 /* ---- index sets of the kept heavy atoms (p = 1) or of the kept light atoms (p < 1) ---- */
@@ -49,24 +341,12 @@ size_t atom_side_count_heavy(const AtomSide *side)
     return side->before[true][blocks_of(side->n)];
 }
 
-/* The indices of a side's atoms, as a list or as bits. */
+/* The indices of a side's atoms, as bits. */
 typedef struct {
     const AtomSide *side;
     bool heavy;
-    size_t *list;
     uint64_t *bits;
 } SideSet;
-
-static void list_block(void *data, size_t block, size_t slot)
-{
-    const SideSet *set = data;
-    const AtomSide *s = set->side;
-    const AtomPiece p = atoms_kept(s->draw, block, atoms_room(s->draw, slot));
-    size_t *list = set->list + s->before[set->heavy][block];
-    for (size_t i = 0; i < p.count; i++)
-        if (is_heavy(s, p.value[i]) == set->heavy)
-            *list++ = block * BLOCK + p.at[i];
-}
 
 static void mark_block(void *data, size_t block, size_t slot)
 {
@@ -79,28 +359,17 @@ static void mark_block(void *data, size_t block, size_t slot)
         bits[p.at[i] / 64] |= (uint64_t)(is_heavy(s, p.value[i]) == set->heavy) << p.at[i] % 64;
 }
 
-/* A list takes 64 bits for each of `count` atoms, bits take one for each of the n atoms. Up to n / 8 atoms, the list
- * is written faster. */
 Status atom_side_put(const Call *c, const AtomSide *side, bool heavy, size_t count, Buf *out)
 {
     const size_t n = side->n, blocks = count ? blocks_of(n) : 0;
-    const bool few = count <= n / 8;
     const ArenaMark mark = arena_mark(c->scratch);
-    SideSet s = {side, heavy, few ? NEW(c->scratch, size_t, count) : NULL,
-                 few ? NULL : NEW(c->scratch, uint64_t, blocks * (BLOCK / 64))};
-    TRY(arena_check(few ? (void *)s.list : s.bits, c->scratch, c->err));
-    parallel_for_slots(side->threads, blocks, few ? list_block : mark_block, &s);
-    const Indices set = few ? indices_list(s.list, count) : indices_bits(s.bits, n, count);
+    SideSet s = {side, heavy, NEW(c->scratch, uint64_t, blocks * (BLOCK / 64))};
+    TRY(arena_check(s.bits, c->scratch, c->err));
+    parallel_for_slots(side->threads, blocks, mark_block, &s);
+    const Indices set = indices_bits(s.bits, count ? n : 0, count);
     indices_put(&set, n, c->threads, c->scratch, out);
     streams_gaps(c, &set);
     arena_rewind(c->scratch, mark);
-    return OK;
-}
-
-Status atom_side_get(const Call *c, Reader *in, size_t n, Places *set)
-{
-    if (!in->bad && !indices_get(in, n, c->scratch, set) && !in->bad)
-        return arena_fail(c->scratch, c->err);
     return OK;
 }
 
@@ -190,9 +459,8 @@ static Status put_light(const Call *c, const AtomSide *s, size_t count, Buf *out
 static void note_excess(const Call *c, const AtomDraw *draw, size_t n, double light)
 {
     const double mean = draw->light, low = 0.9 * mean, high = 1.1 * mean;
-    if (mean > 0)
-        streams_excess(c->streams, (light - mean) * (atoms_light_bits(n, high) - atoms_light_bits(n, low)) /
-                                       (high - low));
+    if (mean > 0 && c->streams)
+        c->streams->excess += (light - mean) * (atoms_light_bits(n, high) - atoms_light_bits(n, low)) / (high - low);
 }
 
 static Status put(const Call *c, const AtomCoder *coder, const AtomDraw *draw, size_t n, Buf *out)
@@ -285,7 +553,7 @@ static void fill_block(void *data, size_t block)
 
 static Status take_heavy(const Call *c, Reader *in, size_t n, ReadAtoms *heavy)
 {
-    TRY(atom_side_get(c, in, n, &heavy->set));
+    TRY(payload_set(c, in, n, &heavy->set));
     heavy->value = in->bad ? NULL : take_bytes(in, 4 * heavy->set.count);
     for (size_t k = 0; !in->bad && k < heavy->set.count; k++) {
         const float v = load_f32(heavy->value + 4 * k);
@@ -298,7 +566,7 @@ static Status take_heavy(const Call *c, Reader *in, size_t n, ReadAtoms *heavy)
 
 static Status take_light(const Call *c, Reader *in, size_t n, ReadAtoms *light)
 {
-    TRY(atom_side_get(c, in, n, &light->set));
+    TRY(payload_set(c, in, n, &light->set));
     if (in->bad || light->set.count == 0)
         return OK;
     light->tau = take_f32(in);
@@ -326,8 +594,7 @@ Status atoms_decode(const Call *c, bool light, Bytes bytes, size_t n, float *x)
     if (!light)
         TRY(take_heavy(c, &in, n, &e.heavy));
     TRY(take_light(c, &in, n, &e.light));
-    if (!reader_done(&in))
-        return payload_bad(c, "%s", in.bad ? "it is cut short or holds no index set" : "bytes are left over");
+    TRY(payload_end(c, &in));
     TRY(check_lists(c, &e.heavy, &e.light, n));
     parallel_for(c->threads, blocks_of(n), fill_block, &e);
     return OK;

@@ -28,22 +28,18 @@ extern const char *const atom_probs[], *const atom_empty[], *const atom_draws[];
                  "a draw that keeps nothing is sent, or drawn again (biased)"),                              \
         PARAM_OF(T, draw, "independent", atom_draws, "a coin for each atom, or one offset for all")
 
-/* How the water level tau is chosen and how atoms are drawn. tau is computed from the first of the fields
- * `budget`, `bits`, `eps` and `tau` that is above 0. `probs` is used only with `budget`. */
+/* How the water level tau is chosen and how atoms are drawn. tau is computed from
+ * `budget` if that is above 0. `probs` is used only with `budget`. */
 typedef struct {
     double
         budget; /* expected number of atoms; with probs=clip, or with fewer atoms that are not 0, fewer are */
-    /* Expected bits of the payload, with its kind byte. A value too small for a payload with one expected atom
-     * is raised to the bits of such a payload. */
-    double bits;
-    double eps; /* expected variance of the estimate, divided by |x|^2 */
     float tau;  /* the water level */
     int probs, empty, draw;
 } AtomPlan;
 
 /* ---- drawing atoms (atoms_draw.c) ---- */
 
-/* The atoms kept in one block of elements or, before the draw, the atoms that may be kept (candidates.h). */
+/* The atoms kept in one block of elements or, before the draw, the atoms that may be kept (atoms_draw.c). */
 typedef struct {
     uint32_t *at; /* (count) positions of the kept atoms in the block, rising */
     float *value; /* (count) coefficients of the kept atoms, not divided by p */
@@ -76,25 +72,18 @@ AtomPiece atoms_kept(const AtomDraw *draw, size_t block, AtomPiece room);
 enum { ATOM_ROOMS = 16 };
 AtomPiece atoms_room(const AtomDraw *draw, size_t slot);
 
-/* ---- expected bits and variance of a draw (atoms_cost.c) ---- */
+/* ---- expected bits and variance of a draw ---- */
 
 /* Returns the expected payload bits of a draw from n atoms. `heavy`: number of atoms with p = 1. `light`:
  * expected number of kept atoms with p < 1. */
 double atoms_bits(size_t n, double heavy, double light);
-/* returns the expected bits of a payload's list of light atoms (p < 1) alone */
-double atoms_light_bits(size_t n, double light);
 /* returns the expected payload bits of a draw of the complex atoms of fourier.c, in which a light atom has a
  * phase instead of a sign */
 double atoms_phase_bits(size_t n, double heavy, double light);
 
 /* Returns the water level at which the payload of the n coefficients x takes `bits` in expectation
- * (atoms_bits). Returns 0 if `bits` suffices to keep every non-zero atom, and NaN if memory runs out. */
+ * (atoms_bits); `bits` too few for a payload with one expected atom are raised. Returns 0 if `bits` suffices to keep every non-zero atom, and NaN if memory runs out. */
 double atoms_level_of_bits(const float *x, size_t n, double bits, int threads, Arena *scratch);
-
-/* Returns the expected squared error E |estimate - x|^2 for orthonormal atoms and empty=send. It is the sum
- * of |x| (tau - |x|) over the coefficients with |x| <= tau. Sets *m to the moments of the atoms' errors.
- * NaN: out of memory. */
-double atoms_spread(const Call *c, float tau, const float *x, size_t n, AtomMoments *m);
 
 /* Computes the curve of expected bits against variance of a codec with orthonormal atoms. The curve's points
  * are at 16 water levels per factor of 2, downwards from the level at which one kept atom is expected, and at
@@ -148,9 +137,6 @@ size_t atom_side_count_heavy(const AtomSide *side);
 /* Writes the indices of the kept heavy atoms (p = 1), or with `heavy` false of the kept light atoms (p < 1).
  * `count` is their number. */
 Status atom_side_put(const Call *c, const AtomSide *side, bool heavy, size_t count, Buf *out);
-
-/* Reads a set of atom indices below n. If the bytes do not code a set, sets in->bad and returns OK. */
-Status atom_side_get(const Call *c, Reader *in, size_t n, Places *set);
 
 /* Fails with ERR_CORRUPT if some atom is both in the set of heavy atoms and in the set of light atoms. n is
  * the number of atoms, kept and not kept. */

@@ -1,4 +1,4 @@
-/* basis.h -- ATOMO in an orthonormal basis: a codec supplies the transform T; basis.c does the rest.
+/* basis.h -- ATOMO in an orthonormal basis: a codec in basis.c supplies the transform T; the rest is common.
  *
  *     coefficients = T x         the payload is a random draw of the coefficients (atoms.h)
  *     x^ = T' (decoded coefficients)
@@ -13,17 +13,6 @@
 #define ATOMO_BASIS_H
 
 #include "compress/atoms/atoms.h"
-
-/* An orthonormal basis. A codec that uses the hooks below has its Basis in `Compressor.family`. */
-typedef struct {
-    /* Makes the AtomPlan for x, which says how the water level tau is chosen. NULL: basis_plan makes it. */
-    Status (*plan)(const Call *c, const float *x, AtomPlan *plan);
-    /* Transforms x (n) to coef (n); x and coef do not overlap. NULL: there is no transform, and the elements
-     * are the atoms. */
-    Status (*forward)(const Call *c, const float *x, float *coef);
-    Status (*inverse)(const Call *c, float *coef, float *x); /* may overwrite coef */
-    bool light; /* true: payloads list light atoms (p < 1) only */
-} Basis;
 
 /* The parameters of the codecs in an orthonormal basis, except gspar and lq; a codec's struct of parameters
  * begins with them. */
@@ -43,18 +32,6 @@ AtomPlan basis_plan(const Call *c);
 
 /* Returns the trait that depends on the parameters: UNBIASED, unless empty=resample. */
 unsigned basis_traits(const Codec *codec);
-
-/* The other hooks of a Compressor whose `family` is a Basis. */
-size_t basis_bound(const Call *c);
-Status basis_encode(const Call *c, const float *x, Buf *out);
-Status basis_decode(const Call *c, Bytes in, float *x);
-double basis_variance(const Call *c, const float *x);
-ErrorLaw basis_moments(const Call *c, const float *x, AtomMoments *m);
-Status basis_curve(const Call *c, const float *x, CurvePoint *point, size_t *count);
-
-#define BASIS_HOOKS                                                                                          \
-    .bound = basis_bound, .encode = basis_encode, .decode = basis_decode, .variance = basis_variance
-#define BASIS_CURVE .moments = basis_moments, .curve = basis_curve /* hooks for codecs with BASIS_KEYS */
 
 /* ---- functions for codecs that use a basis but write another payload ---- */
 

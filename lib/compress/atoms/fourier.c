@@ -10,11 +10,12 @@
  * times corner `phase` of phase.h's polygon (0 or 32 for a real atom). Phases fill each byte from its high bit;
  * padding bits are zeros. */
 #include "compress/atoms/basis.h"
-#include "compress/atoms/spectrum.h"
 #include "base/bits.h"
 #include "base/parallel.h"
 #include "math/blockwise.h"
 #include "math/phase.h"
+#include "math/fourier_transform.h"
+#include "compress/compressor.h"
 
 #include <float.h>
 #include <math.h>
@@ -22,18 +23,220 @@
 typedef struct {
     BasisKeys keys;
     int64_t dims;
-} Fourier;
+} FourierKeys;
 
 static const Param schema[] = {
     BASIS_KEYS,
-    PARAM(Fourier, dims, "1", 1, 2, "the tensor as one line, or as svd's matrix, both ways"),
+    PARAM(FourierKeys, dims, "1", 1, 2, "the tensor as one line, or as svd's matrix, both ways"),
     {0},
 };
+
+/* ---- the Fourier atoms of a real matrix. An atom is a frequency; its coefficient is one complex number.
+ *
+ * Let X be the Fourier transform divided by sqrt(n). X[j, k] is the conjugate of X[-j, -k], so these two are
+ * one atom with the coefficient z = sqrt(2) X[j, k]. Of the two, X[j, k] is the one with k <= cols / 2 (and if
+ * k is 0 or cols / 2, with j <= rows / 2). A frequency that is its own conjugate is a real atom, with z = X[j,
+ * k]. The sum of |z|^2 is the squared norm of the matrix. The atoms have this order:
+ *
+ *     j = 0 .. rows / 2 at k = 0;  k = 1 .. (cols - 1) / 2 for j = 0, for j = 1, ...;  and, for even cols,
+ *     j = 0 .. rows / 2 at k = cols / 2
+ *
+ * For a vector this is the order of frequency. A matrix with more rows than columns is transposed first. ---- */
+
+typedef struct {
+    bool turned;             /* true: the matrix is transposed */
+    size_t rows, cols, room; /* room: number of floats from one row to the next in memory */
+    /* edge: number of atoms at k = 0; middle: number of atoms with 0 < k < cols / 2 for each j */
+    size_t edge, middle;
+    size_t atoms;
+    float *data; /* (rows, room) in scratch: complex numbers; an atom's entry is z */
+} FourierSpectrum;
+
+typedef struct {
+    size_t at; /* index into data; the imaginary part is at the next index */
+    bool real;
+} Frequency;
+
+/* Returns the FourierSpectrum of a rows x cols matrix, with all fields but `data`. */
+static FourierSpectrum spectrum_shape(size_t rows, size_t cols)
+{
+    const bool turned = rows > cols;
+    FourierSpectrum s = {.turned = turned, .rows = turned ? cols : rows, .cols = turned ? rows : cols};
+    if (rows == 0 || cols == 0)
+        return (FourierSpectrum){0};
+    s.room = fourier_room(s.cols);
+    s.edge = s.rows / 2 + 1;
+    s.middle = (s.cols - 1) / 2;
+    s.atoms = s.edge * (s.cols % 2 ? 1 : 2) + s.rows * s.middle;
+    return s;
+}
+
+static size_t elements(const FourierSpectrum *s)
+{
+    return s->rows * s->cols;
+}
+
+/* Returns the position in s->data of the atom with number `atom`, and whether the atom is real. */
+static Frequency spectrum_frequency(const FourierSpectrum *s, size_t atom)
+{
+    const bool inner = atom >= s->edge && atom - s->edge < s->rows * s->middle;
+    if (inner) {
+        const size_t i = atom - s->edge;
+        return (Frequency){i / s->middle * s->room + 2 * (i % s->middle + 1), false};
+    }
+    const bool last = atom >= s->edge;
+    const size_t j = last ? atom - s->edge - s->rows * s->middle : atom;
+    return (Frequency){j * s->room + (last ? s->cols : 0), j == 0 || 2 * j == s->rows};
+}
+
+/* ---- copying between a tensor and rows of `room` floats ---- */
+
+static void load(const Call *c, const FourierSpectrum *s, const float *x, double lift)
+{
+    for (size_t j = 0; j < s->rows && !s->turned; j++)
+        basis_scale(x + j * s->cols, s->cols, lift, c->threads, s->data + j * s->room);
+    for (size_t i = 0; i < s->cols && s->turned; i++)
+        for (size_t j = 0; j < s->rows; j++)
+            s->data[j * s->room + i] = (float)((double)x[i * s->rows + j] * lift);
+}
+
+static bool store(const Call *c, const FourierSpectrum *s, double lift, float *x)
+{
+    bool in = true;
+    for (size_t j = 0; j < s->rows && !s->turned; j++)
+        in &= basis_scale(s->data + j * s->room, s->cols, lift, c->threads, x + j * s->cols);
+    for (size_t i = 0; i < s->cols && s->turned; i++)
+        for (size_t j = 0; j < s->rows; j++) {
+            const double v = (double)s->data[j * s->room + i] * lift;
+            in &= fabs(v) <= (double)FLT_MAX;
+            x[i * s->rows + j] = in ? (float)v : 0;
+        }
+    return in;
+}
+
+/* ---- forward transform ---- */
+
+typedef struct {
+    const FourierSpectrum *s;
+    float *gauge;
+    size_t blocks; /* blocks in a row of atoms, without columns 0 and cols / 2 */
+} GaugeJob;
+
+static void measure_piece(void *data, size_t piece)
+{
+    const GaugeJob *m = data;
+    const FourierSpectrum *s = m->s;
+    const size_t j = piece / m->blocks, block = piece % m->blocks, from = block * BLOCK;
+    const float scale = (float)sqrt(2 / (double)elements(s));
+    phase_gauges(s->data + j * s->room + 2 + 2 * from, block_size(s->middle, block), scale,
+                 m->gauge + s->edge + j * s->middle + from);
+}
+
+/* Computes the gauges of the atoms in column k, which is 0 or cols / 2. Rows j > rows / 2 hold the
+ * conjugates of other rows, not atoms, so they get no gauge. */
+static void measure_edge(const FourierSpectrum *s, size_t first, size_t k, float *gauge)
+{
+    const double n = (double)elements(s);
+    for (size_t j = 0; j < s->rows; j++) {
+        float *z = s->data + j * s->room + 2 * k, unread;
+        const bool real = j == 0 || 2 * j == s->rows;
+        z[1] = real ? 0 : z[1];
+        phase_gauges(z, 1, (float)sqrt((real ? 1 : 2) / n), j < s->edge ? &gauge[first + j] : &unread);
+    }
+}
+
+static void measure(const Call *c, const FourierSpectrum *s, float *gauge)
+{
+    const GaugeJob m = {s, gauge, blocks_of(s->middle)};
+    parallel_for(c->threads, s->rows * m.blocks, measure_piece, (void *)(uintptr_t)&m);
+    measure_edge(s, 0, 0, gauge);
+    if (s->cols % 2 == 0)
+        measure_edge(s, s->edge + s->rows * s->middle, s->cols / 2, gauge);
+}
+
+static Status transform(const Call *c, const FourierSpectrum *s, FourierWay way, float *spare)
+{
+    Fourier f;
+    const ArenaMark mark = arena_mark(c->scratch);
+    TRY(fourier_open(&f, s->rows, s->cols, FOURIER_MATRIX, way, s->data, spare, c->threads, c->scratch,
+                     c->err));
+    fourier_run(&f, s->data);
+    fourier_close(&f);
+    arena_rewind(c->scratch, mark);
+    return OK;
+}
+
+/* Computes s->data from x. Sets gauge[i] to the gauge of atom i: its |z| or up to 0.12 % more (math/phase.h).
+ * ERR_NUMERIC: a gauge is beyond float32's range. */
+static Status spectrum_of(const Call *c, const float *x, FourierSpectrum *s, float *gauge)
+{
+    const double lift = basis_lift(blockwise_most(x, elements(s), c->threads));
+    s->data = NEW(c->scratch, float, s->rows * s->room);
+    TRY(arena_check(s->data, c->scratch, c->err));
+    if (s->atoms == 0)
+        return OK;
+    load(c, s, x, lift);
+    TRY(transform(c, s, FOURIER_FORWARD, NULL));
+    measure(c, s, gauge);
+    if (lift == 1)
+        return OK;
+    if (!basis_scale(gauge, s->atoms, 1 / lift, c->threads, gauge))
+        return FAIL(c->err, ERR_NUMERIC, "%s: a coefficient is beyond float32", c->self->ops->name);
+    basis_scale(s->data, s->rows * s->room, 1 / lift, c->threads, s->data);
+    return OK;
+}
+
+/* ---- inverse transform ---- */
+
+/* Sets s->data to zeros, to begin an estimate. The caller then stores the z of each atom, times
+ * spectrum_factor. */
+static Status spectrum_clear(const Call *c, FourierSpectrum *s)
+{
+    s->data = NEW_ZERO(c->scratch, float, s->rows * s->room);
+    return arena_check(s->data, c->scratch, c->err);
+}
+
+/* The inverse transform does not divide by sqrt(n), nor by the sqrt(2) of atoms that are not real, so the
+ * factor does both. */
+static double spectrum_factor(const FourierSpectrum *s, Frequency f, double lift)
+{
+    return lift / sqrt((f.real ? 1 : 2) * (double)elements(s));
+}
+
+/* Fills in the conjugates of the atoms in column k (0 or cols / 2), because the inverse transform reads the
+ * conjugates too. */
+static void mirror(const FourierSpectrum *s, size_t k)
+{
+    for (size_t j = 1; 2 * j < s->rows; j++) {
+        const float *z = s->data + j * s->room + 2 * k;
+        float *partner = s->data + (s->rows - j) * s->room + 2 * k;
+        partner[0] = z[0];
+        partner[1] = -z[1];
+    }
+}
+
+/* Computes the tensor x from the atoms in s->data, which include the factor `lift` of spectrum_factor. `lift`
+ * should be basis_lift of the largest |z|, so that values stay within float32's range. Sets *in to false if a
+ * value is beyond float32's range. */
+static Status spectrum_back(const Call *c, FourierSpectrum *s, double lift, float *x, bool *in)
+{
+    *in = true;
+    if (s->atoms == 0)
+        return OK;
+    mirror(s, 0);
+    if (s->cols % 2 == 0)
+        mirror(s, s->cols / 2);
+    TRY(transform(c, s, FOURIER_BACK, x));
+    *in = store(c, s, 1 / lift, x);
+    return OK;
+}
+
+/* ---- drawing ---- */
 
 static FourierSpectrum shape_of(const Call *c)
 {
     size_t rows = 1, cols = c->shape->n;
-    if (((const Fourier *)c->self->params)->dims == 2)
+    if (((const FourierKeys *)c->self->params)->dims == 2)
         matrix_view(c->shape, RESHAPE_PAPER, &rows, &cols);
     return spectrum_shape(rows, cols);
 }
@@ -138,7 +341,7 @@ static size_t member(const Places *set, size_t k, size_t *block)
 
 static Status take_heavy(const Call *c, Reader *in, const FourierSpectrum *s, ReadPhases *kept)
 {
-    TRY(atom_side_get(c, in, s->atoms, &kept->heavy));
+    TRY(payload_set(c, in, s->atoms, &kept->heavy));
     kept->value = in->at;
     kept->least = INFINITY;
     for (size_t k = 0, block = 0; !in->bad && k < kept->heavy.count; k++) {
@@ -168,7 +371,7 @@ static bool phases_fit(const FourierSpectrum *s, const ReadPhases *kept, BitRead
 
 static Status take_light(const Call *c, Reader *in, const FourierSpectrum *s, ReadPhases *kept)
 {
-    TRY(atom_side_get(c, in, s->atoms, &kept->light));
+    TRY(payload_set(c, in, s->atoms, &kept->light));
     if (in->bad || kept->light.count == 0)
         return OK;
     kept->tau = take_f32(in);
@@ -188,7 +391,7 @@ static Status take_light(const Call *c, Reader *in, const FourierSpectrum *s, Re
     return OK;
 }
 
-static void fill_heavy(const FourierSpectrum *s, const ReadPhases *kept, double lift)
+static void set_heavy(const FourierSpectrum *s, const ReadPhases *kept, double lift)
 {
     const uint8_t *value = kept->value;
     for (size_t k = 0, block = 0; k < kept->heavy.count; k++) {
@@ -199,7 +402,7 @@ static void fill_heavy(const FourierSpectrum *s, const ReadPhases *kept, double 
     }
 }
 
-static void fill_light(const FourierSpectrum *s, const ReadPhases *kept, double lift)
+static void set_light(const FourierSpectrum *s, const ReadPhases *kept, double lift)
 {
     BitReader r = bits_reader((Bytes){kept->phase, phase_bytes(kept->light.count)});
     for (size_t k = 0, block = 0; k < kept->light.count; k++) {
@@ -220,13 +423,12 @@ static Status get_atoms(const Call *c, Bytes bytes, FourierSpectrum *s, float *x
     TRY(payload_kind(c, take_u8(&in), PAYLOAD_METHOD));
     TRY(take_heavy(c, &in, s, &kept));
     TRY(take_light(c, &in, s, &kept));
-    if (!reader_done(&in))
-        return payload_bad(c, "%s", in.bad ? "it is cut short or holds no index set" : "bytes are left over");
+    TRY(payload_end(c, &in));
     TRY(atom_sides_apart(c, &kept.heavy, &kept.light, s->atoms));
     const double lift = basis_lift((float)fmin(fmax(kept.most, (double)kept.tau), (double)FLT_MAX));
     TRY(spectrum_clear(c, s));
-    fill_heavy(s, &kept, lift);
-    fill_light(s, &kept, lift);
+    set_heavy(s, &kept, lift);
+    set_light(s, &kept, lift);
     TRY(spectrum_back(c, s, lift, x, &within));
     return within ? OK : payload_bad(c, "a value is beyond float32");
 }
@@ -322,7 +524,7 @@ const Compressor compressor_fourier = {
     .paper = "Wang et al., ATOMO, NeurIPS 2018, Algorithm 1 and section 4",
     .look = {HUE_ATOMS, 2, 2},
     .params = schema,
-    .params_size = sizeof(Fourier),
+    .params_size = sizeof(FourierKeys),
     .promises = RANDOM,
     .traits = basis_traits,
     .bound = bound,

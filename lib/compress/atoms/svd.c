@@ -6,9 +6,11 @@
 #include "compress/atoms/svd_parts.h"
 #include "compress/atoms/waterfill.h"
 #include "compress/atoms/basis.h"
+#include "math/blockwise.h"
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 
 /* ---- the plan: chooses the probabilities p of the atoms, and draws atoms. By the ATOMO paper's
  * Algorithm 1, p has the least variance sum lambda^2 (1/p - 1) for sum p = rank.
@@ -20,14 +22,14 @@
  * lower by only one part in 10^4 at 2 bits. And the vectors of all atoms would have to be computed, not only
  * the vectors of the sent atoms. */
 
-Status svd_plan_open(const Call *c, const float *x, SvdPlan *plan)
+/* Sets all members of *plan except `level`, `p`, `atoms`, `bits` and `raw`; the memory is in c->scratch. */
+static Status svd_plan_open(const Call *c, const float *x, SvdPlan *plan)
 {
     const Svd *o = c->self->params;
     *plan = (SvdPlan){0};
     svd_view(c, &plan->rows, &plan->cols);
-    plan->vectors = svd_vectors_of((VectorForm)o->vectors, o->vbits, c->self->other);
-    const VectorCost left = svd_vectors_cost(&plan->vectors, c, plan->rows),
-                     right = svd_vectors_cost(&plan->vectors, c, plan->cols);
+    const VectorCost left = svd_vectors_cost(c, plan->rows),
+                     right = svd_vectors_cost(c, plan->cols);
     plan->atom_bits = left.bits + right.bits;
     plan->atom_noise = (1 + left.noise) * (1 + right.noise);
     const Tall a = tall_of(x, plan->rows, plan->cols);
@@ -69,7 +71,8 @@ static Status svd_plan_level(const Call *c, SvdPlan *plan, double level)
     return OK;
 }
 
-Status svd_plan_rank(const Call *c, SvdPlan *plan)
+/* Sets `level`, `p`, `atoms`, `bits` and `raw`, for an expected number of `rank` atoms. */
+static Status svd_plan_rank(const Call *c, SvdPlan *plan)
 {
     const Svd *o = c->self->params;
     double sum = 0, level;
@@ -138,7 +141,8 @@ static size_t draw_again(const Call *c, const SvdPlan *plan, size_t *kept)
     return count;
 }
 
-size_t svd_draw(const Call *c, const SvdPlan *plan, size_t *kept)
+/* Draws atoms: writes the indices of the kept atoms to kept (k) in rising order, and returns their number. */
+static size_t svd_draw(const Call *c, const SvdPlan *plan, size_t *kept)
 {
     const Svd *o = c->self->params;
     const size_t count = (o->draw == DRAW_SYSTEMATIC ? draw_systematic : draw_independent)(c, plan, kept);
@@ -199,6 +203,7 @@ static double svd_excess(const Call *c, const SvdPlan *plan, size_t count)
 
 /* names of the values of the key `method`, in the order of SvdMethod */
 static const char *const methods[] = {"gram", "gesdd", "randomized", NULL};
+static const char *const vector_forms[] = {"f32", "bf16", "qsgd", NULL}; /* in the order of VectorForm */
 
 enum { VBITS = 8, DIRECTIONS = 64 }; /* the defaults of the keys vbits and directions */
 
@@ -211,7 +216,7 @@ static const Param schema[] = {
         "singular vectors, and any orthonormal vectors beyond them: for matrices with over 500 columns"),
     PARAM(Svd, directions, "64", 1, 65536,
           "leading singular vectors of method=randomized; under 4 columns for each: method=gram"),
-    PARAM_OF(Svd, vectors, "f32", svd_vector_forms, "singular vectors as floats, or rounded without bias"),
+    PARAM_OF(Svd, vectors, "f32", vector_forms, "singular vectors as floats, or rounded without bias"),
     PARAM(Svd, vbits, "8", 1, 16, "bits of a level, where vectors=qsgd"),
     ATOM_PARAMS(Svd),
     {0},
@@ -223,10 +228,15 @@ static unsigned traits(const Codec *codec)
     return o->empty == EMPTY_SEND ? UNBIASED : 0;
 }
 
+/* Writes the spec of the codec that rounds singular vectors; f32 needs none. */
 static bool part(const Codec *codec, char spec[PART_SPEC])
 {
     const Svd *o = codec->params;
-    return svd_vectors_spec((VectorForm)o->vectors, o->vbits, spec);
+    if (o->vectors == VECTORS_BF16)
+        snprintf(spec, PART_SPEC, "bf16:rounding=stochastic");
+    if (o->vectors == VECTORS_QSGD)
+        snprintf(spec, PART_SPEC, "qsgd:bits=%lld,bucket=%d", (long long)o->vbits, BUCKET_SIZE);
+    return o->vectors != VECTORS_F32;
 }
 
 static Status check(const Codec *codec, Error *err)
@@ -248,10 +258,28 @@ static Status make_plan(const Call *c, const float *x, SvdPlan *plan)
     return c->plan ? svd_plan_level(c, plan, ((const CurvePoint *)c->plan)->level) : svd_plan_rank(c, plan);
 }
 
+/* A vector of n elements takes at most VARINT_MAX + 1 + 4 n bytes, in any form. */
+static size_t bound(const Call *c)
+{
+    size_t rows, cols;
+    svd_view(c, &rows, &cols);
+    return 1 + VARINT_MAX + (rows < cols ? rows : cols) * (2 * (VARINT_MAX + 1) + 4 * (rows + cols));
+}
+
+/* Returns an upper bound on the magnitude of every element of the atoms' sum. */
+static double ceiling_of(const SvdAtoms *a)
+{
+    double sum = 0;
+    for (size_t i = 0; i < a->count; i++)
+        sum += (double)blockwise_most(a->left + i * a->rows, a->rows, 1) *
+               (double)blockwise_most(a->right + i * a->cols, a->cols, 1);
+    return sum;
+}
+
 static bool add_up(const Call *c, const SvdAtoms *a, float *x)
 {
     linalg_outer(a->left, a->right, a->count, a->rows, a->cols, c->threads, x);
-    return svd_ceiling(a) <= (double)FLT_MAX / 2 || first_nonfinite(x, c->shape->n, NULL) == c->shape->n;
+    return ceiling_of(a) <= (double)FLT_MAX / 2 || first_nonfinite(x, c->shape->n, NULL) == c->shape->n;
 }
 
 static Status encode(const Call *c, const float *x, Buf *out)
@@ -265,7 +293,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     TRY(arena_check(kept, c->scratch, c->err));
     const size_t start = out->size, count = svd_draw(c, &plan, kept);
     if (c->streams) {
-        streams_excess(c->streams, svd_excess(c, &plan, count));
+        c->streams->excess += svd_excess(c, &plan, count);
         c->streams->mean_known = ((const Svd *)c->self->params)->vectors != VECTORS_QSGD;
     }
     TRY(svd_put(c, &plan, kept, count, out));
@@ -431,7 +459,7 @@ const Compressor compressor_svd = {
     .promises = RANDOM,
     .traits = traits,
     .part = part,
-    .bound = svd_payload_most,
+    .bound = bound,
     .encode = encode,
     .decode = decode,
     .check = check,

@@ -17,28 +17,14 @@
  * codes, and raw floats for short vectors, whose codes might take as many bytes as raw floats. */
 
 typedef enum { VECTORS_F32, VECTORS_BF16, VECTORS_QSGD } VectorForm;
-extern const char *const svd_vector_forms[];
-
-typedef struct {
-    VectorForm form;
-    const Codec *codec; /* the codec that rounds vectors; NULL for F32 */
-    uint32_t s;         /* for QSGD: the highest level */
-} Vectors;
-
-/* Writes the spec of the codec that rounds singular vectors. `bits`, for QSGD only, is the number of bits of
- * a quantisation level. Returns false for F32, which needs no codec. */
-bool svd_vectors_spec(VectorForm form, int64_t bits, char spec[PART_SPEC]);
-
-/* Returns the Vectors of a form. `codec` must be the codec of the spec from svd_vectors_spec, and must
- * outlive the result. */
-Vectors svd_vectors_of(VectorForm form, int64_t bits, const Codec *codec);
+enum { BUCKET_SIZE = 512 }; /* the default of qsgd's key `bucket` */
 
 /* For a random unit vector of n elements: the expected bits, and the mean squared error of rounding. Singular
  * vectors of gradients have heavier tails, and take up to a fifth fewer bits. */
 typedef struct {
     double bits, noise;
 } VectorCost;
-VectorCost svd_vectors_cost(const Vectors *v, const Call *c, size_t n);
+VectorCost svd_vectors_cost(const Call *c, size_t n);
 
 /* Moments of the errors of rounding the unit vector x / |x|. D is the covariance matrix of the elements'
  * errors, which are independent. noise = trace D, along = x'Dx / |x|^2, squares = trace D^2. */
@@ -50,11 +36,7 @@ typedef struct {
  * draw.
  *
  * Atom i is kept with probability p_i = min(1, lambda_i / level). The level comes from `rank`, or from a plan
- * that divides one budget between several tensors (joint):
- *
- *     svd_plan_open(c, x, &plan);          singular values, expected bits of an atom
- *     svd_plan_rank(c, &plan);             or svd_plan_level(c, &plan, level)
- *     count = svd_draw(c, &plan, kept); */
+ * that divides one budget between several tensors (joint). ---- */
 
 /* How the basis of a matrix is computed (spectral.h). */
 typedef enum { SVD_GRAM = SPECTRAL_GRAM, SVD_GESDD = SPECTRAL_GESDD, SVD_RANDOMIZED } SvdMethod;
@@ -71,7 +53,6 @@ typedef struct {
     /* the matrix as a sum of k atoms; s.lambda has the atoms' norms, largest first: the singular values,
      * except with method=randomized */
     Spectral s;
-    Vectors vectors;
     double atom_bits; /* expected payload bits of an atom, the same for all atoms */
     /* expected (1 + w)(1 + w'), where w and w' are the mean squared errors of rounding an atom's two unit
      * vectors */
@@ -91,14 +72,6 @@ static inline void svd_view(const Call *c, size_t *rows, size_t *cols)
     matrix_view(c->shape, (Reshape)((const Svd *)c->self->params)->reshape, rows, cols);
 }
 
-/* Sets all members of *plan except `level`, `p`, `atoms`, `bits` and `raw`; the memory is in c->scratch. */
-Status svd_plan_open(const Call *c, const float *x, SvdPlan *plan);
-
-/* Sets `level`, `p`, `atoms`, `bits` and `raw`, for an expected number of `rank` atoms. */
-Status svd_plan_rank(const Call *c, SvdPlan *plan);
-/* Draws atoms: writes the indices of the kept atoms to kept (k) in rising order, and returns their number. */
-size_t svd_draw(const Call *c, const SvdPlan *plan, size_t *kept);
-
 /* ---- payloads of singular vectors:
  *
  *     kind:8 = 1   count:varint   { left:vector  right:vector } x count             (vectors: above)
@@ -112,9 +85,6 @@ typedef struct {
     float *left, *right;
 } SvdAtoms;
 
-/* Returns an upper bound on the bytes of a payload. */
-size_t svd_payload_most(const Call *c);
-
 /* Appends a payload of the `count` atoms whose indices are in `kept`. Each atom is divided by its probability
  * p. */
 Status svd_put(const Call *c, SvdPlan *plan, const size_t *kept, size_t count, Buf *out);
@@ -122,9 +92,6 @@ Status svd_put(const Call *c, SvdPlan *plan, const size_t *kept, size_t count, B
 /* Reads the atoms of a payload into memory from c->scratch. ERR_CORRUPT: svd_put cannot have written the
  * payload. */
 Status svd_get(const Call *c, Bytes in, SvdAtoms *a);
-
-/* Returns an upper bound on the magnitude of every element of the atoms' sum. */
-double svd_ceiling(const SvdAtoms *a);
 
 /* Sets left[i] and right[i] to the moments of the errors of rounding the unit vectors of atom i, for all k
  * atoms. The moments are 0 if nothing is rounded, or if atom i has p = 0. */

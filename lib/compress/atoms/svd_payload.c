@@ -2,33 +2,27 @@
  * the kept atoms (svd_parts.h). */
 #include "compress/atoms/svd_parts.h"
 #include "coder/elias.h"
+#include "math/blockwise.h"
 #include "math/vec/kernels.h"
 
 #include <math.h>
-#include <stdio.h>
 
-const char *const svd_vector_forms[] = {"f32", "bf16", "qsgd", NULL};
-
-enum { BUCKET_SIZE = 512 }; /* the default of qsgd's key `bucket` */
-
-bool svd_vectors_spec(VectorForm form, int64_t bits, char spec[PART_SPEC])
+/* The form in which singular vectors are sent. */
+static VectorForm form_of(const Call *c)
 {
-    if (form == VECTORS_BF16)
-        snprintf(spec, PART_SPEC, "bf16:rounding=stochastic");
-    if (form == VECTORS_QSGD)
-        snprintf(spec, PART_SPEC, "qsgd:bits=%lld,bucket=%d", (long long)bits, BUCKET_SIZE);
-    return form != VECTORS_F32;
+    return (VectorForm)((const Svd *)c->self->params)->vectors;
 }
 
-Vectors svd_vectors_of(VectorForm form, int64_t bits, const Codec *codec)
+/* The highest level of a vector in the form qsgd. */
+static uint32_t top_of(const Call *c)
 {
-    return (Vectors){.form = form, .codec = codec, .s = (UINT32_C(1) << bits) - 1};
+    return (UINT32_C(1) << ((const Svd *)c->self->params)->vbits) - 1;
 }
 
-static Call call_for(const Vectors *v, const Call *c, const Shape *shape)
+static Call call_for(const Call *c, const Shape *shape)
 {
     Call inner = *c;
-    inner.self = v->codec;
+    inner.self = c->self->other;
     inner.shape = shape;
     inner.state = NULL;
     inner.streams = NULL;
@@ -37,10 +31,10 @@ static Call call_for(const Vectors *v, const Call *c, const Shape *shape)
 
 /* True if qsgd sends a vector of n elements as raw floats. qsgd does so if the upper bound of its payload is at
  * least the size of raw floats. */
-static bool goes_as_floats(const Vectors *v, const Call *c, size_t n)
+static bool goes_as_floats(const Call *c, size_t n)
 {
     const Shape shape = shape_vector(n);
-    const Call inner = call_for(v, c, &shape);
+    const Call inner = call_for(c, &shape);
     return inner.self->ops->bound(&inner) >= raw_size(&inner);
 }
 
@@ -96,53 +90,48 @@ static double gap_bits(double density, double run)
     return bits;
 }
 
-static VectorCost qsgd_cost(const Vectors *v, const Call *c, size_t n)
+static VectorCost qsgd_cost(const Call *c, size_t n)
 {
-    if (goes_as_floats(v, c, n))
+    if (goes_as_floats(c, n))
         return (VectorCost){8 * (double)(varint_size(1 + 4 * n) + 1 + 4 * n), 0};
     const size_t buckets = (n + BUCKET_SIZE - 1) / BUCKET_SIZE;
     const double run = (double)n / (double)buckets;
-    const LevelMeans m = level_means(v->s / sqrt(run), v->s);
+    const uint32_t s = top_of(c);
+    const LevelMeans m = level_means(s / sqrt(run), s);
     const double sparse =
         m.sparse + m.density * gap_bits(m.density, run) + omega_bits(1 + (uint64_t)(run * m.density)) / run;
     const double levels = (double)n * fmin(sparse, m.dense);
     const size_t head = 2 + 4 * buckets; /* kind, form and norms */
     return (VectorCost){levels + 8 * (double)(head + varint_size(head + (size_t)levels / 8)),
-                        run * m.rounding / ((double)v->s * v->s)};
+                        run * m.rounding / ((double)s * s)};
 }
 
-VectorCost svd_vectors_cost(const Vectors *v, const Call *c, size_t n)
+VectorCost svd_vectors_cost(const Call *c, size_t n)
 {
     /* Let P be the largest power of two that is at most |x|. Neighbouring values of bf16 differ by 2^-7 P, so
      * the mean variance of rounding is (2^-7 P)^2 / 6. If log |x| is evenly distributed, the mean of x^2 is
      * 2.16 times the mean of P^2 (if x is normally distributed, 1.85 times). */
-    if (v->form == VECTORS_BF16)
+    if (form_of(c) == VECTORS_BF16)
         return (VectorCost){8 * (double)(varint_size(1 + 2 * n) + 1 + 2 * n), 0x1p-14 / 6 / 2.16};
-    return v->form == VECTORS_QSGD && n ? qsgd_cost(v, c, n) : (VectorCost){32 * (double)n, 0};
+    return form_of(c) == VECTORS_QSGD && n ? qsgd_cost(c, n) : (VectorCost){32 * (double)n, 0};
 }
 
 /* ---- encoding and decoding one vector ---- */
 
-/* Returns an upper bound on the bytes of a vector of n elements, in any form. */
-static size_t svd_vectors_most(size_t n)
-{
-    return VARINT_MAX + 1 + 4 * n;
-}
-
 /* Rounds the n elements x and appends them to `out` (not for F32). `index` selects the random words for the
  * vector. ERR_NUMERIC: a value is beyond the range of the form. */
-static Status svd_vectors_put(const Vectors *v, const Call *c, uint64_t index, const float *x, size_t n, Buf *out)
+static Status svd_vectors_put(const Call *c, uint64_t index, const float *x, size_t n, Buf *out)
 {
     const Shape shape = shape_vector(n);
     const ArenaMark mark = arena_mark(c->scratch);
-    Call inner = call_for(v, c, &shape);
+    Call inner = call_for(c, &shape);
     Streams streams = {0};
     inner.rng = rng_below(&c->rng, index);
     inner.streams = c->streams ? &streams : NULL;
     Buf payload = {.cap = codec_bound(&inner)};
     payload.data = NEW(c->scratch, uint8_t, payload.cap);
     TRY(arena_check(payload.data, c->scratch, c->err));
-    if (v->form == VECTORS_BF16 && kernels()->abs_max(x, n) > 0x1.fep127F) /* bf16 would saturate */
+    if (form_of(c) == VECTORS_BF16 && kernels()->abs_max(x, n) > 0x1.fep127F) /* bf16 would saturate */
         return FAIL(c->err, ERR_NUMERIC, "svd: a vector is beyond bf16");
     TRY(codec_encode(&inner, x, &payload));
     buf_varint(out, payload.size);
@@ -153,19 +142,19 @@ static Status svd_vectors_put(const Vectors *v, const Call *c, uint64_t index, c
 }
 
 /* Returns the bytes of the next vector in r and sets *size to their number. NULL: r has too few bytes left. */
-static const uint8_t *svd_vectors_take(const Vectors *v, Reader *r, size_t n, size_t *size)
+static const uint8_t *svd_vectors_take(const Call *c, Reader *r, size_t n, size_t *size)
 {
-    const uint64_t bytes = v->codec ? take_varint(r) : 4 * n;
+    const uint64_t bytes = c->self->other ? take_varint(r) : 4 * n;
     *size = (size_t)bytes;
     return r->bad ? NULL : take_bytes(r, (size_t)bytes);
 }
 
 /* Decodes a vector's bytes to x (n). ERR_CORRUPT: svd_vectors_put cannot have written the bytes. */
-static Status svd_vectors_get(const Vectors *v, const Call *c, Bytes payload, size_t n, float *x)
+static Status svd_vectors_get(const Call *c, Bytes payload, size_t n, float *x)
 {
     const Shape shape = shape_vector(n);
-    const Call inner = call_for(v, c, &shape);
-    if (v->codec)
+    const Call inner = call_for(c, &shape);
+    if (c->self->other)
         return codec_decode(&inner, payload, x);
     floats_load(x, payload.data, n);
     return OK;
@@ -174,16 +163,16 @@ static Status svd_vectors_get(const Vectors *v, const Call *c, Bytes payload, si
 /* Returns false only if the encoder cannot have made this payload from a unit vector. x (n) is the decoded
  * payload. For a qsgd payload, tests the bucket norms in the payload, which were computed before rounding. bf16
  * multiplies each element by a factor within 1 +- 2^-7. */
-static bool svd_vectors_unit(const Vectors *v, Bytes payload, const float *x, size_t n)
+static bool svd_vectors_unit(const Call *c, Bytes payload, const float *x, size_t n)
 {
-    const bool norms = v->form == VECTORS_QSGD && payload.data[0] == PAYLOAD_METHOD;
+    const bool norms = form_of(c) == VECTORS_QSGD && payload.data[0] == PAYLOAD_METHOD;
     const size_t count = norms ? (n + BUCKET_SIZE - 1) / BUCKET_SIZE : n;
     double sum = 0;
     for (size_t i = 0; i < count; i++) {
         const double value = (double)(norms ? load_f32(payload.data + 1 + 4 * i) : x[i]);
         sum += value * value;
     }
-    return fabs(sum - 1) < (v->form == VECTORS_BF16 ? 0x1.02p-6 : 1e-5);
+    return fabs(sum - 1) < (form_of(c) == VECTORS_BF16 ? 0x1.02p-6 : 1e-5);
 }
 
 /* ---- rounding noise of an element: (up - |x|)(|x| - down), where |x| is rounded to `up` or to `down` ---- */
@@ -219,48 +208,17 @@ static void qsgd_noise(double s, const float *x, size_t n, VectorNoise *sum)
     }
 }
 
-static VectorNoise svd_vectors_noise(const Vectors *v, const Call *c, const float *x, size_t n)
+static VectorNoise svd_vectors_noise(const Call *c, const float *x, size_t n)
 {
     VectorNoise sum = {0};
     const double squares = kernels()->sum_squares(x, n);
-    if (v->form == VECTORS_BF16)
+    if (form_of(c) == VECTORS_BF16)
         bf16_noise(x, n, &sum);
-    else if (v->form == VECTORS_QSGD && !goes_as_floats(v, c, n))
-        qsgd_noise(v->s, x, n, &sum);
+    else if (form_of(c) == VECTORS_QSGD && !goes_as_floats(c, n))
+        qsgd_noise(top_of(c), x, n, &sum);
     if (sum.noise == 0)
         return sum;
     return (VectorNoise){sum.noise / squares, sum.along / squares / squares, sum.squares / squares / squares};
-}
-
-/* ---- payloads of atoms ---- */
-
-size_t svd_payload_most(const Call *c)
-{
-    size_t rows, cols;
-    svd_view(c, &rows, &cols);
-    const size_t most = rows < cols ? rows : cols;
-    return 1 + VARINT_MAX + most * (svd_vectors_most(rows) + svd_vectors_most(cols));
-}
-
-/* Returns the largest |x|; infinity if an x is NaN or infinite. Compares the bits of |x| as integers, which
- * have the same order as the floats. */
-static double largest(const float *x, size_t n)
-{
-    int32_t most = 0;
-    for (size_t i = 0; i < n; i++) {
-        const int32_t bits = (int32_t)(float_bits(x[i]) & 0x7fffffff);
-        most = bits > most ? bits : most;
-    }
-    const float value = bits_float((uint32_t)most);
-    return isfinite(value) ? (double)value : INFINITY;
-}
-
-double svd_ceiling(const SvdAtoms *a)
-{
-    double sum = 0;
-    for (size_t i = 0; i < a->count; i++)
-        sum += largest(a->left + i * a->rows, a->rows) * largest(a->right + i * a->cols, a->cols);
-    return sum;
 }
 
 /* ---- writing the vectors of atoms as floats ---- */
@@ -290,32 +248,23 @@ static Status make_atoms(const Call *c, SvdPlan *plan, const size_t *index, size
                           turned ? p->left : p->right, c->scratch, c->err);
 }
 
-/* Number of atoms whose vectors are computed at a time before rounding; a small number saves memory. */
-enum { AT_ONCE = 64 };
-
+/* The vectors of atoms as floats in this machine's byte order. */
 typedef struct {
-    VectorSlots to;
-    float *left, *right; /* vectors of up to AT_ONCE atoms: `rows` floats each in `left`, `cols` in `right` */
+    float *left, *right; /* (count, rows), (count, cols) */
 } VectorBatch;
 
-static Status batch_take(const Call *c, const SvdPlan *plan, size_t count, VectorBatch *batch)
-{
-    const size_t most = count < AT_ONCE ? count : AT_ONCE;
-    batch->left = NEW(c->scratch, float, most * plan->rows);
-    batch->right = NEW(c->scratch, float, most * plan->cols);
-    TRY(arena_check(batch->left && batch->right, c->scratch, c->err));
-    TRY(slots_take(c, most, &batch->to));
-    for (size_t i = 0; i < most; i++) {
-        batch->to.left[i] = (uint8_t *)(batch->left + i * plan->rows);
-        batch->to.right[i] = (uint8_t *)(batch->right + i * plan->cols);
-    }
-    return OK;
-}
-
-/* Makes the vectors of atoms as floats in this machine's byte order. */
 static Status batch_make(const Call *c, SvdPlan *plan, const size_t *kept, size_t count, VectorBatch *batch)
 {
-    TRY(make_atoms(c, plan, kept, count, &batch->to));
+    VectorSlots to;
+    batch->left = NEW(c->scratch, float, count * plan->rows);
+    batch->right = NEW(c->scratch, float, count * plan->cols);
+    TRY(arena_check(batch->left && batch->right, c->scratch, c->err));
+    TRY(slots_take(c, count, &to));
+    for (size_t i = 0; i < count; i++) {
+        to.left[i] = (uint8_t *)(batch->left + i * plan->rows);
+        to.right[i] = (uint8_t *)(batch->right + i * plan->cols);
+    }
+    TRY(make_atoms(c, plan, kept, count, &to));
     floats_order(batch->left, count * plan->rows);
     floats_order(batch->right, count * plan->cols);
     return OK;
@@ -337,17 +286,12 @@ static Status put_floats(const Call *c, SvdPlan *plan, const size_t *kept, size_
 
 static Status put_rounded(const Call *c, SvdPlan *plan, const size_t *kept, size_t count, Buf *out)
 {
-    const Vectors *v = &plan->vectors;
     VectorBatch batch;
-    TRY(batch_take(c, plan, count, &batch));
-    for (size_t from = 0; from < count; from += AT_ONCE) {
-        const size_t some = count - from < AT_ONCE ? count - from : AT_ONCE;
-        TRY(batch_make(c, plan, kept + from, some, &batch));
-        for (size_t i = 0; i < some; i++) {
-            const uint64_t address = 2 * (uint64_t)kept[from + i];
-            TRY(svd_vectors_put(v, c, address, batch.left + i * plan->rows, plan->rows, out));
-            TRY(svd_vectors_put(v, c, address + 1, batch.right + i * plan->cols, plan->cols, out));
-        }
+    TRY(batch_make(c, plan, kept, count, &batch));
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t address = 2 * (uint64_t)kept[i];
+        TRY(svd_vectors_put(c, address, batch.left + i * plan->rows, plan->rows, out));
+        TRY(svd_vectors_put(c, address + 1, batch.right + i * plan->cols, plan->cols, out));
     }
     return OK;
 }
@@ -357,7 +301,7 @@ Status svd_put(const Call *c, SvdPlan *plan, const size_t *kept, size_t count, B
     buf_u8(out, PAYLOAD_METHOD);
     buf_varint(out, count);
     streams_bits(c->streams, 8 * (double)varint_size(count));
-    return (plan->vectors.codec ? put_rounded : put_floats)(c, plan, kept, count, out);
+    return (c->self->other ? put_rounded : put_floats)(c, plan, kept, count, out);
 }
 
 /* ---- the variance that rounding adds to the vectors ---- */
@@ -373,17 +317,12 @@ Status svd_noise(const Call *c, SvdPlan *plan, VectorNoise *left, VectorNoise *r
         if (plan->p[i] > 0 && !plan->raw)
             sent[count++] = i;
     }
-    if (!plan->vectors.codec)
+    if (!c->self->other)
         return OK;
-    TRY(batch_take(c, plan, count, &batch));
-    for (size_t from = 0; from < count; from += AT_ONCE) {
-        const size_t some = count - from < AT_ONCE ? count - from : AT_ONCE;
-        TRY(batch_make(c, plan, sent + from, some, &batch));
-        for (size_t i = 0; i < some; i++) {
-            const size_t atom = sent[from + i];
-            left[atom] = svd_vectors_noise(&plan->vectors, c, batch.left + i * plan->rows, plan->rows);
-            right[atom] = svd_vectors_noise(&plan->vectors, c, batch.right + i * plan->cols, plan->cols);
-        }
+    TRY(batch_make(c, plan, sent, count, &batch));
+    for (size_t i = 0; i < count; i++) {
+        left[sent[i]] = svd_vectors_noise(c, batch.left + i * plan->rows, plan->rows);
+        right[sent[i]] = svd_vectors_noise(c, batch.right + i * plan->cols, plan->cols);
     }
     return OK;
 }
@@ -397,30 +336,28 @@ static Status atoms_take(const Call *c, SvdAtoms *a)
     return a->left && a->right ? OK : arena_fail(c->scratch, c->err);
 }
 
-static Status get_vector(const Vectors *v, const Call *c, Reader *r, size_t atom, bool unit, size_t n,
+static Status get_vector(const Call *c, Reader *r, size_t atom, bool unit, size_t n,
                          float *x)
 {
     size_t size;
-    const uint8_t *data = svd_vectors_take(v, r, n, &size);
+    const uint8_t *data = svd_vectors_take(c, r, n, &size);
     if (!data)
         return payload_bad(c, "atom %zu is cut short", atom);
     const Bytes payload = {data, size};
-    if (svd_vectors_get(v, c, payload, n, x) != OK)
+    if (svd_vectors_get(c, payload, n, x) != OK)
         return error_at(c->err, "svd payload: atom %zu", atom);
-    if (!isfinite(largest(x, n)))
+    if (!isfinite(blockwise_most(x, n, 1)))
         return payload_bad(c, "atom %zu is not finite", atom);
-    if (unit && !svd_vectors_unit(v, payload, x, n))
+    if (unit && !svd_vectors_unit(c, payload, x, n))
         return payload_bad(c, "atom %zu has no vector of length one", atom);
     return OK;
 }
 
 Status svd_get(const Call *c, Bytes in, SvdAtoms *a)
 {
-    const Svd *o = c->self->params;
     Reader r = reader_open(in);
     const uint8_t kind = take_u8(&r);
     const uint64_t count = take_varint(&r);
-    const Vectors v = svd_vectors_of((VectorForm)o->vectors, o->vbits, c->self->other);
     *a = (SvdAtoms){0};
     svd_view(c, &a->rows, &a->cols);
     const size_t most = a->rows < a->cols ? a->rows : a->cols, each = 4 * (a->rows + a->cols);
@@ -429,15 +366,15 @@ Status svd_get(const Call *c, Bytes in, SvdAtoms *a)
         return payload_bad(c, "no count of atoms");
     if (count > most)
         return payload_bad(c, "%llu atoms, want at most %zu", (unsigned long long)count, most);
-    if (!v.codec && reader_left(&r) != count * each)
+    if (!c->self->other && reader_left(&r) != count * each)
         return payload_bad(c, "%zu bytes of atoms, want %zu", reader_left(&r), (size_t)count * each);
     a->count = (size_t)count;
     TRY(atoms_take(c, a));
     for (size_t i = 0; i < a->count; i++) {
         /* true: the right vectors have length one; false: the left vectors have length one */
         const bool right = a->rows >= a->cols;
-        TRY(get_vector(&v, c, &r, i, !right, a->rows, a->left + i * a->rows));
-        TRY(get_vector(&v, c, &r, i, right, a->cols, a->right + i * a->cols));
+        TRY(get_vector(c, &r, i, !right, a->rows, a->left + i * a->rows));
+        TRY(get_vector(c, &r, i, right, a->cols, a->right + i * a->cols));
     }
     return reader_done(&r) ? OK : payload_bad(c, "%zu bytes behind the last atom", reader_left(&r));
 }

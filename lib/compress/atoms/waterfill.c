@@ -1,4 +1,4 @@
-/* waterfill.c -- a radix search for the water level.
+/* waterfill.c -- radix searches for the water level that meets a budget, or a variance.
  *
  * The bits of positive doubles, read as integers, have the order of the doubles. One pass counts and sums the
  * entries in bins by their leading 12 bits. A scan from the largest bin down finds the bin that contains the
@@ -7,9 +7,10 @@
  * only if v (s - K) > sum of the entries below v. Sums start with the smallest entries, so the result is
  * accurate even if one entry is 1e30 times as large as all others. */
 #include "compress/atoms/waterfill.h"
-
 #include "base/bytes.h"
 #include "base/parallel.h"
+#include "math/vec/kernels.h"
+#include "math/blockwise.h"
 
 #include <float.h>
 #include <math.h>
@@ -32,7 +33,7 @@ typedef struct {
 
 typedef struct {
     uint64_t count[BINS];
-    double sum[BINS];
+    double sum[BINS], squares[BINS];
 } Bins;
 
 static inline double magnitude(const Entries *e, size_t i)
@@ -83,6 +84,7 @@ static void count_piece(void *data, size_t p)
         if (u >> above == prefix && u) {
             bins->count[digit]++;
             bins->sum[digit] += v;
+            bins->squares[digit] += v * v;
         }
     }
 }
@@ -95,7 +97,27 @@ static void count_digit(Count *c, int threads)
         for (size_t d = 0; d < BINS; d++) {
             c->piece[0].count[d] += c->piece[p].count[d];
             c->piece[0].sum[d] += c->piece[p].sum[d];
+            c->piece[0].squares[d] += c->piece[p].squares[d];
         }
+}
+
+/* Opens the count of the leading digit, with memory from `scratch`. False: out of memory. */
+static bool count_open(Count *c, const Entries *e, Arena *scratch)
+{
+    const size_t blocks = blocks_of(e->n);
+    *c = (Count){.entries = e, .pieces = blocks < PIECES ? blocks : PIECES, .shift = SIGNLESS - DIGIT, .width = DIGIT};
+    c->piece = NEW(scratch, Bins, c->pieces);
+    return c->piece;
+}
+
+/* Goes on to the next digit of the entries in bin `bin`. `+`, not `|`: the number of bins, where no bin was found, must carry
+ * into the prefix. */
+static void next_digit(Count *c, uint64_t bin)
+{
+    const int low = c->entries->low;
+    c->prefix = (c->prefix << c->width) + bin;
+    c->width = c->shift - low < DIGIT ? c->shift - low : DIGIT;
+    c->shift -= c->width;
 }
 
 /* ---- searching ---- */
@@ -141,16 +163,13 @@ static int find_bin(Search *f, const Count *c, bool last)
 
 static bool search(const Entries *e, double budget, int threads, Arena *scratch, Level *out)
 {
-    const size_t blocks = blocks_of(e->n);
-    Count c = {
-        .entries = e, .pieces = blocks < PIECES ? blocks : PIECES, .shift = SIGNLESS - DIGIT, .width = DIGIT};
+    Count c;
     Search f = {.s = budget};
     const ArenaMark mark = arena_mark(scratch);
     *out = (Level){0};
     if (!e->n)
         return true;
-    c.piece = NEW(scratch, Bins, c.pieces);
-    if (!c.piece)
+    if (!count_open(&c, e, scratch))
         return false;
     for (bool first = true;; first = false) {
         count_digit(&c, threads);
@@ -167,9 +186,7 @@ static bool search(const Entries *e, double budget, int threads, Arena *scratch,
             *out = (Level){f.below / (budget - (double)f.above), f.above, f.below};
             break;
         }
-        c.prefix = c.prefix << c.width | (uint64_t)bin;
-        c.width = c.shift - e->low < DIGIT ? c.shift - e->low : DIGIT;
-        c.shift -= c.width;
+        next_digit(&c, (uint64_t)bin);
     }
     arena_rewind(scratch, mark);
     return true;
@@ -218,4 +235,167 @@ double waterfill_level(const double *lambda, size_t n, double budget, Arena *scr
     if (n <= FEW)
         return few_level(lambda, n, budget);
     return search(&e, budget, 1, scratch, &level) ? level.tau : NAN;
+}
+
+/* ---- the level with the fewest expected atoms for a given variance.
+ *
+ * At the water level t an entry of magnitude v <= t adds v (t - v) to the variance. So V(t) = t T1 - T2, where T1 = sum v and
+ * T2 = sum v^2 over the entries up to t. V rises with t, and is linear between two neighbouring entries. A scan from the
+ * smallest bin up finds the bin in which V reaches the wanted variance. After the last digit T1 and T2 are known, and
+ * t = (V + T2) / T1.
+ *
+ * For a large vector, a sample gives a range that probably contains the level. One pass sums the entries below the range and
+ * collects those in the range, and only the collected entries are searched. If the level is not in the range, the whole
+ * vector is searched. ---- */
+
+/* Sums over the entries below the current bin. */
+typedef struct {
+    double sum, squares;
+} Under;
+
+/* Returns the first bin, from the smallest up, at whose upper edge (as the water level) the variance exceeds `variance`.
+ * Returns the number of bins if there is none. Adds the sums of all bins before it to `under`. */
+static uint64_t find_rise(const Count *c, double variance, Under *under)
+{
+    const Bins *bins = &c->piece[0];
+    uint64_t d = 0;
+    for (; d < UINT64_C(1) << c->width; d++) {
+        const double next = bits_double(((c->prefix << c->width | d) + 1) << c->shift);
+        const Under with = {under->sum + bins->sum[d], under->squares + bins->squares[d]};
+        if (next > (double)FLT_MAX || next * with.sum - with.squares > variance)
+            break;
+        *under = with;
+    }
+    return d;
+}
+
+/* Returns the water level at which the entries of x, and the smaller entries summed in `under`, have the variance
+ * `variance`. Returns NaN if memory runs out. */
+static double search_rise(const float *x, size_t n, Under under, double variance, int threads, Arena *scratch)
+{
+    const Entries e = {.single = x, .n = n, .low = FLOAT_ZEROS};
+    const ArenaMark mark = arena_mark(scratch);
+    Count c;
+    if (n && !count_open(&c, &e, scratch))
+        return NAN;
+    for (bool last = !n; !last;) {
+        count_digit(&c, threads);
+        const uint64_t bin = find_rise(&c, variance, &under);
+        last = c.shift == e.low;
+        if (!last) {
+            next_digit(&c, bin);
+        } else if (bin < UINT64_C(1) << c.width) { /* it holds the largest light entry (below the water level) */
+            under.sum += c.piece[0].sum[bin];
+            under.squares += c.piece[0].squares[bin];
+        }
+    }
+    arena_rewind(scratch, mark);
+    return under.sum > 0 ? (variance + under.squares) / under.sum : 0;
+}
+
+enum {
+    SAMPLE = 1 << 14,
+    SAMPLED_FROM = 8 * SAMPLE,
+    WAVE = 16, /* number of blocks that are filtered at a time */
+    SLACK = 16 /* the kernel sums_around may write this many floats behind the last entry */
+};
+
+typedef struct {
+    const float *x;
+    size_t n, wave; /* wave: index of the block that slot[0] holds */
+    float low, high;
+    float *slot[WAVE];
+    size_t found[WAVE];
+    double sum[WAVE][3];
+    float *between; /* the collected entries from `low` to `high` */
+    size_t count, room;
+    Under under;
+    double squares; /* sum of the squares of all entries */
+} Range;
+
+static void fill_slot(void *data, size_t slot)
+{
+    Range *r = data;
+    const size_t block = r->wave + slot;
+    r->found[slot] = kernels()->sums_around(r->x + block * BLOCK, block_size(r->n, block), r->low, r->high,
+                                            r->slot[slot], r->sum[slot]);
+}
+
+static void settle_slot(Range *r, size_t slot)
+{
+    const size_t left = r->room - r->count, taken = r->found[slot] < left ? r->found[slot] : left;
+    memcpy(r->between + r->count, r->slot[slot], taken * sizeof *r->between);
+    r->count += taken;
+    r->under.sum += r->sum[slot][0];
+    r->under.squares += r->sum[slot][1];
+    r->squares += r->sum[slot][2];
+}
+
+/* Adds up all entries below r->low, and collects the entries from r->low to r->high. Returns false if memory
+ * runs out. */
+static bool gather(Range *r, int threads, Arena *scratch)
+{
+    const size_t blocks = blocks_of(r->n);
+    r->room = r->n / 8;
+    r->between = NEW(scratch, float, r->room);
+    for (size_t slot = 0; slot < WAVE && slot < blocks; slot++)
+        if (!(r->slot[slot] = NEW(scratch, float, BLOCK + SLACK)))
+            return false;
+    if (!r->between)
+        return false;
+    for (r->wave = 0; r->wave < blocks; r->wave += WAVE) {
+        const size_t left = blocks - r->wave, slots = left < WAVE ? left : WAVE;
+        parallel_for(threads, slots, fill_slot, r);
+        for (size_t slot = 0; slot < slots; slot++)
+            settle_slot(r, slot);
+    }
+    return true;
+}
+
+/* True if the water level lies between r->low and r->high, and all entries in this range were collected. */
+static bool holds_level(const Range *r, double variance)
+{
+    Under u = r->under;
+    const bool from_low = (double)r->low * u.sum - u.squares <= variance;
+    for (size_t i = 0; i < r->count; i++) {
+        u.sum += (double)r->between[i];
+        u.squares += (double)r->between[i] * (double)r->between[i];
+    }
+    return r->count < r->room && from_low && (double)r->high * u.sum - u.squares > variance;
+}
+
+/* Returns the water level of a sample of SAMPLE entries, or NaN if memory runs out. */
+static double guess(const float *x, size_t n, double eps, Arena *scratch)
+{
+    const ArenaMark mark = arena_mark(scratch);
+    const size_t stride = n / SAMPLE;
+    float *sample = NEW(scratch, float, SAMPLE);
+    for (uint32_t i = 0; sample && i < SAMPLE; i++)
+        sample[i] = x[i * stride + rng_mix(i, RNG_STRIDE) % stride];
+    const double level =
+        sample ? search_rise(sample, SAMPLE, (Under){0}, eps * blockwise_squares(sample, SAMPLE, 1), 1, scratch) : NAN;
+    arena_rewind(scratch, mark);
+    return level;
+}
+
+double waterfill_of_variance(const float *x, size_t n, double eps, int threads, Arena *scratch)
+{
+    const ArenaMark mark = arena_mark(scratch);
+    Range r = {.x = x, .n = n};
+    double level;
+    assert(eps > 0);
+    if (n >= SAMPLED_FROM) {
+        level = guess(x, n, eps, scratch);
+        r.low = (float)(0.85 * level);
+        r.high = (float)(1.15 * level);
+        if (isnan(level) || (r.low > 0 && isfinite(r.high) && !gather(&r, threads, scratch)))
+            return NAN;
+        if (r.squares > 0 && holds_level(&r, eps * r.squares)) {
+            level = search_rise(r.between, r.count, r.under, eps * r.squares, threads, scratch);
+            arena_rewind(scratch, mark);
+            return level;
+        }
+        arena_rewind(scratch, mark);
+    }
+    return search_rise(x, n, (Under){0}, eps * blockwise_squares(x, n, threads), threads, scratch);
 }

@@ -2,11 +2,9 @@
  * its norm or range. Threads work on blocks of 2^16 elements, which need not begin or end with a bucket. */
 #include "compress/levels/buckets.h"
 
-#include "math/blockwise.h"
-
 #include <math.h>
 
-void buckets_open(Buckets *b, const Call *c, int64_t bucket, uint32_t s, CodeKind kind)
+void buckets_open(Buckets *b, const Call *c, int64_t bucket, uint32_t s, bool unsigned_levels, CodeKind kind)
 {
     const BucketLaw *law = c->self->ops->family;
     const size_t n = c->shape->n, size = bucket ? (size_t)bucket : n ? n : 1;
@@ -17,14 +15,7 @@ void buckets_open(Buckets *b, const Call *c, int64_t bucket, uint32_t s, CodeKin
                    .buckets = n / size + (n % size != 0),
                    .head_size = law->size,
                    .s = s};
-    b->codes = (Codes){.c = c, .kind = kind, .s = s, .run = size};
-    b->wide = codes_wide(&b->codes);
-}
-
-void buckets_open_unsigned(Buckets *b, const Call *c, int64_t bucket, uint32_t s, CodeKind kind)
-{
-    buckets_open(b, c, bucket, s, kind);
-    b->codes.unsigned_levels = true;
+    b->codes = (Codes){.c = c, .kind = kind, .unsigned_levels = unsigned_levels, .s = s, .run = size};
     b->wide = codes_wide(&b->codes);
 }
 
@@ -39,27 +30,6 @@ static bool goes_raw(const Buckets *b)
 }
 
 /* ---- the heads of buckets ---- */
-
-float buckets_norm(const float *x, size_t n)
-{
-    return (float)sqrt(blockwise_squares(x, n, 1));
-}
-
-float buckets_norm_scale(const uint8_t *head)
-{
-    return load_f32(head);
-}
-
-Status buckets_refuse_norm(const Buckets *b, size_t bucket, const uint8_t *head)
-{
-    return payload_bad(b->c, "bucket %zu has the norm %g", bucket, (double)load_f32(head));
-}
-
-double rounding_variance(double v, double top, uint32_t s)
-{
-    const double t = fmin(v * s / top, s), f = t - floor(t);
-    return f * (1 - f);
-}
 
 static void find(const Buckets *b, size_t bucket, uint8_t *head)
 {

@@ -14,6 +14,8 @@
 
 #include "compress/levels/codes.h"
 
+#include <math.h>
+
 enum { BUCKET_HEAD_MOST = 1024 }; /* most bytes of a head */
 
 struct Buckets;
@@ -68,12 +70,9 @@ typedef struct Buckets {
     Codes codes;
 } Buckets;
 
-/* Opens buckets of `bucket` elements (0: one bucket of all elements) with a sign and a level 0 .. s for each
- * element. */
-void buckets_open(Buckets *b, const Call *c, int64_t bucket, uint32_t s, CodeKind kind);
-/* Opens buckets of `bucket` elements (0: one bucket of all elements) with a level 0 .. s and no sign for
- * each element. */
-void buckets_open_unsigned(Buckets *b, const Call *c, int64_t bucket, uint32_t s, CodeKind kind);
+/* Opens buckets of `bucket` elements (0: one bucket of all elements) with a level 0 .. s for each element, and a sign unless
+ * `unsigned_levels`. */
+void buckets_open(Buckets *b, const Call *c, int64_t bucket, uint32_t s, bool unsigned_levels, CodeKind kind);
 
 size_t buckets_bound(const Call *c);
 Status buckets_encode(const Call *c, const float *x, Buf *out);
@@ -85,13 +84,12 @@ double buckets_variance(const Call *c, const float *x);
 
 /* Returns f (1 - f), where f is the fractional part of v s / top. f (1 - f) is the variance of rounding v
  * without bias to a multiple of top / s, in units of (top / s)^2; 0 <= v <= top. */
-double rounding_variance(double v, double top, uint32_t s);
+static inline double rounding_variance(double v, double top, uint32_t s)
+{
+    const double t = fmin(v * s / top, s), f = t - floor(t);
+    return f * (1 - f);
+}
 
 #define BAD_LEVEL "a level above the highest, or a sign of level 0" /* an error that `dequantise` returns */
-
-/* Functions for quantisers whose heads are one float32, the bucket's norm. */
-float buckets_norm(const float *x, size_t n); /* the l2 norm */
-float buckets_norm_scale(const uint8_t *head);
-Status buckets_refuse_norm(const Buckets *b, size_t bucket, const uint8_t *head);
 
 #endif

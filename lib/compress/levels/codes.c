@@ -29,6 +29,11 @@ size_t codes_run_end(const Codes *codes, size_t i, size_t to)
     return left < to - i ? i + left : to;
 }
 
+static LevelsForm levels_form(const Codes *codes)
+{
+    return codes->kind == CODE_ELIAS ? LEVELS_SHORTER : codes->kind == CODE_SPARSE ? LEVELS_SPARSE : LEVELS_DENSE;
+}
+
 size_t codes_most(const Codes *codes)
 {
     const size_t n = codes->c->shape->n;
@@ -36,11 +41,7 @@ size_t codes_most(const Codes *codes)
         return packed_bytes(codes, n);
     if (codes->kind == CODE_RANS)
         return symbols_most(n, plane_width(codes));
-    const size_t sparse = levels_most(n, codes->run, codes->s, LEVELS_SPARSE),
-                 dense = levels_most(n, codes->run, codes->s, LEVELS_DENSE);
-    if (codes->kind == CODE_ELIAS)
-        return 1 + (sparse < dense ? sparse : dense);
-    return codes->kind == CODE_SPARSE ? sparse : dense;
+    return levels_most(n, codes->run, codes->s, levels_form(codes));
 }
 
 typedef struct {
@@ -52,8 +53,6 @@ typedef struct {
     uint8_t *out;      /* where packed codes are written; NULL: they are not packed */
     const uint8_t *in; /* where packed codes are read; NULL: they are not packed */
     const char **why;  /* for each piece: NULL, or why it is refused */
-    Levels levels;
-    LevelsSize *size;
 } CodesJob;
 
 /* ---- pieces of the tensor ---- */
@@ -137,14 +136,7 @@ static Status take_packed(CodesJob *job, Reader *r)
     return OK;
 }
 
-/* ---- Elias codes. The choice of the sparse or the dense stream depends on the sizes of all blocks, so all
- * blocks are measured before any block is written. ---- */
-
-static void measure_block(void *data, size_t block)
-{
-    const CodesJob *job = data;
-    job->size[block] = levels_measure(&job->levels, block);
-}
+/* ---- Elias codes ---- */
 
 static Levels levels_of(const CodesJob *job)
 {
@@ -156,44 +148,20 @@ static Levels levels_of(const CodesJob *job)
                     .code = job->code};
 }
 
-static Status put_elias(CodesJob *job, Buf *out)
+static Status put_elias(const CodesJob *job, Buf *out)
 {
     const Call *c = job->codes->c;
-    const CodeKind kind = job->codes->kind;
-    const size_t blocks = blocks_of(c->shape->n);
-    job->levels = levels_of(job);
-    job->size = NEW(c->scratch, LevelsSize, blocks);
-    LevelsStream *stream = NEW(c->scratch, LevelsStream, blocks);
-    TRY(arena_check(job->size && stream, c->scratch, c->err));
-    parallel_for(c->threads, blocks, measure_block, job);
-    const size_t sparse = levels_bytes(&job->levels, job->size, LEVELS_SPARSE),
-                 dense = levels_bytes(&job->levels, job->size, LEVELS_DENSE);
-    const LevelsForm form =
-        kind == CODE_SPARSE || (kind == CODE_ELIAS && sparse <= dense) ? LEVELS_SPARSE : LEVELS_DENSE;
-    if (kind == CODE_ELIAS)
-        buf_u8(out, (uint8_t)form);
-    uint8_t *room = buf_room(out, form == LEVELS_SPARSE ? sparse : dense);
-    levels_put(&job->levels, job->size, form, c->threads, stream, room);
-    return OK;
+    const Levels l = levels_of(job);
+    return levels_put(&l, levels_form(job->codes), c->threads, c->scratch, c->err, out);
 }
 
-static Status get_elias(CodesJob *job, Reader *r)
+static Status get_elias(const CodesJob *job, Reader *r)
 {
     const Call *c = job->codes->c;
-    const CodeKind kind = job->codes->kind;
-    const unsigned form = kind == CODE_ELIAS    ? take_u8(r)
-                          : kind == CODE_SPARSE ? LEVELS_SPARSE
-                                                : LEVELS_DENSE;
-    if (r->bad || form >= LEVELS_FORMS)
-        return payload_bad(c, "neither sparse nor dense");
-    const size_t left = reader_left(r);
-    const uint8_t *in = take_bytes(r, left);
-    LevelsStream *stream = NEW(c->scratch, LevelsStream, blocks_of(c->shape->n));
-    job->levels = levels_of(job);
-    TRY(arena_check(stream, c->scratch, c->err));
-    if (!levels_get(&job->levels, (LevelsForm)form, c->threads, stream, (Bytes){in, left}))
-        return payload_bad(c, "damaged %s streams", form == LEVELS_SPARSE ? "sparse" : "dense");
-    return OK;
+    const Levels l = levels_of(job);
+    const char *why;
+    const Status status = levels_get(&l, levels_form(job->codes), c->threads, r, c->scratch, c->err, &why);
+    return status == ERR_CORRUPT ? payload_bad(c, "%s", why) : status;
 }
 
 /* ---- symbols ---- */

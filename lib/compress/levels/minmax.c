@@ -113,7 +113,7 @@ static double bucket_variance(const Buckets *b, const uint8_t *head, const float
 static void open(Buckets *b, const Call *c)
 {
     const Minmax *p = c->self->params;
-    buckets_open_unsigned(b, c, p->bucket, (UINT32_C(1) << p->bits) - 1, CODE_FIXED);
+    buckets_open(b, c, p->bucket, (UINT32_C(1) << p->bits) - 1, true, CODE_FIXED);
 }
 
 static const BucketLaw law = {

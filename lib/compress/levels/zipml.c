@@ -145,7 +145,7 @@ static double bucket_variance(const Buckets *b, const uint8_t *head, const float
 static void open(Buckets *b, const Call *c)
 {
     const Zipml *p = c->self->params;
-    buckets_open_unsigned(b, c, p->bucket, (uint32_t)p->levels - 1, CODE_RANS);
+    buckets_open(b, c, p->bucket, (uint32_t)p->levels - 1, true, CODE_RANS);
     b->head_size = 4 * (size_t)p->levels;
 }
 

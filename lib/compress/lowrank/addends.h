@@ -9,10 +9,6 @@
 
 #include "compress/compressor.h"
 
-/* Reads the `count` values of one worker's payload or of a merged payload. Refuses payloads of another kind or
- * length, and values that are not finite. */
-Status addends_get(const Call *c, Bytes in, unsigned own_kind, size_t count, float *x);
-
 /* Returns a pointer to the `count` float32 values in a payload, and sets *workers to the number of merged
  * workers (1 if not merged). Returns NULL if the payload is refused; c->err has the reason. `merges`: true if
  * merged payloads are accepted. `what` is the word for a value in error messages. */
@@ -23,10 +19,6 @@ const uint8_t *addends_open(const Call *c, Bytes in, unsigned own_kind, bool mer
  * merged payload to `out`: kind and number of workers. */
 Status addends_open_all(const Call *c, const Bytes *in, size_t workers, unsigned own_kind, size_t count,
                         const char *what, const uint8_t ***values, Buf *out);
-
-/* Merges the payloads of `workers` workers into `out`. ERR_NUMERIC: a sum has a magnitude above `most`. */
-Status addends_merge(const Call *c, const Bytes *in, size_t workers, unsigned own_kind, size_t count,
-                     double most, Buf *out);
 
 /* Sets out[i] to the sum of in[w][i] over workers w, all float32. ERR_CORRUPT: a value times `factor` is beyond
  * float32's range. ERR_NUMERIC: a sum has a magnitude above `most`. `what` is the word for a value in error

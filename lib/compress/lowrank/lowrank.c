@@ -1,25 +1,152 @@
-/* lowrank.c -- sends a matrix M as M Q Q', where Q is random and the same for all workers. The estimate is
+/* lowrank.c -- reads and merges payloads that are lists of floats (addends.h), and the codecs lowrank and powersgd. */
+#include "compress/lowrank/addends.h"
+#include "math/vec/kernels.h"
+#include "base/parallel.h"
+#include "math/blockwise.h"
+#include "math/finite.h"
+#include "math/linalg.h"
+#include "math/thin.h"
+
+#include <float.h>
+#include <math.h>
+
+const uint8_t *addends_open(const Call *c, Bytes in, unsigned own_kind, bool merges, size_t count,
+                            const char *what, uint64_t *workers)
+{
+    Reader r = reader_open(in);
+    const unsigned kind = take_u8(&r);
+    *workers = merges && kind == PAYLOAD_MERGED ? take_varint(&r) : 1;
+    const uint8_t *values = take_bytes(&r, 4 * count);
+    if (in.size && (merges ? payload_kind_or_merged : payload_kind)(c, kind, own_kind) != OK)
+        return NULL;
+    if (!reader_done(&r))
+        payload_bad(c, "%zu bytes, want %zu %ss", in.size, count, what);
+    else if (*workers == 0)
+        payload_bad(c, "the sum of no workers");
+    else
+        return values;
+    return NULL;
+}
+
+Status addends_open_all(const Call *c, const Bytes *in, size_t workers, unsigned own_kind, size_t count,
+                        const char *what, const uint8_t ***values, Buf *out)
+{
+    uint64_t total = 0, some;
+    *values = NEW(c->scratch, const uint8_t *, workers);
+    TRY(arena_check(*values, c->scratch, c->err));
+    for (size_t w = 0; w < workers; w++) {
+        (*values)[w] = addends_open(c, in[w], own_kind, true, count, what, &some);
+        if (!(*values)[w])
+            return ERR_CORRUPT;
+        TRY(payload_add_workers(c, some, &total));
+    }
+    buf_u8(out, PAYLOAD_MERGED);
+    buf_varint(out, total);
+    return OK;
+}
+
+static Status not_finite(const Call *c, size_t i)
+{
+    return payload_bad(c, "value %zu is not finite", i);
+}
+
+/* Reads the `count` values of one worker's payload or of a merged payload. Refuses payloads of another kind or
+ * length, and values that are not finite. */
+static Status addends_get(const Call *c, Bytes in, unsigned own_kind, size_t count, float *x)
+{
+    uint64_t workers;
+    const uint8_t *values = addends_open(c, in, own_kind, true, count, "value", &workers);
+    if (!values)
+        return ERR_CORRUPT;
+    return blockwise_load(values, count, c->threads, x) ? OK : not_finite(c, first_nonfinite(x, count, NULL));
+}
+
+typedef struct {
+    const uint8_t *const *in;
+    size_t workers, count;
+    float part_most;
+    double most;
+    uint8_t *out;
+    bool *good; /* for each block of 2^16 elements: false if a value or sum is out of range */
+} AddendsJob;
+
+static void add_block(void *data, size_t block)
+{
+    const AddendsJob *job = data;
+    const size_t from = block * BLOCK;
+    job->good[block] = kernels()->add_up(job->in, job->workers, from, from + block_size(job->count, block),
+                                         job->part_most, job->most, job->out);
+}
+
+/* Fails with a message that names the first value or sum out of range. */
+static Status refuse(const Call *c, const AddendsJob *job, const char *what)
+{
+    for (size_t i = 0; i < job->count; i++) {
+        double sum = 0;
+        for (size_t w = 0; w < job->workers; w++) {
+            const float v = load_f32(job->in[w] + 4 * i);
+            if (!(fabsf(v) <= job->part_most))
+                return payload_bad(c, "%s %zu is %s", what, i, isfinite(v) ? "beyond float32" : "not finite");
+            sum += (double)v;
+        }
+        if (!(fabs(sum) <= job->most))
+            return FAIL(c->err, ERR_NUMERIC, "%s: the sum of %s %zu is beyond float32", c->self->ops->name,
+                        what, i);
+    }
+    return OK;
+}
+
+Status addends_sum(const Call *c, const uint8_t *const *in, size_t workers, size_t count, double factor,
+                   double most, const char *what, uint8_t *out)
+{
+    AddendsJob job = {.in = in, .workers = workers, .count = count, .most = most, .out = out};
+    job.part_most = (float)((double)FLT_MAX / factor);
+    while ((double)job.part_most * factor > (double)FLT_MAX)
+        job.part_most = nextafterf(job.part_most, 0);
+    job.good = NEW_ZERO(c->scratch, bool, blocks_of(count));
+    TRY(arena_check(job.good, c->scratch, c->err));
+    parallel_for(c->threads, blocks_of(count), add_block, &job);
+    for (size_t b = 0; b < blocks_of(count); b++)
+        if (!job.good[b])
+            return refuse(c, &job, what);
+    return OK;
+}
+
+/* Merges the payloads of `workers` workers into `out`. ERR_NUMERIC: a sum has a magnitude above `most`. */
+static Status addends_merge(const Call *c, const Bytes *in, size_t workers, unsigned own_kind, size_t count,
+                     double most, Buf *out)
+{
+    const uint8_t **values;
+    TRY(addends_open_all(c, in, workers, own_kind, count, "value", &values, out));
+    return addends_sum(c, values, workers, count, 1, most, "value", buf_room(out, 4 * count));
+}
+
+static Status add(const Call *c, const Numbers *m, const uint8_t *const *in, size_t payloads, size_t n,
+                  uint8_t *out)
+{
+    return addends_sum(c, in, payloads, n, m->factor, m->most, "value", out);
+}
+
+Numbers addends_numbers(size_t count, double factor, double most)
+{
+    return (Numbers){
+        .count = count, .bits = 32, .merged_bits = 32, .factor = factor, .most = most, .add = add};
+}
+
+/* ---- lowrank: sends a matrix M as M Q Q', where Q is random and the same for all workers. The estimate is
  * unbiased, and linear in M (a baseline in the PowerSGD paper: Vogels, Karimireddy, Jaggi 2019).
  *
  *     kind:8 = 1  { p:f32 } x rank rows        P = M Q, column by column; merged by adding P (addends.h)
  *
  * Q (cols, rank) has independent normal entries of variance 1 / rank, so E Q Q' is the identity. Receivers draw
  * the same Q, so only P is sent. Tensors with fewer than two dimensions, and matrices whose P is not shorter
- * than M, are sent as raw floats. */
-#include "compress/lowrank/addends.h"
-#include "math/vec/kernels.h"
-#include "math/linalg.h"
-#include "math/thin.h"
-#include "math/finite.h"
-
-#include <float.h>
-#include <math.h>
+ * than M, are sent as raw floats. ---- */
 
 typedef struct {
     int64_t rank;
 } Lowrank;
 
-static const Param schema[] = {
+static const Param lowrank_schema[] = {
     PARAM(Lowrank, rank, "2", 1, 65536, "columns of Q", .rate = true),
     {0},
 };
@@ -31,7 +158,7 @@ typedef struct {
     bool raw;
 } LowrankView;
 
-static LowrankView view_of(const Call *c)
+static LowrankView lowrank_view_of(const Call *c)
 {
     const Lowrank *p = c->self->params;
     LowrankView v = {.rank = (size_t)p->rank, .raw = true};
@@ -42,9 +169,9 @@ static LowrankView view_of(const Call *c)
     return v;
 }
 
-static size_t bound(const Call *c)
+static size_t lowrank_bound(const Call *c)
 {
-    const LowrankView v = view_of(c);
+    const LowrankView v = lowrank_view_of(c);
     return v.raw ? raw_size(c) : 1 + 4 * v.rank * v.rows;
 }
 
@@ -61,7 +188,7 @@ static float *draw(const Call *c, const LowrankView *v)
 
 /* Returns true only if no element of P Q' is beyond float32's range. The sum over k of max |P_k| max |Q_k|,
  * with P_k and Q_k the columns of P and Q, bounds every element. */
-static bool decodes_finite(const LowrankView *v, const float *p, const float *q)
+static bool lowrank_decodes_finite(const LowrankView *v, const float *p, const float *q)
 {
     double sum = 0;
     for (size_t k = 0; k < v->rank; k++)
@@ -72,15 +199,15 @@ static bool decodes_finite(const LowrankView *v, const float *p, const float *q)
 
 /* ---- the hooks of the codec ---- */
 
-static Status encode(const Call *c, const float *x, Buf *out)
+static Status lowrank_encode(const Call *c, const float *x, Buf *out)
 {
-    const LowrankView v = view_of(c);
+    const LowrankView v = lowrank_view_of(c);
     if (v.raw)
         return raw_put(c, x, out);
     float *q = draw(c, &v), *p = NEW(c->scratch, float, v.rank *v.rows);
     TRY(arena_check(q && p, c->scratch, c->err));
     thin_right(x, v.rows, v.cols, q, v.rank, c->threads, p);
-    if (first_nonfinite(p, v.rank * v.rows, NULL) < v.rank * v.rows || !decodes_finite(&v, p, q))
+    if (first_nonfinite(p, v.rank * v.rows, NULL) < v.rank * v.rows || !lowrank_decodes_finite(&v, p, q))
         return FAIL(c->err, ERR_NUMERIC, "lowrank: what is decoded would be beyond float32");
     buf_u8(out, PAYLOAD_METHOD);
     buf_floats(out, p, v.rank * v.rows);
@@ -88,15 +215,15 @@ static Status encode(const Call *c, const float *x, Buf *out)
     return OK;
 }
 
-static Status decode(const Call *c, Bytes in, float *x)
+static Status lowrank_decode(const Call *c, Bytes in, float *x)
 {
-    const LowrankView v = view_of(c);
+    const LowrankView v = lowrank_view_of(c);
     if (v.raw)
         return addends_get(c, in, PAYLOAD_RAW, c->shape->n, x);
     float *q = draw(c, &v), *p = NEW(c->scratch, float, v.rank *v.rows);
     TRY(arena_check(q && p, c->scratch, c->err));
     TRY(addends_get(c, in, PAYLOAD_METHOD, v.rank * v.rows, p));
-    if (!decodes_finite(&v, p, q))
+    if (!lowrank_decodes_finite(&v, p, q))
         return payload_bad(c, "values beyond float32");
     linalg_outer(p, q, v.rank, v.rows, v.cols, c->threads, x);
     return OK;
@@ -104,17 +231,17 @@ static Status decode(const Call *c, Bytes in, float *x)
 
 /* Limits the sums in P so that no estimate is beyond float32's range, without drawing Q: normal numbers made
  * from 53 random bits are at most 9 standard deviations. */
-static Numbers numbers(const Call *c)
+static Numbers lowrank_numbers(const Call *c)
 {
-    const LowrankView v = view_of(c);
+    const LowrankView v = lowrank_view_of(c);
     return v.raw ? addends_numbers(c->shape->n, 1, FLT_MAX)
                  : addends_numbers(v.rank * v.rows, 1, FLT_MAX / (18 * sqrt((double)v.rank)));
 }
 
-static Status merge(const Call *c, const Bytes *in, size_t n, Buf *out)
+static Status lowrank_merge(const Call *c, const Bytes *in, size_t n, Buf *out)
 {
-    const Numbers m = numbers(c);
-    return addends_merge(c, in, n, view_of(c).raw ? PAYLOAD_RAW : PAYLOAD_METHOD, m.count, m.most, out);
+    const Numbers m = lowrank_numbers(c);
+    return addends_merge(c, in, n, lowrank_view_of(c).raw ? PAYLOAD_RAW : PAYLOAD_METHOD, m.count, m.most, out);
 }
 
 static double squares_of(const float *x, size_t n)
@@ -127,7 +254,7 @@ static double squares_of(const float *x, size_t n)
 
 static double variance(const Call *c, const float *x)
 {
-    const LowrankView v = view_of(c);
+    const LowrankView v = lowrank_view_of(c);
     return v.raw ? 0 : ((double)v.cols + 1) / (double)v.rank * squares_of(x, c->shape->n);
 }
 
@@ -136,7 +263,7 @@ static double variance(const Call *c, const float *x)
  * trace of C^2, is ((cols + 2) |K|^2 + |M|^4) / rank^2, and `weighted`, x' C x, is 2 |K|^2 / rank. */
 static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 {
-    const LowrankView v = view_of(c);
+    const LowrankView v = lowrank_view_of(c);
     const double g = squares_of(x, c->shape->n), rank = (double)v.rank;
     *m = (AtomMoments){0};
     if (v.raw)
@@ -168,14 +295,255 @@ const Compressor compressor_lowrank = {
     .paper = "Vogels, Karimireddy, Jaggi: PowerSGD: Practical Low-Rank Gradient Compression for\n"
              "Distributed Optimization, NeurIPS 2019 (its unbiased variant of rank r)",
     .look = {HUE_LOWRANK, 1, 2},
-    .params = schema,
+    .params = lowrank_schema,
     .params_size = sizeof(Lowrank),
     .promises = UNBIASED | LINEAR | MERGEABLE | RANDOM | EXACT_BYTES | SHARED_DRAWS | FIXED_SIZE,
-    .bound = bound,
-    .encode = encode,
-    .decode = decode,
-    .merge = merge,
-    .numbers = numbers,
+    .bound = lowrank_bound,
+    .encode = lowrank_encode,
+    .decode = lowrank_decode,
+    .merge = lowrank_merge,
+    .numbers = lowrank_numbers,
     .variance = variance,
     .moments = moments,
+};
+
+/* ---- powersgd: PowerSGD (Vogels, Karimireddy, Jaggi 2019): sends a matrix M as P Q', whose factors come from a
+ * power iteration that continues from step to step.
+ *
+ *     round 0    P = M orth(Q of the previous step)      kind:8  { p:f32 } x rank rows
+ *     round 1    Q = M' orth(merged P)                   kind:8  { q:f32 } x rank cols
+ *
+ * Each of `iters` iterations has two rounds. A later iteration multiplies M by orth(merged Q) of the
+ * iteration before. Factors are sent column by column. The estimate is orth(P) Q' with the last P and Q.
+ * Every round is linear in M, so payloads can be added (addends.h): the merged factors belong to the sum of
+ * the workers' matrices.
+ *
+ * State: the last merged Q, 0 before the first step. If Q has fewer than `rank` independent columns, as in the
+ * first step, the missing ones are drawn at random, the same for all workers (thin.h).
+ *
+ * Tensors with fewer than two dimensions, and matrices for which all rounds together would not be shorter than
+ * M, are sent as raw floats in the last round. Their earlier rounds are empty. ---- */
+
+enum { ITERS_MAX = ROUNDS_MAX / 2 };
+
+typedef struct {
+    int64_t rank, iters;
+    bool warm;
+    int reshape;
+} Powersgd;
+
+static const Param powersgd_schema[] = {
+    PARAM(Powersgd, rank, "2", 1, 65536, "rank of what is sent", .rate = true),
+    PARAM_SWITCH(Powersgd, warm, "on", "each step goes on from the Q that was heard in the one before"),
+    PARAM(Powersgd, iters, "1", 1, ITERS_MAX, "power iterations a step, of two rounds each"),
+    PARAM_OF(Powersgd, reshape, "rows", reshape_names,
+             "the matrix: first axis by the rest, the paper's, or most nearly square"),
+    {0},
+};
+
+static const Powersgd *params_of(const Codec *codec)
+{
+    return codec->params;
+}
+
+static int rounds(const Codec *codec)
+{
+    return (int)(2 * params_of(codec)->iters);
+}
+
+/* ---- sizes ---- */
+
+typedef struct {
+    size_t rows, cols, rank;
+    bool raw;
+} PowersgdView;
+
+static PowersgdView powersgd_view_of(const Call *c)
+{
+    const Powersgd *p = params_of(c->self);
+    PowersgdView v = {.rank = (size_t)p->rank, .raw = true};
+    if (c->shape->rank < 2 || c->shape->n == 0)
+        return v;
+    matrix_view(c->shape, (Reshape)p->reshape, &v.rows, &v.cols);
+    if (v.rank < v.rows && v.rank < v.cols)
+        v.raw = (size_t)p->iters * (2 + 4 * v.rank * (v.rows + v.cols)) >= raw_size(c);
+    return v;
+}
+
+static bool is_last(const Call *c, int round)
+{
+    return round == rounds(c->self) - 1;
+}
+
+/* Returns the number of floats in a round: the elements of P in even rounds, the elements of Q in odd
+ * rounds. */
+static size_t count_of(const PowersgdView *v, int round)
+{
+    return v->rank * (round % 2 ? v->cols : v->rows);
+}
+
+static size_t powersgd_bound(const Call *c)
+{
+    const PowersgdView v = powersgd_view_of(c);
+    if (v.raw)
+        return is_last(c, c->round) ? raw_size(c) : 0;
+    return 1 + 4 * count_of(&v, c->round);
+}
+
+/* ---- factors ---- */
+
+static Status heard_factor(const Call *c, const PowersgdView *v, int round, float **x)
+{
+    *x = NEW(c->scratch, float, count_of(v, round));
+    TRY(arena_check(*x, c->scratch, c->err));
+    return addends_get(c, c->heard[round], PAYLOAD_METHOD, count_of(v, round), *x);
+}
+
+static Status first_factor(const Call *c, const PowersgdView *v, float **x)
+{
+    const size_t count = count_of(v, 1);
+    *x = NEW_ZERO(c->scratch, float, count);
+    TRY(arena_check(*x, c->scratch, c->err));
+    if (params_of(c->self)->warm && c->state)
+        memcpy(*x, c->state, count * sizeof(float));
+    return OK;
+}
+
+/* Computes the orthonormal columns by which a round multiplies M (even rounds) or M' (odd rounds). */
+static Status basis_for(const Call *c, const PowersgdView *v, int round, float **x)
+{
+    const Rng rng = rng_below(&c->rng_shared, (uint64_t)round);
+    TRY(round ? heard_factor(c, v, round - 1, x) : first_factor(c, v, x));
+    return thin_orthonormal(*x, v->rank, round % 2 ? v->rows : v->cols, &rng, c->scratch, c->err);
+}
+
+/* Returns true only if no element of orth(P) Q' is beyond float32's range. Elements of orth(P) are at most 1,
+ * so the sum over k of max |Q_k|, with Q_k the columns of Q, bounds every element. */
+static bool powersgd_decodes_finite(const PowersgdView *v, const float *q)
+{
+    double sum = 0;
+    for (size_t k = 0; k < v->rank; k++)
+        sum += (double)kernels()->abs_max(q + k * v->cols, v->cols);
+    return sum <= (double)FLT_MAX / 2;
+}
+
+/* ---- the hooks of the codec ---- */
+
+static Status powersgd_encode(const Call *c, const float *x, Buf *out)
+{
+    const PowersgdView v = powersgd_view_of(c);
+    float *basis;
+    if (v.raw)
+        return is_last(c, c->round) ? raw_put(c, x, out) : OK;
+    TRY(basis_for(c, &v, c->round, &basis));
+    const size_t count = count_of(&v, c->round);
+    float *product = NEW(c->scratch, float, count);
+    TRY(arena_check(product, c->scratch, c->err));
+    if (c->round % 2 == 0)
+        thin_right(x, v.rows, v.cols, basis, v.rank, c->threads, product);
+    else
+        TRY(thin_left(x, v.rows, v.cols, basis, v.rank, c->threads, product, c->scratch, c->err));
+    if (first_nonfinite(product, count, NULL) < count ||
+        (is_last(c, c->round) && !powersgd_decodes_finite(&v, product)))
+        return FAIL(c->err, ERR_NUMERIC, "powersgd: a projection is beyond float32");
+    buf_u8(out, PAYLOAD_METHOD);
+    buf_floats(out, product, count);
+    streams_floats(c->streams, count);
+    return OK;
+}
+
+/* The estimate needs only the last P and Q. The payloads of the earlier rounds are read only to check them. */
+static Status decode_factors(const Call *c, const PowersgdView *v, Bytes in, float *x)
+{
+    const int last = rounds(c->self) - 1;
+    float *p, *q = NEW(c->scratch, float, count_of(v, last));
+    TRY(arena_check(q, c->scratch, c->err));
+    for (int round = 0; round < last - 1; round++) {
+        const ArenaMark mark = arena_mark(c->scratch);
+        TRY(heard_factor(c, v, round, &p));
+        arena_rewind(c->scratch, mark);
+    }
+    TRY(addends_get(c, in, PAYLOAD_METHOD, count_of(v, last), q));
+    if (!powersgd_decodes_finite(v, q))
+        return payload_bad(c, "values beyond float32");
+    TRY(basis_for(c, v, last, &p));
+    linalg_outer(p, q, v->rank, v->rows, v->cols, c->threads, x);
+    return OK;
+}
+
+static Status powersgd_decode(const Call *c, Bytes in, float *x)
+{
+    const PowersgdView v = powersgd_view_of(c);
+    TRY(payload_last_round(c));
+    return v.raw ? addends_get(c, in, PAYLOAD_RAW, c->shape->n, x) : decode_factors(c, &v, in, x);
+}
+
+static Numbers powersgd_numbers(const Call *c)
+{
+    const PowersgdView v = powersgd_view_of(c);
+    const bool last = is_last(c, c->round);
+    if (v.raw)
+        return addends_numbers(last ? c->shape->n : 0, 1, FLT_MAX);
+    return addends_numbers(count_of(&v, c->round), 1, last ? FLT_MAX / (2 * (double)v.rank) : FLT_MAX);
+}
+
+static Status powersgd_merge(const Call *c, const Bytes *in, size_t n, Buf *out)
+{
+    const PowersgdView v = powersgd_view_of(c);
+    const Numbers m = powersgd_numbers(c);
+    if (v.raw) {
+        const bool last = is_last(c, c->round);
+        for (size_t w = 0; w < n && !last; w++)
+            if (in[w].size)
+                return payload_bad(c, "%zu bytes in round %d, want none", in[w].size, c->round);
+        return last ? addends_merge(c, in, n, PAYLOAD_RAW, m.count, m.most, out) : OK;
+    }
+    return addends_merge(c, in, n, PAYLOAD_METHOD, m.count, m.most, out);
+}
+
+static size_t state_size(const Call *c)
+{
+    const PowersgdView v = powersgd_view_of(c);
+    return params_of(c->self)->warm && !v.raw ? count_of(&v, 1) * sizeof(float) : 0;
+}
+
+static Status settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state)
+{
+    const PowersgdView v = powersgd_view_of(c);
+    (void)x, (void)sent, (void)agreed;
+    return state_size(c) ? addends_get(c, c->heard[c->round], PAYLOAD_METHOD, count_of(&v, 1), state) : OK;
+}
+
+const Compressor compressor_powersgd = {
+    .name = "powersgd",
+    .brief = "low rank, from power iterations that go on from step to step",
+    .plain = "Sends each matrix as the product of two thin ones, found by one power iteration from the "
+             "result of the step before. Payloads add, so that an all-reduce can carry them.",
+    .use_when = "layers are large matrices, an all-reduce joins the workers, and much compression is "
+                "wanted: ef+powersgd.",
+    .example = "atomo-bench synth -o g.h5 --law lowrank --shape 128x128 --steps 4\n"
+               "atomo-bench compare g.h5 -c ef+powersgd:rank=2",
+    .formula =
+        "P = M Q0,  P^ = orth(P),  Q = M' P^,  M^ = P^ Q',  Q0 = orth(Q of the step before).\n"
+        "P is one round and Q another. Both are linear in M: workers' payloads add, and P^ is that of the sum.\n"
+        "M^ is M projected on rank directions, so |M^ - M| <= |M|; biased, meant for ef+.\n"
+        "warm=on: where gradients change slowly, Q comes to span their first right singular vectors. In\n"
+        "the first step, with warm=off, and where a direction is missing, Q0 is drawn, the same for all workers.\n"
+        "iters: that many times P and Q in a step, each P from orth(Q) of the one before: 2 iters rounds,\n"
+        "all of which count as bytes. 32 rank iters (rows + cols) bits and a byte a round.\n"
+        "Tensors of rank 0 and 1 travel as floats, and those that would not be smaller.",
+    .paper = "Vogels, Karimireddy, Jaggi: PowerSGD: Practical Low-Rank Gradient Compression for\n"
+             "Distributed Optimization, NeurIPS 2019",
+    .look = {HUE_LOWRANK, 3, 3},
+    .params = powersgd_schema,
+    .params_size = sizeof(Powersgd),
+    .promises = LINEAR | MERGEABLE | RANDOM | EXACT_BYTES | SHARED_DRAWS | FIXED_SIZE,
+    .rounds = rounds,
+    .bound = powersgd_bound,
+    .encode = powersgd_encode,
+    .decode = powersgd_decode,
+    .merge = powersgd_merge,
+    .numbers = powersgd_numbers,
+    .state_size = state_size,
+    .settle = settle,
 };

@@ -2,7 +2,7 @@
  *
  *     kind:8  { block } x blocks
  *
- * A quantiser (struct RotatedBlocks) encodes and decodes one block. blocks.c cuts the vector into blocks, runs
+ * A quantiser (struct RotatedBlocks) encodes and decodes one block. rotated.c cuts the vector into blocks, runs
  * threads, sends short and tiny vectors raw, and checks that values are within float32's range. */
 #ifndef ATOMO_COMPRESS_BLOCKS_H
 #define ATOMO_COMPRESS_BLOCKS_H
@@ -50,18 +50,6 @@ typedef struct RotatedBlocks {
     double (*variance)(const struct RotatedBlocks *s, const RotatedBlock *b, const float *x);
 } RotatedBlocks;
 
-/* The type of `Compressor.family` in codecs with ROTATED_HOOKS. `blocks` returns the quantiser for a Call. */
-typedef struct {
-    RotatedBlocks (*blocks)(const Call *c);
-} RotatedFamily;
-
-size_t blocks_bound(const Call *c);
-Status blocks_encode(const Call *c, const float *x, Buf *out);
-Status blocks_decode(const Call *c, Bytes in, float *x);
-double blocks_variance(const Call *c, const float *x); /* for quantisers that have the member `variance` */
-
-#define ROTATED_HOOKS .bound = blocks_bound, .encode = blocks_encode, .decode = blocks_decode
-
 /* Writes the encoded blocks without a kind byte, never as raw floats; n >= ROTATION_SHORTEST. */
 Status blocks_put(const RotatedBlocks *s, const float *x, Buf *out);
 /* Reads the blocks that blocks_put writes. */
@@ -85,8 +73,5 @@ bool blocks_drop(float *y, size_t n, float lift);
  * to code (n). A z below `low` gets level 0, a z above `high` gets level `steps`. Overwrites z. */
 void blocks_round(const RotatedBlocks *s, const RotatedBlock *b, float low, float high, uint32_t steps,
                   float *z, uint8_t *code);
-
-/* True if all bytes are 0. */
-bool blocks_zero(const uint8_t *byte, size_t size);
 
 #endif

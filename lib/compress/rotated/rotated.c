@@ -1,14 +1,260 @@
-/* rotated.c -- rotates the vector at random, then rounds each coordinate stochastically to levels (Suresh, Yu,
+/* rotated.c -- cuts a vector into pieces of 2^16 elements and the pieces into blocks, and encodes or decodes the blocks in
+ * threads (blocks.h); and the codecs rotated, eden and drive. */
+#include "compress/rotated/blocks.h"
+#include "math/vec/kernels.h"
+#include "coder/planes.h"
+#include "math/vec/quantise.h"
+#include "math/best_levels.h"
+
+#include <math.h>
+
+static const char *const reasons[BLOCK_RESULTS] = {
+    [BLOCK_BEYOND] = "a value beyond float32",
+    [BLOCK_BAD_SCALE] = "a scale that is none",
+    [BLOCK_BAD_PADDING] = "padding bits are set",
+    [BLOCK_BAD_CODES] = "codes that no encoder writes",
+    [BLOCK_BAD_ZEROS] = "codes where there is but one value",
+};
+
+typedef struct {
+    const RotatedBlocks *s;
+    size_t n;
+    const float *x;
+    float *y;
+    uint8_t *out;
+    const uint8_t *in;
+    BlockResult *result; /* for each piece (2^16 elements): the worst result of its blocks */
+} BlocksJob;
+
+/* ---- sizes ---- */
+
+static size_t piece_bytes(const RotatedBlocks *s, size_t n)
+{
+    size_t sum = 0;
+    for (size_t left = n, size; left; left -= size) {
+        size = rotation_block(left);
+        sum += s->bytes(s->data, size);
+    }
+    return sum;
+}
+
+static size_t all_bytes(const RotatedBlocks *s, size_t n)
+{
+    const size_t pieces = rotation_pieces(n);
+    return (pieces - 1) * piece_bytes(s, BLOCK) + piece_bytes(s, rotation_piece(n, pieces - 1));
+}
+
+/* Each piece of 2^16 elements is one block. Only the last piece, which may be shorter or longer, may have
+ * several blocks. */
+size_t blocks_count(size_t n)
+{
+    const size_t pieces = rotation_pieces(n);
+    size_t count = pieces - 1;
+    for (size_t left = rotation_piece(n, pieces - 1); left; left -= rotation_block(left))
+        count++;
+    return count;
+}
+
+static bool goes_raw(const Call *c)
+{
+    return c->shape->n < ROTATION_SHORTEST;
+}
+
+/* Any tensor may be sent as raw floats, and no other payload is longer. */
+static size_t blocks_bound(const Call *c)
+{
+    return raw_size(c);
+}
+
+/* True if all |x| are below 2^-100 and not all are 0. Such a tensor is sent as raw floats, because its scale
+ * factors would lose precision in float32. */
+static bool is_tiny(const float *x, size_t n)
+{
+    bool zero = true;
+    for (size_t i = 0; i < n; i++) {
+        if (fabsf(x[i]) >= 0x1p-100f)
+            return false;
+        zero &= x[i] == 0;
+    }
+    return !zero;
+}
+
+/* ---- pieces ---- */
+
+static void run_piece(void *data, size_t piece)
+{
+    const BlocksJob *job = data;
+    const RotatedBlocks *s = job->s;
+    const size_t start = piece * BLOCK, n = rotation_piece(job->n, piece);
+    size_t payload = piece ? piece * piece_bytes(s, BLOCK) : 0;
+    BlockResult worst = BLOCK_FINE;
+    RotatedBlock b = {.index = piece};
+    for (size_t at = 0; at < n; at += b.n, b.index++) {
+        b = (RotatedBlock){rotation_block(n - at), piece, b.index,
+                           rotation_open(s->rng, piece, at, s->rounds)};
+        const BlockResult v = job->in ? s->decode(s, &b, job->in + payload, job->y + start + at)
+                                      : s->encode(s, &b, job->x + start + at, job->out + payload);
+        worst = v > worst ? v : worst;
+        payload += s->bytes(s->data, b.n);
+    }
+    job->result[piece] = worst;
+}
+
+static Status run(BlocksJob *job, BlockResult *worst)
+{
+    const Call *c = job->s->c;
+    const size_t pieces = rotation_pieces(job->n);
+    job->result = NEW(c->scratch, BlockResult, pieces);
+    TRY(arena_check(job->result, c->scratch, c->err));
+    parallel_for(c->threads, pieces, run_piece, job);
+    *worst = BLOCK_FINE;
+    for (size_t p = 0; p < pieces; p++)
+        *worst = job->result[p] > *worst ? job->result[p] : *worst;
+    return OK;
+}
+
+/* ---- encoding and decoding the whole vector ---- */
+
+static void report(const BlocksJob *job)
+{
+    uint64_t count[2][256] = {{0}};
+    const uint8_t *at = job->out;
+    size_t floats = 0;
+    for (size_t p = 0; p < rotation_pieces(job->n); p++)
+        for (size_t left = rotation_piece(job->n, p), size; left; left -= size) {
+            size = rotation_block(left);
+            floats += job->s->count(job->s->data, size, at, count);
+            at += job->s->bytes(job->s->data, size);
+        }
+    streams_floats(job->s->c->streams, floats);
+    streams_symbols(job->s->c->streams, count[0], 256);
+    streams_symbols(job->s->c->streams, count[1], 256);
+}
+
+/* Fails if a decoded value exceeds float32's range. */
+static Status check_range(const BlocksJob *job)
+{
+    const Call *c = job->s->c;
+    BlocksJob back = {.s = job->s, .n = job->n, .in = job->out};
+    BlockResult worst = BLOCK_FINE;
+    back.y = NEW(c->scratch, float, job->n);
+    TRY(arena_check(back.y, c->scratch, c->err));
+    TRY(run(&back, &worst));
+    if (worst != BLOCK_FINE)
+        return FAIL(c->err, ERR_NUMERIC, "%s: decoded values would be beyond float32", c->self->ops->name);
+    return OK;
+}
+
+Status blocks_put(const RotatedBlocks *s, const float *x, Buf *out)
+{
+    const Call *c = s->c;
+    BlocksJob job = {.s = s, .n = c->shape->n, .x = x};
+    BlockResult worst = BLOCK_FINE;
+    job.out = buf_room(out, all_bytes(s, job.n));
+    TRY(run(&job, &worst));
+    if (worst == BLOCK_BEYOND)
+        return FAIL(c->err, ERR_NUMERIC, "%s: a block's scale is beyond float32", c->self->ops->name);
+    if (worst == BLOCK_LARGE)
+        TRY(check_range(&job));
+    if (c->streams)
+        report(&job);
+    return OK;
+}
+
+Status blocks_get(const RotatedBlocks *s, Bytes in, float *x)
+{
+    BlocksJob job = {.s = s, .n = s->c->shape->n, .y = x, .in = in.data};
+    BlockResult worst = BLOCK_FINE;
+    if (in.size != all_bytes(s, job.n))
+        return payload_bad(s->c, "%zu bytes, want %zu", 1 + in.size, 1 + all_bytes(s, job.n));
+    TRY(run(&job, &worst));
+    return worst == BLOCK_FINE ? OK : payload_bad(s->c, "%s", reasons[worst]);
+}
+
+/* The type of `Compressor.family` in codecs with ROTATED_HOOKS. `blocks` returns the quantiser for a Call. */
+typedef struct {
+    RotatedBlocks (*blocks)(const Call *c);
+} RotatedFamily;
+
+static RotatedBlocks blocks_of_family(const Call *c)
+{
+    const RotatedFamily *family = c->self->ops->family;
+    return family->blocks(c);
+}
+
+static Status blocks_encode(const Call *c, const float *x, Buf *out)
+{
+    const RotatedBlocks s = blocks_of_family(c);
+    if (goes_raw(c) || is_tiny(x, c->shape->n))
+        return raw_put(c, x, out);
+    buf_u8(out, PAYLOAD_METHOD);
+    return blocks_put(&s, x, out);
+}
+
+static Status blocks_decode(const Call *c, Bytes in, float *x)
+{
+    const RotatedBlocks s = blocks_of_family(c);
+    if (goes_raw(c) || in.size < 1 || in.data[0] != PAYLOAD_METHOD)
+        return payload_bad(c, "not floats, nor the form that %zu elements have", c->shape->n);
+    return blocks_get(&s, (Bytes){in.data + 1, in.size - 1}, x);
+}
+
+/* For quantisers that have the member `variance`. */
+static double blocks_variance(const Call *c, const float *x)
+{
+    const RotatedBlocks s = blocks_of_family(c);
+    const size_t n = c->shape->n;
+    double sum = 0;
+    if (goes_raw(c) || is_tiny(x, n))
+        return 0;
+    for (size_t p = 0; p < rotation_pieces(n); p++)
+        for (size_t at = 0, size; at < rotation_piece(n, p); at += size) {
+            size = rotation_block(rotation_piece(n, p) - at);
+            const RotatedBlock b = {.n = size, .piece = p, .rotation = rotation_open(s.rng, p, at, s.rounds)};
+            sum += s.variance(&s, &b, x + p * BLOCK + at);
+        }
+    return sum;
+}
+
+bool blocks_drop(float *y, size_t n, float lift)
+{
+    const float drop = 1 / lift;
+    bool good = true;
+    for (size_t i = 0; i < n; i++) {
+        y[i] *= drop;
+        good &= isfinite(y[i]) != 0;
+    }
+    return good;
+}
+
+/* True if all bytes are 0. */
+static bool blocks_zero(const uint8_t *byte, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if (byte[i])
+            return false;
+    return true;
+}
+
+void blocks_round(const RotatedBlocks *s, const RotatedBlock *b, float low, float high, uint32_t steps,
+                  float *z, uint8_t *code)
+{
+    const RngKey key = rng_key(&s->c->rng, USE_COIN, b->piece);
+    for (size_t i = 0; i < b->n; i++)
+        z[i] = z[i] > low ? z[i] - low : 0;
+    if (high > low)
+        kernels()->quantise8(z, b->n, quantiser_make(high - low, steps), key, (uint32_t)b->rotation.at, code);
+    else
+        memset(code, 0, b->n);
+}
+
+#define ROTATED_HOOKS .bound = blocks_bound, .encode = blocks_encode, .decode = blocks_decode
+
+/* ---- rotated: rotates the vector at random, then rounds each coordinate stochastically to levels (Suresh, Yu,
  * Kumar, McMahan 2017). The levels are evenly spaced from the least to the largest coordinate of a block. All
  * workers share the rotation. A block in a payload of blocks.h is
  *
- *     low:f32 high:f32  planes of the levels, `bits` wide (planes.h) */
-#include "coder/planes.h"
-#include "math/vec/quantise.h"
-#include "math/vec/kernels.h"
-#include "compress/rotated/blocks.h"
-
-#include <math.h>
+ *     low:f32 high:f32  planes of the levels, `bits` wide (planes.h) ---- */
 
 typedef struct {
     int64_t bits;
@@ -30,35 +276,12 @@ static uint32_t steps_of(const void *data)
     return (1u << width_of(data)) - 1;
 }
 
-static size_t block_bytes(const void *data, size_t n)
+static size_t rotated_block_bytes(const void *data, size_t n)
 {
     return 8 + planes_size(n, width_of(data));
 }
 
 /* ---- encoding ---- */
-
-/* Finds the least and the largest element; n >= 16. Keeps 16 minima and 16 maxima, so that the compiler can
- * vectorise the loop. */
-static void find_range(const float *z, size_t n, float *low, float *high)
-{
-    float least[16], most[16];
-    for (size_t l = 0; l < 16; l++)
-        least[l] = most[l] = z[l];
-    for (size_t i = 16; i + 16 <= n; i += 16)
-        for (size_t l = 0; l < 16; l++) {
-            least[l] = z[i + l] < least[l] ? z[i + l] : least[l];
-            most[l] = z[i + l] > most[l] ? z[i + l] : most[l];
-        }
-    for (size_t i = n / 16 * 16; i < n; i++) {
-        least[0] = fminf(least[0], z[i]);
-        most[0] = fmaxf(most[0], z[i]);
-    }
-    *low = *high = z[0];
-    for (size_t l = 0; l < 16; l++) {
-        *low = fminf(*low, least[l]);
-        *high = fmaxf(*high, most[l]);
-    }
-}
 
 /* `z` is a block, multiplied by the power of two `lift` (blocks_lift) and then rotated. `low` and `high` are
  * the least and the largest element of z, divided by `lift`. */
@@ -71,12 +294,12 @@ static void rotate(RotatedRange *t, const RotatedBlock *b, const float *x)
     t->lift = blocks_lift(sqrt(kernels()->sum_squares(x, b->n)));
     const float drop = 1 / t->lift;
     rotation_turn(&b->rotation, x, b->n, t->lift, t->z);
-    find_range(t->z, b->n, &t->low, &t->high);
+    kernels()->range(t->z, b->n, &t->low, &t->high);
     t->low = t->low * drop + 0; /* + 0 turns -0 to 0 */
     t->high = t->high * drop + 0;
 }
 
-static BlockResult encode_block(const RotatedBlocks *s, const RotatedBlock *b, const float *x, uint8_t *out)
+static BlockResult rotated_encode_block(const RotatedBlocks *s, const RotatedBlock *b, const float *x, uint8_t *out)
 {
     RotatedRange t;
     uint8_t code[BLOCK_MOST];
@@ -106,7 +329,7 @@ static double block_variance(const RotatedBlocks *s, const RotatedBlock *b, cons
     return isfinite(width) ? unit * unit * sum : NAN;
 }
 
-static size_t count_codes(const void *data, size_t n, const uint8_t *in, uint64_t count[2][256])
+static size_t rotated_count_codes(const void *data, size_t n, const uint8_t *in, uint64_t count[2][256])
 {
     uint8_t code[BLOCK_MOST];
     if (planes_get8(in + 8, n, width_of(data), code))
@@ -123,7 +346,7 @@ static bool is_range(float low, float high)
            !(high == 0 && signbit(high));
 }
 
-static BlockResult decode_block(const RotatedBlocks *s, const RotatedBlock *b, const uint8_t *in, float *y)
+static BlockResult rotated_decode_block(const RotatedBlocks *s, const RotatedBlock *b, const uint8_t *in, float *y)
 {
     uint8_t code[BLOCK_MOST];
     float value[256];
@@ -132,7 +355,7 @@ static BlockResult decode_block(const RotatedBlocks *s, const RotatedBlock *b, c
     const double step = ((double)high - (double)low) * lift / steps_of(s->data);
     if (!is_range(low, high))
         return BLOCK_BAD_SCALE;
-    if (low == high && !blocks_zero(in + 8, block_bytes(s->data, b->n) - 8))
+    if (low == high && !blocks_zero(in + 8, rotated_block_bytes(s->data, b->n) - 8))
         return BLOCK_BAD_ZEROS;
     if (!planes_get8(in + 8, b->n, width_of(s->data), code))
         return BLOCK_BAD_PADDING;
@@ -152,14 +375,14 @@ static RotatedBlocks rotated_blocks(const Call *c)
                            .rng = &c->rng_shared,
                            .rounds = 1,
                            .data = c->self->params,
-                           .bytes = block_bytes,
-                           .encode = encode_block,
-                           .decode = decode_block,
-                           .count = count_codes,
+                           .bytes = rotated_block_bytes,
+                           .encode = rotated_encode_block,
+                           .decode = rotated_decode_block,
+                           .count = rotated_count_codes,
                            .variance = block_variance};
 }
 
-static const RotatedFamily family = {rotated_blocks};
+static const RotatedFamily rotated_family = {rotated_blocks};
 
 const Compressor compressor_rotated = {
     .name = "rotated",
@@ -180,7 +403,284 @@ const Compressor compressor_rotated = {
     .params = schema,
     .params_size = sizeof(Rotated),
     .promises = UNBIASED | RANDOM | EXACT_BYTES | GIVEN_DRAWS | FIXED_SIZE,
-    .family = &family,
+    .family = &rotated_family,
     ROTATED_HOOKS,
     .variance = blocks_variance,
+};
+
+/* ---- eden: EDEN and DRIVE (Vargaftik, Ben Basat, Portnoy, Mendelson, Ben-Itzhak, Mitzenmacher 2022 and 2021):
+ * rotate the vector at random, and send each coordinate as its nearest level: a Lloyd-Max level (eden) or +-1
+ * (drive). Each block has one scale. A block in a payload of blocks.h is
+ *
+ *     scale:f32  planes of the first m codes, w + 1 bits wide  planes of the others, w bits wide (planes.h)
+ *
+ * The number b of bits per coordinate need not be an integer. Let w = floor(b). Of a block's n coordinates, the
+ * first m = floor((b - w) n + 1/2) have codes of w + 1 bits, and the other n - m coordinates codes of w bits.
+ * If w = 0, m is at least LEAST_SENT, and the other n - m coordinates are not sent and decode to 0. The top bit
+ * of a code is the sign, and the low bits are the index of a level. A block decodes to the scale times the
+ * levels, rotated back.
+ *
+ * Let z be the rotated block of n coordinates, N its norm, and c the levels nearest to z sqrt(n) / N. With the
+ * scale N^2 / <c, z> the inner product of estimate and block is N^2 in every draw, so the error is orthogonal
+ * to the block. Within the orthogonal directions the random rotation makes the error's direction random, so its
+ * mean is 0. ---- */
+
+enum { LEAST_SENT = 32 };
+enum { SCALE_UNBIASED, SCALE_MSE };
+static const char *const scales[] = {"unbiased", "mse", NULL};
+
+typedef struct {
+    double bits; /* eden's key `bits`; 0 for drive, which has one bit and levels +-1 */
+    int scale;   /* value of drive's key `scale`; SCALE_UNBIASED for eden */
+    int64_t rotations;
+} Eden;
+
+#define ROTATIONS                                                                                            \
+    PARAM(Eden, rotations, "2", 1, ROTATION_ROUNDS_MAX,                                                      \
+          "rounds of random signs and a transform; one round is faster and biased")
+
+static const Param eden_keys[] = {
+    PARAM(Eden, bits, "2", 0.01, LLOYD_BITS_MAX,
+          "bits of a coordinate, a real number; below 1 some coordinates are not sent", .rate = true),
+    ROTATIONS,
+    {0},
+};
+
+static const Param drive_keys[] = {
+    PARAM_OF(Eden, scale, "unbiased", scales, "the scale of the signs; mse has the least error"),
+    ROTATIONS,
+    {0},
+};
+
+static unsigned traits(const Codec *codec)
+{
+    const Eden *e = codec->params;
+    return e->rotations > 1 && e->scale == SCALE_UNBIASED ? UNBIASED : 0;
+}
+
+/* ---- codes of a block ---- */
+
+typedef struct {
+    /* wide: number of codes that are width + 1 bits wide; others: number of codes that are `width` bits wide */
+    size_t wide, others;
+    int width;
+} CodeWidths;
+
+static CodeWidths widths_of(const Eden *e, size_t n)
+{
+    const double bits = e->bits > 0 ? e->bits : 1;
+    const int width = (int)bits;
+    size_t wide = (size_t)((bits - width) * (double)n + 0.5);
+    if (!width && wide < LEAST_SENT)
+        wide = LEAST_SENT;
+    return (CodeWidths){wide, n - wide, width};
+}
+
+static size_t wide_bytes(const CodeWidths *k)
+{
+    return planes_size(k->wide, k->width + 1);
+}
+
+static size_t eden_block_bytes(const void *data, size_t n)
+{
+    const CodeWidths k = widths_of(data, n);
+    return 4 + wide_bytes(&k) + planes_size(k.others, k.width);
+}
+
+static void put_codes(const CodeWidths *k, const uint8_t *code, uint8_t *out)
+{
+    if (k->wide)
+        planes_put8(code, k->wide, k->width + 1, out);
+    if (k->width)
+        planes_put8(code + k->wide, k->others, k->width, out + wide_bytes(k));
+}
+
+static bool get_codes(const CodeWidths *k, const uint8_t *in, uint8_t *code)
+{
+    return (!k->wide || planes_get8(in, k->wide, k->width + 1, code)) &&
+           (!k->width || planes_get8(in + wide_bytes(k), k->others, k->width, code + k->wide));
+}
+
+static LevelScale scale_of(const Eden *e, int width, float unit)
+{
+    return e->bits == 0 ? (LevelScale){.count = 1, .level = {1}} : lloyd_scale(width, unit);
+}
+
+/* ---- encoding ---- */
+
+/* Divides the rotated block z (n) by `unit` and rounds each coordinate to the nearest level. Sets code (n) to
+ * the codes of the levels c, and returns <c, z>. */
+static double round_off(const Eden *e, const CodeWidths *k, const float *z, float unit, uint8_t *code)
+{
+    double dot = 0;
+    if (k->wide) {
+        const LevelScale s = scale_of(e, k->width + 1, unit);
+        dot += kernels()->nearest_levels(z, k->wide, &s, code);
+    }
+    if (k->width) {
+        const LevelScale s = scale_of(e, k->width, unit);
+        dot += kernels()->nearest_levels(z + k->wide, k->others, &s, code + k->wide);
+    }
+    return dot;
+}
+
+/* Computes the block's codes and returns its scale. Returns 0 if x is 0, or if all coordinates that would be
+ * sent are 0; `code` is then not valid. */
+static float turn_and_round(const Eden *e, const RotatedBlock *b, const CodeWidths *k, const float *x,
+                            uint8_t *code)
+{
+    float z[BLOCK_MOST];
+    const double squares = kernels()->sum_squares(x, b->n), norm = sqrt(squares);
+    const double lift = (double)blocks_lift(norm);
+    if (squares == 0)
+        return 0;
+    rotation_turn(&b->rotation, x, b->n, (float)lift, z);
+    const double dot = round_off(e, k, z, (float)(norm * lift / sqrt((double)b->n)), code);
+    if (dot <= 0)
+        return 0;
+    return (float)(e->scale == SCALE_MSE ? dot / (double)b->n / lift : squares * lift / dot);
+}
+
+static BlockResult eden_encode_block(const RotatedBlocks *s, const RotatedBlock *b, const float *x, uint8_t *out)
+{
+    uint8_t code[BLOCK_MOST];
+    const CodeWidths k = widths_of(s->data, b->n);
+    const float scale = turn_and_round(s->data, b, &k, x, code);
+    if (scale == 0)
+        memset(code, 0, b->n);
+    store_f32(out, scale);
+    put_codes(&k, code, out + 4);
+    return !isfinite(scale) ? BLOCK_BEYOND : scale > 0x1p100f ? BLOCK_LARGE : BLOCK_FINE;
+}
+
+static size_t eden_count_codes(const void *data, size_t n, const uint8_t *in, uint64_t count[2][256])
+{
+    uint8_t code[BLOCK_MOST];
+    const CodeWidths k = widths_of(data, n);
+    if (get_codes(&k, in + 4, code))
+        for (size_t i = 0; i < (k.width ? n : k.wide); i++)
+            count[i < k.wide][code[i]]++;
+    return 1;
+}
+
+/* ---- decoding ---- */
+
+/* Sets z (n) to the levels that the codes stand for, times `unit`. */
+static void level_values(const Eden *e, int width, float unit, const uint8_t *code, size_t n, float *z)
+{
+    const LevelScale s = scale_of(e, width, 1);
+    float value[256];
+    for (int k = 0; k < s.count; k++) {
+        value[k] = s.level[k] * unit;
+        value[k + s.count] = -value[k];
+    }
+    for (size_t i = 0; i < n; i++)
+        z[i] = value[code[i]];
+}
+
+static BlockResult eden_decode_block(const RotatedBlocks *s, const RotatedBlock *b, const uint8_t *in, float *y)
+{
+    uint8_t code[BLOCK_MOST];
+    const CodeWidths k = widths_of(s->data, b->n);
+    const float scale = load_f32(in), lift = blocks_lift((double)scale);
+    if (!isfinite(scale) || signbit(scale))
+        return BLOCK_BAD_SCALE;
+    if (scale == 0) {
+        memset(y, 0, b->n * sizeof *y);
+        return blocks_zero(in + 4, eden_block_bytes(s->data, b->n) - 4) ? BLOCK_FINE : BLOCK_BAD_ZEROS;
+    }
+    if (!get_codes(&k, in + 4, code))
+        return BLOCK_BAD_PADDING;
+    if (k.wide)
+        level_values(s->data, k.width + 1, scale * lift, code, k.wide, y);
+    if (k.width)
+        level_values(s->data, k.width, scale * lift, code + k.wide, k.others, y + k.wide);
+    else
+        memset(y + k.wide, 0, k.others * sizeof *y);
+    rotation_turn_back(&b->rotation, y, b->n);
+    return lift == 1 || blocks_drop(y, b->n, lift) ? BLOCK_FINE : BLOCK_BEYOND;
+}
+
+/* ---- the hooks of the codec ---- */
+
+static RotatedBlocks eden_blocks(const Call *c)
+{
+    const Eden *e = c->self->params;
+    return (RotatedBlocks){.c = c,
+                           .rng = &c->rng,
+                           .rounds = (int)e->rotations,
+                           .data = e,
+                           .bytes = eden_block_bytes,
+                           .encode = eden_encode_block,
+                           .decode = eden_decode_block,
+                           .count = eden_count_codes};
+}
+
+static const RotatedFamily eden_family = {eden_blocks};
+
+/* The errors of coordinates are dependent. With the unbiased scale, for example, the estimate x^ has
+ * <x^, x> = |x|^2 in every draw. */
+static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
+{
+    (void)c, (void)x, (void)m;
+    return ROTATED;
+}
+
+const Compressor compressor_eden = {
+    .name = "eden",
+    .brief = "random rotation, then the best few levels for a normal number",
+    .plain = "Rotates the gradient at random and rounds it to the best levels for normal numbers, at any "
+             "number of bits, fractions included. The mean over draws is the gradient, and the variance "
+             "depends on the bits alone.",
+    .use_when = "you want a small unbiased error at 1 to 4 bits an element, whatever the gradient looks "
+                "like.",
+    .example = "atomo-bench synth -o g.h5 --law power\n"
+               "atomo-bench compare g.h5 -c eden:bits=1/2/4",
+    .formula =
+        "z = R x, R a random rotation;  x^ = S R' c,  c_i the Lloyd-Max level nearest to z_i sqrt(n) / |z|,\n"
+        "S = |x|^2 / <c, z>:  <x^, x> = |x|^2 in every draw, and E x^ = x.\n"
+        "R: `rotations` rounds of random signs and a Walsh-Hadamard transform, in blocks of 2^16 or less. A\n"
+        "last block whose size is no power of two has a cosine transform instead; one whose size is a power\n"
+        "of two under 2^12 has a third round after two. Each block has its own scale.\n"
+        "E |x^ - x|^2 is near D / (1 - D) |x|^2 for every x, D the distortion of a normal number; the ratio is\n"
+        "0.571, 0.133, 0.0358, 0.0096 for 1 to 4 bits. If bits is not whole, that share of a block's\n"
+        "coordinates has one bit more. Below 1 bit the other coordinates are not sent: D = 1 - 0.637 bits.\n"
+        "Raw under 64 elements, and where every |x_i| is under 2^-100.",
+    .paper =
+        "Vargaftik, Ben Basat, Portnoy, Mendelson, Ben-Itzhak, Mitzenmacher: EDEN: Communication-Efficient\n"
+        "and Robust Distributed Mean Estimation for Federated Learning, ICML 2022",
+    .look = {HUE_ROTATIONS, 2, 4},
+    .params = eden_keys,
+    .params_size = sizeof(Eden),
+    .promises = RANDOM | EXACT_BYTES | FIXED_SIZE,
+    .traits = traits,
+    .family = &eden_family,
+    .moments = moments,
+    ROTATED_HOOKS,
+};
+
+const Compressor compressor_drive = {
+    .name = "drive",
+    .brief = "the signs of the randomly rotated vector, and a scale: one bit an element",
+    .plain = "Rotates the gradient at random and sends the signs and a scale. One bit an element, unbiased,"
+             " with a variance of 0.57 times the squared norm for any gradient.",
+    .use_when = "one bit an element is wanted without bias and without a state.",
+    .example = "atomo-bench synth -o g.h5 --law power\n"
+               "atomo-bench compare g.h5 -c drive -c sign",
+    .formula =
+        "z = R x, R a random rotation (as in eden);  x^ = S R' sgn(z)\n"
+        "unbiased: S = |x|^2 / |z|_1,  E x^ = x,  E |x^ - x|^2 near (pi / 2 - 1) |x|^2 = 0.571 |x|^2\n"
+        "mse:      S = |z|_1 / n,      the least error, near (1 - 2 / pi) |x|^2 = 0.363 |x|^2; biased\n"
+        "with a scale for each block of the rotation. Raw under 64 elements, or where every |x_i| < 2^-100.",
+    .paper =
+        "Vargaftik, Ben Basat, Portnoy, Mendelson, Ben-Itzhak, Mitzenmacher: DRIVE: One-bit Distributed\n"
+        "Mean Estimation, NeurIPS 2021",
+    .look = {HUE_ROTATIONS, 1, 3},
+    .params = drive_keys,
+    .params_size = sizeof(Eden),
+    .promises = RANDOM | EXACT_BYTES | FIXED_SIZE,
+    .traits = traits,
+    .family = &eden_family,
+    .moments = moments,
+    ROTATED_HOOKS,
 };

@@ -218,7 +218,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     buf_u8(out, PAYLOAD_METHOD);
     buf_copy(out, s.room, size);
     stream_free(&s);
-    streams_unknown(c->streams);
+    streams_bits(c->streams, NAN);
     return OK;
 }
 
@@ -247,7 +247,8 @@ static Status decode(const Call *c, Bytes in, float *x)
         return payload_bad(c, "its blocks take other than %zu bytes", in.size);
     if (bits % 8 && in.data[size] >> bits % 8)
         return payload_bad(c, "padding bits are set");
-    return payload_finite(c, x);
+    const size_t bad = first_nonfinite(x, c->shape->n, NULL);
+    return bad == c->shape->n ? OK : payload_bad(c, "element %zu is not finite", bad);
 }
 
 const Compressor compressor_zfp = {

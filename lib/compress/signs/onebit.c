@@ -2,14 +2,14 @@
  * one to the mean of the negative elements, over its column or the whole tensor (Seide, Fu, Droppo, Li, Yu
  * 2014).
  *
- *     kind:8  { plus:f32  minus:f32 } x columns  signs     signs.h: bit set where x < 0
+ *     kind:8  { plus:f32  minus:f32 } x columns  signs     planes.h: bit set where x < 0
  *
  * plus and minus are the magnitudes of the two means, 0 for a sign without elements. A tensor of two dimensions
  * or more is a matrix of dim[0] rows; other tensors are one column. */
 #include "compress/compressor.h"
 #include "math/vec/kernels.h"
 #include "base/parallel.h"
-#include "coder/signs.h"
+#include "coder/planes.h"
 
 #include <math.h>
 

@@ -1,13 +1,13 @@
 /* scaledsign.c -- an element decodes to its sign times a scale. The scale is the mean magnitude of the tensor's
  * elements, or of the elements of a bucket (Karimireddy, Rebjock, Stich, Jaggi 2019).
  *
- *     kind:8  { scale:f32 } x (1 or buckets)  signs        signs.h: bit set where x < 0
+ *     kind:8  { scale:f32 } x (1 or buckets)  signs        planes.h: bit set where x < 0
  *
  * A bucket is 512 consecutive elements; the last bucket may be shorter. */
 #include "compress/compressor.h"
 #include "math/vec/kernels.h"
 #include "base/parallel.h"
-#include "coder/signs.h"
+#include "coder/planes.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* sign.c -- signSGD: the sign of every element, and the majority of all workers' signs (Bernstein, Wang,
  * Azizzadenesheli, Anandkumar 2018).
  *
- *     kind:8 = 1  signs                                 signs.h: bit set where x < 0
+ *     kind:8 = 1  signs                                 planes.h: bit set where x < 0
  *     merged: kind:8 = 2  workers:varint  votes    how many workers sent minus, in as many bit planes as the
  *                                                  number `workers` has bits
  *
@@ -11,7 +11,6 @@
 #include "compress/compressor.h"
 #include "base/parallel.h"
 #include "coder/planes.h"
-#include "coder/signs.h"
 
 static size_t own_size(const Call *c)
 {
@@ -119,30 +118,12 @@ static size_t group_size(size_t n, size_t from)
     return n - from < PLANE_GROUP ? n - from : PLANE_GROUP;
 }
 
-typedef struct {
-    size_t n, count;
-    const PlaneSet *part;
-    int width;
-    uint8_t *votes;
-    /* for each block of 2^16 elements: true if a vote count exceeds the number of workers or padding bits are
-     * set */
-    bool *bad;
-} VoteCount;
-
-static void count_block(void *data, size_t block)
-{
-    const VoteCount *k = data;
-    const size_t from = block * BLOCK;
-    k->bad[block] = !planes_add(k->part, k->count, from, from + block_size(k->n, block), k->width, k->votes);
-}
-
 static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
 {
-    const size_t n = c->shape->n, blocks = blocks_of(n);
+    const size_t n = c->shape->n;
     PlaneSet *part = NEW(c->scratch, PlaneSet, count);
-    bool *bad = NEW_ZERO(c->scratch, bool, blocks + 1);
     uint64_t voters = 0;
-    TRY(arena_check(part && bad, c->scratch, c->err));
+    TRY(arena_check(part, c->scratch, c->err));
     for (size_t w = 0; w < count; w++) {
         Ballot b = {0};
         TRY(ballot_open(c, in[w], &b));
@@ -152,15 +133,12 @@ static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
             return FAIL(c->err, ERR_NUMERIC, "sign: %llu workers vote, want at most %d",
                         (unsigned long long)voters, VOTERS_MOST);
     }
-    VoteCount job = {.n = n, .count = count, .part = part, .width = width_of(voters), .bad = bad};
     buf_u8(out, PAYLOAD_MERGED);
     buf_varint(out, voters);
-    job.votes = buf_room(out, planes_size(n, job.width));
-    parallel_for(c->threads, blocks, count_block, &job);
-    for (size_t b = 0; b < blocks; b++)
-        if (bad[b])
-            return payload_bad(c, "more votes than voters, or padding bits are set");
-    return OK;
+    const int width = width_of(voters);
+    return planes_add(part, count, n, width, c->threads, buf_room(out, planes_size(n, width)))
+               ? OK
+               : payload_bad(c, "more votes than voters, or padding bits are set");
 }
 
 /* A worker's signs are bit planes of width 1; the vote counts of a merged payload have width_of(voters) planes. */

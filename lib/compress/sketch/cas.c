@@ -1,24 +1,39 @@
 /* cas.c -- the cluster-aware sketch (LSS; Ge, Zhang, Fu, Lai, Deng, Li 2021): values are clustered by sign and
  * magnitude, each cluster has its own buckets, and an element decodes to the mean of its bucket.
  *
- *     kind:8 = 1  clusters  { sum:f32 } x buckets  index                          index: cas_parts.h
+ *     kind:8 = 1  clusters  { sum:f32 } x buckets  index                          index: huffman.h
  *     merged: kind:8 = 2  workers:varint  form:8 = 0  clusters  { sum:f64 } x buckets
  *                                                     { size:varint index } x workers
  *             kind:8 = 2  workers:varint  form:8 = 1  { sum:f32 } x n     if shorter, or for raw tensors
  *     clusters = minus:8  plus:8  { centre:f32 buckets:u32 } x (minus + plus)
  *
  * An index is the list of the elements' cluster numbers, from which the decoder counts each bucket's elements.
- * A random word that all workers share selects an element's bucket in its cluster (cas_parts.h). So workers
+ * A random word that all workers share selects an element's bucket in its cluster (clusters.h). So workers
  * with the same clusters can add their bucket sums without decoding. The codec's state is the clusters,
  * learned every `period` steps, and the number of steps since then. The tensor is sent raw if it has fewer
  * than `min` elements, or if its longest possible payload is not shorter than raw floats. */
-#include "compress/sketch/cas_parts.h"
-
+#include "compress/compressor.h"
+#include "compress/sketch/clusters.h"
+#include "coder/huffman.h"
 #include "math/blockwise.h"
 #include "math/finite.h"
 
 #include <float.h>
 #include <math.h>
+
+typedef struct {
+    int64_t clusters, buckets, bins, sample, min, period;
+    double bits, percentile;
+    int allocate, index;
+    char sizes[96];
+} Cas;
+
+enum { BY_ENTROPY, BY_ENTROPY_CENTRE, BY_DENSITY, BY_HAND };
+
+static inline const Cas *cas_params(const Call *c)
+{
+    return c->self->params;
+}
 
 static const char *const allocations[] = {"entropy", "entropy-centre", "density", "manual", NULL};
 static const char *const index_names[] = {"huffman", NULL};
@@ -44,6 +59,179 @@ static const Param schema[] = {
     PARAM_OF(Cas, index, "huffman", index_names, "the code for the elements' cluster numbers"),
     {0},
 };
+
+/* ---- parameters and limits ---- */
+
+/* Limits that encoder and decoder compute from the spec and the shape. */
+typedef struct {
+    size_t clusters;  /* upper bound on the number of clusters of both signs together */
+    uint64_t buckets; /* upper bound on the number of buckets */
+    size_t bytes;     /* upper bound on the bytes of a payload */
+    bool raw;         /* the tensor is sent as raw floats */
+} CasLimits;
+
+/* Returns the largest number of clusters per sign to try when the payload may take `bits` bits per element.
+ * With k clusters per sign, the index (each element's cluster number) takes about log2(2 k) bits per element, or
+ * fewer. Half a bit less is assumed, because learn_for_bits reduces the number of clusters if they take too many
+ * bits. */
+static size_t clusters_for(double bits)
+{
+    size_t k = 1;
+    while (k < SIDE_MOST && log2_whole(2 * (k + 1)) - 0.5 <= bits)
+        k++;
+    return k;
+}
+
+static size_t clusters_of(const Codec *codec)
+{
+    const Cas *p = codec->params;
+    return isnan(p->bits) ? (size_t)p->clusters : clusters_for(p->bits);
+}
+
+/* Parses sizes=a:b:...; returns the number of sizes, or 0 if a size is not a number from 1 to 2^30. */
+static size_t read_sizes(const char *text, uint64_t size[CLUSTERS_MOST])
+{
+    size_t count = 0;
+    for (const char *at = text; *at; count++) {
+        uint64_t v = 0;
+        const char *digit = at;
+        for (; *digit >= '0' && *digit <= '9' && v < UINT64_C(1) << 30; digit++)
+            v = 10 * v + (uint64_t)(*digit - '0');
+        if (count == CLUSTERS_MOST || digit == at || (*digit && (*digit != ':' || !digit[1])) || v < 1 ||
+            v > UINT64_C(1) << 30)
+            return 0;
+        size[count] = v;
+        at = *digit ? digit + 1 : digit;
+    }
+    return count;
+}
+
+static Status cas_check(const Codec *codec, Error *err)
+{
+    const Cas *p = codec->params;
+    uint64_t size[CLUSTERS_MOST];
+    const size_t k = clusters_of(codec), count = read_sizes(p->sizes, size);
+    if (p->sizes[0] && p->allocate != BY_HAND)
+        return FAIL(err, ERR_USAGE, "cas: sizes=%s without allocate=manual", p->sizes);
+    if (p->sizes[0] && count != k && count != 2 * k)
+        return FAIL(err, ERR_USAGE, "cas: sizes=%s: want %zu or %zu numbers of buckets, from 1 to 2^30",
+                    p->sizes, k, 2 * k);
+    if (p->buckets && (p->sizes[0] || !isnan(p->bits)))
+        return FAIL(err, ERR_USAGE, "cas: buckets=%lld, but %s sets the number of buckets",
+                    (long long)p->buckets, p->sizes[0] ? "sizes" : "bits");
+    if (p->sizes[0] && !isnan(p->bits))
+        return FAIL(err, ERR_USAGE, "cas: bits and sizes, but both set the number of buckets");
+    return OK;
+}
+
+static uint64_t sizes_sum(const Cas *p, size_t k)
+{
+    uint64_t size[CLUSTERS_MOST], sum = 0;
+    const size_t count = read_sizes(p->sizes, size);
+    for (size_t j = 0; j < count; j++)
+        sum += count == k ? 2 * size[j] : size[j];
+    return sum;
+}
+
+static CasLimits cas_limits(const Call *c)
+{
+    const Cas *p = cas_params(c);
+    const size_t n = c->shape->n, k = clusters_of(c->self);
+    CasLimits l = {.clusters = 2 * k};
+    l.buckets = p->sizes[0]       ? sizes_sum(p, k)
+                : !isnan(p->bits) ? (uint64_t)(p->bits / 32 * (double)n)
+                : p->buckets      ? (uint64_t)p->buckets
+                                  : n / 100;
+    l.buckets = l.buckets < l.clusters ? l.clusters : l.buckets > UINT32_MAX ? UINT32_MAX : l.buckets;
+    l.bytes = 3 + 8 * l.clusters + 4 * (size_t)l.buckets +
+              huffman_most(n, (uint32_t)l.clusters);
+    l.raw = n < (uint64_t)p->min || l.bytes >= raw_size(c);
+    if (l.raw)
+        l.bytes = raw_size(c);
+    return l;
+}
+
+/* ---- learning ---- */
+
+/* Sets the clusters' numbers of buckets to the sizes of the spec. k sizes are for the clusters of each sign,
+ * from zero outwards; 2 k sizes are for all clusters, from the lowest to the highest. If there are fewer
+ * clusters than sizes, the sizes for the outermost clusters are not used. */
+static void share_by_hand(ClusterModel *m, const Cas *p, size_t k)
+{
+    uint64_t size[CLUSTERS_MOST];
+    const size_t count = read_sizes(p->sizes, size);
+    for (size_t j = 0; j < cluster_model_clusters(m); j++) {
+        const size_t outwards = j < m->minus ? m->minus - 1 - j : j - m->minus;
+        const size_t at = count == k ? outwards : j < m->minus ? k - 1 - outwards : k + outwards;
+        m->cluster[j].buckets = (uint32_t)size[at];
+    }
+}
+
+/* The index may take at most the share INDEX_SHARE of the wanted bits per element; the buckets take the
+ * remaining bits. */
+#define INDEX_SHARE 0.97
+
+/* Starts from the largest number of clusters, and decreases it until the index takes at most INDEX_SHARE of
+ * `bits` per element. Sets *budget to the number of buckets for which the remaining bits suffice. */
+static Status learn_for_bits(const Call *c, const float *x, ClusterSpec *spec, ClusterModel *m,
+                             ClusterStats *s, uint64_t *budget)
+{
+    const double bits = cas_params(c)->bits, n = (double)c->shape->n;
+    double index;
+    for (;;) {
+        TRY(clusters_train(m, s, spec, x, c->shape->n, &c->rng_shared, c->scratch, c->err));
+        index = huffman_mean_bits(s->share, (uint32_t)cluster_model_clusters(m));
+        if (spec->clusters == 1 || index <= INDEX_SHARE * bits)
+            break;
+        spec->clusters -= 1 + spec->clusters / 8;
+    }
+    const double left = ((bits - index) * n - 8 * (3 + 8 * (double)cluster_model_clusters(m))) / 32;
+    *budget = left > 0 ? (uint64_t)left : 0;
+    return OK;
+}
+
+static void weigh(const Cas *p, const ClusterModel *m, const ClusterStats *s, double *weight)
+{
+    double most = 0;
+    for (size_t j = 0; j < cluster_model_clusters(m); j++)
+        if (fabs((double)m->cluster[j].centre) > most)
+            most = fabs((double)m->cluster[j].centre);
+    for (size_t j = 0; j < cluster_model_clusters(m); j++)
+        weight[j] = p->allocate == BY_DENSITY   ? s->share[j]
+                    : p->allocate == BY_HAND    ? 1
+                    : p->allocate == BY_ENTROPY ? s->entropy[j]
+                    : most > 0                  ? s->entropy[j] * (fabs((double)m->cluster[j].centre) / most)
+                                                : 0;
+}
+
+/* Learns clusters from the values x, within cas_limits, and divides the buckets between the clusters. */
+static Status cas_learn(const Call *c, const float *x, ClusterModel *m)
+{
+    const Cas *p = cas_params(c);
+    const CasLimits l = cas_limits(c);
+    ClusterSpec spec = {l.clusters / 2, (size_t)p->sample, (size_t)p->bins, p->percentile};
+    ClusterStats s;
+    uint64_t budget = l.buckets;
+    double weight[CLUSTERS_MOST];
+    if (isnan(p->bits))
+        TRY(clusters_train(m, &s, &spec, x, c->shape->n, &c->rng_shared, c->scratch, c->err));
+    else
+        TRY(learn_for_bits(c, x, &spec, m, &s, &budget));
+    if (p->sizes[0]) {
+        share_by_hand(m, p, spec.clusters);
+        return OK;
+    }
+    weigh(p, m, &s, weight);
+    clusters_share(m, weight, budget < l.buckets ? budget : l.buckets);
+    return OK;
+}
+
+/* True if a model, learned or read from a payload, is within the limits. */
+static bool cas_fits(const ClusterModel *m, const CasLimits *l)
+{
+    return cluster_model_good(m) && m->minus <= l->clusters / 2 && m->plus <= l->clusters / 2 &&
+           cluster_model_buckets(m) <= l->buckets;
+}
 
 static size_t bound(const Call *c)
 {
@@ -93,15 +281,6 @@ static Status model_for(const Call *c, const CasLimits *l, const float *x, Clust
 
 /* ---- encoding ---- */
 
-static ClusterIndex index_for(const Call *c, size_t clusters)
-{
-    return (ClusterIndex){.n = c->shape->n,
-                          .clusters = (uint32_t)clusters,
-                          .threads = c->threads,
-                          .scratch = c->scratch,
-                          .err = c->err};
-}
-
 static void put_model(const ClusterModel *m, Buf *out)
 {
     buf_u8(out, (uint8_t)m->minus);
@@ -110,16 +289,6 @@ static void put_model(const ClusterModel *m, Buf *out)
         buf_f32(out, m->cluster[j].centre);
         buf_u32(out, m->cluster[j].buckets);
     }
-}
-
-static Status report(const Call *c, const ClusterIndex *index, const uint8_t *code, size_t buckets)
-{
-    uint64_t count[INDEX_MOST];
-    TRY(cluster_index_counts(index, code, count));
-    streams_bits(c->streams, 64.0 * index->clusters);
-    streams_floats(c->streams, buckets);
-    streams_symbols(c->streams, count, index->clusters);
-    return OK;
 }
 
 static Status encode(const Call *c, const float *x, Buf *out)
@@ -143,9 +312,12 @@ static Status encode(const Call *c, const float *x, Buf *out)
             return FAIL(c->err, ERR_NUMERIC, "cas: the sum of bucket %zu is beyond float32", b);
         buf_f32(out, (float)sum[b]);
     }
-    const ClusterIndex index = index_for(c, s.clusters);
-    TRY(cluster_index_put(&index, code, out));
-    return c->streams ? report(c, &index, code, s.buckets) : OK;
+    uint64_t count[HUFFMAN_ALPHABET];
+    TRY(huffman_put(code, n, (uint32_t)s.clusters, c->threads, c->scratch, c->err, out, count));
+    streams_bits(c->streams, 64.0 * (double)s.clusters);
+    streams_floats(c->streams, s.buckets);
+    streams_symbols(c->streams, count, s.clusters);
+    return OK;
 }
 
 /* ---- reading ---- */
@@ -206,7 +378,7 @@ static Status payload_open(const Call *c, Bytes in, CasPayload *p)
 /* Reads the next worker's index from r, and sets code[i] to the cluster of element i, for n elements. */
 static Status take_index(const Call *c, const CasPayload *p, Reader *r, uint8_t *code)
 {
-    const ClusterIndex index = index_for(c, cluster_model_clusters(&p->model));
+    const uint32_t clusters = (uint32_t)cluster_model_clusters(&p->model);
     const char *why = "";
     Reader own = *r;
     if (p->wide) {
@@ -218,7 +390,8 @@ static Status take_index(const Call *c, const CasPayload *p, Reader *r, uint8_t 
     } else {
         take_bytes(r, reader_left(r));
     }
-    const Status status = cluster_index_get(&index, &own, code, &why);
+    const Status status =
+        huffman_get(&own, c->shape->n, clusters, c->threads, c->scratch, c->err, code, &why);
     return status == ERR_CORRUPT ? payload_bad(c, "%s", why) : status;
 }
 

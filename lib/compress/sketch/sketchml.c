@@ -573,8 +573,7 @@ static Status decode(const Call *c, Bytes in, float *x)
     Fill f = {.c = c, .bins = &bins, .groups = NEW(c->scratch, BinGroups, 1), .x = x};
     TRY(arena_check(f.groups, c->scratch, c->err));
     TRY(payload_kind(c, kind, c->shape->n > UINT32_MAX ? PAYLOAD_RAW : PAYLOAD_METHOD));
-    if (in.size >= raw_size(c))
-        return payload_bad(c, "%zu bytes, where floats would take no more", in.size);
+    TRY(payload_shorter(c, in));
     TRY(take_bins(c, &r, &bins));
     groups_cut(f.groups, &bins, sketchml_of(c));
     f.gaps = NEW_ZERO(c->scratch, Bytes, f.groups->count);

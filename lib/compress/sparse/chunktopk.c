@@ -107,18 +107,6 @@ static const double *cosines_of(size_t n, Arena *a)
     return c;
 }
 
-/* Makes the matrices, and scratch memory for the threads. Returns false if memory is out. */
-static bool prepare(const Call *call, const Grid *g, Cosines *c, double **turned)
-{
-    Arena *a = call->scratch;
-    c->down = cosines_of(g->high, a);
-    c->along_back = cosines_of(g->wide, a);
-    c->down_back = c->down ? transposed(c->down, g->high, a) : NULL;
-    c->along = c->along_back ? transposed(c->along_back, g->wide, a) : NULL;
-    *turned = NEW(a, double, parallel_slots(call->threads, g->count) * g->size);
-    return c->down_back && c->along && *turned;
-}
-
 /* Sets `to` to the product of the row vector `from` (n) and the matrix b (n, cols). Skips the zeros of
  * `from`. */
 static void row_times(const double *from, const double *b, size_t n, size_t cols, double *to)
@@ -153,15 +141,37 @@ static void turn(const Grid *g, float *y, const double *down, const double *alon
 
 typedef struct {
     Grid g;
-    const float *x;
     bool cosine;
     Cosines cosines;
     double *turned; /* (slots x g.size) */
+    const float *x; /* the tensor to encode */
     float *y;       /* (n) elements or coefficients in the order of chunks */
+    float *decoded; /* the estimate */
     size_t *place;  /* (chunks x g.most) the sent indices of each chunk */
     size_t *sent;   /* (chunks) number of sent indices */
-    bool *fits;     /* (chunks) false: estimates may be beyond float32 */
-} Choice;
+    bool *fits;     /* (chunks) false: elements of the estimate may be beyond float32 */
+} Chunks;
+
+static Chunks chunks_of(const Call *c)
+{
+    return (Chunks){.g = grid_of(c), .cosine = params_of(c)->transform == COSINE};
+}
+
+/* Makes the matrices of the transform, if there is one, and scratch memory for the threads. */
+static Status prepare(const Call *call, Chunks *s)
+{
+    Arena *a = call->scratch;
+    const Grid *g = &s->g;
+    Cosines *c = &s->cosines;
+    if (!s->cosine)
+        return OK;
+    c->down = cosines_of(g->high, a);
+    c->along_back = cosines_of(g->wide, a);
+    c->down_back = c->down ? transposed(c->down, g->high, a) : NULL;
+    c->along = c->along_back ? transposed(c->along_back, g->wide, a) : NULL;
+    s->turned = NEW(a, double, parallel_slots(call->threads, g->count) * g->size);
+    return arena_check(c->down_back && c->along && s->turned, a, call->err);
+}
 
 /* Returns the bits of the k-th largest magnitude of y (n), and sets *equal to how many of the elements with this magnitude
  * are among the k. */
@@ -186,7 +196,7 @@ static uint32_t kth_largest(const float *y, size_t n, size_t k, size_t *equal)
 
 static void load_chunk(void *data, size_t chunk, size_t slot)
 {
-    const Choice *s = data;
+    const Chunks *s = data;
     const Grid *g = &s->g;
     float *y = s->y + chunk * g->size;
     for (size_t i = 0; i < g->high; i++)
@@ -197,7 +207,7 @@ static void load_chunk(void *data, size_t chunk, size_t slot)
 
 static void choose_chunk(void *data, size_t chunk, size_t slot)
 {
-    const Choice *s = data;
+    const Chunks *s = data;
     const Grid *g = &s->g;
     const float *y = s->y + chunk * g->size;
     load_chunk(data, chunk, slot);
@@ -219,7 +229,7 @@ static void choose_chunk(void *data, size_t chunk, size_t slot)
 }
 
 /* Moves the indices of all chunks together, and returns their number. */
-static size_t gather(const Choice *s)
+static size_t gather(const Chunks *s)
 {
     size_t count = 0;
     for (size_t chunk = 0; chunk < s->g.count; chunk++)
@@ -238,7 +248,7 @@ static uint16_t half_of(float v)
 
 /* Sorts the values into the four bins of SparseLoCo. A bin is 1.5 standard deviations wide, and the third is
  * centred at the mean. Values beyond the bins go into the nearest bin. */
-static void sort_into_bins(const Choice *s, size_t count, uint8_t *code, float mean[BIN_COUNT])
+static void sort_into_bins(const Chunks *s, size_t count, uint8_t *code, float mean[BIN_COUNT])
 {
     double sum = 0, squares = 0, total[BIN_COUNT] = {0}, members[BIN_COUNT] = {0};
     for (size_t k = 0; k < count; k++)
@@ -261,7 +271,7 @@ static void sort_into_bins(const Choice *s, size_t count, uint8_t *code, float m
         mean[i] = members[i] > 0 ? (float)(total[i] / members[i]) : 0;
 }
 
-static Status put_bins(const Call *c, const Choice *s, size_t count, Buf *out)
+static Status put_bins(const Call *c, const Chunks *s, size_t count, Buf *out)
 {
     uint8_t *code = NEW(c->scratch, uint8_t, count);
     float mean[BIN_COUNT];
@@ -277,7 +287,7 @@ static Status put_bins(const Call *c, const Choice *s, size_t count, Buf *out)
     return OK;
 }
 
-static Status put_values(const Call *c, const Choice *s, size_t count, Buf *out)
+static Status put_values(const Call *c, const Chunks *s, size_t count, Buf *out)
 {
     const int form = params_of(c)->values;
     if (form == BINS)
@@ -317,9 +327,7 @@ static Status get_values(const Call *c, Reader *in, size_t count, float *value)
         TRY(get_bins(c, in, count, value));
     for (size_t k = 0; k < count && form != BINS && !in->bad; k++)
         value[k] = form == FLOATS ? take_f32(in) : bits_float((uint32_t)take_u16(in) << 16);
-    if (!reader_done(in))
-        return payload_bad(c, "%s",
-                           in->bad ? "it is cut short or holds no index set" : "bytes are left over");
+    TRY(payload_end(c, in));
     for (size_t k = 0; k < count; k++)
         if (!isfinite(value[k]) || (form == FLOATS && value[k] == 0))
             return payload_bad(c, "value %zu is %g", k, (double)value[k]);
@@ -336,13 +344,14 @@ static size_t bound(const Call *c)
 static Status encode(const Call *c, const float *x, Buf *out)
 {
     const size_t n = c->shape->n, start = out->size;
-    Choice s = {.g = grid_of(c), .x = x, .cosine = params_of(c)->transform == COSINE};
+    Chunks s = chunks_of(c);
+    s.x = x;
     s.y = NEW(c->scratch, float, n);
     s.place = NEW(c->scratch, size_t, s.g.count * s.g.most);
     s.sent = NEW(c->scratch, size_t, s.g.count);
     s.fits = NEW(c->scratch, bool, s.g.count);
     TRY(arena_check(s.y && s.place && s.sent && s.fits, c->scratch, c->err));
-    TRY(arena_check(!s.cosine || prepare(c, &s.g, &s.cosines, &s.turned), c->scratch, c->err));
+    TRY(prepare(c, &s));
     parallel_for_slots(c->threads, s.g.count, choose_chunk, &s);
     for (size_t chunk = 0; chunk < s.g.count; chunk++)
         if (!s.fits[chunk])
@@ -359,18 +368,9 @@ static Status encode(const Call *c, const float *x, Buf *out)
     return raw_put(c, x, out);
 }
 
-typedef struct {
-    Grid g;
-    bool cosine;
-    Cosines cosines;
-    double *turned; /* (slots x g.size) */
-    float *y, *x;   /* values in the order of chunks; the estimate */
-    bool *fits;     /* (chunks) false: an element is beyond float32 */
-} Spread;
-
 static void spread_chunk(void *data, size_t chunk, size_t slot)
 {
-    const Spread *s = data;
+    const Chunks *s = data;
     const Grid *g = &s->g;
     float *y = s->y + chunk * g->size;
     bool fits = true;
@@ -381,16 +381,16 @@ static void spread_chunk(void *data, size_t chunk, size_t slot)
     }
     s->fits[chunk] = fits;
     for (size_t i = 0; i < g->high; i++)
-        memcpy(s->x + row_start(g, chunk, i), y + i * g->wide, g->wide * sizeof *y);
+        memcpy(s->decoded + row_start(g, chunk, i), y + i * g->wide, g->wide * sizeof *y);
 }
 
-/* Transforms s->y back, and writes it to s->x in the tensor's order. Sets *fits to false if an element is
+/* Transforms s->y back, and writes it to s->decoded in the tensor's order. Sets *fits to false if an element is
  * beyond float32's range. */
-static Status spread(const Call *c, Spread *s, bool *fits)
+static Status spread(const Call *c, Chunks *s, bool *fits)
 {
     s->fits = NEW(c->scratch, bool, s->g.count);
-    TRY(arena_check(s->fits && (!s->cosine || prepare(c, &s->g, &s->cosines, &s->turned)), c->scratch,
-                    c->err));
+    TRY(arena_check(s->fits, c->scratch, c->err));
+    TRY(prepare(c, s));
     parallel_for_slots(c->threads, s->g.count, spread_chunk, s);
     *fits = true;
     for (size_t chunk = 0; chunk < s->g.count; chunk++)
@@ -399,7 +399,7 @@ static Status spread(const Call *c, Spread *s, bool *fits)
 }
 
 /* Puts the values at their places, and refuses a chunk of more than g.most values. */
-static Status place_values(const Call *c, const Spread *s, const Places *set, const float *value)
+static Status place_values(const Call *c, const Chunks *s, const Places *set, const float *value)
 {
     size_t chunk = 0, count = 0;
     for (size_t block = 0; block < blocks_of(c->shape->n); block++)
@@ -419,18 +419,17 @@ static Status decode(const Call *c, Bytes bytes, float *x)
     const size_t n = c->shape->n;
     Reader in = reader_open(bytes);
     Places set;
-    Spread s = {.g = grid_of(c), .cosine = params_of(c)->transform == COSINE, .x = x};
+    Chunks s = chunks_of(c);
+    s.decoded = x;
     TRY(payload_kind(c, take_u8(&in), PAYLOAD_METHOD));
-    if (!in.bad && !indices_get(&in, n, c->scratch, &set) && !in.bad)
-        return arena_fail(c->scratch, c->err);
+    TRY(payload_set(c, &in, n, &set));
     if (in.bad)
         return payload_bad(c, "it is cut short or holds no index set");
     float *value = NEW_ZERO(c->scratch, float, set.count);
     s.y = NEW_ZERO(c->scratch, float, n);
     TRY(arena_check(value && s.y, c->scratch, c->err));
     TRY(get_values(c, &in, set.count, value));
-    if (bytes.size >= raw_size(c))
-        return payload_bad(c, "%zu bytes, where floats would take no more", bytes.size);
+    TRY(payload_shorter(c, bytes));
     TRY(place_values(c, &s, &set, value));
     if (c->terms && s.cosine) {
         memcpy(x, s.y, n * sizeof *x);
@@ -446,11 +445,13 @@ static Status decode(const Call *c, Bytes bytes, float *x)
 static Status to_terms(const Call *c, float *x)
 {
     const size_t n = c->shape->n;
-    Choice s = {.g = grid_of(c), .x = x, .cosine = params_of(c)->transform == COSINE};
+    Chunks s = chunks_of(c);
     if (!s.cosine)
         return OK;
+    s.x = x;
     s.y = NEW(c->scratch, float, n);
-    TRY(arena_check(s.y && prepare(c, &s.g, &s.cosines, &s.turned), c->scratch, c->err));
+    TRY(arena_check(s.y, c->scratch, c->err));
+    TRY(prepare(c, &s));
     parallel_for_slots(c->threads, s.g.count, load_chunk, &s);
     memcpy(x, s.y, n * sizeof *x);
     return OK;
@@ -459,10 +460,11 @@ static Status to_terms(const Call *c, float *x)
 static Status from_terms(const Call *c, float *x)
 {
     const size_t n = c->shape->n;
-    Spread s = {.g = grid_of(c), .cosine = params_of(c)->transform == COSINE, .x = x};
+    Chunks s = chunks_of(c);
     bool fits;
     if (!s.cosine)
         return OK;
+    s.decoded = x;
     s.y = NEW(c->scratch, float, n);
     TRY(arena_check(s.y, c->scratch, c->err));
     memcpy(s.y, x, n * sizeof *x);

@@ -1,9 +1,10 @@
-/* sparse.c -- writes and reads the indices and the values of selected elements, and sets of elements with their signs
- * and magnitudes (sparse.h). */
+/* sparse.c -- writes and reads the indices and the values of selected elements (sparse.h), and the codecs that only select
+ * them: topk, threshold, gaussiank and sidco. */
 #include "compress/sparse/sparse.h"
 #include "coder/indices.h"
 #include "base/parallel.h"
-#include "coder/signs.h"
+#include "math/blockwise.h"
+#include "math/vec/kernels.h"
 
 #include <math.h>
 
@@ -26,23 +27,9 @@ Status picks_open(const Call *c, const float *x, Picks *s)
 
 /* ---- writing ---- */
 
-static Indices indices_of(const Picks *s)
+Indices picks_indices(const Picks *s)
 {
     return s->place ? indices_list(s->place, s->count) : indices_bits(s->bits, s->n, s->count);
-}
-
-/* Writes the set of indices of a selection, without the values. */
-static void picks_put_set(const Call *c, const Picks *s, Buf *out)
-{
-    const Indices set = indices_of(s);
-    indices_put(&set, s->n, c->threads, c->scratch, out);
-}
-
-/* adds the entropy of the set's index gaps to c->streams */
-static void picks_report_set(const Call *c, const Picks *s)
-{
-    const Indices set = indices_of(s);
-    streams_gaps(c, &set);
 }
 
 typedef struct {
@@ -81,22 +68,25 @@ Status picks_put(const Call *c, Picks *s, Buf *out)
     const size_t start = out->size;
     TRY(arena_check(select_list(s), c->scratch, c->err));
     buf_u8(out, PAYLOAD_METHOD);
+    const Indices set = picks_indices(s);
     if (4 * s->count < raw_size(c))
-        picks_put_set(c, s, out);
+        indices_put(&set, s->n, c->threads, c->scratch, out);
     if (out->size - start + 4 * s->count >= raw_size(c)) {
         out->size = start;
         return raw_put(c, s->x, out);
     }
     TRY(put_values(c, s, buf_room(out, 4 * s->count)));
     streams_floats(c->streams, s->count);
-    picks_report_set(c, s);
+    streams_gaps(c, &set);
     return OK;
 }
 
-Status picks_put_some(const Call *c, Picks *s, Buf *out)
+/* Writes the payload of a selection. If the selection is empty, first selects the elements of largest
+ * magnitude. */
+static Status picks_put_some(const Call *c, Picks *s, Buf *out)
 {
     if (s->count == 0)
-        select_from(s, select_largest(s));
+        select_from(s, (double)blockwise_most(s->x, s->n, s->threads));
     return picks_put(c, s, out);
 }
 
@@ -161,214 +151,378 @@ Status picks_get(const Call *c, Bytes bytes, float *x, PicksRead *read)
     Reader in = reader_open(bytes);
     PicksFill f = {.n = c->shape->n, .x = x};
     TRY(payload_kind(c, take_u8(&in), PAYLOAD_METHOD));
-    if (!in.bad && !indices_get(&in, f.n, c->scratch, &f.set) && !in.bad)
-        return arena_fail(c->scratch, c->err);
+    TRY(payload_set(c, &in, f.n, &f.set));
     f.value = in.bad ? NULL : take_bytes(&in, 4 * f.set.count);
-    if (!reader_done(&in))
-        return payload_bad(c, "%s", in.bad ? "it is cut short or holds no index set" : "bytes are left over");
-    if (bytes.size >= raw_size(c))
-        return payload_bad(c, "%zu bytes, where floats would take no more", bytes.size);
+    TRY(payload_end(c, &in));
+    TRY(payload_shorter(c, bytes));
     return fill_all(c, &f, read);
 }
 
-Status picks_decode(const Call *c, Bytes in, float *x)
+/* The hook `decode` of codecs without further rules on their payloads. */
+static Status picks_decode(const Call *c, Bytes in, float *x)
 {
     PicksRead read;
     return picks_get(c, in, x, &read);
 }
 
-enum { WORDS = BLOCK / 64 };
-
-size_t signed_set_bound(const Call *c)
-{
-    const size_t n = c->shape->n;
-    return 1 + indices_bound(n) + 4 * SIDES + signs_size(n);
-}
-
-Status signed_set_open(SignedSet *s, const Call *c, const float *x)
-{
-    *s = (SignedSet){.c = c};
-    return select_open(&s->picks, x, c->shape->n, c->threads, c->scratch) ? OK
-                                                                          : arena_fail(c->scratch, c->err);
-}
-
-/* ---- counting ---- */
-
+/* The only key of topk, gaussiank and sidco. */
 typedef struct {
-    size_t count[SIDES];
-    double sum[SIDES];
-} SidePart;
+    double ratio;
+} Ratio;
 
-static void add_one(SidePart *part, float v)
+static double ratio_of(const Call *c)
 {
-    part->count[v < 0]++;
-    part->sum[v < 0] += fabs((double)v);
+    return ((const Ratio *)c->self->params)->ratio;
 }
 
-static void add_part(SignedSet *s, const SidePart *part)
+/* ---- topk: sends the k elements of largest magnitude (Aji and Heafield 2017; Stich, Cordonnier, Jaggi 2018).
+ * Of equal magnitudes, the lower index comes first. The payload has the format of sparse.h. ---- */
+
+static const Param topk_schema[] = {
+    PARAM(Ratio, ratio, "0.01", 0, 1, "elements sent as a share of all", .above = true, .rate = true),
+    {0},
+};
+
+static size_t wanted(const Call *c)
 {
-    for (int side = 0; side < SIDES; side++) {
-        s->count[side] += part->count[side];
-        s->sum[side] += part->sum[side];
-    }
+    return picks_wanted(c->shape->n, ratio_of(c));
 }
 
-typedef struct {
-    const Picks *picks;
-    SidePart *part; /* for each block of 2^16 elements */
-} SetCount;
-
-static void count_block(void *data, size_t block)
+static Status topk_encode(const Call *c, const float *x, Buf *out)
 {
-    const SetCount *job = data;
-    const Picks *p = job->picks;
-    SidePart part = {0};
-    for (size_t w = block * WORDS; w < (block + 1) * WORDS && 64 * w < p->n; w++)
-        for (uint64_t left = p->bits[w]; left; left &= left - 1)
-            add_one(&part, p->x[64 * w + (size_t)__builtin_ctzll(left)]);
-    job->part[block] = part;
+    Picks s;
+    TRY(picks_open(c, x, &s));
+    TRY(arena_check(select_top(&s, wanted(c)), c->scratch, c->err));
+    return picks_put(c, &s, out);
 }
 
-/* Like count_block, sums each block by itself, so that a list of indices and a bitmap give the same
- * rounding. */
-static void count_list(SignedSet *s)
+static Status topk_decode(const Call *c, Bytes in, float *x)
 {
-    const Picks *p = &s->picks;
-    for (size_t i = 0, block; i < p->count;) {
-        SidePart part = {0};
-        for (block = p->place[i] / BLOCK; i < p->count && p->place[i] / BLOCK == block; i++)
-            add_one(&part, p->value[i]);
-        add_part(s, &part);
-    }
-}
-
-Status signed_set_count(SignedSet *s)
-{
-    const Call *c = s->c;
-    const size_t blocks = blocks_of(s->picks.n);
-    TRY(arena_check(select_list(&s->picks), c->scratch, c->err));
-    if (s->picks.place) {
-        count_list(s);
-        return OK;
-    }
-    SetCount job = {&s->picks, NEW(c->scratch, SidePart, blocks)};
-    TRY(arena_check(job.part, c->scratch, c->err));
-    parallel_for(c->threads, blocks, count_block, &job);
-    for (size_t b = 0; b < blocks; b++)
-        add_part(s, &job.part[b]);
+    PicksRead read = {0};
+    TRY(picks_get(c, in, x, &read));
+    if (read.count > wanted(c))
+        return payload_bad(c, "%zu elements, want %zu at most", read.count, wanted(c));
     return OK;
 }
 
-/* ---- writing ---- */
+const Compressor compressor_topk = {
+    .name = "topk",
+    .brief = "the k largest magnitudes as they are",
+    .plain = "Sends the elements of largest magnitude with their indices and drops the others. Of all sets "
+             "of as many elements it leaves the least error, but it is biased.",
+    .use_when = "one element in a hundred or fewer may travel, and the others can wait: ef+topk.",
+    .example = "atomo-bench synth -o g.h5 --steps 4\n"
+               "atomo-bench compare g.h5 -c topk:ratio=0.01 -c ef+topk:ratio=0.01",
+    .formula = "k = max(1, floor(ratio n + 1/2)); S = the k largest |g_i|, of equal ones the first\n"
+               "decode g_i for i in S, else 0; |decoded - g|^2 <= (1 - k/n) |g|^2\n"
+               "Zeros never travel: where fewer than k elements are not zero, those are sent.\n"
+               "Biased: meant for ef+topk.",
+    .paper = "Aji, Heafield: Sparse Communication for Distributed Gradient Descent, EMNLP 2017;\n"
+             "Stich, Cordonnier, Jaggi: Sparsified SGD with Memory, NeurIPS 2018",
+    .look = {HUE_SPARSE, 2, 0},
+    .params = topk_schema,
+    .params_size = sizeof(Ratio),
+    .promises = EXACT_BYTES | LEAVES_OUT,
+    .bound = picks_bound,
+    .encode = topk_encode,
+    .decode = topk_decode,
+};
+
+/* ---- threshold: sends every element whose magnitude reaches a threshold (Strom 2015 without accumulation;
+ * Dutta et al. 2020). The payload has the format of sparse.h. ---- */
 
 typedef struct {
-    const Picks *picks;
-    const size_t *before; /* select_before */
-    uint8_t *out;
-} SetSigns;
+    double tau, rel;
+} Threshold;
 
-static void sign_block(void *data, size_t block)
+static const Param threshold_schema[] = {
+    PARAM(Threshold, tau, NULL, 0, 3.4028234663852886e38, "least magnitude that is sent", .above = true,
+          .group = 1),
+    PARAM(Threshold, rel, "0.01", 0, 1, "the same as a share of the largest magnitude", .above = true,
+          .rate = true, .group = 1),
+    {0},
+};
+
+static double least_of(const Call *c, double largest)
 {
-    const SetSigns *job = data;
-    const Picks *p = job->picks;
-    SignPen pen = signs_pen(job->out, job->before[block]);
-    for (size_t w = block * WORDS; w < (block + 1) * WORDS && 64 * w < p->n; w++)
-        for (uint64_t left = p->bits[w]; left; left &= left - 1)
-            signs_add(&pen, p->x[64 * w + (size_t)__builtin_ctzll(left)] < 0);
-    signs_flush(&pen);
+    const Threshold *t = c->self->params;
+    return t->tau > 0 ? t->tau : t->rel * largest;
 }
 
-static Status put_signs(const Call *c, const Picks *p, uint8_t *out)
+static Status threshold_encode(const Call *c, const float *x, Buf *out)
 {
-    if (p->place) {
-        signs_put(p->value, p->count, out);
-        return OK;
-    }
-    SetSigns job = {p, select_before(p), out};
-    TRY(arena_check(job.before, c->scratch, c->err));
-    memset(out, 0, signs_size(p->count));
-    parallel_for(c->threads, blocks_of(p->n), sign_block, &job);
+    const Threshold *t = c->self->params;
+    Picks s;
+    TRY(picks_open(c, x, &s));
+    select_from(&s, least_of(c, t->tau > 0 ? 0 : (double)blockwise_most(x, c->shape->n, c->threads)));
+    return picks_put(c, &s, out);
+}
+
+/* Decodes, and checks that no sent magnitude is below the threshold. For a threshold relative to the largest
+ * magnitude, the decoder knows that magnitude: the largest element is always sent. */
+static Status threshold_decode(const Call *c, Bytes in, float *x)
+{
+    PicksRead read = {0};
+    TRY(picks_get(c, in, x, &read));
+    if (!((double)read.least >= least_of(c, (double)read.largest)))
+        return payload_bad(c, "a value of %g is under the threshold", (double)read.least);
     return OK;
 }
 
-Status signed_set_put(const SignedSet *s, const float *magnitude, size_t magnitudes, Buf *out)
+const Compressor compressor_threshold = {
+    .name = "threshold",
+    .brief = "all magnitudes from a threshold on",
+    .plain = "Sends all elements whose magnitude reaches a threshold, and drops the others. Nothing is "
+             "sorted, but the size of the payload changes from step to step.",
+    .use_when = "choosing the k largest takes too long, and payloads may vary in size: ef+threshold.",
+    .example = "atomo-bench synth -o g.h5 --steps 4\n"
+               "atomo-bench compare g.h5 -c ef+threshold:rel=0.3 -c ef+topk:ratio=0.01",
+    .formula =
+        "decode g_i where |g_i| >= t, else 0; t = tau, or rel max|g|\n"
+        "The size of the payload is the gradient's to say: a fixed tau sends less as training settles.\n"
+        "Biased: meant for ef+threshold.",
+    .paper =
+        "Strom: Scalable Distributed DNN Training Using Commodity GPU Cloud Computing, Interspeech 2015;\n"
+        "Dutta et al.: On the Discrepancy between the Theoretical Analysis and Practical Implementations\n"
+        "of Compressed Communication for Distributed Deep Learning, AAAI 2020",
+    .look = {HUE_SPARSE, 3, 1},
+    .params = threshold_schema,
+    .params_size = sizeof(Threshold),
+    .promises = EXACT_BYTES | LEAVES_OUT,
+    .bound = picks_bound,
+    .encode = threshold_encode,
+    .decode = threshold_decode,
+};
+
+/* ---- gaussiank: sends the elements whose magnitudes reach a threshold (Shi, Chu, Cheung, See 2019). The
+ * threshold is computed from a normal distribution fitted to the elements. If it selects too few or too many
+ * elements, it is multiplied by 0.5 or 1.5, up to ROUNDS times. The payload has the format of sparse.h. ---- */
+
+static const Param gaussiank_schema[] = {
+    PARAM(Ratio, ratio, "0.01", 0, 1, "elements aimed at as a share of all", .above = true, .rate = true),
+    {0},
+};
+
+enum { ROUNDS = 4 };
+
+/* Returns the threshold |mean| + z sigma of the fitted normal distribution, where z satisfies P(|N(0, 1)| > z)
+ * = ratio. */
+static double fitted_level(const Call *c, const float *x, double ratio)
 {
-    const Picks *p = &s->picks;
-    const size_t start = out->size;
-    const Call *c = s->c;
-    buf_u8(out, PAYLOAD_METHOD);
-    picks_put_set(c, p, out);
-    if (out->size - start + (p->count ? 4 * magnitudes + signs_size(p->count) : 0) >= raw_size(c)) {
-        out->size = start;
-        return raw_put(c, p->x, out);
-    }
-    for (size_t m = 0; p->count && m < magnitudes; m++)
-        buf_f32(out, magnitude[m]);
-    TRY(put_signs(c, p, buf_room(out, signs_size(p->count))));
-    streams_floats(c->streams, p->count ? magnitudes : 0);
-    streams_bits(c->streams, (double)p->count);
-    picks_report_set(c, p);
-    return OK;
+    const double n = (double)c->shape->n;
+    double sum, squares;
+    blockwise_moments(x, c->shape->n, c->threads, &sum, &squares);
+    const double mean = sum / n, variance = fmax(squares / n - mean * mean, 0);
+    return fabs(mean) - normal_lower_quantile(0.5 * ratio) * sqrt(variance);
 }
 
-/* ---- reading ---- */
+static Status gaussiank_encode(const Call *c, const float *x, Buf *out)
+{
+    const double ratio = ratio_of(c);
+    const double k = (double)picks_wanted(c->shape->n, ratio);
+    double level = k < (double)c->shape->n ? fitted_level(c, x, ratio) : 0;
+    Picks s;
+    TRY(picks_open(c, x, &s));
+    select_from(&s, level);
+    for (int round = 0; round < ROUNDS && level > 0; round++) {
+        if ((double)s.count >= 2 * k / 3 && (double)s.count <= 4 * k / 3)
+            break;
+        level *= (double)s.count < k ? 0.5 : 1.5;
+        select_from(&s, level);
+    }
+    return picks_put_some(c, &s, out);
+}
 
+const Compressor compressor_gaussiank = {
+    .name = "gaussiank",
+    .brief = "about k elements, above the threshold of a fitted normal distribution",
+    .plain = "Sends about the k largest elements. A normal distribution fitted to the tensor gives the "
+             "threshold, so that nothing is sorted.",
+    .use_when = "choosing the k largest takes too long, and their number may be inexact: ef+gaussiank.",
+    .example = "atomo-bench synth -o g.h5 --steps 4\n"
+               "atomo-bench compare g.h5 -c ef+gaussiank:ratio=0.01 -c ef+topk:ratio=0.01",
+    .formula = "k = max(1, floor(ratio n + 1/2)); t = |mean| + z sigma, P(|N(0, 1)| > z) = ratio\n"
+               "up to four times: t/2 where fewer than 2k/3 elements reach t, 3t/2 where more than 4k/3 do\n"
+               "decode g_i where |g_i| >= t, else 0; where none reaches t, the largest magnitude is t.\n"
+               "No selection and no sort, but the number of elements is not k on tails that are not normal.\n"
+               "Biased: meant for ef+gaussiank.",
+    .paper = "Shi, Chu, Cheung, See: Understanding Top-k Sparsification in Distributed Deep Learning, 2019\n"
+             "(arXiv:1911.08772)",
+    .look = {HUE_SPARSE, 5, 3},
+    .params = gaussiank_schema,
+    .params_size = sizeof(Ratio),
+    .promises = EXACT_BYTES | LEAVES_OUT,
+    .bound = picks_bound,
+    .encode = gaussiank_encode,
+    .decode = picks_decode,
+};
+
+/* ---- sidco: sends the elements above a threshold that is found in stages (Abdelmoniem et al. 2021). Each stage
+ * fits an exponential distribution to the magnitudes above the threshold of the previous stage, and so finds a
+ * higher threshold. The payload has the format of sparse.h.
+ *
+ * The paper adapts the number of stages to the number of elements sent in past steps. The codec here has no
+ * state: it tries every number of stages (1 to 4) on the tensor itself. ---- */
+
+static const Param sidco_schema[] = {
+    PARAM(Ratio, ratio, "0.01", 0, 1, "elements aimed at as a share of all", .above = true, .rate = true),
+    {0},
+};
+
+enum { STAGES = 4 };
+/* With several stages, the first stage's threshold is set to select about the share FIRST_SHARE of all
+ * elements. */
+#define FIRST_SHARE 0.25
+
+/* The magnitudes above the first stage's threshold, for each block; later stages read no others. */
 typedef struct {
-    size_t n;
-    Places set;
-    const uint8_t *sign;
-    float value[SIDES];
-    float *x;
-} SetFill;
+    const Picks *s;
+    float level;
+    float *value;      /* magnitudes; those of block b begin at b (BLOCK + ROOM_BEHIND) */
+    size_t *listed;    /* for each block: number of magnitudes in `value` */
+    size_t *count;     /* for each block: number of magnitudes that reach `level` */
+    double *magnitude; /* for each block: sum of the magnitudes that reach `level` */
+} Tail;
 
-static void fill_signed(void *data, size_t block)
+static float *listed_of(const Tail *t, size_t block)
 {
-    const SetFill *f = data;
-    float *const x = f->x + block * BLOCK;
-    memset(x, 0, block_size(f->n, block) * sizeof *x);
-    for (size_t k = f->set.before[block]; k < f->set.before[block + 1]; k++)
-        x[f->set.at[k]] = f->value[signs_bit(f->sign, k)];
+    return t->value + block * (BLOCK + ROOM_BEHIND);
 }
 
-/* Refuses a magnitude that is not positive and finite; for a sign without elements, refuses any magnitude but
- * 0. A single magnitude is used for both signs. */
-static Status take_magnitudes(const Call *c, SetFill *f, const uint8_t *in, size_t magnitudes)
+static void list_block(void *data, size_t block)
 {
-    const size_t minus = signs_count(f->sign, f->set.count), count[SIDES] = {f->set.count - minus, minus};
-    for (size_t side = 0; side < SIDES; side++) {
-        const float v = load_f32(in + (magnitudes == 1 ? 0 : 4 * side));
-        const bool some = magnitudes == 1 || count[side];
-        if (some ? !(v > 0 && isfinite(v)) : float_bits(v) != 0)
-            return payload_bad(c, "magnitude %g, want %s", (double)v,
-                               some ? "a finite number above 0" : "0 for a side without elements");
-        f->value[side] = side == PLUS ? v : -v;
+    const Tail *t = data;
+    double sum[3];
+    t->listed[block] = kernels()->sums_around(t->s->x + block * BLOCK, block_size(t->s->n, block), t->level,
+                                              INFINITY, listed_of(t, block), sum);
+}
+
+static void reach_block(void *data, size_t block)
+{
+    const Tail *t = data;
+    float above[BLOCK + ROOM_BEHIND];
+    double sum[3];
+    t->count[block] =
+        kernels()->sums_around(listed_of(t, block), t->listed[block], t->level, INFINITY, above, sum);
+    t->magnitude[block] = kernels()->sum_magnitudes(above, t->count[block]);
+}
+
+static bool tail_open(Tail *t, const Picks *s, double level)
+{
+    const size_t blocks = blocks_of(s->n);
+    *t = (Tail){.s = s, .level = select_level(level)};
+    t->value = NEW(s->scratch, float, s->n + blocks * ROOM_BEHIND);
+    t->listed = NEW(s->scratch, size_t, blocks);
+    t->count = NEW(s->scratch, size_t, blocks);
+    t->magnitude = NEW(s->scratch, double, blocks);
+    if (!t->value || !t->listed || !t->count || !t->magnitude)
+        return false;
+    parallel_for(s->threads, blocks, list_block, t);
+    return true;
+}
+
+/* Returns how many magnitudes are at least `level`, and sets *mean to their mean. */
+static size_t reach(Tail *t, double level, double *mean)
+{
+    const size_t blocks = blocks_of(t->s->n);
+    size_t count = 0;
+    double sum = 0;
+    t->level = select_level(level);
+    parallel_for(t->s->threads, blocks, reach_block, t);
+    for (size_t b = 0; b < blocks; b++) {
+        count += t->count[b];
+        sum += t->magnitude[b];
     }
-    return OK;
+    *mean = sum / (double)count;
+    return count;
 }
 
-Status signed_set_get(const Call *c, Bytes bytes, size_t magnitudes, size_t most, float *x,
-                      float magnitude[SIDES])
+/* Returns the threshold of the last stage, and sets *count to the number of magnitudes that reach that
+ * threshold. `first` is the threshold of the first stage. Each later stage fits an exponential distribution to
+ * the magnitudes above the previous threshold, and selects the same share of them. Ends early if no magnitude
+ * reaches a threshold. */
+static double run_stages(Tail *t, double first, double ratio, int stages, size_t *count)
 {
-    Reader in = reader_open(bytes);
-    SetFill f = {.n = c->shape->n, .x = x};
-    TRY(payload_kind(c, take_u8(&in), PAYLOAD_METHOD));
-    if (!in.bad && !indices_get(&in, f.n, c->scratch, &f.set) && !in.bad)
+    const double share = pow(ratio / FIRST_SHARE, 1.0 / (stages - 1));
+    double level = first, mean;
+    *count = reach(t, level, &mean);
+    for (int stage = 1; stage<stages && * count> 0; stage++) {
+        level -= fmax(mean - level, 0) * log(share);
+        *count = reach(t, level, &mean);
+    }
+    return level;
+}
+
+/* Returns the factor, 1 or more, by which `count` differs from the desired count k. */
+static double miss(size_t count, double k)
+{
+    return count == 0 ? INFINITY : fmax((double)count / k, k / (double)count);
+}
+
+/* Tries all numbers of stages, or one stage alone if `ratio` is FIRST_SHARE or more. Returns the threshold
+ * for which the number of selected elements is nearest to k, or NaN if memory runs out. */
+static double best_level(Picks *s, double ratio, double k)
+{
+    const double mean = select_total(s) / (double)s->n, first = -mean * log(FIRST_SHARE);
+    double best = -mean * log(ratio);
+    Tail t;
+    select_from(s, best);
+    double least = miss(s->count, k);
+    if (!(least < INFINITY))
+        best = INFINITY;
+    if (ratio >= FIRST_SHARE)
+        return best;
+    if (!tail_open(&t, s, first))
+        return NAN;
+    for (int stages = 2; stages <= STAGES; stages++) {
+        size_t count;
+        const double level = run_stages(&t, first, ratio, stages, &count);
+        if (miss(count, k) < least) {
+            least = miss(count, k);
+            best = level;
+        }
+    }
+    return best;
+}
+
+static Status sidco_encode(const Call *c, const float *x, Buf *out)
+{
+    const double ratio = ratio_of(c);
+    const size_t k = picks_wanted(c->shape->n, ratio);
+    Picks s;
+    TRY(picks_open(c, x, &s));
+    const double level = k < c->shape->n ? best_level(&s, ratio, (double)k) : 0;
+    if (isnan(level))
         return arena_fail(c->scratch, c->err);
-    const bool some = !in.bad && f.set.count;
-    const uint8_t *sizes = some ? take_bytes(&in, 4 * magnitudes) : NULL;
-    f.sign = some ? take_bytes(&in, signs_size(f.set.count)) : NULL;
-    if (!reader_done(&in))
-        return payload_bad(c, "%s", in.bad ? "it is cut short or holds no index set" : "bytes are left over");
-    if (f.set.count > most)
-        return payload_bad(c, "%zu elements, want %zu at most", f.set.count, most);
-    if (bytes.size >= raw_size(c))
-        return payload_bad(c, "%zu bytes, where floats would take no more", bytes.size);
-    if (some && !signs_clean(f.sign, f.set.count))
-        return payload_bad(c, "padding behind the signs is not zero");
-    if (some)
-        TRY(take_magnitudes(c, &f, sizes, magnitudes));
-    for (int side = 0; side < SIDES; side++)
-        magnitude[side] = fabsf(f.value[side]);
-    parallel_for(c->threads, blocks_of(f.n), fill_signed, &f);
-    return OK;
+    select_from(&s, level);
+    return picks_put_some(c, &s, out);
 }
+
+const Compressor compressor_sidco = {
+    .name = "sidco",
+    .brief = "about k elements, above the threshold of fitted exponential tails",
+    .plain = "Sends about the k largest elements. Exponential distributions fitted to the tails give the "
+             "threshold, so that nothing is sorted.",
+    .use_when = "choosing the k largest takes too long, and large elements are more frequent than in a "
+                "normal distribution: ef+sidco.",
+    .example = "atomo-bench synth -o g.h5 --law laplace --steps 4\n"
+               "atomo-bench compare g.h5 -c ef+sidco:ratio=0.01 -c ef+topk:ratio=0.01",
+    .formula =
+        "k = max(1, floor(ratio n + 1/2)). With M stages t_0 = 0 and\n"
+        "t_m = t_(m-1) + b ln(1/d_m), b = the mean of |g_i| - t_(m-1) over all |g_i| >= t_(m-1)\n"
+        "d = ratio for M = 1; else d_1 = 1/4 and (4 ratio)^(1/(M-1)) for the others.\n"
+        "M is the one of 1 to 4 whose number of elements comes nearest to k.\n"
+        "decode g_i where |g_i| >= t_M, else 0; where none reaches it, the largest magnitude is t_M.\n"
+        "Biased: meant for ef+sidco.\n"
+        "Differs from the paper: its M adapts from step to step, this one has no state; of its three laws\n"
+        "(exponential, gamma, generalised Pareto) this is the exponential one, SIDCo-E.",
+    .paper = "Abdelmoniem, Elzanaty, Alouini, Canini: An Efficient Statistical-based Gradient Compression\n"
+             "Technique for Distributed Training Systems (SIDCo), MLSys 2021",
+    .look = {HUE_SPARSE, 0, 4},
+    .params = sidco_schema,
+    .params_size = sizeof(Ratio),
+    .promises = EXACT_BYTES | LEAVES_OUT,
+    .bound = picks_bound,
+    .encode = sidco_encode,
+    .decode = picks_decode,
+};

@@ -25,20 +25,14 @@ static unsigned traits(const Codec *codec)
     return codec_traits(codec->inner) & ~(unsigned)UNBIASED;
 }
 
-static size_t own_state(const Call *c)
+static size_t state_size(const Call *c)
 {
     return sizeof(float) * c->shape->n;
 }
 
-static size_t state_size(const Call *c)
-{
-    const Call inner = call_inner(c, own_state(c));
-    return state_round(own_state(c)) + codec_state_size(&inner);
-}
-
 static size_t bound(const Call *c)
 {
-    const Call inner = call_inner(c, own_state(c));
+    const Call inner = call_inner(c);
     return codec_bound(&inner);
 }
 
@@ -76,7 +70,7 @@ static Status with_residual(const Call *c, const float *x, const float **t)
 
 static Status encode(const Call *c, const float *x, Buf *out)
 {
-    const Call inner = call_inner(c, own_state(c));
+    const Call inner = call_inner(c);
     const float *t;
     TRY(with_residual(c, x, &t));
     return codec_encode(&inner, t, out);
@@ -84,39 +78,39 @@ static Status encode(const Call *c, const float *x, Buf *out)
 
 static Status plan(const Step *step, void *records)
 {
-    return plan_inner(step, own_state, add_residual, records);
+    return plan_inner(step, add_residual, records);
 }
 
 static Status train(const Call *c, const float *x, void *state)
 {
-    const Call inner = call_inner(c, own_state(c));
+    const Call inner = call_inner(c);
     const float *t;
     TRY(with_residual(c, x, &t));
-    return codec_train(&inner, t, (char *)state + state_round(own_state(c)));
+    return codec_train(&inner, t, state_inner(c, state));
 }
 
 static Status decode(const Call *c, Bytes in, float *x)
 {
-    const Call inner = call_inner(c, own_state(c));
+    const Call inner = call_inner(c);
     return codec_decode(&inner, in, x);
 }
 
 static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
 {
-    const Call inner = call_inner(c, own_state(c));
+    const Call inner = call_inner(c);
     return codec_merge(&inner, in, count, out);
 }
 
 static Numbers numbers(const Call *c)
 {
-    const Call inner = call_inner(c, own_state(c));
+    const Call inner = call_inner(c);
     return codec_numbers(&inner);
 }
 
 static Status settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state)
 {
-    const Call inner = call_inner(c, own_state(c));
-    void *behind = (char *)state + state_round(own_state(c));
+    const Call inner = call_inner(c);
+    void *behind = state_inner(c, state);
     /* a receiver (x = NULL) has no residual; only the inner codec's state is updated */
     if (!x)
         return codec_settle(&inner, NULL, sent, agreed, behind);

@@ -40,14 +40,14 @@ static Call call_with(const Call *c)
 
 static size_t bound(const Call *c)
 {
-    const Call inner = call_inner(c, 0), with = call_with(c);
+    const Call inner = call_inner(c), with = call_with(c);
     return is_last(c) ? 1 + VARINT_MAX + codec_bound(&inner) + codec_bound(&with) : codec_bound(&inner);
 }
 
 /* Encodes x with C, in the last round; the payload is in scratch memory. */
 static Status put_first(const Call *c, const float *x, Buf *first)
 {
-    const Call inner = call_inner(c, 0);
+    const Call inner = call_inner(c);
     *first = (Buf){.cap = codec_bound(&inner)};
     first->data = NEW(c->scratch, uint8_t, first->cap);
     return first->data ? codec_encode(&inner, x, first) : arena_fail(c->scratch, c->err);
@@ -56,7 +56,7 @@ static Status put_first(const Call *c, const float *x, Buf *first)
 /* Sets *decoded to C's estimate C(x), and *rest to the error x - C(x); both are in scratch memory. */
 static Status take_rest(const Call *c, const float *x, const Buf *first, float **decoded, float **rest)
 {
-    const Call inner = call_inner(c, 0);
+    const Call inner = call_inner(c);
     const size_t n = c->shape->n;
     float *y = NEW(c->scratch, float, n), *left = NEW(c->scratch, float, n);
     TRY(arena_check(y && left, c->scratch, c->err));
@@ -73,7 +73,7 @@ static Status decode(const Call *c, Bytes in, float *x);
 
 static Status encode(const Call *c, const float *x, Buf *out)
 {
-    const Call inner = call_inner(c, 0), with = call_with(c);
+    const Call inner = call_inner(c), with = call_with(c);
     const size_t start = out->size, n = c->shape->n;
     const bool raw = c->streams && c->streams->raw;
     Buf first;
@@ -97,7 +97,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
 
 static Status decode(const Call *c, Bytes in, float *x)
 {
-    const Call inner = call_inner(c, 0), with = call_with(c);
+    const Call inner = call_inner(c), with = call_with(c);
     const size_t n = c->shape->n;
     Reader r = reader_open(in);
     const uint8_t kind = take_u8(&r);
@@ -118,7 +118,7 @@ static Status decode(const Call *c, Bytes in, float *x)
  * and then contains no payload of C. */
 static Status settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state)
 {
-    Call inner = call_inner(c, 0);
+    Call inner = call_inner(c);
     Bytes own[ROUNDS_MAX];
     Buf first;
     float *y, *rest;

@@ -42,13 +42,13 @@ static bool is_last(const Call *c)
 
 static size_t packed_bound(const Call *c)
 {
-    const Call inner = call_inner(c, 0);
+    const Call inner = call_inner(c);
     return codec_bound(&inner) + is_last(c);
 }
 
 static Status packed_encode(const Call *c, const float *x, Buf *out)
 {
-    const Call inner = call_inner(c, 0);
+    const Call inner = call_inner(c);
     const size_t start = out->size;
     if (!is_last(c))
         return codec_encode(&inner, x, out);
@@ -68,7 +68,7 @@ static Status packed_encode(const Call *c, const float *x, Buf *out)
     out->data[start] = PACKED_FORM;
     out->size = start + 1;
     buf_copy(out, packed, size);
-    streams_unknown(c->streams);
+    streams_bits(c->streams, NAN);
     return OK;
 }
 
@@ -77,7 +77,7 @@ static Status packed_encode(const Call *c, const float *x, Buf *out)
 static Status open_payload(const Call *c, Bytes in, Bytes *plain)
 {
     const Packer *packer = packer_of(c);
-    const Call inner = call_inner(c, 0);
+    const Call inner = call_inner(c);
     if (in.size == 0 || in.data[0] > PACKED_FORM)
         return in.size ? payload_bad(c, "form %d", in.data[0]) : payload_bad(c, "it is empty");
     *plain = (Bytes){in.data + 1, in.size - 1};
@@ -100,7 +100,7 @@ static Status open_payload(const Call *c, Bytes in, Bytes *plain)
 
 static Status packed_decode(const Call *c, Bytes in, float *x)
 {
-    const Call inner = call_inner(c, 0);
+    const Call inner = call_inner(c);
     Bytes plain;
     TRY(open_payload(c, in, &plain));
     return codec_decode(&inner, plain, x);
@@ -108,7 +108,7 @@ static Status packed_decode(const Call *c, Bytes in, float *x)
 
 static Status packed_merge(const Call *c, const Bytes *in, size_t count, Buf *out)
 {
-    const Call inner = call_inner(c, 0);
+    const Call inner = call_inner(c);
     if (is_last(c))
         return FAIL(c->err, ERR_USAGE, "%s: packed payloads do not merge", c->self->ops->name);
     return codec_merge(&inner, in, count, out);
@@ -116,7 +116,7 @@ static Status packed_merge(const Call *c, const Bytes *in, size_t count, Buf *ou
 
 static Status packed_settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state)
 {
-    Call inner = call_inner(c, 0);
+    Call inner = call_inner(c);
     Bytes own[ROUNDS_MAX], heard[ROUNDS_MAX];
     if (!codec_state_size(&inner))
         return OK;
@@ -141,13 +141,13 @@ static Status packed_check(const Codec *codec, Error *err)
 
 static double packed_variance(const Call *c, const float *x)
 {
-    const Call inner = call_inner(c, 0);
+    const Call inner = call_inner(c);
     return codec_variance(&inner, x);
 }
 
 static ErrorLaw packed_moments(const Call *c, const float *x, AtomMoments *m)
 {
-    const Call inner = call_inner(c, 0);
+    const Call inner = call_inner(c);
     return codec_moments(&inner, x, m);
 }
 

@@ -149,15 +149,9 @@ typedef struct {
     double left;  /* |x - h'| (gradient minus next shift), computed by the sender only */
 } ShiftHead;
 
-static size_t own_state(const Call *c)
-{
-    return sizeof(ShiftHead) + 2 * sizeof(float) * c->shape->n;
-}
-
 static size_t state_size(const Call *c)
 {
-    const Call inner = call_inner(c, own_state(c));
-    return state_round(own_state(c)) + codec_state_size(&inner);
+    return sizeof(ShiftHead) + 2 * sizeof(float) * c->shape->n;
 }
 
 /* Returns this worker's shift (n), followed in memory by the mean shift (n); NULL if c->state is NULL. */
@@ -175,7 +169,7 @@ static double spec_alpha(const Call *c)
 
 static Status learning_rate(const Call *c, const ShiftHead *head, double *alpha)
 {
-    const Call inner = call_inner(c, own_state(c));
+    const Call inner = call_inner(c);
     const bool automatic = isnan(((const Shift *)c->self->params)->alpha);
     *alpha = head->alpha > 0 ? head->alpha : spec_alpha(c);
     /* a biased codec has no relative variance omega */
@@ -193,7 +187,7 @@ static bool adds_kind(const Call *c)
 
 static size_t bound(const Call *c)
 {
-    const Call inner = call_inner(c, own_state(c));
+    const Call inner = call_inner(c);
     return adds_kind(c) + codec_bound(&inner);
 }
 
@@ -219,15 +213,15 @@ static Status difference(const Call *c, const float *x, const float **t)
 
 static Status train(const Call *c, const float *x, void *state)
 {
-    const Call inner = call_inner(c, own_state(c));
+    const Call inner = call_inner(c);
     const float *t;
     TRY(difference(c, x, &t));
-    return codec_train(&inner, t, (char *)state + state_round(own_state(c)));
+    return codec_train(&inner, t, state_inner(c, state));
 }
 
 static Status plan(const Step *step, void *records)
 {
-    return plan_inner(step, own_state, subtract, records);
+    return plan_inner(step, subtract, records);
 }
 
 /* ---- decoding ---- */
@@ -294,7 +288,7 @@ static Status add_shift(const Call *c, const float *h, double count, double gain
 
 static Status decode(const Call *c, Bytes in, float *x)
 {
-    const Call inner = call_inner(c, own_state(c));
+    const Call inner = call_inner(c);
     const float *h = shift_of(c);
     uint64_t workers = 1;
     if (is_merged(in)) {
@@ -309,7 +303,7 @@ static Status decode(const Call *c, Bytes in, float *x)
 
 static Status encode(const Call *c, const float *x, Buf *out)
 {
-    const Call inner = call_inner(c, own_state(c));
+    const Call inner = call_inner(c);
     const size_t start = out->size, n = c->shape->n;
     const float *t, *h = shift_of(c);
     TRY(difference(c, x, &t));
@@ -328,7 +322,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
 
 static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
 {
-    const Call inner = call_inner(c, own_state(c));
+    const Call inner = call_inner(c);
     if (c->round < codec_rounds(c->self) - 1)
         return codec_merge(&inner, in, count, out);
     Bytes *part = NEW(c->scratch, Bytes, count);
@@ -353,7 +347,7 @@ static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
  * workers' q. */
 static Status settle_inner(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state)
 {
-    Call inner = call_inner(c, own_state(c));
+    Call inner = call_inner(c);
     const float *mean = (const float *)((const ShiftHead *)state + 1) + c->shape->n, *t = NULL;
     const double gain = is_diana(c->self) ? 1 : spec_alpha(c);
     Bytes heard[ROUNDS_MAX], own[ROUNDS_MAX];
@@ -374,12 +368,12 @@ static Status settle_inner(const Call *c, const float *x, const Bytes *sent, con
     inner.heard = heard;
     if (x)
         TRY(difference(c, x, &t));
-    return codec_settle(&inner, t, own, decoded, (char *)state + state_round(own_state(c)));
+    return codec_settle(&inner, t, own, decoded, state_inner(c, state));
 }
 
 static Status settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state)
 {
-    const Call inner = call_inner(c, own_state(c));
+    const Call inner = call_inner(c);
     const size_t n = c->shape->n;
     ShiftHead *head = state;
     float *own = (float *)(head + 1), *mean = own + n, *q = NEW(c->scratch, float, n);
@@ -424,7 +418,7 @@ static unsigned traits(const Codec *codec)
  * unbiased inner codec. */
 static double variance(const Call *c, const float *x)
 {
-    const Call inner = call_inner(c, own_state(c));
+    const Call inner = call_inner(c);
     const double a = is_diana(c->self) ? 1 : spec_alpha(c);
     const float *t;
     if (difference(c, x, &t) != OK || (a < 1 && !wraps_unbiased(c->self)))
@@ -439,7 +433,7 @@ static double variance(const Call *c, const float *x)
  * diana). The error's component along x is unknown, so m->weighted is NaN. */
 static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 {
-    const Call inner = call_inner(c, own_state(c));
+    const Call inner = call_inner(c);
     const double a = is_diana(c->self) ? 1 : spec_alpha(c);
     const float *t;
     if (difference(c, x, &t) != OK)

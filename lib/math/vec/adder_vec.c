@@ -85,20 +85,7 @@ INLINE size_t add_sets(const PlaneSet *in, size_t count, size_t from, size_t to,
 size_t ISA_NAME(add_planes)(const PlaneSet *in, size_t count, size_t from, size_t to, int width, uint8_t *out,
                             bool *above)
 {
-    switch (width) {
-    case 1:
-        return add_sets(in, count, from, to, 1, true, out, above);
-    case 2:
-        return add_sets(in, count, from, to, 2, true, out, above);
-    case 3:
-        return add_sets(in, count, from, to, 3, true, out, above);
-    case 4:
-        return add_sets(in, count, from, to, 4, true, out, above);
-    case 5:
-        return add_sets(in, count, from, to, 5, true, out, above);
-    case 6:
-        return add_sets(in, count, from, to, 6, true, out, above);
-    default:
+    if (width > 8)
         return add_sets(in, count, from, to, width, false, out, above);
-    }
+    WITH_8(width, return add_sets(in, count, from, to, N, true, out, above))
 }

@@ -43,22 +43,13 @@ INLINE VecU grade_lanes(const float *x, float low, Quantiser q, const RngKey *ke
     return ((VecU)whole(t) + more) >> q.fraction;
 }
 
-/* Defines a function that converts n floats to levels; a shorter last vector is padded with `low`. */
+/* Defines a function that converts n floats to levels. */
 #define TO_GRADES(NAME, TYPE, STORE)                                                                         \
     INLINE void NAME##_all(const float *x, size_t n, float low, Quantiser q, const RngKey *key,              \
                            uint32_t first, TYPE *code)                                                       \
     {                                                                                                        \
-        size_t i = 0;                                                                                        \
-        for (; i + LANES <= n; i += LANES)                                                                   \
-            STORE(code + i, grade_lanes(x + i, low, q, key, first + (uint32_t)i));                           \
-        if (i == n)                                                                                          \
-            return;                                                                                          \
-        float last[LANES];                                                                                   \
-        TYPE last_code[LANES];                                                                               \
-        for (size_t l = 0; l < LANES; l++)                                                                   \
-            last[l] = i + l < n ? x[i + l] : low;                                                            \
-        STORE(last_code, grade_lanes(last, low, q, key, first + (uint32_t)i));                               \
-        memcpy(code + i, last_code, (n - i) * sizeof *code);                                                 \
+        IN_PIECES(LANES, float, x, TYPE, code, n,                                                            \
+                  STORE(to, grade_lanes(from, low, q, key, first + (uint32_t)i)));                           \
     }                                                                                                        \
     void ISA_NAME(NAME)(const float *x, size_t n, float low, Quantiser q, const RngKey *key, uint32_t first, \
                         TYPE *code)                                                                          \

@@ -104,23 +104,10 @@ INLINE void step(const float *from, size_t from_stride, float *to, size_t to_str
 static void step_of(int log, const float *from, size_t from_stride, float *to, size_t to_stride, size_t cols,
                     float scale)
 {
-    switch (log) {
-    case 0:
+    if (log == 0)
         step(from, from_stride, to, to_stride, cols, scale, 0);
-        break;
-    case 1:
-        step(from, from_stride, to, to_stride, cols, scale, 1);
-        break;
-    case 2:
-        step(from, from_stride, to, to_stride, cols, scale, 2);
-        break;
-    case 3:
-        step(from, from_stride, to, to_stride, cols, scale, 3);
-        break;
-    default:
-        step(from, from_stride, to, to_stride, cols, scale, 4);
-        break;
-    }
+    else
+        WITH_4(log, step(from, from_stride, to, to_stride, cols, scale, N))
 }
 
 /* More than sixteen rows take two steps, with a compact copy in between. Without the copy, rows a power of

@@ -3,11 +3,6 @@
  * tables. */
 #include "math/vec/kernels.h"
 
-#ifdef __x86_64__
-#include <cpuid.h>
-#include <stdatomic.h>
-#endif
-
 #ifndef KERNELS_MOST
 #ifdef __x86_64__
 #define KERNELS_MOST 2
@@ -27,29 +22,12 @@ static const Kernels *const tables[ISA_COUNT] = {
 #endif
 };
 
-#ifdef __x86_64__
-/* Asks the CPU once, since clang 14's __builtin_cpu_supports does not know F16C, and CPUID takes microseconds in a
- * virtual machine. */
-static bool has_f16c(void)
-{
-    enum { UNKNOWN, NO, YES };
-    static _Atomic int answer = UNKNOWN;
-    int known = atomic_load_explicit(&answer, memory_order_relaxed);
-    if (known == UNKNOWN) {
-        unsigned a, b, c = 0, d;
-        known = __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C) ? YES : NO;
-        atomic_store_explicit(&answer, known, memory_order_relaxed);
-    }
-    return known == YES;
-}
-#endif
-
-/* Asks for features of x86-64-v3 and x86-64-v4 by name, since clang 14 does not know these two levels. */
+/* Asks for features of x86-64-v3 and x86-64-v4 by name, since clang 14 does not know these two levels, nor F16C, which every CPU
+ * with AVX2 has. */
 Isa isa_of_cpu(void)
 {
 #ifdef __x86_64__
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi2") ||
-        !__builtin_cpu_supports("fma") || !has_f16c())
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi2") || !__builtin_cpu_supports("fma"))
         return ISA_BASE;
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")

@@ -3,17 +3,6 @@
 
 #include <math.h>
 
-INLINE size_t bits_set(uint64_t v)
-{
-#if VEC_BYTES > 16
-    return (size_t)__builtin_popcountll(v);
-#else
-    v -= v >> 1 & UINT64_C(0x5555555555555555);
-    v = (v & UINT64_C(0x3333333333333333)) + (v >> 2 & UINT64_C(0x3333333333333333));
-    return (size_t)(((v + (v >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f)) * UINT64_C(0x0101010101010101) >> 56);
-#endif
-}
-
 size_t ISA_NAME(mark_from)(const float *x, size_t n, float least, uint64_t *bits)
 {
     const VecF low = set_f(least);
@@ -23,14 +12,14 @@ size_t ISA_NAME(mark_from)(const float *x, size_t n, float least, uint64_t *bits
         for (int at = 0; at < 64; at += LANES)
             word |= lane_bits((VecI)(abs_f(load_f(x + i + at)) >= low)) << at;
         bits[i / 64] = word;
-        count += bits_set(word);
+        count += (size_t)__builtin_popcountll(word);
     }
     if (i < n) {
         uint64_t word = 0;
         for (size_t l = 0; l < n - i; l++)
             word |= (uint64_t)(fabsf(x[i + l]) >= least) << l;
         bits[i / 64] = word;
-        count += bits_set(word);
+        count += (size_t)__builtin_popcountll(word);
     }
     return count;
 }

@@ -86,12 +86,7 @@ INLINE void gradient_row(const float *x, const double above[THRESHOLDS], VecD ac
 void ISA_NAME(gradient_sums)(const float *x, size_t n, const double above[THRESHOLDS], double sum[G_SUMS])
 {
     VecD acc[G_SUMS][DPARTS] = {{{0}}};
-    float rest[ROW];
-    size_t i = 0;
-    for (; i + ROW <= n; i += ROW)
-        gradient_row(x + i, above, acc);
-    if (i < n)
-        gradient_row(padded(rest, x, n), above, acc);
+    EACH_ROW(x, n, row, gradient_row(row, above, acc));
     for (int s = 0; s < G_SUMS; s++)
         sum[s] = fold(acc[s]);
 }

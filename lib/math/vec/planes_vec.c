@@ -114,44 +114,14 @@ INLINE void unpack_all(const uint8_t *plane, size_t groups, int width, uint8_t *
         unpack_group(plane + g * 8 * (size_t)width, width, code + g * PLANE_GROUP);
 }
 
-#define EACH_WIDTH(f, ...)                                                                                   \
-    switch (width) {                                                                                         \
-    case 1:                                                                                                  \
-        f(__VA_ARGS__, 1);                                                                                   \
-        break;                                                                                               \
-    case 2:                                                                                                  \
-        f(__VA_ARGS__, 2);                                                                                   \
-        break;                                                                                               \
-    case 3:                                                                                                  \
-        f(__VA_ARGS__, 3);                                                                                   \
-        break;                                                                                               \
-    case 4:                                                                                                  \
-        f(__VA_ARGS__, 4);                                                                                   \
-        break;                                                                                               \
-    case 5:                                                                                                  \
-        f(__VA_ARGS__, 5);                                                                                   \
-        break;                                                                                               \
-    case 6:                                                                                                  \
-        f(__VA_ARGS__, 6);                                                                                   \
-        break;                                                                                               \
-    case 7:                                                                                                  \
-        f(__VA_ARGS__, 7);                                                                                   \
-        break;                                                                                               \
-    default:                                                                                                 \
-        f(__VA_ARGS__, 8);                                                                                   \
-        break;                                                                                               \
-    }
-#define PACK(code, groups, plane, w)   pack_all(code, groups, w, plane)
-#define UNPACK(plane, groups, code, w) unpack_all(plane, groups, w, code)
-
 void ISA_NAME(pack8)(const uint8_t *code, size_t groups, int width, uint8_t *plane)
 {
-    EACH_WIDTH(PACK, code, groups, plane)
+    WITH_8(width, pack_all(code, groups, N, plane))
 }
 
 void ISA_NAME(unpack8)(const uint8_t *plane, size_t groups, int width, uint8_t *code)
 {
-    EACH_WIDTH(UNPACK, plane, groups, code)
+    WITH_8(width, unpack_all(plane, groups, N, code))
 }
 
 void ISA_NAME(pack32)(const uint32_t *code, size_t groups, int width, uint8_t *plane)

@@ -85,18 +85,9 @@ size_t ISA_NAME(coin_sift)(const float *x, size_t n, Coin coin, const RngKey *ke
 
 double ISA_NAME(sum_magnitudes)(const float *x, size_t n)
 {
-    VecD acc[DPARTS];
-    double lane[ROW];
-    size_t i = 0;
-    for (int v = 0; v < DPARTS; v++)
-        acc[v] = (VecD){0};
-    for (; i + ROW <= n; i += ROW)
-        for (int v = 0; v < DPARTS; v++)
-            acc[v] += magnitudes_at(x + i + v * DLANES);
-    memcpy(lane, acc, sizeof lane);
-    for (int l = 0; i < n; i++, l++)
-        lane[l] += fabs((double)x[i]);
-    return tree16(lane);
+    VecD acc[DPARTS] = {{0}};
+    EACH_ROW(x, n, row, for (int v = 0; v < DPARTS; v++) acc[v] += magnitudes_at(row + v * DLANES));
+    return fold(acc);
 }
 
 /* Adds the squares of the magnitudes v to `all2`. For magnitudes below `low`, also adds the magnitudes to
@@ -115,34 +106,18 @@ size_t ISA_NAME(sums_around)(const float *x, size_t n, float low, float high, fl
 {
     const VecF from = set_f(low), to = set_f(high);
     const VecD edge = (double)low - (VecD){0};
-    VecD under[DPARTS], under2[DPARTS], all2[DPARTS];
-    double lane[3][ROW];
+    VecD under[DPARTS] = {{0}}, under2[DPARTS] = {{0}}, all2[DPARTS] = {{0}};
     uint32_t unused[LANES];
-    size_t i = 0, count = 0;
-    for (int v = 0; v < DPARTS; v++)
-        under[v] = under2[v] = all2[v] = (VecD){0};
-    for (; i + ROW <= n; i += ROW)
-        for (int part = 0; part < PARTS; part++) {
-            const float *const at = x + i + part * LANES;
-            const VecF v = abs_f(load_f(at));
-            const VecI out = 1 + ((v >= from) & (v < to)); /* 0 where from <= v < to, else 1 */
-            add_around(magnitudes_at(at), edge, &under[2 * part], &under2[2 * part], &all2[2 * part]);
-            add_around(magnitudes_at(at + DLANES), edge, &under[2 * part + 1], &under2[2 * part + 1],
-                       &all2[2 * part + 1]);
-            count += append(unused, between + count, (VecU){0}, v, out, (VecI){0});
-        }
-    memcpy(lane[0], under, sizeof lane[0]);
-    memcpy(lane[1], under2, sizeof lane[1]);
-    memcpy(lane[2], all2, sizeof lane[2]);
-    for (int l = 0; i < n; i++, l++) {
-        const double v = fabs((double)x[i]);
-        lane[0][l] += v < (double)low ? v : 0;
-        lane[1][l] += v < (double)low ? v * v : 0;
-        lane[2][l] += v * v;
-        if (v >= (double)low && v < (double)high)
-            between[count++] = fabsf(x[i]);
-    }
-    for (int k = 0; k < 3; k++)
-        sum[k] = tree16(lane[k]);
+    size_t count = 0;
+    EACH_ROW(x, n, row, for (int part = 0; part < PARTS; part++) {
+        const VecF v = abs_f(load_f(row + part * LANES));
+        const VecI out = 1 + ((v >= from) & (v < to)); /* 0 where from <= v < to, else 1 */
+        for (int half = 2 * part; half < 2 * part + 2; half++)
+            add_around(magnitudes_at(row + half * DLANES), edge, &under[half], &under2[half], &all2[half]);
+        count += append(unused, between + count, (VecU){0}, v, out, (VecI){0});
+    });
+    sum[0] = fold(under);
+    sum[1] = fold(under2);
+    sum[2] = fold(all2);
     return count;
 }

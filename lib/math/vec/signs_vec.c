@@ -64,20 +64,12 @@ void ISA_NAME(sign_values)(const uint8_t *bit, size_t groups, float plus, float 
 void ISA_NAME(sign_sums)(const float *x, size_t n, double sum[2])
 {
     VecD up[DPARTS] = {{0}}, down[DPARTS] = {{0}};
-    float rest[ROW] = {0};
-    for (size_t i = 0; i < n; i += ROW) {
-        const float *row = x + i;
-        if (i + ROW > n) {
-            memcpy(rest, x + i, (n - i) * sizeof *x);
-            row = rest;
-        }
-        for (int v = 0; v < DPARTS; v++) {
-            const VecD d = load_d(row + v * DLANES);
-            const VecL minus = d < 0;
-            up[v] += (VecD)((VecL)d & ~minus);
-            down[v] -= (VecD)((VecL)d & minus);
-        }
-    }
+    EACH_ROW(x, n, row, for (int v = 0; v < DPARTS; v++) {
+        const VecD d = load_d(row + v * DLANES);
+        const VecL minus = d < 0;
+        up[v] += (VecD)((VecL)d & ~minus);
+        down[v] -= (VecD)((VecL)d & minus);
+    });
     sum[0] = fold(up);
     sum[1] = fold(down);
 }

@@ -59,21 +59,7 @@ void ISA_NAME(project_rows)(const float *a, size_t rows, size_t cols, const doub
         memcpy(tail + 4 * (4 - left), v + 4 * (cols - left), 4 * left * sizeof *v);
     size_t r = 0;
     for (; cols >= 4 && r + TURNED <= rows; r += TURNED) {
-        const float *at = a + r * cols;
-        switch (count) {
-        case 1:
-            project_turned(at, cols, v, tail, 1, u, r);
-            break;
-        case 2:
-            project_turned(at, cols, v, tail, 2, u, r);
-            break;
-        case 3:
-            project_turned(at, cols, v, tail, 3, u, r);
-            break;
-        default:
-            project_turned(at, cols, v, tail, 4, u, r);
-            break;
-        }
+        WITH_4(count, project_turned(a + r * cols, cols, v, tail, N, u, r))
     }
     for (; r < rows; r++)
         project_one(a + r * cols, cols, v, count, u, r);

@@ -4,43 +4,24 @@
 
 double ISA_NAME(sum_squares)(const float *x, size_t n)
 {
-    VecD acc[DPARTS];
-    double lane[ROW];
-    size_t i = 0;
-    for (int v = 0; v < DPARTS; v++)
-        acc[v] = (VecD){0};
-    for (; i + ROW <= n; i += ROW)
-        for (int v = 0; v < DPARTS; v++) {
-            const VecD d = load_d(x + i + v * (LANES / 2));
-            acc[v] += d * d;
-        }
-    memcpy(lane, acc, sizeof lane);
-    for (int l = 0; i < n; i++, l++)
-        lane[l] += (double)x[i] * (double)x[i];
-    return tree16(lane);
+    VecD acc[DPARTS] = {{0}};
+    EACH_ROW(x, n, row, for (int v = 0; v < DPARTS; v++) {
+        const VecD d = load_d(row + v * DLANES);
+        acc[v] += d * d;
+    });
+    return fold(acc);
 }
 
 void ISA_NAME(moments)(const float *x, size_t n, double *sum, double *squares)
 {
-    VecD first[DPARTS], second[DPARTS];
-    double lane[ROW], lane2[ROW];
-    size_t i = 0;
-    for (int v = 0; v < DPARTS; v++)
-        first[v] = second[v] = (VecD){0};
-    for (; i + ROW <= n; i += ROW)
-        for (int v = 0; v < DPARTS; v++) {
-            const VecD d = load_d(x + i + v * (LANES / 2));
-            first[v] += d;
-            second[v] += d * d;
-        }
-    memcpy(lane, first, sizeof lane);
-    memcpy(lane2, second, sizeof lane2);
-    for (int l = 0; i < n; i++, l++) {
-        lane[l] += (double)x[i];
-        lane2[l] += (double)x[i] * (double)x[i];
-    }
-    *sum = tree16(lane);
-    *squares = tree16(lane2);
+    VecD first[DPARTS] = {{0}}, second[DPARTS] = {{0}};
+    EACH_ROW(x, n, row, for (int v = 0; v < DPARTS; v++) {
+        const VecD d = load_d(row + v * DLANES);
+        first[v] += d;
+        second[v] += d * d;
+    });
+    *sum = fold(first);
+    *squares = fold(second);
 }
 
 float ISA_NAME(abs_max)(const float *x, size_t n)

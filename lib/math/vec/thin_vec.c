@@ -96,20 +96,7 @@ INLINE void dot_all(const float *a, size_t rows, size_t cols, const float *const
 void ISA_NAME(rows_dot)(const float *a, size_t rows, size_t cols, const float *const q[4], size_t count,
                         float *const p[4])
 {
-    switch (count) {
-    case 1:
-        dot_all(a, rows, cols, q, 1, p);
-        break;
-    case 2:
-        dot_all(a, rows, cols, q, 2, p);
-        break;
-    case 3:
-        dot_all(a, rows, cols, q, 3, p);
-        break;
-    default:
-        dot_all(a, rows, cols, q, 4, p);
-        break;
-    }
+    WITH_4(count, dot_all(a, rows, cols, q, N, p))
 }
 
 INLINE void add_some(const float *a, size_t stride, const int rows, size_t cols, const float *const p[4],
@@ -147,18 +134,5 @@ INLINE void add_all(const float *a, size_t stride, size_t rows, size_t cols, con
 void ISA_NAME(rows_add)(const float *a, size_t stride, size_t rows, size_t cols, const float *const p[4],
                         size_t count, double *const sum[4])
 {
-    switch (count) {
-    case 1:
-        add_all(a, stride, rows, cols, p, 1, sum);
-        break;
-    case 2:
-        add_all(a, stride, rows, cols, p, 2, sum);
-        break;
-    case 3:
-        add_all(a, stride, rows, cols, p, 3, sum);
-        break;
-    default:
-        add_all(a, stride, rows, cols, p, 4, sum);
-        break;
-    }
+    WITH_4(count, add_all(a, stride, rows, cols, p, N, sum))
 }

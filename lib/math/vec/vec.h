@@ -114,6 +114,48 @@ INLINE VecF pick_lanes(VecF v, VecI index)
     __builtin_shuffle(a, b, (int32_t __attribute__((vector_size(16)))){i, j, k, l})
 #endif
 
+/* Runs a statement for each row of x: `row` points to its elements. A shorter last row is padded with zeros. */
+#define EACH_ROW(x, n, row, ...)                                                                             \
+    do {                                                                                                     \
+        size_t at = 0;                                                                                       \
+        for (; at + ROW <= (n); at += ROW) {                                                                 \
+            const float *row = (x) + at;                                                                     \
+            __VA_ARGS__;                                                                                     \
+        }                                                                                                    \
+        if (at < (n)) {                                                                                      \
+            float row[ROW] = {0};                                                                            \
+            memcpy(row, (x) + at, ((n)-at) * sizeof *row);                                                   \
+            __VA_ARGS__;                                                                                     \
+        }                                                                                                    \
+    } while (0)
+
+/* Run a statement in which N is a constant equal to n, from 1 to 4 or from 1 to 8, so that compilers unroll its loops. */
+#define CASE_N(label, k, ...)                                                                                \
+    label:                                                                                                   \
+    {                                                                                                        \
+        enum { N = k };                                                                                      \
+        __VA_ARGS__;                                                                                         \
+        break;                                                                                               \
+    }
+#define WITH_4(n, ...)                                                                                       \
+    switch (n) {                                                                                             \
+        CASE_N(case 1, 1, __VA_ARGS__)                                                                       \
+        CASE_N(case 2, 2, __VA_ARGS__)                                                                       \
+        CASE_N(case 3, 3, __VA_ARGS__)                                                                       \
+        CASE_N(default, 4, __VA_ARGS__)                                                                      \
+    }
+#define WITH_8(n, ...)                                                                                       \
+    switch (n) {                                                                                             \
+        CASE_N(case 1, 1, __VA_ARGS__)                                                                       \
+        CASE_N(case 2, 2, __VA_ARGS__)                                                                       \
+        CASE_N(case 3, 3, __VA_ARGS__)                                                                       \
+        CASE_N(case 4, 4, __VA_ARGS__)                                                                       \
+        CASE_N(case 5, 5, __VA_ARGS__)                                                                       \
+        CASE_N(case 6, 6, __VA_ARGS__)                                                                       \
+        CASE_N(case 7, 7, __VA_ARGS__)                                                                       \
+        CASE_N(default, 8, __VA_ARGS__)                                                                      \
+    }
+
 /* Adds 16 partial sums in a fixed tree, the same on every instruction set. */
 INLINE double tree16(const double lane[ROW])
 {

@@ -10,59 +10,17 @@ enum { CHUNK = 512, BEYOND = WAVELET_TAPS / 2 };
 
 /* ---- splitting a vector into its even and its odd elements, and joining these again ---- */
 
-INLINE void part_vectors(const float *x, float *even, float *odd)
+INLINE void part(const float *restrict x, size_t pairs, float *restrict even, float *restrict odd)
 {
-    const VecF a = load_f(x), b = load_f(x + LANES);
-#if VEC_BYTES == 64
-    const __m512i evens = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
-    const __m512i odds = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
-    store_f(even, _mm512_permutex2var_ps(a, evens, b));
-    store_f(odd, _mm512_permutex2var_ps(a, odds, b));
-#elif VEC_BYTES == 32
-    const VecF low = _mm256_permute2f128_ps(a, b, 0x20), high = _mm256_permute2f128_ps(a, b, 0x31);
-    store_f(even, _mm256_shuffle_ps(low, high, 0x88));
-    store_f(odd, _mm256_shuffle_ps(low, high, 0xdd));
-#else
-    store_f(even, SHUFFLE4(a, b, 0, 2, 4, 6));
-    store_f(odd, SHUFFLE4(a, b, 1, 3, 5, 7));
-#endif
-}
-
-INLINE void join_vectors(const float *even, const float *odd, float *x)
-{
-    const VecF a = load_f(even), b = load_f(odd);
-#if VEC_BYTES == 64
-    const __m512i low = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-    const __m512i high = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
-    store_f(x, _mm512_permutex2var_ps(a, low, b));
-    store_f(x + LANES, _mm512_permutex2var_ps(a, high, b));
-#elif VEC_BYTES == 32
-    const VecF low = _mm256_unpacklo_ps(a, b), high = _mm256_unpackhi_ps(a, b);
-    store_f(x, _mm256_permute2f128_ps(low, high, 0x20));
-    store_f(x + LANES, _mm256_permute2f128_ps(low, high, 0x31));
-#else
-    store_f(x, SHUFFLE4(a, b, 0, 4, 1, 5));
-    store_f(x + LANES, SHUFFLE4(a, b, 2, 6, 3, 7));
-#endif
-}
-
-static void part(const float *x, size_t pairs, float *even, float *odd)
-{
-    size_t k = 0;
-    for (; k + LANES <= pairs; k += LANES)
-        part_vectors(x + 2 * k, even + k, odd + k);
-    for (; k < pairs; k++) {
+    for (size_t k = 0; k < pairs; k++) {
         even[k] = x[2 * k];
         odd[k] = x[2 * k + 1];
     }
 }
 
-static void unite(const float *even, const float *odd, size_t pairs, float *x)
+INLINE void unite(const float *restrict even, const float *restrict odd, size_t pairs, float *restrict x)
 {
-    size_t k = 0;
-    for (; k + LANES <= pairs; k += LANES)
-        join_vectors(even + k, odd + k, x + 2 * k);
-    for (; k < pairs; k++) {
+    for (size_t k = 0; k < pairs; k++) {
         x[2 * k] = even[k];
         x[2 * k + 1] = odd[k];
     }
@@ -145,21 +103,11 @@ INLINE void join(const WaveletFilter *w, const float *smooth, const float *detai
 void ISA_NAME(wavelet_split)(const WaveletFilter *w, const float *x, size_t pairs, float *smooth,
                              float *detail)
 {
-    if (w->taps == 2)
-        split(w, x, pairs, smooth, detail, 1);
-    else if (w->taps == 4)
-        split(w, x, pairs, smooth, detail, 2);
-    else
-        split(w, x, pairs, smooth, detail, 4);
+    WITH_4(w->taps / 2, split(w, x, pairs, smooth, detail, N))
 }
 
 void ISA_NAME(wavelet_join)(const WaveletFilter *w, const float *smooth, const float *detail, size_t pairs,
                             float *x)
 {
-    if (w->taps == 2)
-        join(w, smooth, detail, pairs, x, 1);
-    else if (w->taps == 4)
-        join(w, smooth, detail, pairs, x, 2);
-    else
-        join(w, smooth, detail, pairs, x, 4);
+    WITH_4(w->taps / 2, join(w, smooth, detail, pairs, x, N))
 }

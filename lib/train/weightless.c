@@ -1,0 +1,501 @@
+/* weightless.c -- layers without weights: element by element, pooling, and the shortcut without parameters. */
+#include "train/build.h"
+
+#include "base/parallel.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+/* ---- applying a function to all elements, in parallel blocks ---- */
+
+typedef struct {
+    const Layer *l;
+    const Pass *p;
+    size_t n;
+    void (*body)(const Layer *l, const Pass *p, size_t from, size_t to);
+} Work;
+
+static void block(void *data, size_t b)
+{
+    const Work *w = data;
+    w->body(w->l, w->p, b * BLOCK, b * BLOCK + block_size(w->n, b));
+}
+
+static Status each(const Layer *l, const Pass *p,
+                   void (*body)(const Layer *l, const Pass *p, size_t from, size_t to))
+{
+    Work w = {.l = l, .p = p, .n = activation_floats(l->in, p->images), .body = body};
+    parallel_for(p->threads, blocks_of(w.n), block, &w);
+    return OK;
+}
+
+/* ---- relu, in place: the gradient is 0 where the output is 0 ---- */
+
+static void relu(const Layer *l, const Pass *p, size_t from, size_t to)
+{
+    (void)p;
+    float *x = l->in->x;
+    for (size_t i = from; i < to; i++)
+        x[i] = x[i] < 0 ? 0 : x[i]; /* written so that NaN stays NaN */
+}
+
+static void relu_back(const Layer *l, const Pass *p, size_t from, size_t to)
+{
+    (void)p;
+    const float *restrict x = l->in->x;
+    float *restrict d = l->in->dx;
+    for (size_t i = from; i < to; i++)
+        d[i] = x[i] > 0 ? d[i] : 0;
+}
+
+static Status relu_forward(Layer *l, const Pass *p)
+{
+    return each(l, p, relu);
+}
+
+static Status relu_backward(Layer *l, const Pass *p)
+{
+    return each(l, p, relu_back);
+}
+
+static const LayerOps relu_layer = {.name = "relu", .forward = relu_forward, .backward = relu_backward};
+
+/* ---- sigmoid ---- */
+
+static void sigmoid(const Layer *l, const Pass *p, size_t from, size_t to)
+{
+    (void)p;
+    for (size_t i = from; i < to; i++)
+        l->in->x[i] = 1 / (1 + expf(-l->in->x[i]));
+}
+
+static void sigmoid_back(const Layer *l, const Pass *p, size_t from, size_t to)
+{
+    (void)p;
+    for (size_t i = from; i < to; i++)
+        l->in->dx[i] *= l->in->x[i] * (1 - l->in->x[i]);
+}
+
+static Status sigmoid_forward(Layer *l, const Pass *p)
+{
+    return each(l, p, sigmoid);
+}
+
+static Status sigmoid_backward(Layer *l, const Pass *p)
+{
+    return each(l, p, sigmoid_back);
+}
+
+static const LayerOps sigmoid_layer = {.name = "sigmoid", .forward = sigmoid_forward, .backward = sigmoid_backward};
+
+/* ---- dropout: elements that stay are scaled by 1 / (1 - probability); forward and backward draw equal
+ * masks ---- */
+
+typedef struct {
+    double probability; /* probability that an element is dropped */
+} DropoutSettings;
+
+static void drop(const Layer *l, const Pass *p, float *x, size_t from, size_t to)
+{
+    const double probability = ((const DropoutSettings *)l->settings)->probability;
+    const float grown = (float)(1 / (1 - probability));
+    const double threshold = probability * 0x1p32;
+    const Rng rng = rng_below(&p->rng, l->index);
+    const RngKey key = rng_key(&rng, USE_DROP, from / BLOCK);
+    for (size_t i = from; i < to; i++)
+        x[i] = rng_word(&key, (uint32_t)(i - from)) < threshold ? 0 : x[i] * grown;
+}
+
+static void drop_x(const Layer *l, const Pass *p, size_t from, size_t to)
+{
+    drop(l, p, l->in->x, from, to);
+}
+
+static void drop_dx(const Layer *l, const Pass *p, size_t from, size_t to)
+{
+    drop(l, p, l->in->dx, from, to);
+}
+
+static Status dropout_forward(Layer *l, const Pass *p)
+{
+    return p->training ? each(l, p, drop_x) : OK;
+}
+
+static Status dropout_backward(Layer *l, const Pass *p)
+{
+    return each(l, p, drop_dx);
+}
+
+static const LayerOps dropout_layer = {.name = "dropout", .forward = dropout_forward, .backward = dropout_backward};
+
+/* ---- sum of two activations (residual sum) ---- */
+
+static void add(const Layer *l, const Pass *p, size_t from, size_t to)
+{
+    (void)p;
+    const float *restrict y = l->other->x;
+    float *restrict x = l->in->x;
+    for (size_t i = from; i < to; i++)
+        x[i] += y[i];
+}
+
+static void give(const Layer *l, const Pass *p, size_t from, size_t to)
+{
+    (void)p;
+    const float *restrict d = l->in->dx;
+    float *restrict e = l->other->dx;
+    if (l->other->accumulate)
+        for (size_t i = from; i < to; i++)
+            e[i] += d[i];
+    else
+        for (size_t i = from; i < to; i++)
+            e[i] = d[i];
+}
+
+static Status sum_forward(Layer *l, const Pass *p)
+{
+    return each(l, p, add);
+}
+
+static Status sum_backward(Layer *l, const Pass *p)
+{
+    TRY(each(l, p, give));
+    l->other->accumulate = true;
+    return OK;
+}
+
+static const LayerOps sum_layer = {.name = "sum", .forward = sum_forward, .backward = sum_backward};
+
+/* ---- maximum and average pooling over square windows that do not overlap; if several pixels of a window have the maximum,
+ * the first gets the gradient ---- */
+
+typedef struct {
+    /* rows and columns of a window; pixels at the end that do not fill a window are ignored */
+    size_t size;
+} PoolSettings;
+
+/* Windows of size x size pixels. */
+typedef struct {
+    size_t size, lanes;
+    size_t rows, columns; /* number of windows */
+    size_t x_columns;     /* columns of pixels */
+} Windows;
+
+/* A pooling pass. A plane is one group of channels of one image. */
+typedef struct PoolWork {
+    const Layer *l;
+    Windows windows;
+    size_t in_plane, out_plane, planes; /* floats of an input and an output plane; number of planes */
+    /* processes one plane, whose floats begin at offset `in` of the input and `out` of the output */
+    void (*body)(const struct PoolWork *w, size_t in, size_t out);
+} PoolWork;
+
+enum { SOME = 16 }; /* number of planes that one parallel task processes */
+
+static void some_planes(void *data, size_t task)
+{
+    const PoolWork *w = data;
+    for (size_t i = task * SOME; i < (task + 1) * SOME && i < w->planes; i++)
+        w->body(w, i * w->in_plane, i * w->out_plane);
+}
+
+static Status each_plane(const Layer *l, const Pass *p, void (*body)(const PoolWork *w, size_t in, size_t out))
+{
+    const Activation *in = l->in, *out = l->out;
+    PoolWork w = {.l = l,
+              .windows = {.size = ((const PoolSettings *)l->settings)->size,
+                          .lanes = in->lanes,
+                          .rows = out->rows,
+                          .columns = out->columns,
+                          .x_columns = in->columns},
+              .in_plane = in->rows * in->columns * in->lanes,
+              .out_plane = out->rows * out->columns * in->lanes,
+              .body = body};
+    w.planes = activation_floats(in, p->images) / w.in_plane;
+    parallel_for(p->threads, (w.planes + SOME - 1) / SOME, some_planes, &w);
+    return OK;
+}
+
+static Status each_plane_back(const Layer *l, const Pass *p,
+                              void (*body)(const PoolWork *w, size_t in, size_t out))
+{
+    TRY(each_plane(l, p, body));
+    l->in->accumulate = true;
+    return OK;
+}
+
+/* Returns the offset, in a plane of the input, of pixel i of window (row, column). */
+static size_t pixel(const Windows *w, size_t row, size_t column, size_t i)
+{
+    return ((row * w->size + i / w->size) * w->x_columns + column * w->size + i % w->size) * w->lanes;
+}
+
+static void clear(const PoolWork *w, size_t in)
+{
+    if (!w->l->in->accumulate)
+        memset(w->l->in->dx + in, 0, w->in_plane * sizeof(float));
+}
+
+/* ---- maximum: for each output element, the layer's state is the index of the window's maximum pixel ---- */
+
+static Status max_open(Layer *l, size_t images, Arena *a, Error *err)
+{
+    l->state = NEW(a, uint8_t, activation_floats(l->out, images));
+    return arena_check(l->state, a, err);
+}
+
+/* Replaces y by x where x is larger or NaN, and `place` by i. */
+static void larger(size_t n, const float *restrict x, uint8_t i, float *restrict y, uint8_t *restrict place)
+{
+    for (size_t k = 0; k < n; k++) {
+        const bool more = (x[k] > y[k]) | (x[k] != x[k]);
+        y[k] = more ? x[k] : y[k];
+        place[k] = more ? i : place[k];
+    }
+}
+
+static void max_plane(const PoolWork *work, size_t in, size_t out)
+{
+    const Windows *w = &work->windows;
+    const float *x = work->l->in->x + in;
+    float *y = work->l->out->x + out;
+    uint8_t *place = (uint8_t *)work->l->state + out;
+    for (size_t row = 0; row < w->rows; row++)
+        for (size_t column = 0; column < w->columns; column++, y += w->lanes, place += w->lanes) {
+            memcpy(y, x + pixel(w, row, column, 0), w->lanes * sizeof *y);
+            memset(place, 0, w->lanes);
+            for (size_t i = 1; i < w->size * w->size; i++)
+                larger(w->lanes, x + pixel(w, row, column, i), (uint8_t)i, y, place);
+        }
+}
+
+static void max_back_plane(const PoolWork *work, size_t in, size_t out)
+{
+    const Windows *w = &work->windows;
+    const float *dy = work->l->out->dx + out;
+    const uint8_t *place = (const uint8_t *)work->l->state + out;
+    float *dx = work->l->in->dx + in;
+    clear(work, in);
+    for (size_t row = 0; row < w->rows; row++)
+        for (size_t column = 0; column < w->columns; column++, dy += w->lanes, place += w->lanes)
+            for (size_t k = 0; k < w->lanes; k++)
+                dx[pixel(w, row, column, place[k]) + k] += dy[k];
+}
+
+static Status max_forward(Layer *l, const Pass *p)
+{
+    return each_plane(l, p, max_plane);
+}
+
+static Status max_backward(Layer *l, const Pass *p)
+{
+    return each_plane_back(l, p, max_back_plane);
+}
+
+static const LayerOps max_pool_layer = {
+    .name = "max pool", .open = max_open, .forward = max_forward, .backward = max_backward};
+
+/* ---- average ---- */
+
+static void average_plane(const PoolWork *work, size_t in, size_t out)
+{
+    const Windows *w = &work->windows;
+    const float *x = work->l->in->x + in, share = 1 / (float)(w->size * w->size);
+    float *y = work->l->out->x + out;
+    for (size_t row = 0; row < w->rows; row++)
+        for (size_t column = 0; column < w->columns; column++, y += w->lanes) {
+            for (size_t k = 0; k < w->lanes; k++)
+                y[k] = 0;
+            for (size_t i = 0; i < w->size * w->size; i++)
+                for (size_t k = 0; k < w->lanes; k++)
+                    y[k] += x[pixel(w, row, column, i) + k];
+            for (size_t k = 0; k < w->lanes; k++)
+                y[k] *= share;
+        }
+}
+
+static void average_back_plane(const PoolWork *work, size_t in, size_t out)
+{
+    const Windows *w = &work->windows;
+    const float *dy = work->l->out->dx + out, share = 1 / (float)(w->size * w->size);
+    float *dx = work->l->in->dx + in;
+    clear(work, in);
+    for (size_t row = 0; row < w->rows; row++)
+        for (size_t column = 0; column < w->columns; column++, dy += w->lanes)
+            for (size_t i = 0; i < w->size * w->size; i++)
+                for (size_t k = 0; k < w->lanes; k++)
+                    dx[pixel(w, row, column, i) + k] += dy[k] * share;
+}
+
+static Status average_forward(Layer *l, const Pass *p)
+{
+    return each_plane(l, p, average_plane);
+}
+
+static Status average_backward(Layer *l, const Pass *p)
+{
+    return each_plane_back(l, p, average_back_plane);
+}
+
+static const LayerOps average_pool_layer = {
+    .name = "average pool", .forward = average_forward, .backward = average_backward};
+
+/* ---- the shortcut without parameters of He et al. (2016, section 4.2, option A): the pixels of every `stride`-th row and
+ * column; further channels are 0 ---- */
+
+typedef struct {
+    size_t stride; /* out->rows = (in->rows + stride - 1) / stride, and columns likewise */
+} ShortcutSettings;
+
+/* A plane is one group of channels of one image. */
+typedef struct {
+    const Layer *l;
+    size_t wide, stride;
+    size_t in_planes, out_planes; /* planes of an image */
+} Skip;
+
+static Skip skip_of(const Layer *l)
+{
+    const size_t lanes = l->in->lanes;
+    return (Skip){.l = l,
+                  .wide = lanes,
+                  .stride = ((const ShortcutSettings *)l->settings)->stride,
+                  .in_planes = l->in->channels / lanes,
+                  .out_planes = l->out->channels / lanes};
+}
+
+static size_t place(const Activation *v, size_t plane, size_t row, size_t column, size_t wide)
+{
+    return ((plane * v->rows + row) * v->columns + column) * wide;
+}
+
+static void take_image(void *data, size_t image)
+{
+    const Skip *s = data;
+    const Activation *in = s->l->in, *out = s->l->out;
+    for (size_t plane = 0; plane < s->out_planes; plane++)
+        for (size_t i = 0; i < out->rows; i++)
+            for (size_t j = 0; j < out->columns; j++) {
+                float *y = out->x + place(out, image * s->out_planes + plane, i, j, s->wide);
+                const size_t from =
+                    place(in, image * s->in_planes + plane, i * s->stride, j * s->stride, s->wide);
+                for (size_t k = 0; k < s->wide; k++)
+                    y[k] = plane < s->in_planes ? in->x[from + k] : 0;
+            }
+}
+
+static void give_image(void *data, size_t image)
+{
+    const Skip *s = data;
+    const Activation *in = s->l->in, *out = s->l->out;
+    const size_t floats = s->in_planes * in->rows * in->columns * s->wide;
+    float *dx = in->dx + image * floats;
+    for (size_t i = 0; i < floats && !in->accumulate; i++)
+        dx[i] = 0;
+    for (size_t plane = 0; plane < s->in_planes; plane++)
+        for (size_t i = 0; i < out->rows; i++)
+            for (size_t j = 0; j < out->columns; j++) {
+                const float *dy = out->dx + place(out, image * s->out_planes + plane, i, j, s->wide);
+                float *d = dx + place(in, plane, i * s->stride, j * s->stride, s->wide);
+                for (size_t k = 0; k < s->wide; k++)
+                    d[k] += dy[k];
+            }
+}
+
+static Status shortcut_forward(Layer *l, const Pass *p)
+{
+    Skip s = skip_of(l);
+    parallel_for(p->threads, p->images, take_image, &s);
+    return OK;
+}
+
+static Status shortcut_backward(Layer *l, const Pass *p)
+{
+    Skip s = skip_of(l);
+    parallel_for(p->threads, p->images, give_image, &s);
+    l->in->accumulate = true;
+    return OK;
+}
+
+static const LayerOps shortcut_layer = {.name = "shortcut", .forward = shortcut_forward, .backward = shortcut_backward};
+
+/* ---- adding these layers to a network ---- */
+
+/* Returns true if v is the output of a relu or sigmoid layer. The backward pass of such a layer reads v, so
+ * no later layer may overwrite v. */
+static bool needed_back(const Builder *b, const Activation *v)
+{
+    for (size_t i = 0; i < b->layers; i++)
+        if (b->layer[i].out == v && (b->layer[i].ops == &relu_layer || b->layer[i].ops == &sigmoid_layer))
+            return true;
+    return false;
+}
+
+static Activation *in_place(Builder *b, const LayerOps *ops, Activation *in)
+{
+    assert(b->status != OK || !needed_back(b, in));
+    build_layer(b, ops, in, in, NULL, 0);
+    return in;
+}
+
+Activation *build_relu(Builder *b, Activation *in)
+{
+    return in_place(b, &relu_layer, in);
+}
+
+Activation *build_sigmoid(Builder *b, Activation *in)
+{
+    return in_place(b, &sigmoid_layer, in);
+}
+
+Activation *build_dropout(Builder *b, Activation *in, double probability)
+{
+    build_layer(b, &dropout_layer, in, in, &(DropoutSettings){probability}, sizeof(DropoutSettings));
+    return in;
+}
+
+static Activation *pool(Builder *b, Activation *in, const LayerOps *ops, size_t size)
+{
+    if (in->rows < size || in->columns < size) {
+        if (b->status == OK)
+            b->status = FAIL(b->err, ERR_USAGE, "%s of %zu on %zux%zu values: the images are too small",
+                             ops->name, size, in->rows, in->columns);
+        return build_nothing(b);
+    }
+    Activation like = *in;
+    like.rows /= size;
+    like.columns /= size;
+    Activation *out = build_activation(b, like);
+    build_layer(b, ops, in, out, &(PoolSettings){size}, sizeof(PoolSettings));
+    return out;
+}
+
+Activation *build_max_pool(Builder *b, Activation *in, size_t size)
+{
+    return pool(b, in, &max_pool_layer, size);
+}
+
+Activation *build_average_pool(Builder *b, Activation *in, size_t size)
+{
+    return pool(b, in, &average_pool_layer, size);
+}
+
+Activation *build_sum(Builder *b, Activation *in, Activation *other)
+{
+    in_place(b, &sum_layer, in);
+    b->layer[b->layers - 1].other = other;
+    return in;
+}
+
+Activation *build_shortcut(Builder *b, Activation *in, size_t channels, size_t stride)
+{
+    Activation like = *in;
+    assert(b->status != OK || (channels >= in->channels && channels % in->lanes == 0));
+    like.channels = channels;
+    like.rows = (in->rows + stride - 1) / stride;
+    like.columns = (in->columns + stride - 1) / stride;
+    Activation *out = build_activation(b, like);
+    build_layer(b, &shortcut_layer, in, out, &(ShortcutSettings){stride}, sizeof(ShortcutSettings));
+    return out;
+}
