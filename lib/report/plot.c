@@ -1,5 +1,7 @@
 /* plot.c -- the list of all kinds of figures, and drawing a figure from files of data. */
 #include "report/plot_figure.h"
+#include "report/report_page.h"
+
 #include "base/outfile.h"
 
 #include <math.h>
@@ -56,28 +58,18 @@ static Status check_data(const PlotKind *kind, const Csv *data, Error *err)
     return OK;
 }
 
-/* Sets *joined to the data with what the kind joins, and checks it. */
-static Status join_data(const PlotKind *kind, const Csv *data, Csv *joined, Arena *a, Error *err)
-{
-    *joined = *data;
-    if (kind->join)
-        TRY(kind->join(joined, a, err));
-    return check_data(kind, joined, err);
-}
-
 /* A figure draws at most this many lines. */
 enum { LINES_MOST = 400 };
 
 static Status make(PlotFigure *f, const PlotKind *kind, const Csv *data, Arena *a, Error *err)
 {
-    Csv joined;
-    TRY(join_data(kind, data, &joined, a, err));
-    TRY(kind->make(f, &joined, a, err));
+    TRY(check_data(kind, data, err));
+    TRY(kind->make(f, data, a, err));
     if (f->count > LINES_MOST) {
         FAIL(err, ERR_CORRUPT, "it has over %d lines: a figure has at most that many", LINES_MOST);
         return error_hint(err, "atomo-bench report RESULT --where selects records");
     }
-    const char *draws = plot_draws(&joined, a);
+    const char *draws = plot_draws(data, a);
     TRY(arena_check(draws, a, err));
     text_addf(&f->caption, "%s%s.", *draws ? "; " : "", draws);
     char *caption = text_done(&f->caption);
@@ -110,6 +102,85 @@ static const char *ending_of(const char *figure)
         if (length > 4 && !strcmp(figure + length - 4, endings[i]))
             return endings[i];
     return NULL;
+}
+
+/* ---- reading results ---- */
+
+char *plot_name(const char *s, Arena *a)
+{
+    char *out = text_copy(a, s);
+    if (out)
+        text_make_printable(out);
+    return out;
+}
+
+Status plot_load(Csv *out, const char *path, Arena *a, Error *err)
+{
+    Stored stored;
+    TRY(stored_load(&stored, path, a, err));
+    if (!stored.whole)
+        return FAIL(err, ERR_CORRUPT, "%s: it has no list of \"results\"", path);
+    if (stored.schema && !result_known(stored.schema))
+        return FAIL(err, ERR_CORRUPT, "%s: its schema, %s, is none of those known here", path, stored.schema);
+    *out = stored.table;
+    static const char *const facts[] = {"repeats", "workers", "seed"};
+    for (size_t i = 0; i < countof(facts); i++) {
+        const Json *fact = json_member(stored.meta, facts[i]);
+        if (!fact || fact->type != JSON_NUMBER || csv_has(out, facts[i]))
+            continue;
+        const char *text = text_format(a, "%.17g", fact->number);
+        TRY(arena_check(text, a, err));
+        TRY(csv_insert(out, out->columns, facts[i], text, a, err));
+    }
+    return OK;
+}
+
+static size_t join_names(const char **name, const Csv *all, const Csv *more)
+{
+    size_t count = all->columns;
+    for (size_t i = 0; i < all->columns; i++)
+        name[i] = all->name[i];
+    for (size_t i = 0; i < more->columns; i++)
+        if (!csv_has(all, more->name[i]))
+            name[count++] = more->name[i];
+    return count;
+}
+
+Status plot_append(Csv *all, const Csv *more, Arena *a, Error *err)
+{
+    Csv out = {.rows = all->rows + more->rows, .name = NEW(a, const char *, all->columns + more->columns)};
+    TRY(arena_check(out.name, a, err));
+    out.columns = join_names(out.name, all, more);
+    out.cell = arena_take(a, out.rows, out.columns * sizeof *out.cell);
+    TRY(arena_check(out.cell, a, err));
+    const char **cell = out.cell;
+    for (size_t row = 0; row < out.rows; row++)
+        for (size_t k = 0; k < out.columns; k++)
+            *cell++ = row < all->rows ? csv_cell(all, row, out.name[k])
+                                      : csv_cell(more, row - all->rows, out.name[k]);
+    *all = out;
+    return OK;
+}
+
+static bool any_is_whole(const Csv *data, const char *column)
+{
+    for (size_t i = 0; i < data->rows; i++)
+        if (!strcmp(csv_cell(data, i, column), "*"))
+            return true;
+    return false;
+}
+
+Status plot_selection(const Csv *data, size_t **row, size_t *count, Arena *a, Error *err)
+{
+    const bool whole = any_is_whole(data, "tensor"), steps = any_is_whole(data, "step");
+    *count = 0;
+    *row = NEW(a, size_t, data->rows);
+    TRY(arena_check(*row, a, err));
+    for (size_t i = 0; i < data->rows; i++)
+        if ((!whole || !strcmp(csv_cell(data, i, "tensor"), "*")) &&
+            (!steps || !strcmp(csv_cell(data, i, "step"), "*")))
+            (*row)[(*count)++] = i;
+    return OK;
 }
 
 /* ---- what stands beside the picture ---- */
@@ -195,8 +266,7 @@ static Status describe(Drawing *d, const char *ending, const char *caption, Aren
         const size_t head = end ? (size_t)(end + 1 - d->data) : 0;
         text_add_bytes(&out, d->data, head);
         text_add(&out, head ? "\n<desc>" : "");
-        for (const char *s = head ? caption : ""; *s; s++)
-            text_add_bytes(&out, *s == '<' ? "&lt;" : *s == '&' ? "&amp;" : s, *s == '<' ? 4 : *s == '&' ? 5 : 1);
+        html_text(&out, head ? caption : "");
         text_add(&out, head ? "</desc>" : "");
         text_add_bytes(&out, d->data + head, d->size - head);
     } else if (!strcmp(ending, ".pdf")) {
@@ -254,10 +324,10 @@ static Status hint_data(const PlotKind *kind, const char *path, Error *err)
 static Status load_all(Csv *all, const PlotKind *kind, const TextList *paths, Arena *a, Error *err)
 {
     for (size_t i = 0; i < paths->count; i++) {
-        Csv one, joined;
+        Csv one;
         if (plot_load(&one, paths->item[i], a, err) != OK)
             return hint_data(kind, paths->item[i], err);
-        if (join_data(kind, &one, &joined, a, err) != OK)
+        if (check_data(kind, &one, err) != OK)
             return error_at(err, "%s", paths->item[i]);
         if (i == 0)
             *all = one;
@@ -288,7 +358,7 @@ Status plot_draw(const PlotJob *job, PlotSaid *said, Arena *a, Error *err)
     if (plot_script(kind, &csv, &look, ending, &f, &script, a, err) != OK)
         return error_at(err, "%s", job->data.item[0]);
     *said = (PlotSaid){text_done(&f.caption), csv.rows};
-    TRY(gnuplot_draw(&drawn, script, ending, job->stopped, a, err));
+    TRY(gnuplot_draw(&drawn, script, job->stopped, a, err));
     TRY(describe(&drawn, ending, said->caption, a, err));
     if (look.data && !is_stdout(job->figure))
         TRY(save_data(job->figure, &f, a, err));
@@ -307,5 +377,5 @@ Status plot_svg(Drawing *out, const PlotKind *kind, const Csv *data, size_t most
     TRY(plot_script(kind, data, &look, ".svg", &f, &script, a, err));
     for (size_t k = 0; k < f.count; k++)
         *points += f.line[k].count;
-    return *points > most ? OK : gnuplot_draw(out, script, ".svg", stopped, a, err);
+    return *points > most ? OK : gnuplot_draw(out, script, stopped, a, err);
 }

@@ -33,8 +33,6 @@ typedef struct {
     /* the choices of --x and of --y, the default first; NULL: this kind has no such option */
     const char *const *against, *const *up;
 
-    /* Called before rows are picked, to join records of several commands; NULL: nothing is joined. */
-    Status (*join)(Csv *data, Arena *a, Error *err);
     /* Fills the figure from data that have all columns with PLOT_NEEDED. */
     Status (*make)(PlotFigure *f, const Csv *data, Arena *a, Error *err);
 } PlotKind;
@@ -101,9 +99,8 @@ typedef struct {
     size_t size;
 } Drawing;
 
-/* Runs a gnuplot script that draws to figure.ENDING in a private directory, and checks that the figure is complete.
- * `ending`: ".pdf", ".svg", ".png" or ".tex". */
-Status gnuplot_draw(Drawing *out, const char *script, const char *ending, PlotStopped stopped, Arena *a, Error *err);
+/* Runs a gnuplot script, and returns what it writes to its standard output. */
+Status gnuplot_draw(Drawing *out, const char *script, PlotStopped stopped, Arena *a, Error *err);
 
 /* Draws a figure of data in memory as SVG, without writing a file. More than `most` points are not drawn: *points is their
  * number, and out->data is NULL. */

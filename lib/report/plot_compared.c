@@ -102,18 +102,6 @@ static Status merge_add(PlotFigure *f, const char *spec, PlotPoint p, bool each,
     return arena_check(line_add(l, p, a), a, err);
 }
 
-static void merge_ticks(PlotFigure *f, const Csv *data)
-{
-    for (size_t i = 0; i < data->rows; i++) {
-        const double p = csv_real(data, i, "workers");
-        size_t k = 0;
-        while (k < f->x.ats && f->x.at[k] != p)
-            k++;
-        if (p > 0 && k == f->x.ats && k < countof(f->x.at))
-            f->x.at[f->x.ats++] = p;
-    }
-}
-
 /* 1/P and 1/P^2, through the largest error of the fewest workers. */
 static Status merge_guides(PlotFigure *f, Arena *a, Error *err)
 {
@@ -165,7 +153,7 @@ static Status merge_make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
     }
     if (!f->count)
         return FAIL(err, ERR_CORRUPT, "no row has both workers and %s", !strcmp(y, "time") ? "decode_each_ms" : !strcmp(y, "error") ? "mean_error" : "bytes");
-    merge_ticks(f, data);
+    axis_numbers_at(&f->x, data, "workers");
     figure_sort(f);
     text_addf(&f->caption, "%s against the number of workers%s%s", said[*y == 't' ? 0 : *y == 'e' ? 1 : 2],
               both ? "; filled: payloads are merged, then decoded once; open, thin: every payload decoded" : "",

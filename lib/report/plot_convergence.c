@@ -3,7 +3,6 @@
  *
  * In the data, a row whose step is not larger than the previous row's, or whose compressor is another, begins a new run. Runs of
  * one compressor with different seeds become one line: at each step the mean, with its standard error. */
-#include "math/pareto.h"
 #include "math/stats.h"
 #include "report/plot_figure.h"
 
@@ -148,26 +147,6 @@ const PlotKind plot_convergence = {
 
 /* ---- budget ---- */
 
-static Status add_best(PlotFigure *f, Arena *a, Error *err)
-{
-    size_t count = 0, k = 0;
-    for (size_t i = 0; i < f->count; i++)
-        count += f->line[i].count;
-    ParetoPoint *p = NEW(a, ParetoPoint, count);
-    TRY(arena_check(p, a, err));
-    for (size_t i = 0; i < f->count; i++)
-        for (size_t j = 0; j < f->line[i].count; j++)
-            p[k++] = (ParetoPoint){.size = f->line[i].point[j].x, .error = (f->y.log ? 1 : -1) * f->line[i].point[j].y};
-    TRY(pareto_mark_exact(p, count, a, err));
-    PlotLine *l = figure_guide(f, LINE_GUIDE, a);
-    TRY(arena_check(l, a, err));
-    for (size_t i = 0; i < count; i++)
-        if (p[i].front)
-            TRY(arena_check(line_add(l, point_at(p[i].size, fabs(p[i].error)), a), a, err));
-    figure_sort(f);
-    return OK;
-}
-
 static Status budget_make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
 {
     Tests t;
@@ -195,9 +174,15 @@ static Status budget_make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
     }
     figure_sort(f);
     f->x.log = most > 8 * least;
-    text_addf(&f->caption, "Last %s against the bytes sent by a worker; dotted: the front%s", f->y.title,
+    text_addf(&f->caption, "Last %s against the bytes sent by a worker; dotted steps: the front%s", f->y.title,
               figure_bars(f) ? "; bars: 95 % intervals" : "");
-    return add_best(f, a, err);
+    PlotPoint *p = NEW(a, PlotPoint, t.count);
+    size_t of = 0;
+    TRY(arena_check(p, a, err));
+    for (size_t k = 0; k < f->count; k++)
+        for (size_t i = 0; i < f->line[k].count; i++)
+            p[of++] = f->line[k].point[i];
+    return figure_front(f, p, of, *f->o->y == 'a' ? -1 : 1, false, a, err);
 }
 
 const PlotKind plot_budget = {

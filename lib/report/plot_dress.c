@@ -5,6 +5,7 @@
 #include "report/plot_figure.h"
 
 #include "compress/spec.h"
+#include "math/pareto.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -75,6 +76,29 @@ void figure_sort(PlotFigure *f)
                 p[to] = p[to - 1];
             p[to] = one;
         }
+}
+
+Status figure_front(PlotFigure *f, const PlotPoint *p, size_t count, double sign, bool solid, Arena *a, Error *err)
+{
+    ParetoPoint *all = NEW(a, ParetoPoint, count);
+    TRY(arena_check(all, a, err));
+    for (size_t i = 0; i < count; i++)
+        all[i] = (ParetoPoint){.size = p[i].x, .error = sign * p[i].y};
+    TRY(pareto_mark_exact(all, count, a, err));
+    PlotLine *l = figure_guide(f, LINE_GUIDE, a);
+    TRY(arena_check(l, a, err));
+    l->look = (Look){"#777777", solid, 0};
+    for (size_t i = 0; i < count; i++)
+        if (all[i].front)
+            TRY(arena_check(line_add(l, point_at(all[i].size, sign * all[i].error), a), a, err));
+    figure_sort(f);
+    const PlotLine corner = *l;
+    l->count = l->room = 0;
+    for (size_t i = 0; i < corner.count; i++) {
+        const PlotPoint *q = &corner.point[i];
+        TRY(arena_check((!i || line_add(l, point_at(q->x, q[-1].y), a)) && line_add(l, *q, a), a, err));
+    }
+    return OK;
 }
 
 bool figure_bars(const PlotFigure *f)
@@ -335,7 +359,19 @@ const char *plot_draws(const Csv *data, Arena *a)
     return text_done(&out);
 }
 
-/* ---- units ---- */
+/* ---- axes ---- */
+
+void axis_numbers_at(PlotAxis *axis, const Csv *data, const char *column)
+{
+    for (size_t i = 0; i < data->rows; i++) {
+        const double v = csv_real(data, i, column);
+        size_t k = 0;
+        while (k < axis->ats && axis->at[k] != v)
+            k++;
+        if (v > 0 && k == axis->ats && k < countof(axis->at))
+            axis->at[axis->ats++] = v;
+    }
+}
 
 double time_unit(PlotAxis *axis, double ms, const char *what, Arena *a)
 {

@@ -2,14 +2,31 @@
 #ifndef ATOMO_PLOT_FIGURE_H
 #define ATOMO_PLOT_FIGURE_H
 
+#include "compress/compressor.h"
 #include "report/plot.h"
-#include "report/plot_look.h"
+
+/* ---- the looks of codecs: colour, mark and dashes ---- */
+
+typedef CodecLook Look;
+
+/* Returns `spec` without its rate, the name of a series of points: "ef:decay=0.9+qsgd" for
+ * "ef:decay=0.9+qsgd:bits=2". Sets *rate to the value of the rate, or to "none" if the codec has no rate. A
+ * text that is not a spec is returned unchanged. NULL: out of memory. */
+char *plot_series(const char *spec, const char **rate, Arena *a);
+
+/* Returns the look of a spec's last codec. A text that is not a spec has a fixed look, too. */
+Look plot_look(const char *spec, Arena *a);
+
+/* Returns a look for each spec, whatever their order: different lines get different looks, as long as at most 30 have the same
+ * hue. NULL: out of memory. */
+Look *plot_looks(const char *const *spec, size_t count, Arena *a);
+
+/* ---- lines, axes, bars ---- */
 
 typedef struct {
     double x, y;
     double low, high; /* the ends of its bar, or of the band there; NaN: none */
     const char *rate; /* "k=3"; NULL: none */
-    bool front;       /* on a front of --front */
 } PlotPoint;
 
 typedef enum {
@@ -50,7 +67,8 @@ enum { BAR_PARTS = 4 };
 extern const char *const bar_part_names[BAR_PARTS]; /* "compute", ... */
 typedef struct {
     const char *name, *tag; /* the codec; the number of workers */
-    double part[BAR_PARTS], total, half, measured, payload;
+    double workers, part[BAR_PARTS], total, half, payload;
+    double rank; /* bars are in the order of rank, name and workers */
 } PlotBar;
 
 typedef enum { SHAPE_LINES, SHAPE_BARS, SHAPE_ROWS, SHAPE_HEAT } PlotShape;
@@ -92,6 +110,9 @@ static inline PlotPoint point_with(double x, double y, double se)
 }
 /* Sorts the points of each line by x; the sort is stable. */
 void figure_sort(PlotFigure *f);
+/* Adds the front of the points as steps: those that no other one beats in x and in y (sign 1: a small y is good; -1: a large
+ * one). It is solid or dotted. */
+Status figure_front(PlotFigure *f, const PlotPoint *p, size_t count, double sign, bool solid, Arena *a, Error *err);
 bool figure_bars(const PlotFigure *f); /* true: a point has a bar */
 
 /* Gives lines their labels and looks, and applies --only, --order, --highlight, --label and --color. */
@@ -108,6 +129,8 @@ char *plot_name(const char *s, Arena *a);
 
 /* Lays the figure out and returns the gnuplot script that draws it. */
 Status plot_layout(PlotFigure *f, const char *ending, char **script, Arena *a, Error *err);
+/* Puts numbers on the axis at the different values of a column. */
+void axis_numbers_at(PlotAxis *axis, const Csv *data, const char *column);
 /* Returns the unit of a time axis whose largest value is `ms`: 1, or 1000 for seconds, and sets the title. */
 double time_unit(PlotAxis *axis, double ms, const char *what, Arena *a);
 /* Of sizes up to `bytes`: 1, 1e3, 1e6 or 1e9, with its name. */

@@ -2,7 +2,7 @@
  *
  * The last codec of a spec, whatever its wrappers and keys, gives the colour (Compressor.look). Of the specs of one codec
  * in a figure the shortest has the codec's mark and dashes, too; the others take the next pairs that are free. */
-#include "report/plot_look.h"
+#include "report/plot_figure.h"
 
 #include "compress/spec.h"
 
@@ -56,102 +56,68 @@ Look plot_look(const char *name, Arena *a)
     return codec && codec->ops->look.colour ? codec->ops->look : look_of_text(name);
 }
 
-/* True if a line of the list has this mark and these dashes, whatever its colour or in the colour of `look`. */
-static bool is_taken(const LookList *l, const Look *look, bool any_colour)
+/* True if one of the looks has this mark and these dashes, whatever its colour or in the colour of `look`. */
+static bool is_taken(const Look *used, size_t count, const Look *look, bool any_colour)
 {
-    for (size_t i = 0; i < l->count; i++)
-        if (l->look[i].mark == look->mark && l->look[i].dash == look->dash &&
-            (any_colour || !strcmp(l->look[i].colour, look->colour)))
+    for (size_t i = 0; i < count; i++)
+        if (used[i].mark == look->mark && used[i].dash == look->dash && (any_colour || !strcmp(used[i].colour, look->colour)))
             return true;
     return false;
 }
 
 /* Returns the codec's own look if no line has it, else the next pair of mark and dashes that no line has, or no line of
  * this colour. */
-static Look free_look(const LookList *l, Look own)
+static Look free_look(const Look *used, size_t count, Look own)
 {
-    if (!is_taken(l, &own, false))
+    if (!is_taken(used, count, &own, false))
         return own;
     for (int k = 1; k < 2 * PAIRS; k++) {
         const Look next = {own.colour, (own.mark + k) % MARKS, (own.dash + k) % DASHES};
-        if (!is_taken(l, &next, k < PAIRS))
+        if (!is_taken(used, count, &next, k < PAIRS))
             return next;
     }
     return own;
 }
 
-/* Doubles the list's room if it is full. */
-static bool make_room(LookList *l, Arena *a)
-{
-    if (l->count < l->room)
-        return true;
-    const size_t room = l->room ? 2 * l->room : 16;
-    char **spec = NEW(a, char *, room);
-    Look *look = NEW(a, Look, room);
-    if (!spec || !look)
-        return false;
-    for (size_t i = 0; i < l->count; i++) {
-        spec[i] = l->spec[i];
-        look[i] = l->look[i];
-    }
-    l->spec = spec;
-    l->look = look;
-    l->room = room;
-    return true;
-}
-
-static const Look *find(const LookList *l, const char *name)
-{
-    for (size_t i = 0; i < l->count; i++)
-        if (!strcmp(l->spec[i], name))
-            return &l->look[i];
-    return NULL;
-}
-
-const Look *plot_look_in(const LookList *l, const char *spec)
-{
-    Arena *a = arena_open(0);
-    const char *name = canonical(spec, a);
-    const Look *look = name ? find(l, name) : NULL;
-    arena_close(a);
-    return look;
-}
+/* A line whose look is sought: its canonical name, and its place in the figure. */
+typedef struct {
+    const char *name;
+    size_t at;
+    bool done;
+} Seeker;
 
 static int shortest_first(const void *x, const void *y)
 {
-    const char *a = *(const char *const *)x, *b = *(const char *const *)y;
-    const size_t m = strlen(a), n = strlen(b);
-    return m == n ? strcmp(a, b) : m < n ? -1 : 1;
-}
-
-bool plot_looks_add(LookList *l, const char *const *spec, size_t count, Arena *a)
-{
-    const char **sorted = NEW(a, const char *, count);
-    if (!sorted || !count)
-        return sorted;
-    for (size_t i = 0; i < count; i++)
-        if (!(sorted[i] = canonical(spec[i], a)))
-            return false;
-    qsort(sorted, count, sizeof *sorted, shortest_first);
-    for (size_t i = 0; i < 2 * count; i++) { /* first those that have their own looks */
-        const char *name = sorted[i % count];
-        const Look own = plot_look(name, a), look = free_look(l, own);
-        if (find(l, name) || (i < count && is_taken(l, &own, false)))
-            continue;
-        if (!make_room(l, a) || !(l->spec[l->count] = text_copy(a, name)))
-            return false;
-        l->look[l->count++] = look;
-    }
-    return true;
+    const Seeker *a = x, *b = y;
+    const size_t m = strlen(a->name), n = strlen(b->name);
+    return m == n ? strcmp(a->name, b->name) : m < n ? -1 : 1;
 }
 
 Look *plot_looks(const char *const *spec, size_t count, Arena *a)
 {
-    LookList list = {0};
-    Look *look = NEW(a, Look, count);
-    if (!look || !plot_looks_add(&list, spec, count, a))
+    Look *look = NEW(a, Look, count + 1), *used = NEW(a, Look, count + 1);
+    Seeker *line = NEW_ZERO(a, Seeker, count + 1);
+    size_t uses = 0;
+    if (!look || !used || !line)
         return NULL;
-    for (size_t i = 0; i < count; i++)
-        look[i] = *plot_look_in(&list, spec[i]);
+    for (size_t i = 0; i < count; i++) {
+        line[i] = (Seeker){.name = canonical(spec[i], a), .at = i};
+        if (!line[i].name)
+            return NULL;
+    }
+    qsort(line, count, sizeof *line, shortest_first);
+    for (int pass = 0; pass < 2; pass++) /* first those that have their own looks */
+        for (size_t i = 0; i < count; i++) {
+            const Look own = plot_look(line[i].name, a);
+            if (i && !strcmp(line[i].name, line[i - 1].name)) {
+                look[line[i].at] = look[line[i - 1].at];
+                continue;
+            }
+            if (line[i].done || (pass == 0 && is_taken(used, uses, &own, false)))
+                continue;
+            look[line[i].at] = used[uses] = free_look(used, uses, own);
+            uses++;
+            line[i].done = true;
+        }
     return look;
 }

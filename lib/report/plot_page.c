@@ -1,6 +1,6 @@
-/* plot_page.c -- writes a page as a gnuplot script (plot_page.h). gnuplot sees one plot without axes whose coordinates are
+/* plot_page.c -- writes a page as a gnuplot script (plot_layout.h). gnuplot sees one plot without axes whose coordinates are
  * inches, so every terminal draws the same page. */
-#include "report/plot_page.h"
+#include "report/plot_layout.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -217,9 +217,9 @@ char *page_script(Page *p)
                             ".svg needs no more than gnuplot itself'\n  exit status 1\n}\n", needs[i][1], needs[i][1]);
     text_add(&out, "set encoding utf8\n");
     add_terminal(p, &out);
-    text_addf(&out, "\nset output 'figure%s'\nunset border; unset tics; unset key\nset lmargin at screen 0; set rmargin at screen 1\n"
+    text_addf(&out, "\nunset border; unset tics; unset key\nset lmargin at screen 0; set rmargin at screen 1\n"
                     "set bmargin at screen 0; set tmargin at screen 1\nset xrange [0:%.4f]; set yrange [0:%.4f]\n",
-              p->ending, p->wide, p->tall);
+              p->wide, p->tall);
     const char *blocks = text_done(&p->blocks), *labels = text_done(&p->labels), *plot = text_done(&p->plot);
     if (!blocks || !labels || !plot)
         return NULL;

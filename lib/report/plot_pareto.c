@@ -1,6 +1,5 @@
 /* plot_pareto.c -- the figure of size, or time, against error: a line for each codec, over its rates. */
 #include "compress/spec.h"
-#include "math/pareto.h"
 #include "math/stats.h"
 #include "report/plot_figure.h"
 
@@ -140,30 +139,13 @@ static bool is_noise(const PlotLine *l, const Found *found)
 
 static Status add_front(PlotFigure *f, const Found *found, size_t count, bool biased, Arena *a, Error *err)
 {
-    ParetoPoint *p = NEW(a, ParetoPoint, count);
+    PlotPoint *p = NEW(a, PlotPoint, count);
     size_t of = 0;
     TRY(arena_check(p, a, err));
     for (size_t i = 0; i < count; i++)
         if (found[i].biased == biased && !found[i].left_out)
-            p[of++] = (ParetoPoint){.size = found[i].p.x, .error = found[i].p.y};
-    TRY(pareto_mark_exact(p, of, a, err));
-    PlotLine *l = figure_guide(f, LINE_GUIDE, a);
-    TRY(arena_check(l, a, err));
-    l->look.colour = "#999999";
-    l->look.mark = !biased; /* solid: unbiased */
-    for (size_t i = 0; i < of; i++)
-        if (p[i].front)
-            TRY(arena_check(line_add(l, point_at(p[i].size, p[i].error), a), a, err));
-    figure_sort(f);
-    PlotLine steps = *l;
-    steps.count = steps.room = 0;
-    for (size_t i = 0; i < l->count; i++) {
-        if (i)
-            TRY(arena_check(line_add(&steps, point_at(l->point[i].x, l->point[i - 1].y), a), a, err));
-        TRY(arena_check(line_add(&steps, l->point[i], a), a, err));
-    }
-    *l = steps;
-    return OK;
+            p[of++] = found[i].p;
+    return figure_front(f, p, of, 1, !biased, a, err);
 }
 
 /* The least error at b bits an element on Gaussian data, 4^-b, and that of unbiased codecs, 1 / (4^b - 1). */

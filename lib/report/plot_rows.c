@@ -66,7 +66,7 @@ static void find_cut(const PlotFigure *f, Bars *b, double *most)
     *most = 0;
     for (size_t i = 0; i < f->bars; i++) {
         least = fmin(least, f->bar[i].part[0]);
-        *most = fmax(*most, fmax(f->bar[i].total + f->bar[i].half, f->bar[i].measured > 0 ? f->bar[i].measured : 0));
+        *most = fmax(*most, f->bar[i].total + f->bar[i].half);
     }
     b->cut = least > 0.6 * *most && !f->o->xlim ? least - 0.25 * (*most - least) : 0;
     b->cut_from = b->cut > 0 ? 0.12 * (*most - b->cut) : INFINITY;
@@ -118,8 +118,6 @@ static void draw_bar(Layout *l, const Bars *b, const PlotBar *bar, double y, dou
     const double ends[] = {bar_x(b, bar->total - bar->half), bar_x(b, bar->total + bar->half)};
     if (bar->half > 0 && ends[1] - ends[0] > 0.01)
         page_line(&l->page, ends, (double[]){y, y}, 2, (Stroke){INK, 0.6, 0});
-    if (bar->measured > 0)
-        page_marks(&l->page, &(double){bar_x(b, bar->measured)}, &y, 1, 3, false, 0.5, INK);
 }
 
 static void draw_parts_key(Layout *l, double left, double right, double y)

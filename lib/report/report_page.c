@@ -16,7 +16,6 @@ typedef struct {
     bool *used;     /* for each field: true if a column on the page shows it */
     bool asked;     /* true: the page has looked for gnuplot */
     Error gnuplot;  /* why gnuplot cannot draw figures; OK: gnuplot works */
-    LookList looks; /* of all specs on the page */
     OutFile out;
     Arena *a;
     Error *err;
@@ -196,9 +195,7 @@ static Status put_records(Part *p)
                            .file = p->e->name,
                            .kind = p->e->kind->name,
                            .command = command && command->type == JSON_TEXT ? command->text : NULL,
-                           .rows = rows,
-                           .looks = &p->page->looks,
-                           .looks_keep = p->page->a};
+                           .rows = rows};
     page_data(p->out, &data, p->a);
     return OK;
 }

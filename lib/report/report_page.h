@@ -8,7 +8,6 @@
 #include "report/fields.h"
 #include "base/csv.h"
 #include "base/text.h"
-#include "report/plot_look.h"
 
 typedef struct {
     const char *folder, *path; /* folder of the results; path of the page to write */
@@ -93,8 +92,6 @@ typedef struct {
     const char *kind;    /* the result's kind, such as "compare" */
     const char *command; /* the command line; NULL: unknown */
     const Csv *rows;
-    LookList *looks;   /* the looks of all specs on the page */
-    Arena *looks_keep; /* memory for them, which lasts as long as the page */
 } PageData;
 
 /* Appends a <script type="application/json" class="data"> element:
