@@ -32,30 +32,14 @@ static Status refuse_kind(const char *name, Error *err)
     return error_hint(err, "atomo-bench plot --help lists the kinds");
 }
 
-static Status check_column(const PlotColumn *column, const Csv *data, Error *err)
-{
-    for (size_t row = 0; row < data->rows && column->use & PLOT_NUMBER; row++) {
-        const char *cell = csv_cell(data, row, column->name);
-        if (!*cell || isfinite(csv_real(data, row, column->name)))
-            continue;
-        FAIL(err, ERR_CORRUPT, "record %zu: %s is \"%.40s\": want a number", row + 1, column->name, cell);
-        return error_hint(err, "leave the cell empty where there is no number");
-    }
-    return OK;
-}
-
 static Status check_data(const PlotKind *kind, const Csv *data, Error *err)
 {
-    for (const PlotColumn *c = kind->columns; c->name; c++)
-        if (c->use & PLOT_NEEDED && data->columns && !csv_has(data, c->name)) {
-            FAIL(err, ERR_CORRUPT, "it has no column \"%s\"", c->name);
+    for (const char *const *c = kind->columns; *c; c++)
+        if (data->columns && !csv_has(data, *c)) {
+            FAIL(err, ERR_CORRUPT, "it has no column \"%s\"", *c);
             return error_hint(err, "%s draws what %s", kind->name, kind->source);
         }
-    if (!data->rows)
-        return FAIL(err, ERR_CORRUPT, "the result has no rows");
-    for (const PlotColumn *c = kind->columns; c->name; c++)
-        TRY(check_column(c, data, err));
-    return OK;
+    return data->rows ? OK : FAIL(err, ERR_CORRUPT, "the result has no rows");
 }
 
 /* A figure draws at most this many lines. */
@@ -112,6 +96,12 @@ char *plot_name(const char *s, Arena *a)
     if (out)
         text_make_printable(out);
     return out;
+}
+
+double plot_real(const Csv *data, size_t row, const char *column)
+{
+    const double v = csv_real(data, row, column);
+    return isfinite(v) ? v : NAN;
 }
 
 Status plot_load(Csv *out, const char *path, Arena *a, Error *err)
@@ -309,24 +299,11 @@ static Status check_options(const PlotKind *kind, PlotOptions *o, Error *err)
     return o->last >= 0 && o->last <= 1 ? OK : FAIL(err, ERR_USAGE, "--last %g: want a share from 0 to 1", o->last);
 }
 
-/* Hint for a file of gradients: the command that makes the figure's data from it. Keeps other hints. */
-static Status hint_data(const PlotKind *kind, const char *path, Error *err)
-{
-    static const char gradients[] = "atomo-bench "; /* only a file of gradients has a hint that begins so */
-    if (strncmp(err->hint, gradients, strlen(gradients)) != 0)
-        return err->status;
-    if (!kind->of_gradients)
-        return error_hint(err, "%s draws what %s", kind->name, kind->source);
-    return error_hint(err, "atomo-bench %s %.150s -o result.csv, then plot %s result.csv", kind->of_gradients,
-                      strcmp(path, "-") ? path : "FILE", kind->name);
-}
-
 static Status load_all(Csv *all, const PlotKind *kind, const TextList *paths, Arena *a, Error *err)
 {
     for (size_t i = 0; i < paths->count; i++) {
         Csv one;
-        if (plot_load(&one, paths->item[i], a, err) != OK)
-            return hint_data(kind, paths->item[i], err);
+        TRY(plot_load(&one, paths->item[i], a, err));
         if (check_data(kind, &one, err) != OK)
             return error_at(err, "%s", paths->item[i]);
         if (i == 0)

@@ -8,16 +8,6 @@
 #include "base/csv.h"
 #include "report/report.h"
 
-/* A column that a kind of figure reads from the data. */
-typedef struct {
-    const char *name;
-    unsigned use; /* the bits below */
-} PlotColumn;
-enum {
-    PLOT_NEEDED = 1, /* the data must have the column */
-    PLOT_NUMBER = 2, /* its cells must be empty or numbers */
-};
-
 typedef struct PlotFigure PlotFigure;
 
 typedef struct {
@@ -25,15 +15,12 @@ typedef struct {
     const char *brief; /* for --help */
     /* for messages, the command that writes the data: "atomo-bench merge writes with -o FILE.csv" */
     const char *source;
-    /* the command of atomo-bench, with its options, that makes such data from a file of gradients: "inspect --spectrum";
-     * NULL: none does */
-    const char *of_gradients;
-    const PlotColumn *columns; /* ends in {0} */
-    bool of_tensors;           /* its lines are tensors, not codecs */
+    const char *const *columns; /* those that the data must have; ends in NULL */
+    bool of_tensors;            /* its lines are tensors, not codecs */
     /* the choices of --x and of --y, the default first; NULL: this kind has no such option */
     const char *const *against, *const *up;
 
-    /* Fills the figure from data that have all columns with PLOT_NEEDED. */
+    /* Fills the figure from data that have all columns. */
     Status (*make)(PlotFigure *f, const Csv *data, Arena *a, Error *err);
 } PlotKind;
 

@@ -7,12 +7,7 @@
 
 /* ---- errors ---- */
 
-static const PlotColumn errors_columns[] = {
-    {"elem_error", PLOT_NEEDED | PLOT_NUMBER},       {"elem_error_big", PLOT_NEEDED | PLOT_NUMBER},
-    {"elem_error_small", PLOT_NEEDED | PLOT_NUMBER}, {"elem_error_big_se", PLOT_NUMBER},
-    {"elem_error_small_se", PLOT_NUMBER},            {"compressor", PLOT_NEEDED},
-    {0},
-};
+static const char *const errors_columns[] = {"elem_error", "elem_error_big", "elem_error_small", "compressor", NULL};
 
 /* Errors above this are of codecs without a scale, whose elements are not near those of the gradient. */
 enum { NO_SCALE = 1000 };
@@ -27,7 +22,7 @@ static Status errors_make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
     f->y = (PlotAxis){.title = ""};
     text_add(&f->caption, "Relative errors of elements; filled: the largest 5 %, open: all others");
     for (size_t i = 0; i < of; i++) {
-        const double big = csv_real(data, row[i], "elem_error_big"), small = csv_real(data, row[i], "elem_error_small");
+        const double big = plot_real(data, row[i], "elem_error_big"), small = plot_real(data, row[i], "elem_error_small");
         const char *spec = csv_cell(data, row[i], "compressor");
         if (isnan(big) && isnan(small))
             continue;
@@ -36,8 +31,8 @@ static Status errors_make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
             continue;
         }
         PlotLine *l = figure_line(f, spec, a);
-        TRY(arena_check(l && line_add(l, point_with(0, big, csv_real(data, row[i], "elem_error_big_se")), a) &&
-                            line_add(l, point_with(1, small, csv_real(data, row[i], "elem_error_small_se")), a),
+        TRY(arena_check(l && line_add(l, point_with(0, big, plot_real(data, row[i], "elem_error_big_se")), a) &&
+                            line_add(l, point_with(1, small, plot_real(data, row[i], "elem_error_small_se")), a),
                         a, err));
     }
     if (figure_bars(f))
@@ -49,20 +44,13 @@ const PlotKind plot_errors = {
     .name = "errors",
     .brief = "errors of elements beside their size, from compare's CSV or JSON: of the largest 5 % and of all others",
     .source = "atomo-bench compare writes with -o FILE.csv",
-    .of_gradients = "compare",
     .columns = errors_columns,
     .make = errors_make,
 };
 
 /* ---- merge ---- */
 
-static const PlotColumn merge_columns[] = {
-    {"workers", PLOT_NEEDED | PLOT_NUMBER}, {"merge_ms", PLOT_NUMBER},    {"decode_ms", PLOT_NUMBER},
-    {"decode_each_ms", PLOT_NUMBER},        {"merge_ms_se", PLOT_NUMBER}, {"decode_ms_se", PLOT_NUMBER},
-    {"decode_each_ms_se", PLOT_NUMBER},     {"mean_error", PLOT_NUMBER},  {"mean_error_se", PLOT_NUMBER},
-    {"bytes_merged", PLOT_NUMBER},          {"bytes_up", PLOT_NUMBER},       {"compressor", PLOT_NEEDED},
-    {0},
-};
+static const char *const merge_columns[] = {"workers", "compressor", NULL};
 static const char *const merge_up[] = {"time", "error", "bytes", NULL};
 
 /* What a row has on the y axis: as it is merged, and with every payload decoded. */
@@ -73,12 +61,12 @@ typedef struct {
 static MergeRow merge_row(const Csv *data, size_t row, const char *y)
 {
     if (!strcmp(y, "error"))
-        return (MergeRow){csv_real(data, row, "mean_error"), csv_real(data, row, "mean_error_se"), NAN, NAN};
+        return (MergeRow){plot_real(data, row, "mean_error"), plot_real(data, row, "mean_error_se"), NAN, NAN};
     if (!strcmp(y, "bytes"))
-        return (MergeRow){csv_real(data, row, "bytes_merged"), NAN, csv_real(data, row, "workers") * csv_real(data, row, "bytes_up"), NAN};
-    return (MergeRow){csv_real(data, row, "merge_ms") + csv_real(data, row, "decode_ms"),
-                      hypot(csv_real(data, row, "merge_ms_se"), csv_real(data, row, "decode_ms_se")),
-                      csv_real(data, row, "decode_each_ms"), csv_real(data, row, "decode_each_ms_se")};
+        return (MergeRow){plot_real(data, row, "bytes_merged"), NAN, plot_real(data, row, "workers") * plot_real(data, row, "bytes_up"), NAN};
+    return (MergeRow){plot_real(data, row, "merge_ms") + plot_real(data, row, "decode_ms"),
+                      hypot(plot_real(data, row, "merge_ms_se"), plot_real(data, row, "decode_ms_se")),
+                      plot_real(data, row, "decode_each_ms"), plot_real(data, row, "decode_each_ms_se")};
 }
 
 /* Adds a point to the line of a codec: its merged payloads, or behind that line, every payload decoded. */
@@ -143,7 +131,7 @@ static Status merge_make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
     bool both = false;
     for (size_t i = 0; i < of; i++) {
         const MergeRow r = merge_row(data, row[i], y);
-        const double workers = csv_real(data, row[i], "workers");
+        const double workers = plot_real(data, row[i], "workers");
         const char *spec = csv_cell(data, row[i], "compressor");
         if (r.merged > 0 && workers > 0)
             TRY(merge_add(f, spec, point_with(workers, r.merged / unit, r.merged_se / unit), false, a, err));
@@ -167,7 +155,6 @@ const PlotKind plot_merge = {
              "decoded once, and every one decoded, against the number of workers; with --y error the error "
              "of the mean (--front adds 1/P and 1/P^2), with --y bytes the size",
     .source = "atomo-bench merge writes with -o FILE.csv",
-    .of_gradients = "merge",
     .columns = merge_columns,
     .up = merge_up,
     .make = merge_make,
@@ -175,13 +162,7 @@ const PlotKind plot_merge = {
 
 /* ---- heat ---- */
 
-static const PlotColumn heat_columns[] = {
-    {"tensor", PLOT_NEEDED},
-    {"relative_error", PLOT_NEEDED | PLOT_NUMBER},
-    {"bits_per_element", PLOT_NEEDED | PLOT_NUMBER},
-    {"compressor", PLOT_NEEDED},
-    {0},
-};
+static const char *const heat_columns[] = {"tensor", "relative_error", "bits_per_element", "compressor", NULL};
 static const char *const heat_up[] = {"error", "bits", NULL};
 
 /* Returns the number of the tensor, a new one at its first call. */
@@ -206,7 +187,7 @@ static Status heat_make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
     TRY(arena_check(f->tensor, a, err));
     for (size_t i = 0; i < data->rows; i++) {
         const char *tensor = csv_cell(data, i, "tensor");
-        const double v = csv_real(data, i, bits ? "bits_per_element" : "relative_error");
+        const double v = plot_real(data, i, bits ? "bits_per_element" : "relative_error");
         if (!strcmp(tensor, "*") || !(v >= 0))
             continue;
         PlotLine *l = figure_line(f, csv_cell(data, i, "compressor"), a);
@@ -228,7 +209,6 @@ const PlotKind plot_heat = {
     .name = "heat",
     .brief = "tensors against codecs, from compare's CSV or JSON: the relative error as a colour, or with --y bits the size",
     .source = "atomo-bench compare writes with -o FILE.csv",
-    .of_gradients = "compare",
     .columns = heat_columns,
     .up = heat_up,
     .make = heat_make,

@@ -9,10 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-static const PlotColumn columns[] = {
-    {"step", PLOT_NEEDED | PLOT_NUMBER},  {"sim_seconds", PLOT_NUMBER}, {"wall_seconds", PLOT_NUMBER}, {"bytes_up", PLOT_NUMBER},
-    {"test_accuracy", PLOT_NEEDED | PLOT_NUMBER}, {"loss", PLOT_NUMBER}, {"compressor", PLOT_NEEDED},   {0},
-};
+static const char *const columns[] = {"step", "test_accuracy", "compressor", NULL};
 static const char *const against[] = {"time", "step", "bytes", "wall", NULL}, *const up[] = {"accuracy", "error", "loss", NULL};
 
 /* A test at one step, over the runs of a compressor. */
@@ -28,15 +25,23 @@ typedef struct {
     double most_bytes;
 } Tests;
 
-static double x_of(const Csv *data, size_t row, const char *x, double sent)
-{
-    return !strcmp(x, "bytes") ? sent : csv_real(data, row, !strcmp(x, "step") ? "step" : !strcmp(x, "wall") ? "wall_seconds" : "sim_seconds");
-}
+/* What is on the axes, and the column that has it. */
+typedef struct {
+    const char *name, *column, *title;
+} Axis;
+static const Axis across[] = {{"time", "sim_seconds", "simulated time, s"},
+                              {"step", "step", "step"},
+                              {"bytes", NULL, "sent by a worker, "},
+                              {"wall", "wall_seconds", "wall-clock time, s"}},
+                  upwards[] = {{"accuracy", "test_accuracy", "test accuracy"},
+                               {"error", "test_accuracy", "test error"},
+                               {"loss", "loss", "training loss"}};
 
-static double y_of(const Csv *data, size_t row, const char *y)
+static const Axis *axis_of(const Axis *known, const char *name)
 {
-    const double accuracy = csv_real(data, row, "test_accuracy");
-    return !strcmp(y, "loss") ? csv_real(data, row, "loss") : !strcmp(y, "error") ? 1 - accuracy : accuracy;
+    while (strcmp(known->name, name) != 0)
+        known++;
+    return known;
 }
 
 /* Returns the test of this compressor and step, a new one at its first run. `guess`: the one before it. */
@@ -55,11 +60,12 @@ static Test *find_test(Tests *t, const char *compressor, double step, size_t gue
 static Status read_tests(Tests *t, const Csv *data, const char *x, const char *y, Arena *a, Error *err)
 {
     const char *compressor = "";
+    const Axis *axis = axis_of(across, x), *up_axis = axis_of(upwards, y);
     double last = 0, sent = 0;
     *t = (Tests){.test = NEW(a, Test, data->rows + 1)};
     TRY(arena_check(t->test, a, err));
     for (size_t row = 0, at = 0; row < data->rows; row++) {
-        const double step = csv_real(data, row, "step"), v = y_of(data, row, y);
+        const double step = plot_real(data, row, "step"), read = plot_real(data, row, up_axis->column), v = *y == 'e' ? 1 - read : read;
         const char *name = csv_cell(data, row, "compressor");
         if (!strcmp(csv_cell(data, row, "record"), "summary") || isnan(step))
             continue;
@@ -67,8 +73,8 @@ static Status read_tests(Tests *t, const Csv *data, const char *x, const char *y
             sent = 0;
         compressor = name;
         last = step;
-        sent += csv_real(data, row, "bytes_up") > 0 ? csv_real(data, row, "bytes_up") : 0;
-        const double place = x_of(data, row, x, sent);
+        sent += plot_real(data, row, "bytes_up") > 0 ? plot_real(data, row, "bytes_up") : 0;
+        const double place = axis->column ? plot_real(data, row, axis->column) : sent;
         if (isnan(v) || isnan(place))
             continue;
         t->most_bytes = fmax(t->most_bytes, sent);
@@ -77,7 +83,7 @@ static Status read_tests(Tests *t, const Csv *data, const char *x, const char *y
         moments_add(&one->y, v);
         one->x += (place - one->x) / (double)one->y.n;
     }
-    return t->count ? OK : FAIL(err, ERR_CORRUPT, "no row has both step and %s", !strcmp(y, "loss") ? "loss" : "test_accuracy");
+    return t->count ? OK : FAIL(err, ERR_CORRUPT, "no row has both step and %s", up_axis->column);
 }
 
 /* Half the 95 % interval of a mean over runs; 0 of one run. */
@@ -86,14 +92,14 @@ static double interval(const Test *t)
     return t->y.n < 2 ? 0 : t_quantile(0.05, (double)t->y.n - 1) * sqrt(moments_variance(&t->y) / (double)t->y.n);
 }
 
-static void title_axes(PlotFigure *f, double most_bytes, double *unit)
+static Status title_axes(PlotFigure *f, const char *x, double most_bytes, double *unit, Arena *a, Error *err)
 {
-    const char *x = *f->o->x ? f->o->x : "bytes", *y = f->o->y, *bytes;
-    *unit = !strcmp(x, "bytes") ? byte_unit(most_bytes, &bytes) : 1;
-    const char *sent = *unit == 1 ? "sent by a worker, B" : *unit == 1e3 ? "sent by a worker, kB" : *unit == 1e6 ? "sent by a worker, MB" : "sent by a worker, GB";
-    f->x = (PlotAxis){.title = !strcmp(x, "bytes") ? sent : !strcmp(x, "step") ? "step" : !strcmp(x, "wall") ? "wall-clock time, s" : "simulated time, s",
-                      .from_zero = true};
-    f->y = (PlotAxis){.title = !strcmp(y, "loss") ? "training loss" : !strcmp(y, "error") ? "test error" : "test accuracy", .log = *y != 'a'};
+    const Axis *axis = axis_of(across, x);
+    const char *bytes = "";
+    *unit = axis->column ? 1 : byte_unit(most_bytes, &bytes);
+    f->x = (PlotAxis){.title = text_format(a, "%s%s", axis->title, bytes), .from_zero = true};
+    f->y = (PlotAxis){.title = axis_of(upwards, f->o->y)->title, .log = *f->o->y != 'a'};
+    return arena_check(f->x.title, a, err);
 }
 
 static Status make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
@@ -102,7 +108,7 @@ static Status make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
     double unit, shortest = INFINITY, longest = 0;
     size_t runs = 0;
     TRY(read_tests(&t, data, f->o->x, f->o->y, a, err));
-    title_axes(f, t.most_bytes, &unit);
+    TRY(title_axes(f, f->o->x, t.most_bytes, &unit, a, err));
     for (size_t i = 0; i < t.count; i++) {
         const Test *one = &t.test[i];
         PlotLine *l = figure_line(f, one->compressor, a);
@@ -152,7 +158,7 @@ static Status budget_make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
     Tests t;
     double unit, least = INFINITY, most = 0;
     TRY(read_tests(&t, data, "bytes", f->o->y, a, err));
-    title_axes(f, t.most_bytes, &unit);
+    TRY(title_axes(f, "bytes", t.most_bytes, &unit, a, err));
     f->x.from_zero = false;
     for (size_t i = 0; i < t.count; i++) {
         const Test *one = &t.test[i];

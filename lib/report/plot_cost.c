@@ -7,16 +7,9 @@
 
 /* ---- bars ---- */
 
-static const PlotColumn columns[] = {
-    {"workers", PLOT_NEEDED | PLOT_NUMBER},   {"compute_ms", PLOT_NEEDED | PLOT_NUMBER}, {"encode_ms", PLOT_NEEDED | PLOT_NUMBER},
-    {"comm_ms", PLOT_NEEDED | PLOT_NUMBER},   {"decode_ms", PLOT_NEEDED | PLOT_NUMBER},  {"total_ms", PLOT_NEEDED | PLOT_NUMBER},
-    {"bytes_up", PLOT_NEEDED | PLOT_NUMBER},  {"total_ms_se", PLOT_NUMBER},              {"compressor", PLOT_NEEDED},
-    {0},
-};
-static const PlotColumn limit_columns[] = {
-    {"workers", PLOT_NEEDED | PLOT_NUMBER}, {"break_even_gbps", PLOT_NEEDED | PLOT_NUMBER}, {"break_even_gbps_se", PLOT_NUMBER},
-    {"pays", PLOT_NEEDED},                  {"compressor", PLOT_NEEDED},                    {0},
-};
+static const char *const columns[] = {"workers", "compute_ms", "encode_ms", "comm_ms", "decode_ms",
+    "total_ms", "bytes_up", "compressor", NULL};
+static const char *const limit_columns[] = {"workers", "break_even_gbps", "pays", "compressor", NULL};
 
 /* True if two rows with equal compressor, number of workers and link differ in `column`, which may be the link. */
 static bool several(const Csv *data, const char *column)
@@ -65,10 +58,10 @@ static void sort_bars(PlotFigure *f)
 /* With overlap, communicating adds less than its own time to the total. */
 static PlotBar bar_of(const Csv *data, size_t row)
 {
-    const double compute = csv_real(data, row, "compute_ms"), encode = csv_real(data, row, "encode_ms"), decode = csv_real(data, row, "decode_ms");
-    const double total = csv_real(data, row, "total_ms"), se = csv_real(data, row, "total_ms_se");
+    const double compute = plot_real(data, row, "compute_ms"), encode = plot_real(data, row, "encode_ms"), decode = plot_real(data, row, "decode_ms");
+    const double total = plot_real(data, row, "total_ms"), se = plot_real(data, row, "total_ms_se");
     return (PlotBar){.part = {compute, encode, fmax(0, total - compute - encode - decode), decode}, .total = total, .half = se > 0 ? 1.96 * se : 0,
-                     .payload = csv_real(data, row, "bytes_up"), .workers = csv_real(data, row, "workers")};
+                     .payload = plot_real(data, row, "bytes_up"), .workers = plot_real(data, row, "workers")};
 }
 
 static Status find_bars(PlotFigure *f, const Csv *data, bool most_only, Arena *a, Error *err)
@@ -78,10 +71,10 @@ static Status find_bars(PlotFigure *f, const Csv *data, bool most_only, Arena *a
     f->bar = NEW(a, PlotBar, data->rows + 1);
     TRY(arena_check(f->bar, a, err));
     for (size_t i = 0; i < data->rows; i++)
-        most = csv_real(data, i, "total_ms") > 0 ? fmax(most, csv_real(data, i, "workers")) : most;
+        most = plot_real(data, i, "total_ms") > 0 ? fmax(most, plot_real(data, i, "workers")) : most;
     for (size_t i = 0; i < data->rows; i++) {
-        const double p = csv_real(data, i, "workers");
-        if (!(p > 0) || !(csv_real(data, i, "total_ms") > 0) || (most_only && p < most))
+        const double p = plot_real(data, i, "workers");
+        if (!(p > 0) || !(plot_real(data, i, "total_ms") > 0) || (most_only && p < most))
             continue;
         PlotBar *b = &f->bar[f->bars];
         *b = bar_of(data, i);
@@ -135,7 +128,6 @@ const PlotKind plot_iteration_time = {
     .brief = "what an iteration takes, from cost's CSV or JSON: compute, encode, "
              "communicate and decode as stacked bars, for each number of workers",
     .source = "atomo-bench cost writes with -o FILE.csv",
-    .of_gradients = "cost",
     .columns = columns,
     .make = iteration_make,
 };
@@ -144,7 +136,6 @@ const PlotKind plot_runtime = {
     .name = "runtime",
     .brief = "the same parts for the most workers that the data have, beside the size of a worker's payload",
     .source = "atomo-bench cost writes with -o FILE.csv",
-    .of_gradients = "cost",
     .columns = columns,
     .make = runtime_make,
 };
@@ -162,7 +153,7 @@ static Status even_make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
     f->y = (PlotAxis){.title = "break-even, GB/s", .log = true};
     f->x = (PlotAxis){.title = "workers", .log = true};
     for (size_t i = 0; i < data->rows; i++) {
-        const double p = csv_real(data, i, "workers"), even = csv_real(data, i, "break_even_gbps");
+        const double p = plot_real(data, i, "workers"), even = plot_real(data, i, "break_even_gbps");
         const char *pays = csv_cell(data, i, "pays"), *name = name_of(data, i, topologies, link, a);
         TRY(arena_check(name, a, err));
         if (!(p > 0) || !*pays)
@@ -175,7 +166,7 @@ static Status even_make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
             continue;
         }
         PlotLine *l = figure_line(f, name, a);
-        TRY(arena_check(l && line_add(l, point_with(p, even, csv_real(data, i, "break_even_gbps_se")), a), a, err));
+        TRY(arena_check(l && line_add(l, point_with(p, even, plot_real(data, i, "break_even_gbps_se")), a), a, err));
         l->open = !strcmp(pays, "above");
         rows++;
     }
@@ -198,7 +189,6 @@ const PlotKind plot_break_even = {
     .name = "break-even",
     .brief = "the bandwidth below which compressing pays, against the number of workers, from cost's CSV or JSON",
     .source = "atomo-bench cost writes with -o FILE.csv",
-    .of_gradients = "cost",
     .columns = limit_columns,
     .make = even_make,
 };

@@ -54,7 +54,7 @@ static Status read_columns(Curves *out, const Csv *data, const CurveKind *kind, 
         out->column[k] = NEW(a, double, data->rows);
         TRY(arena_check(out->column[k], a, err));
         for (size_t row = 0; row < data->rows; row++)
-            out->column[k][row] = csv_real(data, row, kind->column[k]);
+            out->column[k][row] = plot_real(data, row, kind->column[k]);
     }
     return OK;
 }
@@ -228,12 +228,7 @@ static Status curves_make(PlotFigure *f, const CurveKind *kind, const Csv *data,
 
 /* ---- singular values ---- */
 
-static const PlotColumn spectrum_columns[] = {
-    {"index", PLOT_NEEDED | PLOT_NUMBER},
-    {"value", PLOT_NEEDED | PLOT_NUMBER},
-    {"tensor", PLOT_NEEDED},
-    {0},
-};
+static const char *const spectrum_columns[] = {"index", "value", "tensor", NULL};
 static const char *const spectrum_read[] = {"index", "value", NULL};
 
 enum { INDEX, VALUE };
@@ -252,7 +247,7 @@ static Status spectrum_check(const Curves *all, Curve *c, Error *err)
     const double *value = all->column[VALUE] + c->row, *index = all->column[INDEX] + c->row;
     double sum = 0;
     for (size_t i = 0; i < c->rows; i++) {
-        if (!(value[i] >= 0) || isinf(value[i]) || index[i] != (double)(i + 1))
+        if (!(value[i] >= 0) || index[i] != (double)(i + 1))
             return FAIL(err, ERR_CORRUPT, "record %zu is no singular value, or out of order", c->row + i + 1);
         sum += i < START ? value[i] : 0;
     }
@@ -320,7 +315,6 @@ const PlotKind plot_spectrum = {
     .name = "spectrum",
     .brief = "how singular values fall, from inspect --spectrum; of many tensors the median, the middle half and the two extremes",
     .source = "atomo-bench inspect writes with --spectrum -o FILE.csv",
-    .of_gradients = "inspect --spectrum",
     .columns = spectrum_columns,
     .of_tensors = true,
     .make = spectrum_make,
@@ -328,13 +322,7 @@ const PlotKind plot_spectrum = {
 
 /* ---- distribution of elements ---- */
 
-static const PlotColumn histogram_columns[] = {
-    {"bin_low", PLOT_NEEDED | PLOT_NUMBER},
-    {"bin_high", PLOT_NEEDED | PLOT_NUMBER},
-    {"count", PLOT_NEEDED | PLOT_NUMBER},
-    {"tensor", PLOT_NEEDED},
-    {0},
-};
+static const char *const histogram_columns[] = {"bin_low", "bin_high", "count", "tensor", NULL};
 static const char *const histogram_read[] = {"bin_low", "bin_high", "count", NULL};
 
 enum { LOW, HIGH, COUNT };
@@ -357,7 +345,7 @@ static Status histogram_check(const Curves *all, Curve *c, Error *err)
     const size_t end = c->row + c->rows;
     for (size_t i = c->row; i < end; i++) {
         const double count = all->column[COUNT][i], low = all->column[LOW][i], high = all->column[HIGH][i];
-        if (!(count >= 0) || isinf(count) || !(low <= high) || isinf(low) || isinf(high))
+        if (!(count >= 0) || !(low <= high))
             return FAIL(err, ERR_CORRUPT, "record %zu is no bin", i + 1);
         c->n += count;
         sum += count * middle(all, i);
@@ -489,7 +477,6 @@ const PlotKind plot_histogram = {
     .brief = "how elements are distributed, from inspect --histogram; of many "
              "tensors the median, the middle half and the two extremes",
     .source = "atomo-bench inspect writes with --histogram -o FILE.csv",
-    .of_gradients = "inspect --histogram",
     .columns = histogram_columns,
     .of_tensors = true,
     .make = histogram_make,

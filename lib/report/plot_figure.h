@@ -110,6 +110,8 @@ static inline PlotPoint point_with(double x, double y, double se)
 }
 /* Sorts the points of each line by x; the sort is stable. */
 void figure_sort(PlotFigure *f);
+/* Puts the lines in the order of `place`, which is sorted, too; the sort is stable. */
+void figure_order(PlotFigure *f, double *place);
 /* Adds the front of the points as steps: those that no other one beats in x and in y (sign 1: a small y is good; -1: a large
  * one). It is solid or dotted. */
 Status figure_front(PlotFigure *f, const PlotPoint *p, size_t count, double sign, bool solid, Arena *a, Error *err);
@@ -124,6 +126,8 @@ const char *plot_draws(const Csv *data, Arena *a);
 /* Sets *row to the numbers of the selected rows: those with tensor "*" (all tensors together), if there are
  * any, else all. Of these, only those with step "*" are selected, if there are any. */
 Status plot_selection(const Csv *data, size_t **row, size_t *count, Arena *a, Error *err);
+/* Returns the number in a cell; NaN: it has none, or an infinite one. */
+double plot_real(const Csv *data, size_t row, const char *column);
 /* Returns a copy of s that is safe to print: of valid UTF-8, without control characters. */
 char *plot_name(const char *s, Arena *a);
 

@@ -1,22 +1,20 @@
-/* plot_gnuplot.c -- runs gnuplot without a shell or start-up files, with a time limit. The script and the figure are files in
+/* plot_gnuplot.c -- runs gnuplot without a shell or start-up files. The script and the figure are files in
  * memory, so that nothing is left behind, and no disk can be full. */
 #include "report/plot.h"
 
 #include "base/file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { PATIENCE = 60, FIGURE_MAX = 64 << 20 }; /* seconds, bytes */
+enum { FIGURE_MAX = 64 << 20 }; /* bytes */
 extern char **environ;
 
 /* gnuplot's standard input, output and error. */
@@ -48,34 +46,15 @@ static const char *last_words(Run *run)
     return last ? last : "it gave no reason";
 }
 
-/* Returns the environment without gnuplot's own variables, and with the locale C.UTF-8. */
-static char **clean_environment(Arena *a)
-{
-    size_t count = 0, kept = 0;
-    while (environ[count])
-        count++;
-    char **clean = NEW(a, char *, count + 2), *locale = text_copy(a, "LC_ALL=C.UTF-8");
-    if (!clean || !locale)
-        return NULL;
-    for (size_t i = 0; i < count; i++)
-        if (strncmp(environ[i], "GNU", 3) != 0 && strncmp(environ[i], "LC_", 3) != 0)
-            clean[kept++] = environ[i];
-    clean[kept++] = locale;
-    clean[kept] = NULL;
-    return clean;
-}
-
 static Status start(Run *run, pid_t *child)
 {
     char gnuplot[] = "gnuplot", no_rc[] = "-d", *arguments[] = {gnuplot, no_rc, NULL};
-    char **environment = clean_environment(run->a);
     posix_spawn_file_actions_t to_do;
-    TRY(arena_check(environment, run->a, run->err));
     int failed = posix_spawn_file_actions_init(&to_do);
     for (int i = 0; i < 3 && !failed; i++)
         failed = posix_spawn_file_actions_adddup2(&to_do, run->stream[i], i);
     if (!failed) {
-        failed = posix_spawnp(child, gnuplot, &to_do, NULL, arguments, environment);
+        failed = posix_spawnp(child, gnuplot, &to_do, NULL, arguments, environ);
         posix_spawn_file_actions_destroy(&to_do);
     }
     if (failed == ENOENT) {
@@ -85,28 +64,26 @@ static Status start(Run *run, pid_t *child)
     return failed ? FAIL(run->err, ERR_IO, "gnuplot: cannot be started: %s", strerror(failed)) : OK;
 }
 
-/* Waits until the child process ends; kills it after PATIENCE seconds or if the user stops the command. */
+/* Waits until the child process ends; kills it if the user stops the command. */
 static Status await(Run *run, pid_t child, int *status)
 {
     const struct timespec nap = {.tv_nsec = 5 * 1000 * 1000};
-    bool stopped = false;
-    for (int naps = 0; naps < PATIENCE * 200 && !stopped; naps++) {
+    for (;;) {
         const pid_t ended = waitpid(child, status, WNOHANG);
-        /* asked after `waitpid`: a signal from the terminal ends gnuplot, too */
-        stopped = run->stopped && run->stopped();
-        if (ended == child)
-            return stopped ? FAIL(run->err, ERR_STOPPED, "stopped") : OK;
         if (ended < 0 && errno != EINTR)
             return FAIL(run->err, ERR_IO, "gnuplot: %s", strerror(errno));
-        if (!stopped)
-            nanosleep(&nap, NULL);
+        /* asked after `waitpid`: a signal from the terminal ends gnuplot, too */
+        if (run->stopped && run->stopped()) {
+            if (ended != child) {
+                kill(child, SIGKILL);
+                waitpid(child, status, 0);
+            }
+            return FAIL(run->err, ERR_STOPPED, "stopped");
+        }
+        if (ended == child)
+            return OK;
+        nanosleep(&nap, NULL);
     }
-    kill(child, SIGKILL);
-    while (waitpid(child, status, 0) < 0 && errno == EINTR)
-        ;
-    if (stopped)
-        return FAIL(run->err, ERR_STOPPED, "stopped");
-    return FAIL(run->err, ERR_IO, "gnuplot: took over %d seconds and was stopped", PATIENCE);
 }
 
 static Status run_script(Run *run, const char *script, Drawing *out)

@@ -284,23 +284,19 @@ static bool place_column(const Layout *l, const Panel *p, const Named *names, do
             order[to] = order[to - 1];
         order[to] = i;
     }
-    const double *ends = y;
     double *moved = NEW(l->a, double, names->count);
     if (!moved)
         return false;
     for (size_t k = 0; k < names->count; k++)
-        moved[k] = fmax(ends[order[k]], k ? moved[k - 1] + apart : p->bottom);
-    for (size_t k = names->count; k-- > 0;) { /* down again from the top, which also centres groups */
-        const double most = k + 1 < names->count ? moved[k + 1] - apart : p->top;
-        moved[k] = fmin(moved[k], most);
-    }
-    for (int turn = 0; turn < 40; turn++) /* towards the ends as far as the neighbours allow */
-        for (size_t k = 0; k < names->count; k++) {
-            const double least = k ? moved[k - 1] + apart : p->bottom - apart, most = k + 1 < names->count ? moved[k + 1] - apart : p->top + apart;
-            moved[k] = fmax(least, fmin(most, moved[k] + 0.5 * (ends[order[k]] - moved[k])));
+        moved[k] = y[order[k]];
+    for (int turn = 0; turn < 400; turn++)
+        for (size_t k = 1; k < names->count; k++) {
+            const double overlap = fmax(0, apart - (moved[k] - moved[k - 1]));
+            moved[k - 1] = fmax(moved[k - 1] - 0.5 * overlap, p->bottom - 0.5 * apart);
+            moved[k] = fmin(moved[k] + 0.5 * overlap, p->top + 0.5 * apart);
         }
     for (size_t k = 0; k < names->count; k++)
-        if (fabs(moved[k] - ends[order[k]]) > 2.2 * l->em)
+        if (fabs(moved[k] - y[order[k]]) > 2.2 * l->em)
             return false;
     for (size_t k = 0; k < names->count; k++)
         y[order[k]] = moved[k];

@@ -1,6 +1,7 @@
 /* plot_page.c -- writes a page as a gnuplot script (plot_layout.h). gnuplot sees one plot without axes whose coordinates are
  * inches, so every terminal draws the same page. */
 #include "report/plot_layout.h"
+#include "report/report_table.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -40,32 +41,15 @@ double text_inches(const char *text, double points)
     return em * points / 72;
 }
 
-static void add_tex(TextBuf *out, char c)
-{
-    static const struct {
-        char c;
-        const char *tex;
-    } codes[] = {{'\\', "\\textbackslash{}"}, {'^', "\\^{}"}, {'~', "\\~{}"}, {'<', "\\textless{}"}, {'>', "\\textgreater{}"},
-                 {'|', "\\textbar{}"}, {'_', "\\_"}, {'%', "\\%"}, {'&', "\\&"}, {'#', "\\#"}, {'{', "\\{"}, {'}', "\\}"}, {'$', "\\$"}};
-    for (size_t i = 0; i < countof(codes); i++)
-        if (codes[i].c == c) {
-            text_add(out, codes[i].tex);
-            return;
-        }
-    text_add_bytes(out, &c, 1);
-}
-
 /* Returns `text` for LaTeX, in which parts between two $ are mathematics. NULL: out of memory. */
 static char *text_tex(const char *text, Arena *a)
 {
     TextBuf out = {.arena = a};
-    for (const char *s = text; *s; s++) {
-        const char *end = *s == '$' ? strchr(s + 1, '$') : NULL;
-        if (end) {
-            text_add_bytes(&out, s, (size_t)(end - s) + 1);
-            s = end;
-        } else
-            add_tex(&out, *s);
+    for (const char *s = text, *end; *s; s = end) {
+        const char *close = *s == '$' ? strchr(s + 1, '$') : NULL;
+        end = close ? close + 1 : s + 1 + strcspn(s + 1, "$");
+        const char *part = text_slice(a, s, (size_t)(end - s));
+        close ? text_add(&out, part ? part : "") : report_put_tex(&out, part ? part : "");
     }
     return text_done(&out);
 }

@@ -8,15 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const PlotColumn columns[] = {
-    {"bits_per_element", PLOT_NEEDED | PLOT_NUMBER},
-    {"relative_error", PLOT_NEEDED | PLOT_NUMBER},
-    {"relative_error_se", PLOT_NUMBER},
-    {"encode_ms", PLOT_NUMBER},
-    {"decode_ms", PLOT_NUMBER},
-    {"compressor", PLOT_NEEDED},
-    {0},
-};
+static const char *const columns[] = {"bits_per_element", "relative_error", "compressor", NULL};
 static const char *const against[] = {"bits", "time", "encode_ms", "decode_ms", NULL};
 
 /* Returns the field's expected value if the data have it, else its mean over repeats. Sets *se to the
@@ -25,11 +17,11 @@ static double best_known(const Csv *data, size_t row, const char *field, double 
 {
     char name[64];
     snprintf(name, sizeof name, "%s_expected", field);
-    const double v = csv_real(data, row, name);
+    const double v = plot_real(data, row, name);
     snprintf(name, sizeof name, isnan(v) ? "%s_se" : "%s_expected_se", field);
-    *se = csv_real(data, row, name);
+    *se = plot_real(data, row, name);
     if (isnan(v))
-        return csv_real(data, row, field);
+        return plot_real(data, row, field);
     *se = isnan(*se) ? 0 : *se;
     return v;
 }
@@ -53,8 +45,8 @@ static bool is_biased(const Csv *data, size_t row, const char *spec, Arena *a)
 
 static double x_of(const Csv *data, size_t row, const char *x, double bits, double *se)
 {
-    const double encode = csv_real(data, row, "encode_ms"), decode = csv_real(data, row, "decode_ms");
-    const double encode_se = csv_real(data, row, "encode_ms_se"), decode_se = csv_real(data, row, "decode_ms_se");
+    const double encode = plot_real(data, row, "encode_ms"), decode = plot_real(data, row, "decode_ms");
+    const double encode_se = plot_real(data, row, "encode_ms_se"), decode_se = plot_real(data, row, "decode_ms_se");
     *se = !strcmp(x, "bits") ? 0 : !strcmp(x, "encode_ms") ? encode_se : !strcmp(x, "decode_ms") ? decode_se : hypot(encode_se, decode_se);
     return !strcmp(x, "bits") ? bits : !strcmp(x, "encode_ms") ? encode : !strcmp(x, "decode_ms") ? decode : encode + decode;
 }
@@ -86,7 +78,7 @@ static Status find_points(const PlotFigure *f, const Csv *data, Found *found, si
         const char *spec = csv_cell(data, row[i], "compressor"), *ignored;
         const double bits = best_known(data, row[i], "bits_per_element", &bits_se), error = best_known(data, row[i], "relative_error", &se);
         const double x = x_of(data, row[i], f->o->x, bits, &x_se);
-        if (!(bits > 0) || !(error >= 0) || isinf(bits) || isinf(error) || !(x > 0))
+        if (!(bits > 0) || !(error >= 0) || !(x > 0))
             continue;
         Found *to = &found[(*count)++];
         *to = (Found){.spec = spec, .series = plot_series(spec, &ignored, a), .p = point_with(x, error, se), .bits = bits, .x_se = x_se,
@@ -241,7 +233,6 @@ const PlotKind plot_pareto = {
              "of unbiased and of biased codecs, --gaussian the error at b bits on Gaussian "
              "data, 4^-b, unbiased 1 / (4^b - 1), which is no bound for other data",
     .source = "atomo-bench sweep or compare writes with -o FILE.csv",
-    .of_gradients = "sweep",
     .columns = columns,
     .against = against,
     .make = make,

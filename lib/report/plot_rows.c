@@ -12,6 +12,11 @@ typedef struct {
     size_t lines;
 } RowName;
 
+static const char *shown(const PlotLine *line)
+{
+    return line->label ? line->label : line->name;
+}
+
 static Status row_names(Layout *l, const char *const *name, size_t count, RowName *out, double *wide)
 {
     const double most = 0.42 * l->page.wide;
@@ -51,6 +56,10 @@ static const char *const part_colours[BAR_PARTS] = {"#c4c4c4", "#c14a00", "#0072
 typedef struct {
     Panel p;
     double cut_from, cut; /* the axis leaves out `cut` from here on */
+    RowName *names;       /* (bars) */
+    double *middle;       /* (bars) from the top, then from the foot of the page */
+    double high;          /* of the lowest bar */
+    double wide, tag;     /* of the widest name and the widest number of workers */
 } Bars;
 
 static double bar_x(const Bars *b, double v)
@@ -133,7 +142,7 @@ static void draw_parts_key(Layout *l, double left, double right, double y)
     }
 }
 
-static void draw_payloads(Layout *l, const Panel *p, const double *middle, double high)
+static void draw_payloads(Layout *l, const Panel *p, const Bars *b)
 {
     const PlotFigure *f = l->f;
     double most = 0;
@@ -143,72 +152,97 @@ static void draw_payloads(Layout *l, const Panel *p, const double *middle, doubl
         most = fmax(most, f->bar[i].payload);
     const double unit = byte_unit(most, &unit_name), wide = p->right - p->left - text_inches("44.7", l->page.points) - 0.05;
     for (size_t i = 0; i < f->bars; i++) {
-        const double x = p->left + wide * (most > 0 ? f->bar[i].payload / most : 0);
-        page_box(&l->page, p->left, middle[i] - 0.5 * high, x, middle[i] + 0.5 * high, "#962a74");
+        const double x = p->left + wide * (most > 0 ? f->bar[i].payload / most : 0), y = b->middle[i];
+        page_box(&l->page, p->left, y - 0.5 * b->high, x, y + 0.5 * b->high, "#962a74");
         snprintf(text, sizeof text, "%.3g", f->bar[i].payload / unit);
-        page_text(&l->page, x + 0.03, middle[i], text, TEXT_LEFT, INK, l->page.points, 0, false);
+        page_text(&l->page, x + 0.03, y, text, TEXT_LEFT, INK, l->page.points, 0, false);
     }
     page_line(&l->page, (double[]){p->left, p->left}, (double[]){p->bottom, p->top}, 2, (Stroke){INK, 0.6, 0});
     const char *title = text_format(l->a, "payload, %s", unit_name);
     page_text(&l->page, 0.5 * (p->left + p->right), 0.8 * l->em, title ? title : "", TEXT_CENTER, INK, l->page.points, 0, false);
 }
 
-Status layout_bars(Layout *l)
+/* Takes the bars whose line is there: --only, --highlight and --label are of lines. */
+static Status open_bars(Layout *l, Bars *b)
 {
     PlotFigure *f = l->f;
-    double most, wide, tag = 0;
-    Bars b = {0};
-    const char **name = NEW(l->a, const char *, f->bars);
-    double *middle = NEW(l->a, double, f->bars);
-    RowName *names = NEW(l->a, RowName, f->bars);
-    TRY(arena_check(name && middle && names, l->a, l->err));
-    /* --only and --label are of lines: bars without a line are gone */
     size_t kept = 0;
+    const char **name = NEW(l->a, const char *, f->bars);
+    *b = (Bars){.names = NEW(l->a, RowName, f->bars), .middle = NEW(l->a, double, f->bars)};
+    TRY(arena_check(name && b->names && b->middle, l->a, l->err));
     for (size_t i = 0; i < f->bars; i++)
         for (size_t k = 0; k < f->count; k++)
             if (f->line[k].name && !strcmp(f->line[k].name, f->bar[i].name)) {
                 f->bar[kept] = f->bar[i];
-                name[kept++] = f->line[k].label ? f->line[k].label : f->line[k].name;
+                name[kept++] = shown(&f->line[k]);
                 break;
             }
     f->bars = kept;
-    TRY(row_names(l, name, f->bars, names, &wide));
     for (size_t i = 0; i < f->bars; i++)
-        tag = fmax(tag, text_inches(f->bar[i].tag, l->page.points));
+        b->tag = fmax(b->tag, text_inches(f->bar[i].tag, l->page.points));
+    return row_names(l, name, f->bars, b->names, &b->wide);
+}
+
+static size_t group_end(const PlotFigure *f, size_t i)
+{
+    const char *name = f->bar[i].name;
+    while (i < f->bars && !strcmp(f->bar[i].name, name))
+        i++;
+    return i;
+}
+
+/* Sets the middles of the bars below the top; returns the height of all. */
+static double place_bars(const Layout *l, Bars *b)
+{
+    const PlotFigure *f = l->f;
+    double y = 0;
+    for (size_t i = 0, end; i < f->bars; i = end) {
+        const bool tags = *f->bar[i].tag;
+        const double name = 1.15 * l->em * (double)b->names[i].lines, own = tags ? 0.9 * l->em : name + 0.04;
+        end = group_end(f, i);
+        const double bars = own * (double)(end - i), room = fmax(bars, name) + (tags ? 0.5 * l->em : 0);
+        for (size_t k = i; k < end; k++)
+            b->middle[k] = y + 0.5 * (room - bars) + own * ((double)(k - i) + 0.5);
+        b->high = i ? fmin(b->high, own) : own;
+        y += room;
+    }
+    return y;
+}
+
+static void draw_bars(Layout *l, Bars *b, double gap)
+{
+    const PlotFigure *f = l->f;
+    b->high = fmin(0.14, 0.8 * b->high * gap);
+    for (size_t i = 0; i < f->bars; i++)
+        b->middle[i] = b->p.top - b->middle[i] * gap;
+    for (size_t i = 0, end; i < f->bars; i = end) {
+        end = group_end(f, i);
+        for (size_t k = i; k < end; k++) {
+            draw_bar(l, b, &f->bar[k], b->middle[k], b->high);
+            page_text(&l->page, b->p.left - 0.05, b->middle[k], f->bar[k].tag, TEXT_RIGHT, INK, l->page.points - 1, 0, false);
+        }
+        draw_name(l, &b->names[i], b->p.left - b->tag - (b->tag > 0 ? 0.11 : 0.06), 0.5 * (b->middle[i] + b->middle[end - 1]), INK);
+    }
+}
+
+Status layout_bars(Layout *l)
+{
+    PlotFigure *f = l->f;
+    double most;
+    Bars b;
+    TRY(open_bars(l, &b));
     find_cut(f, &b, &most);
     f->x.from_zero = true;
     axis_fit(&f->x, 0, most);
-    double need = 0;
-    for (size_t i = 0; i < f->bars; i++) {
-        const bool first = i == 0 || strcmp(f->bar[i].name, f->bar[i - 1].name) != 0;
-        need += *f->bar[i].tag ? 0.9 * l->em : 1.15 * l->em * (double)names[i].lines + 0.04;
-        need += first && *f->bar[i].tag ? 0.5 * l->em + fmax(0, (double)names[i].lines * 1.1 - 1.9) * l->em : 0;
-    }
-    const double below = axis_room_below(l, &f->x) + 0.02, above = 1.6 * l->em + 0.03;
+    const double need = place_bars(l, &b), below = axis_room_below(l, &f->x) + 0.02, above = 1.6 * l->em + 0.03;
     fit_height(l, need, below + above);
-    const double gap = (l->page.tall - below - above) / need;
+    const double gap = (l->page.tall - below - above) / need, whole = l->page.wide - 0.06;
     if (gap < 0.5)
         return FAIL(l->err, ERR_USAGE, "--height: %zu bars do not fit", f->bars);
-    b.p = (Panel){.left = wide + tag + (tag > 0 ? 0.14 : 0.1), .right = l->page.wide - 0.06, .bottom = below, .top = l->page.tall - above, .x = &f->x, .y = &f->y};
-    const double whole = b.p.right;
+    b.p = (Panel){.left = b.wide + b.tag + (b.tag > 0 ? 0.14 : 0.1), .right = whole, .bottom = below, .top = l->page.tall - above, .x = &f->x, .y = &f->y};
     if (f->payloads)
         b.p.right = b.p.left + 0.56 * (whole - b.p.left);
-    double y = b.p.top;
-    for (size_t i = 0; i < f->bars;) {
-        const size_t begin = i;
-        const bool tags = *f->bar[i].tag;
-        y -= tags ? 0.25 * l->em * gap : 0;
-        double group_high = 0;
-        for (; i < f->bars && !strcmp(f->bar[i].name, f->bar[begin].name); i++) {
-            const double high = (tags ? 0.9 * l->em : 1.15 * l->em * (double)names[i].lines + 0.04) * gap;
-            middle[i] = y - group_high - 0.5 * high;
-            group_high += high;
-            draw_bar(l, &b, &f->bar[i], middle[i], fmin(0.14, 0.8 * high));
-            page_text(&l->page, b.p.left - 0.05, middle[i], f->bar[i].tag, TEXT_RIGHT, INK, l->page.points - 1, 0, false);
-        }
-        draw_name(l, &names[begin], b.p.left - tag - (tag > 0 ? 0.11 : 0.06), y - 0.5 * group_high, INK);
-        y -= group_high + (tags ? (0.25 + fmax(0, (double)names[begin].lines * 1.1 - 1.9)) * l->em * gap : 0);
-    }
+    draw_bars(l, &b, gap);
     if (b.cut > 0) {
         cut_ticks(&f->x, &b);
         draw_cut_axis(l, &b);
@@ -220,7 +254,7 @@ Status layout_bars(Layout *l)
     under_title(l, b.p.left, b.p.right, 0.8 * l->em, &f->x);
     draw_parts_key(l, b.p.left, whole, l->page.tall - 0.9 * l->em);
     if (f->payloads)
-        draw_payloads(l, &(Panel){.left = b.p.right + 0.2, .right = whole, .bottom = below, .top = b.p.top}, middle, fmin(0.14, 0.8 * l->em * gap));
+        draw_payloads(l, &(Panel){.left = b.p.right + 0.2, .right = whole, .bottom = below, .top = b.p.top}, &b);
     return OK;
 }
 
@@ -232,18 +266,6 @@ static double row_value(const PlotLine *line)
     for (size_t i = 0; i < line->count; i++)
         most = isfinite(line->point[i].y) ? fmax(most, line->point[i].y) : most;
     return most;
-}
-
-/* Puts the rows in the order of their values, the least at the top; --order keeps its own. */
-static void sort_rows(PlotFigure *f)
-{
-    for (size_t i = 1; i < f->count && !f->o->order; i++) {
-        const PlotLine one = f->line[i];
-        size_t to = i;
-        for (; to > 0 && row_value(&f->line[to - 1]) > row_value(&one); to--)
-            f->line[to] = f->line[to - 1];
-        f->line[to] = one;
-    }
 }
 
 static void draw_row(Layout *l, const Panel *p, const PlotLine *line, double y)
@@ -276,9 +298,15 @@ Status layout_rows(Layout *l)
     const char **name = NEW(l->a, const char *, f->count);
     RowName *names = NEW(l->a, RowName, f->count);
     TRY(arena_check(name && names, l->a, l->err));
-    sort_rows(f);
+    if (!f->o->order) { /* the least at the top */
+        double *value = NEW(l->a, double, f->count);
+        TRY(arena_check(value, l->a, l->err));
+        for (size_t k = 0; k < f->count; k++)
+            value[k] = row_value(&f->line[k]);
+        figure_order(f, value);
+    }
     for (size_t k = 0; k < f->count; k++) {
-        name[k] = f->line[k].label ? f->line[k].label : f->line[k].name;
+        name[k] = shown(&f->line[k]);
         for (size_t i = 0; i < f->line[k].count; i++) {
             const double v = f->line[k].point[i].y;
             least = v > 0 || !f->x.log ? fmin(least, v) : least;
@@ -363,7 +391,7 @@ Status layout_heat(Layout *l)
     TRY(arena_check(names, l->a, l->err));
     TRY(row_names(l, f->tensor, f->tensors, names, &wide));
     for (size_t k = 0; k < f->count; k++)
-        tallest = fmax(tallest, text_inches(f->line[k].label ? f->line[k].label : f->line[k].name, l->page.points));
+        tallest = fmax(tallest, text_inches(shown(&f->line[k]), l->page.points));
     TRY(heat_scale(l, &f->y));
     const double scale_wide = 0.24 + axis_room_left(l, &f->y, 1), left = wide + 0.08, right = l->page.wide - scale_wide;
     const bool turned = tallest > (right - left) / (double)f->count - 0.04;
@@ -377,7 +405,7 @@ Status layout_heat(Layout *l)
         const double x = left + ((double)k + 0.5) * across;
         const PlotLine *line = &f->line[k];
         char colour[8];
-        page_text(&l->page, x, top + (turned ? 0.05 : 0.75 * l->em), line->label ? line->label : line->name, turned ? TEXT_LEFT : TEXT_CENTER, INK,
+        page_text(&l->page, x, top + (turned ? 0.05 : 0.75 * l->em), shown(line), turned ? TEXT_LEFT : TEXT_CENTER, INK,
                   letters, turned ? 90 : 0, false);
         for (size_t i = 0; i < line->count; i++) {
             const double y = top - (line->point[i].x + 0.5) * high, v = line->point[i].y;

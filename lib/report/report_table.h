@@ -25,6 +25,9 @@ typedef struct {
 Shown report_shown(const Column *columns, size_t count, const Value *row, size_t column, const Beside *beside,
                    Arena *a);
 
+/* Appends a text with LaTeX's special characters escaped. */
+void report_put_tex(TextBuf *out, const char *s);
+
 struct TableRow {
     TableRow *next;
     Shown cell[]; /* (columns) all zeros: the column is not shown */

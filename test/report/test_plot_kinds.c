@@ -131,19 +131,6 @@ static void names_tell_topologies_and_links_apart(void **state)
     assert_string_equal(f.bar[1].name, "a ps");
 }
 
-/* Steps 1 to 3 of a run have the median 5. */
-static void a_run_gives_its_median_step_to_the_bars(void **state)
-{
-    (void)state;
-    PlotFigure f = figure_of(&plot_iteration_time,
-                             "record,compressor,workers,compute_ms,encode_ms,comm_ms,decode_ms,predicted_ms,bytes_up,measured_ms\n"
-                             "step,a,2,1,1,1,1,4,9,5\nstep,a,2,1,1,1,1,4,9,4\nstep,a,2,1,1,1,1,4,9,7\n",
-                             usual);
-    assert_int_equal(f.bars, 1);
-    NEAR(f.bar[0].measured, 5);
-    NEAR(f.bar[0].total, 4);
-}
-
 static void break_even_is_rows_for_one_number_of_workers(void **state)
 {
     (void)state;
@@ -259,7 +246,6 @@ static const struct CMUnitTest tests[] = {
     IN_FOLDER(runs_of_a_codec_are_one_line_with_its_standard_error),
     IN_FOLDER(bars_are_in_parts_sorted_by_their_total),
     IN_FOLDER(names_tell_topologies_and_links_apart),
-    IN_FOLDER(a_run_gives_its_median_step_to_the_bars),
     IN_FOLDER(break_even_is_rows_for_one_number_of_workers),
     IN_FOLDER(merging_and_decoding_each_are_two_lines_of_one_look),
     IN_FOLDER(errors_are_of_big_and_small_elements),
