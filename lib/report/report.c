@@ -214,3 +214,11 @@ char *report_text(const ReportSpec *spec, const Value *rows, size_t count, Arena
         writer->end(&r, &text);
     return text_done(&text);
 }
+
+size_t report_column(const Column *columns, const char *name)
+{
+    size_t i = 0;
+    while (strcmp(columns[i].name, name) != 0)
+        i++;
+    return i;
+}

@@ -21,6 +21,23 @@ const Column results_verdicts[] = {
     {0},
 };
 
+const Column steps_columns[] = {
+    {"bits_per_element_steps", true},
+    {"bits_per_element_steps_se", true},
+    {"encode_ms_steps", true},
+    {"encode_ms_steps_se", true},
+    {"decode_ms_steps", true},
+    {"decode_ms_steps_se", true},
+    {"relative_error_steps", true},
+    {"relative_error_steps_se", true},
+    {"wasserstein_steps", true},
+    {"wasserstein_steps_se", true},
+    {"cosine_steps", true},
+    {"cosine_steps_se", true},
+    {0},
+};
+_Static_assert(countof(steps_columns) == STEPS_FIELDS + 1, "a mean and its error of each");
+
 static const Column identity[] = {
     {"step", true}, {"worker", true},     {"tensor", true},   {"kind", false},    {"shape", true},
     {"n", false},   {"compressor", true}, {"repeats", false}, {"travels", false},
@@ -209,6 +226,52 @@ static bool results_failed(const Results *r, size_t place, size_t codec)
 static void results_set(Results *r, size_t place, size_t codec, const char *field, Value v)
 {
     *cell(r, row_at(r, place, codec), field) = v;
+}
+
+double results_number(const Results *r, size_t place, size_t codec, const char *field)
+{
+    const Value *row = r->rows + (place * r->codecs + codec) * r->column_count;
+    for (size_t i = 0; i < r->column_count; i++)
+        if (!strcmp(r->columns[i].name, field))
+            return value_number(&row[i]);
+    return NAN;
+}
+
+/* ---- means over steps ---- */
+
+/* for each metric, the fields of a step: `exact` where its value is known, else `mean` */
+static const struct {
+    const char *mean, *exact;
+} of_steps[STEPS_FIELDS / 2] = {
+    {"bits_per_element", "bits_per_element_expected"},
+    {"encode_ms", "encode_ms"},
+    {"decode_ms", "decode_ms"},
+    {"relative_error", "relative_error_expected"},
+    {"wasserstein_mean", "wasserstein_mean"},
+    {"cosine", "cosine"},
+};
+
+static double step_value(const Results *r, size_t place, size_t codec, size_t k)
+{
+    const double exact = results_number(r, place, codec, of_steps[k].exact);
+    return isnan(exact) ? results_number(r, place, codec, of_steps[k].mean) : exact;
+}
+
+static void steps_fill(const Results *r)
+{
+    const size_t whole = r->places - 1;
+    if (r->level[whole] != LEVEL_RUN)
+        return;
+    for (size_t codec = 0; codec < r->codecs; codec++)
+        for (size_t k = 0; k < STEPS_FIELDS / 2; k++) {
+            Moments m = {0};
+            for (size_t place = 0; place < whole; place++)
+                if (r->level[place] == LEVEL_CELL)
+                    moments_add(&m, step_value(r, place, codec, k));
+            Value *row = r->rows + (whole * r->codecs + codec) * r->column_count + r->steps + 2 * k;
+            row[0] = value_real(m.mean); /* NaN, written as none, if a step lacks the result */
+            row[1] = value_real(sqrt(moments_variance(&m) / (double)m.n));
+        }
 }
 
 Status results_judge(Results *r, Error *err)

@@ -111,66 +111,13 @@ void target_fill(Results *r, double bits);
 extern const OwnFields merge_fields;
 void merge_fill(Results *r, const Record *record, size_t workers, size_t synthetic, bool senders);
 
-/* ---- compare --against ---- */
-
-/* Writes the results of compare --against: for each codec and metric, the paired
- * difference to a reference codec.
- *
- * The reference is codec 0 of the comparison. A row is about one metric of another codec in one record of the
- * comparison (a tensor, a step or all steps). Rows are in the order of records, then codecs, then metrics. */
-
-/* Family-wise error level: the probability that a table reports any difference although there are none. */
-#define AGAINST_LEVEL 0.05
-
-/* The metrics compared without --metrics. */
-extern const char against_usual[];
-
-/* The values of a codec's metric on the vectors of one record. */
-typedef struct {
-    PairedDraws draws;     /* `draws.count` 0: the codec failed, or has not run */
-    double mean, se; /* the metric and its standard error; NaN: unknown */
-} Drawn;
-
-typedef struct {
-    Paired paired;
-    Drawn own; /* `own.draws` is valid until the next record */
-} Contrast;
-
-typedef struct {
-    const Metric **metric; /* (metrics) */
-    size_t metrics;
-    Drawn *reference;   /* [places][metrics]; a place is the position of a record (report_compare.h) */
-    double *drawn;      /* [places][metrics][repeats] the reference's draws */
-    double *draw;       /* (repeats) values of the codec that is compared with the reference */
-    Contrast *contrast; /* [places][codecs][metrics] */
-    const Results *results;
-} Against;
-
-/* Takes the metrics from their comma-separated names, which `view_check` has accepted. Returns ERR_USAGE if a
- * metric is not a mean over repeats. */
-Status against_metrics(Against *g, const char *names, Arena *a, Error *err);
-
-/* Allocates memory for all records of the comparison. `results` must be open, and must outlive g. */
-Status against_open(Against *g, const Results *results, Arena *a, Error *err);
-
-/* Stores the values of a record of the reference codec, or compares another codec's record with them. Called
- * for each record after `results_put`. */
-void against_put(Against *g, const Record *record);
-
-/* Sets the columns of `spec`, and writes the rows of all records that the other codecs have. A row has no numbers if
- * one of the two codecs failed. If `per_tensor`, tables also show rows of single tensors. */
-Status against_write(const Against *g, bool per_tensor, ReportSpec spec, Arena *a, Error *err);
-
 /* ---- means over steps ---- */
 
 /* How much results differ between training steps. NAME_steps is the mean of metric NAME over
- * all steps and workers, NAME_steps_se its standard error, which counts steps as independent draws. */
+ * all steps and workers, NAME_steps_se its standard error, which counts steps as independent draws. They are in the record of
+ * the whole run, and stay empty if there is only one step, or if the codec failed in a step. */
 
 extern const Column steps_columns[]; /* ends in {0} */
 enum { STEPS_FIELDS = 12 };
-
-/* Sets NAME_steps and NAME_steps_se in each codec's record of the whole run. They stay empty if there is
- * only one step, or if the codec failed in a step. */
-void steps_fill(const Results *r);
 
 #endif
