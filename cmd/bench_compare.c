@@ -6,7 +6,6 @@
 #include "compress/rate.h"
 #include "compress/spec.h"
 #include "math/stats.h"
-#include "report/report_bias.h"
 #include "report/report_compare.h"
 
 #include <math.h>

@@ -175,33 +175,33 @@ Status plot_selection(const Csv *data, size_t **row, size_t *count, Arena *a, Er
 
 /* ---- what stands beside the picture ---- */
 
+enum { POINT_CELLS = 6 };
+
+static Value *put_point(Value *row, const char *line, Value x, double y, double low, double high, const char *rate)
+{
+    const Value cells[POINT_CELLS] = {value_text(line), x, value_real(y), value_real(low), value_real(high), value_text(rate)};
+    memcpy(row, cells, sizeof cells);
+    return row + POINT_CELLS;
+}
+
 /* The points that are drawn, as CSV. */
 static char *points_text(const PlotFigure *f, Arena *a)
 {
-    enum { LINE, X, Y, LOW, HIGH, RATE, COUNT };
-    static const Column columns[COUNT] = {{"line", true}, {"x", true}, {"y", true}, {"low", true}, {"high", true}, {"rate", true}};
-    size_t points = f->bars * (BAR_PARTS + 1), n = 0;
+    static const Column columns[POINT_CELLS] = {{"line", true}, {"x", true}, {"y", true}, {"low", true}, {"high", true}, {"rate", true}};
+    const ReportSpec spec = {.columns = columns, .column_count = POINT_CELLS, .format = FORMAT_CSV};
+    size_t points = f->bars * (BAR_PARTS + 1);
     for (size_t k = 0; k < f->count; k++)
         points += f->line[k].count;
-    Value *row = NEW(a, Value, (points + 1) * COUNT);
-    for (size_t k = 0; row && k < f->count; k++)
-        for (size_t i = 0; i < f->line[k].count; i++, n++) {
-            const PlotPoint *p = &f->line[k].point[i];
-            memcpy(row + n * COUNT,
-                   (Value[COUNT]){value_text(f->line[k].name), value_real(p->x), value_real(p->y), value_real(p->low),
-                                  value_real(p->high), value_text(p->rate)},
-                   COUNT * sizeof *row);
-        }
-    for (size_t k = 0; row && k < f->bars; k++)
-        for (size_t i = 0; i <= BAR_PARTS; i++, n++) {
-            const PlotBar *b = &f->bar[k];
-            memcpy(row + n * COUNT,
-                   (Value[COUNT]){value_text(b->name), value_text(b->tag), value_real(i < BAR_PARTS ? b->part[i] : b->total),
-                                  value_none(), value_none(), value_text(i < BAR_PARTS ? bar_part_names[i] : "total")},
-                   COUNT * sizeof *row);
-        }
-    const ReportSpec spec = {.columns = columns, .column_count = COUNT, .format = FORMAT_CSV};
-    return row ? report_text(&spec, row, n, a) : NULL;
+    Value *row = NEW(a, Value, (points + 1) * POINT_CELLS), *at = row;
+    for (const PlotLine *l = f->line; row && l < f->line + f->count; l++)
+        for (const PlotPoint *p = l->point; p < l->point + l->count; p++)
+            at = put_point(at, l->name, value_real(p->x), p->y, p->low, p->high, p->rate);
+    for (const PlotBar *b = f->bar; row && b < f->bar + f->bars; b++) {
+        for (size_t i = 0; i < BAR_PARTS; i++)
+            at = put_point(at, b->name, value_text(b->tag), b->part[i], NAN, NAN, bar_part_names[i]);
+        at = put_point(at, b->name, value_text(b->tag), b->total, NAN, NAN, "total");
+    }
+    return row ? report_text(&spec, row, points, a) : NULL;
 }
 
 static Status save_data(const char *figure, const PlotFigure *f, Arena *a, Error *err)

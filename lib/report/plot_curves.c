@@ -34,11 +34,9 @@ typedef struct {
     const char *const *column;
     bool (*follows)(const Curves *c, size_t row); /* true: the row continues the curve of the previous row */
 
-    /* Refuses values that `inspect` cannot have written. Sets `trait`; NaN: the curve is not drawn. */
-    Status (*check)(const Curves *all, Curve *c, Error *err);
+    void (*measure)(const Curves *all, Curve *c); /* sets `trait`; NaN: the curve is not drawn */
     const char *none;                             /* the message if no curve can be drawn */
     bool (*typical)(const Curve *c);              /* if false, drawn only if false for all curves */
-    void (*prepare)(const Curves *all, Curve *c); /* changes a curve before it is drawn; NULL: no change */
 
     /* The point of a row. `alone`: the figure has one tensor only. */
     PlotPoint (*point)(const Curves *all, const Curve *c, size_t row, bool alone);
@@ -148,7 +146,7 @@ static Status find_curves(Curves *out, const Csv *data, const CurveKind *kind, A
 {
     TRY(split(out, data, kind, a, err));
     for (size_t i = 0; i < out->count; i++)
-        TRY(kind->check(out, &out->curve[i], err));
+        kind->measure(out, &out->curve[i]);
     keep_if(out, has_trait);
     if (!has_trait(&out->curve[0]))
         return FAIL(err, ERR_CORRUPT, "%s", kind->none);
@@ -206,8 +204,6 @@ static Status curves_make(PlotFigure *f, const CurveKind *kind, const Csv *data,
     TRY(arena_check(room, a, err));
     for (size_t i = 0; i < all.count; i++) {
         Curve *c = &all.curve[i];
-        if (kind->prepare)
-            kind->prepare(&all, c);
         if (are_many(&all) && !c->least && !c->most)
             continue;
         PlotLine *l = figure_guide(f, LINE_PLAIN, a);
@@ -240,19 +236,14 @@ static bool spectrum_follows(const Curves *c, size_t row)
 
 enum { START = 10 };
 
-/* Requires finite values >= 0 and the indices 1, 2, ... `trait` is the mean of the first START values,
- * divided by the largest value; a large trait is a slow decay. */
-static Status spectrum_check(const Curves *all, Curve *c, Error *err)
+/* `trait` is the mean of the first START values, divided by the largest value; a large trait is a slow decay. */
+static void spectrum_measure(const Curves *all, Curve *c)
 {
-    const double *value = all->column[VALUE] + c->row, *index = all->column[INDEX] + c->row;
+    const double *value = all->column[VALUE] + c->row;
     double sum = 0;
-    for (size_t i = 0; i < c->rows; i++) {
-        if (!(value[i] >= 0) || index[i] != (double)(i + 1))
-            return FAIL(err, ERR_CORRUPT, "record %zu is no singular value, or out of order", c->row + i + 1);
-        sum += i < START ? value[i] : 0;
-    }
+    for (size_t i = 0; i < c->rows && i < START; i++)
+        sum += value[i];
     c->trait = value[0] > 0 ? sum / value[0] / fmin(START, (double)c->rows) : NAN;
-    return OK;
 }
 
 /* A vector, viewed as a matrix of two columns, has only two singular values. */
@@ -289,7 +280,7 @@ static bool spectrum_band(PlotLine *line, const Curves *all, double *room, Arena
 static const CurveKind spectrum_curves = {
     .column = spectrum_read,
     .follows = spectrum_follows,
-    .check = spectrum_check,
+    .measure = spectrum_measure,
     .none = "no tensor has a singular value above 0",
     .typical = is_curve,
     .point = spectrum_point,
@@ -339,16 +330,13 @@ static double middle(const Curves *all, size_t row)
 
 /* Computes the tensor's mean and standard deviation, with each element at the middle of its bin. `trait` is
  * the distance of the outermost elements from the mean in standard deviations; NaN: all elements are equal. */
-static Status histogram_check(const Curves *all, Curve *c, Error *err)
+static void histogram_measure(const Curves *all, Curve *c)
 {
     double sum = 0, squares = 0;
     const size_t end = c->row + c->rows;
     for (size_t i = c->row; i < end; i++) {
-        const double count = all->column[COUNT][i], low = all->column[LOW][i], high = all->column[HIGH][i];
-        if (!(count >= 0) || !(low <= high))
-            return FAIL(err, ERR_CORRUPT, "record %zu is no bin", i + 1);
-        c->n += count;
-        sum += count * middle(all, i);
+        c->n += all->column[COUNT][i];
+        sum += all->column[COUNT][i] * middle(all, i);
     }
     c->mean = sum / c->n;
     for (size_t i = c->row; i < end; i++)
@@ -356,40 +344,14 @@ static Status histogram_check(const Curves *all, Curve *c, Error *err)
     c->std = sqrt(squares / c->n);
     const double least = all->column[LOW][c->row], most = all->column[HIGH][end - 1];
     c->trait = c->std > 0 ? fmax(most - c->mean, c->mean - least) / c->std : NAN;
-    return OK;
 }
 
-enum { ENOUGH = 10 }; /* least number of elements of a bin */
+enum { ENOUGH = 10 }; /* least number of elements of a bin that is drawn */
 
 /* With fewer elements there are at most 25 bins of ENOUGH elements, and their densities are mostly noise. */
 static bool has_many(const Curve *c)
 {
     return c->n >= 25 * ENOUGH;
-}
-
-/* Merges neighbouring bins until each has ENOUGH elements, so that tails have no gaps. */
-static void join_bins(const Curves *all, Curve *c)
-{
-    double *low = all->column[LOW] + c->row, *high = all->column[HIGH] + c->row;
-    double *count = all->column[COUNT] + c->row;
-    size_t last = 0;
-    for (size_t i = 1; i < c->rows; i++)
-        if (count[last] < ENOUGH) {
-            high[last] = high[i];
-            count[last] += count[i];
-        } else {
-            last++;
-            low[last] = low[i];
-            high[last] = high[i];
-            count[last] = count[i];
-        }
-    /* the last bin may have too few elements */
-    if (last > 0 && count[last] < ENOUGH) {
-        high[last - 1] = high[last];
-        count[last - 1] += count[last];
-        last--;
-    }
-    c->rows = last + 1;
 }
 
 /* Returns the density at `place` standard deviations from the mean, as the share of elements per standard
@@ -417,7 +379,8 @@ enum { REACH = 12, STEPS = 4, PLACES = 2 * REACH * STEPS + 1 };
 static PlotPoint histogram_point(const Curves *all, const Curve *c, size_t row, bool alone)
 {
     const double unit = alone ? 1 : c->std, centre = alone ? 0 : c->mean, wide = all->column[HIGH][row] - all->column[LOW][row];
-    return point_at((middle(all, row) - centre) / unit, all->column[COUNT][row] / c->n / (wide / unit));
+    const double count = all->column[COUNT][row];
+    return point_at((middle(all, row) - centre) / unit, has_many(c) && count < ENOUGH ? NAN : count / c->n / (wide / unit));
 }
 
 static bool histogram_band(PlotLine *line, const Curves *all, double *room, Arena *a)
@@ -438,10 +401,9 @@ static bool histogram_band(PlotLine *line, const Curves *all, double *room, Aren
 static const CurveKind histogram_curves = {
     .column = histogram_read,
     .follows = histogram_follows,
-    .check = histogram_check,
+    .measure = histogram_measure,
     .none = "no tensor has elements of more than one value",
     .typical = has_many,
-    .prepare = join_bins,
     .point = histogram_point,
     .band = histogram_band,
     .least = "shortest tails",

@@ -3,7 +3,9 @@
  * The label of a line is the first of these that applies: the text of --label; the whole spec, as it was typed, if the line
  * has no other; the line's name. */
 #include "report/plot_figure.h"
+#include "report/report_table.h"
 
+#include "base/rng.h"
 #include "compress/spec.h"
 #include "math/pareto.h"
 
@@ -332,14 +334,12 @@ static const char *canonical(const char *name, Arena *a)
     return text ? text_format(a, "%s%s", text, rest) : name;
 }
 
-/* The look of a name that is no spec: chosen by the FNV-1a hash of its bytes. */
+/* The look of a name that is no spec: chosen by a hash. */
 static Look look_of_text(const char *name)
 {
     static const char *const hues[] = {HUE_ATOMS,   HUE_LEVELS,    HUE_SIGNS,  HUE_SPARSE,
                                        HUE_LOWRANK, HUE_ROTATIONS, HUE_SKETCH, HUE_NONE};
-    uint32_t hash = 0;
-    for (; *name; name++)
-        hash = (hash ^ (unsigned char)*name) * UINT32_C(16777619);
+    const uint64_t hash = rng_hash(name);
     return (Look){hues[hash % countof(hues)], (int)(hash / 8 % MARKS), (int)(hash / 8 % DASHES)};
 }
 
@@ -504,10 +504,7 @@ double time_unit(PlotAxis *axis, double ms, const char *what, Arena *a)
 
 double byte_unit(double bytes, const char **name)
 {
-    static const char *const names[] = {"B", "kB", "MB", "GB"};
-    size_t k = 0;
-    while (k < 3 && bytes >= 999.5 * pow(1000, (double)k))
-        k++;
-    *name = names[k];
-    return pow(1000, (double)k);
+    const size_t unit = report_unit_of(bytes);
+    *name = report_units[unit];
+    return pow(1000, (double)unit);
 }

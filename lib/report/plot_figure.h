@@ -35,7 +35,6 @@ typedef enum {
     LINE_THIN,   /* thin, with marks */
     LINE_FAINT,  /* thin and grey, without a name */
     LINE_GUIDE,  /* thin, grey and dotted: a reference, such as 1/P */
-    LINE_DOTS,   /* marks alone */
 } LineStyle;
 
 typedef struct {

@@ -191,9 +191,8 @@ enum { SAMPLE = 24 }; /* hundredths of an inch */
 
 static void key_sample(Layout *l, const PlotLine *line, double left, double y, double wide)
 {
-    if (line->style != LINE_DOTS)
-        page_line(&l->page, (double[]){left, left + wide}, (double[]){y, y}, 2, (Stroke){line->look.colour, 1, line->look.dash});
-    if (line->style == LINE_MARKED || line->style == LINE_THIN || line->style == LINE_DOTS)
+    page_line(&l->page, (double[]){left, left + wide}, (double[]){y, y}, 2, (Stroke){line->look.colour, 1, line->look.dash});
+    if (line->style == LINE_MARKED || line->style == LINE_THIN)
         page_marks(&l->page, &(double){left + 0.5 * wide}, &y, 1, line->look.mark, line->open, 0.42, line->look.colour);
 }
 

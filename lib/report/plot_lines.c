@@ -128,8 +128,8 @@ static void cover_path(Layout *l, const double *x, const double *y, size_t n, co
 /* Lines of many points have a mark at some of them. */
 static bool is_marked(const PlotLine *line, size_t i)
 {
-    const size_t every = line->count > 24 && line->style != LINE_DOTS ? line->count / 8 : 1;
-    return !line->grey && (line->style == LINE_MARKED || line->style == LINE_THIN || line->style == LINE_DOTS) &&
+    const size_t every = line->count > 24 ? line->count / 8 : 1;
+    return !line->grey && (line->style == LINE_MARKED || line->style == LINE_THIN) &&
            (i % every == 0 || i + 1 == line->count);
 }
 
@@ -195,8 +195,7 @@ static Status draw_lines(Layout *l, const Panel *p)
             const PlotLine *line = &f->line[i];
             if (pass != (is_behind(line) ? 0 : line->thick ? 2 : 1))
                 continue;
-            if (line->style != LINE_DOTS)
-                TRY(each_path(l, p, line, draw_path));
+            TRY(each_path(l, p, line, draw_path));
             TRY(draw_bars(l, p, line));
             TRY(draw_marks(l, p, line));
         }

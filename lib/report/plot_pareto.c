@@ -43,12 +43,33 @@ static bool is_biased(const Csv *data, size_t row, const char *spec, Arena *a)
     return *said ? !strcmp(said, "false") : codec_open(&codec, spec, a, &ignored) == OK && !(codec_traits(codec) & UNBIASED);
 }
 
-static double x_of(const Csv *data, size_t row, const char *x, double bits, double *se)
+/* What is on the x axis: the bits, or the sum of these columns. */
+static const struct {
+    const char *name, *title, *column[2];
+} axes[] = {{"bits", "bits per element", {0}},
+            {"time", "encode and decode, ms", {"encode_ms", "decode_ms"}},
+            {"encode_ms", "encode, ms", {"encode_ms"}},
+            {"decode_ms", "decode, ms", {"decode_ms"}}};
+
+static size_t axis_of(const char *name)
 {
-    const double encode = plot_real(data, row, "encode_ms"), decode = plot_real(data, row, "decode_ms");
-    const double encode_se = plot_real(data, row, "encode_ms_se"), decode_se = plot_real(data, row, "decode_ms_se");
-    *se = !strcmp(x, "bits") ? 0 : !strcmp(x, "encode_ms") ? encode_se : !strcmp(x, "decode_ms") ? decode_se : hypot(encode_se, decode_se);
-    return !strcmp(x, "bits") ? bits : !strcmp(x, "encode_ms") ? encode : !strcmp(x, "decode_ms") ? decode : encode + decode;
+    size_t i = 0;
+    while (strcmp(axes[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+static double x_of(const Csv *data, size_t row, size_t axis, double bits, double *se)
+{
+    double x = axis ? 0 : bits;
+    *se = 0;
+    for (size_t i = 0; i < 2 && axes[axis].column[i]; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s_se", axes[axis].column[i]);
+        x += plot_real(data, row, axes[axis].column[i]);
+        *se = hypot(*se, plot_real(data, row, name));
+    }
+    return x;
 }
 
 /* "k=3": the key that varies along the line, with its value. */
@@ -77,7 +98,7 @@ static Status find_points(const PlotFigure *f, const Csv *data, Found *found, si
         double bits_se, se, x_se;
         const char *spec = csv_cell(data, row[i], "compressor"), *ignored;
         const double bits = best_known(data, row[i], "bits_per_element", &bits_se), error = best_known(data, row[i], "relative_error", &se);
-        const double x = x_of(data, row[i], f->o->x, bits, &x_se);
+        const double x = x_of(data, row[i], axis_of(f->o->x), bits, &x_se);
         if (!(bits > 0) || !(error >= 0) || !(x > 0))
             continue;
         Found *to = &found[(*count)++];
@@ -196,7 +217,7 @@ static Status make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
     Found *found = NEW(a, Found, data->rows + 1);
     size_t count;
     TRY(arena_check(found, a, err));
-    f->x = (PlotAxis){.title = bits ? "bits per element" : !strcmp(f->o->x, "time") ? "encode and decode, ms" : !strcmp(f->o->x, "encode_ms") ? "encode, ms" : "decode, ms"};
+    f->x = (PlotAxis){.title = axes[axis_of(f->o->x)].title};
     f->y = (PlotAxis){.title = "E|ĝ − g|^2 / |g|^2", .tex = "$\\mathrm{E}\\,|\\hat g - g|^2 / |g|^2$"};
     TRY(find_points(f, data, found, &count, a, err));
     sort_found(found, count);

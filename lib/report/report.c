@@ -2,7 +2,7 @@
  * at all. */
 #include "base/text.h"
 #include "report/fields.h"
-#include "report/report_writer.h"
+#include "report/report_table.h"
 
 #include <errno.h>
 #include <math.h>

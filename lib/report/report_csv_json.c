@@ -7,7 +7,7 @@
  * JSON: {"schema": .., "meta": {..}, "results": [..]}, with one record of the result per line. It is strict
  * JSON: NaN and infinities become null. Control characters of terminals are escaped, and bytes that are not
  * UTF-8 become U+FFFD. */
-#include "report/report_writer.h"
+#include "report/report_table.h"
 
 #include "base/csv.h"
 #include "base/json.h"

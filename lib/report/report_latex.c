@@ -8,7 +8,6 @@
 
 #include "base/text.h"
 #include "report/fields.h"
-#include "report/report_number.h"
 
 #include <math.h>
 #include <stdlib.h>
