@@ -18,16 +18,11 @@ static const char *kind_name(const void *kinds, size_t i)
     return kind ? kind->name : NULL;
 }
 
-static const PlotKind *find_kind(const char *name)
+static Status find_kind(const PlotKind **out, const char *name, Error *err)
 {
-    const PlotKind *const *kind = plot_kinds;
-    while (*kind && strcmp((*kind)->name, name) != 0)
-        kind++;
-    return *kind;
-}
-
-static Status refuse_kind(const char *name, Error *err)
-{
+    for (const PlotKind *const *kind = plot_kinds; (*out = *kind); kind++)
+        if (!strcmp((*kind)->name, name))
+            return OK;
     text_unknown(err, name, kind_name, plot_kinds, "no figure is called \"%s\"", name);
     return error_hint(err, "atomo-bench plot --help lists the kinds");
 }
@@ -316,15 +311,14 @@ static Status load_all(Csv *all, const PlotKind *kind, const TextList *paths, Ar
 
 Status plot_draw(const PlotJob *job, PlotSaid *said, Arena *a, Error *err)
 {
-    const PlotKind *kind = find_kind(job->kind);
+    const PlotKind *kind;
     const char *ending = ending_of(job->figure);
     PlotOptions look = job->look;
     PlotFigure f;
     Csv csv;
     char *script;
     Drawing drawn;
-    if (!kind)
-        return refuse_kind(job->kind, err);
+    TRY(find_kind(&kind, job->kind, err));
     TRY(check_options(kind, &look, err));
     if (look.title)
         look.title = plot_name(look.title, a);

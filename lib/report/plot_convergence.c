@@ -86,6 +86,15 @@ static Status read_tests(Tests *t, const Csv *data, const char *x, const char *y
     return t->count ? OK : FAIL(err, ERR_CORRUPT, "no row has both step and %s", up_axis->column);
 }
 
+static const Test *last_test(const Tests *t, const char *compressor)
+{
+    const Test *last = NULL;
+    for (size_t i = 0; i < t->count; i++)
+        if (!strcmp(t->test[i].compressor, compressor) && (!last || t->test[i].step > last->step))
+            last = &t->test[i];
+    return last;
+}
+
 /* Half the 95 % interval of a mean over runs; 0 of one run. */
 static double interval(const Test *t)
 {
@@ -129,9 +138,7 @@ static Status make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
         const PlotLine *l = &f->line[k];
         shortest = fmin(shortest, l->point[l->count - 1].x);
         longest = fmax(longest, l->point[l->count - 1].x);
-        const Test *end = NULL;
-        for (size_t i = 0; i < t.count; i++)
-            end = !strcmp(t.test[i].compressor, l->name) && (!end || t.test[i].step > end->step) ? &t.test[i] : end;
+        const Test *end = last_test(&t, l->name);
         if (end && interval(end) > 0)
             text_addf(&f->caption, "%s%s %.3g ± %.1g", k ? ", " : "; at the end (95 %): ", l->name, end->y.mean, interval(end));
     }
@@ -163,10 +170,7 @@ static Status budget_make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
     for (size_t i = 0; i < t.count; i++) {
         const Test *one = &t.test[i];
         const char *ignored;
-        bool last = true;
-        for (size_t k = 0; k < t.count && last; k++)
-            last = strcmp(t.test[k].compressor, one->compressor) != 0 || t.test[k].step <= one->step;
-        if (!last)
+        if (one != last_test(&t, one->compressor))
             continue;
         char *series = plot_series(one->compressor, &ignored, a);
         PlotLine *l = series ? figure_line(f, series, a) : NULL;

@@ -17,18 +17,25 @@ const char *const bar_part_names[BAR_PARTS] = {"compute", "encode", "communicate
 
 /* ---- lines and points ---- */
 
+/* Returns the array with room for one more element of `size` bytes; NULL: out of memory. */
+static void *grown(void *array, size_t count, size_t *room, size_t size, Arena *a)
+{
+    if (count < *room)
+        return array;
+    const size_t more = *room ? 2 * *room : 8;
+    void *out = arena_take(a, more, size);
+    if (out && count)
+        memcpy(out, array, count * size);
+    *room = out ? more : *room;
+    return out;
+}
+
 static PlotLine *add_line(PlotFigure *f, Arena *a)
 {
-    if (f->count == f->room) {
-        const size_t room = f->room ? 2 * f->room : 16;
-        PlotLine *more = NEW(a, PlotLine, room);
-        if (!more)
-            return NULL;
-        if (f->count)
-            memcpy(more, f->line, f->count * sizeof *more);
-        f->line = more;
-        f->room = room;
-    }
+    PlotLine *all = grown(f->line, f->count, &f->room, sizeof *all, a);
+    if (!all)
+        return NULL;
+    f->line = all;
     f->line[f->count] = (PlotLine){0};
     return &f->line[f->count++];
 }
@@ -54,16 +61,10 @@ PlotLine *figure_guide(PlotFigure *f, LineStyle style, Arena *a)
 
 bool line_add(PlotLine *l, PlotPoint p, Arena *a)
 {
-    if (l->count == l->room) {
-        const size_t room = l->room ? 2 * l->room : 8;
-        PlotPoint *more = NEW(a, PlotPoint, room);
-        if (!more)
-            return false;
-        if (l->count)
-            memcpy(more, l->point, l->count * sizeof *more);
-        l->point = more;
-        l->room = room;
-    }
+    PlotPoint *all = grown(l->point, l->count, &l->room, sizeof *all, a);
+    if (!all)
+        return false;
+    l->point = all;
     l->point[l->count++] = p;
     return true;
 }
@@ -159,13 +160,13 @@ char *plot_series(const char *spec, const char **rate, Arena *a)
     const Codec *codec;
     char value[32];
     TextBuf out = {.arena = a};
-    *rate = "none";
+    *rate = NULL;
     if (codec_open(&codec, spec, a, &err) != OK)
         return text_copy(a, spec);
     const Codec *last = last_stage(codec);
     const Param *key = rate_key(last);
     const char *text = key ? param_value(key, last->params, value) : NULL;
-    *rate = text_copy(a, text ? text : "none");
+    *rate = text ? text_format(a, "%s=%s", key->key, text) : NULL;
     for (; codec; codec = codec_alone(codec) ? NULL : codec->inner) {
         text_add(&out, codec->ops->name);
         add_keys(&out, codec);
@@ -175,6 +176,11 @@ char *plot_series(const char *spec, const char **rate, Arena *a)
 }
 
 /* ---- labels ---- */
+
+static bool is_named(const PlotLine *l, const char *name)
+{
+    return l->name && (!strcmp(l->name, name) || (l->spec && spec_equal(l->spec, name)));
+}
 
 /* Returns the line that the start of "SPEC=TEXT" names, and sets *text to TEXT; NULL: none. SPEC may contain '=', so
  * every '=' is tried. */
@@ -187,8 +193,7 @@ static PlotLine *line_said(PlotFigure *f, const char *said, const char **text, A
         for (size_t pass = 0; series && equals[1] && pass < 2; pass++) /* first the spec itself, then the line of its rates */
             for (size_t i = 0; i < f->count; i++) {
                 PlotLine *l = &f->line[i];
-                if (l->name && !l->same && (!strcmp(l->name, spec) || (l->spec && spec_equal(l->spec, spec)) ||
-                                            (pass && !strcmp(l->name, series))))
+                if (!l->same && is_named(l, pass ? series : spec))
                     return l;
             }
     }
@@ -228,11 +233,6 @@ static Status apply_labels(PlotFigure *f, Arena *a, Error *err)
 }
 
 /* ---- which lines, in which order ---- */
-
-static bool is_named(const PlotLine *l, const char *name)
-{
-    return l->name && (!strcmp(l->name, name) || (l->spec && spec_equal(l->spec, name)));
-}
 
 static Status keep_only(PlotFigure *f, Error *err)
 {

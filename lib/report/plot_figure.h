@@ -10,8 +10,8 @@
 typedef CodecLook Look;
 
 /* Returns `spec` without its rate, the name of a series of points: "ef:decay=0.9+qsgd" for
- * "ef:decay=0.9+qsgd:bits=2". Sets *rate to the value of the rate, or to "none" if the codec has no rate. A
- * text that is not a spec is returned unchanged. NULL: out of memory. */
+ * "ef:decay=0.9+qsgd:bits=2". Sets *rate to "bits=2"; NULL: the codec has no rate. A text that is not a spec is
+ * returned unchanged. NULL: out of memory. */
 char *plot_series(const char *spec, const char **rate, Arena *a);
 
 /* Returns the look of a spec's last codec. A text that is not a spec has a fixed look, too. */

@@ -98,8 +98,6 @@ static Status run_script(Run *run, const char *script, Drawing *out)
         return FAIL(run->err, ERR_IO, "gnuplot: cannot write its script: %s", strerror(errno));
     TRY(start(run, &child));
     TRY(await(run, child, &status));
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-        return FAIL(run->err, ERR_IO, "gnuplot: cannot be run");
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
         return FAIL(run->err, ERR_IO, "gnuplot: %s", last_words(run));
     out->data = stream_text(run, 1, &out->size);

@@ -69,34 +69,14 @@ static bool clip(const Panel *p, double *x, double *y)
     return true;
 }
 
-typedef void (*EachPath)(Layout *l, const double *x, const double *y, size_t n, const PlotLine *line);
-
-/* Calls `each` for every part of a line within the panel. */
-static Status each_path(Layout *l, const Panel *p, const PlotLine *line, EachPath each)
+/* Sets the ends of the part of a line between points i - 1 and i within the panel; false: there is none. */
+static bool segment(const Panel *p, const PlotLine *line, size_t i, double *x, double *y)
 {
-    double *x = NEW(l->a, double, 2 * line->count + 2), *y = NEW(l->a, double, 2 * line->count + 2);
-    size_t n = 0;
-    TRY(arena_check(x && y, l->a, l->err));
-    for (size_t i = 1; i < line->count; i++) {
-        const PlotPoint *u = &line->point[i - 1], *v = &line->point[i];
-        bool joins = can_draw(p, u) && can_draw(p, v);
-        double sx[2] = {0}, sy[2] = {0};
-        if (joins) {
-            sx[0] = px(p, u->x), sx[1] = px(p, v->x), sy[0] = py(p, u->y), sy[1] = py(p, v->y);
-            joins = clip(p, sx, sy);
-        }
-        if (n && (!joins || hypot(sx[0] - x[n - 1], sy[0] - y[n - 1]) > 1e-6)) {
-            each(l, x, y, n, line);
-            n = 0;
-        }
-        for (size_t k = n ? 1 : 0; joins && k < 2; k++, n++) {
-            x[n] = sx[k];
-            y[n] = sy[k];
-        }
-    }
-    if (n)
-        each(l, x, y, n, line);
-    return OK;
+    const PlotPoint *u = &line->point[i - 1], *v = &line->point[i];
+    if (!can_draw(p, u) || !can_draw(p, v))
+        return false;
+    x[0] = px(p, u->x), x[1] = px(p, v->x), y[0] = py(p, u->y), y[1] = py(p, v->y);
+    return clip(p, x, y);
 }
 
 static Stroke stroke_of(const PlotLine *line)
@@ -108,18 +88,35 @@ static Stroke stroke_of(const PlotLine *line)
     return (Stroke){line->look.colour, line->thick ? 1.6 : line->style == LINE_THIN ? 0.5 : 0.95, line->look.dash};
 }
 
-static void draw_path(Layout *l, const double *x, const double *y, size_t n, const PlotLine *line)
+static Status draw_path(Layout *l, const Panel *p, const PlotLine *line)
 {
+    double *x = NEW(l->a, double, line->count + 2), *y = NEW(l->a, double, line->count + 2), sx[2], sy[2];
+    size_t n = 0;
+    TRY(arena_check(x && y, l->a, l->err));
+    for (size_t i = 1; i < line->count; i++) {
+        if (!segment(p, line, i, sx, sy))
+            continue;
+        if (n && hypot(sx[0] - x[n - 1], sy[0] - y[n - 1]) > 1e-6) { /* a gap */
+            page_line(&l->page, x, y, n, stroke_of(line));
+            n = 0;
+        }
+        for (size_t k = n ? 1 : 0; k < 2; k++, n++) {
+            x[n] = sx[k];
+            y[n] = sy[k];
+        }
+    }
     page_line(&l->page, x, y, n, stroke_of(line));
+    return OK;
 }
 
-static void cover_path(Layout *l, const double *x, const double *y, size_t n, const PlotLine *line)
+static void cover_path(Layout *l, const Panel *p, const PlotLine *line)
 {
     const double half = line->style == LINE_GUIDE || line->grey ? 0 : 0.015;
-    for (size_t i = 1; i < n; i++) {
-        const int steps = 1 + (int)(hypot(x[i] - x[i - 1], y[i] - y[i - 1]) / CELL);
+    double x[2], y[2];
+    for (size_t i = 1; i < line->count; i++) {
+        const int steps = segment(p, line, i, x, y) ? 1 + (int)(hypot(x[1] - x[0], y[1] - y[0]) / CELL) : -1;
         for (int k = 0; k <= steps; k++) {
-            const double u = x[i - 1] + (x[i] - x[i - 1]) * k / steps, v = y[i - 1] + (y[i] - y[i - 1]) * k / steps;
+            const double u = x[0] + (x[1] - x[0]) * k / steps, v = y[0] + (y[1] - y[0]) * k / steps;
             cover(l, u - half, v - half, u + half, v + half);
         }
     }
@@ -150,7 +147,7 @@ static Status draw_band(Layout *l, const Panel *p, const PlotLine *line)
     return OK;
 }
 
-static Status draw_bars(Layout *l, const Panel *p, const PlotLine *line)
+static void draw_bars(Layout *l, const Panel *p, const PlotLine *line)
 {
     for (size_t i = 0; i < line->count && !line->band && !line->grey; i++) {
         const PlotPoint *q = &line->point[i];
@@ -160,7 +157,6 @@ static Status draw_bars(Layout *l, const Panel *p, const PlotLine *line)
         if (clip(p, x, y) && y[1] - y[0] > 0.05) /* shorter ones are within the mark */
             page_line(&l->page, x, y, 2, (Stroke){line->look.colour, 0.6, 0});
     }
-    return OK;
 }
 
 static Status draw_marks(Layout *l, const Panel *p, const PlotLine *line)
@@ -195,20 +191,20 @@ static Status draw_lines(Layout *l, const Panel *p)
             const PlotLine *line = &f->line[i];
             if (pass != (is_behind(line) ? 0 : line->thick ? 2 : 1))
                 continue;
-            TRY(each_path(l, p, line, draw_path));
-            TRY(draw_bars(l, p, line));
+            TRY(draw_path(l, p, line));
+            draw_bars(l, p, line);
             TRY(draw_marks(l, p, line));
         }
     return OK;
 }
 
 /* Notes what is drawn in a panel. */
-static Status cover_lines(Layout *l, const Panel *p)
+static void cover_lines(Layout *l, const Panel *p)
 {
     memset(l->cell, 0, (size_t)l->cells_wide * (size_t)l->cells_high);
     for (size_t k = 0; k < l->f->count; k++) {
         const PlotLine *line = &l->f->line[k];
-        TRY(each_path(l, p, line, cover_path));
+        cover_path(l, p, line);
         for (size_t i = 0; i < line->count; i++) {
             const PlotPoint *q = &line->point[i];
             if (!can_draw(p, q))
@@ -223,7 +219,6 @@ static Status cover_lines(Layout *l, const Panel *p)
                 cover(l, x - 0.02, fmax(p->bottom, low), x + 0.02, fmin(p->top, high));
         }
     }
-    return OK;
 }
 
 /* ---- names ---- */
@@ -318,14 +313,12 @@ typedef struct {
     double x, y;
 } Place;
 
-/* Finds a free place for the name beside the end of its line, within the panel. */
-static bool place_beside(Layout *l, const Panel *p, const PlotLine *line, Place *out)
+/* Finds a free place in the panel for a text of w x h inches beside a point, and covers it. */
+static bool find_side(Layout *l, const Panel *p, const PlotPoint *q, double w, double h, Place *out)
 {
     static const double side[][2] = {{1, 0}, {0, 1}, {0, -1}, {1, 1}, {1, -1}, {-1, 0}, {-1, 1}, {-1, -1}};
-    const double w = text_inches(line->label, l->page.points), h = 1.0 * l->em;
-    const PlotPoint *end = last_point(p, line);
-    for (size_t s = 0; end && s < countof(side); s++) {
-        const double x = px(p, end->x) + side[s][0] * (0.5 * w + 0.065), y = py(p, end->y) + side[s][1] * (0.5 * h + 0.05);
+    for (size_t s = 0; s < countof(side); s++) {
+        const double x = px(p, q->x) + side[s][0] * (0.5 * w + 0.065), y = py(p, q->y) + side[s][1] * (0.5 * h + 0.05);
         const double left = x - 0.5 * w, right = x + 0.5 * w, low = y - 0.5 * h, high = y + 0.5 * h;
         if (left < p->left + 0.02 || right > l->page.wide - 0.03 || low < p->bottom + 0.01 || high > p->top + 0.02 ||
             !is_free(l, left, low, right, high))
@@ -335,6 +328,12 @@ static bool place_beside(Layout *l, const Panel *p, const PlotLine *line, Place 
         return true;
     }
     return false;
+}
+
+static bool place_beside(Layout *l, const Panel *p, const PlotLine *line, Place *out)
+{
+    const PlotPoint *end = last_point(p, line);
+    return end && find_side(l, p, end, text_inches(line->label, l->page.points), l->em, out);
 }
 
 static bool place_names(Layout *l, const Panel *p, const Named *names, Place *place)
@@ -424,23 +423,13 @@ static void axis_titles(Layout *l, double left, double right, double bottom, dou
 
 static void draw_rates(Layout *l, const Panel *p)
 {
-    const double size = l->page.points - 1, h = size / 72;
+    const double size = l->page.points - 1;
+    Place at;
     for (size_t k = 0; k < l->f->count; k++)
         for (size_t i = 0; i < l->f->line[k].count && !is_behind(&l->f->line[k]); i++) {
-            static const double side[][2] = {{1, 1}, {-1, -1}, {1, -1}, {-1, 1}, {0, 1.2}, {0, -1.2}, {1, 0}, {-1, 0}};
             const PlotPoint *q = &l->f->line[k].point[i];
-            if (!q->rate || !can_draw(p, q))
-                continue;
-            const double w = text_inches(q->rate, size);
-            for (size_t s = 0; s < countof(side); s++) {
-                const double x = px(p, q->x) + side[s][0] * (0.5 * w + 0.05), y = py(p, q->y) + side[s][1] * (0.5 * h + 0.04);
-                if (x - 0.5 * w < p->left || x + 0.5 * w > l->page.wide || y - 0.5 * h < p->bottom || y + 0.5 * h > p->top + 0.02 ||
-                    !is_free(l, x - 0.5 * w, y - 0.5 * h, x + 0.5 * w, y + 0.5 * h))
-                    continue;
-                cover(l, x - 0.5 * w, y - 0.5 * h, x + 0.5 * w, y + 0.5 * h);
-                page_text(&l->page, x, y, q->rate, TEXT_CENTER, l->f->line[k].look.colour, size, 0, false);
-                break;
-            }
+            if (q->rate && can_draw(p, q) && find_side(l, p, q, text_inches(q->rate, size), size / 72, &at))
+                page_text(&l->page, at.x, at.y, q->rate, TEXT_CENTER, l->f->line[k].look.colour, size, 0, false);
         }
 }
 
@@ -454,27 +443,27 @@ typedef struct {
     double left, right, top; /* of the key */
 } Choice;
 
-static Status choose_ends(Layout *l, const Named *names, Choice *c)
+static void choose_ends(Layout *l, const Named *names, Choice *c)
 {
     const Panel narrow = panel_of(l, names->widest + 0.12, 0);
     if (names->widest < 0.38 * l->page.wide && place_column(l, &narrow, names, c->y)) {
         c->panel = narrow;
         c->column = true;
         c->key = KEY_ENDS;
-        return cover_lines(l, &narrow);
+        cover_lines(l, &narrow);
+        return;
     }
-    TRY(cover_lines(l, &c->panel));
+    cover_lines(l, &c->panel);
     if (place_names(l, &c->panel, names, c->place))
         c->key = KEY_ENDS;
-    return OK;
 }
 
 static const double SAMPLE_WIDE = 0.29;
 
-static Status choose_inside(Layout *l, const Named *names, Choice *c)
+static void choose_inside(Layout *l, const Named *names, Choice *c)
 {
     const double one = SAMPLE_WIDE + names->widest + 0.9 * l->em;
-    TRY(cover_lines(l, &c->panel));
+    cover_lines(l, &c->panel);
     for (size_t columns = 1; columns <= 3; columns++) {
         const size_t rows = (names->count + columns - 1) / columns;
         const double wide = (double)columns * one - 0.85 * l->em;
@@ -483,9 +472,8 @@ static Status choose_inside(Layout *l, const Named *names, Choice *c)
             continue;
         c->right = c->left + wide;
         c->key = KEY_INSIDE;
-        return OK;
+        return;
     }
-    return OK;
 }
 
 /* A key right of the panel, or below the title of its axis, for which the page grows if it may. */
@@ -498,7 +486,8 @@ static Status choose_outside(Layout *l, const Named *names, Choice *c, bool righ
         c->left = c->panel.right + 0.08;
         c->right = l->page.wide;
         c->top = c->panel.top + 0.1 * l->em;
-        return cover_lines(l, &c->panel);
+        cover_lines(l, &c->panel);
+        return OK;
     }
     if (!l->tall_given) {
         l->page.tall += high;
@@ -508,7 +497,8 @@ static Status choose_outside(Layout *l, const Named *names, Choice *c, bool righ
     c->left = 0.06;
     c->right = l->page.wide - 0.04;
     c->top = high - 0.02;
-    return cover_lines(l, &c->panel);
+    cover_lines(l, &c->panel);
+    return OK;
 }
 
 static Status choose(Layout *l, const Named *names, Choice *c)
@@ -519,12 +509,13 @@ static Status choose(Layout *l, const Named *names, Choice *c)
     c->key = KEY_AUTO;
     if (asked == KEY_NONE) {
         c->key = KEY_NONE;
-        return cover_lines(l, &c->panel);
+        cover_lines(l, &c->panel);
+        return OK;
     }
     if (asked == KEY_AUTO || asked == KEY_ENDS)
-        TRY(choose_ends(l, names, c));
+        choose_ends(l, names, c);
     if (c->key == KEY_AUTO && asked != KEY_RIGHT && asked != KEY_BELOW)
-        TRY(choose_inside(l, names, c));
+        choose_inside(l, names, c);
     if (c->key != KEY_AUTO)
         return OK;
     const bool narrow = SAMPLE_WIDE + names->widest < 0.36 * l->page.wide &&

@@ -72,23 +72,6 @@ static double x_of(const Csv *data, size_t row, size_t axis, double bits, double
     return x;
 }
 
-/* "k=3": the key that varies along the line, with its value. */
-static const char *rate_text(const Csv *data, size_t row, const char *spec, Arena *a)
-{
-    const char *rate, *varied = csv_cell(data, row, "rate");
-    char *series = plot_series(spec, &rate, a);
-    if (!series || (!*varied && !strcmp(rate, "none")))
-        return NULL;
-    const char *value = *varied ? varied : rate, *equals = strrchr(spec, '=');
-    for (const char *at = strstr(spec, value); at; at = strstr(at + 1, value)) /* the key before this value, as it was typed */
-        if (at > spec && at[-1] == '=')
-            equals = at - 1;
-    const char *key = equals;
-    while (key && key > spec && !strchr(":,+", key[-1]))
-        key--;
-    return key && equals ? text_format(a, "%.*s=%s", (int)(equals - key), key, value) : value;
-}
-
 static Status find_points(const PlotFigure *f, const Csv *data, Found *found, size_t *count, Arena *a, Error *err)
 {
     size_t *row, of;
@@ -96,15 +79,15 @@ static Status find_points(const PlotFigure *f, const Csv *data, Found *found, si
     *count = 0;
     for (size_t i = 0; i < of; i++) {
         double bits_se, se, x_se;
-        const char *spec = csv_cell(data, row[i], "compressor"), *ignored;
+        const char *spec = csv_cell(data, row[i], "compressor"), *rate;
         const double bits = best_known(data, row[i], "bits_per_element", &bits_se), error = best_known(data, row[i], "relative_error", &se);
         const double x = x_of(data, row[i], axis_of(f->o->x), bits, &x_se);
         if (!(bits > 0) || !(error >= 0) || !(x > 0))
             continue;
         Found *to = &found[(*count)++];
-        *to = (Found){.spec = spec, .series = plot_series(spec, &ignored, a), .p = point_with(x, error, se), .bits = bits, .x_se = x_se,
+        *to = (Found){.spec = spec, .series = plot_series(spec, &rate, a), .p = point_with(x, error, se), .bits = bits, .x_se = x_se,
                       .biased = is_biased(data, row[i], spec, a)};
-        to->p.rate = f->o->rates ? rate_text(data, row[i], spec, a) : NULL;
+        to->p.rate = f->o->rates ? rate : NULL;
         TRY(arena_check(to->series, a, err));
     }
     return *count ? OK : FAIL(err, ERR_CORRUPT, "no row has both bits_per_element and relative_error");

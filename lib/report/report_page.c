@@ -44,8 +44,7 @@ typedef struct {
     const PageSpec *spec;
     Folder folder;
     bool *used;     /* for each field: true if a column on the page shows it */
-    bool asked;     /* true: the page has looked for gnuplot */
-    Error gnuplot;  /* why gnuplot cannot draw figures; OK: gnuplot works */
+    bool told;      /* true: the user knows that gnuplot cannot draw figures */
     OutFile out;
     Arena *a;
     Error *err;
@@ -101,27 +100,20 @@ static void put_facts(Part *p)
 
 /* ---- figures ---- */
 
-static Status ask_gnuplot(Page *p)
+/* Browsers take most of a second for each thousand points of an SVG figure. The explorer draws results with codecs. */
+enum { POINTS_MOST = 1000, POINTS_MOST_ALONE = 20000 };
+
+/* Tells once why there are no figures. */
+static Status tell_gnuplot(Page *p, const Error *why)
 {
-    char *version, *terminals;
-    Error *why = &p->gnuplot;
-    const bool asked = p->asked;
-    p->asked = true;
-    if (asked || gnuplot_ask(&version, &terminals, p->spec->stopped, p->a, why) == OK)
-        return OK;
-    if (why->status == ERR_STOPPED || why->status == ERR_MEMORY) {
-        *p->err = *why;
-        return why->status;
-    }
     const char *text = text_format(p->a, "no figures: %s%s%s%s", why->text, *why->hint ? " (" : "", why->hint,
                                    *why->hint ? ")" : "");
     TRY(arena_check(text, p->a, p->err));
-    p->spec->note(p->spec->data, text);
+    if (!p->told)
+        p->spec->note(p->spec->data, text);
+    p->told = true;
     return OK;
 }
-
-/* Browsers take most of a second for each thousand points of an SVG figure. The explorer draws results with codecs. */
-enum { POINTS_MOST = 1000, POINTS_MOST_ALONE = 20000 };
 
 static Status put_drawing(Part *p, const PlotKind *plot)
 {
@@ -130,24 +122,20 @@ static Status put_drawing(Part *p, const PlotKind *plot)
     size_t points = 0;
     Error why;
     const size_t most = csv_has(&p->stored->table, "compressor") ? POINTS_MOST : POINTS_MOST_ALONE;
-    TRY(ask_gnuplot(p->page));
-    why = p->page->gnuplot;
-    if (why.status == OK && plot_svg(&d, plot, &p->stored->table, most, &points, p->page->spec->stopped, p->a, &why) == OK) {
-        if (!d.data) {
-            text_addf(p->out, "<p class=\"soft\">No %s figure: %zu points, over %zu.</p>\n", kind, points, most);
-            return OK;
-        }
+    const Status status = plot_svg(&d, plot, &p->stored->table, most, &points, p->page->spec->stopped, p->a, &why);
+    if (status == OK && !d.data) {
+        text_addf(p->out, "<p class=\"soft\">No %s figure: %zu points, over %zu.</p>\n", kind, points, most);
+    } else if (status == OK) {
         const char *label = text_format(p->a, "%s of %s", kind, p->e->name);
         TRY(arena_check(label, p->a, p->page->err));
         html_picture(p->out, "image/svg+xml", d.data, d.size, label, kind);
-        return OK;
-    }
-    if (why.status == ERR_STOPPED || why.status == ERR_MEMORY) {
+    } else if (status == ERR_STOPPED || status == ERR_MEMORY) {
         *p->page->err = why;
-        return why.status;
+    } else {
+        html_addf(p->out, "<p class=\"soft\">No %s figure: %s</p>\n", kind, why.text);
+        return status == ERR_IO ? tell_gnuplot(p->page, &why) : OK;
     }
-    html_addf(p->out, "<p class=\"soft\">No %s figure: %s</p>\n", kind, why.text);
-    return OK;
+    return status;
 }
 
 static Status put_drawn(Part *p)
