@@ -11,12 +11,18 @@ static const char *const columns[] = {"workers", "compute_ms", "encode_ms", "com
     "total_ms", "bytes_up", "compressor", NULL};
 static const char *const limit_columns[] = {"workers", "break_even_gbps", "pays", "compressor", NULL};
 
-/* True if two rows differ in `column`. */
+/* True if two rows with equal compressor, number of workers and link differ in `column`, which may be the link. */
 static bool several(const Csv *data, const char *column)
 {
-    for (size_t i = 1; i < data->rows; i++)
-        if (strcmp(csv_cell(data, i, column), csv_cell(data, 0, column)) != 0)
-            return true;
+    static const char *const same[] = {"compressor", "workers", "link"};
+    for (size_t i = 0; i < data->rows; i++)
+        for (size_t j = 0; j < i; j++) {
+            bool alike = true;
+            for (size_t k = 0; k < countof(same) && alike; k++)
+                alike = !strcmp(same[k], column) || !strcmp(csv_cell(data, i, same[k]), csv_cell(data, j, same[k]));
+            if (alike && strcmp(csv_cell(data, i, column), csv_cell(data, j, column)) != 0)
+                return true;
+        }
     return false;
 }
 

@@ -15,6 +15,43 @@
 
 const char *const bar_part_names[BAR_PARTS] = {"compute", "encode", "communicate", "decode"};
 
+/* ---- data ---- */
+
+char *plot_name(const char *s, Arena *a)
+{
+    char *out = text_copy(a, s);
+    if (out)
+        text_make_printable(out);
+    return out;
+}
+
+double plot_real(const Csv *data, size_t row, const char *column)
+{
+    const double v = csv_real(data, row, column);
+    return isfinite(v) ? v : NAN;
+}
+
+static bool any_is_whole(const Csv *data, const char *column)
+{
+    for (size_t i = 0; i < data->rows; i++)
+        if (!strcmp(csv_cell(data, i, column), "*"))
+            return true;
+    return false;
+}
+
+Status plot_selection(const Csv *data, size_t **row, size_t *count, Arena *a, Error *err)
+{
+    const bool whole = any_is_whole(data, "tensor"), steps = any_is_whole(data, "step");
+    *count = 0;
+    *row = NEW(a, size_t, data->rows);
+    TRY(arena_check(*row, a, err));
+    for (size_t i = 0; i < data->rows; i++)
+        if ((!whole || !strcmp(csv_cell(data, i, "tensor"), "*")) &&
+            (!steps || !strcmp(csv_cell(data, i, "step"), "*")))
+            (*row)[(*count)++] = i;
+    return OK;
+}
+
 /* ---- lines and points ---- */
 
 /* Returns the array with room for one more element of `size` bytes; NULL: out of memory. */

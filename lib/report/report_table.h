@@ -26,7 +26,7 @@ typedef struct {
     void (*end)(const Report *r, TextBuf *out); /* may be NULL */
 } ReportWriter;
 
-extern const ReportWriter report_table, report_csv, report_json, report_md, report_latex;
+extern const ReportWriter report_table, report_md, report_latex;
 
 /* Appends a row's cells, formatted for people, to the list r->first .. r->last. False: out of memory. */
 bool report_keep(Report *r, const Value *row);
