@@ -5,7 +5,7 @@
 #include "bench_cost_job.h"
 #include "compress/spec.h"
 #include "report/fields.h"
-#include "report/report_sort.h"
+#include "report/report.h"
 
 #include <math.h>
 #include <string.h>

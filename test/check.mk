@@ -59,7 +59,7 @@ $(foreach r,$(ROOMS),$(eval check-$r: $(filter run-$r/%,$(RUNS))))
 
 # The tests that take longest begin first, so that no core waits at the end.
 LONGEST := check-reference cli-paper cli-docs cli-report cli-ranks cli-compare run-measure/test_memory run-compress/test_promises run-exchange/test_ranks \
-        run-train/test_train_digits cli-tables cli-train cli-output cli-shell run-compress/test_unbiased run-report/test_plot_overlap python-torch cli-plot cli-doctor \
+        run-train/test_train_digits cli-tables cli-train cli-output cli-shell run-compress/test_unbiased run-report/test_plot_page python-torch cli-plot cli-doctor \
         run-coder/test_efficiency
 
 check-run: $(LONGEST) cli-tests python-tests $(RUNS) $(FUZZERS:%=replay-%) depcheck listcheck mutants-fresh

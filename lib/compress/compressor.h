@@ -21,7 +21,7 @@ enum { PART_SPEC = 64 }; /* bytes that a spec may take, its terminating 0 includ
  * differ by mark and dashes. Families whose hues are near in grey share no pair of mark and dashes. */
 typedef struct {
     const char *colour; /* "#0072b2", or a hue below */
-    int mark, dash;     /* 0 to 5, 0 to 4; plots/look.gp has their shapes */
+    int mark, dash;     /* 0 to 5, 0 to 4; plot_page.c has their shapes */
 } CodecLook;
 
 #define HUE_NONE "#000000"

@@ -82,14 +82,13 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; for f in csv json md tex; do atomo
 - *.part
 = 0
 
-# its figure is drawn from CSV, from JSON, and by the gnuplot script
+# its figure is drawn from CSV and from JSON
 ? command -v gnuplot
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench merge g.h5 -c sign -c qsgd -c randk:ratio=0.1 --workers 4,8,...,64 -o m.json -q; atomo-bench merge g.h5 -c sign -c qsgd --workers 8,4 -q -o m.csv; atomo-bench plot merge m.json -o j.svg && grep -o '<text>sign\|<text>qsgd\|<text>randk:ratio=0.1\|filled marks, thick: merged, then decoded once\|every payload decoded' j.svg | sort -u; atomo-bench plot merge m.csv -o c.tex && cut -d, -f 1,8 c.plot.csv | tr '\n' ' '; echo; gnuplot -d -c "$SRC"/plots/merge.gp m.csv f.svg && grep -c '<text>qsgd' f.svg
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench merge g.h5 -c sign -c qsgd -c randk:ratio=0.1 --workers 4,8,...,64 -o m.json -q; atomo-bench merge g.h5 -c sign -c qsgd --workers 8,4 -q -o m.csv; atomo-bench plot merge m.json -q -o j.svg && grep -o '<text>sign\|<text>qsgd\|<text>randk:ratio=0.1\|merged, then decoded once' j.svg | sort -u; atomo-bench plot merge m.csv --data -q -o c.tex && cut -d, -f 1,2 c.plot.csv | tr '\n' ' '; echo; atomo-bench plot merge m.csv --y bytes -q -o f.svg && grep -c '<text>qsgd' f.svg
 > *>*sign*
 > *>*qsgd*
 > *>*randk:ratio=0.1*
-> every payload decoded
-> filled marks, thick: merged, then decoded once
-> workers,compressor 4,sign 8,sign 4,qsgd 8,qsgd 
+> merged, then decoded once
+> line,x sign,4 sign,8 sign,4 sign,8 qsgd,4 qsgd,8 
 > 1
 = 0

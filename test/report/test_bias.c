@@ -3,7 +3,7 @@
  * two biased codecs. Seeds are fixed, so the counts are the same in every run. */
 #include "measure/metrics.h"
 #include "math/stats.h"
-#include "report/report_bias.h"
+#include "report/report_compare.h"
 #include "rig/lenet_layer.h"
 
 enum { SEEDS = 200, REPEATS = 10 };
