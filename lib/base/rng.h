@@ -41,7 +41,9 @@ enum {
     USE_SHUFFLE,
 };
 
-enum { RNG_EVERYONE = -1 }; /* the value of `worker` for random numbers that are the same on all workers */
+/* Values of `worker`. RNG_EVERYONE: random numbers that are the same on all workers. RNG_OWNER and RNG_OWNERS: those of a mean
+ * that is quantised again, its own and those that all receivers know. */
+enum { RNG_EVERYONE = -1, RNG_OWNER = -2, RNG_OWNERS = -3 };
 
 /* Returns the generator for (seed, repeat, worker, step, tensor); `tensor` is rng_hash of the tensor's path
  * without the step and worker groups. */
