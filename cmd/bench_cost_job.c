@@ -37,7 +37,7 @@ static Status take_topology(CostJob *c, const char *item)
             return OK;
         }
     return text_unknown(c->job.err, item, cost_topology_name, NULL,
-                        "--topology: \"%.40s\": want auto, ps, allgather, ring or tree", item);
+                        "--topology: \"%.40s\": want auto, ps, allgather, ring, tree or twoshot", item);
 }
 
 enum { COST_LINKS_MOST = 64 };
@@ -362,6 +362,15 @@ const char *cost_error(const CostJob *c, size_t codec)
 }
 
 /* ---- iterations ---- */
+
+const char *cost_refusal(const Codec *codec, Topology topology)
+{
+    Error err = {0};
+    return topology_needs_sums(topology) && !codec_adds(codec) ? "its payloads do not add"
+           : shots_check(topology_shots(topology), codec, false, &err) != OK
+               ? "its sums are not quantised again"
+               : NULL;
+}
 
 static Iteration choose_topology(const Iteration *asked, double bandwidth)
 {

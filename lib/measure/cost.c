@@ -37,14 +37,31 @@ static double adding_share(const Iteration *it)
     const double p = it->workers;
     if (p < 2)
         return 1;
-    return it->topology == TOPOLOGY_RING   ? 1 / p
+    return it->topology == TOPOLOGY_RING || it->topology == TOPOLOGY_TWOSHOT ? 1 / p
            : it->topology == TOPOLOGY_TREE ? ceil(log2(p)) / (p - 1)
                                            : 1;
 }
 
+/* True if sums of payloads that do not add are decoded and encoded again. Each worker then owns 1/P of the vector. */
+static bool quantises_again(const Iteration *it)
+{
+    return !it->adds && topology_adds(it->topology);
+}
+
+/* With twoshot an owner encodes the mean besides its own payload. On a ring, each of the P parts is encoded once. */
+static double layer_encode(const Iteration *it, const CostLayer *l)
+{
+    const bool more = quantises_again(it) && it->topology == TOPOLOGY_TWOSHOT;
+    return more ? l->encode * (1 + 1 / it->workers) : l->encode;
+}
+
+/* With twoshot a worker decodes P payloads of its part, and the P parts of the mean; on a ring P - 1 sums and the mean. */
 double layer_decode(const Iteration *it, const CostLayer *l)
 {
-    return it->adds ? adding_share(it) * l->merge + l->decode : it->workers * l->decode + l->merge;
+    const double parts = it->topology == TOPOLOGY_TWOSHOT ? 2 : 2 - 1 / it->workers;
+    return it->adds              ? adding_share(it) * l->merge + l->decode
+           : quantises_again(it) ? adding_share(it) * l->merge + parts * l->decode
+                                 : it->workers * l->decode + l->merge;
 }
 
 static Traffic layer_traffic(const Iteration *it, const CostLayer *l)
@@ -52,7 +69,7 @@ static Traffic layer_traffic(const Iteration *it, const CostLayer *l)
     return (Traffic){.topology = it->topology,
                      .workers = it->workers,
                      .rounds = it->rounds,
-                     .payload = topology_adds(it->topology) ? l->merged : l->bytes,
+                     .payload = it->adds && topology_adds(it->topology) ? l->merged : l->bytes,
                      .early = l->early,
                      .parameters = 4 * l->n};
 }
@@ -62,7 +79,7 @@ static CostLayer whole(const Iteration *it)
     CostLayer all = {.encode = it->plan};
     for (const CostLayer *l = it->layer; l < it->layer + it->layers; l++) {
         all.n += l->n;
-        all.encode += l->encode;
+        all.encode += layer_encode(it, l);
         all.decode += l->decode;
         all.merge += l->merge;
         all.bytes += l->bytes;
@@ -102,7 +119,7 @@ static IterationTime overlapped(const Iteration *it, const Link *link)
         const CostLayer *l = &it->layer[i];
         const Traffic t = layer_traffic(it, l);
         const double comm = link_seconds(link, &t);
-        processor += (it->plan > 0 ? 0 : backward * l->n / all.n) + l->encode;
+        processor += (it->plan > 0 ? 0 : backward * l->n / all.n) + layer_encode(it, l);
         sent = fmax(sent, processor) + comm;
         decoded = fmax(decoded, sent) + layer_decode(it, l);
         time.comm += comm;

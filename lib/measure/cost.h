@@ -35,7 +35,7 @@ typedef struct {
         plan;
     double rounds, workers;
     bool adds;         /* true: payloads can be merged without decoding (`codec_adds`) */
-    Topology topology; /* ring and tree are allowed only if `adds` is true */
+    Topology topology; /* a tree is allowed only if `adds` is true */
     double compute;    /* seconds of the forward and the backward pass together */
     double latency;
     bool overlap; /* true: each layer is sent in its own message, while other layers are computed */
