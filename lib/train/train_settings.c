@@ -63,6 +63,10 @@ const Setting train_settings[] = {
     SETTING("average", CHOICE, average, BOTH, "A", average_help, .choices = average_names),
     SETTING("topology", CHOICE, topology, SHOWN, "T",
             "how workers exchange payloads; of run under mpirun without it allgather", .choices = topology_names),
+    SETTING("owner_feedback", CHOICE, owner_feedback, SHOWN, "O",
+            "with twoshot, and with ring where payloads do not add: on keeps the error of a mean that is encoded again, and "
+            "adds it in the next step",
+            .choices = switch_names),
     SETTING("bucket_bytes", WHOLE, bucket_bytes, RUN, "N",
             "on several ranks: send the payloads of neighbouring tensors in one message, up to N bytes of gradients; 0: a "
             "message each",
@@ -132,6 +136,9 @@ size_t setup_attrs(const TrainSetup *s, Attr out[SETUP_MOST], Arena *a)
     out[count++] = attr_whole("images", s->train->count);
     out[count++] = attr_text("compressor", codec_typed(s->codec, a));
     out[count++] = attr_whole("seed", s->seed);
+    const bool again = shots_used(topology_shots(s->topology), s->codec);
+    out[count++] = attr_text("quantised_again", again ? topology_names[s->topology] : "no");
+    out[count++] = attr_text("owner_feedback", switch_names[again && s->owner_feedback]);
     for (const Setting *of = train_settings; of->name; of++)
         if (of->use & SETTING_KEPT)
             out[count++] = setting_attr(of, &is);
