@@ -138,7 +138,7 @@ static void add_expected(Merger *m, const ExchangeWorker *w, Tally *tally)
     const Call call = exchange_call(&m->x, w);
     if (m->errors && m->repeat == 0 && m->x.call.round == m->x.rounds - 1 &&
         !(traits & SHARED_DRAWS))
-        tally->expected += traits & UNBIASED ? codec_variance(&call, m->b->g) / (workers * workers) : NAN;
+        tally->expected += traits & UNBIASED && !(traits & PART_SHARED) ? codec_variance(&call, m->b->g) / (workers * workers) : NAN;
 }
 
 static Status run_round(Merger *m, Tally *tally)
