@@ -145,7 +145,7 @@ static Iteration choose_exchange(const AdviseJob *advise, size_t k, const CostLa
     const Link *link = &c->link[0];
     const Iteration usual = cost_iteration(c, k, layer, workers, link, c->topology[0]),
                     two = cost_iteration(c, k, layer, workers, link, TOPOLOGY_TWOSHOT);
-    const bool weighed = c->topology[0] == TOPOLOGY_AUTO && !usual.adds && !cost_refusal(c->job.codec[k], TOPOLOGY_TWOSHOT);
+    const bool weighed = c->topology[0] == TOPOLOGY_AUTO && !usual.adds && !cost_refusal(c, c->job.codec[k], TOPOLOGY_TWOSHOT, workers);
     return weighed && error_in(c, k, TOPOLOGY_TWOSHOT) <= advise->limits.error &&
                    iteration_time(&two, link->bandwidth).total < iteration_time(&usual, link->bandwidth).total
                ? two
@@ -165,7 +165,7 @@ static Status take(Candidate *out, const AdviseJob *advise, size_t k, const Cost
     const CostErrors *e = &c->alone[k].errors;
     const Iteration it = choose_exchange(advise, k, layer);
     const bool adds = codec_adds(codec);
-    const char *refusal = cost_refusal(codec, it.topology);
+    const char *refusal = cost_refusal(c, codec, it.topology, c->workers.number[0]);
     *out = (Candidate){.codec = codec,
                        .name = j->name[k],
                        .family = codec_family(codec, j->a),

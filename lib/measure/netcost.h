@@ -11,6 +11,8 @@
  *     tree       2 ceil(log2 P) (a + S / b)                all-reduce of payloads that can be merged
  *     twoshot    2 (P - 1) a + 2 (P - 1) / P S / b         each worker owns 1/P of the vector: it gets this part of all
  *                                                          payloads, and sends the part of the mean
+ *     hier       2 (N - 1) a + 2 (N - 1) / N S / (b K)     twoshot between N = P / K nodes of K workers, of which each owns
+ *                                                          1/K of the vector; twoshot within the nodes is on another link
  *
  * Payloads that cannot be merged go round a ring, too: their sums are decoded and encoded again (exchange/shots.h).
  *
@@ -25,8 +27,8 @@
 
 #include "exchange/shots.h"
 
-typedef enum { TOPOLOGY_PS, TOPOLOGY_ALLGATHER, TOPOLOGY_RING, TOPOLOGY_TREE, TOPOLOGY_TWOSHOT } Topology;
-extern const char *const topology_names[]; /* names in the order of Topology, then NULL */
+typedef enum { TOPOLOGY_PS, TOPOLOGY_ALLGATHER, TOPOLOGY_RING, TOPOLOGY_TREE, TOPOLOGY_TWOSHOT, TOPOLOGY_HIER } Topology;
+extern const char *const topology_names[]; /* names in the order of Topology, without TOPOLOGY_HIER, then NULL */
 
 /* ---- links ---- */
 
@@ -56,6 +58,7 @@ typedef struct {
     double payload;
     double early;      /* bytes of the merged payloads of all rounds but the last */
     double parameters; /* bytes that a server sends to each worker */
+    double node;       /* K of hier */
 } Traffic;
 
 double traffic_bytes(const Traffic *t); /* returns the bytes through the busiest link */

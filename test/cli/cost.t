@@ -175,3 +175,12 @@ $ atomo-bench synth -o g.h5 --shape 640x320 -q; atomo-bench cost g.h5 -c bf16:ro
 $ sh "$SRC"/test/cli/tiny.sh; atomo-train run --network lenet --dataset mnist --max-steps 1 --batch-size 2 --workers 2 --link alpha=0s,beta=1kB --topology ring -c sign -q -f csv --eval-freq 0 | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i } $1 == "step" { d = $(c["bytes_down"]); print (($(c["comm_ms"]) / d - 1) ^ 2 < 1e-12), (d > $(c["bytes_up"])) }'
 > 1 1
 = 0
+
+# nodes: 2 (K - 1)/K of the payload of the codec within nodes on their link, 2 (N - 1)/N of 1/K of the codec's payload between nodes
+? command -v python3
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c scaledsign --workers 8,6 --topology twoshot,hier:node=4 --within fp16 --link-within alpha=1ms,beta=4097B --link alpha=1s,beta=261B -q -f json 2>/dev/null | python3 -c 'import json, sys; [print(r["compressor"], r["workers"], r["topology"], None if r["comm_ms"] is None else round(r["comm_ms"]), r["error"]) for r in json.load(sys.stdin)["results"] if r["compressor"] == "scaledsign"]'; atomo-bench cost g.h5 -c qsgd --topology hier:node=4 --within topk --workers 8 -q
+> scaledsign 8 twoshot 15750 None
+> scaledsign 8 hier:node=4 3756 None
+> scaledsign 6 hier:node=4 None the workers do not fill nodes
+2> *--within topk: want none, fp16 or a codec of -c
+= 2
