@@ -21,7 +21,6 @@ typedef struct {
     bool asked[countof(exchanges)]; /* values of --topology */
     size_t ways;                    /* number of them */
     int average;
-    size_t done; /* finished records of single vectors, for the progress bar */
     Counts workers;
 } Merge;
 
@@ -49,7 +48,7 @@ static Shots shots_at(const Merge *m, size_t k)
 
 static void figures(CompareJob *j, const Record *r)
 {
-    Merge *m = (Merge *)j;
+    const Merge *m = (const Merge *)j;
     const size_t workers = workers_at(m, r->codec);
     size_t made = 0;
     for (size_t i = 0; i < j->list.count; i++) {
@@ -63,8 +62,6 @@ static void figures(CompareJob *j, const Record *r)
     merge_fill(&j->results, r, workers, exchanges[shots_at(m, r->codec)], made, !raw && average_over_senders(j->average, j->codec[r->codec]));
     progress_at(&j->progress, "%s on %s, %zu worker%s", j->name[r->codec],
                 r->level == LEVEL_VECTOR ? r->vector->name : "*", workers, text_s(workers));
-    if (r->level == LEVEL_VECTOR)
-        progress_step(&j->progress, ++m->done);
 }
 
 /* ---- running ---- */
@@ -91,11 +88,8 @@ static Status run_number(Merge *m, size_t number, Shots shots)
     TRY(arena_check(skip, j->a, j->err));
     for (size_t k = 0; k < j->codecs; k++)
         skip[k] = workers_at(m, k) != number || shots_at(m, k) != shots;
-    Comparison c = compare_job_merge(j, number);
-    c.skip = skip;
-    c.shots = shots;
-    c.progress = NULL; /* the callback `figures` updates the progress bar instead */
-    return compare_job_compare(j, &c);
+    j->shots = shots;
+    return compare_job_merge(j, number, skip, NULL);
 }
 
 static Status run_all(Merge *m, const Codec *const *codec, size_t count)
@@ -107,7 +101,7 @@ static Status run_all(Merge *m, const Codec *const *codec, size_t count)
     for (size_t k = 0; k < rows; k++)
         each[k] = codec[k / numbers / m->ways];
     TRY(note_made(m));
-    TRY(compare_job_codecs(j, each, rows, 0));
+    TRY(compare_job_codecs(j, each, rows));
     for (size_t i = 0; i < numbers; i++)
         for (size_t s = 0; s < countof(exchanges); s++)
             if (m->asked[s])

@@ -86,7 +86,7 @@ $(B)/rest.so: test/exchange/rest.c
 run-exchange/test_ranks cli-ranks: $(B)/rest.so
 
 # Independent implementations of the documents check the programs (Debian: python3-numpy python3-scipy python3-h5py).
-REFERENCE := decode altered compare against claims merge vectors files
+REFERENCE := decode casts altered compare against claims merge vectors files
 
 .PHONY: verify-reference check-reference $(REFERENCE:%=reference-%)
 
@@ -95,7 +95,7 @@ verify-reference: all
 	@$(PARALLEL) -O $(REFERENCE:%=reference-%)
 
 # The faster ones of these checks run in `make check` if Python has the modules that they import.
-REFERENCE_CHECK := decode altered against claims merge vectors files
+REFERENCE_CHECK := decode casts altered against claims merge vectors files
 check-reference: $(PROGRAMS) $(LIBRARY)
 	+@rm -f $(B)/reference*.log; if [ -z "$(SAN)" ] && $(PYTHON) -c 'import numpy, scipy, h5py' 2>/dev/null; then $(MAKE) --no-print-directory $(REFERENCE_CHECK:%=reference-%); \
 	else for t in $(REFERENCE_CHECK); do \

@@ -1,13 +1,13 @@
 /* report_bias.c -- judges from the tests of a comparison whether codecs are biased (report_bias.h). */
 #include "report/report_bias.h"
 
-#include "measure/metrics_errors.h"
+#include "measure/metrics.h"
 #include "math/stats.h"
 
 #include <math.h>
 
 /* Returns the least bias that the test of gain (0) or gain_l1 (1) finds; NaN if this gain was not tested. Where the variance
- * along the signs is known, its test has a freedom for each of the R repeats or more (metrics_errors.c), else at most R - 1. */
+ * along the signs is known, its test has a freedom for each of the R repeats or more (metrics.c), else at most R - 1. */
 static double least_found(const BiasRow *row, size_t gain, size_t repeats, double level)
 {
     const double freedom = row->freedom[gain];

@@ -45,7 +45,7 @@ static const Param qsgd_schema[] = {
     PARAM_OF(Qsgd, norm, "l2", norms, "what a bucket is scaled by"),
     PARAM_OF(Qsgd, code, "elias", code_names,
              "how levels travel; elias takes the shorter of sparse and dense"),
-    PARAM_OF(Qsgd, rounding, "independent", rounding_names, ROUNDING_HELP),
+    PARAM_OF(Qsgd, rounding, "independent", rounding_names, WORKERS_ROUNDING_HELP),
     {0},
 };
 

@@ -3,7 +3,6 @@
 #include "compress/levels/sums.h"
 #include "compress/lowrank/addends.h"
 #include "math/blockwise.h"
-#include "math/finite.h"
 #include "compress/levels/codes.h"
 #include "math/vec/kernels.h"
 #include "compress/rotated/blocks.h"
@@ -286,7 +285,7 @@ static const Param intsgd_schema[] = {
     PARAM(SumsParams, bits, "8", 2, 16, "bits of a number: from -s to s, s = 2^(bits - 1) - 1", .rate = true),
     PARAM_SWITCH(SumsParams, share, "on",
                  "one scale for all workers, sent in a round of its own; off: cannot merge"),
-    PARAM_OF(SumsParams, rounding, "independent", rounding_names, ROUNDING_HELP),
+    PARAM_OF(SumsParams, rounding, "independent", rounding_names, WORKERS_ROUNDING_HELP),
     {0},
 };
 
@@ -524,7 +523,7 @@ static const Param thc_schema[] = {
     PARAM(SumsParams, bits, "4", 1, BITS_MOST, "bits of a coordinate: 2^bits levels", .rate = true),
     PARAM_SWITCH(SumsParams, share, "on",
                  "norms for all workers, sent in a round of their own; off: cannot merge"),
-    PARAM_OF(SumsParams, rounding, "independent", rounding_names, ROUNDING_HELP),
+    PARAM_OF(SumsParams, rounding, "independent", rounding_names, WORKERS_ROUNDING_HELP),
     {0},
 };
 

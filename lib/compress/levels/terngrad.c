@@ -30,7 +30,7 @@ static const Param schema[] = {
           "scale by this many standard deviations at most, 0: by the largest magnitude"),
     PARAM_OF(Terngrad, code, "trit", code_names, "how signs and zeros travel"),
     PARAM_SWITCH(Terngrad, share, "off", "one scale for all workers, sent in a round of its own"),
-    PARAM_OF(Terngrad, rounding, "independent", rounding_names, ROUNDING_HELP),
+    PARAM_OF(Terngrad, rounding, "independent", rounding_names, WORKERS_ROUNDING_HELP),
     {0},
 };
 

@@ -263,7 +263,7 @@ typedef struct {
 
 static const Param schema[] = {
     PARAM(Rotated, bits, "4", 1, 8, "bits of a coordinate: 2^bits levels", .rate = true),
-    PARAM_OF(Rotated, rounding, "independent", rounding_names, ROUNDING_HELP),
+    PARAM_OF(Rotated, rounding, "independent", rounding_names, WORKERS_ROUNDING_HELP),
     {0},
 };
 

@@ -11,7 +11,6 @@
  * then the inner codec's state. */
 #include "compress/wrapper.h"
 #include "math/blockwise.h"
-#include "math/finite.h"
 
 #include <math.h>
 
