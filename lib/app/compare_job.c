@@ -231,6 +231,7 @@ static Comparison comparison_of(CompareJob *j)
                         .costs_only = j->sums_up,
                         .workers = j->workers,
                         .average = j->average,
+                        .shots = j->shots,
                         .data = j,
                         .load = load_vector,
                         .record = keep,

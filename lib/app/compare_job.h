@@ -35,6 +35,7 @@ struct CompareJob {
     void (*figures)(CompareJob *j, const Record *record); /* called for each new record; NULL: not called */
     size_t workers;     /* of a merge: the largest number of workers; 0: no merge */
     Average average;    /* of a merge */
+    Shots shots;        /* of a merge */
     double noise;       /* of a merge: that of gradients which are made */
     bool keeps_no_part; /* true: finished records are not kept, and there is no --resume */
     /* true: the results are only times, sizes and errors summed over the selected vectors (Comparison.costs_only), and

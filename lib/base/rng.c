@@ -63,7 +63,7 @@ RngKey rng_key(const Rng *rng, uint64_t use, uint64_t block)
     Rng r = *rng;
     absorb(r.state, use);
     absorb(r.state, block);
-    return (RngKey){r.state[0], r.state[1], r.state[2], r.state[3]};
+    return (RngKey){.a = r.state[0], .b = r.state[1], .c = r.state[2], .d = r.state[3]};
 }
 
 static uint64_t long_word(const RngKey *key, uint32_t e)

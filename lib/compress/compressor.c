@@ -8,6 +8,18 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+const char *const rounding_names[] = {"independent", "correlated", NULL};
+
+RngKey rounding_key(const Call *c, bool correlated, uint64_t block)
+{
+    RngKey key = rng_key(&c->rng, USE_COIN, block);
+    if (correlated && c->workers > 1) {
+        const RngKey shared = rng_key(&c->rng_shared, USE_PLACE, block);
+        rng_correlate(&key, &shared, (uint32_t)c->worker, (uint32_t)c->workers);
+    }
+    return key;
+}
+
 Status raw_put(const Call *c, const float *x, Buf *out)
 {
     buf_u8(out, PAYLOAD_RAW);

@@ -108,6 +108,15 @@ struct Compressor {
  * floats, the raw floats are its decoded values. */
 enum { PAYLOAD_RAW, PAYLOAD_METHOD, PAYLOAD_MERGED };
 
+/* Values of the key `rounding` of codecs that round at random: the workers' random numbers are independent, or correlated
+ * (rng_round), so that the workers' errors partly cancel. With one worker both are the same. */
+enum { ROUNDING_INDEPENDENT, ROUNDING_CORRELATED };
+extern const char *const rounding_names[];
+#define WORKERS_ROUNDING_HELP "independent of other workers, or correlated with theirs, so that errors cancel in the mean"
+
+/* Returns the key of the words that round the elements of a block. */
+RngKey rounding_key(const Call *c, bool correlated, uint64_t block);
+
 /* Writes x as raw floats: a kind byte and 4 n bytes. A codec calls raw_put when its own payload would not be
  * shorter. */
 Status raw_put(const Call *c, const float *x, Buf *out);

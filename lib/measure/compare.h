@@ -16,7 +16,7 @@
 
 #include "compress/harness.h"
 #include "dump/groups.h"
-#include "exchange/exchange.h"
+#include "exchange/shots.h"
 #include "measure/metrics.h"
 
 typedef struct {
@@ -57,6 +57,7 @@ typedef struct {
      * In a merge every worker starts each step from a zero state. */
     size_t workers;
     Average average; /* of the estimates: over which workers */
+    Shots shots;     /* how payloads that do not add are exchanged */
     Status (*load_worker)(void *data, const Vector *v, size_t worker, float *x, Error *err);
 
     /* Argument of the callbacks. */

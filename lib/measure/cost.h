@@ -35,7 +35,11 @@ typedef struct {
         plan;
     double rounds, workers;
     bool adds;         /* true: payloads can be merged without decoding (`codec_adds`) */
-    Topology topology; /* ring and tree are allowed only if `adds` is true */
+    Topology topology; /* a tree is allowed only if `adds` is true */
+    /* With hier: workers in a node, and the codec (its layers) and the link within nodes. */
+    double node;
+    const CostLayer *within;
+    Link near;
     double compute;    /* seconds of the forward and the backward pass together */
     double latency;
     bool overlap; /* true: each layer is sent in its own message, while other layers are computed */

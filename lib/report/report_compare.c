@@ -604,7 +604,7 @@ void target_fill(Results *r, double bits)
 static const Column merge_columns[] = {
     {"workers", true},      {"synthetic", true},        {"merge_ms", true},     {"decode_each_ms", true},
     {"bytes_up", false},    {"bytes_merged", true},     {"merge_ms_se", false}, {"decode_each_ms_se", false},
-    {"bytes_up_se", false}, {"bytes_merged_se", false}, {"average", false},
+    {"bytes_up_se", false}, {"bytes_merged_se", false}, {"average", false},     {"topology", false},
 };
 const OwnFields merge_fields = {
     .column = merge_columns, .count = countof(merge_columns), .leading = 2, .timed = true};
@@ -614,11 +614,13 @@ static Value size_value(double bytes)
     return bytes == floor(bytes) ? value_int((int64_t)bytes) : value_real(bytes);
 }
 
-void merge_fill(Results *r, const Record *record, size_t workers, size_t synthetic, bool senders)
+void merge_fill(Results *r, const Record *record, size_t workers, const char *topology, size_t synthetic,
+                bool senders)
 {
     const size_t place = record->place, k = record->codec;
     const Tally *t = &record->tally;
     results_set(r, place, k, "workers", value_int((int64_t)workers));
+    results_set(r, place, k, "topology", value_text(topology));
     results_set(r, place, k, "synthetic", value_int((int64_t)synthetic));
     results_set(r, place, k, "average", value_text(average_names[senders ? AVERAGE_SENDERS : AVERAGE_ALL]));
     if (!record->vectors)

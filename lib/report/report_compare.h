@@ -109,7 +109,8 @@ void target_fill(Results *r, double bits);
  * `senders` is as in exchange/exchange.h.
  * Fields about the merged payload are null if the codec's payloads do not merge. */
 extern const OwnFields merge_fields;
-void merge_fill(Results *r, const Record *record, size_t workers, size_t synthetic, bool senders);
+void merge_fill(Results *r, const Record *record, size_t workers, const char *topology, size_t synthetic,
+                bool senders);
 
 /* ---- means over steps ---- */
 

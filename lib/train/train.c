@@ -467,12 +467,15 @@ static void note_cost(Trainer *t, const GradientBytes *b, StepRecord *r)
     for (size_t w = 0; w < t->s.workers; w++)
         r->encode = fmax(r->encode, t->encode[w]);
     r->decode = t->decode;
-    r->bytes_up = b->up;
-    r->bytes_down = t->s.topology == TOPOLOGY_PS ? parameters : all ? (senders - 1) * b->up : b->agreed;
+    r->bytes_up = b->up + b->shots;
+    r->bytes_down =
+        t->s.topology == TOPOLOGY_PS ? parameters : all ? (senders - 1) * b->up : b->agreed + b->shots;
+    /* the payload of which (P - 1)/P are sent in each of both halves of the exchange */
+    const double again = senders > 1 ? b->shots * senders / (2 * (senders - 1)) : 0;
     const Traffic traffic = {.topology = t->s.topology,
                              .workers = senders,
                              .rounds = codec_rounds(t->s.codec),
-                             .payload = topology_adds(t->s.topology) ? b->agreed : b->up,
+                             .payload = topology_adds(t->s.topology) ? b->agreed + again : b->up,
                              .early = b->early,
                              .parameters = parameters};
     r->comm = r->modelled = t->s.link ? link_seconds(t->s.link, &traffic) : 0;
@@ -609,9 +612,24 @@ static Status make_room(Trainer *t, size_t images, Error *err)
     return full ? arena_fail(a, err) : OK;
 }
 
+/* Returns the codec with error feedback: itself, if it keeps a residual. */
+static Status open_feedback(Trainer *t, const Codec **out, Error *err)
+{
+    *out = t->s.codec;
+    for (const Codec *c = t->s.codec; c; c = c->inner)
+        if (c->ops->residual)
+            return OK;
+    const char *spec = text_format(t->arena, "ef+%s", codec_typed(t->s.codec, t->arena));
+    TRY(arena_check(spec, t->arena, err));
+    return codec_open(out, spec, t->arena, err);
+}
+
 static Status open_exchange(Trainer *t, Error *err)
 {
     const TrainSetup *s = &t->s;
+    const Codec *feedback = NULL;
+    if (s->owner_feedback)
+        TRY(open_feedback(t, &feedback, err));
     const SliceList *list = model_parameters(t->model);
     GradientTensor *tensor = NEW(t->arena, GradientTensor, list->count);
     TRY(arena_check(tensor, t->arena, err));
@@ -629,6 +647,8 @@ static Status open_exchange(Trainer *t, Error *err)
                                .clock = {time_phase, t},
                                .net = s->net,
                                .way = way_of(s->topology),
+                               .shots = topology_shots(s->topology),
+                               .feedback = feedback,
                                .bucket_bytes = s->bucket_bytes,
                                .overlap = s->overlap};
     return gradient_open(&t->exchange, &spec, err);

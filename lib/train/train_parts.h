@@ -85,7 +85,8 @@ static inline NetWay way_of(Topology topology)
     static const NetWay ways[] = {[TOPOLOGY_PS] = NET_ROOT,
                                   [TOPOLOGY_ALLGATHER] = NET_ALL,
                                   [TOPOLOGY_RING] = NET_RING,
-                                  [TOPOLOGY_TREE] = NET_TREE};
+                                  [TOPOLOGY_TREE] = NET_TREE,
+                                  [TOPOLOGY_TWOSHOT] = NET_RING};
     return ways[topology];
 }
 

@@ -65,6 +65,10 @@ const Setting train_settings[] = {
     SETTING("average", CHOICE, average, BOTH, "A", average_help, .choices = average_names),
     SETTING("topology", CHOICE, topology, SHOWN, "T",
             "how workers exchange payloads; of run under mpirun without it allgather", .choices = topology_names),
+    SETTING("owner_feedback", CHOICE, owner_feedback, SHOWN, "O",
+            "with twoshot, and with ring where payloads do not add: on keeps the error of a mean that is encoded again, and "
+            "adds it in the next step",
+            .choices = switch_names),
     SETTING("bucket_bytes", WHOLE, bucket_bytes, RUN, "N",
             "on several ranks: send the payloads of neighbouring tensors in one message, up to N bytes of gradients; 0: a "
             "message each",
@@ -134,6 +138,9 @@ size_t setup_attrs(const TrainSetup *s, Attr out[SETUP_MOST], Arena *a)
     out[count++] = attr_whole("images", s->train->count);
     out[count++] = attr_text("compressor", codec_typed(s->codec, a));
     out[count++] = attr_whole("seed", s->seed);
+    const bool again = shots_used(topology_shots(s->topology), s->codec);
+    out[count++] = attr_text("quantised_again", again ? topology_names[s->topology] : "no");
+    out[count++] = attr_text("owner_feedback", switch_names[again && s->owner_feedback]);
     for (const Setting *of = train_settings; of->name; of++)
         if (of->use & SETTING_KEPT)
             out[count++] = setting_attr(of, &is);
@@ -236,7 +243,11 @@ Status train_check(const TrainSetup *s, Error *err)
                     s->workers);
     TRY(check_arrival(s, err));
     TRY(average_check(s->average, c, err));
-    if (topology_adds(s->topology) && !codec_adds(c))
+    TRY(shots_check(topology_shots(s->topology), c, average_over_senders(s->average, c), err));
+    if (s->owner_feedback && !shots_used(topology_shots(s->topology), c))
+        return FAIL(err, ERR_USAGE, "--owner-feedback on: --topology %s quantises no sum of %s again",
+                    topology_names[s->topology], codec_shown(shown, c));
+    if (topology_needs_sums(s->topology) && !codec_adds(c))
         return FAIL(err, ERR_USAGE, "--topology %s: payloads of %s do not add", topology_names[s->topology],
                     codec_shown(shown, c));
     return OK;

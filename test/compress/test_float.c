@@ -33,7 +33,7 @@ static uint32_t below(const Stated *s, double v)
 }
 
 enum { N = 3000 };
-static const RngKey key = {0x1234567, 0x89abcdef, 0xdeadbeef, 0x55aa55aa};
+static const RngKey key = {.a = 0x1234567, .b = 0x89abcdef, .c = 0xdeadbeef, .d = 0x55aa55aa};
 
 #define EACH_ISA(k)                                                                                          \
     for (int isa = 0; isa < ISA_COUNT; isa++)                                                                \

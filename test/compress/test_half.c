@@ -9,7 +9,7 @@ static const char *const specs[] = {"fp16", "bf16", "fp16:rounding=stochastic", 
 
 enum { N = 1500 };
 static const size_t ends[] = {0, 1, 7, 16, 17, 33, 512, 1000, N};
-static const RngKey key = {0x1234567, 0x89abcdef, 0xdeadbeef, 0x55aa55aa};
+static const RngKey key = {.a = 0x1234567, .b = 0x89abcdef, .c = 0xdeadbeef, .d = 0x55aa55aa};
 
 #define EACH_ISA(k)                                                                                          \
     for (int isa = 0; isa < ISA_COUNT; isa++)                                                                \
