@@ -82,9 +82,8 @@ VEC_SRC  := lib/math/vec/kernels_vec.c
 NN_SRC   := $(sort $(wildcard lib/train/vec/*_vec.c))
 NO_SRC   := $(if $(SCIENCE),,lib/compress/science/zfp.c)
 LIB_SRC  := $(sort $(filter-out %_vec.c $(NO_SRC),$(shell find lib -name '*.c')))
-PLOT_SRC := build/plot_scripts.c
 PAGE_SRC := build/page_parts.c
-LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o) $(B)/plot_scripts.o $(B)/page_parts.o $(foreach i,$(ISAS),$(VEC_SRC:%.c=$(B)/%.$(i).o) $(NN_SRC:%.c=$(B)/%.$(i).o))
+LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o) $(B)/page_parts.o $(foreach i,$(ISAS),$(VEC_SRC:%.c=$(B)/%.$(i).o) $(NN_SRC:%.c=$(B)/%.$(i).o))
 BENCH_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard cmd/atomo-bench.c cmd/bench_*.c)))
 TESTS    := $(patsubst test/%.c,$(B)/test/%,$(sort $(wildcard test/*/test_*.c)))
 TRAIN_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard cmd/atomo-train.c cmd/train_*.c)))
@@ -130,20 +129,9 @@ $(B)/public/libatomo.a: $(DOOR_OBJ) $(B)/libatomo.a
 	$(Q)$(CC) -r -nostdlib -o $(B)/public/libatomo.o $^
 	$(Q)$(shell $(CC) -print-prog-name=objcopy) --localize-hidden $(B)/public/libatomo.o && rm -f $@ && ar rcs $@ $(B)/public/libatomo.o && rm $(B)/public/libatomo.o
 
-# The gnuplot scripts are compiled into the program.
-$(PLOT_SRC): $(sort $(wildcard plots/*.gp)) Makefile
-	@mkdir -p $(@D)
-	@{ echo '#include "report/plot.h"'; echo 'const PlotScript plot_scripts[] = {'; \
-	for f in $(filter %.gp,$^); do echo "    {\"$$(basename $$f)\","; \
-	    sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/     "&\\n"/' $$f; echo '    },'; done; echo '    {0},'; echo '};'; } >$@
-
 $(B)/flags: $(if $(subst x$(file <$(B)/flags),,x$(ALL_FLAGS)),FORCE)
 	@mkdir -p $(@D)
 	@echo '$(ALL_FLAGS)' >$@
-
-$(B)/plot_scripts.o: $(PLOT_SRC) $(B)/flags
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(CPPFLAGS) -c -o $@ $<
 
 # The CSS and JavaScript of report's page are compiled into the program, each with the hash that the page's content
 # security policy needs.
@@ -298,7 +286,8 @@ zshdir  ?= $(datadir)/zsh/site-functions
 
 libdir  ?= $(prefix)/lib
 incdir  ?= $(prefix)/include
-pydir   ?= $(libdir)/python3/dist-packages
+# A folder below PREFIX/lib where this Python looks; else one that PYTHONPATH must name.
+pydir   ?= $(or $(shell $(PYTHON) -c 'import site; print(*[p for p in [*site.getsitepackages(), site.getusersitepackages()] if p.startswith("$(prefix)/lib")][:1])' 2>/dev/null),$(libdir)/python3/dist-packages)
 COMPLETION := bash-completion/completions/atomo-bench bash-completion/completions/atomo-train \
               fish/vendor_completions.d/atomo-bench.fish fish/vendor_completions.d/atomo-train.fish
 
@@ -318,10 +307,9 @@ install: all man
 	install -m 644 lib/atomo.h $(DESTDIR)$(incdir)
 	sed 's|@prefix@|$(prefix)|; s|@libdir@|$(libdir)|; s|@includedir@|$(incdir)|; s|@version@|$(VERSION)|; s|@private@|$(LIBS)|' \
 	    lib/library/atomo.pc.in >$(DESTDIR)$(libdir)/pkgconfig/atomo.pc
-	install -m 644 lib/python/atomo/*.py $(DESTDIR)$(pydir)/atomo
+	install -m 644 lib/python/atomo/*.py lib/python/atomo/py.typed $(DESTDIR)$(pydir)/atomo
 	install $(PROGRAMS) $(DESTDIR)$(bindir)
 	install -m 644 datasets/lenet-mnist.h5 datasets/gpt-nano-babble.h5 datasets/dump_torch.py $(DESTDIR)$(datadir)/atomo/datasets
-	install -m 644 plots/*.gp $(DESTDIR)$(datadir)/atomo/plots
 
 uninstall:
 	rm -f $(PROGRAMS:$(B)/bin/%=$(DESTDIR)$(bindir)/%)

@@ -27,10 +27,10 @@ typedef struct {
 /* ==== options and candidates ==== */
 
 /* Candidates without -c: of each way to compress, the codecs that are most often fastest on the links of docs/cost.md.
- * Biased codecs stand under error feedback, without which training need not converge. */
-static const char *const shortlist[] = {"qsgd",        "terngrad", "natural",      "eden", "intsgd",
-                                        "ef+thc",      "randk",    "entry",        "svd",  "ef+topk",
-                                        "ef+powersgd", "ef+stc",   "ef+scaledsign"};
+ * Biased codecs stand under error feedback, without which training need not converge; bf16 loses too little to need it. */
+static const char *const shortlist[] = {"qsgd",        "terngrad", "natural",       "eden", "intsgd",
+                                        "ef+thc",      "randk",    "entry",         "svd",  "ef+topk",
+                                        "ef+powersgd", "ef+stc",   "ef+scaledsign", "bf16:code=rans"};
 static const char *const baselines[] = {"none", "bf16"};
 
 enum {
@@ -125,6 +125,33 @@ static double error_of_mean(const CostJob *c, size_t k, double workers)
     return traits & PART_SHARED && together ? together->relative : error < 0 ? 0 : error;
 }
 
+/* Returns the error of the mean in a topology (exchange/shots.h). Where the mean is quantised again, the codec's own error e is
+ * added. On a ring the sum of the first j workers, j times the gradient, has the error e j^2 for j = 1 ... P - 1. */
+static double error_in(const CostJob *c, size_t k, Topology topology)
+{
+    const double workers = (double)c->workers.number[0], once = error_of_mean(c, k, workers),
+                 own = c->alone[k].errors.relative;
+    return !shots_used(topology_shots(topology), c->job.codec[k]) ? once
+           : topology == TOPOLOGY_TWOSHOT                         ? once + own
+                                                                  : own * (1 + (workers - 1) * (2 * workers - 1) / (6 * workers));
+}
+
+/* Returns the iteration of codec k. With --topology auto it may be by twoshot: if that is faster, and the mean's error is
+ * within the limit. */
+static Iteration choose_exchange(const AdviseJob *advise, size_t k, const CostLayer *layer)
+{
+    const CostJob *c = &advise->cost;
+    const size_t workers = c->workers.number[0];
+    const Link *link = &c->link[0];
+    const Iteration usual = cost_iteration(c, k, layer, workers, link, c->topology[0]),
+                    two = cost_iteration(c, k, layer, workers, link, TOPOLOGY_TWOSHOT);
+    const bool weighed = c->topology[0] == TOPOLOGY_AUTO && !usual.adds && !cost_refusal(c, c->job.codec[k], TOPOLOGY_TWOSHOT, workers);
+    return weighed && error_in(c, k, TOPOLOGY_TWOSHOT) <= advise->limits.error &&
+                   iteration_time(&two, link->bandwidth).total < iteration_time(&usual, link->bandwidth).total
+               ? two
+               : usual;
+}
+
 enum { BASELINE = 1 }; /* index of bf16 among the codecs of a measurement; none has index 0 */
 
 /* Fills a candidate from codec k. `layer`: its measurements (c->layers). `moved`: scratch memory (2 x c->layers). */
@@ -136,24 +163,25 @@ static Status take(Candidate *out, const AdviseJob *advise, size_t k, const Cost
     const Codec *codec = j->codec[k];
     const unsigned traits = codec_traits(codec);
     const CostErrors *e = &c->alone[k].errors;
-    const Iteration it = cost_iteration(c, k, layer, c->workers.number[0], &c->link[0], c->topology[0]);
-    const bool adds = codec_adds(codec), possible = adds || !topology_adds(it.topology);
+    const Iteration it = choose_exchange(advise, k, layer);
+    const bool adds = codec_adds(codec);
+    const char *refusal = cost_refusal(c, codec, it.topology, c->workers.number[0]);
     *out = (Candidate){.codec = codec,
                        .name = j->name[k],
                        .family = codec_family(codec, j->a),
                        .plain = k <= BASELINE,
                        .unbiased = traits & UNBIASED,
                        .adds = adds,
-                       .travels = codec_travels(codec),
+                       .travels = it.topology == TOPOLOGY_TWOSHOT && !adds ? "by twoshot" : codec_travels(codec),
                        .feedback = traits & UNBIASED || e->relative < 1e-3 ? FEEDBACK_NONE
                                    : keeps_residual(codec)                 ? FEEDBACK_INSIDE
                                                                            : FEEDBACK_WANTED,
-                       .traffic = iteration_traffic(&it),
+                       .topology = it.topology,
                        .repeats = (double)j->repeats,
-                       .error = error_of_mean(c, k, (double)c->workers.number[0]),
+                       .error = error_in(c, k, it.topology),
                        .error_se = e->relative_se,
                        .scratch = e->scratch,
-                       .failure = possible ? cost_error(c, k) : "its payloads do not add"};
+                       .failure = refusal ? refusal : cost_error(c, k)};
     if (traits & UNBIASED && e->relative > 0)
         out->error_se *= out->error / e->relative;
     for (size_t i = 0; i < c->layers; i++) {
@@ -226,7 +254,7 @@ static void replace(AdviseJob *advise, const Candidate *by)
 static Status measure_chosen(AdviseJob *advise, const CodecSet *chosen)
 {
     CompareJob *j = &advise->cost.job;
-    TRY(compare_job_codecs(j, chosen->codec, chosen->count, 0));
+    TRY(compare_job_codecs(j, chosen->codec, chosen->count));
     TRY(cost_measure(&advise->cost));
     Candidate *measured = NEW_ZERO(j->a, Candidate, chosen->count);
     TRY(arena_check(measured, j->a, j->err));
@@ -244,7 +272,7 @@ static Status screen(AdviseJob *advise, const CodecSet *set)
     TRY(arena_check(advise->list, j->a, j->err));
     advise->cost.measured.count = 0;
     j->repeats = SCREEN_REPEATS;
-    TRY(compare_job_codecs(j, set->codec, set->count, 0));
+    TRY(compare_job_codecs(j, set->codec, set->count));
     TRY(cost_measure_alone(&advise->cost));
     TRY(take_all(advise, advise->list, true));
     advise->candidates = set->count;
@@ -353,7 +381,7 @@ static void put_candidate(Value *row, const AdviseJob *advise, const Candidate *
     put(row, "why", value_text(c->why));
     put(row, "workers", value_int((int64_t)cost->workers.number[0]));
     put(row, "link", value_text(cost->link[0].name));
-    put(row, "topology", value_text(topology_names[c->traffic.topology]));
+    put(row, "topology", value_text(topology_names[c->topology]));
     put(row, "unbiased", value_bool(c->unbiased));
     put(row, "screened", value_bool(c->screened));
     put(row, "repeats", value_int((int64_t)c->repeats));
@@ -443,7 +471,7 @@ int bench_advise(int argc, char **argv)
                "alpha=50us,beta=10Gbit, FILE.json of link, or a preset, as in atomo-bench cost --help",
                .names = link_name),
         OPTION(0, "topology", "T", &c->topology_text,
-               "how workers exchange payloads: auto, ps, allgather, ring, tree", .names = cost_topology_name),
+               "how workers exchange payloads: auto, ps, allgather, ring, tree, twoshot", .names = cost_topology_name),
         OPTION(0, "compute-ms", "X", &c->compute_ms, "time that a worker computes in a step", .low = 0,
                .high = 1e9),
         OPTION(0, "compute-from", "RUN", &c->compute_from,

@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 #include "math/stats.h"
-#include "report/report_number.h"
+#include "report/report_table.h"
 
 #include <math.h>
 #include <stdlib.h>

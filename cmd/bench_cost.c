@@ -5,7 +5,7 @@
 #include "bench_cost_job.h"
 #include "compress/spec.h"
 #include "report/fields.h"
-#include "report/report_sort.h"
+#include "report/report.h"
 
 #include <math.h>
 #include <string.h>
@@ -74,10 +74,10 @@ static Value *cell(Value *row, const char *field)
 }
 
 /* Compression with topology t is compared with an exchange of uncompressed floats. Returns the topology of that
- * exchange: a ring if t is an all-gather, otherwise t (for TOPOLOGY_AUTO, the fastest for floats). */
+ * exchange: a ring if t is an all-gather, twoshot or hier, otherwise t (for TOPOLOGY_AUTO, the fastest for floats). */
 static int plain_topology(int t)
 {
-    return t == TOPOLOGY_ALLGATHER ? TOPOLOGY_RING : t;
+    return t == TOPOLOGY_ALLGATHER || t == TOPOLOGY_TWOSHOT || t == TOPOLOGY_HIER ? TOPOLOGY_RING : t;
 }
 
 /* Writes the five times of an iteration to `times`, which are in neighbouring columns. */
@@ -104,6 +104,8 @@ static void put_over_half(const Sheet *s, const Iteration *it, int topology, Val
     *cell(row, "speedup16_se") =
         value_real(cost_errors(it, &half, same, c->compute_se / 1e3, b, s->moved).speedup);
 }
+
+static const char *const pays_names[] = {"below", "above", "always", "never"}; /* in the order of Pays */
 
 static void put_times(const Sheet *s, const Iteration *it, int asked, Value *row)
 {
@@ -145,13 +147,12 @@ static Status add_row(Sheet *s, const Iteration *it, int asked)
 {
     const CostJob *c = s->cost;
     const CompareJob *j = &c->job;
-    const bool adds = codec_adds(j->codec[s->codec]);
     const char *error = cost_error(c, s->codec);
     Value *row = s->out.row + s->out.rows++ * COST_FIELDS;
     *cell(row, "compressor") = value_text(j->name[s->codec]);
     *cell(row, "spec") = value_text(codec_complete(j->codec[s->codec], j->a));
     *cell(row, "workers") = value_int((int64_t)s->workers);
-    *cell(row, "topology") = value_text(topology_names[it->topology]);
+    *cell(row, "topology") = value_text(it->topology == TOPOLOGY_HIER ? c->hier : topology_names[it->topology]);
     *cell(row, "link") = value_text(s->link->name);
     *cell(row, "repeats") = value_int((int64_t)j->repeats);
     *cell(row, "seed") = value_int((int64_t)j->common.seed);
@@ -160,9 +161,9 @@ static Status add_row(Sheet *s, const Iteration *it, int asked)
     *cell(row, "beta_gbps") = value_real(s->link->bandwidth / 1e9);
     if (!error)
         put_sizes(s, row);
-    if (!error && topology_adds(it->topology) && !adds)
-        error = "its payloads do not add";
-    else if (!error)
+    if (!error)
+        error = cost_refusal(c, j->codec[s->codec], it->topology, s->workers);
+    if (!error)
         put_times(s, it, asked, row);
     *cell(row, "error") = value_text(error);
     s->out.errors = s->out.errors || error;
@@ -263,9 +264,9 @@ static Status cost_write(CompareJob *j, ReportSpec spec)
 /* `usual_set`: the codecs that `cost` measures if the user gives no -c. `yardsticks`: the codecs that `cost`
  * always measures. */
 static const char *const usual_set[] = {"sign", "qsgd", "terngrad", "svd", "powersgd", "ef+topk"};
-static const char *const yardsticks[] = {"none", "fp16"};
+static const char *const yardsticks[] = {"none", "fp16", "bf16:code=rans"};
 
-/* Opens the codecs none and fp16, and then those of the option -c, or a default set if -c is not given. */
+/* Opens the yardsticks, and then those of the option -c, or a default set if -c is not given. */
 static Status open_codecs(const CostJob *c, const Codec ***codec, size_t *count)
 {
     const CompareJob *j = &c->job;
@@ -281,7 +282,8 @@ static Status open_codecs(const CostJob *c, const Codec ***codec, size_t *count)
 
 static Status measure(CostJob *c, const Codec *const *codec, size_t count)
 {
-    TRY(compare_job_codecs(&c->job, codec, count, 0));
+    TRY(compare_job_codecs(&c->job, codec, count));
+    TRY(cost_find_within(c));
     return cost_measure(c);
 }
 
@@ -313,14 +315,19 @@ int bench_cost(int argc, char **argv)
                          .repeats = 5},
                  .workers_text = "2,4,8,16",
                  .topology_text = "auto",
+                 .within_text = "fp16",
+                 .near_text = "lan100g",
                  .link_texts = {usual_link, 1}};
     const Option options[] = {
         OPTION(0, "workers", "LIST", &c.workers_text,
                "numbers of workers; 2,4,...,64 continues at the same ratio"),
         OPTION(0, "link", "LINK", &c.link_texts, link, .names = link_name, .listed = true),
         OPTION(0, "topology", "LIST", &c.topology_text,
-               "how workers exchange payloads: auto, ps, allgather, ring, tree", .names = cost_topology_name,
+               "how workers exchange payloads: auto, ps, allgather, ring, tree, twoshot, hier:node=K", .names = cost_topology_name,
                .listed = true),
+        OPTION(0, "within", "SPEC", &c.within_text, "with hier: the codec within nodes; none, fp16 or one of -c"),
+        OPTION(0, "link-within", "LINK", &c.near_text, "with hier: the link within nodes, as for --link",
+               .names = link_name),
         OPTION(0, "compute-ms", "X", &c.compute_ms, "time that a worker computes in a step", .low = 0,
                .high = 1e9),
         OPTION(0, "compute-from", "RUN", &c.compute_from,
@@ -342,11 +349,14 @@ int bench_cost(int argc, char **argv)
             "of S bytes, D bytes of parameters and P workers an exchange takes\n"
             "  ps         2 alpha + P (S + D) / beta             through a server, which returns parameters\n"
             "  allgather  (P - 1) (alpha + S / beta)             everyone sends to everyone\n"
-            "  ring       2 (P - 1) alpha + 2 (P - 1)/P S / beta  payloads that add; S of the aggregate\n"
+            "  ring       2 (P - 1) alpha + 2 (P - 1)/P S / beta  if payloads add, S of the aggregate\n"
             "  tree       2 ceil(log2 P) (alpha + S / beta)      payloads that add; S of the aggregate\n"
+            "  twoshot    2 (P - 1) alpha + 2 (P - 1)/P S / beta  each owns 1/P: it averages payloads, and encodes again\n"
+            "  hier       2 (N - 1) alpha + 2 (N - 1)/N S / (K beta), N = P/K, and twoshot of --within on --link-within\n"
+            "On a ring, sums of payloads that do not add are decoded and encoded at each hop. "
             "auto is the faster of ring and tree for codecs whose payloads add (list CODEC: mergeable), else allgather. "
             "The break-even keeps the topologies of its row. Codecs of several rounds pay the latencies in each round. "
-            "none and fp16 are always in the table. docs/cost.md has the model in full.\n"
+            "none, fp16 and bf16:code=rans are always in the table. docs/cost.md has the model in full.\n"
             "--sort takes the fields below, and FIELD:desc. With --overlap total_ms is less than the sum of its parts.\n"
             "Without -c: sign, qsgd, terngrad, svd, powersgd, ef+topk. plot iteration-time, runtime and break-even draw "
             "the results.\n",

@@ -8,6 +8,7 @@
 #include "report/report_stored.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ==== options ==== */
@@ -24,20 +25,36 @@ static Status each_item(CostJob *c, const char *text, Status (*take)(CostJob *c,
 const char *cost_topology_name(const void *data, size_t i)
 {
     (void)data;
-    return i == TOPOLOGY_AUTO ? "auto" : i < TOPOLOGY_AUTO ? topology_names[i] : NULL;
+    return i == TOPOLOGY_AUTO ? "auto" : i == TOPOLOGY_HIER ? "hier:node=K" : i < TOPOLOGY_AUTO ? topology_names[i] : NULL;
+}
+
+static Status take_hier(CostJob *c, const char *item)
+{
+    char *end;
+    const long node = strtol(item + strlen("hier:node="), &end, 10);
+    if (c->node || *end || node < 2 || node > COST_WORKERS_MOST)
+        return FAIL(c->job.err, ERR_USAGE, "--topology %.40s: want one hier:node=K, 2 to %d workers in a node", item,
+                    COST_WORKERS_MOST);
+    c->node = (size_t)node;
+    c->hier = text_copy(c->job.a, item);
+    c->topology[c->topologies++] = TOPOLOGY_HIER;
+    TRY(link_read(&c->near, c->near_text, c->job.a, c->job.err));
+    return arena_check(c->hier, c->job.a, c->job.err);
 }
 
 static Status take_topology(CostJob *c, const char *item)
 {
+    if (c->topologies == COST_TOPOLOGIES_MOST)
+        return FAIL(c->job.err, ERR_USAGE, "--topology: more than %d", COST_TOPOLOGIES_MOST);
+    if (!strncmp(item, "hier:node=", strlen("hier:node=")) && c->within_text)
+        return take_hier(c, item);
     for (int t = 0; t <= TOPOLOGY_AUTO; t++)
-        if (!strcmp(cost_topology_name(NULL, (size_t)t), item)) {
-            if (c->topologies == COST_TOPOLOGIES_MOST)
-                return FAIL(c->job.err, ERR_USAGE, "--topology: more than %d", COST_TOPOLOGIES_MOST);
+        if (t != TOPOLOGY_HIER && !strcmp(cost_topology_name(NULL, (size_t)t), item)) {
             c->topology[c->topologies++] = t;
             return OK;
         }
     return text_unknown(c->job.err, item, cost_topology_name, NULL,
-                        "--topology: \"%.40s\": want auto, ps, allgather, ring or tree", item);
+                        "--topology: \"%.40s\": want auto, ps, allgather, ring, tree, twoshot or hier:node=K", item);
 }
 
 enum { COST_LINKS_MOST = 64 };
@@ -197,18 +214,8 @@ static void take_means(const CostJob *c, CostMeasured *m, const Codec *codec)
     const double cells = (double)m->cells;
     m->plan = codec_plan_size(codec) ? fmax(m->plan, 0) / cells : 0;
     for (CostLayer *l = m->layer; l < m->layer + c->layers; l++)
-        *l = (CostLayer){.n = l->n / cells,
-                         .encode = l->encode / cells,
-                         .decode = l->decode / cells,
-                         .merge = l->merge / cells,
-                         .bytes = l->bytes / cells,
-                         .merged = l->merged / cells,
-                         .early = l->early / cells,
-                         .encode_se = sqrt(l->encode_se) / cells,
-                         .decode_se = sqrt(l->decode_se) / cells,
-                         .merge_se = sqrt(l->merge_se) / cells,
-                         .bytes_se = sqrt(l->bytes_se) / cells,
-                         .merged_se = sqrt(l->merged_se) / cells};
+        for (double *v = &l->n; v <= &l->merged_se; v++)
+            *v = (v < &l->encode_se ? *v : sqrt(*v)) / cells;
 }
 
 /* ---- measuring one worker alone ---- */
@@ -253,14 +260,7 @@ static Status measure_number(CostJob *c, size_t i, bool *skip)
     CompareJob *j = &c->job;
     c->now = c->together + i * j->codecs;
     c->now_workers = c->measured.number[i];
-    Comparison together = compare_job_merge(j, c->now_workers);
-    together.vectors = &j->team.list;
-    together.skip = skip;
-    together.record = take_together;
-    /* records that are kept are about one worker alone, so none of them is used here */
-    together.known = NULL;
-    together.progress = NULL;
-    TRY(compare_job_compare(j, &together));
+    TRY(compare_job_merge(j, c->now_workers, skip, take_together));
     for (size_t k = 0; k < j->codecs; k++)
         if (!skip[k])
             take_means(c, &c->now[k], j->codec[k]);
@@ -363,6 +363,35 @@ const char *cost_error(const CostJob *c, size_t codec)
 
 /* ---- iterations ---- */
 
+const char *cost_refusal(const CostJob *c, const Codec *codec, Topology topology, size_t workers)
+{
+    Error err = {0};
+    const Topology shots = topology == TOPOLOGY_HIER ? TOPOLOGY_TWOSHOT : topology;
+    if (topology == TOPOLOGY_HIER && workers % c->node)
+        return "the workers do not fill nodes";
+    if (topology == TOPOLOGY_HIER && codec_rounds(codec) > 1)
+        return "it has several rounds";
+    return topology_needs_sums(topology) && !codec_adds(codec) ? "its payloads do not add"
+           : shots_check(topology_shots(shots), codec, false, &err) != OK
+               ? "its sums are not quantised again"
+               : NULL;
+}
+
+Status cost_find_within(CostJob *c)
+{
+    const CompareJob *j = &c->job;
+    const Codec *codec;
+    if (!c->node)
+        return OK;
+    TRY(codec_open(&codec, c->within_text, j->a, j->err));
+    const char *spec = codec_complete(codec, j->a);
+    TRY(arena_check(spec, j->a, j->err));
+    for (c->within = 0; c->within < j->codecs; c->within++)
+        if (!strcmp(codec_complete(j->codec[c->within], j->a), spec))
+            return OK;
+    return FAIL(j->err, ERR_USAGE, "--within %.60s: want none, fp16 or a codec of -c", c->within_text);
+}
+
 static Iteration choose_topology(const Iteration *asked, double bandwidth)
 {
     Iteration ring = *asked, other = *asked;
@@ -384,6 +413,9 @@ Iteration cost_iteration(const CostJob *c, size_t codec, const CostLayer *layer,
                           .workers = (double)workers,
                           .adds = codec_adds(k),
                           .topology = (Topology)topology,
+                          .node = (double)c->node,
+                          .within = topology == TOPOLOGY_HIER ? cost_layers(c, c->within, workers) : NULL,
+                          .near = c->near,
                           .compute = c->compute_ms / 1e3,
                           .latency = link->latency,
                           .overlap = c->overlap};

@@ -16,7 +16,7 @@ enum {
     COST_WORKERS_MOST = 4096,
     COST_MEASURED_MOST = 16, /* most workers that are measured; results for more are extrapolated */
     COST_TOPOLOGIES_MOST = 8,
-    TOPOLOGY_AUTO = TOPOLOGY_TREE + 1
+    TOPOLOGY_AUTO = TOPOLOGY_HIER + 1
 };
 
 /* Errors of a codec's estimates, all vectors as one long vector. */
@@ -48,6 +48,10 @@ typedef struct {
     Link *link;
     size_t links;
     int topology[COST_TOPOLOGIES_MOST]; /* a Topology, or TOPOLOGY_AUTO */
+    /* of hier: the number of workers in a node, the codec within nodes and its index among the job's codecs, and its link */
+    size_t node, within;
+    const char *hier, *within_text, *near_text; /* hier: "hier:node=K" */
+    Link near;
     size_t topologies;
 
     const char **name; /* (layers) */
@@ -92,6 +96,12 @@ const CostErrors *cost_mean_errors(const CostJob *c, size_t codec, size_t worker
 
 /* returns why there are no results; NULL: there are results */
 const char *cost_error(const CostJob *c, size_t codec);
+
+/* Returns why a codec's payloads cannot be exchanged in this topology; NULL: they can. */
+const char *cost_refusal(const CostJob *c, const Codec *codec, Topology topology, size_t workers);
+
+/* Finds the codec of --within among the job's codecs, if hier is asked for. */
+Status cost_find_within(CostJob *c);
 
 /* Returns the iteration of a codec with this many workers on a link. `layer`: the codec's measurements
  * (c->layers entries). For TOPOLOGY_AUTO, the topology is the faster of ring and tree if the codec's

@@ -106,7 +106,7 @@ static Status diff(const Options *o, Pair *p)
            (unsigned long long)p->elements, (unsigned long long)p->changed);
     if (o->common.quiet)
         return OK;
-    notes_dump(p->new, &(Progress){0});
+    notes_dump(p->new, NULL, &(Progress){0});
     const size_t lone = dump_count(p->new) - p->count, gone = dump_count(p->old) - p->count;
     if (lone || gone)
         fprintf(stderr, "note: %zu tensor%s of %s and %zu of %s are in no pair and left out\n", gone, text_s(gone), dump_file(p->old), lone,

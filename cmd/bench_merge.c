@@ -5,15 +5,22 @@
 #include "app/compare_job.h"
 
 #include "base/counts.h"
+#include "base/text.h"
 #include "compress/spec.h"
+
+#include <string.h>
 
 enum { WORKERS_MOST = 1 << 20 };
 
+/* How payloads travel, in the order of Shots. */
+static const char *const exchanges[] = {"allgather", "twoshot", "ring"};
+
 typedef struct {
     CompareJob job; /* must be first: hooks cast CompareJob to Merge */
-    const char *text;
+    const char *text, *topologies;
+    bool asked[countof(exchanges)]; /* values of --topology */
+    size_t ways;                    /* number of them */
     int average;
-    size_t done; /* finished records of single vectors, for the progress bar */
     Counts workers;
 } Merge;
 
@@ -23,16 +30,25 @@ static const char all_numbers[] = "4,8,...,512";
 
 /* ---- records ---- */
 
-/* Returns the number of workers for entry k of the comparison's list of codecs. The list has every codec once
- * for each number of workers. */
+/* workers_at and shots_at return the number of workers and the exchange of entry k of the comparison's list of codecs. The
+ * list has every codec once for each exchange and number of workers. */
 static size_t workers_at(const Merge *m, size_t k)
 {
     return m->workers.number[k % m->workers.count];
 }
 
+static Shots shots_at(const Merge *m, size_t k)
+{
+    size_t before = k / m->workers.count % m->ways;
+    int shots = 0;
+    while (!m->asked[shots] || before-- > 0)
+        shots++;
+    return (Shots)shots;
+}
+
 static void figures(CompareJob *j, const Record *r)
 {
-    Merge *m = (Merge *)j;
+    const Merge *m = (const Merge *)j;
     const size_t workers = workers_at(m, r->codec);
     size_t made = 0;
     for (size_t i = 0; i < j->list.count; i++) {
@@ -43,11 +59,9 @@ static void figures(CompareJob *j, const Record *r)
         made = own > made ? own : made;
     }
     const bool raw = r->level == LEVEL_VECTOR && r->vector->raw;
-    merge_fill(&j->results, r, workers, made, !raw && average_over_senders(j->average, j->codec[r->codec]));
+    merge_fill(&j->results, r, workers, exchanges[shots_at(m, r->codec)], made, !raw && average_over_senders(j->average, j->codec[r->codec]));
     progress_at(&j->progress, "%s on %s, %zu worker%s", j->name[r->codec],
                 r->level == LEVEL_VECTOR ? r->vector->name : "*", workers, text_s(workers));
-    if (r->level == LEVEL_VECTOR)
-        progress_step(&j->progress, ++m->done);
 }
 
 /* ---- running ---- */
@@ -67,31 +81,66 @@ static Status note_made(Merge *m)
     return OK;
 }
 
-static Status run_number(Merge *m, size_t number)
+static Status run_number(Merge *m, size_t number, Shots shots)
 {
     CompareJob *j = &m->job;
     bool *skip = NEW(j->a, bool, j->codecs);
     TRY(arena_check(skip, j->a, j->err));
     for (size_t k = 0; k < j->codecs; k++)
-        skip[k] = workers_at(m, k) != number;
-    Comparison c = compare_job_merge(j, number);
-    c.skip = skip;
-    c.progress = NULL; /* the callback `figures` updates the progress bar instead */
-    return compare_job_compare(j, &c);
+        skip[k] = workers_at(m, k) != number || shots_at(m, k) != shots;
+    j->shots = shots;
+    return compare_job_merge(j, number, skip, NULL);
 }
 
 static Status run_all(Merge *m, const Codec *const *codec, size_t count)
 {
     CompareJob *j = &m->job;
-    const size_t numbers = m->workers.count;
-    const Codec **each = NEW(j->a, const Codec *, count *numbers);
+    const size_t numbers = m->workers.count, rows = count * numbers * m->ways;
+    const Codec **each = NEW(j->a, const Codec *, rows);
     TRY(arena_check(each, j->a, j->err));
-    for (size_t k = 0; k < count * numbers; k++)
-        each[k] = codec[k / numbers];
+    for (size_t k = 0; k < rows; k++)
+        each[k] = codec[k / numbers / m->ways];
     TRY(note_made(m));
-    TRY(compare_job_codecs(j, each, count * numbers, 0));
+    TRY(compare_job_codecs(j, each, rows));
     for (size_t i = 0; i < numbers; i++)
-        TRY(run_number(m, m->workers.number[i]));
+        for (size_t s = 0; s < countof(exchanges); s++)
+            if (m->asked[s])
+                TRY(run_number(m, m->workers.number[i], (Shots)s));
+    return OK;
+}
+
+static const char *exchange_name(const void *data, size_t i)
+{
+    (void)data;
+    return i < countof(exchanges) ? exchanges[i] : NULL;
+}
+
+static Status read_topologies(Merge *m)
+{
+    CompareJob *j = &m->job;
+    char *rest = NULL, *copy = text_copy(j->a, m->topologies);
+    TRY(arena_check(copy, j->a, j->err));
+    for (char *item = strtok_r(copy, ",", &rest); item; item = strtok_r(NULL, ",", &rest)) {
+        size_t s = 0;
+        while (s < countof(exchanges) && strcmp(exchanges[s], item) != 0)
+            s++;
+        if (s == countof(exchanges))
+            return text_unknown(j->err, item, exchange_name, NULL,
+                                "--topology: \"%.40s\": want allgather, twoshot or ring", item);
+        m->ways += !m->asked[s];
+        m->asked[s] = true;
+    }
+    return m->ways ? OK : FAIL(j->err, ERR_USAGE, "--topology: there is none");
+}
+
+/* Shows the exchange, the last column, in tables of several exchanges. */
+static Status show_topology(CompareJob *j)
+{
+    Column *column = NEW(j->a, Column, merge_fields.count);
+    TRY(arena_check(column, j->a, j->err));
+    memcpy(column, merge_fields.column, merge_fields.count * sizeof *column);
+    column[merge_fields.count - 1].shown = true;
+    j->own.column = column;
     return OK;
 }
 
@@ -102,6 +151,9 @@ static Status run(CompareJob *j)
     const Codec **codec;
     size_t count;
     TRY(counts_read(&m->workers, "--workers", m->text, WORKERS_MOST, j->err));
+    TRY(read_topologies(m));
+    if (m->ways > 1)
+        TRY(show_topology(j));
     j->workers = counts_largest(&m->workers);
     j->average = (Average)m->average;
     TRY(codec_list(&codec, &count, j->specs.count ? &j->specs : &usual, j->a, j->err));
@@ -117,7 +169,10 @@ static const char details[] =
     "p mod F and X is --noise; the field synthetic counts these workers.\n"
     "Every worker encodes its gradient from an empty state, with its own random numbers and those that all workers "
     "share. Errors are those of the average of the estimates against the average gradient; where payloads merge, the "
-    "average is the decoded aggregate. With --average senders an element's average is over the workers that sent it.\n"
+    "average is the decoded aggregate. With twoshot each worker "
+    "owns a part of the tensor: it averages all workers' payloads of the part, and encodes the mean again. With ring each "
+    "part goes from worker to worker, each of which adds its own and encodes the sum. merge_ms is then the time in which an "
+    "owner encodes its mean.\nWith --average senders an element's average is over the workers that sent it.\n"
     "bytes and encode_ms are those of one worker. Without -c: none, randk, sign, qsgd, terngrad, svd, topk. plot merge draws the "
     "results.\n";
 
@@ -131,11 +186,15 @@ int bench_merge(int argc, char **argv)
                        .keeps_no_part = true,
                        .repeats = 1,
                        .view = {.usual = "bytes,bits_per_element,encode_ms,decode_ms,relative_error"}},
-               .text = all_numbers};
+               .text = all_numbers,
+               .topologies = "allgather"};
     const Option options[] = {
         OPTION(0, "workers", "LIST", &m.text, "numbers of workers; 4,8,...,512 continues at the same ratio"),
         OPTION(0, "noise", "X", &m.job.noise, "noise of made gradients, in units of the tensor's rms", .low = 0,
                .high = 1e6),
+        OPTION(0, "topology", "LIST", &m.topologies,
+               "how payloads that do not add travel: allgather, twoshot, ring; the last two quantise sums again",
+               .names = exchange_name, .listed = true),
         OPTION(0, "average", "A", &m.average, average_help, .choices = average_names),
         {0},
     };

@@ -5,12 +5,12 @@
 #include "base/text.h"
 #include "report/plot.h"
 
+#include <stdio.h>
 #include <string.h>
 
 typedef struct {
     Common common;
-    const char *x, *width, *note;
-    TextList labels;
+    PlotOptions look;
     Arena *a;
     Error *err;
 } Options;
@@ -46,17 +46,19 @@ static Status run(void *options, const TextList *arguments)
         FAIL(o->err, ERR_USAGE, "plot: the figure's name is missing");
         return error_hint(o->err, "add -o FIGURE.pdf (or .svg, .png, .tex)");
     }
-    TRY(keep_data(o, arguments));
+    if (o->look.data)
+        TRY(keep_data(o, arguments));
     const PlotJob job = {.kind = arguments->item[0],
                          .data = {arguments->item + 1, arguments->count - 1},
                          .figure = o->common.output,
-                         .x = o->x,
-                         .width = o->width,
-                         .note = o->note,
-                         .labels = o->labels,
+                         .look = o->look,
                          .stopped = cli_stopped};
-    const Status status = plot_draw(&job, o->a, o->err);
-    return status == OK ? OK : error_at(o->err, "plot");
+    PlotSaid said;
+    if (plot_draw(&job, &said, o->a, o->err) != OK)
+        return error_at(o->err, "plot");
+    if (!o->common.quiet && strcmp(job.figure, "-") != 0)
+        fprintf(stderr, "%s: %s of %zu record%s\n%s\n", job.figure, job.kind, said.records, text_s(said.records), said.caption);
+    return OK;
 }
 
 static const char *details(Arena *a)
@@ -68,8 +70,9 @@ static const char *details(Arena *a)
     text_add(
         &out,
         "\nThe ending of FIGURE sets its format: .pdf, .svg, .png or .tex. A .tex figure is for LaTeX documents that load "
-        "pict2e, xcolor, graphicx and amssymb. The numbers of the figure are written beside it; their file has .plot.csv "
-        "in place of that ending. -o - writes SVG to standard output, without that file; DATA may be -, standard input.\n");
+        "pict2e, xcolor, graphicx and amssymb. The caption of the figure goes to standard error and into the file's description. "
+        "-o - writes SVG to standard output; DATA may be -, standard input. SPEC is that of a line; LIST has blanks or commas "
+        "between names, GLOB has * and ?.\n");
     return text_done(&out);
 }
 
@@ -78,13 +81,32 @@ int bench_plot(int argc, char **argv)
     Error err;
     Options o = {.a = arena_open(0), .err = &err};
     const Option options[] = {
-        OPTION(0, "x", "WHAT", &o.x,
-               "x axis: of convergence time, step, bytes or wall, of pareto bits or time"),
-        OPTION(
-            0, "width", "INCHES", &o.width,
-            "3.25in, a column (default), 6.75in, a page (default of pareto with over 12 lines), or another width"),
-        OPTION(0, "label", "SPEC=TEXT", &o.labels, "the text for a line in the key; repeatable"),
-        OPTION(0, "note", "TEXT", &o.note, "a line of text above the key, as \"preliminary\""),
+        OPTION(0, "x", "WHAT", &o.look.x, "x axis: of convergence time, step, bytes or wall, of pareto bits, time, encode_ms or decode_ms"),
+        OPTION(0, "y", "WHAT", &o.look.y,
+               "y axis: of convergence and budget accuracy, error or loss, of merge time, error or bytes, of heat error or bits"),
+        OPTION(0, "width", "INCHES", &o.look.width, "3.25in, a column (default), 5.5in, 6.75in, or another width"),
+        OPTION(0, "height", "INCHES", &o.look.height, "the height (default: the width / 1.5, or what rows and names need)"),
+        OPTION(0, "font", "FONT", &o.look.font, "letters: sans or serif", .choices = plot_fonts),
+        OPTION(0, "key", "PLACE", &o.look.key, "where names stand", .choices = plot_keys),
+        OPTION(0, "facet", "HOW", &o.look.facet, "small panels, one for each family (default with over 10 lines)", .choices = plot_facets),
+        OPTION(0, "theme", "THEME", &o.look.theme, "colours for light or dark pages", .choices = plot_themes),
+        OPTION(0, "color", "SPEC=#RRGGBB", &o.look.colours, "the colour of a line; repeatable"),
+        OPTION(0, "label", "SPEC=TEXT", &o.look.labels, "the name of a line, with $mathematics$ in .tex; repeatable"),
+        OPTION(0, "highlight", "SPEC", &o.look.highlight, "draw this line thick, and the others in grey"),
+        OPTION(0, "only", "GLOB", &o.look.only, "only lines with such names"),
+        OPTION(0, "order", "LIST", &o.look.order, "names in the order of the key"),
+        OPTION(0, "title", "TEXT", &o.look.title, "a title above the figure"),
+        OPTION(0, "xlim", "A:B", &o.look.xlim, "the range of the x axis; each end may be missing"),
+        OPTION(0, "ylim", "A:B", &o.look.ylim, "the range of the y axis"),
+        OPTION(0, "logx", NULL, &o.look.logx, "a logarithmic x axis"),
+        OPTION(0, "logy", NULL, &o.look.logy, "a logarithmic y axis"),
+        OPTION(0, "linear", NULL, &o.look.linear, "linear axes"),
+        OPTION(0, "last", "SHARE", &o.look.last, "show this last share of the x axis, as 0.25", .low = 0, .high = 1),
+        OPTION(0, "rates", NULL, &o.look.rates, "pareto: write each point's rate beside it, as k=3"),
+        OPTION(0, "front", NULL, &o.look.front, "pareto: the fronts of unbiased and of biased codecs; merge --y error: 1/P and 1/P^2"),
+        OPTION(0, "gaussian", NULL, &o.look.gaussian, "pareto: the least error at b bits on Gaussian data"),
+        OPTION(0, "grid", NULL, &o.look.grid, "lines at the numbers of the axes"),
+        OPTION(0, "data", NULL, &o.look.data, "also write the drawn points to FIGURE.plot.csv"),
         {0},
     };
     const Command command = {
@@ -93,7 +115,8 @@ int bench_plot(int argc, char **argv)
         .usage = "KIND DATA... -o FIGURE",
         .brief = "draw a figure from results; needs gnuplot",
         .examples = "pareto sweep.csv -o pareto.pdf\n"
-                    "convergence run.csv --x time --width 6.75in -o run.pdf\n"
+                    "pareto sweep.csv --rates --front --gaussian --width 6.75in -o full.pdf\n"
+                    "convergence run.csv --y error --x bytes --last 0.25 -o end.pdf\n"
                     "pareto sweep.csv --label 'svd=ATOMO, SVD' -o pareto.svg\n",
         .names = kind_name,
         .details = details(o.a),

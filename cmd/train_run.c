@@ -448,6 +448,14 @@ static Status check_dump(const TrainRun *r)
                                        : OK;
 }
 
+/* Returns true if the paths name one file, which need not exist yet. */
+static bool same_output(const char *path, const char *other, Arena *a)
+{
+    const size_t up = path_directory(path), over = path_directory(other);
+    const char *folder = text_format(a, "%.*s.", (int)up, path), *beside = text_format(a, "%.*s.", (int)over, other);
+    return file_same(path, other) || (folder && beside && !strcmp(path + up, other + over) && file_same(folder, beside));
+}
+
 /* Two outputs with the same path are refused, since the second would overwrite the first. */
 static Status keep_apart(const TrainRun *r)
 {
@@ -457,7 +465,7 @@ static Status keep_apart(const TrainRun *r)
         TRY(cli_keep(r->command, "--dump-gradients", r->dump, j->err));
         TRY(outfile_check(r->dump, j->a, j->err));
     }
-    return output && r->dump && (!strcmp(output, r->dump) || file_same(output, r->dump))
+    return output && r->dump && same_output(output, r->dump, j->a)
                ? FAIL(j->err, ERR_USAGE, "run: -o %s: is what --dump-gradients writes, want another file",
                       output)
                : OK;

@@ -33,7 +33,7 @@ if [ -n "${PAPER_QUICK:-}" ]; then
     field='-c qsgd:code=rans -c topk -c scaledsign' drawn='-c qsgd:code=rans -c topk' trained='-c entry -c ef+topk'
     repeats=1 few=2 few_repeats=1 cost_repeats=1 most_workers=8 million=1000
     # each figure has the mark above its key, each table in a last column
-    quick_mark='quick test on small data, the numbers mean nothing' marked=" --note '$quick_mark'"
+    quick_mark='quick test on small data, the numbers mean nothing' marked=" --title '$quick_mark'"
     small='--network softmax'
     steps=4 eval=2 tune_steps=1 points=2 five=2 thousand=4 quarter=1 fifty=2 hundred=2 pass_steps=3 pass_freq=2 epochs=1 full_eval=2 full_points=2
     own_step=3 own_sgd=4 own_gpt=2 own_batch=4 mean_of=2
@@ -44,8 +44,8 @@ else
     steps=400 eval=40 tune_steps=100 points=6 five=5 thousand=1000 quarter=250 fifty=50 hundred=100 pass_steps=1877 pass_freq=469 epochs=20 full_eval=390 full_points=11
     own_step=61 own_sgd=400 own_gpt=1000 own_batch=64 mean_of=16
     train_images=2000 test_images=500 resnet_dump=31 resnet_every=30 resnet_steps=${STEPS:-80} resnet_eval=20
-    reduced_gradient="--note 'step 31 on 2,000 images of CIFAR-10; compute: 16 images on one core of this machine'"
-    reduced="--note '2,000 images of CIFAR-10, $resnet_steps steps of 64 images, 4 workers, 1 seed'"
+    reduced_gradient="--title 'step 31 on 2,000 images of CIFAR-10; compute: 16 images on one core of this machine'"
+    reduced="--title '2,000 images of CIFAR-10, $resnet_steps steps of 64 images, 4 workers, 1 seed'"
 fi
 paired=metric,result,result_against,difference,interval,difference_p,difference_p_holm,differs
 paper_codecs='-c none -c svd:rank=1/2/3/4 -c qsgd:bits=1/2/4/8 -c terngrad'

@@ -122,12 +122,16 @@ huge: all
 
 # Plants one fault at a time in source files; the tests that test/mutants/list.txt names must fail. WORD=... runs only
 # some lines.
-.PHONY: mutants mutants-fresh
+.PHONY: mutants mutants-fresh figures-check
+
+# All figures of the overlap test, which make check draws a part of.
+figures-check: $(B)/test/report/test_plot_page
+	FIGURES=all $<
 
 mutants: all
 	+@CC="$(CC)" MAKE="$(MAKE)" sh test/mutants/run.sh $(B) '$(WORD)'
 
-DOCS_FIGURES := spectrum sweep errors histogram-conv histogram-fc convergence
+DOCS_FIGURES := spectrum sweep errors heat histogram-conv histogram-fc convergence
 
 # Writes the documents that the programs print about themselves; a release must have the committed documents equal to
 # these.
@@ -143,7 +147,7 @@ docs: $(PROGRAMS) $(B)/test/report/test_fields
 	$(B)/bin/atomo-bench plot pareto $(B)/docs/sweep.csv -o $(B)/docs/sweep.svg
 	$(B)/bin/atomo-bench compare datasets/lenet-mnist.h5 --step '*1000' --repeats 3 -o $(B)/docs/compare.csv -c none \
 	    -c qsgd:bits=2/4/8 -c terngrad -c svd:rank=2 -c entry:bits=0.6 -c ef+topk:ratio=0.01 -c sign
-	$(B)/bin/atomo-bench plot errors $(B)/docs/compare.csv -o $(B)/docs/errors.svg
+	for k in errors heat; do $(B)/bin/atomo-bench plot $$k $(B)/docs/compare.csv -o $(B)/docs/$$k.svg || exit 1; done
 	for k in conv fc; do \
 	    $(B)/bin/atomo-bench inspect datasets/lenet-mnist.h5 --kind $$k --histogram -o $(B)/docs/histogram-$$k.csv && \
 	    $(B)/bin/atomo-bench plot histogram $(B)/docs/histogram-$$k.csv -o $(B)/docs/histogram-$$k.svg || exit 1; done
@@ -253,7 +257,7 @@ bench: all $(BENCHES)
 	$(PERFORMANCE) $(B) $(or $(BIG_DUMP),$(DUMP)); low=$$?; \
 	$(B)/test/bench/speed_merge || low=1; $(B)/test/bench/speed_svd $(BIG_DUMP) || low=1; \
 	$(PYTHON) test/bench/networks.py $(B)/test/bench/speed_networks || low=1; \
-	$(AS_PACKAGE) $(PYTHON) test/bench/ddp.py || low=1; \
+	$(AS_PACKAGE) $(PYTHON) test/bench/ddp.py || low=1; $(AS_PACKAGE) $(PYTHON) test/bench/overlap.py || low=1; \
 	$(AS_PACKAGE) $(PYTHON) test/bench/blas.py $(B)/bin/atomo-bench $(DUMP); exit $$low
 
 # Fails if a codec is slower than 0.75 times its ratio to memcpy in docs/performance.json.

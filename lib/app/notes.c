@@ -91,7 +91,7 @@ static void note_left_out(const Dump *d, Progress *p)
                       out->count > 1 ? " and others" : "", text_ends(out->type, "V2") ? "; --void bfloat16 if that is what they are" : "");
 }
 
-void notes_dump(const Dump *d, Progress *p)
+void notes_dump(const Dump *d, const VectorList *list, Progress *p)
 {
     const char *first, *as;
     const size_t files = dump_files(d, &as);
@@ -111,12 +111,7 @@ void notes_dump(const Dump *d, Progress *p)
     note_kernels(d, p);
     note_untransposed(d, p);
     note_steps(d, p);
-}
-
-void notes_vectors(const Dump *d, const VectorList *list, Progress *p)
-{
-    notes_dump(d, p);
-    if (list->skipped)
+    if (list && list->skipped)
         progress_note(p, "note: %s: %zu tensor%s with NaN or Inf %s left out", dump_file(d), list->skipped,
                       text_s(list->skipped), text_are(list->skipped));
 }

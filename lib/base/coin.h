@@ -38,7 +38,7 @@ static inline float coin_level(Coin coin, float x)
 static inline bool coin_keep(Coin coin, float x, const RngKey *key, uint32_t i)
 {
     const float t = coin_level(coin, x);
-    const uint32_t whole = (uint32_t)t, r = rng_word(key, i) >> 2;
+    const uint32_t whole = (uint32_t)t, r = rng_round(key, i, signbit(x)) >> 2;
     /* computed without a branch, since a branch on random bits would often be mispredicted */
     bool keep = r < whole;
     if (r == whole)

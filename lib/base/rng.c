@@ -4,7 +4,8 @@
 
 #include <math.h>
 
-void philox(uint32_t x[4], const uint32_t key[2])
+/* Applies the 10-round Philox4x32 block function to x in place. */
+static void philox(uint32_t x[4], const uint32_t key[2])
 {
     uint32_t k0 = key[0], k1 = key[1];
     for (int round = 0; round < 10; round++) {
@@ -62,7 +63,7 @@ RngKey rng_key(const Rng *rng, uint64_t use, uint64_t block)
     Rng r = *rng;
     absorb(r.state, use);
     absorb(r.state, block);
-    return (RngKey){r.state[0], r.state[1], r.state[2], r.state[3]};
+    return (RngKey){.a = r.state[0], .b = r.state[1], .c = r.state[2], .d = r.state[3]};
 }
 
 static uint64_t long_word(const RngKey *key, uint32_t e)

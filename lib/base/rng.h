@@ -23,6 +23,9 @@ typedef struct {
  * 32 further bits of an element's random number when a comparison needs them. */
 typedef struct {
     uint32_t a, b, c, d;
+    /* Correlated rounding (rng_round): the number of workers, 0 for independent rounding; which one this is; 2^32 / workers;
+     * key words that all workers share. Only loops that round read these. */
+    uint32_t workers, worker, step, shared_a, shared_b;
 } RngKey;
 
 /* Purposes of random words; two purposes have independent random words for the same tensor. */
@@ -39,9 +42,12 @@ enum {
     USE_DROP,
     USE_CROP,
     USE_SHUFFLE,
+    USE_PLACE,
 };
 
-enum { RNG_EVERYONE = -1 }; /* the value of `worker` for random numbers that are the same on all workers */
+/* Values of `worker`. RNG_EVERYONE: random numbers that are the same on all workers. RNG_OWNER and RNG_OWNERS: those of a mean
+ * that is quantised again, its own and those that all receivers know. */
+enum { RNG_EVERYONE = -1, RNG_OWNER = -2, RNG_OWNERS = -3 };
 
 /* Returns the generator for (seed, repeat, worker, step, tensor); `tensor` is rng_hash of the tensor's path
  * without the step and worker groups. */
@@ -80,6 +86,34 @@ static inline uint32_t rng_word_more(const RngKey *key, uint32_t i)
     return rng_mix(i * RNG_STRIDE + key->c, key->d);
 }
 
+/* Returns the word of element i for rounding, which goes up if word / 2^32 is below the fractional part.
+ *
+ * With key->workers = P above 1, rounding is correlated (Suresh, Sun, Ro, Yu, ICML 2022): worker w has (pi(w) + own) / P, where
+ * pi(w) = (w + r) mod P with an r that all workers draw alike for the element. Each worker's word is uniform, and the P words
+ * are one in each P-th of the range. `negative`: the magnitude of a negative number is rounded, so that up is down. */
+static inline uint32_t rng_round(const RngKey *key, uint32_t i, bool negative)
+{
+    const uint32_t own = rng_word(key, i), shared = rng_mix(i * RNG_STRIDE + key->shared_a, key->shared_b);
+    if (!key->workers)
+        return own;
+    uint32_t place = key->worker + (uint32_t)((uint64_t)shared * key->workers >> 32);
+    place -= place >= key->workers ? key->workers : 0;
+    const uint32_t word = place * key->step + (uint32_t)((uint64_t)own * key->step >> 32);
+    return negative ? ~word : word;
+}
+
+/* Lets worker `worker` of `workers` round correlated with the others; nothing for one worker. `shared`: a key that all have. */
+static inline void rng_correlate(RngKey *key, const RngKey *shared, uint32_t worker, uint32_t workers)
+{
+    if (workers < 2)
+        return;
+    key->workers = workers;
+    key->worker = worker % workers;
+    key->step = (uint32_t)((UINT64_C(1) << 32) / workers);
+    key->shared_a = shared->c;
+    key->shared_b = shared->d;
+}
+
 /* Return random numbers for element i of a whole tensor. These functions are slower than rng_word, as each call
  * derives the block's key. */
 uint32_t rng_u32(const Rng *rng, uint64_t use, uint64_t i);
@@ -98,8 +132,5 @@ void rng_units(const Rng *rng, uint64_t use, uint64_t first, size_t n, double *o
 
 /* Returns the z with P(N(0, 1) < z) = u; 0 < u <= 1/2. */
 double normal_lower_quantile(double u);
-
-/* Applies the 10-round Philox4x32 block function to `counter` in place. */
-void philox(uint32_t counter[4], const uint32_t key[2]);
 
 #endif

@@ -54,6 +54,8 @@ enum {
     SENDERS_MEAN = 1 << 11,
     /* the payloads of a vector have the same size in every draw */
     FIXED_SIZE = 1 << 12,
+    /* compresses the tensor as a matrix, so that it loses much if the tensor is cut into pieces (exchange/shots.h) */
+    WHOLE = 1 << 13,
 };
 
 /* A parsed spec. `inner`: the codec inside a wrapper; NULL for other codecs. */

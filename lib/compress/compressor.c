@@ -8,6 +8,18 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+const char *const rounding_names[] = {"independent", "correlated", NULL};
+
+RngKey rounding_key(const Call *c, bool correlated, uint64_t block)
+{
+    RngKey key = rng_key(&c->rng, USE_COIN, block);
+    if (correlated && c->workers > 1) {
+        const RngKey shared = rng_key(&c->rng_shared, USE_PLACE, block);
+        rng_correlate(&key, &shared, (uint32_t)c->worker, (uint32_t)c->workers);
+    }
+    return key;
+}
+
 Status raw_put(const Call *c, const float *x, Buf *out)
 {
     buf_u8(out, PAYLOAD_RAW);
@@ -39,6 +51,12 @@ Status payload_kind_or_merged(const Call *c, unsigned kind, unsigned want)
     if (kind == want || kind == PAYLOAD_MERGED)
         return OK;
     return payload_bad(c, "kind %u, want %u or %d", kind, want, PAYLOAD_MERGED);
+}
+
+Status payload_finite(const Call *c, const float *x)
+{
+    const size_t bad = first_nonfinite(x, c->shape->n, NULL);
+    return bad == c->shape->n ? OK : payload_bad(c, "element %zu is not finite", bad);
 }
 
 Status payload_floats(const Call *c, const uint8_t *bytes, float *x)

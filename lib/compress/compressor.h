@@ -13,7 +13,7 @@
 #include "compress/harness.h"
 #include "compress/numbers.h"
 #include "coder/indices.h"
-#include "math/finite.h"
+#include "math/blockwise.h"
 
 enum { PART_SPEC = 64 }; /* bytes that a spec may take, its terminating 0 included */
 
@@ -21,12 +21,13 @@ enum { PART_SPEC = 64 }; /* bytes that a spec may take, its terminating 0 includ
  * differ by mark and dashes. Families whose hues are near in grey share no pair of mark and dashes. */
 typedef struct {
     const char *colour; /* "#0072b2", or a hue below */
-    int mark, dash;     /* 0 to 5, 0 to 4; plots/look.gp has their shapes */
+    int mark, dash;     /* 0 to 5, 0 to 4; plot_page.c has their shapes */
 } CodecLook;
 
 #define HUE_NONE "#000000"
 #define HUE_ATOMS "#0072b2"
 #define HUE_LEVELS "#c14a00"
+#define HUE_FLOATS "#00254d"
 #define HUE_SIGNS "#962a74"
 #define HUE_SPARSE "#00704d"
 #define HUE_LOWRANK "#7a4f00"
@@ -107,6 +108,15 @@ struct Compressor {
  * floats, the raw floats are its decoded values. */
 enum { PAYLOAD_RAW, PAYLOAD_METHOD, PAYLOAD_MERGED };
 
+/* Values of the key `rounding` of codecs that round at random: the workers' random numbers are independent, or correlated
+ * (rng_round), so that the workers' errors partly cancel. With one worker both are the same. */
+enum { ROUNDING_INDEPENDENT, ROUNDING_CORRELATED };
+extern const char *const rounding_names[];
+#define WORKERS_ROUNDING_HELP "independent of other workers, or correlated with theirs, so that errors cancel in the mean"
+
+/* Returns the key of the words that round the elements of a block. */
+RngKey rounding_key(const Call *c, bool correlated, uint64_t block);
+
 /* Writes x as raw floats: a kind byte and 4 n bytes. A codec calls raw_put when its own payload would not be
  * shorter. */
 Status raw_put(const Call *c, const float *x, Buf *out);
@@ -123,6 +133,8 @@ Status payload_kind(const Call *c, unsigned kind, unsigned want);
 /* Fails unless the kind byte `kind` is `want` or PAYLOAD_MERGED. */
 Status payload_kind_or_merged(const Call *c, unsigned kind, unsigned want);
 
+/* Fails if one of the decoded elements (shape->n) is not finite. */
+Status payload_finite(const Call *c, const float *x);
 /* Reads the elements of x (shape->n) from little-endian floats; fails if one is not finite. */
 Status payload_floats(const Call *c, const uint8_t *bytes, float *x);
 

@@ -139,8 +139,9 @@ Call exchange_call(const Exchange *x, const ExchangeWorker *w)
     call.state = w->state;
     call.plan = w->plan;
     call.kept = w->kept;
-    call.rng = rng_open(x->seed, x->repeat, (int64_t)w->index, x->step, x->tensor);
-    call.rng_shared = rng_open(x->seed, x->repeat, RNG_EVERYONE, x->step, x->tensor);
+    const int64_t own = x->again ? RNG_OWNER : (int64_t)w->index, all = x->again ? RNG_OWNERS : RNG_EVERYONE;
+    call.rng = rng_open(x->seed, x->repeat, own, x->step, x->tensor);
+    call.rng_shared = rng_open(x->seed, x->repeat, all, x->step, x->tensor);
     call.heard = x->heard;
     return call;
 }
@@ -354,6 +355,18 @@ Status exchange_receive(Exchange *x)
         return OK;
     TRY(run(x, EXCHANGE_DECODE, &x->receiver, decode));
     return run(x, EXCHANGE_SCALE, &x->receiver, scale);
+}
+
+static Status decode_last(void *arg)
+{
+    Exchange *x = arg;
+    return codec_decode(&x->call, x->last, x->y);
+}
+
+Status exchange_decode(Exchange *x, ExchangePhase phase, const ExchangeWorker *w, Bytes payload)
+{
+    x->last = payload;
+    return run(x, phase, w, decode_last);
 }
 
 /* ---- states ---- */

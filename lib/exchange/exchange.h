@@ -71,6 +71,8 @@ typedef struct {
     /* true: the mean of an element, or of a coefficient that the codec sends, is over the workers whose estimate of
      * it is not 0; only for codecs that promise LEAVES_OUT, whose payloads do not add */
     bool senders;
+    /* true: what is encoded is no worker's gradient but a mean (shots.h); its random numbers are of no worker */
+    bool again;
     bool each; /* true: payloads that can be merged are also decoded one by one and averaged */
     /* true: payloads stay valid until the arena is rewound, as `exchange_settle` needs; false: a payload is
      * valid until it has been merged or, if it is not merged, decoded */
@@ -134,6 +136,10 @@ Status exchange_hear(Exchange *x, const ExchangeWorker *first, Bytes merged);
 
 /* Sets y to the mean of the estimates of all workers that sent. */
 Status exchange_receive(Exchange *x);
+
+/* Decodes to y a payload that travels by itself, with the Call of worker w. `phase`: EXCHANGE_ESTIMATE or
+ * EXCHANGE_DECODE. */
+Status exchange_decode(Exchange *x, ExchangePhase phase, const ExchangeWorker *w, Bytes payload);
 
 /* Computes the worker's state for the next step. `sent` are the worker's payloads of every round. Does
  * nothing if the worker has no state. */

@@ -1,6 +1,7 @@
 /* gradient.c -- exchanges all tensors of a gradient (gradient.h), bucket by bucket (gradient_buckets.h). */
 #include "exchange/gradient.h"
 #include "exchange/gradient_buckets.h"
+#include "base/text.h"
 #include "compress/spec.h"
 
 #include <assert.h>
@@ -222,7 +223,7 @@ void gradient_begin(GradientExchange *x, size_t step, float *const *gradient, co
     assert(x->senders);
     memset(x->up, 0, x->spec.workers * sizeof *x->up);
     x->bytes = (GradientBytes){0};
-    x->gathered = 0;
+    x->gathered = x->shot = 0;
     arena_rewind(x->main.scratch, x->empty);
     arena_rewind(x->carrying->scratch, x->empty);
     for (size_t i = 0; i < x->buckets; i++)
@@ -247,6 +248,7 @@ static void count(GradientExchange *x)
     }
     x->bytes.up /= (double)x->senders;
     x->bytes.agreed += x->gathered;
+    x->bytes.shots = x->shot / (double)x->senders;
 }
 
 static Status run_step(GradientExchange *x, Status status)
@@ -335,6 +337,32 @@ static Status make_workers(GradientExchange *x, Error *err)
     return OK;
 }
 
+/* Finds the states of the second quantisation. They belong to the owners, under names of their own. */
+static Status make_owners(GradientExchange *x, Error *err)
+{
+    x->again = x->spec.feedback ? x->spec.feedback : x->spec.codec;
+    x->owner_state = NEW_ZERO(x->arena, void *, x->parcels.count);
+    TRY(arena_check(x->owner_state, x->arena, err));
+    for (size_t i = 0; i < x->parcels.count && x->spec.feedback; i++) {
+        const Parcel *p = &x->parcels.item[i];
+        const bool own = is_own(x, p->owner);
+        const ExchangeWorker owner = {.index = p->owner};
+        if (p->raw || (!own && net_rank(x->spec.net)))
+            continue;
+        const Exchange e = bucket_exchange(x, p, &x->main), again = shots_mean(&e, x->again);
+        const Call call = exchange_call(&again, &owner);
+        const char *name = text_format(x->arena, "%s mean", p->name);
+        TRY(arena_check(name, x->arena, err));
+        if (codec_states_find(&x->states, &call, (int64_t)p->owner, name, &x->owner_state[i]) != OK) {
+            *err = *x->main.err;
+            return err->status;
+        }
+        if (!own) /* as for workers: rank 0 has room for it */
+            x->owner_state[i] = NULL;
+    }
+    return OK;
+}
+
 static Status make_workspace(GradientExchange *x, Workspace *ws, Error *err)
 {
     ws->scratch = arena_open(0);
@@ -346,7 +374,8 @@ static Status make_workspace(GradientExchange *x, Workspace *ws, Error *err)
 
 static Status make_parcels(GradientExchange *x, Error *err)
 {
-    const size_t most = x->spec.tensors + 1;
+    const bool shots = shots_used(x->spec.shots, x->spec.codec);
+    const size_t most = (x->spec.tensors + 1) * (shots ? x->spec.workers : 1);
     x->parcels = (ParcelList){
         .tensor = x->spec.tensor, .tensors = x->spec.tensors, .min_elements = x->spec.min_elements};
     x->parcels.item = NEW(x->arena, Parcel, most);
@@ -355,6 +384,8 @@ static Status make_parcels(GradientExchange *x, Error *err)
     RelayTensor *tensor = NEW(x->arena, RelayTensor, most);
     TRY(arena_check(x->parcels.item && x->bucket && x->part && tensor, x->arena, err));
     parcels_make(&x->parcels, x->spec.grouping);
+    if (shots)
+        TRY(parcels_cut(&x->parcels, x->spec.codec, x->spec.workers, x->arena, err));
     buckets_make(x, tensor);
     x->payloads = arena_open(0);
     x->empty = arena_mark(x->payloads);
@@ -392,6 +423,7 @@ static Status open(GradientExchange *x, Error *err)
     x->plan_size = codec_plan_size(s->codec);
     x->early = s->overlap && !x->plan_size && !codec_trains(s->codec);
     TRY(make_workers(x, err));
+    TRY(make_owners(x, err));
     return open_carrier(x, err);
 }
 

@@ -9,7 +9,7 @@
 #define ATOMO_GRADIENT_H
 
 #include "dump/groups.h"
-#include "exchange/exchange.h"
+#include "exchange/shots.h"
 #include "exchange/states.h"
 #include "exchange/net.h"
 
@@ -39,6 +39,12 @@ typedef struct {
      * server without workers. It merges the payloads as with NET_TREE. If they cannot be merged, it decodes
      * them and sends the mean to all ranks as floats. */
     NetWay way;
+    /* How the sums of payloads that do not add are quantised again; the others travel as `way` says. Not SHOTS_NONE: NET_RING.
+     * The same mean for any number of ranks. */
+    Shots shots;
+    /* with `shots`: the codec of the second quantisation, with a state that the shard's owner keeps; NULL: `codec`, without
+     * a state */
+    const Codec *feedback;
     /* Consecutive parcels travel between ranks in one message while their gradients have at most this many bytes
      * together. 0: each parcel in a message of its own. Changes no payload. */
     size_t bucket_bytes;
@@ -65,6 +71,7 @@ typedef struct {
     double up; /* bytes that a worker sends in all rounds: mean over the workers that send */
     double agreed; /* bytes of the merged payloads; if the codec's payloads cannot be merged, bytes of all
                     * payloads */
+    double shots;  /* besides `up` and `agreed`: bytes that a worker sends of tensors whose sums are quantised again */
     double early;  /* bytes of the merged payloads of all rounds but the last */
     /* seconds that the calling thread spent in functions of net.h, or waited for the second thread */
     double waited;

@@ -1,6 +1,8 @@
 /* gradient_buckets.c -- implements gradient_buckets.h. */
 #include "exchange/gradient_buckets.h"
 
+#include "base/text.h"
+
 #include <string.h>
 
 /* ---- parcels ---- */
@@ -45,30 +47,84 @@ void parcels_make(ParcelList *l, Grouping grouping)
         add_parcel(l, 0, l->tensors, false);
 }
 
+static Status add_shards(ParcelList *l, const Codec *codec, const Parcel *whole, size_t *load, size_t workers, Arena *a, Error *err)
+{
+    for (size_t s = 0; s < workers; s++) {
+        Parcel p = *whole;
+        p.skip = shots_cut(codec, whole->shape.n, workers, s);
+        const size_t n = shots_cut(codec, whole->shape.n, workers, s + 1) - p.skip;
+        if (!n)
+            continue;
+        if (n < whole->shape.n) {
+            p.shape = shape_vector(n);
+            p.name = text_format(a, "%s[%zu]", whole->name, s);
+            TRY(arena_check(p.name, a, err));
+        }
+        for (size_t w = 0; w < workers; w++)
+            p.owner = load[w] < load[p.owner] ? w : p.owner;
+        load[p.owner] += n;
+        l->item[l->count++] = p;
+        l->largest = n > l->largest ? n : l->largest;
+    }
+    return OK;
+}
+
+Status parcels_cut(ParcelList *l, const Codec *codec, size_t workers, Arena *a, Error *err)
+{
+    const ParcelList whole = *l;
+    size_t *load = NEW_ZERO(a, size_t, workers);
+    l->item = NEW(a, Parcel, whole.count * workers);
+    l->count = l->largest = 0;
+    TRY(arena_check(load && l->item, a, err));
+    for (const Parcel *p = whole.item; p < whole.item + whole.count; p++)
+        if (p->raw) {
+            l->item[l->count++] = *p;
+            l->largest = p->shape.n > l->largest ? p->shape.n : l->largest;
+        } else {
+            TRY(add_shards(l, codec, p, load, workers, a, err));
+        }
+    return OK;
+}
+
+/* The part of a tensor that a parcel holds: `count` elements from `from` on, which stand at `to` in the parcel. */
+typedef struct {
+    size_t from, to, count;
+} Piece;
+
+/* `at`: where the tensor begins in the vector of the parcel's tensors. */
+static Piece piece_of(const Parcel *p, const GradientTensor *t, size_t at)
+{
+    const size_t low = at > p->skip ? at : p->skip, end = p->skip + p->shape.n,
+                 high = at + t->shape.n < end ? at + t->shape.n : end;
+    return low < high ? (Piece){low - at, low - p->skip, high - low} : (Piece){0};
+}
+
 void parcel_load(const ParcelList *l, const Parcel *p, const float *gradient, double gain, float *to)
 {
-    for (size_t i = p->first; i < p->first + p->count; i++) {
+    for (size_t i = p->first, at = 0; i < p->first + p->count; i++) {
         const GradientTensor *t = &l->tensor[i];
         if (!parcel_holds(l, p, i))
             continue;
-        const float *from = gradient + t->offset;
+        const Piece piece = piece_of(p, t, at);
+        const float *from = gradient + t->offset + piece.from;
         if (gain == 1)
-            memcpy(to, from, t->shape.n * sizeof *to);
+            memcpy(to + piece.to, from, piece.count * sizeof *to);
         else
-            for (size_t j = 0; j < t->shape.n; j++)
-                to[j] = (float)(gain * (double)from[j]);
-        to += t->shape.n;
+            for (size_t j = 0; j < piece.count; j++)
+                to[piece.to + j] = (float)(gain * (double)from[j]);
+        at += t->shape.n;
     }
 }
 
 void parcel_store(const ParcelList *l, const Parcel *p, const float *from, float *gradient)
 {
-    for (size_t i = p->first; i < p->first + p->count; i++) {
+    for (size_t i = p->first, at = 0; i < p->first + p->count; i++) {
         const GradientTensor *t = &l->tensor[i];
         if (!parcel_holds(l, p, i))
             continue;
-        memcpy(gradient + t->offset, from, t->shape.n * sizeof *from);
-        from += t->shape.n;
+        const Piece piece = piece_of(p, t, at);
+        memcpy(gradient + t->offset + piece.from, from + piece.to, piece.count * sizeof *from);
+        at += t->shape.n;
     }
 }
 
@@ -120,7 +176,8 @@ void buckets_make(GradientExchange *x, RelayTensor *tensor)
     for (size_t i = x->parcels.count; i-- > 0;) {
         const Parcel *p = &x->parcels.item[i];
         const size_t size = p->shape.n * sizeof(float);
-        if (!x->buckets || bytes + size > x->spec.bucket_bytes) {
+        const bool joined = i + 1 < x->parcels.count && p[1].skip > 0; /* shards of a tensor stay together */
+        if (!joined && (!x->buckets || bytes + size > x->spec.bucket_bytes)) {
             x->bucket[x->buckets++] =
                 (Bucket){.first = p->first, .tensor = tensor + (x->parcels.count - 1 - i)};
             bytes = 0;
@@ -154,6 +211,7 @@ void bucket_open(const GradientExchange *x, Bucket *b, const Workspace *ws)
         b->tensor[j] = (RelayTensor){
             .x = bucket_exchange(x, p, ws), .name = p->name, .first = bucket_worker(x, p, x->first)};
         b->tensor[j].x.payloads = b->payloads;
+        b->tensor[j].shots = shots_used(x->spec.shots, b->tensor[j].x.call.self);
     }
 }
 
@@ -162,6 +220,10 @@ static Status begin(const GradientExchange *x, Bucket *b, const Workspace *ws)
     for (RelayTensor *t = b->tensor; t < b->tensor + b->count; t++) {
         t->sent = arena_zeroed(b->payloads, x->spec.workers, sizeof *t->sent);
         TRY(arena_check(t->sent, b->payloads, ws->err));
+        if (t->shots && x->spec.shots == SHOTS_HOPS) {
+            t->partial = NEW_ZERO(b->payloads, float *, x->spec.workers);
+            TRY(arena_check(t->partial, b->payloads, ws->err));
+        }
         TRY(exchange_begin(&t->x));
     }
     return OK;
@@ -176,7 +238,7 @@ Status bucket_encode(const GradientExchange *x, Bucket *b, int round, Workspace 
         const Parcel *p = parcel_of(x, b, j);
         RelayTensor *t = &b->tensor[j];
         for (size_t w = x->own; w < x->end && round < t->x.rounds; w++) {
-            if (!x->sends[w])
+            if (!x->sends[w] || t->partial)
                 continue;
             const float *values = bucket_load(x, p, w, ws);
             TRY(bucket_blame(x, t->name, w,
@@ -232,7 +294,7 @@ static Status take_round(const GradientExchange *x, Bucket *b, int round)
     for (size_t j = 0; j < b->count && relay_takes(&x->relay); j++) {
         RelayTensor *t = &b->tensor[j];
         const bool last = round + 1 == t->x.rounds;
-        if (round >= t->x.rounds || t->merged.data || (last && !relay_has_root(&x->relay)))
+        if (round >= t->x.rounds || t->shots || t->merged.data || (last && !relay_has_root(&x->relay)))
             continue;
         TRY(take_all(x, parcel_of(x, b, j), t));
         if (last && relay_sends_mean(&x->relay, &t->x))
@@ -245,11 +307,191 @@ static Status carry_round(GradientExchange *x, Bucket *b, int round, Status stat
 {
     size_t count = 0;
     for (size_t j = 0; j < b->count; j++)
-        if (round < b->tensor[j].x.rounds)
+        if (round < b->tensor[j].x.rounds && !b->tensor[j].shots)
             x->part[count++] = &b->tensor[j];
+    if (!count)
+        return OK;
     TRY(relay_payloads(&x->relay, x->part, count, status, x->sends));
     count_bytes(x, count, round);
     return relay_results(&x->relay, x->part, count, round, take_round(x, b, round));
+}
+
+/* ---- carrying tensors whose sums are quantised again (shots.h) ---- */
+
+typedef struct {
+    GradientExchange *x;
+    Bucket *b;
+    Workspace *ws;
+    RelayItem *item; /* (parcels of the bucket x workers) */
+    size_t *chain;   /* (workers) */
+} Shooting;
+
+static int shot_rank(const GradientExchange *x, size_t w)
+{
+    return relay_rank_of(x->spec.net, x->spec.way, x->spec.workers, w);
+}
+
+static bool shot_is_own(const GradientExchange *x, size_t w)
+{
+    return w >= x->own && w < x->end;
+}
+
+static Status shot_deliver(const Shooting *s, size_t count, bool all, Status status)
+{
+    return relay_deliver(s->x->spec.net, s->item, count, all, status, s->b->payloads, s->ws->err);
+}
+
+/* Sends the payloads of all workers to the owners. */
+static Status shot_first(const Shooting *s, Status status)
+{
+    GradientExchange *x = s->x;
+    size_t count = 0;
+    for (size_t j = 0; j < s->b->count; j++)
+        for (size_t w = 0; w < x->spec.workers && s->b->tensor[j].shots; w++)
+            if (x->sends[w])
+                s->item[count++] = (RelayItem){shot_rank(x, w), shot_rank(x, parcel_of(x, s->b, j)->owner),
+                                               status == OK ? s->b->tensor[j].sent[w][0] : (Bytes){0}};
+    TRY(shot_deliver(s, count, false, status));
+    count = 0;
+    for (size_t j = 0; j < s->b->count; j++)
+        for (size_t w = 0; w < x->spec.workers && s->b->tensor[j].shots; w++)
+            if (x->sends[w]) {
+                s->b->tensor[j].sent[w][0] = s->item[count].payload;
+                x->shot += w == parcel_of(x, s->b, j)->owner ? 0 : (double)s->item[count].payload.size;
+                count++;
+            }
+    return OK;
+}
+
+/* Sets `sum` to the worker's own elements, 0 if it sends none, plus the sum that worker `before` has sent, if `in` is not
+ * empty. */
+static Status hop_sum(const Shooting *s, const Parcel *p, RelayTensor *t, size_t w, size_t before, Bytes in, float *sum)
+{
+    const GradientExchange *x = s->x;
+    memset(sum, 0, p->shape.n * sizeof *sum);
+    if (x->sends[w])
+        bucket_load(x, p, w, s->ws);
+    return in.size ? shots_add(&t->x, bucket_worker(x, p, before), in, sum) : OK;
+}
+
+/* Encodes the sum of a worker that is not the last one of a shard's chain. */
+static Status hop_send(const Shooting *s, const Parcel *p, RelayTensor *t, size_t w, size_t before, Bytes in)
+{
+    const ExchangeWorker *worker = bucket_worker(s->x, p, w);
+    float *sum = s->ws->x;
+    TRY(hop_sum(s, p, t, w, before, in, sum));
+    if (worker->state) {
+        const size_t size = p->shape.n * sizeof *sum;
+        t->partial[w] = NEW(s->b->payloads, float, p->shape.n);
+        TRY(arena_check(t->partial[w], s->b->payloads, s->ws->err));
+        memcpy(t->partial[w], sum, size);
+    }
+    return bucket_blame(s->x, t->name, w, exchange_send(&t->x, worker, sum, &t->sent[w][0]), s->ws->err);
+}
+
+/* Lets the sums of all shards visit the workers. In hop h, worker h of a shard's chain sends to worker h + 1. */
+static Status shot_hops(const Shooting *s, Status status)
+{
+    GradientExchange *x = s->x;
+    for (size_t h = 0; h + 1 < x->spec.workers; h++) {
+        size_t count = 0;
+        for (size_t j = 0; j < s->b->count; j++) {
+            RelayTensor *t = &s->b->tensor[j];
+            const Parcel *p = parcel_of(x, s->b, j);
+            if (!t->shots || h + 1 >= shots_chain(x->sends, x->spec.workers, p->owner, s->chain))
+                continue;
+            const size_t w = s->chain[h], before = h ? s->chain[h - 1] : 0;
+            if (status == OK && shot_is_own(x, w))
+                status = hop_send(s, p, t, w, before, h ? t->sent[before][0] : (Bytes){0});
+            s->item[count++] = (RelayItem){shot_rank(x, w), shot_rank(x, s->chain[h + 1]),
+                                           status == OK ? t->sent[w][0] : (Bytes){0}};
+        }
+        TRY(shot_deliver(s, count, false, status));
+        count = 0;
+        for (size_t j = 0; j < s->b->count; j++)
+            if (s->b->tensor[j].shots &&
+                h + 1 < shots_chain(x->sends, x->spec.workers, parcel_of(x, s->b, j)->owner, s->chain)) {
+                s->b->tensor[j].sent[s->chain[h]][0] = s->item[count].payload;
+                x->shot += (double)s->item[count++].payload.size;
+            }
+    }
+    return OK;
+}
+
+static ExchangeWorker owner_of(const GradientExchange *x, const Parcel *p)
+{
+    return (ExchangeWorker){.index = p->owner, .state = x->owner_state[p - x->parcels.item]};
+}
+
+/* Computes the mean of a shard of this rank in ws->x, and encodes it. */
+static Status shot_mean(const Shooting *s, const Parcel *p, RelayTensor *t)
+{
+    const GradientExchange *x = s->x;
+    const ExchangeWorker owner = owner_of(x, p);
+    const size_t size = p->shape.n * sizeof(float);
+    float *mean = s->ws->x;
+    if (t->partial) {
+        const size_t hops = shots_chain(x->sends, x->spec.workers, p->owner, s->chain) - 1,
+                     before = hops ? s->chain[hops - 1] : 0;
+        TRY(hop_sum(s, p, t, p->owner, before, hops ? t->sent[before][0] : (Bytes){0}, mean));
+        shots_divide(mean, mean, p->shape.n, (double)x->senders);
+    } else {
+        TRY(take_all(x, p, t));
+        TRY(exchange_receive(&t->x));
+        memcpy(mean, t->x.y, size);
+    }
+    if (owner.state) {
+        t->owned = NEW(s->b->payloads, float, p->shape.n);
+        TRY(arena_check(t->owned, s->b->payloads, s->ws->err));
+        memcpy(t->owned, mean, size);
+    }
+    Exchange again = shots_mean(&t->x, x->again);
+    return bucket_blame(x, t->name, p->owner, exchange_send(&again, &owner, mean, &t->again), s->ws->err);
+}
+
+/* Sends the payloads of the means to all. */
+static Status shot_second(const Shooting *s)
+{
+    GradientExchange *x = s->x;
+    Status status = OK;
+    size_t count = 0;
+    for (size_t j = 0; j < s->b->count; j++) {
+        const Parcel *p = parcel_of(x, s->b, j);
+        RelayTensor *t = &s->b->tensor[j];
+        if (!t->shots)
+            continue;
+        if (status == OK && shot_is_own(x, p->owner))
+            status = shot_mean(s, p, t);
+        s->item[count++] = (RelayItem){.from = shot_rank(x, p->owner), .payload = t->again};
+    }
+    TRY(shot_deliver(s, count, true, status));
+    count = 0;
+    for (size_t j = 0; j < s->b->count; j++)
+        if (s->b->tensor[j].shots) {
+            s->b->tensor[j].again = s->item[count++].payload;
+            x->shot += (double)s->b->tensor[j].again.size * (double)(x->spec.workers - 1);
+        }
+    return OK;
+}
+
+static Status carry_shots(GradientExchange *x, Bucket *b, Workspace *ws, Status status)
+{
+    const ArenaMark mark = arena_mark(ws->scratch);
+    const Shooting s = {x, b, ws, NEW(b->payloads, RelayItem, b->count * x->spec.workers),
+                        NEW(b->payloads, size_t, x->spec.workers)};
+    TRY(arena_check(s.item && s.chain, b->payloads, ws->err));
+    TRY(x->spec.shots == SHOTS_HOPS ? shot_hops(&s, status) : shot_first(&s, status));
+    TRY(shot_second(&s));
+    arena_rewind(ws->scratch, mark);
+    return OK;
+}
+
+static bool has_shots(const Bucket *b)
+{
+    for (size_t j = 0; j < b->count; j++)
+        if (b->tensor[j].shots)
+            return true;
+    return false;
 }
 
 Status bucket_carry(GradientExchange *x, Bucket *b, Workspace *ws)
@@ -260,13 +502,18 @@ Status bucket_carry(GradientExchange *x, Bucket *b, Workspace *ws)
     occupy(b, ws);
     for (int round = 0; round < rounds; round++)
         TRY(carry_round(x, b, round, round ? bucket_encode(x, b, round, ws) : b->status));
-    return OK;
+    return has_shots(b) ? carry_shots(x, b, ws, b->status) : OK;
 }
 
 /* ---- finishing ---- */
 
 static Status receive(const GradientExchange *x, const Parcel *p, RelayTensor *t)
 {
+    if (t->shots) {
+        Exchange again = shots_mean(&t->x, x->again);
+        const ExchangeWorker owner = owner_of(x, p);
+        return exchange_decode(&again, EXCHANGE_DECODE, &owner, t->again);
+    }
     if (!relay_has_root(&x->relay) && !t->merged.data)
         TRY(take_all(x, p, t));
     if (!t->mean.data)
@@ -297,6 +544,8 @@ static Status settle(const GradientExchange *x, const Parcel *p, RelayTensor *t,
                      const Workspace *ws)
 {
     const ExchangeWorker *worker = bucket_worker(x, p, w);
+    if (t->partial && x->sends[w]) /* the last worker of the chain adds its elements as they are */
+        return w == p->owner ? OK : exchange_settle(&t->x, worker, t->partial[w], t->sent[w]);
     const float *values = w >= x->own && w < x->end ? bucket_load(x, p, w, ws) : NULL;
     return x->sends[w] ? exchange_settle(&t->x, worker, values, t->sent[w])
                        : exchange_settle_dropped(&t->x, worker, values);
@@ -309,6 +558,12 @@ Status bucket_settle(const GradientExchange *x, Bucket *b, Workspace *ws)
         const ArenaMark mark = arena_mark(ws->scratch);
         const Parcel *p = parcel_of(x, b, j);
         RelayTensor *t = &b->tensor[j];
+        if (t->owned) {
+            Exchange again = shots_mean(&t->x, x->again);
+            const ExchangeWorker owner = owner_of(x, p);
+            parcel_load(&x->parcels, p, x->agreed, 1, ws->y);
+            TRY(bucket_blame(x, t->name, p->owner, exchange_settle(&again, &owner, t->owned, &t->again), ws->err));
+        }
         if (!codec_keeps_state(t->x.call.self))
             continue;
         parcel_load(&x->parcels, p, x->agreed, 1, ws->y);

@@ -22,6 +22,9 @@ typedef struct {
     /* the tensors `first` .. `first` + `count` - 1; if `count` > 1, tensors under `min_elements` are left
      * out */
     size_t first, count;
+    /* a parcel may be a shard of its tensors' vector (shots.h): the elements from `skip` on */
+    size_t skip;
+    size_t owner; /* the worker that quantises the shard's mean */
 } Parcel;
 
 typedef struct {
@@ -34,6 +37,10 @@ typedef struct {
 
 /* Makes the parcels. `l->item` has room for `l->tensors` + 1. */
 void parcels_make(ParcelList *l, Grouping grouping);
+
+/* Cuts parcels that are not raw into shards for this number of workers. An owner is the worker that owns the fewest elements so
+ * far. */
+Status parcels_cut(ParcelList *l, const Codec *codec, size_t workers, Arena *a, Error *err);
 
 /* Copies the values of a parcel, times `gain`, from a gradient to `to` (p->shape.n). */
 void parcel_load(const ParcelList *l, const Parcel *p, const float *gradient, double gain, float *to);
@@ -77,6 +84,9 @@ struct GradientExchange {
     char *plan;             /* (workers, parcels) records of `codec_plan`, `plan_size` bytes each */
     size_t plan_size;       /* 0: no plan, as the codec does not divide a budget between parcels */
     double *up;             /* (workers) bytes that each worker sent in this step */
+    double shot;            /* bytes that all workers sent in this step of tensors whose sums are quantised again */
+    const Codec *again;     /* the codec of the second quantisation */
+    void **owner_state;     /* (parcels) its states, of shards that this rank's workers own; NULL: none */
     double gathered;        /* bytes of this step's payloads that do not merge */
     size_t own, end;        /* this rank's workers: own .. end - 1 */
     Relay relay;

@@ -399,3 +399,81 @@ Status relay_results(Relay *r, RelayTensor *const *t, size_t count, int round, S
             status = exchange_hear(&t[j]->x, t[j]->first, t[j]->merged);
     return status;
 }
+
+/* ---- payloads from one rank to another ---- */
+
+/* Tells all ranks the sizes of the items. */
+static Status deliver_sizes(Net *net, RelayItem *item, size_t count, Arena *a, Error *err)
+{
+    size_t *bytes = NEW_ZERO(a, size_t, (size_t)net->ranks), at = 0;
+    uint64_t *size = NEW_ZERO(a, uint64_t, count);
+    TRY(arena_check(bytes && size, a, err));
+    for (int r = 0; r < net->ranks; r++)
+        for (size_t i = 0; i < count; i++)
+            if (item[i].from == r) {
+                size[at++] = r == net->rank ? item[i].payload.size : 0;
+                bytes[r] += sizeof *size;
+            }
+    net_gather(net, NET_ALL, size, bytes);
+    at = 0;
+    for (int r = 0; r < net->ranks; r++)
+        for (size_t i = 0; i < count; i++)
+            if (item[i].from == r)
+                item[i].payload.size = (size_t)size[at++];
+    return OK;
+}
+
+/* Copies to `out` the items that this rank sends to rank `to` (-1: to all), and adds their sizes to *size. */
+static uint8_t *deliver_copy(const Net *net, const RelayItem *item, size_t count, int to, uint8_t *out, size_t *size)
+{
+    for (size_t i = 0; i < count; i++)
+        if (item[i].from == net->rank && (to < 0 || item[i].to == to)) {
+            memcpy(out, item[i].payload.data, item[i].payload.size);
+            out += item[i].payload.size;
+            *size += item[i].payload.size;
+        }
+    return out;
+}
+
+/* Points the items that have come from rank `from` to their bytes, in the order of ranks. */
+static const uint8_t *deliver_take(const Net *net, RelayItem *item, size_t count, bool all, int from, const uint8_t *in)
+{
+    for (size_t i = 0; i < count; i++)
+        if (item[i].from == from && (all || item[i].to == net->rank)) {
+            item[i].payload.data = in;
+            in += item[i].payload.size;
+        }
+    return in;
+}
+
+Status relay_deliver(Net *net, RelayItem *item, size_t count, bool all, Status status, Arena *a, Error *err)
+{
+    TRY(net_agree(net, status, err));
+    if (!net || !count)
+        return OK;
+    TRY(deliver_sizes(net, item, count, a, err));
+    const size_t ranks = (size_t)net->ranks;
+    size_t *out_size = NEW_ZERO(a, size_t, ranks), *in_size = NEW_ZERO(a, size_t, ranks), sent = 0, received = 0, before = 0;
+    TRY(arena_check(out_size && in_size, a, err));
+    for (size_t i = 0; i < count; i++) {
+        const size_t size = item[i].payload.size;
+        sent += item[i].from == net->rank ? size : 0;
+        if (!all && item[i].to != net->rank)
+            continue;
+        in_size[item[i].from] += size;
+        received += size;
+        before += item[i].from < net->rank ? size : 0;
+    }
+    uint8_t *in = NEW(a, uint8_t, received), *out = all ? in + before : NEW(a, uint8_t, sent), *at = out;
+    TRY(arena_check(in && out, a, err));
+    for (int r = 0; r < (all ? 1 : net->ranks); r++)
+        at = deliver_copy(net, item, count, all ? -1 : r, at, &out_size[r]);
+    if (all)
+        net_gather(net, NET_RING, in, in_size);
+    else
+        net_scatter(net, out, out_size, in, in_size);
+    const uint8_t *from = in;
+    for (int r = 0; r < net->ranks; r++)
+        from = deliver_take(net, item, count, all, r, from);
+    return OK;
+}

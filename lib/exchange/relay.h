@@ -19,6 +19,12 @@ typedef struct {
      * segments (relay.c). `data` NULL: they have not. */
     Bytes merged;
     Bytes mean; /* the mean as floats, if rank 0 computes it for all ranks (relay_sends_mean) */
+
+    /* A tensor whose sums are quantised again (shots.h); relay_payloads does not carry it. */
+    bool shots;
+    Bytes again;       /* the payload of the mean */
+    float *owned;      /* (x.call.shape->n) with owner feedback, on the owner's rank: the mean that it encoded */
+    float **partial;   /* (workers) with SHOTS_HOPS, for workers with a state: the sum that the worker encoded */
 } RelayTensor;
 
 typedef struct {
@@ -53,6 +59,16 @@ bool relay_sends_mean(const Relay *r, const Exchange *x);
  * t[j]->merged if NET_RING can; otherwise adds all other payloads to t[j]->sent if relay_takes. `sends` tells which
  * workers send. */
 Status relay_payloads(Relay *r, RelayTensor *const *t, size_t count, Status status, const bool *sends);
+
+/* A payload that rank `from` has, for rank `to`. */
+typedef struct {
+    int from, to;
+    Bytes payload; /* then also on rank `to`; the size on all ranks */
+} RelayItem;
+
+/* Carries payloads between ranks. `all`: to all ranks, round a ring; `to` is not read. The same items on all ranks, with the
+ * status of their own work. */
+Status relay_deliver(Net *net, RelayItem *item, size_t count, bool all, Status status, Arena *a, Error *err);
 
 /* Ends a round. If relay_has_root, rank 0 sends to the other ranks the merged payload of each tensor or, in
  * the last round of a tensor for which relay_sends_mean is true, the mean t[j]->mean. Otherwise each rank

@@ -9,6 +9,7 @@
  * usual duration. */
 #include "measure/compare_parts.h"
 #include "measure/timing.h"
+#include "base/text.h"
 #include "math/stats.h"
 
 #include <string.h>
@@ -28,6 +29,9 @@ typedef struct {
     bool measured;    /* true: sizes of this repeat, and errors, are measured; false: it is only timed */
     double sample;    /* minimum seconds of timing per sample */
     WorkerSent *sent; /* (workers) */
+    bool shots;       /* true: the mean is quantised again (exchange/shots.h) */
+    bool owners;      /* true: what is encoded now is the owners' means */
+    double mean_bytes; /* with `shots`: bytes of the payloads of the mean */
     Sizes sizes;      /* statistics over repeats of the payload sizes, mean over the workers */
     Moments merged;   /* statistics over repeats of the bytes of the merged payloads */
 
@@ -52,15 +56,17 @@ static Status time_encode(Merger *m, size_t worker, Status (*work)(void *), void
 {
     Call *call = &m->x.call;
     Status status = OK;
-    arena_lend(call->scratch, m->b->y, lendable(m->n));
-    if (m->repeat == 0 || (m->measured && !m->t->c->costs_only)) {
+    if (!m->shots)
+        arena_lend(call->scratch, m->b->y, lendable(m->n));
+    if (!m->shots && (m->repeat == 0 || (m->measured && !m->t->c->costs_only))) {
         call->streams = &m->sent[worker].streams;
         status = work(arg);
         call->streams = NULL;
     }
     if (status == OK)
-        status = add_sample(work, arg, m->sample / (double)m->workers, &m->encode);
-    arena_unlend(call->scratch);
+        status = add_sample(work, arg, m->sample / (double)m->workers, m->owners ? &m->merge : &m->encode);
+    if (!m->shots)
+        arena_unlend(call->scratch);
     return status;
 }
 
@@ -87,7 +93,7 @@ static Status time_phase(void *data, ExchangePhase phase, size_t worker, Status 
         return add_sample(work, arg, m->sample / (double)m->workers, &m->each);
     case EXCHANGE_DECODE:
         TRY(work(arg));
-        return add_sample(work, arg, m->sample, &m->decode);
+        return add_sample(work, arg, m->shots ? m->sample / (double)m->workers : m->sample, &m->decode);
     case EXCHANGE_AVERAGE:
         return time_average(m, work, arg);
     default:
@@ -132,7 +138,7 @@ static void add_expected(Merger *m, const ExchangeWorker *w, Tally *tally)
     const Call call = exchange_call(&m->x, w);
     if (m->errors && m->repeat == 0 && m->x.call.round == m->x.rounds - 1 &&
         !(traits & SHARED_DRAWS))
-        tally->expected += traits & UNBIASED ? codec_variance(&call, m->b->g) / (workers * workers) : NAN;
+        tally->expected += traits & UNBIASED && !(traits & PART_SHARED) ? codec_variance(&call, m->b->g) / (workers * workers) : NAN;
 }
 
 static Status run_round(Merger *m, Tally *tally)
@@ -149,6 +155,124 @@ static Status run_round(Merger *m, Tally *tally)
     return exchange_end_round(&m->x);
 }
 
+/* ---- exchanges that quantise again: shard s has the elements from `from` on, and worker s owns it ---- */
+
+typedef struct {
+    size_t from;
+    Shape shape;
+    Exchange x; /* x.y: the shard's elements of b->y */
+} Shard;
+
+static Status open_shards(Merger *m, Shard *shard)
+{
+    const Codec *codec = m->t->codec;
+    for (size_t s = 0; s < m->workers; s++) {
+        const size_t from = shots_cut(codec, m->n, m->workers, s), end = shots_cut(codec, m->n, m->workers, s + 1);
+        const char *name = text_format(m->b->payloads, "%s[%zu]", m->t->vector->name, s);
+        TRY(arena_check(name, m->b->payloads, m->x.call.err));
+        shard[s] = (Shard){.from = from, .shape = shape_vector(end - from), .x = m->x};
+        if (end - from == m->n)
+            shard[s].shape = m->t->vector->shape;
+        shard[s].x.call.shape = &shard[s].shape;
+        shard[s].x.tensor = rng_hash(name);
+        shard[s].x.y = m->b->y + from;
+        shard[s].x.keep = true; /* the shards share an arena, which this file rewinds */
+        if (shard[s].shape.n)
+            TRY(exchange_begin(&shard[s].x));
+    }
+    return OK;
+}
+
+static Status send_shard(Merger *m, Shard *s, size_t worker, Bytes *sent)
+{
+    const ExchangeWorker w = {.index = worker};
+    TRY(exchange_send(&s->x, &w, m->b->g + s->from, sent));
+    m->sent[worker].bytes += (double)sent->size;
+    return OK;
+}
+
+static Status two_shots(Merger *m, Shard *shard, size_t worker)
+{
+    const ExchangeWorker w = {.index = worker};
+    for (Shard *s = shard; s < shard + m->workers; s++) {
+        Bytes sent;
+        if (!s->shape.n)
+            continue;
+        TRY(send_shard(m, s, worker, &sent));
+        TRY(exchange_take(&s->x, &w, sent));
+    }
+    return OK;
+}
+
+/* The sum of shard s visits the workers s + 1, s + 2, ... and s. Takes the worker's part in the sums that have come to it:
+ * before the workers begin again at 0, of the shards that lower ones own. x.y is the decoded sum of the workers before. */
+static Status hop(Merger *m, Shard *shard, size_t worker, bool again)
+{
+    const ExchangeWorker w = {.index = worker};
+    for (size_t i = 0; i < m->workers; i++) {
+        Shard *s = &shard[i];
+        float *sum = m->b->g + s->from;
+        Bytes sent;
+        if (!s->shape.n || (worker <= i) != again)
+            continue;
+        for (size_t k = 0; k < s->shape.n && worker != (i + 1) % m->workers; k++)
+            sum[k] += s->x.y[k];
+        if (worker == i) {
+            shots_divide(s->x.y, sum, s->shape.n, (double)m->workers);
+            continue;
+        }
+        TRY(send_shard(m, s, worker, &sent));
+        TRY(exchange_decode(&s->x, EXCHANGE_ESTIMATE, &w, sent));
+    }
+    return OK;
+}
+
+/* Encodes the mean of each shard, and decodes it to y. */
+static Status send_means(Merger *m, Shard *shard)
+{
+    for (size_t i = 0; i < m->workers; i++) {
+        const ArenaMark mark = arena_mark(m->b->payloads);
+        Shard *s = &shard[i];
+        const ExchangeWorker owner = {.index = i};
+        float *mean = m->b->g + s->from;
+        Bytes sent;
+        if (!s->shape.n)
+            continue;
+        if (m->t->c->shots == SHOTS_TWO)
+            TRY(exchange_receive(&s->x));
+        Exchange x = shots_mean(&s->x, m->t->codec);
+        memcpy(mean, s->x.y, s->shape.n * sizeof *mean);
+        m->owners = true;
+        const Status status = exchange_send(&x, &owner, mean, &sent);
+        m->owners = false;
+        TRY(status);
+        TRY(exchange_decode(&x, EXCHANGE_DECODE, &owner, sent));
+        m->mean_bytes += (double)sent.size;
+        if (m->t->c->shots == SHOTS_HOPS) /* the owner's part of its payload; the others are sums */
+            m->sent[i].bytes += (double)sent.size;
+        arena_rewind(m->b->payloads, mark);
+    }
+    return OK;
+}
+
+static Status run_shots(Merger *m)
+{
+    Arena *a = m->b->payloads;
+    Shard *shard = NEW(a, Shard, m->workers);
+    const bool hops = m->t->c->shots == SHOTS_HOPS;
+    m->mean_bytes = 0;
+    TRY(arena_check(shard, a, m->x.call.err));
+    TRY(open_shards(m, shard));
+    const ArenaMark mark = arena_mark(a);
+    for (size_t i = 0; i < (hops ? 2 : 1) * m->workers; i++) {
+        const size_t worker = i % m->workers;
+        TRY(load(m, worker));
+        TRY(hops ? hop(m, shard, worker, i >= m->workers) : two_shots(m, shard, worker));
+        arena_rewind(a, mark);
+    }
+    return send_means(m, shard);
+}
+
 /* Runs all workers of a repeat. Writes the mean estimate to y. */
 static Status run_exchange(Merger *m, Tally *tally)
 {
@@ -158,10 +282,14 @@ static Status run_exchange(Merger *m, Tally *tally)
     memset(m->sent, 0, m->workers * sizeof *m->sent);
     m->encode = m->merge = m->each = m->decode = 0;
     m->x.repeat = m->repeat;
-    TRY(exchange_begin(&m->x));
-    for (int round = 0; round < m->x.rounds; round++)
-        TRY(run_round(m, tally));
-    TRY(exchange_receive(&m->x));
+    if (m->shots) {
+        TRY(run_shots(m));
+    } else {
+        TRY(exchange_begin(&m->x));
+        for (int round = 0; round < m->x.rounds; round++)
+            TRY(run_round(m, tally));
+        TRY(exchange_receive(&m->x));
+    }
     tally->scratch = fmax(tally->scratch, (double)(arena_peak(a) - before));
     return OK;
 }
@@ -169,7 +297,7 @@ static Status run_exchange(Merger *m, Tally *tally)
 /* Adds up sizes over workers and repeats; `conclude` divides the sums. */
 static void note_sizes(Merger *m, Tally *tally)
 {
-    const int last = m->x.rounds - 1;
+    const int last = m->shots ? -1 : m->x.rounds - 1;
     const double bytes = tally->bytes, entropy = tally->entropy, merged = tally->merged;
     for (size_t w = 0; w < m->workers; w++) {
         const WorkerSent *s = &m->sent[w];
@@ -182,6 +310,7 @@ static void note_sizes(Merger *m, Tally *tally)
     }
     sizes_add(&m->sizes, (tally->bytes - bytes) / (double)m->workers,
               (tally->entropy - entropy) / (double)m->workers);
+    tally->merged += m->mean_bytes;
     for (int r = 0; r <= last; r++) {
         tally->merged += m->x.adds ? (double)m->x.heard[r].size : NAN;
         tally->early += r < last ? (double)m->x.heard[r].size : 0;
@@ -200,13 +329,12 @@ static Status measure_repeat(Merger *m, const MeasuredVector *s, Tally *tally)
     const bool copied = m->repeat == 0 && b->distances && !b->sorted;
     if (m->repeat == 0)
         TRY(tally_gradient(tally, s));
-    distance_pool(m->t, b, tally, m->repeat, b->y);
     if (copied) {
         memcpy(b->g, b->y, m->n * sizeof *b->y);
         TRY(distance_first(s, b, b->y, tally));
     }
     TRY(tally_repeat(tally, s, m->repeat, copied ? b->g : b->y));
-    return distance_repeat(s, b, m->repeat, b->y, tally);
+    return distance_repeat(m->t, s, b, m->repeat, b->y, tally);
 }
 
 static Status run_repeat(Merger *m, const MeasuredVector *s, Tally *tally)
@@ -216,8 +344,8 @@ static Status run_repeat(Merger *m, const MeasuredVector *s, Tally *tally)
     TRY(run_exchange(m, tally));
     b->encode[m->repeat] = m->encode / (double)m->workers;
     b->decode[m->repeat] = m->decode;
-    b->merge[m->repeat] = m->merge;
-    b->each[m->repeat] = m->each;
+    b->merge[m->repeat] = m->shots ? m->merge / (double)m->workers : m->merge;
+    b->each[m->repeat] = m->shots ? m->each / (double)m->workers : m->each;
     if (!m->measured)
         return OK;
     note_sizes(m, tally);
@@ -242,11 +370,12 @@ static void conclude(Merger *m, Tally *tally)
     tally->raw /= payloads;
     tally->merged /= draws;
     tally->early /= draws;
-    trial_times(tally, b, true, m->x.adds);
-    tally->each = m->x.sum ? stats_median(b->each, repeats) : NAN;
-    tally->merge = m->x.adds ? stats_median(b->merge, repeats) : NAN;
+    const bool merges = m->x.adds || m->shots;
+    trial_times(tally, b, true, merges);
+    tally->each = m->x.sum || m->shots ? stats_median(b->each, repeats) : NAN;
+    tally->merge = merges ? stats_median(b->merge, repeats) : NAN;
     tally->each_spread = stats_median_variance(b->each, repeats);
-    tally->merge_spread = m->x.adds ? stats_median_variance(b->merge, repeats) : NAN;
+    tally->merge_spread = merges ? stats_median_variance(b->merge, repeats) : NAN;
     m->x.repeat = 0;
     const Call call = exchange_call(&m->x, &first);
     const unsigned traits = codec_traits(m->t->codec);
@@ -254,13 +383,13 @@ static void conclude(Merger *m, Tally *tally)
     tally->unbiased = traits & UNBIASED;
     tally->fixed_size = tally->size_known = !(traits & RANDOM) || traits & FIXED_SIZE;
     tally->own_draws = NAN;
-    if (!m->errors || traits & GIVEN_DRAWS) /* a closed form for the draws of one repeat is not exact */
+    if (!m->errors || m->shots || traits & GIVEN_DRAWS) /* no closed form for sums quantised again; a closed form for the draws of one repeat is not exact */
         tally->expected = NAN;
     if (!m->errors)
         return;
-    if (shared)
+    if (shared && !m->shots)
         tally->expected = codec_variance(&call, b->x);
-    trial_moments(&call, b->x, shared, tally);
+    trial_moments(&call, b->x, shared && !m->shots, tally);
 }
 
 /* Trains the state on worker 0's gradient. All workers use the same state here, so nothing is copied. */
@@ -317,13 +446,15 @@ Status merge_run(const Trial *t, const Buffers *b, Tally *tally, Error *err)
                 .workers = t->c->workers,
                 .errors = !t->c->costs_only || codec_traits(t->codec) & PART_SHARED,
                 .sample = t->c->sample};
+    m.shots = !t->vector->raw && shots_used(t->c->shots, t->codec);
     m.x.batch = EXCHANGE_BATCH;
     m.x.each = !t->c->costs_only;
     m.x.senders = !t->vector->raw && average_over_senders(t->c->average, t->codec);
     m.x.y = b->y;
     m.x.payloads = b->payloads;
     m.x.clock = (ExchangeClock){time_phase, &m};
-    const Status status = measure(&m, tally);
+    Status status = m.shots ? shots_check(t->c->shots, t->codec, m.x.senders, err) : OK;
+    status = status == OK ? measure(&m, tally) : status;
     arena_rewind(b->scratch, scratch);
     arena_rewind(b->payloads, payloads);
     return status;

@@ -11,8 +11,6 @@
 #include <stddef.h>
 #include <string.h>
 
-const char *const pays_names[] = {"below", "above", "always", "never"};
-
 CostLayer cost_more_workers(const CostLayer *half, const CostLayer *full, double measured, double workers)
 {
     const double doublings = ceil(log2(workers)) - log2(measured);
@@ -37,22 +35,72 @@ static double adding_share(const Iteration *it)
     const double p = it->workers;
     if (p < 2)
         return 1;
-    return it->topology == TOPOLOGY_RING   ? 1 / p
+    return it->topology == TOPOLOGY_RING || it->topology >= TOPOLOGY_TWOSHOT ? 1 / p
            : it->topology == TOPOLOGY_TREE ? ceil(log2(p)) / (p - 1)
                                            : 1;
 }
 
-double layer_decode(const Iteration *it, const CostLayer *l)
+/* True if sums of payloads that do not add are decoded and encoded again. Each worker then owns 1/P of the vector. */
+static bool quantises_again(const Iteration *it)
 {
-    return it->adds ? adding_share(it) * l->merge + l->decode : it->workers * l->decode + l->merge;
+    return !it->adds && topology_adds(it->topology);
+}
+
+/* With hier a layer is exchanged by two shots within each node, and in between the owners exchange their 1/K of the vector by
+ * two shots between the N nodes. Returns the costs of a layer within nodes; of the sum of all layers for `l` outside of it->layer. */
+static CostLayer within_of(const Iteration *it, const CostLayer *l)
+{
+    CostLayer all = {0};
+    if (l >= it->layer && l < it->layer + it->layers)
+        return it->within[l - it->layer];
+    for (size_t i = 0; i < it->layers; i++) {
+        all.encode += it->within[i].encode;
+        all.decode += it->within[i].decode;
+        all.merge += it->within[i].merge;
+        all.bytes += it->within[i].bytes;
+    }
+    return all;
+}
+
+/* Seconds that a layer travels within nodes, which do not depend on the link between them. */
+static double near_seconds(const Iteration *it, const CostLayer *l)
+{
+    if (it->topology != TOPOLOGY_HIER)
+        return 0;
+    const Traffic t = {
+        .topology = TOPOLOGY_TWOSHOT, .workers = it->node, .rounds = 1, .payload = within_of(it, l).bytes};
+    return link_seconds(&it->near, &t);
+}
+
+/* With twoshot an owner encodes the mean besides its own payload. On a ring, each of the P parts is encoded once. */
+static double layer_encode(const Iteration *it, const CostLayer *l)
+{
+    const double k = it->node;
+    if (it->topology == TOPOLOGY_HIER)
+        return within_of(it, l).encode * (1 + 1 / k) + l->encode * (1 / k + 1 / it->workers);
+    const bool more = quantises_again(it) && it->topology == TOPOLOGY_TWOSHOT;
+    return more ? l->encode * (1 + 1 / it->workers) : l->encode;
+}
+
+/* With twoshot a worker decodes P payloads of its part, and the P parts of the mean; on a ring P - 1 sums and the mean. */
+static double layer_decode(const Iteration *it, const CostLayer *l)
+{
+    if (it->topology == TOPOLOGY_HIER)
+        return 2 * within_of(it, l).decode + 2 / it->node * l->decode +
+               adding_share(it) * (1 + 1 / it->node) * within_of(it, l).merge;
+    const double parts = it->topology == TOPOLOGY_TWOSHOT ? 2 : 2 - 1 / it->workers;
+    return it->adds              ? adding_share(it) * l->merge + l->decode
+           : quantises_again(it) ? adding_share(it) * l->merge + parts * l->decode
+                                 : it->workers * l->decode + l->merge;
 }
 
 static Traffic layer_traffic(const Iteration *it, const CostLayer *l)
 {
     return (Traffic){.topology = it->topology,
                      .workers = it->workers,
+                     .node = it->node,
                      .rounds = it->rounds,
-                     .payload = topology_adds(it->topology) ? l->merged : l->bytes,
+                     .payload = it->adds && topology_adds(it->topology) && it->topology != TOPOLOGY_HIER ? l->merged : l->bytes,
                      .early = l->early,
                      .parameters = 4 * l->n};
 }
@@ -60,19 +108,16 @@ static Traffic layer_traffic(const Iteration *it, const CostLayer *l)
 static CostLayer whole(const Iteration *it)
 {
     CostLayer all = {.encode = it->plan};
-    for (const CostLayer *l = it->layer; l < it->layer + it->layers; l++) {
-        all.n += l->n;
-        all.encode += l->encode;
-        all.decode += l->decode;
-        all.merge += l->merge;
-        all.bytes += l->bytes;
-        all.merged += l->merged;
-        all.early += l->early;
-    }
+    for (const CostLayer *l = it->layer; l < it->layer + it->layers; l++)
+        for (size_t i = 0; i < sizeof all / sizeof(double); i++) /* standard errors, too, which nobody reads */
+            ((double *)&all)[i] += ((const double *)l)[i];
+    all.encode = it->plan;
+    for (const CostLayer *l = it->layer; l < it->layer + it->layers; l++)
+        all.encode += layer_encode(it, l);
     return all;
 }
 
-Traffic iteration_traffic(const Iteration *it)
+static Traffic iteration_traffic(const Iteration *it)
 {
     const CostLayer all = whole(it);
     return layer_traffic(it, &all);
@@ -84,7 +129,7 @@ static IterationTime one_after_another(const Iteration *it, const Link *link)
 {
     const CostLayer all = whole(it);
     const Traffic t = layer_traffic(it, &all);
-    IterationTime time = {it->compute, all.encode, link_seconds(link, &t), layer_decode(it, &all), 0};
+    IterationTime time = {it->compute, all.encode, link_seconds(link, &t) + near_seconds(it, &all), layer_decode(it, &all), 0};
     time.total = time.compute + time.encode + time.comm + time.decode;
     return time;
 }
@@ -101,8 +146,8 @@ static IterationTime overlapped(const Iteration *it, const Link *link)
     for (size_t i = it->layers; i-- > 0;) {
         const CostLayer *l = &it->layer[i];
         const Traffic t = layer_traffic(it, l);
-        const double comm = link_seconds(link, &t);
-        processor += (it->plan > 0 ? 0 : backward * l->n / all.n) + l->encode;
+        const double comm = link_seconds(link, &t) + near_seconds(it, l);
+        processor += (it->plan > 0 ? 0 : backward * l->n / all.n) + layer_encode(it, l);
         sent = fmax(sent, processor) + comm;
         decoded = fmax(decoded, sent) + layer_decode(it, l);
         time.comm += comm;

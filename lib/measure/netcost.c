@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const topology_names[] = {"ps", "allgather", "ring", "tree", NULL};
+const char *const topology_names[] = {"ps", "allgather", "ring", "tree", "twoshot", NULL};
 
 #define BITS(per_second) ((per_second) / 8)
 
@@ -198,16 +198,16 @@ Status link_read(Link *out, const char *text, Arena *a, Error *err)
 /* Returns the number of messages that follow one another, each of which takes the latency once. */
 static double traffic_latencies(const Traffic *t)
 {
-    const double others = t->workers - 1;
-    const double each[] = {2, others, 2 * others, 2 * ceil(log2(t->workers))};
+    const double others = t->workers - 1, nodes = t->topology == TOPOLOGY_HIER ? t->workers / t->node : 1;
+    const double each[] = {2, others, 2 * others, 2 * ceil(log2(t->workers)), 2 * others, 2 * (nodes - 1)};
     return t->rounds * each[t->topology];
 }
 
 double traffic_bytes(const Traffic *t)
 {
-    const double p = t->workers, others = p - 1, s = t->payload;
+    const double p = t->workers, others = p - 1, s = t->payload, node = t->topology == TOPOLOGY_HIER ? t->node : p;
     const double each[] = {p * (s + t->early + t->parameters), others * s, 2 * others / p * s,
-                           2 * ceil(log2(p)) * s};
+                           2 * ceil(log2(p)) * s, 2 * others / p * s, 2 * (p / node - 1) / p * s};
     return each[t->topology];
 }
 
@@ -218,5 +218,5 @@ double link_seconds(const Link *link, const Traffic *t)
 
 bool topology_adds(Topology topology)
 {
-    return topology == TOPOLOGY_RING || topology == TOPOLOGY_TREE;
+    return topology >= TOPOLOGY_RING;
 }

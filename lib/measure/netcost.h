@@ -9,21 +9,26 @@
  *     allgather  (P - 1) (a + S / b)                       every worker receives all payloads
  *     ring       2 (P - 1) a + 2 (P - 1) / P S / b         all-reduce of payloads that can be merged
  *     tree       2 ceil(log2 P) (a + S / b)                all-reduce of payloads that can be merged
+ *     twoshot    2 (P - 1) a + 2 (P - 1) / P S / b         each worker owns 1/P of the vector: it gets this part of all
+ *                                                          payloads, and sends the part of the mean
+ *     hier       2 (N - 1) a + 2 (N - 1) / N S / (b K)     twoshot between N = P / K nodes of K workers, of which each owns
+ *                                                          1/K of the vector; twoshot within the nodes is on another link
+ *
+ * Payloads that cannot be merged go round a ring, too: their sums are decoded and encoded again (exchange/shots.h).
  *
  * If the codec has several rounds, the latencies count once per round, and S is the bytes of all rounds
  * together. A server then also sends the merged payload of every round but the last (`early`), which the
  * encoders need in the next round.
  *
- * For ring and tree, S is the size of the merged payload of all workers, at every hop. It can be larger than
+ * For ring, tree and twoshot, S is the size of the merged payload of all workers, at every hop, if payloads can be merged. It can be larger than
  * the payload of one worker, since sums of integers need more bits. */
 #ifndef ATOMO_NETCOST_H
 #define ATOMO_NETCOST_H
 
-#include "base/arena.h"
-#include "base/base.h"
+#include "exchange/shots.h"
 
-typedef enum { TOPOLOGY_PS, TOPOLOGY_ALLGATHER, TOPOLOGY_RING, TOPOLOGY_TREE } Topology;
-extern const char *const topology_names[]; /* names in the order of Topology, then NULL */
+typedef enum { TOPOLOGY_PS, TOPOLOGY_ALLGATHER, TOPOLOGY_RING, TOPOLOGY_TREE, TOPOLOGY_TWOSHOT, TOPOLOGY_HIER } Topology;
+extern const char *const topology_names[]; /* names in the order of Topology, without TOPOLOGY_HIER, then NULL */
 
 /* ---- links ---- */
 
@@ -53,43 +58,25 @@ typedef struct {
     double payload;
     double early;      /* bytes of the merged payloads of all rounds but the last */
     double parameters; /* bytes that a server sends to each worker */
+    double node;       /* K of hier */
 } Traffic;
 
 double traffic_bytes(const Traffic *t); /* returns the bytes through the busiest link */
 double link_seconds(const Link *link, const Traffic *t);
 
-/* Returns true for ring and tree, on which workers merge payloads on the way. Only codecs whose payloads can
- * be merged may use them. */
+/* Returns true for ring, tree and twoshot, on which workers make sums on the way. */
 bool topology_adds(Topology topology);
 
-/* ---- the link that fits measured exchanges ---- */
+/* Returns how the sums of payloads that do not add are quantised again. */
+static inline Shots topology_shots(Topology topology)
+{
+    return topology == TOPOLOGY_TWOSHOT ? SHOTS_TWO : topology == TOPOLOGY_RING ? SHOTS_HOPS : SHOTS_NONE;
+}
 
-/* Finds a link's latency and bandwidth from measured times of exchanges.
- *
- * An exchange of `messages` messages that follow one another, with `bytes` bytes through the busiest link, takes
- * messages a + bytes / b seconds on a link of latency a and bandwidth b (netcost.h). Least squares find a and 1/b.
- * Each deviation is relative to its measured time, since the times range over orders of magnitude. */
-
-typedef struct {
-    double messages, bytes; /* of one exchange */
-    double seconds;         /* measured; above 0 */
-} LinkPoint;
-
-typedef struct {
-    double latency, bandwidth; /* seconds; bytes per second */
-    /* Standard errors, from the deviations. NaN: unknown. Both are unknown for two points with a latency
-     * above 0; latency_se is unknown if the latency is at its limit 0. */
-    double latency_se, bandwidth_se;
-    double deviation; /* root mean square of predicted / measured - 1 */
-    double worst;     /* the largest |predicted / measured - 1| */
-    size_t points;
-} LinkFit;
-
-/* Returns the time that the fit predicts for an exchange, in seconds. */
-double link_fit_seconds(const LinkFit *fit, const LinkPoint *p);
-
-/* Fits a link to at least two points. If the least squares have a negative latency, the latency is 0, and only the
- * bandwidth is fitted. ERR_NUMERIC: times that do not grow with the bytes, so there is no bandwidth. */
-Status link_fit(LinkFit *out, const LinkPoint *point, size_t count, Error *err);
+/* Returns true for a tree, which only codecs whose payloads can be merged may use. */
+static inline bool topology_needs_sums(Topology topology)
+{
+    return topology == TOPOLOGY_TREE;
+}
 
 #endif

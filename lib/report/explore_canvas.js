@@ -2,7 +2,7 @@
 //
 // g is the context of a canvas, area the rectangle of the axes, {left, right, top, bottom}, in CSS pixels, and to(p) the place of a point.
 
-// The marks and dashes of plots/look.gp, in its order.
+// The marks and dashes of figures (plot_page.c), in their order.
 const dashes = [[], [6, 3], [2, 2], [8, 3, 2, 3], [8, 3, 2, 3, 2, 3]];
 // Codecs' colours are chosen for white. On a dark page their lightness (HSL) is turned round, so that dark ones become
 // light, and they are mixed with white, so that light ones stay visible; the hues stay. Printed pages are white.
@@ -22,7 +22,7 @@ const shapes = [
   (g, x, y, r) => polygon(g, x, y, [[0, -r], [r, r], [-r, r]]),
   (g, x, y, r) => polygon(g, x, y, [[0, -r], [r, 0], [0, r], [-r, 0]]),
   (g, x, y, r) => polygon(g, x, y, [[0, r], [r, -r], [-r, -r]]),
-  (g, x, y, r) => polygon(g, x, y, [0, 1, 2, 3, 4].map(k => [r * Math.sin(1.2566 * k), -r * Math.cos(1.2566 * k)])),
+  (g, x, y, r) => { for (const s of [-1, 1]) polygon(g, x, y, [[-r, s * r - r / 5], [-r, s * r + r / 5], [r, -s * r + r / 5], [r, -s * r - r / 5]]); },
 ];
 // Marks of one shape and colour differ in their filling, lines of one colour in their dashes, by the look's `dash`: full,
 // hollow, hollow with a dot, full with a hole, full with a bar.

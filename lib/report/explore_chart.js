@@ -82,6 +82,11 @@ const drawModel = c => {
     // A line that others cover is wider than they are, so that it is seen.
     for (const [i, line] of lines.entries())
       drawLine(g, to, line, c.pins.length && !c.pins.includes(line.spec), 2 + 3 * Math.min(4, coveringOf(places, i)));
+    for (const all of m.joined || []) {
+      const points = all.filter(p => x.good(p.x) && y.good(p.y));
+      drawLine(g, to, { look: { ...all[0].look, dash: 0 }, points }, c.pins.length && !points.some(p => c.pins.includes(p.spec)), 1);
+    }
+    g.globalAlpha = 1;
     drawPoints(c, g, area, to);
   };
   c.paint(c.below);

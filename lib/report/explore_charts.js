@@ -13,7 +13,12 @@ const scatter = chart("two fields of the chosen result, a point for each row", (
       points.push({ x: px.v, y: py.v, xse: px.se, yse: py.se, half: student((repeats?.[row] ?? Infinity) - 1),
                     row, spec: specAt(set, row), look: codecAt(set, row) });
   }
-  return points.length ? { x, y, xlog: view.xlog === "1", ylog: view.ylog === "1", points, set, readX, readY }
+  const joined = new Map(); // the points of a codec at its rates, in the order of the rows
+  for (const p of points.length > SPECKS ? [] : points) {
+    const key = [p.look.series, ...placeOf(set, p.row, PLACES)].join("\n");
+    joined.set(key, [...(joined.get(key) || []), p]);
+  }
+  return points.length ? { x, y, xlog: view.xlog === "1", ylog: view.ylog === "1", points, joined: [...joined.values()], set, readX, readY }
                        : { why: rows.length ? "No row has both fields." : "No row passes the filters." };
 }, (p, m) => {
   const value = (c, known) => `${c.heading}: ${shownAll(c, known)}${known.se > 0 ? " (standard error)" : ""}`;

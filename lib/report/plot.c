@@ -1,15 +1,16 @@
 /* plot.c -- the list of all kinds of figures, and drawing a figure from files of data. */
-#include "report/plot_look.h"
+#include "report/plot_figure.h"
+#include "report/report_page.h"
+
 #include "base/outfile.h"
 
-#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 const PlotKind *const plot_kinds[] = {
     &plot_pareto,      &plot_errors,         &plot_spectrum, &plot_histogram,  &plot_merge,
-    &plot_convergence, &plot_iteration_time, &plot_runtime,  &plot_break_even, NULL};
+    &plot_convergence, &plot_iteration_time, &plot_runtime,  &plot_break_even, &plot_heat, &plot_budget, NULL};
 
 static const char *kind_name(const void *kinds, size_t i)
 {
@@ -17,80 +18,51 @@ static const char *kind_name(const void *kinds, size_t i)
     return kind ? kind->name : NULL;
 }
 
-static const PlotKind *find_kind(const char *name)
+static Status find_kind(const PlotKind **out, const char *name, Error *err)
 {
-    const PlotKind *const *kind = plot_kinds;
-    while (*kind && strcmp((*kind)->name, name) != 0)
-        kind++;
-    return *kind;
-}
-
-static Status refuse_kind(const char *name, Error *err)
-{
+    for (const PlotKind *const *kind = plot_kinds; (*out = *kind); kind++)
+        if (!strcmp((*kind)->name, name))
+            return OK;
     text_unknown(err, name, kind_name, plot_kinds, "no figure is called \"%s\"", name);
     return error_hint(err, "atomo-bench plot --help lists the kinds");
 }
 
-static Status check_column(const PlotColumn *column, const Csv *data, Error *err)
-{
-    for (size_t row = 0; row < data->rows && column->use & PLOT_NUMBER; row++) {
-        const char *cell = csv_cell(data, row, column->name);
-        if (!*cell || isfinite(csv_real(data, row, column->name)))
-            continue;
-        FAIL(err, ERR_CORRUPT, "record %zu: %s is \"%.40s\": want a number", row + 1, column->name, cell);
-        return error_hint(err, "leave the cell empty where there is no number");
-    }
-    return OK;
-}
-
 static Status check_data(const PlotKind *kind, const Csv *data, Error *err)
 {
-    for (const PlotColumn *c = kind->columns; c->name; c++)
-        if (c->use & PLOT_NEEDED && data->columns && !csv_has(data, c->name)) {
-            FAIL(err, ERR_CORRUPT, "it has no column \"%s\"", c->name);
+    for (const char *const *c = kind->columns; *c; c++)
+        if (data->columns && !csv_has(data, *c)) {
+            FAIL(err, ERR_CORRUPT, "it has no column \"%s\"", *c);
             return error_hint(err, "%s draws what %s", kind->name, kind->source);
         }
-    if (!data->rows)
-        return FAIL(err, ERR_CORRUPT, "the result has no rows");
-    for (const PlotColumn *c = kind->columns; c->name; c++)
-        TRY(check_column(c, data, err));
-    return OK;
+    return data->rows ? OK : FAIL(err, ERR_CORRUPT, "the result has no rows");
 }
 
-/* Sets *joined to the data with what the kind joins, and checks it. */
-static Status join_data(const PlotKind *kind, const Csv *data, Csv *joined, Arena *a, Error *err)
-{
-    *joined = *data;
-    if (kind->join)
-        TRY(kind->join(joined, a, err));
-    return check_data(kind, joined, err);
-}
+/* A figure draws at most this many lines. */
+enum { LINES_MOST = 400 };
 
-Status plot_rows(const PlotKind *kind, const Csv *data, Value **rows, size_t *count, Arena *a, Error *err)
+static Status make(PlotFigure *f, const PlotKind *kind, const Csv *data, Arena *a, Error *err)
 {
-    Csv joined;
-    TRY(join_data(kind, data, &joined, a, err));
-    return kind->pick(&joined, rows, count, a, err);
-}
-
-Status plot_text(const PlotKind *kind, const Csv *data, const TextList *labels, char **text, Arena *a,
-                 Error *err)
-{
-    Value *rows;
-    size_t count;
-    TRY(plot_rows(kind, data, &rows, &count, a, err));
-    const char *draws = plot_draws(kind, data, a);
+    TRY(check_data(kind, data, err));
+    TRY(kind->make(f, data, a, err));
+    if (f->count > LINES_MOST) {
+        FAIL(err, ERR_CORRUPT, "it has over %d lines: a figure has at most that many", LINES_MOST);
+        return error_hint(err, "atomo-bench report RESULT --where selects records");
+    }
+    const char *draws = plot_draws(data, a);
     TRY(arena_check(draws, a, err));
-    const size_t own = plot_columns(kind), all = own + (kind->named ? dress_columns(draws) : 0);
-    if (kind->named)
-        TRY(plot_dress(kind, labels, draws, &rows, count, a, err));
-    Column *columns = NEW_ZERO(a, Column, all);
-    TRY(arena_check(columns, a, err));
-    for (size_t k = 0; k < all; k++)
-        columns[k].name = k < own ? kind->columns[k].name : plot_dress_columns[k - own];
-    const ReportSpec spec = {.columns = columns, .column_count = all, .format = FORMAT_CSV};
-    *text = report_text(&spec, rows, count, a);
-    return arena_check(*text, a, err);
+    text_addf(&f->caption, "%s%s.", *draws ? "; " : "", draws);
+    char *caption = text_done(&f->caption);
+    TRY(arena_check(caption, a, err));
+    text_make_printable(caption); /* it may have names from the data */
+    return plot_dress(f, kind, a, err);
+}
+
+Status plot_script(const PlotKind *kind, const Csv *data, const PlotOptions *look, const char *ending, PlotFigure *f,
+                   char **script, Arena *a, Error *err)
+{
+    *f = (PlotFigure){.o = look, .caption = {.arena = a}};
+    TRY(make(f, kind, data, a, err));
+    return plot_layout(f, ending, script, a, err);
 }
 
 static bool is_stdout(const char *figure)
@@ -111,88 +83,188 @@ static const char *ending_of(const char *figure)
     return NULL;
 }
 
-/* The figure's data go to a file beside it. */
-static Status open_beside(OutFile *beside, const char *figure, const char *data, Arena *a, Error *err)
+/* ---- reading results ---- */
+
+Status plot_load(Csv *out, const char *path, Arena *a, Error *err)
 {
-    const char *path = text_format(a, "%.*s.plot.csv", (int)strlen(figure) - 4, figure);
-    TRY(arena_check(path, a, err));
-    TRY(outfile_open(beside, path, a, err));
-    outfile_bytes(beside, data, strlen(data));
-    if (fflush(beside->to) && !beside->failed)
-        beside->failed = errno;
+    Stored stored;
+    TRY(stored_load(&stored, path, a, err));
+    if (!stored.whole)
+        return FAIL(err, ERR_CORRUPT, "%s: it has no list of \"results\"", path);
+    if (stored.schema && !result_known(stored.schema))
+        return FAIL(err, ERR_CORRUPT, "%s: its schema, %s, is none of those known here", path, stored.schema);
+    *out = stored.table;
+    static const char *const facts[] = {"repeats", "workers", "seed"};
+    for (size_t i = 0; i < countof(facts); i++) {
+        const Json *fact = json_member(stored.meta, facts[i]);
+        if (!fact || fact->type != JSON_NUMBER || csv_has(out, facts[i]))
+            continue;
+        const char *text = text_format(a, "%.17g", fact->number);
+        TRY(arena_check(text, a, err));
+        TRY(csv_insert(out, out->columns, facts[i], text, a, err));
+    }
     return OK;
 }
 
-/* Saves both files, or neither where one cannot be written: a figure must not stand beside the data of another one. Without
- * `drawn`, saves the data alone. */
-static Status save(const char *figure, const Drawing *drawn, const char *data, Arena *a, Error *err)
+static size_t join_names(const char **name, const Csv *all, const Csv *more)
 {
-    OutFile beside;
-    if (is_stdout(figure))
-        return drawn ? outfile_save(figure, drawn->data, drawn->size, a, err) : OK;
-    TRY(open_beside(&beside, figure, data, a, err));
-    const Status status =
-        !drawn || beside.failed ? OK : outfile_save(figure, drawn->data, drawn->size, a, err);
-    if (status == OK)
-        return outfile_commit(&beside, err);
-    outfile_abandon(&beside);
-    return status;
+    size_t count = all->columns;
+    for (size_t i = 0; i < all->columns; i++)
+        name[i] = all->name[i];
+    for (size_t i = 0; i < more->columns; i++)
+        if (!csv_has(all, more->name[i]))
+            name[count++] = more->name[i];
+    return count;
 }
 
-/* Sets *out to the column on the x axis: `x`, or the kind's default if `x` is NULL. */
-static Status choose_x(const PlotKind *kind, const char *x, const char **out, Error *err)
+Status plot_append(Csv *all, const Csv *more, Arena *a, Error *err)
 {
-    *out = kind->against ? kind->against[0] : "";
-    if (!x)
+    Csv out = {.rows = all->rows + more->rows, .name = NEW(a, const char *, all->columns + more->columns)};
+    TRY(arena_check(out.name, a, err));
+    out.columns = join_names(out.name, all, more);
+    out.cell = arena_take(a, out.rows, out.columns * sizeof *out.cell);
+    TRY(arena_check(out.cell, a, err));
+    const char **cell = out.cell;
+    for (size_t row = 0; row < out.rows; row++)
+        for (size_t k = 0; k < out.columns; k++)
+            *cell++ = row < all->rows ? csv_cell(all, row, out.name[k])
+                                      : csv_cell(more, row - all->rows, out.name[k]);
+    *all = out;
+    return OK;
+}
+
+/* ---- what stands beside the picture ---- */
+
+enum { POINT_CELLS = 6 };
+
+static Value *put_point(Value *row, const char *line, Value x, double y, double low, double high, const char *rate)
+{
+    const Value cells[POINT_CELLS] = {value_text(line), x, value_real(y), value_real(low), value_real(high), value_text(rate)};
+    memcpy(row, cells, sizeof cells);
+    return row + POINT_CELLS;
+}
+
+/* The points that are drawn, as CSV. */
+static char *points_text(const PlotFigure *f, Arena *a)
+{
+    static const Column columns[POINT_CELLS] = {{"line", true}, {"x", true}, {"y", true}, {"low", true}, {"high", true}, {"rate", true}};
+    const ReportSpec spec = {.columns = columns, .column_count = POINT_CELLS, .format = FORMAT_CSV};
+    size_t points = f->bars * (BAR_PARTS + 1);
+    for (size_t k = 0; k < f->count; k++)
+        points += f->line[k].count;
+    Value *row = NEW(a, Value, (points + 1) * POINT_CELLS), *at = row;
+    for (const PlotLine *l = f->line; row && l < f->line + f->count; l++)
+        for (const PlotPoint *p = l->point; p < l->point + l->count; p++)
+            at = put_point(at, l->name, value_real(p->x), p->y, p->low, p->high, p->rate);
+    for (const PlotBar *b = f->bar; row && b < f->bar + f->bars; b++) {
+        for (size_t i = 0; i < BAR_PARTS; i++)
+            at = put_point(at, b->name, value_text(b->tag), b->part[i], NAN, NAN, bar_part_names[i]);
+        at = put_point(at, b->name, value_text(b->tag), b->total, NAN, NAN, "total");
+    }
+    return row ? report_text(&spec, row, points, a) : NULL;
+}
+
+static Status save_data(const char *figure, const PlotFigure *f, Arena *a, Error *err)
+{
+    const char *path = text_format(a, "%.*s.plot.csv", (int)strlen(figure) - 4, figure), *text = points_text(f, a);
+    TRY(arena_check(path && text, a, err));
+    return outfile_save(path, text, strlen(text), a, err);
+}
+
+/* Appends the caption as the subject of a PDF, by an incremental update, whose table is in the form of the file's own. */
+static Status pdf_describe(Drawing *d, const char *caption, Arena *a, Error *err)
+{
+    const char *start = memmem(d->data + (d->size < 64 ? 0 : d->size - 64), d->size < 64 ? d->size : 64, "startxref", 9);
+    const unsigned long at = start ? strtoul(start + 9, NULL, 10) : d->size;
+    const char *from = at < d->size ? d->data + at : NULL;
+    const bool plain = from && !strncmp(from, "xref", 4);
+    const size_t left = from ? d->size - at : 0;
+    const char *size = from ? memmem(from, left, "/Size ", 6) : NULL, *root = from ? memmem(from, left, "/Root ", 6) : NULL;
+    if (!size || !root)
         return OK;
-    if (!kind->against)
-        return FAIL(err, ERR_USAGE, "--x %s: %s has one x axis only", x, kind->name);
-    for (const char *const *known = kind->against; *known; known++)
-        if (!strcmp(*known, x)) {
-            *out = *known;
+    const unsigned long objects = strtoul(size + 6, NULL, 10), catalog = strtoul(root + 6, NULL, 10);
+    TextBuf out = {.arena = a};
+    text_add_bytes(&out, d->data, d->size);
+    const size_t info = out.size;
+    text_addf(&out, "%lu 0 obj\n<< /Creator (atomo-bench) /Subject <FEFF", objects);
+    for (const char *s = caption; *s; s += text_utf8(s, 4))
+        text_addf(&out, "%04X", (unsigned)text_code(s, text_utf8(s, 4)));
+    text_add(&out, "> >>\nendobj\n");
+    const size_t table = out.size;
+    const char *trailer = text_format(a, "/Size %lu /Root %lu 0 R /Info %lu 0 R /Prev %lu", objects + 2, catalog, objects, at);
+    TRY(arena_check(trailer, a, err));
+    if (plain)
+        text_addf(&out, "xref\n%lu 1\n%010zu 00000 n \ntrailer\n<< %s >>\n", objects, info, trailer);
+    else
+        text_addf(&out, "%lu 0 obj\n<< /Type /XRef /W [1 4 1] /Index [%lu 2] /Filter /ASCIIHexDecode /Length 25 %s >>\nstream\n"
+                  "01%08zX0001%08zX00>\nendstream\nendobj\n", objects + 1, objects, trailer, info, table);
+    text_addf(&out, "startxref\n%zu\n%%%%EOF\n", table);
+    d->data = text_done(&out);
+    d->size = out.size;
+    return arena_check(d->data, a, err);
+}
+
+/* Adds the caption to the figure: as SVG's description, a comment of LaTeX, the subject of a PDF. */
+static Status describe(Drawing *d, const char *ending, const char *caption, Arena *a, Error *err)
+{
+    TextBuf out = {.arena = a};
+    if (!strcmp(ending, ".tex")) {
+        text_addf(&out, "%% %s\n", caption);
+        text_add_bytes(&out, d->data, d->size);
+    } else if (!strcmp(ending, ".svg")) {
+        const char *svg = strstr(d->data, "<svg"), *end = svg ? strchr(svg, '>') : NULL;
+        const size_t head = end ? (size_t)(end + 1 - d->data) : 0;
+        text_add_bytes(&out, d->data, head);
+        text_add(&out, head ? "\n<desc>" : "");
+        html_text(&out, head ? caption : "");
+        text_add(&out, head ? "</desc>" : "");
+        text_add_bytes(&out, d->data + head, d->size - head);
+    } else if (!strcmp(ending, ".pdf")) {
+        return pdf_describe(d, caption, a, err);
+    } else
+        return OK;
+    d->data = text_done(&out);
+    d->size = out.size;
+    return arena_check(d->data, a, err);
+}
+
+/* ---- options ---- */
+
+static Status choose_one(const PlotKind *kind, const char *option, const char *const *known, const char **chosen, Error *err)
+{
+    const char *asked = *chosen;
+    *chosen = known ? known[0] : "";
+    if (!asked)
+        return OK;
+    if (!known)
+        return FAIL(err, ERR_USAGE, "%s %s: %s has one such axis only", option, asked, kind->name);
+    for (; *known; known++)
+        if (!strcmp(*known, asked)) {
+            *chosen = *known;
             return OK;
         }
-    text_unknown(err, x, text_list_name, kind->against, "--x %s: %s is not drawn against that", x,
+    text_unknown(err, asked, text_list_name, option[2] == 'x' ? kind->against : kind->up, "%s %s: %s has no such axis", option, asked,
                  kind->name);
-    return error_hint(err, "atomo-bench plot --help lists what it is drawn against");
+    return error_hint(err, "atomo-bench plot --help lists what is drawn");
 }
 
-/* Sets `*inches` to the number at the start of `width` ("3.25in" or "3.25"), or to "" without a width. */
-static Status choose_width(const char *width, const char **inches, Arena *a, Error *err)
+static Status check_options(const PlotKind *kind, PlotOptions *o, Error *err)
 {
-    const size_t length = width ? strlen(width) : 0,
-                 unit = length > 2 && !strcmp(width + length - 2, "in") ? 2 : 0;
-    double value;
-    *inches = "";
-    if (!width)
-        return OK;
-    *inches = text_slice(a, width, length - unit);
-    TRY(arena_check(*inches, a, err));
-    if (text_to_real(*inches, &value) && value >= 2 && value <= 20)
-        return OK;
-    FAIL(err, ERR_USAGE, "--width %s: want a width in inches, from 2in to 20in", width);
-    return error_hint(err, "a column of a paper is 3.25in wide, a page 6.75in");
-}
-
-/* Hint for a file of gradients: the command that makes the figure's data from it. Keeps other hints. */
-static Status hint_data(const PlotKind *kind, const char *path, Error *err)
-{
-    static const char gradients[] = "atomo-bench "; /* only a file of gradients has a hint that begins so */
-    if (strncmp(err->hint, gradients, strlen(gradients)) != 0)
-        return err->status;
-    if (!kind->of_gradients)
-        return error_hint(err, "%s draws what %s", kind->name, kind->source);
-    return error_hint(err, "atomo-bench %s %.150s -o result.csv, then plot %s result.csv", kind->of_gradients,
-                      strcmp(path, "-") ? path : "FILE", kind->name);
+    TRY(choose_one(kind, "--x", kind->against, &o->x, err));
+    TRY(choose_one(kind, "--y", kind->up, &o->y, err));
+    if (kind->of_tensors && o->labels.count)
+        return FAIL(err, ERR_USAGE, "--label %s: the lines of %s are tensors, which keep their names", o->labels.item[0], kind->name);
+    if (o->linear && (o->logx || o->logy))
+        return FAIL(err, ERR_USAGE, "--linear and --log%c: want one of them", o->logx ? 'x' : 'y');
+    return o->last >= 0 && o->last <= 1 ? OK : FAIL(err, ERR_USAGE, "--last %g: want a share from 0 to 1", o->last);
 }
 
 static Status load_all(Csv *all, const PlotKind *kind, const TextList *paths, Arena *a, Error *err)
 {
     for (size_t i = 0; i < paths->count; i++) {
-        Csv one, joined;
-        if (plot_load(&one, paths->item[i], a, err) != OK)
-            return hint_data(kind, paths->item[i], err);
-        if (join_data(kind, &one, &joined, a, err) != OK)
+        Csv one;
+        TRY(plot_load(&one, paths->item[i], a, err));
+        if (check_data(kind, &one, err) != OK)
             return error_at(err, "%s", paths->item[i]);
         if (i == 0)
             *all = one;
@@ -202,44 +274,44 @@ static Status load_all(Csv *all, const PlotKind *kind, const TextList *paths, Ar
     return OK;
 }
 
-Status plot_draw(const PlotJob *job, Arena *a, Error *err)
+Status plot_draw(const PlotJob *job, PlotSaid *said, Arena *a, Error *err)
 {
-    const PlotKind *kind = find_kind(job->kind);
-    const char *x, *inches, *ending = ending_of(job->figure);
+    const PlotKind *kind;
+    const char *ending = ending_of(job->figure);
+    PlotOptions look = job->look;
+    PlotFigure f;
     Csv csv;
-    char *text;
+    char *script;
     Drawing drawn;
-    if (!kind)
-        return refuse_kind(job->kind, err);
-    TRY(choose_x(kind, job->x, &x, err));
-    TRY(choose_width(job->width, &inches, a, err));
-    if (!kind->named && job->labels.count)
-        return FAIL(err, ERR_USAGE, "--label %s: the lines of %s are tensors, which keep their names",
-                    job->labels.item[0], kind->name);
+    TRY(find_kind(&kind, job->kind, err));
+    TRY(check_options(kind, &look, err));
+    if (look.title)
+        look.title = plot_name(look.title, a);
+    TRY(arena_check(!job->look.title || look.title, a, err));
     if (!ending)
-        return FAIL(err, ERR_USAGE, "%s: want a figure whose name ends in .pdf, .svg, .png or .tex",
-                    job->figure);
+        return FAIL(err, ERR_USAGE, "%s: want a figure whose name ends in .pdf, .svg, .png or .tex", job->figure);
     TRY(load_all(&csv, kind, &job->data, a, err));
-    if (plot_text(kind, &csv, &job->labels, &text, a, err) != OK)
+    if (plot_script(kind, &csv, &look, ending, &f, &script, a, err) != OK)
         return error_at(err, "%s", job->data.item[0]);
-    const ScriptArguments more = {x, inches, job->note ? job->note : ""};
-    const Status status = gnuplot_draw(&drawn, kind->name, text, ending, &more, job->stopped, a, err);
-    if (status != OK && (status == ERR_STOPPED || !access(job->figure, F_OK)))
-        return status; /* an earlier figure keeps its own data */
-    if (status == OK)
-        return save(job->figure, &drawn, text, a, err);
-    Error ignored;
-    (void)save(job->figure, NULL, text, a, &ignored); /* the reason why there is no figure counts */
-    return status;
+    *said = (PlotSaid){text_done(&f.caption), csv.rows};
+    TRY(gnuplot_draw(&drawn, script, job->stopped, a, err));
+    TRY(describe(&drawn, ending, said->caption, a, err));
+    if (look.data && !is_stdout(job->figure))
+        TRY(save_data(job->figure, &f, a, err));
+    return outfile_save(job->figure, drawn.data, drawn.size, a, err);
 }
 
-Status plot_svg(Drawing *out, const char *kind, const Csv *data, PlotStopped stopped, Arena *a, Error *err)
+Status plot_svg(Drawing *out, const PlotKind *kind, const Csv *data, size_t most, size_t *points, PlotStopped stopped, Arena *a,
+                Error *err)
 {
-    const PlotKind *k = find_kind(kind);
-    char *text;
-    if (!k)
-        return refuse_kind(kind, err);
-    TRY(plot_text(k, data, NULL, &text, a, err));
-    const ScriptArguments more = {k->against ? k->against[0] : "", "", ""};
-    return gnuplot_draw(out, k->name, text, ".svg", &more, stopped, a, err);
+    PlotOptions look = {0};
+    PlotFigure f;
+    char *script;
+    *out = (Drawing){0};
+    *points = 0;
+    TRY(check_options(kind, &look, err));
+    TRY(plot_script(kind, data, &look, ".svg", &f, &script, a, err));
+    for (size_t k = 0; k < f.count; k++)
+        *points += f.line[k].count;
+    return *points > most ? OK : gnuplot_draw(out, script, stopped, a, err);
 }

@@ -1,86 +1,215 @@
-/* plot_compared.c -- the data of the figures `errors` (each compressor's errors of single elements) and
- * `merge` (times for each compressor and number of workers), copied from a result with their standard
- * errors. */
-#include "report/plot.h"
+/* plot_compared.c -- the figures `errors` (each compressor's errors of single elements), `merge` (times for each compressor
+ * and number of workers) and `heat` (tensors against compressors). */
+#include "report/plot_figure.h"
+
+#include <math.h>
+#include <string.h>
 
 /* ---- errors ---- */
 
-static const PlotColumn errors_columns[] = {
-    {"elem_error", PLOT_NEEDED | PLOT_NUMBER},
-    {"elem_error_big", PLOT_NEEDED | PLOT_NUMBER},
-    {"elem_error_small", PLOT_NEEDED | PLOT_NUMBER},
-    {"elem_error_pos", PLOT_NEEDED | PLOT_NUMBER},
-    {"elem_error_neg", PLOT_NEEDED | PLOT_NUMBER},
-    {"elem_error_se", PLOT_NUMBER},
-    {"elem_error_big_se", PLOT_NUMBER},
-    {"elem_error_small_se", PLOT_NUMBER},
-    {"elem_error_pos_se", PLOT_NUMBER},
-    {"elem_error_neg_se", PLOT_NUMBER},
-    {"compressor", PLOT_NEEDED},
-    {0},
-};
-enum { ELEM_ERRORS = 5 }; /* the number of columns of errors, which come first */
+static const char *const errors_columns[] = {"elem_error", "elem_error_big", "elem_error_small", "compressor", NULL};
 
-static bool has_any(const Value *row)
-{
-    for (size_t k = 0; k < ELEM_ERRORS; k++)
-        if (row[k].real >= 0)
-            return true;
-    return false;
-}
+/* Errors above this are of codecs without a scale, whose elements are not near those of the gradient. */
+enum { NO_SCALE = 1000 };
 
-static Status errors_pick(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err)
+/* A row: its errors of big and of small elements; their names are no values of the x axis. */
+static Status errors_make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
 {
-    TRY(plot_pick(&plot_errors, data, has_any, rows, count, a, err));
-    return *count ? OK : FAIL(err, ERR_CORRUPT, "no row has an elem_error");
+    size_t *row, of;
+    TRY(plot_selection(data, &row, &of, a, err));
+    f->shape = SHAPE_ROWS;
+    f->x = (PlotAxis){.title = "mean of |ĝ_{i} − g_{i}| / |g_{i}|", .tex = "mean of $|\\hat g_i - g_i| / |g_i|$", .log = true};
+    f->y = (PlotAxis){.title = ""};
+    text_add(&f->caption, "Relative errors of elements; filled: the largest 5 %, open: all others");
+    for (size_t i = 0; i < of; i++) {
+        const double big = plot_real(data, row[i], "elem_error_big"), small = plot_real(data, row[i], "elem_error_small");
+        const char *spec = csv_cell(data, row[i], "compressor");
+        if (isnan(big) && isnan(small))
+            continue;
+        if (!(small > 0 || big > 0) || fmax(big, small) > NO_SCALE) {
+            text_addf(&f->caption, "; not shown: %s with %.2g", spec, fmax(big, small));
+            continue;
+        }
+        PlotLine *l = figure_line(f, spec, a);
+        TRY(arena_check(l && line_add(l, point_with(0, big, plot_real(data, row[i], "elem_error_big_se")), a) &&
+                            line_add(l, point_with(1, small, plot_real(data, row[i], "elem_error_small_se")), a),
+                        a, err));
+    }
+    if (figure_bars(f))
+        text_add(&f->caption, "; bars: 95 % intervals");
+    return f->count ? OK : FAIL(err, ERR_CORRUPT, "no row has an elem_error that can be drawn");
 }
 
 const PlotKind plot_errors = {
     .name = "errors",
-    .brief = "error of elements beside their size, from compare's CSV or JSON: of all, of "
-             "big and of small ones, of those that come out too low and too high",
+    .brief = "errors of elements beside their size, from compare's CSV or JSON: of the largest 5 % and of all others",
     .source = "atomo-bench compare writes with -o FILE.csv",
-    .of_gradients = "compare",
     .columns = errors_columns,
-    .named = "compressor",
-    .pick = errors_pick,
+    .make = errors_make,
 };
 
 /* ---- merge ---- */
 
-static const PlotColumn merge_columns[] = {
-    {"workers", PLOT_NEEDED | PLOT_NUMBER},
-    {"merge_ms", PLOT_NEEDED | PLOT_NUMBER},
-    {"decode_ms", PLOT_NEEDED | PLOT_NUMBER},
-    {"decode_each_ms", PLOT_NEEDED | PLOT_NUMBER},
-    {"merge_ms_se", PLOT_NUMBER},
-    {"decode_ms_se", PLOT_NUMBER},
-    {"decode_each_ms_se", PLOT_NUMBER},
-    {"compressor", PLOT_NEEDED},
-    {0},
-};
-enum { WORKERS = 0, DECODE_EACH = 3, NAME = 7 }; /* indices of columns */
+static const char *const merge_columns[] = {"workers", "compressor", NULL};
+static const char *const merge_up[] = {"time", "error", "bytes", NULL};
 
-static bool has_both(const Value *row)
+/* What a row has on the y axis: as it is merged, and with every payload decoded. */
+typedef struct {
+    double merged, merged_se, each, each_se;
+} MergeRow;
+
+static MergeRow merge_row(const Csv *data, size_t row, const char *y)
 {
-    return row[WORKERS].real > 0 && row[DECODE_EACH].real > 0;
+    if (!strcmp(y, "error"))
+        return (MergeRow){plot_real(data, row, "mean_error"), plot_real(data, row, "mean_error_se"), NAN, NAN};
+    if (!strcmp(y, "bytes"))
+        return (MergeRow){plot_real(data, row, "bytes_merged"), NAN, plot_real(data, row, "workers") * plot_real(data, row, "bytes_up"), NAN};
+    return (MergeRow){plot_real(data, row, "merge_ms") + plot_real(data, row, "decode_ms"),
+                      hypot(plot_real(data, row, "merge_ms_se"), plot_real(data, row, "decode_ms_se")),
+                      plot_real(data, row, "decode_each_ms"), plot_real(data, row, "decode_each_ms_se")};
 }
 
-static Status merge_pick(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err)
+/* Adds a point to the line of a codec: its merged payloads, or behind that line, every payload decoded. */
+static Status merge_add(PlotFigure *f, const char *spec, PlotPoint p, bool each, Arena *a, Error *err)
 {
-    TRY(plot_pick(&plot_merge, data, has_both, rows, count, a, err));
-    if (*count == 0)
-        return FAIL(err, ERR_CORRUPT, "no row has both workers and decode_each_ms");
-    return plot_sort(&plot_merge, *rows, *count, NAME, WORKERS, a, err);
+    PlotLine *l = NULL;
+    bool same = false;
+    for (size_t i = 0; i < f->count && !l; i++) {
+        const bool mine = !strcmp(f->line[i].spec, spec);
+        same |= mine;
+        l = mine && f->line[i].open == each ? &f->line[i] : NULL;
+    }
+    if (!l) {
+        l = figure_guide(f, each ? LINE_THIN : LINE_MARKED, a);
+        TRY(arena_check(l && (l->name = plot_name(spec, a)), a, err));
+        l->look = (Look){0};
+        l->spec = spec;
+        l->open = each;
+        l->same = same;
+    }
+    return arena_check(line_add(l, p, a), a, err);
+}
+
+/* 1/P and 1/P^2, through the largest error of the fewest workers. */
+static Status merge_guides(PlotFigure *f, Arena *a, Error *err)
+{
+    double least = INFINITY, most = 0, error = 0;
+    for (size_t k = 0; k < f->count; k++)
+        for (size_t i = 0; i < f->line[k].count; i++) {
+            const PlotPoint *p = &f->line[k].point[i];
+            error = p->x < least ? p->y : p->x == least ? fmax(error, p->y) : error;
+            least = fmin(least, p->x);
+            most = fmax(most, p->x);
+        }
+    for (int power = 1; power <= 2 && least < most; power++) {
+        PlotLine *l = figure_guide(f, LINE_GUIDE, a);
+        TRY(arena_check(l && line_add(l, point_at(least, error), a) && line_add(l, point_at(most, error * pow(least / most, power)), a), a, err));
+    }
+    text_add(&f->caption, "; dotted: 1/P and 1/P^2");
+    return OK;
+}
+
+static Status merge_make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
+{
+    static const char *const said[] = {"Time to aggregate", "Error of the mean", "Bytes that a server receives and sends on"};
+    const char *y = f->o->y, *bytes_name = "B";
+    size_t *row, of;
+    double most = 0, unit = 1;
+    TRY(plot_selection(data, &row, &of, a, err));
+    f->x = (PlotAxis){.title = "workers", .log = true};
+    f->y = (PlotAxis){.title = "E|mean − ḡ|^2 / |ḡ|^2", .tex = "$\\mathrm{E}\\,|\\mathrm{mean} - \\bar g|^2 / |\\bar g|^2$", .log = true};
+    for (size_t i = 0; i < of; i++) {
+        const MergeRow r = merge_row(data, row[i], y);
+        most = fmax(most, fmax(r.merged, r.each));
+    }
+    if (!strcmp(y, "time"))
+        unit = time_unit(&f->y, most, "time", a);
+    if (!strcmp(y, "bytes")) {
+        unit = byte_unit(most, &bytes_name);
+        f->y.title = bytes_name;
+    }
+    bool both = false;
+    for (size_t i = 0; i < of; i++) {
+        const MergeRow r = merge_row(data, row[i], y);
+        const double workers = plot_real(data, row[i], "workers");
+        const char *spec = csv_cell(data, row[i], "compressor");
+        if (r.merged > 0 && workers > 0)
+            TRY(merge_add(f, spec, point_with(workers, r.merged / unit, r.merged_se / unit), false, a, err));
+        if (r.each > 0 && workers > 0)
+            TRY(merge_add(f, spec, point_with(workers, r.each / unit, r.each_se / unit), true, a, err));
+        both |= r.each > 0;
+    }
+    if (!f->count)
+        return FAIL(err, ERR_CORRUPT, "no row has both workers and %s", !strcmp(y, "time") ? "decode_each_ms" : !strcmp(y, "error") ? "mean_error" : "bytes");
+    axis_numbers_at(&f->x, data, "workers");
+    figure_sort(f);
+    text_addf(&f->caption, "%s against the number of workers%s%s", said[*y == 't' ? 0 : *y == 'e' ? 1 : 2],
+              both ? "; filled: payloads are merged, then decoded once; open, thin: every payload decoded" : "",
+              figure_bars(f) ? "; bars: 95 % intervals" : "");
+    return f->o->front && *y == 'e' ? merge_guides(f, a, err) : OK;
 }
 
 const PlotKind plot_merge = {
     .name = "merge",
     .brief = "how long aggregating takes, from merge's CSV or JSON: payloads merged and "
-             "decoded once, and every one decoded, against the number of workers",
+             "decoded once, and every one decoded, against the number of workers; with --y error the error "
+             "of the mean (--front adds 1/P and 1/P^2), with --y bytes the size",
     .source = "atomo-bench merge writes with -o FILE.csv",
-    .of_gradients = "merge",
     .columns = merge_columns,
-    .named = "compressor",
-    .pick = merge_pick,
+    .up = merge_up,
+    .make = merge_make,
+};
+
+/* ---- heat ---- */
+
+static const char *const heat_columns[] = {"tensor", "relative_error", "bits_per_element", "compressor", NULL};
+static const char *const heat_up[] = {"error", "bits", NULL};
+
+/* Returns the number of the tensor, a new one at its first call. */
+static size_t heat_tensor(PlotFigure *f, const char *tensor, Arena *a)
+{
+    size_t k = 0;
+    while (k < f->tensors && strcmp(f->tensor[k], tensor) != 0)
+        k++;
+    if (k == f->tensors)
+        f->tensor[f->tensors++] = plot_name(tensor, a);
+    return k;
+}
+
+static Status heat_make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
+{
+    const bool bits = !strcmp(f->o->y, "bits");
+    f->shape = SHAPE_HEAT;
+    f->x = (PlotAxis){.title = ""};
+    f->y = (PlotAxis){.title = bits ? "bits per element" : "E|ĝ − g|^2 / |g|^2", .tex = bits ? NULL : "$\\mathrm{E}\\,|\\hat g - g|^2 / |g|^2$",
+                      .log = true};
+    f->tensor = NEW(a, const char *, data->rows + 1);
+    TRY(arena_check(f->tensor, a, err));
+    for (size_t i = 0; i < data->rows; i++) {
+        const char *tensor = csv_cell(data, i, "tensor");
+        const double v = plot_real(data, i, bits ? "bits_per_element" : "relative_error");
+        if (!strcmp(tensor, "*") || !(v >= 0))
+            continue;
+        PlotLine *l = figure_line(f, csv_cell(data, i, "compressor"), a);
+        const double k = (double)heat_tensor(f, tensor, a);
+        TRY(arena_check(l && (size_t)k < f->tensors && f->tensor[(size_t)k], a, err));
+        size_t at = 0; /* several steps of a tensor: their mean */
+        while (at < l->count && l->point[at].x != k)
+            at++;
+        if (at == l->count)
+            TRY(arena_check(line_add(l, (PlotPoint){.x = k, .low = 0}, a), a, err));
+        l->point[at].low += 1;
+        l->point[at].y += (v - l->point[at].y) / l->point[at].low;
+    }
+    text_addf(&f->caption, "%s of each tensor; the scale ends at the 5th and the 95th percentile", bits ? "Bits per element" : "Relative error");
+    return f->count ? OK : FAIL(err, ERR_CORRUPT, "no row is of one tensor");
+}
+
+const PlotKind plot_heat = {
+    .name = "heat",
+    .brief = "tensors against codecs, from compare's CSV or JSON: the relative error as a colour, or with --y bits the size",
+    .source = "atomo-bench compare writes with -o FILE.csv",
+    .columns = heat_columns,
+    .up = heat_up,
+    .make = heat_make,
 };

@@ -1,189 +1,205 @@
-/* plot_convergence.c -- the data of the convergence figure: the test accuracies of training runs, and the
- * steps, bytes and times before each test.
+/* plot_convergence.c -- the figures `convergence` (tests of training runs over time, steps or bytes) and `budget` (the last test
+ * of each compressor against the bytes that it took).
  *
- * In the data, a row whose step is not larger than the previous row's, or whose compressor is another, begins
- * a new run. Runs of one compressor with different seeds become one line: at each step the mean accuracy, its
- * standard error, and the least (`low`) and the greatest (`high`) accuracy. A row without a step is a target
- * accuracy. */
-#include "report/plot.h"
+ * In the data, a row whose step is not larger than the previous row's, or whose compressor is another, begins a new run. Runs of
+ * one compressor with different seeds become one line: at each step the mean, with its standard error. */
+#include "math/stats.h"
+#include "report/plot_figure.h"
 
 #include <math.h>
 #include <string.h>
 
-static const PlotColumn columns[] = {
-    {"step", PLOT_NEEDED | PLOT_NUMBER},
-    {"sim_seconds", PLOT_NUMBER},
-    {"wall_seconds", PLOT_NUMBER},
-    {"bytes_sent", PLOT_NUMBER},
-    {"test_accuracy", PLOT_NEEDED | PLOT_NUMBER},
-    {"low", PLOT_NUMBER},
-    {"high", PLOT_NUMBER},
-    {"runs", PLOT_NUMBER},
-    {"test_accuracy_se", PLOT_NUMBER},
-    {"compressor", PLOT_NEEDED},
-    {"bytes_up", PLOT_NUMBER | PLOT_READ},
-    {0},
-};
-enum { STEP, SIM, WALL, SENT, ACCURACY, LOW, HIGH, RUNS, ACCURACY_SE, NAME, COLUMNS };
-_Static_assert(COLUMNS == countof(columns) - 2, "a name for each column of a row");
-static const char *const against[] = {"time", "step", "bytes", "wall", NULL};
+static const char *const columns[] = {"step", "test_accuracy", "compressor", NULL};
+static const char *const against[] = {"time", "step", "bytes", "wall", NULL}, *const up[] = {"accuracy", "error", "loss", NULL};
 
-/* ---- targets ---- */
-
-static void put_target(Value **to, double accuracy)
-{
-    memset(*to, 0, COLUMNS * sizeof **to);
-    (*to)[ACCURACY] = value_real(accuracy);
-    *to += COLUMNS;
-}
-
-/* Writes a row for each target accuracy. A result of `atomo-train run` has the targets in names of columns; a
- * FIGURE.plot.csv has them in rows without a step. */
-static void put_targets(const Csv *data, Value **to)
-{
-    static const char prefix[] = "steps_to_";
-    double accuracy;
-    for (size_t i = 0; i < data->columns; i++)
-        if (!strncmp(data->name[i], prefix, sizeof prefix - 1) &&
-            text_to_real(data->name[i] + sizeof prefix - 1, &accuracy))
-            put_target(to, accuracy);
-    for (size_t row = 0; row < data->rows; row++)
-        if (!*csv_cell(data, row, "step") && csv_real(data, row, "test_accuracy") > 0)
-            put_target(to, csv_real(data, row, "test_accuracy"));
-}
-
-/* ---- tests ---- */
-
+/* A test at one step, over the runs of a compressor. */
 typedef struct {
     const char *compressor;
-    double step, sent;
-} Run;
+    double step, x;
+    Moments y;
+} Test;
 
-/* A row of `atomo-train run` has the bytes of one step; `run->sent` sums them over the steps of a run. */
-static void follow(Run *run, const Csv *data, size_t row)
+typedef struct {
+    Test *test;
+    size_t count;
+    double most_bytes;
+} Tests;
+
+/* What is on the axes, and the column that has it. */
+typedef struct {
+    const char *name, *column, *title;
+} Axis;
+static const Axis across[] = {{"time", "sim_seconds", "simulated time, s"},
+                              {"step", "step", "step"},
+                              {"bytes", NULL, "sent by a worker, "},
+                              {"wall", "wall_seconds", "wall-clock time, s"}},
+                  upwards[] = {{"accuracy", "test_accuracy", "test accuracy"},
+                               {"error", "test_accuracy", "test error"},
+                               {"loss", "loss", "training loss"}};
+
+static const Axis *axis_of(const Axis *known, const char *name)
 {
-    const char *compressor = csv_cell(data, row, "compressor");
-    const double step = csv_real(data, row, "step");
-    if (!run->compressor || strcmp(run->compressor, compressor) != 0 || step <= run->step)
-        run->sent = 0;
-    run->compressor = compressor;
-    run->step = step;
-    run->sent += csv_real(data, row, "bytes_up");
+    while (strcmp(known->name, name) != 0)
+        known++;
+    return known;
 }
 
-static double otherwise(double v, double else_)
+/* Returns the test of this compressor and step, a new one at its first run. `guess`: the one before it. */
+static Test *find_test(Tests *t, const char *compressor, double step, size_t guess)
 {
-    return isnan(v) ? else_ : v;
-}
-
-static void put_test(Value *to, const Csv *data, size_t row, const Run *run, const char *name)
-{
-    const double accuracy = csv_real(data, row, "test_accuracy");
-    to[STEP] = value_real(csv_real(data, row, "step"));
-    to[SIM] = value_real(csv_real(data, row, "sim_seconds"));
-    to[WALL] = value_real(csv_real(data, row, "wall_seconds"));
-    to[SENT] = value_real(otherwise(csv_real(data, row, "bytes_sent"), run->sent));
-    to[ACCURACY] = value_real(accuracy);
-    to[LOW] = value_real(otherwise(csv_real(data, row, "low"), accuracy));
-    to[HIGH] = value_real(otherwise(csv_real(data, row, "high"), accuracy));
-    to[RUNS] = value_real(otherwise(csv_real(data, row, "runs"), 1));
-    to[ACCURACY_SE] = value_real(csv_real(data, row, "test_accuracy_se"));
-    to[NAME] = value_text(name);
-}
-
-static Status put_tests(const Csv *data, Value **to, Arena *a, Error *err)
-{
-    Run run = {0};
-    for (size_t row = 0; row < data->rows; row++) {
-        if (!strcmp(csv_cell(data, row, "record"), "summary") || isnan(csv_real(data, row, "step")))
-            continue;
-        follow(&run, data, row);
-        if (isnan(csv_real(data, row, "test_accuracy")))
-            continue;
-        const char *name = plot_name(run.compressor, a);
-        TRY(arena_check(name, a, err));
-        put_test(*to, data, row, &run, name);
-        *to += COLUMNS;
+    for (size_t k = 0; k < t->count; k++) {
+        Test *one = &t->test[(guess + k) % t->count];
+        if (one->step == step && !strcmp(one->compressor, compressor))
+            return one;
     }
-    return OK;
+    t->test[t->count] = (Test){.compressor = compressor, .step = step};
+    return &t->test[t->count++];
 }
 
-/* ---- joining the runs of one compressor ---- */
-
-static bool same_test(const Value *x, const Value *y)
+/* Reads the tests. A row has the bytes of one step, which are summed over the steps of a run. */
+static Status read_tests(Tests *t, const Csv *data, const char *x, const char *y, Arena *a, Error *err)
 {
-    return !strcmp(x[NAME].text, y[NAME].text) && x[STEP].real == y[STEP].real;
-}
-
-/* Returns the sum of squared deviations of the runs' accuracies from their mean, computed from the standard
- * error. */
-static double deviations(const Value *row)
-{
-    return row[RUNS].real > 1
-               ? row[ACCURACY_SE].real * row[ACCURACY_SE].real * row[RUNS].real * (row[RUNS].real - 1)
-               : 0;
-}
-
-/* Returns the standard error of the mean of `runs` accuracies from the sum of their squared deviations. */
-static double error_of(double deviations, double runs)
-{
-    return sqrt(deviations / runs / (runs - 1));
-}
-
-static void add_run(Value *sum, const Value *more)
-{
-    const double apart = more[ACCURACY].real - sum[ACCURACY].real, runs = sum[RUNS].real + more[RUNS].real;
-    const double squares =
-        deviations(sum) + deviations(more) + apart * apart * sum[RUNS].real * more[RUNS].real / runs;
-    const double before = sum[RUNS].real, share = more[RUNS].real / (before + more[RUNS].real);
-    for (size_t k = SIM; k <= ACCURACY; k++)
-        sum[k].real += share * (more[k].real - sum[k].real);
-    sum[LOW].real = fmin(sum[LOW].real, more[LOW].real);
-    sum[HIGH].real = fmax(sum[HIGH].real, more[HIGH].real);
-    sum[RUNS].real = runs;
-    sum[ACCURACY_SE].real = error_of(squares, runs);
-}
-
-/* Joins neighbouring rows of the same compressor and step (runs with different seeds) to one row. Returns the
- * number of rows left. */
-static size_t join_runs(Value *rows, size_t count)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        Value *row = rows + i * COLUMNS, *last = kept ? rows + (kept - 1) * COLUMNS : NULL;
-        if (last && same_test(last, row))
-            add_run(last, row);
-        else
-            memmove(rows + kept++ * COLUMNS, row, COLUMNS * sizeof *row);
+    const char *compressor = "";
+    const Axis *axis = axis_of(across, x), *up_axis = axis_of(upwards, y);
+    double last = 0, sent = 0;
+    *t = (Tests){.test = NEW(a, Test, data->rows + 1)};
+    TRY(arena_check(t->test, a, err));
+    for (size_t row = 0, at = 0; row < data->rows; row++) {
+        const double step = plot_real(data, row, "step"), read = plot_real(data, row, up_axis->column), v = *y == 'e' ? 1 - read : read;
+        const char *name = csv_cell(data, row, "compressor");
+        if (!strcmp(csv_cell(data, row, "record"), "summary") || isnan(step))
+            continue;
+        if (strcmp(name, compressor) != 0 || step <= last)
+            sent = 0;
+        compressor = name;
+        last = step;
+        sent += plot_real(data, row, "bytes_up") > 0 ? plot_real(data, row, "bytes_up") : 0;
+        const double place = axis->column ? plot_real(data, row, axis->column) : sent;
+        if (isnan(v) || isnan(place))
+            continue;
+        t->most_bytes = fmax(t->most_bytes, sent);
+        Test *one = find_test(t, name, step, t->count ? at + 1 : 0);
+        at = (size_t)(one - t->test);
+        moments_add(&one->y, v);
+        one->x += (place - one->x) / (double)one->y.n;
     }
-    return kept;
+    return t->count ? OK : FAIL(err, ERR_CORRUPT, "no row has both step and %s", up_axis->column);
 }
 
-static Status pick(const Csv *data, Value **rows, size_t *count, Arena *a, Error *err)
+static const Test *last_test(const Tests *t, const char *compressor)
 {
-    *rows = NEW(a, Value, (data->rows + data->columns) * COLUMNS);
-    TRY(arena_check(*rows, a, err));
-    Value *to = *rows;
-    TRY(put_tests(data, &to, a, err));
-    *count = (size_t)(to - *rows) / COLUMNS;
-    if (*count == 0)
-        return FAIL(err, ERR_CORRUPT, "no row has both step and test_accuracy");
-    TRY(plot_sort(&plot_convergence, *rows, *count, NAME, STEP, a, err));
-    *count = join_runs(*rows, *count);
-    to = *rows + *count * COLUMNS;
-    put_targets(data, &to);
-    *count = (size_t)(to - *rows) / COLUMNS;
+    const Test *last = NULL;
+    for (size_t i = 0; i < t->count; i++)
+        if (!strcmp(t->test[i].compressor, compressor) && (!last || t->test[i].step > last->step))
+            last = &t->test[i];
+    return last;
+}
+
+/* Half the 95 % interval of a mean over runs; 0 of one run. */
+static double interval(const Test *t)
+{
+    return t->y.n < 2 ? 0 : t_quantile(0.05, (double)t->y.n - 1) * sqrt(moments_variance(&t->y) / (double)t->y.n);
+}
+
+static Status title_axes(PlotFigure *f, const char *x, double most_bytes, double *unit, Arena *a, Error *err)
+{
+    const Axis *axis = axis_of(across, x);
+    const char *bytes = "";
+    *unit = axis->column ? 1 : byte_unit(most_bytes, &bytes);
+    f->x = (PlotAxis){.title = text_format(a, "%s%s", axis->title, bytes), .from_zero = true};
+    f->y = (PlotAxis){.title = axis_of(upwards, f->o->y)->title, .log = *f->o->y != 'a'};
+    return arena_check(f->x.title, a, err);
+}
+
+static Status make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
+{
+    Tests t;
+    double unit, shortest = INFINITY, longest = 0;
+    size_t runs = 0;
+    TRY(read_tests(&t, data, f->o->x, f->o->y, a, err));
+    TRY(title_axes(f, f->o->x, t.most_bytes, &unit, a, err));
+    for (size_t i = 0; i < t.count; i++) {
+        const Test *one = &t.test[i];
+        PlotLine *l = figure_line(f, one->compressor, a);
+        PlotPoint p = point_at(one->x / unit, one->y.mean);
+        TRY(arena_check(l, a, err));
+        if (one->y.n > 1) {
+            const double se = sqrt(moments_variance(&one->y) / (double)one->y.n);
+            p.low = p.y - se;
+            p.high = p.y + se;
+            l->band = true;
+        }
+        runs = one->y.n > runs ? one->y.n : runs;
+        TRY(arena_check(line_add(l, p, a), a, err));
+    }
+    figure_sort(f);
+    text_addf(&f->caption, "%s against %s%s", f->y.title, f->x.title, runs > 1 ? "; band: standard error over seeds" : "");
+    for (size_t k = 0; k < f->count; k++) {
+        const PlotLine *l = &f->line[k];
+        shortest = fmin(shortest, l->point[l->count - 1].x);
+        longest = fmax(longest, l->point[l->count - 1].x);
+        const Test *end = last_test(&t, l->name);
+        if (end && interval(end) > 0)
+            text_addf(&f->caption, "%s%s %.3g ± %.1g", k ? ", " : "; at the end (95 %): ", l->name, end->y.mean, interval(end));
+    }
+    f->x.log = longest > 8 * shortest;
     return OK;
 }
 
 const PlotKind plot_convergence = {
     .name = "convergence",
-    .brief = "test accuracy as training goes on, from atomo-train run's CSV or JSON; "
+    .brief = "tests as training goes on, from atomo-train run's CSV or JSON: --y accuracy, error or loss; "
              "--x time (simulated time), step, bytes (sent by a worker) or wall; of "
-             "several runs of a codec the mean, between the least and the most",
+             "several runs of a codec the mean and its standard error; --last 0.25 shows the last quarter",
     .source = "atomo-train run writes with -o FILE.csv",
     .columns = columns,
     .against = against,
-    .named = "compressor",
-    .pick = pick,
+    .up = up,
+    .make = make,
+};
+
+/* ---- budget ---- */
+
+static Status budget_make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
+{
+    Tests t;
+    double unit, least = INFINITY, most = 0;
+    TRY(read_tests(&t, data, "bytes", f->o->y, a, err));
+    TRY(title_axes(f, "bytes", t.most_bytes, &unit, a, err));
+    f->x.from_zero = false;
+    for (size_t i = 0; i < t.count; i++) {
+        const Test *one = &t.test[i];
+        const char *ignored;
+        if (one != last_test(&t, one->compressor))
+            continue;
+        char *series = plot_series(one->compressor, &ignored, a);
+        PlotLine *l = series ? figure_line(f, series, a) : NULL;
+        PlotPoint p = point_at(one->x / unit, one->y.mean);
+        if (interval(one) > 0)
+            p.low = p.y - interval(one), p.high = p.y + interval(one);
+        TRY(arena_check(l && line_add(l, p, a), a, err));
+        l->spec = l->count == 1 ? one->compressor : NULL;
+        least = fmin(least, p.x);
+        most = fmax(most, p.x);
+    }
+    figure_sort(f);
+    f->x.log = most > 8 * least;
+    text_addf(&f->caption, "Last %s against the bytes sent by a worker; dotted steps: the front%s", f->y.title,
+              figure_bars(f) ? "; bars: 95 % intervals" : "");
+    PlotPoint *p = NEW(a, PlotPoint, t.count);
+    size_t of = 0;
+    TRY(arena_check(p, a, err));
+    for (size_t k = 0; k < f->count; k++)
+        for (size_t i = 0; i < f->line[k].count; i++)
+            p[of++] = f->line[k].point[i];
+    return figure_front(f, p, of, *f->o->y == 'a' ? -1 : 1, false, a, err);
+}
+
+const PlotKind plot_budget = {
+    .name = "budget",
+    .brief = "the last test against the bytes sent by a worker, from the results of several runs: --y accuracy, error or loss",
+    .source = "atomo-train run writes with -o FILE.csv",
+    .columns = columns,
+    .up = up,
+    .make = budget_make,
 };

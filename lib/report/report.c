@@ -1,15 +1,175 @@
-/* report.c -- takes the rows of a report and writes them to a file or stdout. A file is written whole or not
- * at all. */
+/* report.c -- takes the rows of a report and writes them to a file or stdout, as CSV or JSON, or by the formats of tables. A file
+ * is written whole or not at all. */
+#include "base/csv.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "report/fields.h"
-#include "report/report_writer.h"
+#include "report/report_table.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 const char *const report_formats[] = {"table", "csv", "json", "md", "latex", NULL};
+
+/* ---- CSV and JSON ----
+ *
+ * CSV follows RFC 4180, with a header row and "\n" as the line end. A field with a comma, a quote or a line
+ * end is quoted, and a quote in it is doubled. A value that does not exist is an empty field; an empty text is
+ * "". A text that a spreadsheet would take for a formula gets an apostrophe in front (csv.h).
+ *
+ * JSON: {"schema": .., "meta": {..}, "results": [..]}, with one record of the result per line. It is strict
+ * JSON: NaN and infinities become null. Control characters of terminals are escaped, and bytes that are not
+ * UTF-8 become U+FFFD. */
+
+typedef struct {
+    const char *none;
+    void (*text)(TextBuf *out, const char *s);
+    void (*shape)(TextBuf *out, const Shape *shape);
+} ValueForm;
+
+static void put_value(TextBuf *out, const ValueForm *form, const Value *v)
+{
+    char number[32];
+    switch (v->type) {
+    case VALUE_NONE:
+        text_add(out, form->none);
+        break;
+    case VALUE_TEXT:
+        form->text(out, v->text);
+        break;
+    case VALUE_INT:
+        text_addf(out, "%lld", (long long)v->whole);
+        break;
+    case VALUE_REAL:
+        text_add(out, isfinite(v->real) ? text_double(number, v->real) : form->none);
+        break;
+    case VALUE_BOOL:
+        text_add(out, v->on ? "true" : "false");
+        break;
+    case VALUE_SHAPE:
+        form->shape(out, v->shape);
+        break;
+    }
+}
+
+/* ---- CSV ---- */
+
+static const char *guard_of(const char *s)
+{
+    return csv_guarded(*s) ? CSV_GUARD : "";
+}
+
+static void put_quoted(TextBuf *out, const char *s)
+{
+    text_addf(out, "\"%s", guard_of(s));
+    for (const char *quote; (quote = strchr(s, '"')); s = quote + 1) {
+        text_add_bytes(out, s, (size_t)(quote - s));
+        text_add(out, "\"\"");
+    }
+    text_addf(out, "%s\"", s);
+}
+
+static void put_csv_text(TextBuf *out, const char *s)
+{
+    if (*s && !strpbrk(s, ",\"\r\n"))
+        text_addf(out, "%s%s", guard_of(s), s);
+    else
+        put_quoted(out, s);
+}
+
+static void put_csv_shape(TextBuf *out, const Shape *shape)
+{
+    for (int i = 0; i < shape->rank; i++)
+        text_addf(out, "%s%zu", i ? "x" : "", shape->dim[i]);
+    if (shape->rank == 0)
+        text_add(out, "\"\"");
+}
+
+static const ValueForm csv_form = {"", put_csv_text, put_csv_shape};
+
+static void csv_begin(const Report *r, TextBuf *out)
+{
+    for (size_t i = 0; i < r->spec.column_count; i++) {
+        text_add(out, i ? "," : "");
+        (i == 0 && r->spec.quoted ? put_quoted : put_csv_text)(out, r->spec.columns[i].name);
+    }
+    text_add(out, "\n");
+}
+
+static void csv_row(const Report *r, const Value *values, TextBuf *out)
+{
+    for (size_t i = 0; i < r->spec.column_count; i++) {
+        text_add(out, i ? "," : "");
+        put_value(out, &csv_form, &values[i]);
+    }
+    text_add(out, "\n");
+}
+
+static const ReportWriter report_csv = {csv_begin, csv_row, NULL};
+
+/* ---- JSON ---- */
+
+static void put_json_shape(TextBuf *out, const Shape *shape)
+{
+    text_add(out, "[");
+    for (int i = 0; i < shape->rank; i++)
+        text_addf(out, "%s%zu", i ? ", " : "", shape->dim[i]);
+    text_add(out, "]");
+}
+
+static const ValueForm json_form = {"null", json_put_text, put_json_shape};
+
+static void put_json_row(TextBuf *out, const Column *columns, size_t count, const Value *values)
+{
+    text_add(out, "{");
+    for (size_t i = 0; i < count; i++) {
+        text_add(out, i ? ", " : "");
+        json_put_text(out, columns[i].name);
+        text_add(out, ": ");
+        put_value(out, &json_form, &values[i]);
+    }
+    text_add(out, "}");
+}
+
+char *report_json_row(const Column *columns, size_t count, const Value *values, Arena *a)
+{
+    TextBuf out = {.arena = a};
+    put_json_row(&out, columns, count, values);
+    return text_done(&out);
+}
+
+static void json_begin(const Report *r, TextBuf *out)
+{
+    text_add(out, "{\"schema\": ");
+    json_put_text(out, r->spec.schema);
+    text_add(out, ",\n\"meta\": {");
+    for (size_t i = 0; i < r->spec.facts; i++) {
+        text_add(out, i ? ",\n  " : "\n  ");
+        json_put_text(out, r->spec.meta[i].name);
+        text_add(out, ": ");
+        put_value(out, &json_form, &r->spec.meta[i].value);
+    }
+    text_add(out, "},\n\"results\": [");
+}
+
+static void json_row(const Report *r, const Value *values, TextBuf *out)
+{
+    text_add(out, r->rows ? ",\n  " : "\n  ");
+    put_json_row(out, r->spec.columns, r->spec.column_count, values);
+}
+
+static void json_end(const Report *r, TextBuf *out)
+{
+    (void)r;
+    text_add(out, "\n]}\n");
+}
+
+static const ReportWriter report_json = {json_begin, json_row, json_end};
+
+/* ---- the formats ---- */
 
 static const ReportWriter *writer_of(Format format)
 {
@@ -213,4 +373,111 @@ char *report_text(const ReportSpec *spec, const Value *rows, size_t count, Arena
     if (writer->end)
         writer->end(&r, &text);
     return text_done(&text);
+}
+
+size_t report_column(const Column *columns, const char *name)
+{
+    size_t i = 0;
+    while (strcmp(columns[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+/* ---- rows in the order of one field, for the option --sort ---- */
+
+Status sort_check(const char *sort, Error *err)
+{
+    const char *rest = sort + strcspn(sort, ":");
+    return !*rest || !strcmp(rest, ":desc")
+               ? OK
+               : FAIL(err, ERR_USAGE, "--sort %.60s: want FIELD or FIELD:desc", sort);
+}
+
+bool sort_is_by(const char *sort, const char *field)
+{
+    const size_t length = strlen(field);
+    return sort && !strncmp(sort, field, length) && (!sort[length] || sort[length] == ':');
+}
+
+typedef struct {
+    Value value;
+    size_t row;
+} SortKey;
+
+static double number(const Value *v)
+{
+    return v->type == VALUE_BOOL ? (double)v->on : value_number(v);
+}
+
+enum { NUMBER, TEXT, NOTHING };
+
+static int class_of(const Value *v)
+{
+    return !isnan(number(v)) ? NUMBER : v->type == VALUE_TEXT ? TEXT : NOTHING;
+}
+
+static int compare(const SortKey *v, const SortKey *w, int sign)
+{
+    const int class = class_of(&v->value), other = class_of(&w->value);
+    const double a = number(&v->value), b = number(&w->value);
+    const int order = class != other    ? 0
+                      : class == NUMBER ? (a > b) - (a < b)
+                      : class == TEXT   ? strcmp(v->value.text, w->value.text)
+                                        : 0;
+    return class != other ? class - other : order ? sign * order : (v->row > w->row) - (v->row < w->row);
+}
+
+static int upwards(const void *v, const void *w)
+{
+    return compare(v, w, 1);
+}
+
+static int downwards(const void *v, const void *w)
+{
+    return compare(v, w, -1);
+}
+
+static size_t key_column(const RowSet *s)
+{
+    size_t i = 0;
+    while (s->sort && i + 1 < s->stride && !sort_is_by(s->sort, s->columns[i].name))
+        i++;
+    return i;
+}
+
+static Status write_group(const RowSet *s, size_t first, SortKey *key, Value *row, Report *r, Error *err)
+{
+    const size_t count = s->rows - first < s->group ? s->rows - first : s->group, by = key_column(s);
+    for (size_t k = 0; k < count; k++)
+        key[k] = (SortKey){s->cell[(first + k) * s->stride + by], first + k};
+    if (s->sort)
+        qsort(key, count, sizeof *key, strchr(s->sort, ':') ? downwards : upwards);
+    for (size_t k = 0; k < count; k++) {
+        const size_t at = key[k].row;
+        const Value *cell = s->cell + at * s->stride;
+        if (s->have && !s->have[at])
+            continue;
+        for (size_t i = 0; i < s->count; i++)
+            row[i] = cell[cell[s->written[i].at].type == VALUE_NONE ? s->written[i].instead : s->written[i].at];
+        TRY(report_row(r, row, !s->shown || s->shown[at], err));
+    }
+    return OK;
+}
+
+Status rows_write(const RowSet *s, ReportSpec spec, Arena *a, Error *err)
+{
+    Report *r;
+    Column *columns = NEW(a, Column, s->count + 1);
+    SortKey *key = NEW(a, SortKey, s->group + 1);
+    Value *row = NEW(a, Value, s->count + 1);
+    TRY(arena_check(columns && key && row, a, err));
+    for (size_t i = 0; i < s->count; i++)
+        columns[i] = s->written[i].column;
+    spec.columns = columns;
+    spec.column_count = s->count;
+    TRY(report_open(&r, &spec, a, err));
+    Status status = OK;
+    for (size_t first = 0; first < s->rows && status == OK; first += s->group)
+        status = write_group(s, first, key, row, r, err);
+    return report_finish(r, status, err);
 }

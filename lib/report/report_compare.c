@@ -1,13 +1,13 @@
 /* report_compare.c -- turns the records of a comparison into rows, and adds the fields of the commands sweep,
  * compare --equal-bits and merge (report_compare.h). */
 #include "report/report_compare.h"
-#include "report/report_bias.h"
 #include "report/report_stored.h"
 
 #include "compress/rate.h"
 #include "compress/spec.h"
 #include "math/pareto.h"
 #include "math/stats.h"
+#include "measure/metrics.h"
 
 #include <assert.h>
 #include <math.h>
@@ -20,6 +20,23 @@ const Column results_verdicts[] = {
     {"bias", true},
     {0},
 };
+
+const Column steps_columns[] = {
+    {"bits_per_element_steps", true},
+    {"bits_per_element_steps_se", true},
+    {"encode_ms_steps", true},
+    {"encode_ms_steps_se", true},
+    {"decode_ms_steps", true},
+    {"decode_ms_steps_se", true},
+    {"relative_error_steps", true},
+    {"relative_error_steps_se", true},
+    {"wasserstein_steps", true},
+    {"wasserstein_steps_se", true},
+    {"cosine_steps", true},
+    {"cosine_steps_se", true},
+    {0},
+};
+_Static_assert(countof(steps_columns) == STEPS_FIELDS + 1, "a mean and its error of each");
 
 static const Column identity[] = {
     {"step", true}, {"worker", true},     {"tensor", true},   {"kind", false},    {"shape", true},
@@ -209,6 +226,119 @@ static bool results_failed(const Results *r, size_t place, size_t codec)
 static void results_set(Results *r, size_t place, size_t codec, const char *field, Value v)
 {
     *cell(r, row_at(r, place, codec), field) = v;
+}
+
+double results_number(const Results *r, size_t place, size_t codec, const char *field)
+{
+    const Value *row = r->rows + (place * r->codecs + codec) * r->column_count;
+    for (size_t i = 0; i < r->column_count; i++)
+        if (!strcmp(r->columns[i].name, field))
+            return value_number(&row[i]);
+    return NAN;
+}
+
+/* ---- means over steps ---- */
+
+/* for each metric, the fields of a step: `exact` where its value is known, else `mean` */
+static const struct {
+    const char *mean, *exact;
+} of_steps[STEPS_FIELDS / 2] = {
+    {"bits_per_element", "bits_per_element_expected"},
+    {"encode_ms", "encode_ms"},
+    {"decode_ms", "decode_ms"},
+    {"relative_error", "relative_error_expected"},
+    {"wasserstein_mean", "wasserstein_mean"},
+    {"cosine", "cosine"},
+};
+
+static double step_value(const Results *r, size_t place, size_t codec, size_t k)
+{
+    const double exact = results_number(r, place, codec, of_steps[k].exact);
+    return isnan(exact) ? results_number(r, place, codec, of_steps[k].mean) : exact;
+}
+
+static void steps_fill(const Results *r)
+{
+    const size_t whole = r->places - 1;
+    if (r->level[whole] != LEVEL_RUN)
+        return;
+    for (size_t codec = 0; codec < r->codecs; codec++)
+        for (size_t k = 0; k < STEPS_FIELDS / 2; k++) {
+            Moments m = {0};
+            for (size_t place = 0; place < whole; place++)
+                if (r->level[place] == LEVEL_CELL)
+                    moments_add(&m, step_value(r, place, codec, k));
+            Value *row = r->rows + (whole * r->codecs + codec) * r->column_count + r->steps + 2 * k;
+            row[0] = value_real(m.mean); /* NaN, written as none, if a step lacks the result */
+            row[1] = value_real(sqrt(moments_variance(&m) / (double)m.n));
+        }
+}
+
+/* ---- bias ---- */
+
+/* Returns the least bias that the test of gain (0) or gain_l1 (1) finds; NaN if this gain was not tested. Where the variance
+ * along the signs is known, its test has a freedom for each of the R repeats or more (metrics.c), else at most R - 1. */
+static double least_found(const BiasRow *row, size_t gain, size_t repeats, double level)
+{
+    const double freedom = row->freedom[gain];
+    const bool measured = gain == 0 ? isfinite(freedom) : freedom < (double)repeats;
+    return isnan(row->p[1 + gain]) ? NAN : bias_detectable(row->se[gain], freedom, measured ? SE_ESTIMATED : SE_KNOWN, level);
+}
+
+Status bias_judge(BiasRow *row, size_t rows, size_t repeats, Arena *a, Error *err)
+{
+    for (size_t k = 0; k < rows; k++)
+        row[k].holm = row[k].detectable = NAN;
+    if (repeats < BIAS_REPEATS)
+        return OK;
+    const ArenaMark mark = arena_mark(a);
+    double *sorted = NEW(a, double, rows *BIAS_TESTS + 1);
+    size_t tests = 0;
+    TRY(arena_check(sorted, a, err));
+    for (size_t k = 0; k < rows; k++)
+        for (size_t i = 0; i < BIAS_TESTS; i++)
+            if (!isnan(row[k].p[i]))
+                sorted[tests++] = row[k].p[i];
+    stats_sort(sorted, tests);
+    for (size_t k = 0; k < rows; k++) {
+        for (size_t i = 0; i < BIAS_TESTS; i++)
+            if (!isnan(row[k].p[i]))
+                row[k].holm = fmin(row[k].holm, stats_holm(sorted, tests, row[k].p[i]));
+        if (!isnan(row[k].holm))
+            row[k].detectable = fmin(least_found(&row[k], 0, repeats, BIAS_LEVEL / (double)tests),
+                                     least_found(&row[k], 1, repeats, BIAS_LEVEL / (double)tests));
+    }
+    arena_rewind(a, mark);
+    return OK;
+}
+
+/* Returns v to one significant digit: the second digit differs between repetitions. */
+static double one_digit(double v)
+{
+    const double unit = pow(10, floor(log10(v)));
+    return round(v / unit) * unit;
+}
+
+const char *p_words(double p, Arena *a)
+{
+    return p < 1e-300 ? "p < 1e-300" : text_format(a, "p = %.1g", p);
+}
+
+Value bias_words(const BiasRow *row, size_t repeats, Arena *a)
+{
+    const bool random = row->variance != 0 || row->expected > 0;
+    if (repeats < BIAS_REPEATS && random && !isnan(row->mse))
+        return value_text(text_format(a, "needs %d repeats", BIAS_REPEATS));
+    if (row->holm < BIAS_LEVEL)
+        return value_text(text_format(a, "biased (%s)", p_words(row->holm, a)));
+    if (row->detectable < BIAS_UNSEEN)
+        return value_text(
+            text_format(a, "none seen (about %g %% would show)", one_digit(100 * row->detectable)));
+    if (row->holm >= BIAS_LEVEL || (row->variance == 0 && row->expected > 0))
+        return value_text("cannot be seen with so few repeats");
+    if (row->variance == 0)
+        return value_text(row->mse > 0 ? "all of the error" : "none");
+    return value_none();
 }
 
 Status results_judge(Results *r, Error *err)
@@ -474,7 +604,7 @@ void target_fill(Results *r, double bits)
 static const Column merge_columns[] = {
     {"workers", true},      {"synthetic", true},        {"merge_ms", true},     {"decode_each_ms", true},
     {"bytes_up", false},    {"bytes_merged", true},     {"merge_ms_se", false}, {"decode_each_ms_se", false},
-    {"bytes_up_se", false}, {"bytes_merged_se", false}, {"average", false},
+    {"bytes_up_se", false}, {"bytes_merged_se", false}, {"average", false},     {"topology", false},
 };
 const OwnFields merge_fields = {
     .column = merge_columns, .count = countof(merge_columns), .leading = 2, .timed = true};
@@ -484,11 +614,13 @@ static Value size_value(double bytes)
     return bytes == floor(bytes) ? value_int((int64_t)bytes) : value_real(bytes);
 }
 
-void merge_fill(Results *r, const Record *record, size_t workers, size_t synthetic, bool senders)
+void merge_fill(Results *r, const Record *record, size_t workers, const char *topology, size_t synthetic,
+                bool senders)
 {
     const size_t place = record->place, k = record->codec;
     const Tally *t = &record->tally;
     results_set(r, place, k, "workers", value_int((int64_t)workers));
+    results_set(r, place, k, "topology", value_text(topology));
     results_set(r, place, k, "synthetic", value_int((int64_t)synthetic));
     results_set(r, place, k, "average", value_text(average_names[senders ? AVERAGE_SENDERS : AVERAGE_ALL]));
     if (!record->vectors)

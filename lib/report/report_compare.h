@@ -109,68 +109,57 @@ void target_fill(Results *r, double bits);
  * `senders` is as in exchange/exchange.h.
  * Fields about the merged payload are null if the codec's payloads do not merge. */
 extern const OwnFields merge_fields;
-void merge_fill(Results *r, const Record *record, size_t workers, size_t synthetic, bool senders);
-
-/* ---- compare --against ---- */
-
-/* Writes the results of compare --against: for each codec and metric, the paired
- * difference to a reference codec.
- *
- * The reference is codec 0 of the comparison. A row is about one metric of another codec in one record of the
- * comparison (a tensor, a step or all steps). Rows are in the order of records, then codecs, then metrics. */
-
-/* Family-wise error level: the probability that a table reports any difference although there are none. */
-#define AGAINST_LEVEL 0.05
-
-/* The metrics compared without --metrics. */
-extern const char against_usual[];
-
-/* The values of a codec's metric on the vectors of one record. */
-typedef struct {
-    PairedDraws draws;     /* `draws.count` 0: the codec failed, or has not run */
-    double mean, se; /* the metric and its standard error; NaN: unknown */
-} Drawn;
-
-typedef struct {
-    Paired paired;
-    Drawn own; /* `own.draws` is valid until the next record */
-} Contrast;
-
-typedef struct {
-    const Metric **metric; /* (metrics) */
-    size_t metrics;
-    Drawn *reference;   /* [places][metrics]; a place is the position of a record (report_compare.h) */
-    double *drawn;      /* [places][metrics][repeats] the reference's draws */
-    double *draw;       /* (repeats) values of the codec that is compared with the reference */
-    Contrast *contrast; /* [places][codecs][metrics] */
-    const Results *results;
-} Against;
-
-/* Takes the metrics from their comma-separated names, which `view_check` has accepted. Returns ERR_USAGE if a
- * metric is not a mean over repeats. */
-Status against_metrics(Against *g, const char *names, Arena *a, Error *err);
-
-/* Allocates memory for all records of the comparison. `results` must be open, and must outlive g. */
-Status against_open(Against *g, const Results *results, Arena *a, Error *err);
-
-/* Stores the values of a record of the reference codec, or compares another codec's record with them. Called
- * for each record after `results_put`. */
-void against_put(Against *g, const Record *record);
-
-/* Sets the columns of `spec`, and writes the rows of all records that the other codecs have. A row has no numbers if
- * one of the two codecs failed. If `per_tensor`, tables also show rows of single tensors. */
-Status against_write(const Against *g, bool per_tensor, ReportSpec spec, Arena *a, Error *err);
+void merge_fill(Results *r, const Record *record, size_t workers, const char *topology, size_t synthetic,
+                bool senders);
 
 /* ---- means over steps ---- */
 
 /* How much results differ between training steps. NAME_steps is the mean of metric NAME over
- * all steps and workers, NAME_steps_se its standard error, which counts steps as independent draws. */
+ * all steps and workers, NAME_steps_se its standard error, which counts steps as independent draws. They are in the record of
+ * the whole run, and stay empty if there is only one step, or if the codec failed in a step. */
 
 extern const Column steps_columns[]; /* ends in {0} */
 enum { STEPS_FIELDS = 12 };
 
-/* Sets NAME_steps and NAME_steps_se in each codec's record of the whole run. They stay empty if there is
- * only one step, or if the codec failed in a step. */
-void steps_fill(const Results *r);
+/* ---- bias ----
+ *
+ * Decides for each codec of a comparison whether it is biased, with the p-values of all codecs adjusted together. */
+
+/* Family-wise error rate: the probability that some codec of a table is called biased if all are unbiased. */
+#define BIAS_LEVEL 0.01
+
+/* If the least detectable bias is this share of the gradient or more, the verdict is that a bias cannot be seen with
+ * so few repeats. */
+#define BIAS_UNSEEN 0.5
+
+/* In fewer repeats there is no verdict: the standard error of two values is below a tenth of the true one in 8 cases of
+ * 100, of three below a third in 11 of 100, and the bias that is said to show is as far off. */
+enum { BIAS_REPEATS = 5 };
+
+enum { BIAS_TESTS = 3 }; /* the p-values bias_p, gain_p, gain_l1_p (fields.c) */
+
+/* The test results of a codec for one vector, or for several vectors measured as one. NaN: no result. */
+typedef struct {
+    double p[BIAS_TESTS];
+    double se[2], freedom[2]; /* gain_se and gain_l1_se, gain_freedom and gain_l1_freedom (fields.c) */
+    double mse, variance;
+    double expected; /* the codec's closed-form variance; NaN: unknown */
+    /* set by bias_judge: the smallest p-value of this row, adjusted by Holm's method; NaN: nothing was
+     * tested, or in too few repeats */
+    double holm;
+    /* set by bias_judge: least detectable bias (metrics.h); NaN: as `holm` */
+    double detectable;
+} BiasRow;
+
+/* Sets each row's `holm` and `detectable`, with the p-values of all rows adjusted together. The rows are
+ * codecs on the same vectors, each measured in `repeats` repeats. Both are NaN in fewer than BIAS_REPEATS. */
+Status bias_judge(BiasRow *row, size_t rows, size_t repeats, Arena *a, Error *err);
+
+/* Returns "p = 3e-05", or "p < 1e-300" where p is 0 only because a double holds no smaller one. NULL: out of memory. */
+const char *p_words(double p, Arena *a);
+
+/* Returns the verdict in words, such as "none seen (about 10 % would show)" or "needs 5 repeats"; VALUE_NONE if nothing was
+ * tested and the variance is not 0. */
+Value bias_words(const BiasRow *row, size_t repeats, Arena *a);
 
 #endif

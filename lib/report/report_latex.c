@@ -8,13 +8,12 @@
 
 #include "base/text.h"
 #include "report/fields.h"
-#include "report/report_number.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void put_escaped(TextBuf *out, const char *s)
+void report_put_tex(TextBuf *out, const char *s)
 {
     static const struct {
         char plain;
@@ -174,7 +173,7 @@ static void put_uncertain(TextBuf *out, const Layout *l, const Uncertain *u)
 static void put_heading(const Layout *l, TextBuf *out)
 {
     text_add(out, l->uncertain ? "\\multicolumn{2}{c}{" : "");
-    put_escaped(out, l->title);
+    report_put_tex(out, l->title);
     text_addf(out, "%s%s%s", l->unit == NO_UNIT ? "" : ", ", l->unit == NO_UNIT ? "" : report_units[l->unit],
               l->uncertain ? "}" : "");
 }
@@ -192,7 +191,7 @@ static void put_cell(const Report *r, const Layout *l, const Shown *cell, TextBu
     if (cell->type != VALUE_TEXT && !strcmp(cell->cell, "-"))
         text_add(out, "--");
     else
-        put_escaped(out, cell->cell);
+        report_put_tex(out, cell->cell);
     text_add(out, l->uncertain ? " &" : "");
 }
 

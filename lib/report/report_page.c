@@ -8,15 +8,43 @@
 #include "report/plot.h"
 #include "report/report_stored.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+
+/* ---- the files of a folder: results, figures, damaged files and other files ---- */
+
+typedef enum {
+    ENTRY_RESULT,  /* written by a command of atomo */
+    ENTRY_FIGURE,  /* svg or png */
+    ENTRY_OTHER,   /* `why`: what kind of file it is */
+    ENTRY_DAMAGED, /* `why`: what is wrong with it */
+} EntryType;
+
+typedef struct {
+    const char *name, *path;
+    EntryType type;
+    const char *why;
+    const ResultKind *kind; /* of an ENTRY_RESULT */
+    const char *media;      /* of an ENTRY_FIGURE, such as "image/png" */
+    const char *article;    /* of an ENTRY_RESULT, as HTML */
+} Entry;
+
+typedef struct {
+    Entry *entry; /* sorted by name */
+    size_t count, results, figures, damaged;
+} Folder;
+
+enum { PICTURE_MOST = 16 << 20 };
 
 typedef struct {
     const PageSpec *spec;
     Folder folder;
     bool *used;     /* for each field: true if a column on the page shows it */
-    bool asked;     /* true: the page has looked for gnuplot */
-    Error gnuplot;  /* why gnuplot cannot draw figures; OK: gnuplot works */
-    LookList looks; /* of all specs on the page */
+    bool told;      /* true: the user knows that gnuplot cannot draw figures */
     OutFile out;
     Arena *a;
     Error *err;
@@ -72,54 +100,42 @@ static void put_facts(Part *p)
 
 /* ---- figures ---- */
 
-static Status ask_gnuplot(Page *p)
+/* Browsers take most of a second for each thousand points of an SVG figure. The explorer draws results with codecs. */
+enum { POINTS_MOST = 1000, POINTS_MOST_ALONE = 20000 };
+
+/* Tells once why there are no figures. */
+static Status tell_gnuplot(Page *p, const Error *why)
 {
-    char *version, *terminals;
-    Error *why = &p->gnuplot;
-    const bool asked = p->asked;
-    p->asked = true;
-    if (asked || gnuplot_ask(&version, &terminals, p->spec->stopped, p->a, why) == OK)
-        return OK;
-    if (why->status == ERR_STOPPED || why->status == ERR_MEMORY) {
-        *p->err = *why;
-        return why->status;
-    }
     const char *text = text_format(p->a, "no figures: %s%s%s%s", why->text, *why->hint ? " (" : "", why->hint,
                                    *why->hint ? ")" : "");
     TRY(arena_check(text, p->a, p->err));
-    p->spec->note(p->spec->data, text);
+    if (!p->told)
+        p->spec->note(p->spec->data, text);
+    p->told = true;
     return OK;
 }
-
-/* Browsers take most of a second for each thousand points of an SVG figure. The explorer draws results with codecs. */
-enum { POINTS_MOST = 1000, POINTS_MOST_ALONE = 20000 };
 
 static Status put_drawing(Part *p, const PlotKind *plot)
 {
     const char *kind = plot->name;
     Drawing d;
-    Value *rows;
-    size_t points;
+    size_t points = 0;
     Error why;
     const size_t most = csv_has(&p->stored->table, "compressor") ? POINTS_MOST : POINTS_MOST_ALONE;
-    if (plot_rows(plot, &p->stored->table, &rows, &points, p->a, &why) == OK && points > most) {
+    const Status status = plot_svg(&d, plot, &p->stored->table, most, &points, p->page->spec->stopped, p->a, &why);
+    if (status == OK && !d.data) {
         text_addf(p->out, "<p class=\"soft\">No %s figure: %zu points, over %zu.</p>\n", kind, points, most);
-        return OK;
-    }
-    TRY(ask_gnuplot(p->page));
-    why = p->page->gnuplot;
-    if (why.status == OK && plot_svg(&d, kind, &p->stored->table, p->page->spec->stopped, p->a, &why) == OK) {
+    } else if (status == OK) {
         const char *label = text_format(p->a, "%s of %s", kind, p->e->name);
         TRY(arena_check(label, p->a, p->page->err));
         html_picture(p->out, "image/svg+xml", d.data, d.size, label, kind);
-        return OK;
-    }
-    if (why.status == ERR_STOPPED || why.status == ERR_MEMORY) {
+    } else if (status == ERR_STOPPED || status == ERR_MEMORY) {
         *p->page->err = why;
-        return why.status;
+    } else {
+        html_addf(p->out, "<p class=\"soft\">No %s figure: %s</p>\n", kind, why.text);
+        return status == ERR_IO ? tell_gnuplot(p->page, &why) : OK;
     }
-    html_addf(p->out, "<p class=\"soft\">No %s figure: %s</p>\n", kind, why.text);
-    return OK;
+    return status;
 }
 
 static Status put_drawn(Part *p)
@@ -197,16 +213,13 @@ static Status put_records(Part *p)
                            .file = p->e->name,
                            .kind = p->e->kind->name,
                            .command = command && command->type == JSON_TEXT ? command->text : NULL,
-                           .rows = rows,
-                           .looks = &p->page->looks,
-                           .looks_keep = p->page->a};
+                           .rows = rows};
     page_data(p->out, &data, p->a);
     return OK;
 }
 
-static Status put_result(void *page, Entry *e, size_t number, const Stored *s, Error *err)
+static Status put_result(Page *p, Entry *e, size_t number, const Stored *s, Error *err)
 {
-    Page *p = page;
     TextBuf out = {.arena = p->a};
     Part part = {.page = p, .out = &out, .e = e, .stored = s, .id = text_format(p->a, "r%zu", number)};
     TRY(arena_check(part.id, p->a, err));
@@ -219,6 +232,125 @@ static Status put_result(void *page, Entry *e, size_t number, const Stored *s, E
     text_add(&out, "</article>\n");
     e->article = text_done(&out);
     return arena_check(e->article, p->a, err);
+}
+
+/* ---- reading the folder ---- */
+
+static int by_name(const struct dirent **x, const struct dirent **y)
+{
+    return strcmp((*x)->d_name, (*y)->d_name);
+}
+
+/* Lists the files of the folder except hidden ones and the file `without`, sorted by name. */
+static Status list(Folder *f, const char *path, const char *without, Arena *a, Error *err)
+{
+    struct dirent **found;
+    const int count = scandir(path, &found, NULL, by_name);
+    if (count < 0)
+        return FAIL(err, ERR_IO, "%s: cannot be listed: %s", path, strerror(errno));
+    f->entry = NEW(a, Entry, (size_t)count);
+    bool full = !f->entry;
+    for (int i = 0; i < count; free(found[i++])) {
+        const char *name = found[i]->d_name;
+        if (full || *name == '.')
+            continue;
+        Entry *e = &f->entry[f->count];
+        *e = (Entry){.name = text_copy(a, name), .path = text_format(a, "%s/%s", path, name)};
+        full = !e->name || !e->path;
+        f->count += !full && !(without && file_same(e->path, without));
+    }
+    free(found);
+    return full ? arena_fail(a, err) : OK;
+}
+
+static Status put_damage(Entry *e, Arena *a, Error *err)
+{
+    /* cuts off the path at the start of the message: the page names the file already */
+    const size_t path = strlen(e->path);
+    const bool named = !strncmp(err->text, e->path, path) && !strncmp(err->text + path, ": ", 2);
+    e->type = ENTRY_DAMAGED;
+    e->why = text_copy(a, named ? err->text + path + 2 : err->text);
+    return arena_check(e->why, a, err);
+}
+
+static Status look_at_result(Page *p, size_t number, Arena *a, Error *err)
+{
+    Entry *e = &p->folder.entry[number];
+    Stored s;
+    const char *why;
+    const Status status = stored_load(&s, e->path, a, err);
+    if (status != OK)
+        return status == ERR_MEMORY || status == ERR_STOPPED ? status : put_damage(e, a, err);
+    e->kind = s.whole ? result_kind(&s, &why) : NULL;
+    e->type = e->kind ? ENTRY_RESULT : ENTRY_OTHER;
+    e->why = e->kind ? NULL : s.whole ? why : "it has no list of \"results\"";
+    return e->kind ? put_result(p, e, number, &s, err) : OK;
+}
+
+static Status look_at_figure(Entry *e, const char *head, Arena *a, Error *err)
+{
+    char *data = NULL;
+    size_t size = 0;
+    const Status status = file_load(&data, &size, e->path, PICTURE_MOST, a, err);
+    if (status == ERR_MEMORY || status == ERR_STOPPED)
+        return status;
+    const bool good = status == OK && memmem(data, size < 4096 ? size : 4096, head, strlen(head));
+    e->type = good ? ENTRY_FIGURE : ENTRY_DAMAGED;
+    e->why = good ? NULL : status == OK ? "is not what its name says" : text_copy(a, err->text);
+    return good || e->why ? OK : arena_fail(a, err);
+}
+
+/* Returns what kind of file it is, if it can be neither a result nor a figure; else NULL. */
+static const char *other_kind(const Entry *e, const struct stat *now)
+{
+    return S_ISDIR(now->st_mode)             ? "a directory"
+           : !S_ISREG(now->st_mode)          ? "no regular file"
+           : text_ends(e->name, ".plot.csv") ? "the data of a figure"
+                                             : NULL;
+}
+
+static Status look_at(Page *p, size_t number, Arena *a, Error *err)
+{
+    static const struct {
+        const char *ending, *media, *head;
+    } pictures[] = {{".svg", "image/svg+xml", "<svg"}, {".png", "image/png", "\x89PNG"}};
+    Entry *e = &p->folder.entry[number];
+    struct stat now;
+    e->type = ENTRY_OTHER;
+    e->why = stat(e->path, &now) ? "a link that leads nowhere" : other_kind(e, &now);
+    if (e->why)
+        return OK;
+    if (text_ends(e->name, ".csv") || text_ends(e->name, ".json") || text_ends(e->name, ".part"))
+        return look_at_result(p, number, a, err);
+    for (size_t i = 0; i < countof(pictures); i++)
+        if (text_ends(e->name, pictures[i].ending)) {
+            e->media = pictures[i].media;
+            return look_at_figure(e, pictures[i].head, a, err);
+        }
+    e->why = "no result, and no figure that a page can show";
+    return OK;
+}
+
+/* Reads the files in the folder, except subfolders, hidden files and the page. A damaged file is not an error. */
+static Status folder_read(Page *p, Arena *a, Error *err)
+{
+    Folder *f = &p->folder;
+    TRY(list(f, p->spec->folder, p->spec->path, a, err));
+    for (size_t i = 0; i < f->count; i++) {
+        Entry *e = &f->entry[i];
+        if (p->spec->stopped && p->spec->stopped())
+            return FAIL(err, ERR_STOPPED, "stopped");
+        Arena *room = arena_open(0);
+        const Status status = look_at(p, i, room, err);
+        if (status == OK && e->why)
+            e->why = text_copy(a, e->why);
+        arena_close(room);
+        TRY(status);
+        f->results += e->type == ENTRY_RESULT;
+        f->figures += e->type == ENTRY_FIGURE;
+        f->damaged += e->type == ENTRY_DAMAGED;
+    }
+    return OK;
 }
 
 static Status put_out(Page *p, TextBuf *text)
@@ -388,8 +520,7 @@ static Status put_page(Page *p)
 static Status open_folder(Page *p)
 {
     const PageSpec *s = p->spec;
-    const FolderVisitor visitor = {.result = put_result, .stopped = s->stopped, .data = p};
-    TRY(folder_read(&p->folder, s->folder, s->path, &visitor, p->a, p->err));
+    TRY(folder_read(p, p->a, p->err));
     if (p->folder.results + p->folder.figures + p->folder.damaged)
         return OK;
     FAIL(p->err, ERR_IO, "%s: no result there", s->folder);

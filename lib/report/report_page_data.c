@@ -3,7 +3,7 @@
 
 #include "base/json.h"
 #include "compress/spec.h"
-#include "report/fields.h"
+#include "report/plot_figure.h"
 #include "report/report_stored.h"
 
 #include <math.h>
@@ -177,23 +177,25 @@ static void put_flags(TextBuf *out, const Codec *codec)
     text_add(out, "]");
 }
 
-static void put_codecs(TextBuf *out, const Texts *specs, const PageData *d, Arena *a)
+static void put_codecs(TextBuf *out, const Texts *specs, Arena *a)
 {
-    out->failed |= !plot_looks_add(d->looks, (const char *const *)specs->text, specs->count, d->looks_keep);
-    for (size_t i = 0; i < specs->count; i++) {
+    const Look *look = plot_looks((const char *const *)specs->text, specs->count, a);
+    out->failed |= !look;
+    for (size_t i = 0; i < specs->count && !out->failed; i++) {
         const Codec *codec;
-        const Look *look = plot_look_in(d->looks, specs->text[i]);
         Error why;
         /* results may have specs of other versions, and values of the literature have patterns such as qsgd:* */
         const bool known = codec_open(&codec, specs->text[i], a, &why) == OK;
         const char *family =
             known ? codec_family(codec, a) : text_slice(a, specs->text[i], strcspn(specs->text[i], ":"));
-        out->failed |= !family || !look;
+        const char *rate, *series = plot_series(specs->text[i], &rate, a);
+        out->failed |= !family || !series;
         if (out->failed)
             return;
-        text_addf(out, "%s{\"colour\":\"%s\",\"mark\":%d,\"dash\":%d,", i ? "," : "", look->colour,
-                  look->mark, look->dash);
+        text_addf(out, "%s{\"colour\":\"%s\",\"mark\":%d,\"dash\":%d,", i ? "," : "", look[i].colour,
+                  look[i].mark, look[i].dash);
         put_member(out, "family", family);
+        put_member(out, "series", series);
         put_flags(out, known ? codec : NULL);
         text_add(out, "}");
     }
@@ -227,7 +229,7 @@ void page_data(TextBuf *out, const PageData *d, Arena *a)
     put_member(&json, "kind", d->kind);
     put_member(&json, "command", d->command);
     text_addf(&json, "\"rows\":%zu,\"codecs\":[", t->rows);
-    put_codecs(&json, &texts, d, a);
+    put_codecs(&json, &texts, a);
     text_add(&json, "],\"columns\":[");
     for (size_t i = 0; i < t->columns && !json.failed; i++)
         put_column(&json, t, i, &texts, a);

@@ -105,6 +105,7 @@ static void look_at(PageColumn *c, const PageTable *t, size_t column, RowRank ra
         stars &= !strcmp(cell_at(t, row, column), "*");
     }
     c->rare |= stars;
+    c->shown &= rank != ROW_MORE || !c->rare; /* the further rows have the usual columns only, which keeps pages small */
 }
 
 static Column *names_of(const PageTable *t, Arena *a)

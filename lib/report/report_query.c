@@ -1,7 +1,6 @@
 /* report_query.c -- chooses rows and columns of a stored result, and writes them. */
 #include "report/report_stored.h"
 #include "report/fields.h"
-#include "report/report_sort.h"
 
 #include "compress/spec.h"
 
@@ -45,16 +44,10 @@ static Status find_column(const Pick *p, const char *option, const char *name, s
 
 /* ---- rows ---- */
 
-/* True if the cell has the value; a spec also if it is an equal codec's. *last: a spec that is not, to spare a second look. */
-static bool has_value(const char *cell, const char *value, bool spec, const char **last)
+/* True if the cell has the value; a spec also if it is an equal codec's. */
+static bool has_value(const char *cell, const char *value, bool spec)
 {
-    if (stored_same(cell, value))
-        return true;
-    if (!spec || (*last && !strcmp(*last, cell)))
-        return false;
-    const bool equal = spec_equal(cell, value);
-    *last = equal ? *last : cell;
-    return equal;
+    return stored_same(cell, value) || (spec && spec_equal(cell, value));
 }
 
 static Status keep_where(Pick *p, const char *condition)
@@ -63,14 +56,13 @@ static Status keep_where(Pick *p, const char *condition)
     const bool unlike = equals && equals > condition && equals[-1] == '!';
     const char *name =
         equals ? text_slice(p->a, condition, (size_t)(equals - condition) - unlike) : condition;
-    const char *last = NULL;
     size_t column, kept = 0;
     TRY(arena_check(name, p->a, p->err));
     if (!equals)
         return FAIL(p->err, ERR_USAGE, "--where %s: want FIELD=VALUE or FIELD!=VALUE", condition);
     TRY(find_column(p, "--where", name, &column));
     for (size_t i = 0; i < p->rows; i++)
-        if (has_value(cell_at(p->t, p->row[i], column), equals + 1, !strcmp(name, "compressor"), &last) != unlike)
+        if (has_value(cell_at(p->t, p->row[i], column), equals + 1, !strcmp(name, "compressor")) != unlike)
             p->row[kept++] = p->row[i];
     p->rows = kept;
     return kept ? OK : FAIL(p->err, ERR_USAGE, "--where %s: no row is left", condition);

@@ -2,7 +2,6 @@
  * (report_compare.h). */
 #include "report/report_compare.h"
 #include "report/fields.h"
-#include "report/report_sort.h"
 
 #include <stdio.h>
 #include <math.h>

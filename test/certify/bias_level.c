@@ -4,7 +4,7 @@
  *
  * Twelve unbiased codecs are compared on three vectors of a real gradient, in 5, 10 and 30 repeats; each table has its own
  * seed. Two of the codecs keep an atom in one draw of three or fewer. */
-#include "report/report_bias.h"
+#include "report/report_compare.h"
 #include "rig/lenet_layer.h"
 
 enum { TABLES = 2000, LONGEST = 30 };

@@ -41,7 +41,7 @@ $ atomo-bench synth -o g.h5 --shape 4 >/dev/null; atomo-bench convert -q g.h5 g.
 2> atomo-bench: plot: g.npz: a zip archive, such as .npz, not a result
 2> atomo-bench: plot: g.safetensors: a safetensors file, not a result
 2> hint: atomo-bench compare g.npz -o result.csv makes a result of gradients
-2> hint: atomo-bench sweep g.npz -o result.csv, then plot pareto result.csv
+2> hint: atomo-bench compare g.safetensors -o result.csv makes a result of gradients
 = 2
 
 # HDF5 files with nested groups, as Keras names its layers, are read as dumps

@@ -1,4 +1,4 @@
-# a row for each number of workers and codec; none and fp16 are always included, once
+# a row for each number of workers and codec; none, fp16 and bf16:code=rans are always included, once
 $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 2 -q; atomo-bench cost g.h5 -c intsgd -c topk -c none --workers 2,4 --compute-ms 3 -q
 > compressor *workers *topology *link *compute ms *encode ms *comm ms *decode ms *total ms *break-even GB/s *pays *speed-up *alpha ms *beta GB/s *over 16 bit
 > none * 2 *ring *lan10g * 3.000 * - *- * 1.000 * 0.05000 * 1.250 *
@@ -20,7 +20,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c sign --wo
 
 # the time of an exchange with known sizes: 8192 bytes of floats and 4097 bytes of fp16, over a link of 1 kB/s and 1 s
 ? command -v python3
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c fp16 -c scaledsign --workers 1,2,5 --topology ps,allgather,ring,tree --link alpha=1s,beta=1kB -q -f json | python3 -c 'import json, sys; [print(r["compressor"], r["workers"], r["topology"], None if r["comm_ms"] is None else round(r["comm_ms"]), r["error"]) for r in json.load(sys.stdin)["results"]]'
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c fp16 -c scaledsign --workers 1,2,5 --topology ps,allgather,ring,tree,twoshot --link alpha=1s,beta=1kB -q -f json | python3 -c 'import json, sys; [print(r["compressor"], r["workers"], r["topology"], None if r["comm_ms"] is None else round(r["comm_ms"]), r["error"]) for r in json.load(sys.stdin)["results"]]'
 > fp16 1 ps 14289 None
 > fp16 1 allgather 0 None
 > none 1 tree 0 None
@@ -30,8 +30,9 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c fp16 -c s
 > fp16 5 allgather 20388 None
 > fp16 2 ring 6098 None
 > fp16 5 tree 30588 None
-> scaledsign 2 ring None its payloads do not add
+> scaledsign 2 ring 2261 None
 > scaledsign 5 tree None its payloads do not add
+> scaledsign 5 twoshot 8418 None
 = 0
 
 # an all-gather is slower than a ring of floats if its payloads are larger than 2/P of the floats: fp16 from 4 workers on, one bit per element from 64 on
@@ -86,9 +87,9 @@ $ atomo-bench synth -o g.h5 --shape 64 -q; atomo-bench cost g.h5 -c sign --worke
 = 0
 
 # rows sorted by a field
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c sign --workers 4,2 --link alpha=1s,beta=1kB -f csv -q --sort comm_ms:desc | cut -d, -f 1,2 | tr '\n' ' '; echo; atomo-bench cost g.h5 -c topk --workers 2 --link alpha=1s,beta=1kB -f csv -q --topology ring --sort total_ms | cut -d, -f 1 | tr '\n' ' '
-> compressor,workers none,4 fp16,4 none,2 sign,4 fp16,2 sign,2 
-> compressor fp16 none topk 
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c sign --workers 4,2 --link alpha=1s,beta=1kB -f csv -q --sort comm_ms:desc | cut -d, -f 1,2 | tr '\n' ' '; echo; atomo-bench cost g.h5 -c topk --workers 2 --link alpha=1s,beta=1kB -f csv -q --topology tree --sort total_ms | cut -d, -f 1 | tr '\n' ' '
+> compressor,workers none,4 fp16,4 bf16:code=rans,4 none,2 sign,4 fp16,2 bf16:code=rans,2 sign,2 
+> compressor fp16 none bf16:code=rans topk 
 = 0
 
 # measurements for 4,096 workers take no longer than for 16
@@ -126,13 +127,11 @@ $ sh "$SRC"/test/cli/tiny.sh; atomo-train run --network lenet --dataset mnist --
 > 2000
 = 0
 
-# its figures are drawn from CSV, from JSON, and by the gnuplot scripts
+# its figures are drawn from CSV and from JSON
 ? command -v gnuplot
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c qsgd -c scaledsign --workers 2,4 --compute-ms 1 -q -o c.csv; atomo-bench cost g.h5 -c qsgd -c scaledsign --workers 2,4 --compute-ms 1 --topology ps,allgather -q -o c.json; for k in iteration-time runtime break-even; do atomo-bench plot $k c.csv -o $k.svg && grep -o '<text>qsgd' $k.svg; atomo-bench plot $k c.json -o j.tex && grep -c 'qsgd allgather' j.tex; gnuplot -d -c "$SRC"/plots/$k.gp c.csv f.svg && gnuplot -d -c "$SRC"/plots/$k.gp $k.plot.csv p.svg && grep -c '<text>qsgd' f.svg p.svg; atomo-bench plot $k c.csv -o f.pdf && head -c 5 f.pdf; echo; done | sort | uniq -c
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c qsgd -c scaledsign --workers 2,4 --compute-ms 1 -q -o c.csv; atomo-bench cost g.h5 -c qsgd -c scaledsign --workers 2,4 --compute-ms 1 --topology ps,allgather -q -o c.json; for k in iteration-time runtime break-even; do atomo-bench plot $k c.csv -q -o $k.svg && grep -o '<text>qsgd' $k.svg; atomo-bench plot $k c.json -q -o j.tex && grep -c 'qsgd allgather' j.tex; atomo-bench plot $k c.csv -q -o f.pdf && head -c 5 f.pdf; echo; done | sort | uniq -c
 > *3 <text>qsgd
 > *3 1
-> *3 f.svg:1
-> *3 p.svg:1
 > *3 %PDF-
 2>
 = 0
@@ -174,3 +173,12 @@ $ atomo-bench synth -o g.h5 --shape 640x320 -q; atomo-bench cost g.h5 -c bf16:ro
 $ sh "$SRC"/test/cli/tiny.sh; atomo-train run --network lenet --dataset mnist --max-steps 1 --batch-size 2 --workers 2 --link alpha=0s,beta=1kB --topology ring -c sign -q -f csv --eval-freq 0 | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i } $1 == "step" { d = $(c["bytes_down"]); print (($(c["comm_ms"]) / d - 1) ^ 2 < 1e-12), (d > $(c["bytes_up"])) }'
 > 1 1
 = 0
+
+# nodes: 2 (K - 1)/K of the payload of the codec within nodes on their link, 2 (N - 1)/N of 1/K of the codec's payload between nodes
+? command -v python3
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c scaledsign --workers 8,6 --topology twoshot,hier:node=4 --within fp16 --link-within alpha=1ms,beta=4097B --link alpha=1s,beta=261B -q -f json 2>/dev/null | python3 -c 'import json, sys; [print(r["compressor"], r["workers"], r["topology"], None if r["comm_ms"] is None else round(r["comm_ms"]), r["error"]) for r in json.load(sys.stdin)["results"] if r["compressor"] == "scaledsign"]'; atomo-bench cost g.h5 -c qsgd --topology hier:node=4 --within topk --workers 8 -q
+> scaledsign 8 twoshot 15750 None
+> scaledsign 8 hier:node=4 3756 None
+> scaledsign 6 hier:node=4 None the workers do not fill nodes
+2> *--within topk: want none, fp16 or a codec of -c
+= 2

@@ -10,7 +10,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 3 -q; atomo-bench m
 
 # the fields: those of compare and those of merge, with the number of workers after the compressor
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench merge g.h5 -c qsgd -c sign --workers 2 --metrics bytes -f csv -q | cut -d, -f 1-11,15-16; atomo-bench merge g.h5 -c sign --workers 2 --metrics bytes -f csv -q | head -n 1
-> step,worker,tensor,kind,shape,n,compressor,workers,synthetic,repeats,bytes,error,merge_ms,decode_each_ms,bytes_up,bytes_merged,merge_ms_se,decode_each_ms_se,bytes_up_se,bytes_merged_se,average,seed,spec
+> step,worker,tensor,kind,shape,n,compressor,workers,synthetic,repeats,bytes,error,merge_ms,decode_each_ms,bytes_up,bytes_merged,merge_ms_se,decode_each_ms_se,bytes_up_se,bytes_merged_se,average,topology,seed,spec
 > 1,,layer0.weight,fc,64x32,2048,sign,2,1,1,257,257,514
 > 1,,[*],,,2048,sign,2,1,1,257,257,514
 > 1,,[*],,,2048,qsgd,2,1,1,*,
@@ -82,14 +82,22 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; for f in csv json md tex; do atomo
 - *.part
 = 0
 
-# its figure is drawn from CSV, from JSON, and by the gnuplot script
+# its figure is drawn from CSV and from JSON
 ? command -v gnuplot
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench merge g.h5 -c sign -c qsgd -c randk:ratio=0.1 --workers 4,8,...,64 -o m.json -q; atomo-bench merge g.h5 -c sign -c qsgd --workers 8,4 -q -o m.csv; atomo-bench plot merge m.json -o j.svg && grep -o '<text>sign\|<text>qsgd\|<text>randk:ratio=0.1\|filled marks, thick: merged, then decoded once\|every payload decoded' j.svg | sort -u; atomo-bench plot merge m.csv -o c.tex && cut -d, -f 1,8 c.plot.csv | tr '\n' ' '; echo; gnuplot -d -c "$SRC"/plots/merge.gp m.csv f.svg && grep -c '<text>qsgd' f.svg
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench merge g.h5 -c sign -c qsgd -c randk:ratio=0.1 --workers 4,8,...,64 -o m.json -q; atomo-bench merge g.h5 -c sign -c qsgd --workers 8,4 -q -o m.csv; atomo-bench plot merge m.json -q -o j.svg && grep -o '<text>sign\|<text>qsgd\|<text>randk:ratio=0.1\|merged, then decoded once' j.svg | sort -u; atomo-bench plot merge m.csv --data -q -o c.tex && cut -d, -f 1,2 c.plot.csv | tr '\n' ' '; echo; atomo-bench plot merge m.csv --y bytes -q -o f.svg && grep -c '<text>qsgd' f.svg
 > *>*sign*
 > *>*qsgd*
 > *>*randk:ratio=0.1*
-> every payload decoded
-> filled marks, thick: merged, then decoded once
-> workers,compressor 4,sign 8,sign 4,qsgd 8,qsgd 
+> merged, then decoded once
+> line,x sign,4 sign,8 sign,4 sign,8 qsgd,4 qsgd,8 
 > 1
 = 0
+
+# exchanges that quantise sums again: the errors of symmetric 4-bit rounding, computed by other programs, within 3 %, and their
+# ratios for rounding to the nearest; what adds is merged as ever
+$ atomo-bench synth -o g.h5 --shape 8192 --steps 16 -q; atomo-bench merge g.h5 -c qsgd:levels=7,norm=linf,bucket=128,code=fixed -c minmax:bucket=128 -c none --workers 4,8,16 --topology ring,twoshot,allgather --repeats 16 --metrics bytes,relative_error -f json -q | python3 -c 'import json, sys; e = {(r["compressor"].split(":")[0], r["topology"], r["workers"]): r["relative_error"] for r in json.load(sys.stdin)["results"] if r["tensor"] == "*"}; want = {"allgather": (.0276,) * 3, "twoshot": (.0552,) * 3, "ring": (.071, .130, .267)}; near = {"twoshot": (2, 2, 2), "ring": (2.6, 4.64, 9.2)}; print(all(abs(e["qsgd", t, p] / w - 1) < .03 for t in want for p, w in zip((4, 8, 16), want[t])), all(abs(e["minmax", t, p] / e["minmax", "allgather", p] / w - 1) < .05 for t in near for p, w in zip((4, 8, 16), near[t])), max(e["none", t, p] for t in want for p in (4, 8, 16)) < 1e-12)'
+> True True True
+
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench merge g.h5 -c qsgd --topology twoshots; atomo-bench merge g.h5 -c diana+qsgd --topology twoshot --workers 4 -q -f csv | grep -o 'diana+qsgd decodes[^"]*'
+2> atomo-bench: --topology: "twoshots": want allgather, twoshot or ring
+2> hint: did you mean twoshot?

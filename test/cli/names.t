@@ -78,8 +78,8 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; set -- compare g.h5 -c TopK:ratio=
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c EF-signSGD -c 'gradient dropping:ratio=0.1' --repeats 1 --metrics bytes -f csv -q | tail -2; atomo-bench list signSGD -q | head -1; atomo-bench encode g.h5 -c ternary -o g.atomo -q; atomo-bench compare g.h5 -c signum
 2> note: EF-signSGD is ef+scaledsign here
 2> note: gradient dropping:ratio=0.1 is ef+topk:ratio=0.1 here
-> 1,,[*],,,2048,EF-signSGD,1,*,,1,ef:decay=1+scaledsign*
-> 1,,[*],,,2048,gradient dropping:ratio=0.1,1,*,,1,ef:decay=1+topk:ratio=0.1
+> 1,,[*],,,2048,EF-signSGD,1,*,,1,"ef:decay=1,lowpass=1+scaledsign*
+> 1,,[*],,,2048,gradient dropping:ratio=0.1,1,*,,1,"ef:decay=1,lowpass=1+topk:ratio=0.1"
 2> note: signSGD is sign here
 > sign
 2> note: ternary is terngrad here

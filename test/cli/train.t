@@ -186,13 +186,16 @@ $ atomo-train run --beta2 0.9; atomo-train run --optimizer signsgd --momentum 0.
 = 2
 
 # mistakes in options are said before the data are read: here there are none
-$ run() { atomo-train run --dataset mnist --data-dir nowhere "$@"; }; run --lr-cosine 9 --lr-min 0.02; run --optimizer signsgd --momentum 0.9; run --beta2 0.999; run --workers 4 --batch-size 3; run --num-aggregate 2; run --topology ring -c topk; run --average senders -c qsgd; run --weights w.h5; atomo-train tune --dataset mnist --data-dir nowhere --lr-cosine 9 --lr-min 0.5; printf 'compressor,lr,chosen\nnone,0.1,true\nqsgd,0.01,true\n' >t.csv; run --lr-from t.csv --lr 0.01; run --lr-from t.csv -c none -c qsgd --lr-cosine 9 --lr-min 0.02; run
+$ run() { atomo-train run --dataset mnist --data-dir nowhere "$@"; }; run --lr-cosine 9 --lr-min 0.02; run --optimizer signsgd --momentum 0.9; run --beta2 0.999; run --workers 4 --batch-size 3; run --num-aggregate 2; run --topology tree -c topk; run --topology twoshot -c powersgd --owner-feedback on; run --topology ring -c diana+qsgd; run --average senders -c qsgd; run --weights w.h5; atomo-train tune --dataset mnist --data-dir nowhere --lr-cosine 9 --lr-min 0.5; printf 'compressor,lr,chosen\nnone,0.1,true\nqsgd,0.01,true\n' >t.csv; run --lr-from t.csv --lr 0.01; run --lr-from t.csv -c none -c qsgd --lr-cosine 9 --lr-min 0.02; run
 2> atomo-train: --lr-min 0.02: above the step size, 0.01, which falls to it
 2> atomo-train: --momentum: signsgd has none
 2> atomo-train: --beta2: only --optimizer adamw has it
 2> atomo-train: --batch-size 3: want one or more for each of the 4 workers
 2> atomo-train: --num-aggregate 2: want 1 to the 1 workers
-2> atomo-train: --topology ring: payloads of topk do not add
+2> atomo-train: --topology tree: payloads of topk do not add
+2> atomo-train: --owner-feedback on: --topology twoshot quantises no sum of powersgd again
+2> atomo-train: --topology ring: diana+qsgd decodes with the senders' states, so its sums are not quantised again
+2> hint: --topology allgather takes every codec
 2> atomo-train: --average senders: qsgd does not send *
 2> atomo-train: w.h5: cannot be opened: No such file or directory
 2> atomo-train: --lr-min 0.5: above --lr-low *
@@ -345,3 +348,12 @@ $ cp "$SRC"/datasets/svhn.py .; mkdir s; p=python3; $p -c 'import scipy' 2>/dev/
 2> atomo-train: s/train_32x32.mat: a MATLAB file, want train.bin, which is made of it once
 2> hint: sh datasets/fetch.sh svhn s
 = 0
+
+# two shots and rings that quantise sums again: resumed is undisturbed; another exchange is another run; a worker sends 2 (P - 1)/P of
+# a payload
+$ sh $SRC/test/cli/tiny.sh; for t in twoshot ring; do go() { atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 6 --eval-freq 2 --workers 4 --batch-size 8 --topology $t --owner-feedback on -c ef+qsgd:code=fixed --train-dir $t -f csv -q "$@"; }; go -o $t.csv; cp $t/step_00000006.h5 whole; rm $t/step_00000006.h5 $t.csv; go --resume >/dev/null; cmp whole $t/step_00000006.h5 && echo same; go --owner-feedback off --resume; done; atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 1 --workers 4 --batch-size 8 --topology twoshot -c qsgd:code=fixed --min-elements 100 -f json -q | python3 -c 'import json, sys; r = json.load(sys.stdin)["results"][0]; s = 7840 * 5 / 8 + 4 * 16 + 4; print(abs(r["bytes_up"] / (2 * 3 / 4 * s + 41) - 1) < .01)'
+> same
+> same
+> True
+2> *owner_feedback is on there, off here*
+2> *owner_feedback is on there, off here*

@@ -114,7 +114,7 @@ static void instruction_sets_sift_the_same_candidates(void **state)
         for (size_t n = 0; n <= BLOCK; n = n * 5 + 3)
             for (int isa = ISA_BASE; isa < ISA_COUNT; isa++) {
                 const Kernels *k = kernels_of((Isa)isa);
-                const RngKey key = {11, (uint32_t)n, 13, 14};
+                const RngKey key = {.a = 11, .b = (uint32_t)n, .c = 13, .d = 14};
                 const Coin coin = coin_make(scales[s]);
                 const float *v = s < 3 ? x : tiny;
                 double sum[2];

@@ -50,7 +50,7 @@ static uint32_t grade_ref(float x, float low, float width, uint32_t s, const Rng
     const Quantiser q = quantiser_make(width, s);
     const float t = (x - low) * q.lift * q.slope;
     const uint32_t whole = t < q.top ? (uint32_t)t : (uint32_t)q.top, part = whole & ((1u << q.fraction) - 1);
-    const uint32_t u = key ? rng_word(key, i) >> (32 - q.fraction) : (1u << (q.fraction - 1)) - 1;
+    const uint32_t u = key ? rng_round(key, i, false) >> (32 - q.fraction) : (1u << (q.fraction - 1)) - 1;
     return (whole >> q.fraction) + (u < part);
 }
 
@@ -69,11 +69,13 @@ static void levels_equal_their_definition_on_every_instruction_set(void **state)
     static uint32_t code[N + 1];
     static uint8_t code8[N + 1];
     float x[N], y[N];
-    const RngKey key = {0x1234567, 0x89abcdef, 0xdeadbeef, 0x55aa55aa};
+    const RngKey key = {.a = 0x1234567, .b = 0x89abcdef, .c = 0xdeadbeef, .d = 0x55aa55aa};
     const Rng rng = rng_open(15, 0, 0, 0, 0);
     for (size_t v = 0; v < countof(widths) * countof(scales) * 2; v++) {
         const uint32_t s = (1u << widths[v % countof(widths)]) - 1, first = (uint32_t)v * 5;
-        const RngKey *own = v % 2 ? &key : NULL;
+        RngKey together = key;
+        rng_correlate(&together, &key, 2, 7);
+        const RngKey *own = v % 4 == 3 ? &together : v % 2 ? &key : NULL;
         float low, high;
         for (size_t i = 0; i < N; i++)
             x[i] = (float)(3 + rng_normal(&rng, USE_TEST, i)) * scales[v / countof(widths) / 2];

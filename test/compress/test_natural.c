@@ -47,7 +47,7 @@ static void powers_equal_their_definition_on_every_instruction_set(void **state)
     enum { N = 3000 };
     static float x[N], back[N];
     static uint8_t power[N + 1], sign[N + 1];
-    const RngKey key = {0x1234567, 0x89abcdef, 0xdeadbeef, 0x55aa55aa};
+    const RngKey key = {.a = 0x1234567, .b = 0x89abcdef, .c = 0xdeadbeef, .d = 0x55aa55aa};
     fill_orders(x, N);
     for (int isa = 0; isa < ISA_COUNT; isa++) {
         const Kernels *k = kernels_of((Isa)isa);

@@ -31,7 +31,7 @@ static void ladders_equal_their_definition_on_every_instruction_set(void **state
     static const size_t ends[] = {0, 1, 7, 15, 16, 17, 33, 64, 511, N};
     static uint8_t code[N + 1];
     float x[N], y[N];
-    const RngKey key = {0x1234567, 0x89abcdef, 0xdeadbeef, 0x55aa55aa};
+    const RngKey key = {.a = 0x1234567, .b = 0x89abcdef, .c = 0xdeadbeef, .d = 0x55aa55aa};
     const Rng rng = rng_open(16, 0, 0, 0, 0);
     size_t ups = 0, edges = 0;
     for (size_t v = 0; v < countof(norms) * LADDER_BITS_MAX; v++) {

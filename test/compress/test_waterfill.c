@@ -8,7 +8,7 @@ static Arena *scratch;
 
 static double unit(uint64_t stream, uint64_t i)
 {
-    const RngKey key = {(uint32_t)stream, 0x9d2c5680u, 1, 2};
+    const RngKey key = {.a = (uint32_t)stream, .b = 0x9d2c5680u, .c = 1, .d = 2};
     return (double)rng_word(&key, (uint32_t)i) * 0x1p-32;
 }
 

@@ -1,7 +1,7 @@
 /* fuzz_csv.c -- fuzzes the CSV reader. It must refuse the bytes or return cells. If our writer writes these
  * cells and the reader reads them again, they must stay the same. */
 #include "base/csv.h"
-#include "report/report_writer.h"
+#include "report/report_table.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -24,7 +24,7 @@ static void fill(float *x, size_t n, float scale)
     }
 }
 
-static const RngKey key = {0x1234567, 0x89abcdef, 0xdeadbeef, 0x55aa55aa};
+static const RngKey key = {.a = 0x1234567, .b = 0x89abcdef, .c = 0xdeadbeef, .d = 0x55aa55aa};
 
 #define EACH_ISA(k)                                                                                          \
     for (int isa = 0; isa < ISA_COUNT; isa++)                                                                \
@@ -130,6 +130,15 @@ static uint32_t level_ref(float x, float norm, uint32_t s, uint32_t word)
     return (whole >> q.fraction) + ((word >> (32 - q.fraction)) < (whole & mask));
 }
 
+/* Returns the key for independent rounding, or for that of one of five workers. */
+static RngKey round_key(size_t v)
+{
+    RngKey own = key;
+    if (v % 2)
+        rng_correlate(&own, &(RngKey){.c = 123456789, .d = 987654321}, (uint32_t)v % 5, 5);
+    return own;
+}
+
 static void quantising_equals_its_definition(void **state)
 {
     static const uint32_t levels[] = {2, 3, 7, 15, 100, 127, 128, 255, 4095, 65535};
@@ -142,20 +151,21 @@ static void quantising_equals_its_definition(void **state)
         fill(x, N, scales[v / countof(levels)]);
         const float norm = kernels()->abs_max(x, N);
         const Quantiser q = quantiser_make(norm, s);
+        const RngKey own = round_key(v);
         for (size_t z = 0; z < countof(sizes); z++)
             EACH_ISA(k)
             {
                 const size_t n = sizes[z];
                 code[n] = 77, code8[n] = 77;
-                k->quantise32(x, n, q, key, first, code);
+                k->quantise32(x, n, q, own, first, code);
                 if (s < 128)
-                    k->quantise8(x, n, q, key, first, code8);
+                    k->quantise8(x, n, q, own, first, code8);
                 check(code[n] == 77 && code8[n] == 77);
                 for (size_t i = 0; i < n; i++) {
-                    const uint32_t level = level_ref(x[i], norm, s, rng_word(&key, first + (uint32_t)i));
+                    const uint32_t level = level_ref(x[i], norm, s, rng_round(&own, first + (uint32_t)i, signbit(x[i])));
                     const uint32_t want = level | (uint32_t)(level && signbit(x[i])) << level_bits(s);
                     assert_int_equal(code[i], want);
-                    assert_int_equal(quantise_code(&q, x[i], &key, first + (uint32_t)i), want);
+                    assert_int_equal(quantise_code(&q, x[i], &own, first + (uint32_t)i), want);
                     if (s < 128)
                         assert_int_equal(code8[i], want);
                 }
@@ -171,12 +181,13 @@ static void tossing_equals_the_coin(void **state)
     for (size_t v = 0; v < countof(scales); v++) {
         fill(x, N, scales[v]);
         const Coin coin = coin_make(kernels()->abs_max(x, N) / 2);
+        const RngKey own = round_key(v);
         EACH_ISA(k)
         {
-            k->toss8(x, N, coin, key, 99, code);
+            k->toss8(x, N, coin, own, 99, code);
             for (uint32_t i = 0; i < N; i++)
                 assert_int_equal(code[i],
-                                 coin_keep(coin, x[i], &key, 99 + i) ? 1 + 2 * (signbit(x[i]) != 0) : 0);
+                                 coin_keep(coin, x[i], &own, 99 + i) ? 1 + 2 * (signbit(x[i]) != 0) : 0);
         }
     }
 }

@@ -4,7 +4,7 @@
 #include "rig/starve.h"
 
 #include "base/file.h"
-#include "report/plot.h"
+#include "report/plot_figure.h"
 #include "report/report_stored.h"
 
 enum { SHARE = 8 };
@@ -39,7 +39,9 @@ static Status draw(void *data, Arena *arena, Error *error)
     Csv table;
     char *text;
     TRY(plot_load(&table, job->path, arena, error));
-    Status status = plot_text(job->kind, &table, NULL, &text, arena, error);
+    const PlotOptions look = {.x = job->kind->against ? job->kind->against[0] : "", .y = job->kind->up ? job->kind->up[0] : ""};
+    PlotFigure f;
+    Status status = plot_script(job->kind, &table, &look, ".svg", &f, &text, arena, error);
     if (status == ERR_MEMORY)
         return status;
     same(job, status == OK ? text : error->text);

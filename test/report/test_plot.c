@@ -1,7 +1,6 @@
 /* test_plot.c -- draws every kind of figure in every file format, from CSV and from JSON. Names in the data
  * must never be run as commands. If a column is missing, the error message must be a single line. */
 #include "base/file.h"
-#include "report/plot_look.h"
 #include "rig/plot_rig.h"
 
 #define COST_HEAD                                                                                            \
@@ -25,6 +24,8 @@ static const struct {
     {&plot_iteration_time, COST_HEAD, "@,2,1,1,1,1,4,0.5,below,400\n@,4,1,1,1,2,5,,never,400\n"},
     {&plot_runtime, COST_HEAD, "@,2,1,1,1,1,4,0.5,below,400\n@,4,1,1,1,2,5,,never,400\n"},
     {&plot_break_even, COST_HEAD, "@,2,1,1,1,1,4,0.5,below,400\n@,4,1,1,1,2,5,0.25,above,400\n"},
+    {&plot_heat, "tensor,compressor,bits_per_element,relative_error\n", "*,@,1,1\nw,@,2,0.5\nv,@,4,0.25\n"},
+    {&plot_budget, "record,compressor,step,test_accuracy,bytes_up\n", "step,@,1,0.3,100\nstep,@,2,0.6,100\n"},
 };
 static const char *const figures[] = {"f.svg", "f.pdf", "f.png", "f.tex"};
 
@@ -56,42 +57,29 @@ static void every_kind_is_tested_here(void **state)
             check(samples[i].kind != samples[k].kind);
 }
 
-/* Each name in the data is a command. If a shell or gnuplot ran it, it would make a file in the test's
- * folder. */
-static const char *data_of_commands(size_t sample)
-{
-    const char *const commands[] = {
-        text_format(a, "`touch %s/bad1`", folder),
-        text_format(a, "$(touch %s/bad2)", folder),
-        text_format(a, "\"\"\"; system(\"\"touch %s/bad3\"\"); #\"", folder),
-        text_format(a, "'; system('touch %s/bad4'); #", folder),
-        text_format(a, "< touch %s/bad5", folder),
-        text_format(a, "| touch %s/bad6", folder),
-        text_format(a, "! touch %s/bad7", folder),
-    };
-    TextBuf out = {.arena = a};
-    text_add(&out, samples[sample].head);
-    for (size_t k = 0; k < countof(commands); k++)
-        add_rows(&out, sample, commands[k]);
-    return text_done(&out);
-}
-
-static void every_kind_draws_with_every_ending_and_its_own_data_again_and_runs_no_name(void **state)
+/* The caption stands in the file: as a comment, a description, or the subject of a PDF in UTF-16. */
+static void every_kind_draws_with_every_ending_and_says_what(void **state)
 {
     if (no_gnuplot())
         return;
     for (size_t i = 0; i < countof(samples); i++)
         for (size_t f = 0; f < countof(figures); f++) {
-            const char *kind = samples[i].kind->name;
-            check(drawn(kind, data_of_commands(i), figures[f]));
-            for (size_t k = 1; k <= 7; k++)
-                check(access(text_format(a, "bad%zu", k), F_OK) != 0);
-            const char *rows = contents("f.plot.csv");
-            if (strcmp(figures[f], "f.svg") != 0)
-                continue; /* the rows are the same for every ending */
-            check_ok(draw(kind, "f.plot.csv", figures[f]), &err);
-            assert_string_equal(contents("f.plot.csv"), rows);
+            const char *figure = drawn(samples[i].kind->name, data_of(i, "one_name"), figures[f]);
+            check(figure && said.records > 0 && strlen(said.caption) > 10 && !strchr(said.caption, '\n'));
+            if (!strcmp(figures[f], "f.svg"))
+                check_has(figure, text_format(a, "<desc>%.12s", said.caption));
+            if (!strcmp(figures[f], "f.tex"))
+                check_has(figure, text_format(a, "%% %.12s", said.caption));
+            check(access("f.plot.csv", F_OK) != 0);
         }
+}
+
+static void the_drawn_points_are_written_on_demand(void **state)
+{
+    if (no_gnuplot())
+        return;
+    check(drawn_with("pareto", data_of(0, "one_name"), "f.svg", (PlotOptions){.data = true}));
+    assert_string_equal(contents("f.plot.csv"), "line,x,y,low,high,rate\none_name,2,0.5,,,\none_name,4,0.25,,,\n");
 }
 
 /* ---- names ---- */
@@ -104,7 +92,7 @@ static const struct {
     {"\"a\"\"b,c\"", "a\"b,c", "a\"b,c"},
     {"it's", "it's", "it's"},
     {"@macro", "@macro", "@macro"},
-    {"a_b^c{d}~e", "a_b^c{d}~e", "a\\_b\\^{}c\\{d\\}\\~{}e"},
+    {"a_b^c{d}~e", "a_b^c{d}~e", "a\\_b\\textasciicircum{}c\\{d\\}\\textasciitilde{}e"},
     {"%s%n%d", "%s%n%d", "\\%s\\%n\\%d"},
     {"#comment", "#comment", "\\#comment"},
     {"<b>&amp;", "&lt;b>&amp;amp;", "\\textless{}b\\textgreater{}\\&amp;"},
@@ -131,6 +119,12 @@ static bool has_text(size_t f)
     return !strcmp(figures[f], "f.svg") || !strcmp(figures[f], "f.tex");
 }
 
+/* Each kind is drawn with names in two of the four formats: PNG and SVG, or PDF and LaTeX. */
+static bool drawn_with_names(size_t sample, size_t f)
+{
+    return sample % 2 == (!strcmp(figures[f], "f.png") || !strcmp(figures[f], "f.svg"));
+}
+
 /* Each kind has the first names in one of the formats that are text, and the others in the other one. */
 static void names_are_text_in_every_kind(void **state)
 {
@@ -144,9 +138,37 @@ static void names_are_text_in_every_kind(void **state)
                     continue;
                 const char *figure = drawn(samples[i].kind->name, named_data(i, from), figures[f]);
                 for (size_t k = from; k < countof(names) && k < from + 8; k++)
-                    check_has(figure, svg ? text_format(a, "<text>%s", names[k].svg)
-                                          : text_format(a, "{%s}", names[k].tex));
+                    check_has(figure, svg ? names[k].svg : names[k].tex);
             }
+}
+
+/* Each name in the data is a command. If a shell or gnuplot ran it, it would make a file in the test's
+ * folder. */
+static void names_run_nothing_in_any_kind_or_ending(void **state)
+{
+    if (no_gnuplot())
+        return;
+    const char *const commands[] = {
+        text_format(a, "`touch %s/bad1`", folder),
+        text_format(a, "$(touch %s/bad2)", folder),
+        text_format(a, "\"\"\"; system(\"\"touch %s/bad3\"\"); #\"", folder),
+        text_format(a, "'; system('touch %s/bad4'); #", folder),
+        text_format(a, "< touch %s/bad5", folder),
+        text_format(a, "| touch %s/bad6", folder),
+        text_format(a, "! touch %s/bad7", folder),
+    };
+    for (size_t i = 0; i < countof(samples); i++)
+        for (size_t f = 0; f < countof(figures); f++) {
+            TextBuf out = {.arena = a};
+            if (!drawn_with_names(i, f))
+                continue;
+            text_add(&out, samples[i].head);
+            for (size_t k = 0; k < countof(commands); k++)
+                add_rows(&out, i, commands[k]);
+            check(drawn(samples[i].kind->name, text_done(&out), figures[f]));
+            for (size_t k = 1; k <= countof(commands); k++)
+                check(access(text_format(a, "bad%zu", k), F_OK) != 0);
+        }
 }
 
 /* ---- data ---- */
@@ -170,17 +192,18 @@ static const char *json_of(const char *text)
     return text_done(&out);
 }
 
-static void json_and_csv_give_the_same_figure_data(void **state)
+static void json_and_csv_give_the_same_figure(void **state)
 {
     for (size_t i = 0; i < countof(samples); i++) {
         Csv csv;
-        Value *values;
-        size_t count;
+        const Csv text = table_of(data_of(i, "a_name"));
+        PlotFigure f;
+        char *of_json, *of_csv;
         write_file("data.csv", json_of(data_of(i, "a_name")));
         check_ok(plot_load(&csv, "data.csv", a, &err), &err);
-        check_ok(plot_rows(samples[i].kind, &csv, &values, &count, a, &err), &err);
-        assert_string_equal(rows_text(samples[i].kind, values, count),
-                            picked(samples[i].kind, data_of(i, "a_name")));
+        check_ok(try_figure(samples[i].kind, &csv, (PlotOptions){0}, &f, &of_json), &err);
+        check_ok(try_figure(samples[i].kind, &text, (PlotOptions){0}, &f, &of_csv), &err);
+        assert_string_equal(of_json, of_csv);
     }
 }
 
@@ -205,23 +228,18 @@ static void what_is_no_result_is_refused(void **state)
 static void a_missing_column_is_named_with_the_command_that_writes_it(void **state)
 {
     for (size_t i = 0; i < countof(samples); i++)
-        for (const PlotColumn *need = samples[i].kind->columns; need->name; need++) {
+        for (const char *const *need = samples[i].kind->columns; *need; need++) {
             TextBuf head = {.arena = a};
-            const char *others = "";
-            if (!(need->use & PLOT_NEEDED))
-                continue;
-            for (const PlotColumn *other = samples[i].kind->columns; other->name; other++)
-                if (other != need && other->use & PLOT_NEEDED) {
-                    text_addf(&head, "%s%s", others, other->name);
-                    others = ",";
-                }
+            for (const char *const *other = samples[i].kind->columns; *other; other++)
+                if (other != need)
+                    text_addf(&head, "%s%s", head.size ? "," : "", *other);
             text_add(&head, "\n1\n");
             const char *text = text_done(&head);
             write_file("data.csv", text);
             assert_int_equal(draw(samples[i].kind->name, "data.csv", "f.svg"), ERR_CORRUPT);
-            assert_string_equal(err.text, text_format(a, "data.csv: it has no column \"%s\"", need->name));
+            assert_string_equal(err.text, text_format(a, "data.csv: it has no column \"%s\"", *need));
             check(strstr(err.hint, samples[i].kind->source) && strstr(err.hint, "atomo-"));
-            check(!contents("f.plot.csv") && !contents("f.svg"));
+            check(!contents("f.svg"));
         }
 }
 
@@ -234,25 +252,31 @@ static void columns_without_rows_are_refused(void **state)
 static void several_files_are_one(void **state)
 {
     static const char *const files[] = {"data.csv", "more.csv"};
-    const PlotJob job = {.kind = "pareto", .data = {(const char **)files, 2}, .figure = "f.svg"};
-    const Look first = plot_look("a", a), other = plot_look("b", a);
+    const PlotJob job = {.kind = "pareto", .data = {(const char **)files, 2}, .figure = "f.svg", .look = {.data = true}};
     write_file("data.csv", "compressor,bits_per_element,relative_error\na,1,4\n");
     write_file("more.csv", "unbiased,relative_error,compressor,bits_per_element\nfalse,1,b,2\n");
     if (!no_gnuplot()) {
-        check_ok(plot_draw(&job, a, &err), &err);
-        assert_string_equal(
-            contents("f.plot.csv"),
-            text_format(a,
-                        "series,bits_per_element,encode_ms,decode_ms,relative_error,"
-                        "relative_error_se,unbiased,pareto,pareto_time,rate,beyond,compressor,"
-                        "colour,mark,dash,label\n"
-                        "a,1,,,4,,,true,false,none,false,a,%s,%d,%d,a\n"
-                        "b,2,,,1,,false,true,false,none,false,b,%s,%d,%d,b\n",
-                        first.colour, first.mark, first.dash, other.colour, other.mark, other.dash));
+        check_ok(plot_draw(&job, &said, a, &err), &err);
+        assert_string_equal(contents("f.plot.csv"), "line,x,y,low,high,rate\na,1,4,,,\nb,2,1,,,\n");
     }
     write_file("more.csv", "compressor,bits_per_element\nb,2\n");
-    assert_int_equal(plot_draw(&job, a, &err), ERR_CORRUPT);
+    assert_int_equal(plot_draw(&job, &said, a, &err), ERR_CORRUPT);
     check(strstr(err.text, "more.csv: it has no column \"relative_error\""));
+}
+
+static void an_unknown_kind_or_ending_or_axis_is_refused(void **state)
+{
+    static const char *data[] = {"data.csv"};
+    assert_int_equal(draw("pareot", "data.csv", "f.svg"), ERR_USAGE);
+    check(strstr(err.text, "did you mean pareto?"));
+    assert_int_equal(draw("pareto", "data.csv", "f.gif"), ERR_USAGE);
+    assert_int_equal(draw("pareto", "data.csv", "f.svg"), ERR_IO);
+    PlotJob job = {.kind = "convergence", .data = {data, 1}, .figure = "f.svg", .look = {.x = "tine"}};
+    assert_int_equal(plot_draw(&job, &said, a, &err), ERR_USAGE);
+    check(strstr(err.text, "did you mean time?"));
+    job.kind = "merge";
+    assert_int_equal(plot_draw(&job, &said, a, &err), ERR_USAGE);
+    check(strstr(err.text, "--x"));
 }
 
 /* ---- gnuplot ---- */
@@ -276,46 +300,18 @@ static void a_figure_that_is_stopped_anywhere_is_not_written(void **state)
     file_stopped = stopped;
     for (stop_at = 1; status != OK; stop_at++) {
         asked = 0;
-        status = plot_draw(&job, a, &err);
-        check(status == ERR_STOPPED ? !contents("f.svg") && !contents("f.plot.csv")
+        status = plot_draw(&job, &said, a, &err);
+        check(status == ERR_STOPPED ? !contents("f.svg")
                                     : status == OK && asked < stop_at);
     }
     file_stopped = NULL;
     check(stop_at > 4);
 }
 
-/* The data beside an earlier figure are its own. */
-static void an_earlier_figure_keeps_its_data_where_a_new_one_fails(void **state)
+static void without_gnuplot_an_earlier_figure_stays(void **state)
 {
-    static const char *const head = "compressor,bits_per_element,relative_error\n";
     const char *path = text_copy(a, getenv("PATH"));
-    write_file("data.csv", text_format(a, "%sa,1,4\n", head));
     write_file("f.svg", "earlier");
-    write_file("f.plot.csv", "its data");
-    setenv("PATH", "/nonexistent", 1);
-    assert_int_equal(draw("pareto", "data.csv", "f.svg"), ERR_IO);
-    setenv("PATH", path, 1);
-    assert_string_equal(contents("f.svg"), "earlier");
-    assert_string_equal(contents("f.plot.csv"), "its data");
-}
-
-static void neither_the_figure_nor_its_data_change_where_one_cannot_be_written(void **state)
-{
-    write_file("data.csv", "compressor,bits_per_element,relative_error\na,1,4\n");
-    write_file("f.plot.csv", "earlier data");
-    check(!symlink("/dev/full", "f.svg"));
-    assert_int_equal(draw("pareto", "data.csv", "f.svg"), ERR_IO);
-    assert_string_equal(contents("f.plot.csv"), "earlier data");
-    check(!unlink("f.svg") && !unlink("f.plot.csv"));
-    write_file("f.svg", "earlier figure");
-    check(!symlink("/dev/full", "f.plot.csv"));
-    assert_int_equal(draw("pareto", "data.csv", "f.svg"), ERR_IO);
-    assert_string_equal(contents("f.svg"), "earlier figure");
-}
-
-static void without_gnuplot_the_data_of_every_kind_still_stand(void **state)
-{
-    const char *path = text_copy(a, getenv("PATH"));
     for (size_t i = 0; i < countof(samples); i++) {
         write_file("data.csv", data_of(i, "a"));
         setenv("PATH", "/nonexistent", 1);
@@ -324,23 +320,46 @@ static void without_gnuplot_the_data_of_every_kind_still_stand(void **state)
         assert_int_equal(status, ERR_IO);
         assert_string_equal(err.text, "gnuplot: not found");
         check(strstr(err.hint, "gnuplot-nox"));
-        check(contents("f.plot.csv") && !contents("f.svg"));
-        unlink("f.plot.csv");
+        assert_string_equal(contents("f.svg"), "earlier");
     }
+}
+
+/* Makes the program ask gnuplot for a terminal that does not exist, as if gnuplot were installed without
+ * pdfcairo. */
+static void a_gnuplot_without_the_terminal_says_so(void **state)
+{
+    if (no_gnuplot())
+        return;
+    const char *path = text_copy(a, getenv("PATH"));
+    write_file(
+        "gnuplot",
+        text_format(a, "#!/bin/sh\nPATH='%s'\nsed s/pdfcairo/pdfnowhere/ | gnuplot \"$@\"\n",
+                    path));
+    check(chmod("gnuplot", 0700) == 0);
+    setenv("PATH", text_format(a, "%s:%s", folder, path), 1);
+    write_file("data.csv", data_of(0, "a"));
+    const Status svg = draw("pareto", "data.csv", "f.svg"), pdf = draw("pareto", "data.csv", "f.pdf");
+    setenv("PATH", path, 1);
+    assert_int_equal(svg, OK);
+    assert_int_equal(pdf, ERR_IO);
+    check(strstr(err.text, "gnuplot: it has no terminal pdfnowhere") && strstr(err.text, "gnuplot-nox"));
+    check(!contents("f.pdf"));
 }
 
 static const struct CMUnitTest tests[] = {
     IN_FOLDER(every_kind_is_tested_here),
-    IN_FOLDER(every_kind_draws_with_every_ending_and_its_own_data_again_and_runs_no_name),
+    IN_FOLDER(every_kind_draws_with_every_ending_and_says_what),
+    IN_FOLDER(the_drawn_points_are_written_on_demand),
     IN_FOLDER(names_are_text_in_every_kind),
-    IN_FOLDER(json_and_csv_give_the_same_figure_data),
+    IN_FOLDER(names_run_nothing_in_any_kind_or_ending),
+    IN_FOLDER(json_and_csv_give_the_same_figure),
     IN_FOLDER(what_is_no_result_is_refused),
     IN_FOLDER(a_missing_column_is_named_with_the_command_that_writes_it),
     IN_FOLDER(columns_without_rows_are_refused),
     IN_FOLDER(several_files_are_one),
-    IN_FOLDER(without_gnuplot_the_data_of_every_kind_still_stand),
+    IN_FOLDER(an_unknown_kind_or_ending_or_axis_is_refused),
+    IN_FOLDER(without_gnuplot_an_earlier_figure_stays),
     IN_FOLDER(a_figure_that_is_stopped_anywhere_is_not_written),
-    IN_FOLDER(an_earlier_figure_keeps_its_data_where_a_new_one_fails),
-    IN_FOLDER(neither_the_figure_nor_its_data_change_where_one_cannot_be_written),
+    IN_FOLDER(a_gnuplot_without_the_terminal_says_so),
 };
 CHECK_MAIN(tests)

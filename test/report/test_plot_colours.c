@@ -6,7 +6,7 @@
  * of two greys, a difference of 8 in lightness. */
 #include "compress/spec.h"
 #include "rig/check.h"
-#include "report/plot_look.h"
+#include "report/plot_figure.h"
 
 #include <math.h>
 

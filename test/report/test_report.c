@@ -2,7 +2,7 @@
  * absent. */
 #include "rig/check.h"
 #include "base/csv.h"
-#include "report/report_number.h"
+#include "report/report_table.h"
 #include "report/report.h"
 #include "base/rng.h"
 

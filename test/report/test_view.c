@@ -56,7 +56,7 @@ static void a_merge_has_the_means_of_its_cells(void **state)
     record.tally.merge = 3e-3, record.tally.each = 5e-3;
     record.tally.merge_spread = 4e-6, record.tally.each_spread = 9e-6;
     record.tally.bytes = 600, record.tally.merged = 200;
-    merge_fill(&r, &record, 8, 7, false);
+    merge_fill(&r, &record, 8, "allgather", 7, false);
     for (size_t i = 0; i < countof(rows); i++)
         check_rel(results_number(&r, 0, 0, rows[i].field), rows[i].value, 1e-12);
     arena_close(a);

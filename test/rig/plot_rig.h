@@ -4,7 +4,7 @@
 #define ATOMO_PLOT_RIG_H
 
 #include "rig/check.h"
-#include "report/plot.h"
+#include "report/plot_figure.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -63,27 +63,27 @@ static inline char *contents(const char *path)
     return data;
 }
 
+static PlotSaid said;
+
 static inline Status draw(const char *kind, const char *data, const char *figure)
 {
     const PlotJob job = {.kind = kind, .data = {&data, 1}, .figure = figure};
-    return plot_draw(&job, a, &err);
+    return plot_draw(&job, &said, a, &err);
 }
 
-/* Draws a figure from CSV data, `width` wide (as --width takes it, or NULL), and returns the content of the figure's file
- * as text. */
-static inline const char *drawn_wide(const char *kind, const char *text, const char *figure,
-                                     const char *width)
+/* Draws a figure from CSV data with these options, and returns the content of the figure's file as text. */
+static inline const char *drawn_with(const char *kind, const char *text, const char *figure, PlotOptions look)
 {
     static const char *const files[] = {"data.csv"};
-    const PlotJob job = {.kind = kind, .data = {(const char **)files, 1}, .figure = figure, .width = width};
+    const PlotJob job = {.kind = kind, .data = {(const char **)files, 1}, .figure = figure, .look = look};
     write_file("data.csv", text);
-    check_ok(plot_draw(&job, a, &err), &err);
+    check_ok(plot_draw(&job, &said, a, &err), &err);
     return contents(figure);
 }
 
 static inline const char *drawn(const char *kind, const char *text, const char *figure)
 {
-    return drawn_wide(kind, text, figure, NULL);
+    return drawn_with(kind, text, figure, (PlotOptions){0});
 }
 
 static inline void check_has(const char *figure, const char *want)
@@ -93,22 +93,6 @@ static inline void check_has(const char *figure, const char *want)
     check(strstr(figure, want));
 }
 
-/* Returns the length of the longest error bar (a line with a stroke at either end) in an SVG figure. Returns 0
- * if there is none. */
-static inline double longest_bar(const char *svg)
-{
-    double longest = 0;
-    for (const char *path = svg; (path = strstr(path, " d='M")); path++) {
-        double x[6], y[6];
-        const int read = sscanf(path, " d='M%lf,%lf L%lf,%lf M%lf,%lf L%lf,%lf M%lf,%lf L%lf,%lf", x, y,
-                                x + 1, y + 1, x + 2, y + 2, x + 3, y + 3, x + 4, y + 4, x + 5, y + 5);
-        const bool strokes = read == 12 && hypot(x[2] + x[3] - 2 * x[0], y[2] + y[3] - 2 * y[0]) < 0.1 &&
-                             hypot(x[4] + x[5] - 2 * x[1], y[4] + y[5] - 2 * y[1]) < 0.1;
-        longest = strokes ? fmax(longest, hypot(x[1] - x[0], y[1] - y[0])) : longest;
-    }
-    return longest;
-}
-
 static inline Csv table_of(const char *text)
 {
     Csv csv;
@@ -116,41 +100,50 @@ static inline Csv table_of(const char *text)
     return csv;
 }
 
-/* Returns picked rows as CSV text. */
-static inline char *rows_text(const PlotKind *kind, const Value *rows, size_t count)
+static inline Status try_figure(const PlotKind *kind, const Csv *data, PlotOptions look, PlotFigure *f, char **script)
 {
-    Column columns[16] = {0};
-    const size_t all = plot_columns(kind);
-    for (size_t k = 0; k < all; k++)
-        columns[k].name = kind->columns[k].name;
-    const ReportSpec spec = {.columns = columns, .column_count = all, .format = FORMAT_CSV};
-    return report_text(&spec, rows, count, a);
+    look.x = look.x ? look.x : kind->against ? kind->against[0] : "";
+    look.y = look.y ? look.y : kind->up ? kind->up[0] : "";
+    PlotOptions *kept = NEW(a, PlotOptions, 1);
+    *kept = look;
+    return plot_script(kind, data, kept, ".svg", f, script, a, &err);
 }
 
-/* Returns, as text, the rows of CSV data that a figure of this kind shows. */
-static inline char *picked(const PlotKind *kind, const char *text)
+/* Returns the figure of CSV data, without drawing it. */
+static inline PlotFigure figure_of(const PlotKind *kind, const char *text, PlotOptions look)
 {
     const Csv csv = table_of(text);
-    Value *rows;
-    size_t count;
-    check_ok(plot_rows(kind, &csv, &rows, &count, a, &err), &err);
-    return rows_text(kind, rows, count);
+    PlotFigure f;
+    char *script;
+    check_ok(try_figure(kind, &csv, look, &f, &script), &err);
+    return f;
 }
 
-static inline size_t rows_of(const PlotKind *kind, const char *text, Value **rows)
+static inline const PlotLine *line_of(const PlotFigure *f, const char *name)
 {
-    const Csv csv = table_of(text);
-    size_t count;
-    check_ok(plot_rows(kind, &csv, rows, &count, a, &err), &err);
-    return count;
+    for (size_t i = 0; i < f->count; i++)
+        if (f->line[i].name && !f->line[i].same && !strcmp(f->line[i].name, name))
+            return &f->line[i];
+    print_error("no line %s\n", name);
+    check(false);
+    return NULL;
+}
+
+/* Returns a line's points as "x:y x:y". */
+static inline const char *points_of(const PlotLine *l)
+{
+    TextBuf out = {.arena = a};
+    for (size_t i = 0; i < l->count; i++)
+        text_addf(&out, "%s%.4g:%.4g", i ? " " : "", l->point[i].x, l->point[i].y);
+    return text_done(&out);
 }
 
 static inline void check_refused(const PlotKind *kind, const char *text, const char *why)
 {
     const Csv csv = table_of(text);
-    Value *rows;
-    size_t count;
-    assert_int_equal(plot_rows(kind, &csv, &rows, &count, a, &err), ERR_CORRUPT);
+    PlotFigure f;
+    char *script;
+    assert_int_equal(try_figure(kind, &csv, (PlotOptions){0}, &f, &script), ERR_CORRUPT);
     if (!strstr(err.text, why))
         print_error("%s\nwant %s\n", err.text, why);
     check(strstr(err.text, why));

@@ -50,7 +50,7 @@ static void find_head(void *data, size_t bucket)
 static void quantise(const void *data, size_t from, size_t n, void *code)
 {
     const Buckets *b = data;
-    const RngKey key = rng_key(&b->c->rng, USE_COIN, from / BLOCK);
+    const RngKey key = rounding_key(b->c, b->correlated, from / BLOCK);
     const size_t to = from + n, width = b->wide ? 4 : 1;
     size_t bucket = from / b->bucket, start = bucket * b->bucket;
     for (size_t i = from, end; i < to; i = end, bucket++, start += b->bucket) {

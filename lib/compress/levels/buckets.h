@@ -62,6 +62,7 @@ typedef struct Buckets {
     size_t head_size; /* bytes of a bucket's head */
     uint32_t s;       /* the highest level */
     bool wide;        /* true: codes are 32-bit words */
+    bool correlated;  /* true: rounding is correlated between workers (rounding_key) */
     const float *x;
     float *decoded;
     uint8_t *head;       /* encode: where the heads (buckets x head_size bytes) are written in the payload */

@@ -12,24 +12,29 @@ typedef struct {
     int rounding;
 } Minmax;
 
-enum { NEAREST, STOCHASTIC };
-static const char *const roundings[] = {"nearest", "stochastic", NULL};
+enum { NEAREST, STOCHASTIC, CORRELATED };
+static const char *const roundings[] = {"nearest", "stochastic", "correlated", NULL};
 
 static const Param schema[] = {
     PARAM(Minmax, bits, "4", 1, 16, "bits of a level: 2^bits levels, both ends included", .rate = true),
     PARAM(Minmax, bucket, "512", 0, 1 << 24, "elements that share a range, 0: the whole tensor"),
-    PARAM_OF(Minmax, rounding, "nearest", roundings, "to the nearest level, or so that the mean is kept"),
+    PARAM_OF(Minmax, rounding, "nearest", roundings, "to the nearest level, or so that the mean is kept; correlated: and the workers' errors cancel"),
     {0},
 };
 
 static bool is_random(const Codec *codec)
 {
-    return ((const Minmax *)codec->params)->rounding == STOCHASTIC;
+    return ((const Minmax *)codec->params)->rounding != NEAREST;
+}
+
+static bool is_correlated(const Codec *codec)
+{
+    return ((const Minmax *)codec->params)->rounding == CORRELATED;
 }
 
 static unsigned traits(const Codec *codec)
 {
-    return is_random(codec) ? UNBIASED | RANDOM : 0u;
+    return (is_random(codec) ? UNBIASED | RANDOM : 0u) | (is_correlated(codec) ? PART_SHARED : 0u);
 }
 
 /* ---- the head (range) and the levels of one bucket ---- */
@@ -114,6 +119,7 @@ static void open(Buckets *b, const Call *c)
 {
     const Minmax *p = c->self->params;
     buckets_open(b, c, p->bucket, (UINT32_C(1) << p->bits) - 1, true, CODE_FIXED);
+    b->correlated = is_correlated(c->self);
 }
 
 static const BucketLaw law = {

@@ -32,7 +32,7 @@ static Status refuse_norm(const Buckets *b, size_t bucket, const uint8_t *head)
 
 typedef struct {
     int64_t bits, levels, bucket;
-    int norm, code;
+    int norm, code, rounding;
 } Qsgd;
 
 enum { NORM_L2, NORM_LINF };
@@ -45,6 +45,7 @@ static const Param qsgd_schema[] = {
     PARAM_OF(Qsgd, norm, "l2", norms, "what a bucket is scaled by"),
     PARAM_OF(Qsgd, code, "elias", code_names,
              "how levels travel; elias takes the shorter of sparse and dense"),
+    PARAM_OF(Qsgd, rounding, "independent", rounding_names, WORKERS_ROUNDING_HELP),
     {0},
 };
 
@@ -100,6 +101,7 @@ static void qsgd_open(Buckets *b, const Call *c)
     const Qsgd *p = c->self->params;
     const uint32_t s = p->levels != PARAM_NONE ? (uint32_t)p->levels : (UINT32_C(1) << p->bits) - 1;
     buckets_open(b, c, p->bucket, s, false, (CodeKind)p->code);
+    b->correlated = p->rounding == ROUNDING_CORRELATED;
 }
 
 static const BucketLaw qsgd_law = {
@@ -117,7 +119,8 @@ static const BucketLaw qsgd_law = {
 
 static unsigned qsgd_traits(const Codec *codec)
 {
-    return ((const Qsgd *)codec->params)->code == CODE_FIXED ? FIXED_SIZE : 0u;
+    const Qsgd *p = codec->params;
+    return (p->code == CODE_FIXED ? FIXED_SIZE : 0u) | (p->rounding == ROUNDING_CORRELATED ? PART_SHARED : 0u);
 }
 
 const Compressor compressor_qsgd = {

@@ -3,7 +3,6 @@
 #include "compress/levels/sums.h"
 #include "compress/lowrank/addends.h"
 #include "math/blockwise.h"
-#include "math/finite.h"
 #include "compress/levels/codes.h"
 #include "math/vec/kernels.h"
 #include "compress/rotated/blocks.h"
@@ -215,7 +214,13 @@ Status sums_merge(const Sums *s, const Bytes *in, size_t count, Buf *out)
 typedef struct {
     int64_t bits;
     bool share;
+    int rounding;
 } SumsParams;
+
+static bool sums_correlated(const Codec *codec)
+{
+    return ((const SumsParams *)codec->params)->rounding == ROUNDING_CORRELATED;
+}
 
 typedef struct {
     Sums (*open)(const Call *c);
@@ -229,7 +234,8 @@ static Sums open_sums(const Call *c)
 
 static unsigned sums_traits(const Codec *codec)
 {
-    return ((const SumsParams *)codec->params)->share ? LINEAR | MERGEABLE : 0u;
+    return (((const SumsParams *)codec->params)->share ? LINEAR | MERGEABLE : 0u) |
+           (sums_correlated(codec) ? PART_SHARED : 0u);
 }
 
 static int sums_rounds(const Codec *codec)
@@ -279,6 +285,7 @@ static const Param intsgd_schema[] = {
     PARAM(SumsParams, bits, "8", 2, 16, "bits of a number: from -s to s, s = 2^(bits - 1) - 1", .rate = true),
     PARAM_SWITCH(SumsParams, share, "on",
                  "one scale for all workers, sent in a round of its own; off: cannot merge"),
+    PARAM_OF(SumsParams, rounding, "independent", rounding_names, WORKERS_ROUNDING_HELP),
     {0},
 };
 
@@ -349,7 +356,7 @@ static void quantise(const void *data, size_t from, size_t n, void *code)
 {
     const IntsgdJob *job = data;
     const float *x = job->x + from;
-    const RngKey key = rng_key(&job->c->rng, USE_COIN, from / BLOCK);
+    const RngKey key = rounding_key(job->c, sums_correlated(job->c->self), from / BLOCK);
     const bool wide = codes_wide(&job->codes);
     if (job->scale == 0)
         memset(code, 0, wide ? 4 * n : n);
@@ -516,6 +523,7 @@ static const Param thc_schema[] = {
     PARAM(SumsParams, bits, "4", 1, BITS_MOST, "bits of a coordinate: 2^bits levels", .rate = true),
     PARAM_SWITCH(SumsParams, share, "on",
                  "norms for all workers, sent in a round of their own; off: cannot merge"),
+    PARAM_OF(SumsParams, rounding, "independent", rounding_names, WORKERS_ROUNDING_HELP),
     {0},
 };
 
@@ -591,7 +599,7 @@ static BlockResult encode_levels(const RotatedBlocks *s, const RotatedBlock *b, 
     uint8_t code[BLOCK_MOST];
     const float end = end_of(job, b, &lift);
     rotation_turn(&b->rotation, x, b->n, lift, z);
-    blocks_round(s, b, -end, end, job->steps, z, code);
+    blocks_round(s, b, -end, end, job->steps, sums_correlated(s->c->self), z, code);
     planes_put8(code, b->n, job->bits, out);
     return load_f32(job->norm + 4 * b->index) > 0x1p100f ? BLOCK_LARGE : BLOCK_FINE;
 }

@@ -19,6 +19,7 @@ typedef struct {
     double clip;
     int code;
     bool share;
+    int rounding;
 } Terngrad;
 
 enum { TRIT, TWO_BIT, RANS, ELIAS };
@@ -29,6 +30,7 @@ static const Param schema[] = {
           "scale by this many standard deviations at most, 0: by the largest magnitude"),
     PARAM_OF(Terngrad, code, "trit", code_names, "how signs and zeros travel"),
     PARAM_SWITCH(Terngrad, share, "off", "one scale for all workers, sent in a round of its own"),
+    PARAM_OF(Terngrad, rounding, "independent", rounding_names, WORKERS_ROUNDING_HELP),
     {0},
 };
 
@@ -40,7 +42,8 @@ static const Terngrad *params_of(const Codec *codec)
 static unsigned traits(const Codec *codec)
 {
     const bool fixed = params_of(codec)->code == TRIT || params_of(codec)->code == TWO_BIT;
-    return (params_of(codec)->clip == 0 ? UNBIASED : 0u) | (fixed ? FIXED_SIZE : 0u);
+    return (params_of(codec)->clip == 0 ? UNBIASED : 0u) | (fixed ? FIXED_SIZE : 0u) |
+           (params_of(codec)->rounding == ROUNDING_CORRELATED ? PART_SHARED : 0u);
 }
 
 static int rounds(const Codec *codec)
@@ -65,7 +68,7 @@ static void quantise(const void *data, size_t from, size_t n, void *codes)
     uint8_t *code = codes;
     for (size_t i = from, to = from + n, end; i < to; i = end) {
         const size_t left = BLOCK - i % BLOCK;
-        const RngKey key = rng_key(&job->c->rng, USE_COIN, i / BLOCK);
+        const RngKey key = rounding_key(job->c, params_of(job->c->self)->rounding == ROUNDING_CORRELATED, i / BLOCK);
         end = left < to - i ? i + left : to;
         if (job->scale > 0)
             kernels()->toss8(job->x + i, end - i, coin_make(job->scale), key, (uint32_t)(i % BLOCK),

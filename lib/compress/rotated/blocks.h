@@ -69,9 +69,9 @@ static inline float blocks_lift(double norm)
  * float32's range. */
 bool blocks_drop(float *y, size_t n, float lift);
 
-/* Rounds z (n) stochastically to levels 0 .. steps, evenly spaced from `low` to `high`, and writes the levels
- * to code (n). A z below `low` gets level 0, a z above `high` gets level `steps`. Overwrites z. */
+/* Rounds z (n) stochastically, `correlated` or not (rounding_key), to levels 0 .. steps, evenly spaced from `low` to `high`, and
+ * writes the levels to code (n). A z below `low` gets level 0, a z above `high` gets level `steps`. Overwrites z. */
 void blocks_round(const RotatedBlocks *s, const RotatedBlock *b, float low, float high, uint32_t steps,
-                  float *z, uint8_t *code);
+                  bool correlated, float *z, uint8_t *code);
 
 #endif

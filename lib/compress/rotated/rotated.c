@@ -237,9 +237,9 @@ static bool blocks_zero(const uint8_t *byte, size_t size)
 }
 
 void blocks_round(const RotatedBlocks *s, const RotatedBlock *b, float low, float high, uint32_t steps,
-                  float *z, uint8_t *code)
+                  bool correlated, float *z, uint8_t *code)
 {
-    const RngKey key = rng_key(&s->c->rng, USE_COIN, b->piece);
+    const RngKey key = rounding_key(s->c, correlated, b->piece);
     for (size_t i = 0; i < b->n; i++)
         z[i] = z[i] > low ? z[i] - low : 0;
     if (high > low)
@@ -258,10 +258,12 @@ void blocks_round(const RotatedBlocks *s, const RotatedBlock *b, float low, floa
 
 typedef struct {
     int64_t bits;
+    int rounding;
 } Rotated;
 
 static const Param schema[] = {
     PARAM(Rotated, bits, "4", 1, 8, "bits of a coordinate: 2^bits levels", .rate = true),
+    PARAM_OF(Rotated, rounding, "independent", rounding_names, WORKERS_ROUNDING_HELP),
     {0},
 };
 
@@ -269,6 +271,16 @@ static int width_of(const void *data)
 {
     const Rotated *r = data;
     return (int)r->bits;
+}
+
+static bool rotated_correlated(const void *data)
+{
+    return ((const Rotated *)data)->rounding == ROUNDING_CORRELATED;
+}
+
+static unsigned rotated_traits(const Codec *codec)
+{
+    return rotated_correlated(codec->params) ? PART_SHARED : 0u;
 }
 
 static uint32_t steps_of(const void *data)
@@ -306,7 +318,7 @@ static BlockResult rotated_encode_block(const RotatedBlocks *s, const RotatedBlo
     rotate(&t, b, x);
     if (!isfinite(t.low) || !isfinite(t.high))
         return BLOCK_BEYOND;
-    blocks_round(s, b, t.low * t.lift, t.high * t.lift, steps_of(s->data), t.z, code);
+    blocks_round(s, b, t.low * t.lift, t.high * t.lift, steps_of(s->data), rotated_correlated(s->data), t.z, code);
     store_f32(out, t.low);
     store_f32(out + 4, t.high);
     planes_put8(code, b->n, width_of(s->data), out + 8);
@@ -403,6 +415,7 @@ const Compressor compressor_rotated = {
     .params = schema,
     .params_size = sizeof(Rotated),
     .promises = UNBIASED | RANDOM | EXACT_BYTES | GIVEN_DRAWS | FIXED_SIZE,
+    .traits = rotated_traits,
     .family = &rotated_family,
     ROTATED_HOOKS,
     .variance = blocks_variance,

@@ -3,20 +3,24 @@
  *     t = x + decay e        the inner codec encodes t        e = t - decoded
  *
  * Seide et al. 2014 introduced error feedback for one-bit codes; Stich et al. 2018 and Karimireddy et al. 2019
- * prove convergence for contractive codecs. The payload is the inner codec's, unchanged. State: e (n floats),
+ * prove convergence for contractive codecs. With lowpass = b below 1 the residual is smoothed (ScaleCom, Chen et al. 2020):
+ *
+ *     e = (1 - b) e + b (t - decoded)
+ *
+ * The payload is the inner codec's, unchanged. State: e (n floats),
  * then the inner codec's state. */
 #include "compress/wrapper.h"
 #include "math/blockwise.h"
-#include "math/finite.h"
 
 #include <math.h>
 
 typedef struct {
-    double decay;
+    double decay, lowpass;
 } Ef;
 
 static const Param schema[] = {
     PARAM(Ef, decay, "1", 0, 1, "share of the residual that is carried over"),
+    PARAM(Ef, lowpass, "1", 0, 1, "weight of a step's error in the residual, the rest is the old residual", .above = true),
     {0},
 };
 
@@ -107,6 +111,12 @@ static Numbers numbers(const Call *c)
     return codec_numbers(&inner);
 }
 
+static void smooth(const Call *c, float *e, const float *t, const float *decoded, double weight)
+{
+    for (size_t i = 0; i < c->shape->n; i++)
+        e[i] = (float)((1 - weight) * (double)e[i] + weight * ((double)t[i] - (double)decoded[i]));
+}
+
 static Status settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state)
 {
     const Call inner = call_inner(c);
@@ -115,14 +125,19 @@ static Status settle(const Call *c, const float *x, const Bytes *sent, const flo
     if (!x)
         return codec_settle(&inner, NULL, sent, agreed, behind);
     const float *t;
-    /* the estimate may overwrite the old residual in `state`: with_residual first adds the residual to t */
-    float *decoded = state;
+    const double weight = ((const Ef *)c->self->params)->lowpass;
+    /* without lowpass the estimate may overwrite the old residual in `state`: with_residual first adds the residual to t */
+    float *decoded = weight < 1 ? NEW(c->scratch, float, c->shape->n) : state;
+    TRY(arena_check(decoded, c->scratch, c->err));
     TRY(with_residual(c, x, &t));
     Call last = inner;
     last.round = codec_rounds(inner.self) - 1;
     TRY(codec_decode(&last, sent[last.round], decoded));
     TRY(codec_settle(&inner, t, sent, agreed, behind));
-    blockwise_add(t, decoded, -1, c->shape->n, c->threads, state); /* e = t - decoded */
+    if (weight < 1)
+        smooth(c, state, t, decoded, weight);
+    else
+        blockwise_add(t, decoded, -1, c->shape->n, c->threads, state); /* e = t - decoded */
     return OK;
 }
 
@@ -149,7 +164,8 @@ const Compressor compressor_ef = {
                 "every step.",
     .example = "atomo-bench synth -o g.h5 --steps 4\n"
                "atomo-bench compare g.h5 -c topk:ratio=0.05 -c ef+topk:ratio=0.05",
-    .formula = "t = g + decay e is encoded by the inner codec; then e = t - decode(sent).\n"
+    .formula = "t = g + decay e is encoded by the inner codec; then e = t - decode(sent), or with\n"
+               "lowpass = b below 1, as ScaleCom, e = (1 - b) e + b (t - decode(sent)).\n"
                "The state e starts at zero, one per worker and tensor.",
     .paper = "Seide et al., Interspeech 2014; Karimireddy et al., ICML 2019",
     .params = schema,

@@ -35,30 +35,33 @@ void ISA_NAME(range)(const float *x, size_t n, float *low, float *high)
 
 /* ---- converting floats to levels ---- */
 
-INLINE VecU grade_lanes(const float *x, float low, Quantiser q, const RngKey *key, uint32_t i)
+INLINE VecU grade_lanes(const float *x, float low, Quantiser q, const RngKey *key, uint32_t i, bool correlated)
 {
     const VecF t = min_f((load_f(x) - low) * q.lift * q.slope, set_f(q.top));
     const VecU more =
-        key ? ~mix_lanes(counter_lanes(*key, i), key->b) >> (32 - q.fraction) : set_u(1u << (q.fraction - 1));
+        key ? ~round_lanes(*key, i, set_u(0), correlated) >> (32 - q.fraction) : set_u(1u << (q.fraction - 1));
     return ((VecU)whole(t) + more) >> q.fraction;
 }
 
 /* Defines a function that converts n floats to levels. */
 #define TO_GRADES(NAME, TYPE, STORE)                                                                         \
     INLINE void NAME##_all(const float *x, size_t n, float low, Quantiser q, const RngKey *key,              \
-                           uint32_t first, TYPE *code)                                                       \
+                           uint32_t first, bool correlated, TYPE *code)                                      \
     {                                                                                                        \
         IN_PIECES(LANES, float, x, TYPE, code, n,                                                            \
-                  STORE(to, grade_lanes(from, low, q, key, first + (uint32_t)i)));                           \
+                  STORE(to, grade_lanes(from, low, q, key, first + (uint32_t)i, correlated)));               \
     }                                                                                                        \
     void ISA_NAME(NAME)(const float *x, size_t n, float low, Quantiser q, const RngKey *key, uint32_t first, \
                         TYPE *code)                                                                          \
     {                                                                                                        \
         if (key) {                                                                                           \
             const RngKey own = *key;                                                                         \
-            NAME##_all(x, n, low, q, &own, first, code);                                                     \
+            if (own.workers)                                                                                 \
+                NAME##_all(x, n, low, q, &own, first, true, code);                                           \
+            else                                                                                             \
+                NAME##_all(x, n, low, q, &own, first, false, code);                                          \
         } else {                                                                                             \
-            NAME##_all(x, n, low, q, NULL, first, code);                                                     \
+            NAME##_all(x, n, low, q, NULL, first, false, code);                                              \
         }                                                                                                    \
     }
 

@@ -42,7 +42,7 @@ static inline uint32_t quantise_code(const Quantiser *q, float x, const RngKey *
 {
     const float t = fabsf(x) * q->lift * q->slope;
     const int32_t whole = (int32_t)(t < q->top ? t : q->top);
-    const uint32_t level = ((uint32_t)whole + (~rng_word(key, i) >> (32 - q->fraction))) >> q->fraction;
+    const uint32_t level = ((uint32_t)whole + (~rng_round(key, i, signbit(x)) >> (32 - q->fraction))) >> q->fraction;
     return level | (uint32_t)(level && signbit(x)) << q->bits;
 }
 
