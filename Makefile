@@ -286,7 +286,8 @@ zshdir  ?= $(datadir)/zsh/site-functions
 
 libdir  ?= $(prefix)/lib
 incdir  ?= $(prefix)/include
-pydir   ?= $(libdir)/python3/dist-packages
+# A folder below PREFIX/lib where this Python looks; else one that PYTHONPATH must name.
+pydir   ?= $(or $(shell $(PYTHON) -c 'import site; print(*[p for p in [*site.getsitepackages(), site.getusersitepackages()] if p.startswith("$(prefix)/lib")][:1])' 2>/dev/null),$(libdir)/python3/dist-packages)
 COMPLETION := bash-completion/completions/atomo-bench bash-completion/completions/atomo-train \
               fish/vendor_completions.d/atomo-bench.fish fish/vendor_completions.d/atomo-train.fish
 
@@ -306,7 +307,7 @@ install: all man
 	install -m 644 lib/atomo.h $(DESTDIR)$(incdir)
 	sed 's|@prefix@|$(prefix)|; s|@libdir@|$(libdir)|; s|@includedir@|$(incdir)|; s|@version@|$(VERSION)|; s|@private@|$(LIBS)|' \
 	    lib/library/atomo.pc.in >$(DESTDIR)$(libdir)/pkgconfig/atomo.pc
-	install -m 644 lib/python/atomo/*.py $(DESTDIR)$(pydir)/atomo
+	install -m 644 lib/python/atomo/*.py lib/python/atomo/py.typed $(DESTDIR)$(pydir)/atomo
 	install $(PROGRAMS) $(DESTDIR)$(bindir)
 	install -m 644 datasets/lenet-mnist.h5 datasets/gpt-nano-babble.h5 datasets/dump_torch.py $(DESTDIR)$(datadir)/atomo/datasets
 

@@ -27,10 +27,10 @@ typedef struct {
 /* ==== options and candidates ==== */
 
 /* Candidates without -c: of each way to compress, the codecs that are most often fastest on the links of docs/cost.md.
- * Biased codecs stand under error feedback, without which training need not converge. */
-static const char *const shortlist[] = {"qsgd",        "terngrad", "natural",      "eden", "intsgd",
-                                        "ef+thc",      "randk",    "entry",        "svd",  "ef+topk",
-                                        "ef+powersgd", "ef+stc",   "ef+scaledsign"};
+ * Biased codecs stand under error feedback, without which training need not converge; bf16 loses too little to need it. */
+static const char *const shortlist[] = {"qsgd",        "terngrad", "natural",       "eden", "intsgd",
+                                        "ef+thc",      "randk",    "entry",         "svd",  "ef+topk",
+                                        "ef+powersgd", "ef+stc",   "ef+scaledsign", "bf16:code=rans"};
 static const char *const baselines[] = {"none", "bf16"};
 
 enum {
@@ -148,7 +148,7 @@ static Status take(Candidate *out, const AdviseJob *advise, size_t k, const Cost
                        .feedback = traits & UNBIASED || e->relative < 1e-3 ? FEEDBACK_NONE
                                    : keeps_residual(codec)                 ? FEEDBACK_INSIDE
                                                                            : FEEDBACK_WANTED,
-                       .traffic = iteration_traffic(&it),
+                       .topology = it.topology,
                        .repeats = (double)j->repeats,
                        .error = error_of_mean(c, k, (double)c->workers.number[0]),
                        .error_se = e->relative_se,
@@ -226,7 +226,7 @@ static void replace(AdviseJob *advise, const Candidate *by)
 static Status measure_chosen(AdviseJob *advise, const CodecSet *chosen)
 {
     CompareJob *j = &advise->cost.job;
-    TRY(compare_job_codecs(j, chosen->codec, chosen->count, 0));
+    TRY(compare_job_codecs(j, chosen->codec, chosen->count));
     TRY(cost_measure(&advise->cost));
     Candidate *measured = NEW_ZERO(j->a, Candidate, chosen->count);
     TRY(arena_check(measured, j->a, j->err));
@@ -244,7 +244,7 @@ static Status screen(AdviseJob *advise, const CodecSet *set)
     TRY(arena_check(advise->list, j->a, j->err));
     advise->cost.measured.count = 0;
     j->repeats = SCREEN_REPEATS;
-    TRY(compare_job_codecs(j, set->codec, set->count, 0));
+    TRY(compare_job_codecs(j, set->codec, set->count));
     TRY(cost_measure_alone(&advise->cost));
     TRY(take_all(advise, advise->list, true));
     advise->candidates = set->count;
@@ -353,7 +353,7 @@ static void put_candidate(Value *row, const AdviseJob *advise, const Candidate *
     put(row, "why", value_text(c->why));
     put(row, "workers", value_int((int64_t)cost->workers.number[0]));
     put(row, "link", value_text(cost->link[0].name));
-    put(row, "topology", value_text(topology_names[c->traffic.topology]));
+    put(row, "topology", value_text(topology_names[c->topology]));
     put(row, "unbiased", value_bool(c->unbiased));
     put(row, "screened", value_bool(c->screened));
     put(row, "repeats", value_int((int64_t)c->repeats));

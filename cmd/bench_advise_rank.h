@@ -33,7 +33,7 @@ typedef struct {
     const char *travels; /* how the payloads travel (codec_travels) */
     bool screened;       /* true: `time` is a lower bound, without merging */
     Feedback feedback;
-    Traffic traffic; /* of all layers together */
+    Topology topology;
     double repeats;  /* measurements behind each mean: Student's t has one degree of freedom less */
     IterationTime time, time_se; /* seconds */
     double bytes, bytes_se;      /* bytes that a worker sends in a step */

@@ -37,7 +37,7 @@ static Status convert(const Options *o, Dump *d, const char *path)
     printf("%s: %zu tensor%s, %llu bytes of float32\n", path, sum.tensors, text_s(sum.tensors),
            (unsigned long long)sum.bytes);
     if (!o->common.quiet)
-        notes_dump(d, &progress);
+        notes_dump(d, NULL, &progress);
     if (sum.nonfinite && !o->common.quiet)
         fprintf(stderr, "note: %s: %zu tensor%s of float32 with NaN or Inf, the first is %.200s\n", path,
                 sum.nonfinite, text_s(sum.nonfinite), sum.first);

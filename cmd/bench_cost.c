@@ -105,6 +105,8 @@ static void put_over_half(const Sheet *s, const Iteration *it, int topology, Val
         value_real(cost_errors(it, &half, same, c->compute_se / 1e3, b, s->moved).speedup);
 }
 
+static const char *const pays_names[] = {"below", "above", "always", "never"}; /* in the order of Pays */
+
 static void put_times(const Sheet *s, const Iteration *it, int asked, Value *row)
 {
     const CostJob *c = s->cost;
@@ -263,9 +265,9 @@ static Status cost_write(CompareJob *j, ReportSpec spec)
 /* `usual_set`: the codecs that `cost` measures if the user gives no -c. `yardsticks`: the codecs that `cost`
  * always measures. */
 static const char *const usual_set[] = {"sign", "qsgd", "terngrad", "svd", "powersgd", "ef+topk"};
-static const char *const yardsticks[] = {"none", "fp16"};
+static const char *const yardsticks[] = {"none", "fp16", "bf16:code=rans"};
 
-/* Opens the codecs none and fp16, and then those of the option -c, or a default set if -c is not given. */
+/* Opens the yardsticks, and then those of the option -c, or a default set if -c is not given. */
 static Status open_codecs(const CostJob *c, const Codec ***codec, size_t *count)
 {
     const CompareJob *j = &c->job;
@@ -281,7 +283,7 @@ static Status open_codecs(const CostJob *c, const Codec ***codec, size_t *count)
 
 static Status measure(CostJob *c, const Codec *const *codec, size_t count)
 {
-    TRY(compare_job_codecs(&c->job, codec, count, 0));
+    TRY(compare_job_codecs(&c->job, codec, count));
     return cost_measure(c);
 }
 
@@ -346,7 +348,7 @@ int bench_cost(int argc, char **argv)
             "  tree       2 ceil(log2 P) (alpha + S / beta)      payloads that add; S of the aggregate\n"
             "auto is the faster of ring and tree for codecs whose payloads add (list CODEC: mergeable), else allgather. "
             "The break-even keeps the topologies of its row. Codecs of several rounds pay the latencies in each round. "
-            "none and fp16 are always in the table. docs/cost.md has the model in full.\n"
+            "none, fp16 and bf16:code=rans are always in the table. docs/cost.md has the model in full.\n"
             "--sort takes the fields below, and FIELD:desc. With --overlap total_ms is less than the sum of its parts.\n"
             "Without -c: sign, qsgd, terngrad, svd, powersgd, ef+topk. plot iteration-time, runtime and break-even draw "
             "the results.\n",

@@ -197,18 +197,8 @@ static void take_means(const CostJob *c, CostMeasured *m, const Codec *codec)
     const double cells = (double)m->cells;
     m->plan = codec_plan_size(codec) ? fmax(m->plan, 0) / cells : 0;
     for (CostLayer *l = m->layer; l < m->layer + c->layers; l++)
-        *l = (CostLayer){.n = l->n / cells,
-                         .encode = l->encode / cells,
-                         .decode = l->decode / cells,
-                         .merge = l->merge / cells,
-                         .bytes = l->bytes / cells,
-                         .merged = l->merged / cells,
-                         .early = l->early / cells,
-                         .encode_se = sqrt(l->encode_se) / cells,
-                         .decode_se = sqrt(l->decode_se) / cells,
-                         .merge_se = sqrt(l->merge_se) / cells,
-                         .bytes_se = sqrt(l->bytes_se) / cells,
-                         .merged_se = sqrt(l->merged_se) / cells};
+        for (double *v = &l->n; v <= &l->merged_se; v++)
+            *v = (v < &l->encode_se ? *v : sqrt(*v)) / cells;
 }
 
 /* ---- measuring one worker alone ---- */
@@ -253,14 +243,7 @@ static Status measure_number(CostJob *c, size_t i, bool *skip)
     CompareJob *j = &c->job;
     c->now = c->together + i * j->codecs;
     c->now_workers = c->measured.number[i];
-    Comparison together = compare_job_merge(j, c->now_workers);
-    together.vectors = &j->team.list;
-    together.skip = skip;
-    together.record = take_together;
-    /* records that are kept are about one worker alone, so none of them is used here */
-    together.known = NULL;
-    together.progress = NULL;
-    TRY(compare_job_compare(j, &together));
+    TRY(compare_job_merge(j, c->now_workers, skip, take_together));
     for (size_t k = 0; k < j->codecs; k++)
         if (!skip[k])
             take_means(c, &c->now[k], j->codec[k]);

@@ -247,7 +247,7 @@ static Status run(void *options, const TextList *arguments)
     TRY(dump_open_as(&d, path, &o->hints, o->forever, o->err));
     const Status status = inspect(o, d, path);
     if (status == OK && !o->common.quiet)
-        notes_dump(d, &(Progress){0});
+        notes_dump(d, NULL, &(Progress){0});
     dump_close(d);
     return status;
 }

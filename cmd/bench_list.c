@@ -5,7 +5,7 @@
 #include "base/outfile.h"
 #include "compress/spec.h"
 #include "math/stats.h"
-#include "measure/metrics_errors.h"
+#include "measure/compare.h"
 #include "report/report.h"
 
 #include <errno.h>
@@ -125,80 +125,53 @@ typedef struct {
     double gain, gain_l1;
 } CodecSight;
 
-enum { LANES = 4 }; /* partial sums, as a single one would wait for each addition */
-
-/* What is needed to encode and decode a square matrix of normal random numbers repeatedly with one codec. */
-typedef struct {
-    Call call;
-    Shape shape;
-    float *x, *decoded; /* zeros behind their n elements, up to a multiple of LANES */
-    double norm, magnitude; /* |x|^2 and |x|_1 */
-    Buf payload;
-    Error err;
-} Draws;
-
-static Status draws_open(Draws *d, const Codec *codec, size_t side, Arena *a)
+static Status load_normal(void *data, const Vector *v, float *x, Error *err)
 {
-    const Rng data = rng_open(1, 0, 0, 0, rng_hash("list data"));
-    *d = (Draws){.call = {.self = codec, .workers = 1, .threads = 1}};
-    if (!shape_make(&d->shape, 2, (const size_t[]){side, side}))
-        return ERR_USAGE;
-    d->call.shape = &d->shape;
-    d->call.scratch = a;
-    d->call.err = &d->err;
-    d->x = NEW_ZERO(a, float, d->shape.n + LANES - 1);
-    d->decoded = NEW_ZERO(a, float, d->shape.n + LANES - 1);
-    d->payload.cap = codec_message_bound(&d->call);
-    d->payload.data = NEW(a, uint8_t, d->payload.cap);
-    if (!d->x || !d->decoded || !d->payload.data)
-        return arena_fail(a, &d->err);
-    for (size_t i = 0; i < d->shape.n; i++) {
-        d->x[i] = (float)rng_normal(&data, USE_DATA, i);
-        d->norm += (double)d->x[i] * (double)d->x[i];
-        d->magnitude += fabs((double)d->x[i]);
-    }
+    const Rng rng = rng_open(1, 0, 0, 0, rng_hash("list data"));
+    (void)data, (void)err;
+    rng_normals(&rng, USE_DATA, 0, v->shape.n, 1, x);
     return OK;
 }
 
-/* Encodes and decodes x once, and sets *gain to <y, x> / |x|^2 and *gain_l1 to <y, sign x> / |x|_1, where y is
- * the decoded vector. */
-static Status draw(Draws *d, uint64_t repeat, double *gain, double *gain_l1)
+static Status see(void *data, const Record *r, Error *err)
 {
-    Message message;
-    double dot[LANES] = {0}, along[LANES] = {0};
-    d->call.rng = rng_open(1, repeat, 0, 0, rng_hash("list"));
-    d->call.rng_shared = rng_open(1, repeat, RNG_EVERYONE, 0, rng_hash("list"));
-    d->payload.size = 0;
-    TRY(codec_send(&d->call, d->x, &d->payload, &message));
-    TRY(codec_receive(&d->call, &message, d->decoded));
-    for (size_t i = 0; i < d->shape.n; i += LANES)
-        for (size_t l = 0; l < LANES; l++) {
-            const double x = (double)d->x[i + l], y = (double)d->decoded[i + l];
-            dot[l] += y * x;
-            along[l] += x < 0 ? -y : y;
-        }
-    *gain = (dot[0] + dot[1] + dot[2] + dot[3]) / d->norm;
-    *gain_l1 = (along[0] + along[1] + along[2] + along[3]) / d->magnitude;
+    CodecSight *s = data;
+    const Tally *t = &r->tally;
+    Moments gain = {0}, along = {0};
+    (void)err;
+    for (size_t k = 0; k < t->decoded && r->vectors; k++) {
+        moments_add(&gain, t->error[k][E_DOT] / t->gradient[G_SQUARES]);
+        moments_add(&along, t->error[k][E_SIGNED] / t->gradient[G_MAGNITUDES]);
+    }
+    *s = r->vectors ? (CodecSight){moments_variance(&gain), moments_variance(&along)} : (CodecSight){NAN, NAN};
     return OK;
 }
 
 static CodecSight sight_of(const CodecDoc *doc, size_t side)
 {
-    Moments gains = {0}, along = {0};
-    double gain = 0, gain_l1 = 0;
-    Draws d;
-    if (doc->stateful || !(doc->promises & UNBIASED) || !(doc->promises & RANDOM))
-        return (CodecSight){NAN, NAN};
+    CodecSight s = {NAN, NAN};
+    Vector g = {.name = "list"};
+    Error err;
+    size_t failures;
+    if (doc->stateful || !(doc->promises & UNBIASED) || !(doc->promises & RANDOM) ||
+        !shape_make(&g.shape, 2, (const size_t[]){side, side}))
+        return s;
+    const VectorList list = {.item = &g, .count = 1, .largest = g.shape.n, .tensors = 1, .elements = g.shape.n};
+    const Comparison c = {.codec = &doc->codec,
+                          .codecs = 1,
+                          .vectors = &list,
+                          .repeats = DOC_DRAWS,
+                          .seed = 1,
+                          .threads = 1,
+                          .untimed = true,
+                          .without_distances = true,
+                          .data = &s,
+                          .load = load_normal,
+                          .record = see};
     Arena *a = arena_open(0);
-    Status status = draws_open(&d, doc->codec, side, a);
-    for (uint64_t r = 0; status == OK && r < DOC_DRAWS; r++) {
-        status = draw(&d, r, &gain, &gain_l1);
-        moments_add(&gains, gain);
-        moments_add(&along, gain_l1);
-    }
+    compare_run(&c, &failures, a, &err);
     arena_close(a);
-    return status == OK ? (CodecSight){moments_variance(&gains), moments_variance(&along)}
-                        : (CodecSight){NAN, NAN};
+    return s;
 }
 
 /* Suppose that decoded gradients have the mean (1 + b) g, where g is the true gradient. Returns the least b > 0
@@ -233,9 +206,6 @@ static char *excludes_of(const Param *schema, const Param *p, Arena *a)
 /* Returns the table's rows, one for each key; NULL: out of memory. */
 static Value *keys_of(const Compressor *ops, size_t *count, Arena *a)
 {
-    static const char *const types[] = {
-        [PARAM_INT] = "whole",     [PARAM_REAL] = "real", [PARAM_BOOL] = "switch",
-        [PARAM_CHOICE] = "choice", [PARAM_SPEC] = "spec", [PARAM_TEXT] = "text"};
     size_t keys = 0;
     while (ops->params && ops->params[keys].key)
         keys++;
@@ -246,7 +216,7 @@ static Value *keys_of(const Compressor *ops, size_t *count, Arena *a)
         Value *row = rows + i * KEY_COLUMNS;
         const char *excludes = excludes_of(ops->params, p, a);
         row[0] = value_text(p->key);
-        row[1] = value_text(types[p->type]);
+        row[1] = value_text(param_type(p));
         row[2] = value_text(text_copy(a, param_range(p, range)));
         row[3] = value_text(p->fallback);
         row[4] = value_bool(p->rate);

@@ -13,7 +13,6 @@ typedef struct {
     CompareJob job; /* must be first: hooks cast CompareJob to Merge */
     const char *text;
     int average;
-    size_t done; /* finished records of single vectors, for the progress bar */
     Counts workers;
 } Merge;
 
@@ -32,7 +31,7 @@ static size_t workers_at(const Merge *m, size_t k)
 
 static void figures(CompareJob *j, const Record *r)
 {
-    Merge *m = (Merge *)j;
+    const Merge *m = (const Merge *)j;
     const size_t workers = workers_at(m, r->codec);
     size_t made = 0;
     for (size_t i = 0; i < j->list.count; i++) {
@@ -46,8 +45,6 @@ static void figures(CompareJob *j, const Record *r)
     merge_fill(&j->results, r, workers, made, !raw && average_over_senders(j->average, j->codec[r->codec]));
     progress_at(&j->progress, "%s on %s, %zu worker%s", j->name[r->codec],
                 r->level == LEVEL_VECTOR ? r->vector->name : "*", workers, text_s(workers));
-    if (r->level == LEVEL_VECTOR)
-        progress_step(&j->progress, ++m->done);
 }
 
 /* ---- running ---- */
@@ -74,10 +71,7 @@ static Status run_number(Merge *m, size_t number)
     TRY(arena_check(skip, j->a, j->err));
     for (size_t k = 0; k < j->codecs; k++)
         skip[k] = workers_at(m, k) != number;
-    Comparison c = compare_job_merge(j, number);
-    c.skip = skip;
-    c.progress = NULL; /* the callback `figures` updates the progress bar instead */
-    return compare_job_compare(j, &c);
+    return compare_job_merge(j, number, skip, NULL);
 }
 
 static Status run_all(Merge *m, const Codec *const *codec, size_t count)
@@ -89,7 +83,7 @@ static Status run_all(Merge *m, const Codec *const *codec, size_t count)
     for (size_t k = 0; k < count * numbers; k++)
         each[k] = codec[k / numbers];
     TRY(note_made(m));
-    TRY(compare_job_codecs(j, each, count * numbers, 0));
+    TRY(compare_job_codecs(j, each, count * numbers));
     for (size_t i = 0; i < numbers; i++)
         TRY(run_number(m, m->workers.number[i]));
     return OK;

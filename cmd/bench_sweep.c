@@ -48,7 +48,7 @@ static Status sweep_write(CompareJob *j, ReportSpec spec)
 
 static Status sweep_set(CompareJob *j, const CodecSet *set)
 {
-    TRY(compare_job_codecs(j, set->codec, set->count, 0));
+    TRY(compare_job_codecs(j, set->codec, set->count));
     return compare_job_run(j);
 }
 

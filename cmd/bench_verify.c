@@ -251,7 +251,7 @@ static void note_result(const VerifyJob *o, Dump *d, const VectorList *list, con
     const char *path = dump_file(d);
     if (o->common.quiet)
         return;
-    notes_vectors(d, list, &(Progress){0});
+    notes_dump(d, list, &(Progress){0});
     if (r->each || o->common.output)
         fprintf(stderr,
                 "note: %s: %zu of %zu checks passed; %zu time%s a statement does not apply to a tensor\n",

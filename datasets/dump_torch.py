@@ -34,9 +34,12 @@ The file appears under its name when the block ends without an exception; until 
     python3 dump_torch.py --demo out.h5      trains a tiny network and dumps three steps of two workers
 """
 
+from __future__ import annotations
+
 import argparse
 import os
 import sys
+from typing import Any
 
 try:
     import h5py
@@ -50,7 +53,7 @@ try:
     from atomo.codec import as_floats
 except ImportError:  # this file stands alone
 
-    def as_floats(gradient, name=""):
+    def as_floats(gradient, name=""):  # type: ignore[misc]
         """A dense tensor of PyTorch, or what NumPy understands, of real numbers, as float32."""
         if hasattr(gradient, "detach"):
             gradient = gradient.detach().cpu()
@@ -64,7 +67,7 @@ try:
     import torch
     from torch import nn
 except ImportError:
-    torch = nn = None
+    torch = nn = None  # type: ignore[assignment]
 
 SCHEMA = "atomo-gradients/1"
 
@@ -125,7 +128,7 @@ class GradientDump:
     worth knowing. Values are numbers or text. Without a model of PyTorch, every write names its gradients.
     """
 
-    def __init__(self, path, model=None, model_name=None, compress=False, **facts):
+    def __init__(self, path: Any, model: Any = None, model_name: str | None = None, compress: bool = False, **facts: Any) -> None:
         self.path = os.path.realpath(path)
         self.model = model
         self.compress = compress
@@ -155,7 +158,7 @@ class GradientDump:
         self._describe(group, {k: v for k, v in facts.items() if k not in group.attrs})
         return group
 
-    def write(self, step, worker=None, gradients=None, **facts):
+    def write(self, step: int, worker: int | None = None, gradients: Any = None, **facts: Any) -> None:
         """Writes the gradients of the model's parameters (p.grad), or `gradients`: tensors or arrays by name.
 
         `facts` (loss, epoch, ...) become attributes of the step's group, or of the worker's where one is named.
@@ -181,7 +184,7 @@ class GradientDump:
         if self.model is not None:  # without a model, atomo-bench guesses the kind from name and shape
             dataset.attrs["kind"] = self.kinds.get(name, "other")
 
-    def close(self):
+    def close(self) -> None:
         """Flushes the file to the disk and renames it to its final name."""
         if self.file is None:
             return
@@ -195,7 +198,7 @@ class GradientDump:
             os.close(descriptor)
         os.replace(self.temporary, self.path)
 
-    def abandon(self):
+    def abandon(self) -> None:
         """Discards the new file; an existing file of the same name is kept."""
         if self.file is None:
             return
@@ -205,10 +208,10 @@ class GradientDump:
             self.file = None
             os.unlink(self.temporary)
 
-    def __enter__(self):
+    def __enter__(self) -> GradientDump:
         return self
 
-    def __exit__(self, kind, value, trace):
+    def __exit__(self, kind: Any, value: Any, trace: Any) -> None:
         if kind is None:
             self.close()
         else:
@@ -232,7 +235,7 @@ def demo(path, workers=2, steps=(1, 10, 20)):
     expected = {}
     with GradientDump(path, model, model_name="demo", dataset="quadrants", lr=0.1, batch_size=32, seed=1) as dump:
         for step in range(1, max(steps) + 1):
-            total = {}
+            total: dict[str, Any] = {}
             for worker in range(workers):
                 x = torch.rand(32, 1, 8, 8)
                 peak = x.flatten(1).argmax(1)

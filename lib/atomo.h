@@ -100,6 +100,18 @@ const char *atomo_codec_caution(const atomo_codec *codec);
  * description in one line, unless `brief` is NULL. */
 const char *atomo_compressor(size_t index, const char **brief);
 
+/* A key of a compressor's spec. The texts are valid for ever. */
+typedef struct {
+    const char *key, *type; /* whole, real, switch, choice, text, or spec: the rest of the spec is that of another codec */
+    const char *fallback;   /* the default; NULL: there is none */
+    const char *meaning;
+    int rate;       /* 1: this key trades size for error */
+    char range[96]; /* "1 to 16", "l2|linf" */
+} atomo_key;
+
+/* Describes key number `key` of compressor number `index`. Returns 0 if there is no such key, else 1. */
+int atomo_compressor_key(size_t index, size_t key, atomo_key *out);
+
 /* ---- a codec on a tensor ---- */
 
 /* One worker's tensor, with the codec's state for this tensor. */

@@ -86,7 +86,7 @@ $(B)/rest.so: test/exchange/rest.c
 run-exchange/test_ranks cli-ranks: $(B)/rest.so
 
 # Independent implementations of the documents check the programs (Debian: python3-numpy python3-scipy python3-h5py).
-REFERENCE := decode altered compare against claims merge vectors files
+REFERENCE := decode casts altered compare against claims merge vectors files
 
 .PHONY: verify-reference check-reference $(REFERENCE:%=reference-%)
 
@@ -95,7 +95,7 @@ verify-reference: all
 	@$(PARALLEL) -O $(REFERENCE:%=reference-%)
 
 # The faster ones of these checks run in `make check` if Python has the modules that they import.
-REFERENCE_CHECK := decode altered against claims merge vectors files
+REFERENCE_CHECK := decode casts altered against claims merge vectors files
 check-reference: $(PROGRAMS) $(LIBRARY)
 	+@rm -f $(B)/reference*.log; if [ -z "$(SAN)" ] && $(PYTHON) -c 'import numpy, scipy, h5py' 2>/dev/null; then $(MAKE) --no-print-directory $(REFERENCE_CHECK:%=reference-%); \
 	else for t in $(REFERENCE_CHECK); do \
@@ -129,7 +129,7 @@ $(CLI_TESTS:%=cli-%): cli-%: $(PROGRAMS) $(LIBRARY)
 # The tests of the Python package, if its modules are installed (Debian: python3-numpy, python3-h5py, python3-pandas,
 # python3-torch). A program without AddressSanitizer cannot load a library that has it, so there are no such tests
 # under SAN=1.
-PYTHON_TESTS := atomo guest torch ranks digits chunks weights
+PYTHON_TESTS := atomo guest torch ranks overlap local digits chunks weights installed
 AS_PACKAGE = PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=lib/python ATOMO_LIBRARY=$(CURDIR)/$(B)/public/$(SONAME)
 
 .PHONY: python-tests $(PYTHON_TESTS:%=python-%)
@@ -138,8 +138,19 @@ AS_PACKAGE = PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=lib/python ATOMO_LIBRARY=$(CUR
 VERBOSE_atomo := -v
 VERBOSE_guest := -v
 
-# python-digits, which trains, is run by hand: python-torch holds the weights of short runs against atomo-train.
-python-tests: $(filter-out python-digits,$(PYTHON_TESTS:%=python-%))
+# python-digits, which trains, is run by hand: python-torch holds the weights of short runs against atomo-train. python-installed
+# needs pip and mypy, and is run by check-python.
+python-tests: $(filter-out python-digits python-installed,$(PYTHON_TESTS:%=python-%))
+
+# All of them with the packages of test/python/requirements.txt, from PyPI, in an environment of their own. Nothing else needs it.
+#: make check-python   the tests of the Python package with PyTorch 2.13, pandas and mypy from PyPI, in build/venv
+VENV := build/venv
+.PHONY: check-python
+$(VENV)/done: test/python/requirements.txt
+	@rm -rf $(VENV) && $(PYTHON) -m venv $(VENV) && $(VENV)/bin/pip install -q -r $< && touch $@
+
+check-python: $(VENV)/done all
+	@LONG=1 $(MAKE) --no-print-directory -k -O PYTHON=$(CURDIR)/$(VENV)/bin/python python-tests python-installed
 
 python-digits: $(B)/test/python/export_digits
 python-weights: $(B)/test/python/gpt_pass

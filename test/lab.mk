@@ -257,7 +257,7 @@ bench: all $(BENCHES)
 	$(PERFORMANCE) $(B) $(or $(BIG_DUMP),$(DUMP)); low=$$?; \
 	$(B)/test/bench/speed_merge || low=1; $(B)/test/bench/speed_svd $(BIG_DUMP) || low=1; \
 	$(PYTHON) test/bench/networks.py $(B)/test/bench/speed_networks || low=1; \
-	$(AS_PACKAGE) $(PYTHON) test/bench/ddp.py || low=1; \
+	$(AS_PACKAGE) $(PYTHON) test/bench/ddp.py || low=1; $(AS_PACKAGE) $(PYTHON) test/bench/overlap.py || low=1; \
 	$(AS_PACKAGE) $(PYTHON) test/bench/blas.py $(B)/bin/atomo-bench $(DUMP); exit $$low
 
 # Fails if a codec is slower than 0.75 times its ratio to memcpy in docs/performance.json.

@@ -17,9 +17,9 @@ $(MAN)/done: $(PROGRAMS) docs/packaging/man.sh
 	@rm -rf $(MAN) && sh docs/packaging/man.sh $(MAN_DATE) $(MAN) $(PROGRAMS)
 	@touch $@
 
-# A wheel for `pip install` that contains the library.
-wheel: $(LIBRARY)
-	@$(PYTHON) lib/python/make_wheel.py $(VERSION) $(B)/public/$(SONAME) build/wheel
+# A wheel for `pip install` that contains the library and the programs.
+wheel: all
+	@$(PYTHON) lib/python/make_wheel.py $(B)/public/$(SONAME) build/wheel
 
 HTML := build/html
 .PHONY: html

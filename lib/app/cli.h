@@ -156,9 +156,6 @@ ReportSpec cli_spec(const Common *common, const char *schema, const Fact *meta, 
  * those of `spec`; all else comes from the options. */
 Status cli_report_open(Report **out, const Common *common, const ReportSpec *spec, Arena *a, Error *err);
 
-/* Prints the command's help, as --help does. */
-void cli_help(const Command *command, FILE *to, Arena *a);
-
 /* Makes cli_stopped return true after SIGINT, SIGTERM or SIGHUP; without this call they kill the process.
  * The command ends after the piece of work that it is in, finishes or removes its output file and exits with code 130. A
  * second signal, 0.3 s later or more, removes the unfinished output files and kills the process. A signal that the caller has set to be ignored stays ignored, as shells do for SIGINT in
@@ -174,8 +171,8 @@ typedef struct {
     const char *brief;
 } Subcommand;
 
-/* Runs a program: handles --help, --version, help NAME and --complete WORD... (cli_parts.h), or
- * runs the subcommand. Without arguments prints `first_steps`, lines that lead a newcomer to a result. Flushes stdout at
+/* Runs a program: handles --help, --version, help NAME and --complete WORD..., or runs the
+ * subcommand. Without arguments prints `first_steps`, lines that lead a newcomer to a result. Flushes stdout at
  * the end; a full disk is an error with exit code 1, and a closed pipe ends the program by SIGPIPE. */
 int cli_main(const char *program, const char *brief, const char *first_steps, const Subcommand *table,
              int argc, char **argv);
@@ -190,5 +187,19 @@ int ranks_leave(Net *n, const char *program, Status status, const Error *err);
 /* Prints "PROGRAM: text" and the hint of `err` to stderr. Returns the program's exit code: 2 for ERR_USAGE, 130
  * for ERR_STOPPED, 141 if the reader of stdout is gone, else 1. */
 int cli_report(const char *program, const Error *err);
+
+/* ---- cli_options.c: the table of options, and completion ---- */
+
+/* Returns the command's options, then the common options that it takes, then --help, the only switch without a
+ * target; ends in {0}. NULL: out of memory. */
+const Option *cli_rows(const Command *command, Arena *a, size_t *count);
+
+/* Returns the option that `word` names, "-c", "--codec" or "--codec=..."; NULL: none. */
+const Option *cli_option(const Option *rows, const char *word);
+
+/* Prints what can replace the last of `count` words, a candidate a line. The words are those behind the
+ * command's name. Nothing is printed where any file name or text may stand. A candidate that ends in one of
+ * : = + is to be followed by more of the same word. */
+void cli_complete(const Command *command, int count, char **words, FILE *to, Arena *a);
 
 #endif

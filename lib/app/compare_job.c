@@ -18,7 +18,7 @@ static void note_input(CompareJob *j)
 {
     const RecordLevel reach = compare_reach(&j->list, j->memory.bytes, view_distances(&j->view));
     const bool cells = compare_places(&j->list) > j->list.count + 1;
-    notes_vectors(j->dump, &j->list, &j->progress);
+    notes_dump(j->dump, &j->list, &j->progress);
     if (!j->sums_up && reach < (cells ? LEVEL_RUN : LEVEL_CELL))
         progress_note(
             &j->progress,
@@ -28,20 +28,24 @@ static void note_input(CompareJob *j)
             (size_t)compare_pooled(view_distances(&j->view)) * j->list.elements);
 }
 
-/* Says once that a codec which learns from step to step has learned nothing, as all vectors are of one step. */
-static void note_cold(CompareJob *j, const Codec *codec, const char *name)
+/* Says that codecs which learn from step to step have learned nothing, where all vectors are of one step. */
+static Status note_cold(CompareJob *j, const Codec *const *codec, size_t codecs)
 {
     const VectorList *list = &j->list;
-    bool one_step = !j->noted_cold && codec_starts_cold(codec);
-    for (size_t i = 1; one_step && i < list->count; i++)
-        one_step = list->item[i].step_address == list->item[0].step_address;
-    if (one_step)
-        progress_note(
-            &j->progress,
-            "note: %s starts cold, as all codecs that learn from step to step: the vectors are of one "
-            "step, so its residual, shift or warm start is empty",
-            name);
-    j->noted_cold |= one_step;
+    size_t k = 0;
+    while (k < codecs && !codec_starts_cold(codec[k]))
+        k++;
+    for (size_t i = 1; i < list->count && k < codecs; i++)
+        k = list->item[i].step_address == list->item[0].step_address ? k : codecs;
+    if (k == codecs)
+        return OK;
+    const char *name = codec_typed(codec[k], j->a);
+    TRY(arena_check(name, j->a, j->err));
+    progress_note(&j->progress,
+                  "note: %s starts cold, as all codecs that learn from step to step: the vectors are of one "
+                  "step, so its residual, shift or warm start is empty",
+                  name);
+    return OK;
 }
 
 /* ---- FILE.part: the records so far, for --resume ---- */
@@ -148,6 +152,7 @@ Status compare_job_open(CompareJob *j, const Codec *const *codec, size_t codecs)
     }
     progress_open(&j->progress, "solving", "codecs", 0, j->common.quiet);
     note_input(j);
+    TRY(note_cold(j, codec, codecs));
     notes_specs(&j->specs);
     return open_part(j, codec, codecs);
 }
@@ -159,33 +164,21 @@ static void close_job(CompareJob *j)
     dump_close(j->dump);
 }
 
-Status compare_job_codecs(CompareJob *j, const Codec *const *codec, size_t count, size_t more)
+Status compare_job_codecs(CompareJob *j, const Codec *const *codec, size_t count)
 {
-    const size_t all = count + more;
-    j->codecs = all;
-    j->codec = NEW_ZERO(j->a, const Codec *, all);
-    j->name = NEW_ZERO(j->a, const char *, all);
-    j->done = NEW_ZERO(j->a, bool, all);
-    TRY(arena_check(j->codec && j->name && j->done, j->a, j->err));
-    j->measured = 0;
+    j->codec = codec;
+    j->codecs = count;
+    j->name = NEW_ZERO(j->a, const char *, count);
+    TRY(arena_check(j->name, j->a, j->err));
     progress_close(&j->progress);
-    progress_open(&j->progress, "comparing", "records", all * compare_places(&j->list), j->common.quiet);
-    for (size_t k = 0; k < count; k++)
-        TRY(compare_job_set_codec(j, k, codec[k]));
-    TRY(results_open(&j->results, &j->list, j->name, all, (size_t)j->repeats, (uint64_t)j->common.seed,
-                     j->own, j->a, j->err));
-    return OK;
-}
-
-Status compare_job_set_codec(CompareJob *j, size_t k, const Codec *codec)
-{
-    j->codec[k] = codec;
-    j->name[k] = codec_typed(codec, j->a);
-    TRY(arena_check(j->name[k], j->a, j->err));
-    if (codec_caution(codec) && !(k && j->codec[k - 1] == codec))
-        progress_note(&j->progress, "note: %s: %s", j->name[k], codec_caution(codec));
-    note_cold(j, codec, j->name[k]);
-    return OK;
+    progress_open(&j->progress, "comparing", "records", count * compare_places(&j->list), j->common.quiet);
+    for (size_t k = 0; k < count; k++) {
+        j->name[k] = codec_typed(codec[k], j->a);
+        TRY(arena_check(j->name[k], j->a, j->err));
+        if (codec_caution(codec[k]) && !(k && codec[k - 1] == codec[k]))
+            progress_note(&j->progress, "note: %s: %s", j->name[k], codec_caution(codec[k]));
+    }
+    return results_open(&j->results, &j->list, j->name, count, (size_t)j->repeats, (uint64_t)j->common.seed, j->own, j->a, j->err);
 }
 
 /* ---- running the comparison ---- */
@@ -209,21 +202,13 @@ static Status keep(void *data, const Record *record, Error *err)
     const Status status = line ? part_add(&j->part, line, j->a, err) : arena_fail(j->a, err);
     arena_rewind(j->a, mark);
     TRY(status);
-    j->measured++;
     if (record->hint && !*j->hint)
         snprintf(j->hint, sizeof j->hint, "%s", record->hint);
     TRY(results_put(&j->results, record, err));
     if (j->figures)
         j->figures(j, record);
+    progress_step(&j->progress, j->progress.done + 1);
     return OK;
-}
-
-static void step(void *data, size_t records)
-{
-    CompareJob *j = data;
-    const size_t done = j->counts_known ? j->resumed + j->measured : records;
-    j->progress.old = j->resumed;
-    progress_step(&j->progress, done < j->progress.total ? done : j->progress.total);
 }
 
 static bool known(void *data, size_t codec, size_t place, Tally *tally, bool *failed)
@@ -250,7 +235,6 @@ static Comparison comparison_of(CompareJob *j)
                         .load = load_vector,
                         .record = keep,
                         .known = known,
-                        .progress = step,
                         .stopped = cli_stopped};
 }
 
@@ -268,21 +252,10 @@ static Status load_worker(void *data, const Vector *v, size_t worker, float *x, 
     return team_load(&((CompareJob *)data)->team, v, worker, x, err);
 }
 
-Comparison compare_job_merge(CompareJob *j, size_t workers)
-{
-    Comparison c = comparison_of(j);
-    c.workers = workers;
-    c.load_worker = load_worker;
-    return c;
-}
-
-Status compare_job_compare(CompareJob *j, const Comparison *c)
+static Status compare_all(const CompareJob *j, const Comparison *c)
 {
     size_t failures;
     Arena *work = arena_open(0);
-    j->counts_known = c->known;
-    if (!c->known || !j->measured)
-        j->resumed = c->known ? results_finished(&j->results) : 0;
     const Status status = compare_run(c, &failures, work, j->err);
     arena_close(work);
     return status;
@@ -290,17 +263,26 @@ Status compare_job_compare(CompareJob *j, const Comparison *c)
 
 Status compare_job_run(CompareJob *j)
 {
-    bool *skip = NEW(j->a, bool, j->codecs);
-    TRY(arena_check(skip, j->a, j->err));
-    TRY(results_resume(&j->results, &j->part, j->done, j->err));
-    for (size_t k = 0; k < j->codecs; k++)
-        skip[k] = !j->codec[k] || j->done[k];
+    bool *done = NEW_ZERO(j->a, bool, j->codecs);
     Comparison c = comparison_of(j);
+    TRY(arena_check(done, j->a, j->err));
+    TRY(results_resume(&j->results, &j->part, done, j->err));
+    j->progress.done = j->progress.old = results_finished(&j->results);
+    c.skip = done;
+    return compare_all(j, &c);
+}
+
+Status compare_job_merge(CompareJob *j, size_t workers, const bool *skip,
+                         Status (*record)(void *data, const Record *r, Error *err))
+{
+    Comparison c = comparison_of(j);
+    c.vectors = &j->team.list;
+    c.workers = workers;
+    c.load_worker = load_worker;
     c.skip = skip;
-    TRY(compare_job_compare(j, &c));
-    for (size_t k = 0; k < j->codecs; k++)
-        j->done[k] = j->codec[k];
-    return OK;
+    c.known = NULL; /* records that are kept are about one worker alone */
+    c.record = record ? record : c.record;
+    return compare_all(j, &c);
 }
 
 /* ---- writing the results ---- */

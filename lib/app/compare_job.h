@@ -48,19 +48,13 @@ struct CompareJob {
     Dump *dump;
     VectorList list;
     Team team;           /* the gradients of each worker of a merge; set by compare_job_team */
-    const Codec **codec; /* (codecs) the codecs; an entry is NULL until its codec is chosen */
-    const char **name;   /* (codecs) the spec of each codec */
-    bool *done;          /* (codecs) true: all records of this codec are written */
+    const Codec *const *codec; /* (codecs) */
+    const char **name;         /* (codecs) the spec of each codec */
     size_t codecs;
-    bool noted_cold; /* true: the note on codecs that start cold has been printed */
     Results results;
     char hint[sizeof((Error *)NULL)->hint]; /* hint of the first record that has a hint */
     Part part;
     Progress progress;
-    /* records of the current comparison that are measured by this run, and that FILE.part had; only counted where
-     * `counts_known` */
-    size_t measured, resumed;
-    bool counts_known;
 };
 
 /* Runs the whole command and returns its exit code. The help text lists the command's own options before the
@@ -72,23 +66,19 @@ int compare_job_main(CompareJob *j, const Command *command, int argc, char **arg
  * compare_job_main closes both, also after a failure. */
 Status compare_job_open(CompareJob *j, const Codec *const *codec, size_t codecs);
 
-/* Sets the job's first `count` codecs, prints their warnings, and reserves space for `more` further codecs,
- * which compare_job_set_codec sets. */
-Status compare_job_codecs(CompareJob *j, const Codec *const *codec, size_t count, size_t more);
-/* Sets codec k, one of the codecs for which compare_job_codecs has reserved space. */
-Status compare_job_set_codec(CompareJob *j, size_t k, const Codec *codec);
+/* Sets the codecs, prints their warnings, and opens their results. */
+Status compare_job_codecs(CompareJob *j, const Codec *const *codec, size_t count);
 
-/* Runs every codec that is set and not done. Skips measurements whose records FILE.part has. */
+/* Runs the comparison. Skips measurements whose records FILE.part has. */
 Status compare_job_run(CompareJob *j);
 
 /* Assigns the gradients of j->list to workers, in j->team; missing ones are made with this noise. */
 Status compare_job_team(CompareJob *j, double noise);
 
-/* Returns the job's settings as a Comparison for a merge of this many workers of j->team, for commands that run several
- * comparisons with `compare_job_compare`. */
-Comparison compare_job_merge(CompareJob *j, size_t workers);
-
-Status compare_job_compare(CompareJob *j, const Comparison *c);
+/* Compares all codecs but those to `skip` on a merge of this many workers of j->team. `record` gets the job as data; NULL: the
+ * records are the job's results. */
+Status compare_job_merge(CompareJob *j, size_t workers, const bool *skip,
+                         Status (*record)(void *data, const Record *r, Error *err));
 
 /* Writes all results if `status` is OK, by `write`; NULL: results_write. After a signal, writes the finished results only
  * without -o, after compare_job_codecs, and if `sums_up` is false. Returns the command's status: `status`, a write error, or

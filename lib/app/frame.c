@@ -33,23 +33,6 @@ enum {
  * them, and no text file begins with them. */
 static const uint8_t frame_magic[FRAME_MAGIC] = {0x89, 'A', 'T', 'M', '\r', '\n', 0x1a, '\n'};
 
-Shape frame_shape(const FrameRecord *r)
-{
-    size_t n = 0;
-    if (!r->joined)
-        return r->member[0].shape;
-    for (size_t i = 0; i < r->members; i++)
-        n += r->member[i].shape.n;
-    return shape_vector(n);
-}
-
-/* A sparse payload can be far smaller than its vector, but there must be a limit. */
-uint64_t frame_elements_limit(uint64_t payload)
-{
-    const uint64_t most = (uint64_t)1 << 40;
-    return ((uint64_t)1 << 26) + ((payload < most ? payload : most) << 16);
-}
-
 /* ---- writing ---- */
 
 struct FrameWriter {

@@ -39,10 +39,23 @@ typedef struct {
 
 /* Returns the shape of the vector that the codec compresses: the only member's shape, or one axis with all
  * members' elements. */
-Shape frame_shape(const FrameRecord *r);
+static inline Shape frame_shape(const FrameRecord *r)
+{
+    size_t n = 0;
+    if (!r->joined)
+        return r->member[0].shape;
+    for (size_t i = 0; i < r->members; i++)
+        n += r->member[i].shape.n;
+    return shape_vector(n);
+}
 
-/* Returns the largest number of elements that a vector may have if its payload has `payload` bytes. */
-uint64_t frame_elements_limit(uint64_t payload);
+/* Returns the largest number of elements that a vector may have if its payload has `payload` bytes: a sparse payload can be
+ * far smaller than its vector, but there must be a limit. */
+static inline uint64_t frame_elements_limit(uint64_t payload)
+{
+    const uint64_t most = (uint64_t)1 << 40;
+    return ((uint64_t)1 << 26) + ((payload < most ? payload : most) << 16);
+}
 
 /* ---- writing ---- */
 

@@ -67,7 +67,7 @@ static void note_steps(const Dump *d, Progress *p)
     arena_close(scratch);
 }
 
-void notes_dump(const Dump *d, Progress *p)
+void notes_dump(const Dump *d, const VectorList *list, Progress *p)
 {
     const char *first;
     const size_t skipped = dump_skipped(d), twins = dump_twins(d, &first);
@@ -83,12 +83,7 @@ void notes_dump(const Dump *d, Progress *p)
     note_kernels(d, p);
     note_untransposed(d, p);
     note_steps(d, p);
-}
-
-void notes_vectors(const Dump *d, const VectorList *list, Progress *p)
-{
-    notes_dump(d, p);
-    if (list->skipped)
+    if (list && list->skipped)
         progress_note(p, "note: %s: %zu tensor%s with NaN or Inf %s left out", dump_file(d), list->skipped,
                       text_s(list->skipped), text_are(list->skipped));
 }

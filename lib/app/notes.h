@@ -8,11 +8,9 @@
 #include "dump/groups.h"
 
 /* Prints notes on the dump: how many datasets hold no floats, and how many step or worker groups have the same
- * number as another group; kernels whose layout is doubtful; and groups that look like steps. */
-void notes_dump(const Dump *d, Progress *p);
-
-/* Prints notes_dump, and how many tensors were left out of the list because they are not finite. */
-void notes_vectors(const Dump *d, const VectorList *list, Progress *p);
+ * number as another group; kernels whose layout is doubtful; groups that look like steps; and how many tensors were left
+ * out of the list because they are not finite. `list` may be NULL. */
+void notes_dump(const Dump *d, const VectorList *list, Progress *p);
 
 /* Prints a note on each name of the literature among the specs, which must be valid. */
 void notes_specs(const TextList *specs);

@@ -1,5 +1,5 @@
 /* program.c -- main of a program with subcommands (cli.h): dispatch, --version, signals, exit codes. */
-#include "app/cli_parts.h"
+#include "app/cli.h"
 
 #include "base/file.h"
 #include "base/outfile.h"
@@ -289,18 +289,21 @@ static int help(const char *program, const Subcommand *table, char *name)
     return lists->run(2, (char *[]){(char[]){"list"}, name, NULL});
 }
 
-/* --complete WORD...: prints what can replace the last word (docs/install.md). */
+/* --complete WORD...: prints what can replace the last word (docs/install.md): a command, or what the command takes. */
 static int complete(const char *program, const Subcommand *table, int count, char **words)
 {
-    Arena *a = arena_open(0);
-    int code = 0;
-    if (!cli_complete_program(table, count, words, stdout, a)) {
+    if (count > 1 && !(count == 2 && !strcmp(words[0], "help"))) {
         words[-1] = words[0];
         words[0] = (char[]){"--complete"};
-        code = run_command(program, table, count + 1, words - 1);
+        return run_command(program, table, count + 1, words - 1);
     }
-    arena_close(a);
-    return code;
+    const char *typed = count ? words[count - 1] : "";
+    for (; table->name; table++)
+        if (!strncmp(table->name, typed, strlen(typed)))
+            puts(table->name);
+    if (!strncmp("help", typed, strlen(typed)))
+        puts("help");
+    return 0;
 }
 
 int cli_main(const char *program, const char *brief, const char *first_steps, const Subcommand *table,

@@ -29,7 +29,8 @@ char *host_value(const char *path, const char *key, const char *separator, Arena
     return found;
 }
 
-uint64_t host_memory_under(const char *root)
+/* Returns host_memory() from the files in `root`/proc and `root`/sys. */
+static uint64_t host_memory_under(const char *root)
 {
     const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
     uint64_t least = pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : (uint64_t)2 << 30;

@@ -11,9 +11,6 @@ char *host_value(const char *path, const char *key, const char *separator, Arena
 /* Returns the bytes of memory that this process can have at most: the least of this machine's memory and the limits
  * (memory.max) of its control group and of the groups that contain it; 2 GiB if unknown. */
 uint64_t host_memory(void);
-/* Returns the same from the files in `root`/proc and `root`/sys; tests pass a folder of their own. */
-uint64_t host_memory_under(const char *root);
-
 char *host_cpu(Arena *a); /* returns the CPU's model; NULL: unknown */
 char *host_os(Arena *a);  /* returns distribution, kernel and architecture; NULL: unknown */
 

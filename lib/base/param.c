@@ -75,6 +75,14 @@ const char *param_value(const Param *p, const void *params, char out[32])
     }
 }
 
+const char *param_type(const Param *p)
+{
+    static const char *const types[] = {
+        [PARAM_INT] = "whole",     [PARAM_REAL] = "real", [PARAM_BOOL] = "switch",
+        [PARAM_CHOICE] = "choice", [PARAM_SPEC] = "spec", [PARAM_TEXT] = "text"};
+    return types[p->type];
+}
+
 const char *param_range(const Param *p, char out[96])
 {
     char low[32], high[32];
@@ -109,32 +117,12 @@ const Param *param_rate(const Param *schema)
     return NULL;
 }
 
-const Param *param_fine(const Param *schema)
-{
-    for (const Param *p = schema; p && p->key; p++)
-        if (p->fine)
-            return p;
-    return param_rate(schema);
-}
-
 double param_number(const Param *p, const void *params)
 {
     const void *field = (const char *)params + p->offset;
     if (!is_set(p, params))
         return NAN;
     return p->type == PARAM_INT ? (double)*(const int64_t *)field : *(const double *)field;
-}
-
-uint64_t param_named(const Param *schema, const char *keys)
-{
-    uint64_t named = 0;
-    for (const char *at = keys; *at; at += strcspn(at, ","), at += *at == ',') {
-        const size_t length = strcspn(at, "=,");
-        for (const Param *p = schema; p && p->key; p++)
-            if (!strncmp(p->key, at, length) && !p->key[length])
-                named |= UINT64_C(1) << (p - schema);
-    }
-    return named;
 }
 
 static Status assign(const Param *p, void *params, const char *owner, const char *value, Error *err)
@@ -175,7 +163,8 @@ static Status assign(const Param *p, void *params, const char *owner, const char
     return OK;
 }
 
-void param_defaults(const Param *schema, void *params)
+/* Fills `params` with the defaults. */
+static void param_defaults(const Param *schema, void *params)
 {
     for (const Param *p = schema; p && p->key; p++) {
         Error err;

@@ -63,9 +63,6 @@ typedef struct {
     }
 #define PARAM_SWITCH(T, field, text, ...) PARAM_OF(T, field, text, NULL, __VA_ARGS__)
 
-/* Fills `params` with the defaults. */
-void param_defaults(const Param *schema, void *params);
-
 /* Fills `params` with the defaults, then parses "key=value,key=value", which may be empty. `owner` is the
  * codec's name in error messages. */
 Status param_parse(const Param *schema, void *params, const char *owner, const char *keys, Error *err);
@@ -74,8 +71,9 @@ Status param_parse(const Param *schema, void *params, const char *owner, const c
 Status param_set(const Param *schema, void *params, const char *owner, const char *key, const char *value,
                  Error *err);
 
-/* param_value returns a key's value as text (NULL: unset). param_range returns a key's range or choices for
- * messages: "1 to 16", "l2|linf". */
+/* param_type names a key's type: whole, real, switch, choice, text or spec. param_value returns a key's value as text
+ * (NULL: unset). param_range returns a key's range or choices for messages: "1 to 16", "l2|linf". */
+const char *param_type(const Param *p);
 const char *param_value(const Param *p, const void *params, char out[32]);
 const char *param_range(const Param *p, char out[96]);
 
@@ -85,13 +83,7 @@ bool param_is_default(const Param *p, const void *params); /* returns true also 
 const Param *param_find(const Param *schema, const char *key);
 /* returns the rate key; NULL: the codec has no rate key */
 const Param *param_rate(const Param *schema);
-/* returns the key marked `fine`; if there is none, the rate key */
-const Param *param_fine(const Param *schema);
-
 /* Returns the value of an integer or real key; NaN when it is unset. */
 double param_number(const Param *p, const void *params);
-
-/* Returns the set of keys that are named in `keys` ("key=value,key=value"): bit i stands for schema[i]. */
-uint64_t param_named(const Param *schema, const char *keys);
 
 #endif

@@ -4,7 +4,8 @@
 
 #include <math.h>
 
-void philox(uint32_t x[4], const uint32_t key[2])
+/* Applies the 10-round Philox4x32 block function to x in place. */
+static void philox(uint32_t x[4], const uint32_t key[2])
 {
     uint32_t k0 = key[0], k1 = key[1];
     for (int round = 0; round < 10; round++) {

@@ -99,7 +99,4 @@ void rng_units(const Rng *rng, uint64_t use, uint64_t first, size_t n, double *o
 /* Returns the z with P(N(0, 1) < z) = u; 0 < u <= 1/2. */
 double normal_lower_quantile(double u);
 
-/* Applies the 10-round Philox4x32 block function to `counter` in place. */
-void philox(uint32_t counter[4], const uint32_t key[2]);
-
 #endif

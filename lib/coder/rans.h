@@ -151,11 +151,10 @@ typedef struct {
 } RansLanes;
 bool rans_open(const RansReader *r, RansLanes *l, unsigned lanes, Reader *in);
 bool rans_pull(const RansReader *r, RansLanes *l, Reader *in, size_t n, uint8_t *byte);
-/* Reads the n symbols of each of several streams that rans_open has opened with one lane. good[k] is what rans_pull
- * would return. */
-void rans_pull_several(const RansReader *const r[RANS_SEVERAL], RansLanes *const l[RANS_SEVERAL],
-                       Reader *const in[RANS_SEVERAL], size_t n, uint8_t *const byte[RANS_SEVERAL],
-                       bool good[RANS_SEVERAL]);
+/* Reads the next n symbols of each of `count` streams with the same number of lanes, as rans_pull does; good[k] is its
+ * result. RANS_SEVERAL streams with one lane, or RANS_RUNS (kernels.h) with sixteen, are read faster together. */
+void rans_pull_several(const RansReader *const r[], RansLanes *const l[], Reader *const in[], size_t count, size_t n,
+                       uint8_t *const byte[], bool good[]);
 /* Returns whether all words have been read and every lane's state is 2^16, the state from which writers
  * start. */
 bool rans_ended(const RansReader *r, const RansLanes *l, const Reader *in);

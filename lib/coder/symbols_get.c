@@ -2,11 +2,6 @@
 #include "coder/indices.h"
 #include "coder/symbols_parts.h"
 
-/* A code without the magnitude bits that its class does not determine, and the number of these bits. */
-typedef struct {
-    uint32_t code, open;
-} Class;
-
 typedef struct {
     const Symbols *s;
     Form form;
@@ -14,7 +9,6 @@ typedef struct {
     Bytes *body;      /* (blocks) the bytes of each block: low bits and stream */
     bool *bad;        /* (blocks) true: a block's stream is damaged */
     const uint8_t *planes;
-    const Class *class; /* (alphabet) the classes of the symbols, if the form has classes */
 } Job;
 
 static size_t tables(const Job *job)
@@ -23,13 +17,6 @@ static size_t tables(const Job *job)
 }
 
 /* ---- tables and streams of rANS; tables are padded to whole bytes ---- */
-
-/* The state of reading a stream of symbols in pieces. */
-typedef struct {
-    const Table *table;
-    RansLanes lanes;
-    Reader words;
-} Stream;
 
 enum {
     STRETCH = 4096
@@ -49,58 +36,23 @@ static bool table_get(uint32_t alphabet, Table *t, Bytes *in)
     return true;
 }
 
-/* Makes the reader's look-up table; returns false if memory runs out. */
-static bool table_ready(Table *t, Arena *scratch)
+/* Makes the look-up tables of a table that has been read; returns false if memory runs out. */
+static bool table_ready(const Job *job, Table *t, Arena *scratch)
 {
-    t->reader = arena_take(scratch, 1, rans_reader_size(&t->rans));
-    if (t->reader)
-        rans_reader(t->reader, &t->rans);
-    return t->reader;
-}
-
-static bool symbols_stream_open(Stream *s, const Table *t, unsigned lanes, Bytes in)
-{
-    *s = (Stream){.table = t, .words = reader_open(in)};
-    return rans_open(t->reader, &s->lanes, lanes, &s->words);
-}
-
-/* reads the next n symbols into bytes */
-static bool symbols_stream_bytes(Stream *s, size_t n, uint8_t *symbol)
-{
-    return rans_pull(s->table->reader, &s->lanes, &s->words, n, symbol);
-}
-
-/* Does what symbols_stream_bytes does, for RANS_SEVERAL streams with one lane each; good[k] is the result of
- * stream k. */
-static void several_bytes(Stream *const s[RANS_SEVERAL], size_t n, uint8_t *const symbol[RANS_SEVERAL],
-                               bool good[RANS_SEVERAL])
-{
-    const RansReader *r[RANS_SEVERAL];
-    RansLanes *lanes[RANS_SEVERAL];
-    Reader *words[RANS_SEVERAL];
-    for (int k = 0; k < RANS_SEVERAL; k++) {
-        r[k] = s[k]->table->reader;
-        lanes[k] = &s[k]->lanes;
-        words[k] = &s[k]->words;
-    }
-    rans_pull_several(r, lanes, words, n, symbol, good);
-}
-
-/* reads the next n <= STRETCH symbols */
-static bool symbols_stream_get(Stream *s, size_t n, uint16_t *symbol)
-{
-    const Rans *rans = &s->table->rans;
-    uint8_t byte[STRETCH];
-    if (!symbols_stream_bytes(s, n, byte))
+    const Rans *r = &t->rans;
+    const int shift = job->form.shift;
+    t->reader = arena_take(scratch, 1, rans_reader_size(r));
+    t->part = NEW_ZERO(scratch, Part, RANS_BYTES);
+    if (!t->reader || !t->part)
         return false;
-    for (size_t i = 0; i < n; i++)
-        symbol[i] = rans_ranks(rans) ? rans->symbol[byte[i]] : byte[i];
+    rans_reader(t->reader, r);
+    for (uint32_t k = 0; k < r->present; k++) {
+        const uint32_t symbol = r->symbol[k], least = class_least(symbol / 2, shift);
+        t->part[rans_byte(r, k)] =
+            job->form.classes ? (Part){least | (symbol & 1) << (job->s->width - 1), class_open(least, shift)}
+                              : (Part){symbol << shift, 0};
+    }
     return true;
-}
-
-static bool symbols_stream_end(const Stream *s)
-{
-    return rans_ended(s->table->reader, &s->lanes, &s->words);
 }
 
 /* ---- reading the form byte, the tables and the block lengths ---- */
@@ -138,26 +90,11 @@ static bool find_bodies(Job *job, Bytes in)
     return at == in.size;
 }
 
-static const Class *class_table(const Job *job, Arena *scratch)
-{
-    const int lead = job->form.shift;
-    const uint32_t alphabet = form_alphabet(job->s, &job->form);
-    Class *class = NEW(scratch, Class, alphabet);
-    for (uint32_t k = 0; k < alphabet && class; k++) {
-        const uint32_t least = class_least(k / 2, lead);
-        class[k] = (Class){least | (k & 1) << (job->s->width - 1), class_open(least, lead)};
-    }
-    return class;
-}
-
 static Status get_tables(Job *job, Bytes in, Arena *scratch, const char **why)
 {
     const Symbols *s = job->s;
     const uint32_t alphabet = form_alphabet(s, &job->form);
     const bool own = job->form.kind == KIND_OWN_TABLES;
-    job->class = job->form.classes ? class_table(job, scratch) : NULL;
-    if (job->form.classes && !job->class)
-        return ERR_MEMORY;
     *why = "a damaged table of symbols";
     if (!own && !table_get(alphabet, &job->table[0], &in))
         return ERR_CORRUPT;
@@ -168,7 +105,7 @@ static Status get_tables(Job *job, Bytes in, Arena *scratch, const char **why)
     for (size_t t = 0; t < tables(job); t++) {
         if (own && !table_get(alphabet, &job->table[t], &job->body[t]))
             return ERR_CORRUPT;
-        if (!table_ready(&job->table[t], scratch))
+        if (!table_ready(job, &job->table[t], scratch))
             return ERR_MEMORY;
     }
     return OK;
@@ -178,96 +115,24 @@ static Status get_tables(Job *job, Bytes in, Arena *scratch, const char **why)
 
 /* The state of reading the body (low bits and stream) of one block. */
 typedef struct {
-    Stream stream;
+    const Table *table;
+    RansLanes lanes;
+    Reader words;
     /* used with classes (ranges of magnitudes): reads the bits of a magnitude that its class does not
      * determine */
     BitReader open;
-    Bytes low; /* the low bits of the block's codes, which are sent as they are */
+    uint8_t byte[STRETCH]; /* the bytes of a stream, where they are not the codes */
 } Body;
 
-static bool open_body(const Job *job, size_t b, Body *body)
+static void *codes_at(const Symbols *s, size_t i)
 {
-    const Bytes in = job->body[b];
-    Reader r = reader_open(in);
-    const size_t low =
-        job->form.classes ? take_u32(&r) : planes_size(block_size(job->s->n, b), job->form.shift);
-    const uint8_t *data = take_bytes(&r, low);
-    if (r.bad)
-        return false;
-    body->low = (Bytes){data, low};
-    body->open = bits_reader(body->low);
-    return symbols_stream_open(&body->stream, &job->table[tables(job) > 1 ? b : 0], form_lanes(&job->form),
-                       (Bytes){r.at, reader_left(&r)});
+    return (uint8_t *)s->code + (symbols_wide(s) ? sizeof(uint32_t) * i : i);
 }
 
-static bool end_body(const Job *job, const Body *body)
-{
-    return symbols_stream_end(&body->stream) && (!job->form.classes || bits_finish(&body->open));
-}
-
-/* Takes the class's open bits from the upper end of `bits`, and returns the code. */
-static inline uint32_t class_code(Class c, uint64_t *bits)
-{
-    const uint32_t code = c.code | (uint32_t)(*bits >> 1 >> (63 - c.open));
-    *bits <<= c.open;
-    return code;
-}
-
-/* Computes codes from symbols. A symbol is 2 * class + the highest bit of the code; a class is a range of
- * magnitudes. `open` reads the bits of each magnitude that its class does not determine: at most SYMBOLS_WIDTH - 2, so
- * that bits_peek returns those of three magnitudes. */
-static void join_classes(const Class *class, const uint16_t *symbol, size_t n, BitReader *open,
-                         uint32_t *code)
-{
-    BitReader r = *open;
-    size_t i = 0;
-    for (; i + 3 <= n; i += 3) {
-        const Class a = class[symbol[i]], b = class[symbol[i + 1]], c = class[symbol[i + 2]];
-        uint64_t bits = bits_peek(&r);
-        code[i] = class_code(a, &bits);
-        code[i + 1] = class_code(b, &bits);
-        code[i + 2] = class_code(c, &bits);
-        bits_skip(&r, a.open + b.open + c.open);
-    }
-    for (; i < n; i++)
-        code[i] = class[symbol[i]].code | (uint32_t)bits_get(&r, class[symbol[i]].open);
-    *open = r;
-}
-
-/* Sets the high bits of each code to its symbol; the low `shift` bits are already set. */
-static void join_shift(const Job *job, const uint16_t *symbol, size_t n, size_t from, void *code)
+/* Sets the low bits of the codes, which are sent as they are, and the others to 0. */
+static bool get_low_planes(const Job *job, const uint8_t *in, size_t n, void *code)
 {
     const int shift = job->form.shift;
-    if (symbols_wide(job->s)) {
-        uint32_t *word = (uint32_t *)code + from;
-        for (size_t i = 0; i < n; i++)
-            word[i] |= (uint32_t)symbol[i] << shift;
-    } else {
-        uint8_t *byte = (uint8_t *)code + from;
-        for (size_t i = 0; i < n; i++)
-            byte[i] |= (uint8_t)(symbol[i] << shift);
-    }
-}
-
-static bool get_symbols(const Job *job, Body *body, size_t n, void *code)
-{
-    uint16_t symbol[STRETCH];
-    for (size_t i = 0, some; i < n; i += some) {
-        some = n - i < STRETCH ? n - i : STRETCH;
-        if (!symbols_stream_get(&body->stream, some, symbol))
-            return false;
-        if (job->form.classes)
-            join_classes(job->class, symbol, some, &body->open, (uint32_t *)code + i);
-        else
-            join_shift(job, symbol, some, i, code);
-    }
-    return true;
-}
-
-static bool get_low_planes(const Job *job, const Body *body, size_t n, void *code)
-{
-    const int shift = job->form.shift;
-    const uint8_t *in = body->low.data;
     if (shift == 0) {
         memset(code, 0, symbols_wide(job->s) ? n * sizeof(uint32_t) : n);
         return true;
@@ -275,53 +140,119 @@ static bool get_low_planes(const Job *job, const Body *body, size_t n, void *cod
     return symbols_wide(job->s) ? planes_get32(in, n, shift, code) : planes_get8(in, n, shift, code);
 }
 
-static bool get_codes(const Job *job, Body *body, size_t n, void *code)
+static bool open_body(const Job *job, size_t b, Body *body)
 {
-    if (form_bytes(job->s, &job->form))
-        return symbols_stream_bytes(&body->stream, n, code);
-    return (job->form.classes || get_low_planes(job, body, n, code)) && get_symbols(job, body, n, code);
+    const Form *f = &job->form;
+    const size_t n = block_size(job->s->n, b);
+    Reader *r = &body->words;
+    *r = reader_open(job->body[b]);
+    const size_t low = f->classes ? take_u32(r) : planes_size(n, f->shift);
+    const uint8_t *data = take_bytes(r, low);
+    if (r->bad)
+        return false;
+    body->open = bits_reader((Bytes){data, low});
+    body->table = &job->table[tables(job) > 1 ? b : 0];
+    return rans_open(body->table->reader, &body->lanes, form_lanes(f), r) &&
+           (f->classes || form_bytes(job->s, f) || get_low_planes(job, data, n, codes_at(job->s, b * BLOCK)));
 }
 
-static void *block_codes(const Symbols *s, size_t block)
+static bool end_body(const Job *job, const Body *body)
 {
-    return symbols_wide(s) ? (void *)block_words(s, block) : block_bytes(s, block);
+    return rans_ended(body->table->reader, &body->lanes, &body->words) &&
+           (!job->form.classes || bits_finish(&body->open));
 }
 
-static void get_block(const Job *job, size_t block)
+/* Takes the class's open bits from the upper end of `bits`, and returns the code. */
+static inline uint32_t class_code(Part c, uint64_t *bits)
 {
-    Body body;
-    job->bad[block] = !open_body(job, block, &body) ||
-                      !get_codes(job, &body, block_size(job->s->n, block), block_codes(job->s, block)) ||
-                      !end_body(job, &body);
+    const uint32_t code = c.code | (uint32_t)(*bits >> 1 >> (63 - c.open));
+    *bits <<= c.open;
+    return code;
 }
 
-/* Does what get_block does, for RANS_SEVERAL whole blocks. If one cannot be opened, refuses all of them. */
-static void get_several(const Job *job, size_t first)
+/* Computes codes from bytes. `open` reads the bits of each magnitude that its class does not determine: at most
+ * SYMBOLS_WIDTH - 2, so that bits_peek returns those of three magnitudes. */
+static void join_classes(const Part *part, const uint8_t *byte, size_t n, BitReader *open, uint32_t *code)
 {
-    uint8_t *symbol[RANS_SEVERAL];
-    Body body[RANS_SEVERAL];
-    Stream *stream[RANS_SEVERAL];
-    bool open = true, good[RANS_SEVERAL] = {false};
-    for (size_t k = 0; k < RANS_SEVERAL; k++) {
-        open &= open_body(job, first + k, &body[k]);
-        stream[k] = &body[k].stream;
-        symbol[k] = block_bytes(job->s, first + k);
+    BitReader r = *open;
+    size_t i = 0;
+    for (; i + 3 <= n; i += 3) {
+        const Part a = part[byte[i]], b = part[byte[i + 1]], c = part[byte[i + 2]];
+        uint64_t bits = bits_peek(&r);
+        code[i] = class_code(a, &bits);
+        code[i + 1] = class_code(b, &bits);
+        code[i + 2] = class_code(c, &bits);
+        bits_skip(&r, a.open + b.open + c.open);
     }
-    if (open)
-        several_bytes(stream, BLOCK, symbol, good);
-    for (size_t k = 0; k < RANS_SEVERAL; k++)
-        job->bad[first + k] = !good[k] || !end_body(job, &body[k]);
+    for (; i < n; i++)
+        code[i] = part[byte[i]].code | (uint32_t)bits_get(&r, part[byte[i]].open);
+    *open = r;
+}
+
+/* Sets the high bits of the codes; the low bits are already set. */
+static void join_shift(const Job *job, const Part *part, const uint8_t *byte, size_t n, void *code)
+{
+    if (symbols_wide(job->s))
+        for (size_t i = 0; i < n; i++)
+            ((uint32_t *)code)[i] |= part[byte[i]].code;
+    else
+        for (size_t i = 0; i < n; i++)
+            ((uint8_t *)code)[i] |= (uint8_t)part[byte[i]].code;
+}
+
+static void join(const Job *job, Body *body, size_t n, void *code)
+{
+    if (job->form.classes)
+        join_classes(body->table->part, body->byte, n, &body->open, code);
+    else if (!form_bytes(job->s, &job->form))
+        join_shift(job, body->table->part, body->byte, n, code);
+}
+
+/* Reads the next n codes, from `from` on, of each of `count` blocks; clears good[k] if block k is damaged. */
+static void get_stretch(const Job *job, size_t first, size_t count, size_t from, size_t n, Body *body, bool *good)
+{
+    const RansReader *reader[RANS_SEVERAL];
+    RansLanes *lanes[RANS_SEVERAL];
+    Reader *words[RANS_SEVERAL];
+    uint8_t *byte[RANS_SEVERAL];
+    for (size_t k = 0; k < count; k++) {
+        reader[k] = body[k].table->reader;
+        lanes[k] = &body[k].lanes;
+        words[k] = &body[k].words;
+        byte[k] = form_bytes(job->s, &job->form) ? codes_at(job->s, (first + k) * BLOCK + from) : body[k].byte;
+    }
+    rans_pull_several(reader, lanes, words, count, n, byte, good);
+    for (size_t k = 0; k < count; k++)
+        if (good[k])
+            join(job, &body[k], n, codes_at(job->s, (first + k) * BLOCK + from));
+}
+
+/* Reads blocks of n codes each. If one is damaged, it is marked as bad, and others may be. */
+static void get_some(const Job *job, size_t first, size_t count, size_t n)
+{
+    Body body[RANS_SEVERAL];
+    bool good[RANS_SEVERAL], all = true;
+    for (size_t k = 0; k < count; k++)
+        all &= open_body(job, first + k, &body[k]);
+    for (size_t i = 0, some; i < n && all; i += some) {
+        some = n - i < STRETCH ? n - i : STRETCH;
+        get_stretch(job, first, count, i, some, body, good);
+        for (size_t k = 0; k < count; k++)
+            all &= good[k];
+    }
+    for (size_t k = 0; k < count; k++)
+        job->bad[first + k] = !all || !end_body(job, &body[k]);
 }
 
 static void get_blocks(void *data, size_t group)
 {
     const Job *job = data;
     const Blocks b = blocks_in(job->s, &job->form, group);
-    if (b.several)
-        get_several(job, b.first);
+    if (b.whole)
+        get_some(job, b.first, b.end - b.first, BLOCK);
     else
         for (size_t block = b.first; block < b.end; block++)
-            get_block(job, block);
+            get_some(job, block, 1, block_size(job->s->n, block));
 }
 
 static void get_planes(void *data, size_t block)

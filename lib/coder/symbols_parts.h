@@ -88,31 +88,39 @@ static inline uint32_t form_alphabet(const Symbols *s, const Form *f)
 
 /* ---- tables of rANS; in payloads they take whole bytes ---- */
 
+/* A code without the magnitude bits that its class does not determine, or without its low bits; and the number of the
+ * former. */
+typedef struct {
+    uint32_t code, open;
+} Part;
+
 typedef struct {
     Rans rans;
-    RansReader *reader; /* the look-up table, which symbols_get.c fills */
+    /* Which symbols_get.c fills: the look-up table, and (RANS_BYTES) the part of a code that each byte of a stream stands
+     * for. */
+    RansReader *reader;
+    Part *part;
 } Table;
 
-/* Blocks are written and read in groups. A group has one block, or RANS_SEVERAL blocks if the streams have one
- * lane, and the codes themselves are the symbols. The last group may have fewer blocks. */
+/* Blocks are written and read in groups, since streams of one lane are written and read faster several at a time, and
+ * streams of sixteen lanes are read faster in pairs. The last group may have fewer blocks. */
 typedef struct {
     size_t first, end; /* the blocks of the group */
-    bool several;      /* true: the group has RANS_SEVERAL whole blocks, and several_put writes them */
+    bool whole;        /* true: the group has RANS_SEVERAL whole blocks, or two */
 } Blocks;
-static inline size_t group_size(const Symbols *s, const Form *f)
+static inline size_t group_size(const Form *f)
 {
-    return form_bytes(s, f) && form_lanes(f) == 1 ? RANS_SEVERAL : 1;
+    return form_lanes(f) == 1 ? RANS_SEVERAL : form_lanes(f) == RANS_LANES ? 2 : 1;
 }
 static inline size_t block_groups(const Symbols *s, const Form *f)
 {
-    const size_t size = group_size(s, f);
+    const size_t size = group_size(f);
     return (blocks_of(s->n) + size - 1) / size;
 }
 static inline Blocks blocks_in(const Symbols *s, const Form *f, size_t group)
 {
-    const size_t size = group_size(s, f), first = group * size, end = first + size;
-    const bool several = size > 1 && end <= s->n / BLOCK;
-    return (Blocks){first, end < blocks_of(s->n) ? end : blocks_of(s->n), several};
+    const size_t size = group_size(f), first = group * size, end = first + size;
+    return (Blocks){first, end < blocks_of(s->n) ? end : blocks_of(s->n), end <= s->n / BLOCK};
 }
 
 /* ---- the sparse form: the codes that differ from the most frequent code, and their positions ---- */

@@ -73,6 +73,11 @@ static void table_put(const Table *t, uint8_t *to)
 static void symbols_to_bytes(const Table *t, const uint16_t *symbol, size_t n, uint8_t *byte)
 {
     uint8_t rank[RANS_ALPHABET];
+    if (!rans_ranks(&t->rans)) {
+        for (size_t i = 0; i < n; i++)
+            byte[i] = (uint8_t)symbol[i];
+        return;
+    }
     for (uint32_t k = 0; k < t->rans.present; k++)
         rank[t->rans.symbol[k]] = (uint8_t)rans_byte(&t->rans, k);
     for (size_t i = 0; i < n; i++)
@@ -80,35 +85,11 @@ static void symbols_to_bytes(const Table *t, const uint16_t *symbol, size_t n, u
 }
 
 /* Writes a stream so that it ends at `end`; returns its bytes. */
-static size_t symbols_stream_put(const Table *t, unsigned lanes, const uint16_t *symbol, size_t n, uint8_t *end)
+static size_t stream_put(const Table *t, unsigned lanes, const uint8_t *byte, size_t n, uint8_t *end)
 {
-    uint8_t byte[BLOCK];
     RansWriter w;
     rans_writer(&w, &t->rans);
-    symbols_to_bytes(t, symbol, n, byte);
     return rans_put(&w, lanes, byte, n, end);
-}
-
-/* bytes_put does what symbols_stream_put does, for symbols that are bytes; several_put does what bytes_put does,
- * for RANS_SEVERAL streams with one lane each. */
-static size_t bytes_put(const Table *t, unsigned lanes, const uint8_t *symbol, size_t n, uint8_t *end)
-{
-    RansWriter w;
-    rans_writer(&w, &t->rans);
-    return rans_put(&w, lanes, symbol, n, end);
-}
-
-static void several_put(const Table *const t[RANS_SEVERAL], const uint8_t *const symbol[RANS_SEVERAL],
-                             size_t n, uint8_t *const end[RANS_SEVERAL], size_t size[RANS_SEVERAL])
-{
-    RansWriter own[RANS_SEVERAL];
-    const RansWriter *w[RANS_SEVERAL];
-    for (int k = 0; k < RANS_SEVERAL; k++) {
-        w[k] = k && t[k] == t[0] ? own : &own[k];
-        if (w[k] == &own[k])
-            rans_writer(&own[k], &t[k]->rans);
-    }
-    rans_put_several(w, symbol, n, end, size);
 }
 
 /* ---- counts ---- */
@@ -117,42 +98,43 @@ static void several_put(const Table *const t[RANS_SEVERAL], const uint8_t *const
  * classes */
 enum { CLASS_SYMBOLS = 1 << 12 };
 
-/* Increments of one counter wait for each other. So equal codes that follow each other count in TURNS counters, which
+/* Increments of one counter wait for each other. So codes that follow each other count in TURNS counters, which
  * are added up at the end. */
-enum { TURNS = 8, TURN_CELLS = 1 << 10 };
+enum { TURNS = 8, TURN_CELLS = 1 << 10, BYTE_CELLS = 1 << BYTE_WIDTH };
 
-static void add_turns(uint32_t (*turn)[TURN_CELLS], size_t cells, uint32_t *count)
+static void add_turns(const uint32_t *turn, size_t cells, uint32_t *count)
 {
-    for (size_t c = 0; c < cells; c++) {
-        count[c] = 0;
-        for (int k = 0; k < TURNS; k++)
-            count[c] += turn[k][c];
-    }
+    memset(count, 0, cells * sizeof *count);
+    for (size_t k = 0; k < TURNS; k++)
+        for (size_t c = 0; c < cells; c++)
+            count[c] += turn[k * cells + c];
 }
 
 static void count_bytes(const uint8_t *code, size_t n, uint32_t *count, size_t cells)
 {
-    uint32_t turn[TURNS][TURN_CELLS] = {{0}};
+    uint32_t turn[TURNS * BYTE_CELLS] = {0};
     size_t i = 0;
-    for (; i + TURNS <= n; i += TURNS)
-        for (int k = 0; k < TURNS; k++)
-            turn[k][code[i + (size_t)k]]++;
+    for (; i + TURNS <= n; i += TURNS) {
+        const uint64_t eight = load_u64(code + i);
+        for (size_t k = 0; k < TURNS; k++)
+            turn[k * cells + (eight >> 8 * k & 0xff)]++;
+    }
     for (; i < n; i++)
-        turn[0][code[i]]++;
+        turn[code[i]]++;
     add_turns(turn, cells, count);
 }
 
 /* Counts code >> shift. */
 static void count_words(const uint32_t *code, size_t n, int shift, uint32_t *count, size_t cells)
 {
-    uint32_t turn[TURNS][TURN_CELLS];
+    uint32_t turn[TURNS * TURN_CELLS];
     size_t i = 0;
     memset(count, 0, cells * sizeof *count);
     if (cells <= TURN_CELLS) {
-        memset(turn, 0, sizeof turn);
+        memset(turn, 0, TURNS * cells * sizeof *turn);
         for (; i + TURNS <= n; i += TURNS)
-            for (int k = 0; k < TURNS; k++)
-                turn[k][code[i + (size_t)k] >> shift]++;
+            for (size_t k = 0; k < TURNS; k++)
+                turn[k * cells + (code[i + k] >> shift)]++;
         add_turns(turn, cells, count);
     }
     for (; i < n; i++)
@@ -405,8 +387,10 @@ static uint8_t *put_body(const DensePlan *p, size_t block, uint8_t *end)
     const size_t n = block_size(s->n, block);
     uint8_t *start = p->room + block * p->room_size;
     uint16_t symbol[BLOCK];
+    uint8_t byte[BLOCK];
     const size_t low = split_block(p, block, symbol, start);
-    end -= symbols_stream_put(table_of(p, block), form_lanes(&p->form), symbol, n, end) + low;
+    symbols_to_bytes(table_of(p, block), symbol, n, byte);
+    end -= stream_put(table_of(p, block), form_lanes(&p->form), byte, n, end) + low;
     memmove(end, start, low);
     return end;
 }
@@ -429,25 +413,29 @@ static void put_block(DensePlan *p, size_t block)
     const Symbols *s = p->s;
     uint8_t *end = room_end(p, block);
     if (form_bytes(s, &p->form))
-        end -= bytes_put(table_of(p, block), form_lanes(&p->form), block_bytes(s, block), block_size(s->n, block), end);
+        end -= stream_put(table_of(p, block), form_lanes(&p->form), block_bytes(s, block), block_size(s->n, block), end);
     else
         end = put_body(p, block, end);
     end_block(p, block, end);
 }
 
-/* Does what put_block does, for RANS_SEVERAL whole blocks. */
+/* Does what put_block does, for RANS_SEVERAL whole blocks of streams with one lane. */
 static void put_several(DensePlan *p, size_t first)
 {
-    const Table *table[RANS_SEVERAL];
+    RansWriter writer[RANS_SEVERAL];
+    const RansWriter *w[RANS_SEVERAL];
     const uint8_t *symbol[RANS_SEVERAL];
     uint8_t *end[RANS_SEVERAL];
     size_t size[RANS_SEVERAL];
     for (size_t k = 0; k < RANS_SEVERAL; k++) {
-        table[k] = table_of(p, first + k);
+        const Table *table = table_of(p, first + k);
+        w[k] = k && table == table_of(p, first) ? writer : &writer[k];
+        if (w[k] == &writer[k])
+            rans_writer(&writer[k], &table->rans);
         symbol[k] = block_bytes(p->s, first + k);
         end[k] = room_end(p, first + k);
     }
-    several_put(table, symbol, BLOCK, end, size);
+    rans_put_several(w, symbol, BLOCK, end, size);
     for (size_t k = 0; k < RANS_SEVERAL; k++)
         end_block(p, first + k, end[k] - size[k]);
 }
@@ -456,7 +444,7 @@ static void put_blocks(void *data, size_t group)
 {
     DensePlan *p = data;
     const Blocks b = blocks_in(p->s, &p->form, group);
-    if (b.several)
+    if (b.whole && form_bytes(p->s, &p->form) && form_lanes(&p->form) == 1)
         put_several(p, b.first);
     else
         for (size_t block = b.first; block < b.end; block++)

@@ -29,6 +29,12 @@
     X(natural)     \
     X(minmax)      \
     X(zipml)       \
+    X(float)       \
+    X(fp8)         \
+    X(mxfp8)       \
+    X(mxfp6)       \
+    X(mxfp4)       \
+    X(nvfp4)       \
     X(intsgd)      \
     X(thc)         \
     X(sign)        \

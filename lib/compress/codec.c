@@ -251,15 +251,6 @@ Status codec_plan(const Step *step, void *plan)
     return status;
 }
 
-Status codec_curve(const Call *c, const float *x, CurvePoint *point, size_t *count)
-{
-    const ArenaMark mark = arena_mark(c->scratch);
-    const Status status = c->self->ops->curve(c, x, point, count);
-    assert(status != OK || (*count > 0 && *count <= CURVE_MOST && point[*count - 1].level == 0));
-    arena_rewind(c->scratch, mark);
-    return status;
-}
-
 /* ---- state ---- */
 
 static size_t own_state(const Call *c)

@@ -41,6 +41,12 @@ Status payload_kind_or_merged(const Call *c, unsigned kind, unsigned want)
     return payload_bad(c, "kind %u, want %u or %d", kind, want, PAYLOAD_MERGED);
 }
 
+Status payload_finite(const Call *c, const float *x)
+{
+    const size_t bad = first_nonfinite(x, c->shape->n, NULL);
+    return bad == c->shape->n ? OK : payload_bad(c, "element %zu is not finite", bad);
+}
+
 Status payload_floats(const Call *c, const uint8_t *bytes, float *x)
 {
     return blockwise_load(bytes, c->shape->n, c->threads, x)

@@ -13,7 +13,7 @@
 #include "compress/harness.h"
 #include "compress/numbers.h"
 #include "coder/indices.h"
-#include "math/finite.h"
+#include "math/blockwise.h"
 
 enum { PART_SPEC = 64 }; /* bytes that a spec may take, its terminating 0 included */
 
@@ -27,6 +27,7 @@ typedef struct {
 #define HUE_NONE "#000000"
 #define HUE_ATOMS "#0072b2"
 #define HUE_LEVELS "#c14a00"
+#define HUE_FLOATS "#00254d"
 #define HUE_SIGNS "#962a74"
 #define HUE_SPARSE "#00704d"
 #define HUE_LOWRANK "#7a4f00"
@@ -123,6 +124,8 @@ Status payload_kind(const Call *c, unsigned kind, unsigned want);
 /* Fails unless the kind byte `kind` is `want` or PAYLOAD_MERGED. */
 Status payload_kind_or_merged(const Call *c, unsigned kind, unsigned want);
 
+/* Fails if one of the decoded elements (shape->n) is not finite. */
+Status payload_finite(const Call *c, const float *x);
 /* Reads the elements of x (shape->n) from little-endian floats; fails if one is not finite. */
 Status payload_floats(const Call *c, const uint8_t *bytes, float *x);
 

@@ -73,8 +73,4 @@ typedef struct {
 /* upper bound on the points of a curve: 16 points per octave over float32's range, and a few more */
 enum { CURVE_MOST = 4200 };
 
-/* Writes *count <= CURVE_MOST points to `point`. Along the points, level and variance fall, and bits rise; the
- * last point has level 0. Requires that the codec has a `curve` hook. */
-Status codec_curve(const Call *c, const float *x, CurvePoint *point, size_t *count);
-
 #endif

@@ -7,6 +7,15 @@
 
 /* ---- finding the rate key of a spec ---- */
 
+/* returns the key marked `fine`; if there is none, the rate key */
+static const Param *param_fine(const Param *schema)
+{
+    for (const Param *p = schema; p && p->key; p++)
+        if (p->fine)
+            return p;
+    return param_rate(schema);
+}
+
 bool rate_find(Rate *r, const Codec *codec, bool fine)
 {
     for (; codec; codec = codec->inner) {

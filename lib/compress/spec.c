@@ -272,6 +272,19 @@ static Status open_named(Codec *codec, const Param *p, const char *spec, Arena *
     return arena_check(*text, a, err);
 }
 
+/* Returns the set of keys that are named in `keys` ("key=value,key=value"): bit i stands for schema[i]. */
+static uint64_t param_named(const Param *schema, const char *keys)
+{
+    uint64_t named = 0;
+    for (const char *at = keys; *at; at += strcspn(at, ","), at += *at == ',') {
+        const size_t length = strcspn(at, "=,");
+        for (const Param *p = schema; p && p->key; p++)
+            if (!strncmp(p->key, at, length) && !p->key[length])
+                named |= UINT64_C(1) << (p - schema);
+    }
+    return named;
+}
+
 static Status open_stage(Codec *codec, const char *stage, size_t length, Arena *a, Error *err)
 {
     char *text = text_slice(a, stage, length);

@@ -3,7 +3,7 @@
 
 #include "base/bytes.h"
 #include "dump/array_write.h"
-#include "math/finite.h"
+#include "math/blockwise.h"
 
 #include <string.h>
 

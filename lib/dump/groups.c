@@ -1,6 +1,6 @@
 /* groups.c -- selects tensors and joins them to vectors, the inputs of a codec (groups.h). */
 #include "dump/groups.h"
-#include "math/finite.h"
+#include "math/blockwise.h"
 
 #include <string.h>
 

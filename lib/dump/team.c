@@ -2,7 +2,7 @@
 #include "dump/groups.h"
 
 #include "base/parallel.h"
-#include "math/finite.h"
+#include "math/blockwise.h"
 
 #include <math.h>
 #include <string.h>

@@ -109,16 +109,33 @@ const char *atomo_codec_caution(const atomo_codec *codec)
     return codec_caution(codec->codec);
 }
 
-const char *atomo_compressor(size_t index, const char **brief)
+static const Compressor *compressor(size_t index)
 {
     for (size_t i = 0; i < index; i++)
         if (!compressors[i])
             return NULL;
-    if (!compressors[index])
-        return NULL;
-    if (brief)
-        *brief = compressors[index]->brief;
-    return compressors[index]->name;
+    return compressors[index];
+}
+
+const char *atomo_compressor(size_t index, const char **brief)
+{
+    const Compressor *found = compressor(index);
+    if (found && brief)
+        *brief = found->brief;
+    return found ? found->name : NULL;
+}
+
+int atomo_compressor_key(size_t index, size_t key, atomo_key *out)
+{
+    const Compressor *found = compressor(index);
+    const Param *p = found ? found->params : NULL;
+    for (size_t i = 0; p && p->key && i < key; i++)
+        p++;
+    if (!p || !p->key)
+        return 0;
+    *out = (atomo_key){p->key, param_type(p), p->fallback, p->help, p->rate, ""};
+    param_range(p, out->range);
+    return 1;
 }
 
 /* ---- files of gradients ---- */

@@ -5,7 +5,7 @@
 #include "base/host.h"
 #include "compress/spec.h"
 #include "measure/timing.h"
-#include "math/finite.h"
+#include "math/blockwise.h"
 #include "math/linalg.h"
 #include "math/radix.h"
 #include "report/report_compare.h"
@@ -173,7 +173,6 @@ static Status run(Job *j)
 {
     size_t failures = 0;
     const Comparison c = {.codec = j->codec,
-                          .name = j->spec,
                           .codecs = j->codecs,
                           .vectors = &j->vectors,
                           .repeats = j->want->repeats,

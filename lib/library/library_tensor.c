@@ -4,7 +4,7 @@
 #include "base/checksum.h"
 #include "base/text.h"
 #include "exchange/exchange.h"
-#include "math/finite.h"
+#include "math/blockwise.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* blockwise.h -- fills long vectors, finds their largest magnitudes and adds their squares on several threads. */
+/* blockwise.h -- fills long vectors, finds their largest magnitudes and what is not finite, and adds their squares on several threads. */
 #ifndef ATOMO_BLOCKWISE_H
 #define ATOMO_BLOCKWISE_H
 
@@ -24,5 +24,9 @@ double blockwise_squares(const float *x, size_t n, int threads);
 
 /* Sets *sum and *squares to the sums of the n elements of x and of their squares. */
 void blockwise_moments(const float *x, size_t n, int threads, double *sum, double *squares);
+
+/* Returns the index of the first NaN or infinity among the n elements of x; n if there is none. Sets
+ * `*count`, if `count` is not NULL, to the number of NaN and infinities. */
+size_t first_nonfinite(const float *x, size_t n, size_t *count);
 
 #endif

@@ -137,7 +137,8 @@ static const struct {
                       -0.010597401785069032}},
 };
 
-WaveletFilter wavelet_filter(int family)
+/* Returns the filters s and d of a family. */
+static WaveletFilter wavelet_filter(int family)
 {
     const double *s = families[family].s;
     WaveletFilter w = {.taps = families[family].taps};

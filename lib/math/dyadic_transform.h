@@ -48,9 +48,6 @@ static inline void hadamard(float *x, size_t n, int threads)
 enum { WAVELET_HAAR, WAVELET_DB2, WAVELET_DB4, WAVELETS };
 extern const char *const wavelet_families[]; /* ends in NULL */
 
-/* Returns the filters s and d of a family. */
-WaveletFilter wavelet_filter(int family);
-
 /* Writes y, the transform of x; `levels` 0: as many levels as possible. Takes 2 bytes of scratch for each
  * element; returns false when there is not enough memory. The result is the same on every machine and for any
  * number of threads. */

@@ -4,7 +4,7 @@
  * which gives all eigenvalues. A few eigenvectors are then computed by inverse iteration, at a fraction of
  * the cost of the whole basis. */
 #include "math/linalg_blas.h"
-#include "math/finite.h"
+#include "math/blockwise.h"
 
 #include <math.h>
 #include <string.h>

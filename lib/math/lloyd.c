@@ -268,7 +268,9 @@ static const float levels[] = {
     4.60353561f,
 };
 
-const float *lloyd_levels(int bits)
+/* Returns the 2^(bits - 1) positive levels in rising order. The negative levels are their negatives. 1 <= bits
+ * <= LLOYD_BITS_MAX. */
+static const float *lloyd_levels(int bits)
 {
     return levels + (1 << (bits - 1)) - 1;
 }

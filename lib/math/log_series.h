@@ -4,6 +4,7 @@
 #define ATOMO_LOG_SERIES_H
 
 #include <math.h>
+#include <stdint.h>
 
 /* Splits v > 0 into m 2^e with m in 1/sqrt(2) .. sqrt(2). Returns ln m and sets e. With z = (m - 1) / (m + 1),
  * ln m = 2 atanh z. The series of atanh ends where the relative error is below 1e-20. */
@@ -18,6 +19,14 @@ static inline double log_split(double v, int *e)
     for (int k = 25; k >= 1; k -= 2)
         series = series * square + 1.0 / k;
     return 2 * z * series;
+}
+
+/* Returns log2 v, v > 0, rounded in the same way on every machine. */
+static inline double log2_whole(uint64_t v)
+{
+    int e;
+    const double log_m = log_split((double)v, &e);
+    return e + log_m * 0x1.71547652b82fep+0; /* 1 / ln 2 */
 }
 
 #endif

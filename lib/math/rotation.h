@@ -58,8 +58,4 @@ enum { SHORT_COSINE_MOST = 512 };
 /* Sets c (n, n) to the matrix of the transform, y = c x; n <= SHORT_COSINE_MOST. Its transpose is the inverse. */
 void short_cosine_matrix(double *c, size_t n);
 
-/* Both work in place; n <= SHORT_COSINE_MOST. */
-void short_cosine(float *x, size_t n);
-void short_cosine_back(float *x, size_t n);
-
 #endif

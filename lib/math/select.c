@@ -69,26 +69,10 @@ void select_from(Picks *s, double least)
     count_all(s);
 }
 
-/* ---- the sum of magnitudes, block by block ---- */
-
-static void total_block(void *data, size_t block)
-{
-    const Picks *s = data;
-    s->part[block] = kernels()->sum_magnitudes(s->x + block * BLOCK, block_size(s->n, block));
-}
-
-double select_total(const Picks *s)
-{
-    double sum = 0;
-    parallel_for(s->threads, blocks_of(s->n), total_block, (void *)(uintptr_t)s);
-    for (size_t b = 0; b < blocks_of(s->n); b++)
-        sum += s->part[b];
-    return sum;
-}
-
 /* ---- lists ---- */
 
-size_t select_places(const Picks *s, size_t block, size_t *place)
+/* Writes the indices of the selected elements of a block to `place` and returns their number. */
+static size_t select_places(const Picks *s, size_t block, size_t *place)
 {
     const uint64_t *bits = s->bits + block * WORDS;
     const size_t words = s->in_block[block] ? (block_size(s->n, block) + 63) / 64 : 0;

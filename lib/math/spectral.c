@@ -323,7 +323,9 @@ static Status measure(const Tall *a, Range *r, Arena *scratch, Error *err)
     return OK;
 }
 
-Status linalg_range(const Tall *a, double dust, int threads, Range *r, Arena *arena, Error *err)
+/* Finds the singular vectors of A whose singular values exceed sqrt(dust) times the largest one, if these
+ * vectors are few. The memory comes from `arena`. */
+static Status linalg_range(const Tall *a, double dust, int threads, Range *r, Arena *arena, Error *err)
 {
     *r = (Range){0};
     if (a->cols < COLS_MIN)

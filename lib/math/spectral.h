@@ -22,10 +22,6 @@ typedef struct {
     double rest;    /* squared Frobenius norm of the matrix A - sum of (A v_i) v_i' */
 } Range;
 
-/* Finds the singular vectors of A whose singular values exceed sqrt(dust) times the largest one, if these
- * vectors are few. The memory comes from `arena`. */
-Status linalg_range(const Tall *a, double dust, int threads, Range *r, Arena *arena, Error *err);
-
 typedef enum { SPECTRAL_GRAM, SPECTRAL_GESDD } SpectralMethod;
 
 typedef struct {

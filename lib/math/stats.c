@@ -91,7 +91,8 @@ static double beta_fraction(double a, double b, double x)
     return h;
 }
 
-double beta_inc(double a, double b, double x)
+/* Returns the regularised incomplete beta function I_x(a, b); a, b > 0. */
+static double beta_inc(double a, double b, double x)
 {
     assert(a > 0 && b > 0);
     if (x <= 0)

@@ -34,9 +34,6 @@ double moments_variance(const Moments *m); /* sample variance m2 / (n - 1); NaN 
  * values are equal. */
 double moments_skewness(const Moments *m);
 
-/* Returns the regularised incomplete beta function I_x(a, b); a, b > 0. */
-double beta_inc(double a, double b, double x);
-
 /* Returns P(F > f) for F with d1 and d2 degrees of freedom, which need not be integers. */
 double f_tail(double f, double d1, double d2);
 

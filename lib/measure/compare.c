@@ -223,32 +223,16 @@ typedef struct {
     Pool run;       /* sums over all vectors so far */
     /* number of elements now in `pool_x`: of one cell, or of all cells so far if `layout.reach` is LEVEL_RUN */
     size_t pooled;
-    size_t records; /* records done, counted over all codecs; for progress */
     size_t failures;
-    const char *name; /* the codec at work; NULL: none yet, or none has a name */
-    const Vector *at; /* the vector at work; NULL: several vectors together */
     bool later;       /* true: the present worker has a later step */
     bool pools; /* true: the current cell's vectors are copied to `pool_x`, and their estimates to `pool_y` */
     Error *err;
 } Engine;
 
-/* Puts codec and tensor in front of an error that names neither: memory has run out. */
-static void name_place(const Engine *e)
-{
-    static const char nameless[] = "out of memory";
-    if (strncmp(e->err->text, nameless, sizeof nameless - 1) != 0)
-        return;
-    if (e->at && e->name)
-        error_at(e->err, "%s on %s", e->name, e->at->name);
-    else if (e->at || e->name)
-        error_at(e->err, "%s", e->at ? e->at->name : e->name);
-}
-
 /* Loads a vector into `b.x`: one worker's gradient or, in a merge, the mean gradient of all workers. */
 static Status load_values(Engine *e, const Vector *v)
 {
     const Comparison *c = e->c;
-    e->at = v;
     return c->workers ? merge_mean(c, v, &e->b, e->err) : c->load(c->data, v, e->b.x, e->err);
 }
 
@@ -296,20 +280,6 @@ static bool is_known(const Engine *e, size_t place, Tally *tally, bool *failed)
     return e->c->known && e->c->known(e->c->data, e->codec, place, tally, failed);
 }
 
-static void count_records(Engine *e, size_t count)
-{
-    e->records += count;
-    if (e->c->progress)
-        e->c->progress(e->c->data, e->records);
-}
-
-static Status put_record(Engine *e, const Record *r)
-{
-    TRY(e->c->record(e->c->data, r, e->err));
-    count_records(e, 1);
-    return OK;
-}
-
 /* ---- measuring several vectors as one long vector ---- */
 
 static Status open_pool(Engine *e, Pool *p, RecordLevel level)
@@ -347,7 +317,7 @@ static Status put_pool(Engine *e, Pool *p, const Vector *first, size_t place, do
             snprintf(text, sizeof text, "all of %zu tensor%s failed", all, text_s(all));
         r.error = text;
     }
-    return put_record(e, &r);
+    return e->c->record(e->c->data, &r, e->err);
 }
 
 /* ---- measuring one vector ---- */
@@ -487,7 +457,6 @@ static Status run_vector(Engine *e, const Cell *cell, size_t place, size_t i, Po
     Trial t;
     Error why;
     bool failed;
-    e->at = v;
     TRY(open_trial(e, cell, i, &t));
     TRY(tally_open(&r.tally, LEVEL_VECTOR, e->c->repeats, codec_traits(t.codec) & RANDOM, e->tallies,
                    e->err));
@@ -502,12 +471,9 @@ static Status run_vector(Engine *e, const Cell *cell, size_t place, size_t i, Po
     } else {
         pool_vector(e, v, &r.tally, pool);
     }
-    if (known)
-        count_records(e, 1);
-    else
-        TRY(put_record(e, &r));
+    if (!known)
+        TRY(e->c->record(e->c->data, &r, e->err));
     arena_rewind(e->tallies, mark);
-    e->at = NULL;
     return OK;
 }
 
@@ -543,9 +509,7 @@ static Status run_cell(Engine *e, size_t k)
     TRY(plan_cell(e, cell));
     for (size_t i = cell->from; i < cell->to; i++)
         TRY(run_vector(e, cell, i + k, i, &pool));
-    if (known)
-        count_records(e, 1);
-    else
+    if (!known)
         TRY(conclude_cell(e, &pool, cell, place));
     tally_append(&e->run.tally, known ? &was : &pool.tally);
     e->run.vectors += pool.vectors;
@@ -588,26 +552,14 @@ static Status run_codec(Engine *e)
     return OK;
 }
 
-/* The buffers have the size of the largest vector. */
-static const Vector *largest_of(const VectorList *l)
-{
-    const Vector *largest = l->count ? l->item : NULL;
-    for (size_t i = 1; i < l->count; i++)
-        if (l->item[i].shape.n > largest->shape.n)
-            largest = &l->item[i];
-    return largest;
-}
-
 static Status prepare(Engine *e, Arena *a)
 {
     const Comparison *c = e->c;
     TRY(layout_make(&e->layout, c, c->memory, a, e->err));
-    e->at = largest_of(c->vectors);
     TRY(buffers_make(&e->b, c, &e->layout, a, e->err));
     e->plan = NEW(a, CellPlan, workers_of(c));
     TRY(arena_check(e->plan, a, e->err));
     TRY(find_percentiles(e));
-    e->at = NULL;
     return OK;
 }
 
@@ -615,15 +567,9 @@ Status compare_run(const Comparison *c, size_t *failures, Arena *a, Error *err)
 {
     Engine e = {.c = c, .err = err, .tallies = arena_open(0)};
     Status status = prepare(&e, a);
-    for (; status == OK && e.codec < c->codecs; e.codec++) {
-        e.name = c->name ? c->name[e.codec] : NULL;
-        if (c->skip && c->skip[e.codec])
-            count_records(&e, compare_places(c->vectors));
-        else
+    for (; status == OK && e.codec < c->codecs; e.codec++)
+        if (!c->skip || !c->skip[e.codec])
             status = run_codec(&e);
-    }
-    if (status == ERR_MEMORY)
-        name_place(&e);
     *failures = e.failures;
     buffers_close(&e.b);
     codec_states_forget(&e.states);

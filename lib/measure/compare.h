@@ -34,7 +34,6 @@ typedef struct {
 
 typedef struct {
     const Codec *const *codec;
-    const char *const *name; /* the codecs' canonical specs, for messages */
     size_t codecs;
     const bool *skip; /* for each codec: true to leave it out; NULL: all codecs run */
     const VectorList *vectors;
@@ -64,8 +63,6 @@ typedef struct {
     void *data;
     Status (*load)(void *data, const Vector *v, float *x, Error *err);
     Status (*record)(void *data, const Record *r, Error *err);
-    /* called with the number of records done, counted over all codecs; may be NULL */
-    void (*progress)(void *data, size_t records);
     /* Looks for a record that an interrupted comparison has already written, so that it is not measured
      * again. Returns false if there is none. Sets `*failed` if the codec failed on the vector; otherwise
      * reads the measured values into the open tally. NULL: no comparison was interrupted. */
@@ -98,23 +95,11 @@ static inline size_t compare_least(size_t workers)
     return 4 * sizeof(float) + (workers ? sizeof(float) + sizeof(double) : 0);
 }
 
+/* Relative error within which payloads have a wanted size (--equal-bits). */
+#define SIZE_TOLERANCE 0.01
+
 /* Runs the comparison. A codec's failure becomes its record's `error`, and `*failures` counts these
  * failures. A returned error comes from a callback or from a lack of memory, or is ERR_STOPPED. */
 Status compare_run(const Comparison *c, size_t *failures, Arena *a, Error *err);
-
-/* ---- payload sizes, without errors or times ---- */
-
-/* Computes the expected bits per element over all vectors: bits_per_element_expected of a comparison with the same number
- * of repeats. Vectors on which the codec fails are left out; NaN: the codec fails on all. Ignores c->codec and c->record;
- * not for merges. */
-Status compare_bits(const Comparison *c, const Codec *codec, size_t repeats, double *bits, Error *err);
-
-/* Searches for the value of the codec's rate parameter (rate.h) at which `compare_bits` gives `bits`, within the
- * relative error SIZE_TOLERANCE. If no value comes that near, takes the value whose size is nearest to `bits`.
- * Sets `*out` to the codec with this value, or to `codec` itself if it has no rate parameter. Sets `*tries` to
- * the number of calls of `compare_bits`. */
-#define SIZE_TOLERANCE 0.01
-Status compare_solve(const Comparison *c, const Codec **out, const Codec *codec, double bits, unsigned *tries,
-                     Arena *a, Error *err);
 
 #endif

@@ -200,13 +200,12 @@ static Status measure_repeat(Merger *m, const MeasuredVector *s, Tally *tally)
     const bool copied = m->repeat == 0 && b->distances && !b->sorted;
     if (m->repeat == 0)
         TRY(tally_gradient(tally, s));
-    distance_pool(m->t, b, tally, m->repeat, b->y);
     if (copied) {
         memcpy(b->g, b->y, m->n * sizeof *b->y);
         TRY(distance_first(s, b, b->y, tally));
     }
     TRY(tally_repeat(tally, s, m->repeat, copied ? b->g : b->y));
-    return distance_repeat(s, b, m->repeat, b->y, tally);
+    return distance_repeat(m->t, s, b, m->repeat, b->y, tally);
 }
 
 static Status run_repeat(Merger *m, const MeasuredVector *s, Tally *tally)

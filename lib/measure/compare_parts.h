@@ -57,7 +57,7 @@ typedef struct {
     /* 2 floats per element. First sorting uses them as scratch. Then they hold the mean and the deviation over repeats
      * of the elements (`MeasuredVector`). */
     float *work;
-    /* Wasserstein distances (compare_distance.c) */
+    /* Wasserstein distances (compare_trial.c) */
     bool distances; /* false: no distance is measured */
     float *sorted;  /* the vector, sorted; NULL: only repeat 0 has a distance */
     /* (held) elements of the gradient, joined from several vectors; NULL: only single vectors have
@@ -134,10 +134,10 @@ void trial_times(Tally *tally, const Buffers *b, bool encoded, bool decoded);
  * atoms replace the sums. Otherwise the sums become NaN. */
 void trial_moments(const Call *call, const float *x, bool known, Tally *tally);
 
-/* ---- Wasserstein distances (compare_distance.c) ---- */
+/* ---- Wasserstein distances (compare_trial.c) ---- */
 
 /* Add to the tally the Wasserstein distance between the vector and repeat r's estimate y. They sort y in
- * place.
+ * place. `distance_repeat` first copies y to `b->pool_y`, where several vectors are joined.
  *
  * If `b->sorted` is set, `distance_repeat` measures the first repeats (as many as have 2^23 elements, at
  * least 5), and `distance_first` does nothing. `distance_repeat` is called after `tally_repeat`, for r = 0,
@@ -146,11 +146,7 @@ void trial_moments(const Call *call, const float *x, bool known, Tally *tally);
  * If `b->sorted` is NULL, `distance_first` measures repeat 0, and `distance_repeat` does nothing.
  * `distance_first` overwrites `b->work`, so it is called before `tally_repeat`. */
 Status distance_first(const MeasuredVector *s, const Buffers *b, float *y, Tally *t);
-Status distance_repeat(const MeasuredVector *s, const Buffers *b, size_t r, float *y, Tally *t);
-
-/* Copies repeat r's estimate to plane r of `b->pool_y`. If all repeats have the same estimate, copies it to
- * every plane. */
-void distance_pool(const Trial *t, const Buffers *b, const Tally *tally, size_t r, const float *y);
+Status distance_repeat(const Trial *trial, const MeasuredVector *s, const Buffers *b, size_t r, float *y, Tally *t);
 
 /* Adds to the tally one Wasserstein distance for each plane (repeat), over the n > 0 joined elements from
  * index `begin` on. Sorts these elements in place. */
@@ -167,7 +163,7 @@ static inline size_t workers_of(const Comparison *c)
  * `y`, `payloads` and `clock` before `exchange_begin`. */
 Exchange merge_exchange(const Comparison *c, const Codec *codec, const Vector *v, Arena *scratch, Error *err);
 
-/* Computes the mean gradient of all workers into `b->x` (compare_mean.c). */
+/* Computes the mean gradient of all workers into `b->x`. */
 Status merge_mean(const Comparison *c, const Vector *v, const Buffers *b, Error *err);
 
 /* Measures the codec on a merge of many workers' payloads, into a tally that `tally_open` has prepared. Sets `b->x` to
@@ -178,37 +174,5 @@ static inline bool comparison_stopped(const Comparison *c)
 {
     return c->stopped && c->stopped();
 }
-
-/* ---- searching for a size (compare_solve.c) ---- */
-
-/* Finds the argument at which an expensive, roughly monotone function has a given value.
- *
- * It is made for the payload size of a codec as a function of its rate parameter: positive, close to a power
- * of the argument, perhaps with jumps, perhaps constant at both ends of the range. The arguments tried are
- * decimals with few digits. */
-typedef struct {
-    double target, tolerance; /* the search ends at a value within target * (1 +- tolerance) */
-    double low, high;         /* smallest and largest argument; low > 0 */
-    bool whole;               /* the argument must be an integer */
-    unsigned most;            /* the most evaluations of the function; 0: 30 */
-    /* Sets *value > 0 to the function's value at `at`. NaN: there is no value, and the search ends. */
-    Status (*of)(void *data, double at, double *value, Error *err);
-    void *data;
-} Solve;
-
-typedef struct {
-    double at, value; /* of the evaluation nearest to the target; NaN: no evaluation gave a value */
-    double slope;     /* estimate of d log value / d log argument near `at`; NaN: unknown */
-    bool reached;
-    unsigned tries;
-} Solution;
-
-/* Searches for the argument and fills s. The caller sets s->at to the first argument to try, and s->slope to
- * the slope there (NaN: unknown). */
-Status solve_search(const Solve *problem, Solution *s, Error *err);
-
-/* Returns v rounded to the fewest digits that give a result strictly between low and high; NaN: more than
- * seven are needed. v, low and high are above 0. */
-double solve_decimal(double v, double low, double high);
 
 #endif

@@ -130,14 +130,12 @@ static void note_size(Run *run, size_t r, Tally *tally)
 static Status measure_repeat(Run *run, const MeasuredVector *s, size_t r, Tally *tally)
 {
     const Buffers *b = run->b;
-    distance_pool(run->t, b, tally, r, b->y);
     if (r == 0 && b->distances && !b->sorted) {
         TRY(distance_first(s, b, b->y, tally));
         TRY(receive(run));
     }
     TRY(tally_repeat(tally, s, r, b->y));
-    TRY(distance_repeat(s, b, r, b->y, tally));
-    return OK;
+    return distance_repeat(run->t, s, b, r, b->y, tally);
 }
 
 /* Returns the number of repeats that draw random numbers of their own. */
@@ -425,9 +423,19 @@ Status distance_first(const MeasuredVector *s, const Buffers *b, float *y, Tally
     return OK;
 }
 
-Status distance_repeat(const MeasuredVector *s, const Buffers *b, size_t r, float *y, Tally *t)
+/* Copies repeat r's estimate to plane r of `b->pool_y`. If all repeats have the same estimate, copies it to
+ * every plane. */
+static void distance_pool(const Trial *t, const Buffers *b, const Tally *tally, size_t r, const float *y)
+{
+    const size_t to = tally->decoded == 1 ? b->planes : r + 1;
+    for (size_t plane = r; t->pooled && plane < to && plane < b->planes; plane++)
+        memcpy(t->pooled + plane * b->held, y, t->vector->shape.n * sizeof *y);
+}
+
+Status distance_repeat(const Trial *trial, const MeasuredVector *s, const Buffers *b, size_t r, float *y, Tally *t)
 {
     double w1;
+    distance_pool(trial, b, t, r, y);
     if (s->n == 0 || !b->sorted || r >= distances_of(s->n, t->decoded))
         return OK;
     const ArenaMark mark = arena_mark(s->scratch);
@@ -440,13 +448,6 @@ Status distance_repeat(const MeasuredVector *s, const Buffers *b, size_t r, floa
     arena_rewind(s->scratch, mark);
     add(t, w1);
     return OK;
-}
-
-void distance_pool(const Trial *t, const Buffers *b, const Tally *tally, size_t r, const float *y)
-{
-    const size_t to = tally->decoded == 1 ? b->planes : r + 1;
-    for (size_t plane = r; t->pooled && plane < to && plane < b->planes; plane++)
-        memcpy(t->pooled + plane * b->held, y, t->vector->shape.n * sizeof *y);
 }
 
 Status distance_pooled(const Buffers *b, size_t begin, size_t n, int threads, Tally *t, Error *err)

@@ -46,8 +46,6 @@ typedef struct {
     double total;                         /* sum of the four parts; less with overlap */
 } IterationTime;
 
-Traffic iteration_traffic(const Iteration *it); /* returns the traffic of all layers together */
-
 /* Returns the times of an iteration if the link has `bandwidth` bytes per second, which may be infinite. */
 IterationTime iteration_time(const Iteration *it, double bandwidth);
 
@@ -69,14 +67,9 @@ CostFigures cost_figures(const Iteration *it, const Iteration *plain, double ban
 CostFigures cost_errors(const Iteration *it, const Iteration *plain, bool same, double compute_se,
                         double bandwidth, CostLayer *scratch);
 
-/* Returns the seconds in which a receiver (the server, or each worker) merges and decodes the payloads of P
- * workers. */
-double layer_decode(const Iteration *it, const CostLayer *layer);
-
 /* The bandwidths at which the compressed iteration is faster than the uncompressed one: below a threshold,
  * above it, all, or none. */
 typedef enum { PAYS_BELOW, PAYS_ABOVE, PAYS_ALWAYS, PAYS_NEVER } Pays;
-extern const char *const pays_names[]; /* names in the order of Pays */
 
 /* Returns at which bandwidths the compressed iteration `it` is faster than the uncompressed `plain`. For
  * PAYS_BELOW and PAYS_ABOVE, sets `*bandwidth` to the threshold in bytes per second, otherwise to NaN. */

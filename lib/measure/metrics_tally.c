@@ -128,67 +128,35 @@ Status tally_spread(Tally *t, const MeasuredVector *s)
     return OK;
 }
 
-/* ---- adding one tally to another ---- */
+/* ---- a tally as numbers: the doubles from `cells` to `spread`, without padding, and the flags behind them ---- */
 
-static void add_known(double *total, double part)
-{
-    if (!isnan(part))
-        *total = isnan(*total) ? part : *total + part;
-}
-
-static void add_sizes(Tally *total, const Tally *part)
-{
-    total->n += part->n;
-    total->bytes += part->bytes;
-    total->bytes_min += part->bytes_min;
-    total->bytes_max += part->bytes_max;
-    total->encode += part->encode;
-    total->encode_min += part->encode_min;
-    total->decode += part->decode;
-    total->decode_min += part->decode_min;
-    total->encode_spread += part->encode_spread;
-    total->decode_spread += part->decode_spread;
-    total->sizes += part->sizes;
-    total->size += part->size;
-    total->size_spread += part->size_spread;
-    total->size_third += part->size_third;
-    total->sizes_third += part->sizes_third;
-    total->entropies_third += part->entropies_third;
-    total->entropy += part->entropy;
-    total->entropies += part->entropies;
-    total->entropy_sizes += part->entropy_sizes;
-    total->raw += part->raw;
-    total->merge += part->merge;
-    total->each += part->each;
-    total->merge_spread += part->merge_spread;
-    total->each_spread += part->each_spread;
-    total->merged += part->merged;
-    total->merged_spread += part->merged_spread;
-    total->early += part->early;
-    total->scratch = fmax(total->scratch, part->scratch);
-}
+enum {
+    FIRST = offsetof(Tally, cells),
+    NUMBERS = (offsetof(Tally, unbiased) - FIRST) / sizeof(double),
+    ADDED = (offsetof(Tally, n) - FIRST) / sizeof(double),
+    COUNT = (offsetof(Tally, distances.n) - FIRST) / sizeof(double), /* the only whole number */
+    KEPT = offsetof(Tally, percentile_known) - offsetof(Tally, unbiased),
+    FLAGS = KEPT + 1
+};
+_Static_assert(sizeof(bool) == 1 && sizeof(double) == sizeof(size_t) && offsetof(Tally, unbiased) == FIRST + NUMBERS * sizeof(double),
+               "numbers have no padding");
 
 void tally_append(Tally *total, const Tally *part)
 {
     assert(part->decoded == total->decoded || part->decoded == 1);
-    add_sizes(total, part);
-    total->expected += part->expected;
-    total->expected_spread += part->expected_spread;
-    total->own_draws *= part->own_draws;
-    total->unbiased = total->unbiased && part->unbiased;
-    total->along_known = total->along_known && part->along_known;
-    total->signs_known = total->signs_known && part->signs_known;
-    total->fixed_size = total->fixed_size && part->fixed_size;
-    total->size_known = total->size_known && part->size_known;
-    total->squares += part->squares;
-    total->fourths += part->fourths;
-    total->weighted += part->weighted;
-    total->weighted_squares += part->weighted_squares;
-    total->none *= part->none;
-    add_known(&total->residual2, part->residual2);
+    double *sum = (double *)((char *)total + FIRST);
+    const double *more = (const double *)((const char *)part + FIRST);
+    bool *flag = (bool *)(sum + NUMBERS);
+    for (size_t i = ADDED; i < NUMBERS; i++)
+        sum[i] += more[i];
+    for (size_t i = 0; i < KEPT; i++)
+        flag[i] = flag[i] && ((const bool *)(more + NUMBERS))[i];
+    if (!isnan(part->residual2))
+        total->residual2 = isnan(total->residual2) ? part->residual2 : total->residual2 + part->residual2;
+    total->scratch = fmax(total->scratch, part->scratch);
     total->largest = fmax(total->largest, part->largest);
-    for (size_t i = 0; i < G_SUMS; i++)
-        total->gradient[i] += part->gradient[i];
+    total->none *= part->none;
+    total->own_draws *= part->own_draws;
     for (size_t r = 0; r < total->decoded; r++) {
         const size_t from = part->decoded == 1 ? 0 : r;
         total->sent[r] += part->sent[from];
@@ -196,24 +164,7 @@ void tally_append(Tally *total, const Tally *part)
         for (size_t i = 0; i < E_SUMS; i++)
             total->error[r][i] += part->error[from][i];
     }
-    for (size_t i = 0; i < S_SUMS; i++)
-        total->spread[i] += part->spread[i];
-    total->spread_known = total->spread_known && part->spread_known;
 }
-
-/* ---- a tally as numbers ---- */
-
-/* A Tally as an array of numbers, and back: its numbers, the sums of each decoded repeat, and its flags. */
-
-/* The members from `n` to `spread` are doubles without padding, but for the count of `distances`. */
-enum {
-    FIRST = offsetof(Tally, n),
-    NUMBERS = (offsetof(Tally, unbiased) - FIRST) / sizeof(double),
-    COUNT = (offsetof(Tally, distances.n) - FIRST) / sizeof(double),
-    FLAGS = offsetof(Tally, percentile_known) - offsetof(Tally, unbiased) + 1
-};
-_Static_assert(sizeof(bool) == 1 && sizeof(double) == sizeof(size_t) && offsetof(Tally, unbiased) == FIRST + NUMBERS * sizeof(double),
-               "numbers have no padding");
 
 size_t tally_numbers(const Tally *t)
 {

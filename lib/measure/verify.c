@@ -1,5 +1,5 @@
-/* verify.c -- lists the statements of the ATOMO paper, and checks one (verify.h). Statements on means of draws and on
- * matrices are in verify_moments.c. */
+/* verify.c -- lists the statements of the ATOMO paper, and checks one (verify.h). Statements on means of draws and on sets of
+ * atoms are in verify_moments.c, those on matrices in verify_subject.c. */
 #include "measure/verify_parts.h"
 #include "base/parallel.h"
 #include "dump/describe.h"
@@ -7,6 +7,69 @@
 #include <math.h>
 #include <stdio.h>
 #include <float.h>
+
+/* ---- sums over the probabilities at a level ---- */
+
+/* waterfill.h counts an element as light (kept with p < 1) if its magnitude is at most tau * BALANCED. */
+#define BALANCED (1 + 4 * DBL_EPSILON)
+
+typedef struct {
+    const float *x;
+    size_t n;
+    /* `root`: the water level sqrt(mu) by the paper's equation (16), from the number of heavy elements (p =
+     * 1) and the sum of the light ones (p < 1) */
+    double tau, root;
+    double bound; /* Lemma 9's lower bound on p, divided by lambda^2 */
+    Spent *part;  /* the sums of each block */
+} Spending;
+
+static void spend_block(void *data, size_t block)
+{
+    const Spending *s = data;
+    const float *x = s->x + block * BLOCK;
+    const double tau = s->tau, root = s->root;
+    Spent out = {.least = INFINITY};
+    for (size_t i = 0; i < block_size(s->n, block); i++) {
+        const double v = fabs((double)x[i]);
+        if (v == 0)
+            continue;
+        const bool heavy = v > tau * BALANCED;
+        const double p = heavy ? 1 : v / tau, slack = (heavy ? v : tau) / root;
+        out.heavy += heavy;
+        out.sum += p;
+        out.second += heavy ? v * v : v * tau;
+        out.violation = fmax(out.violation, heavy ? 1 - slack * slack : fmax(p - 1, fabs(slack * slack - 1)));
+        out.least = fmin(out.least, p / (s->bound * v * v));
+    }
+    s->part[block] = out;
+}
+
+/* Over all elements of the subject. */
+static Status spend_floats(VerifySubject *subject, double budget, const Level *level, Spent *out)
+{
+    const size_t blocks = blocks_of(subject->n);
+    Spending s = {.x = subject->x,
+                  .n = subject->n,
+                  .tau = level->tau,
+                  .root = level->tail / (budget - (double)level->heavy),
+                  .bound = budget / ((double)subject->nonzero * subject->squares),
+                  .part = NEW(subject->a, Spent, blocks)};
+    TRY(arena_check(s.part, subject->a, subject->err));
+    parallel_for(subject->threads, blocks, spend_block, &s);
+    *out = (Spent){.least = INFINITY};
+    for (size_t b = 0; b < blocks; b++) {
+        out->sum += s.part[b].sum;
+        out->second += s.part[b].second;
+        out->heavy += s.part[b].heavy;
+        out->violation = fmax(out->violation, s.part[b].violation);
+        out->least = fmin(out->least, s.part[b].least);
+    }
+    if (!(s.root > 0 && isfinite(s.root)))
+        out->violation = INFINITY;
+    if (!(fabs(out->sum - budget) <= 1e-9 * budget)) /* true also if the sum is NaN; p is not feasible then */
+        out->second = out->least = NAN;
+    return OK;
+}
 
 /* ---- Lemmas 2 and 3 and Theorem 4: which sampling probabilities p are best ----
  *
@@ -171,23 +234,6 @@ static Status check_unbalanced(VerifySubject *s, VerifyVerdict *v)
     return OK;
 }
 
-/* Checks Theorem 4 on atoms that are not orthogonal; E |estimate|^2 is computed over all possible draws. */
-static Status check_cross(VerifySubject *s, VerifyVerdict *v)
-{
-    AtomSet set;
-    double most = 0;
-    TRY(atomset_overlapping(s, &set));
-    for (size_t i = 0; i < set.count; i++)
-        most = fmax(most, set.lambda[i]);
-    if (most == 0)
-        return OK;
-    TRY(atomset_spend(s, &set, 0.9 * set.l1 / most));
-    const double left = atomset_outcomes(&set).mean / set.squares;
-    const double right = (set.l1 * set.l1 / set.budget + set.cross) / set.squares;
-    verdict_take(v, left, right, 1e-9 * right, "s = %.4g, phi = %.4g", set.budget, set.cross / set.squares);
-    return OK;
-}
-
 static const VerifyStatement lemma_statements[] = {
     {"Lemma 2: bound", "f(p) >= |lambda|_1^2 / s for 24 random feasible p of (4)", AT_LEAST, NEEDS_SEVERAL,
      check_bound},
@@ -200,8 +246,6 @@ static const VerifyStatement lemma_statements[] = {
      check_balanced},
     {"Theorem 4: unbalanced", "Algorithm 1 on all elements: E|ghat|^2 > |lambda|_1^2 / s", ABOVE,
      NEEDS_SEVERAL, check_unbalanced},
-    {"Theorem 4: cross terms", "atoms that are not orthogonal: E|ghat|^2 = |lambda|_1^2 / s + phi(g)", EQUAL,
-     NEEDS_SEVERAL, check_cross},
     {0},
 };
 
@@ -322,40 +366,17 @@ static double power(double v, double q)
                       : square * square;
 }
 
-typedef struct {
-    const float *x;
-    size_t n;
-    double most, (*part)[POWERS]; /* for each block: the sum of (|x| / most)^q for each finite q */
-} Norming;
-
-static void norm_block(void *data, size_t block)
+static double norm_of(const VerifySubject *s, double q)
 {
-    const Norming *s = data;
-    const float *x = s->x + block * BLOCK;
-    for (size_t k = 0; k < LARGEST; k++) {
-        double sum = 0;
+    double sum = 0;
+    for (size_t block = 0; block < blocks_of(s->n); block++) {
+        const float *x = s->x + block * BLOCK;
+        double part = 0;
         for (size_t i = 0; i < block_size(s->n, block); i++)
-            sum += power(fabs((double)x[i]) / s->most, powers[k]);
-        s->part[block][k] = sum;
+            part += power(fabs((double)x[i]) / s->most, q);
+        sum += part;
     }
-}
-
-static Status norms_of(VerifySubject *s, double norm[POWERS])
-{
-    const ArenaMark mark = arena_mark(s->a);
-    const size_t blocks = blocks_of(s->n);
-    Norming job = {s->x, s->n, s->most, arena_take(s->a, blocks, sizeof(double[POWERS]))};
-    TRY(arena_check(job.part, s->a, s->err));
-    parallel_for(s->threads, blocks, norm_block, &job);
-    for (size_t k = 0; k < LARGEST; k++) {
-        double sum = 0;
-        for (size_t b = 0; b < blocks; b++)
-            sum += job.part[b][k];
-        norm[k] = fmax(s->most, s->most * pow(sum, 1 / powers[k]));
-    }
-    norm[LARGEST] = s->most;
-    arena_rewind(s->a, mark);
-    return OK;
+    return fmax(s->most, s->most * pow(sum, 1 / q));
 }
 
 static Status need_norms(VerifySubject *s)
@@ -364,7 +385,9 @@ static Status need_norms(VerifySubject *s)
         return OK;
     s->norm = NEW_ZERO(s->a, double, POWERS);
     TRY(arena_check(s->norm, s->a, s->err));
-    return s->most > 0 ? norms_of(s, s->norm) : OK;
+    for (size_t k = 0; k < POWERS && s->most > 0; k++)
+        s->norm[k] = isinf(powers[k]) ? s->most : norm_of(s, powers[k]);
+    return OK;
 }
 
 /* True if float32, in which the scale is sent, can represent it. */
@@ -519,8 +542,8 @@ static const VerifyStatement quantiser_statements[] = {
 
 /* ---- the list ---- */
 
-static const VerifyStatement *const groups[] = {moment_statements, lemma_statements, level_statements,
-                                                quantiser_statements, matrix_statements};
+static const VerifyStatement *const groups[] = {moment_statements, lemma_statements,     cross_statements,
+                                                level_statements,  quantiser_statements, matrix_statements};
 
 size_t statement_count(void)
 {

@@ -1,9 +1,9 @@
 /* verify_subject.c -- what the checks of the ATOMO paper's statements share: the vector and the verdict, water levels,
- * random draws of codecs and of small sets of atoms, and bounds on how far means of draws may be from their
- * expectations. */
+ * random draws of codecs; and the statements on matrices. */
 #include "measure/verify_parts.h"
 
 #include "dump/describe.h"
+#include "math/spectral.h"
 #include "math/stats.h"
 #include "compress/spec.h"
 #include "base/parallel.h"
@@ -69,7 +69,9 @@ Rng subject_rng(const VerifySubject *s, uint64_t purpose)
     return rng_below(&ours, purpose);
 }
 
-size_t places_take(size_t *place, size_t size, size_t n, const Rng *rng)
+/* Divides the indices 0 .. n - 1 into min(size, n) ranges of equal length, draws one index of each to
+ * `place`, and returns their number. */
+static size_t places_take(size_t *place, size_t size, size_t n, const Rng *rng)
 {
     const size_t count = size < n ? size : n;
     for (size_t i = 0; i < count; i++) {
@@ -131,98 +133,7 @@ Status subject_open(VerifySubject *s, const VerifyMethods *methods, const Vector
     return take_part(s);
 }
 
-/* ---- the water level tau of the probabilities min(1, lambda_i / tau) by the paper's Algorithm 1, which shares no code
- * with the codecs' solver (waterfill.h) ---- */
-
-/* Returns tail[i] = lambda_i + ... + lambda_(n-1), added from the smallest. */
-static double *tails(const double *lambda, size_t n, Arena *scratch)
-{
-    double *tail = NEW(scratch, double, n + 1);
-    if (!tail)
-        return NULL;
-    tail[n] = 0;
-    for (size_t i = n; i-- > 0;)
-        tail[i] = tail[i + 1] + lambda[i];
-    return tail;
-}
-
-/* The paper's Algorithm 1 with a misprint corrected: the sums are over |lambda_j|, where the paper prints
- * |lambda_i|. */
-double level_sorted(const double *lambda, size_t n, double budget, Arena *scratch)
-{
-    const ArenaMark mark = arena_mark(scratch);
-    const double *tail = tails(lambda, n, scratch);
-    double level = tail ? 0 : NAN;
-    for (size_t i = 0; tail && i < n && budget < (double)n; i++)
-        if (lambda[i] * (budget - (double)i) <= tail[i] || i + 1 == n) {
-            level = tail[i] / (budget - (double)i);
-            break;
-        }
-    arena_rewind(scratch, mark);
-    return level;
-}
-
 /* ---- sums over the probabilities at a level ---- */
-
-/* waterfill.h counts an element as light (kept with p < 1) if its magnitude is at most tau * BALANCED. */
-#define BALANCED (1 + 4 * DBL_EPSILON)
-
-typedef struct {
-    const float *x;
-    size_t n;
-    /* `root`: the water level sqrt(mu) by the paper's equation (16), from the number of heavy elements (p =
-     * 1) and the sum of the light ones (p < 1) */
-    double tau, root;
-    double bound; /* Lemma 9's lower bound on p, divided by lambda^2 */
-    Spent *part;  /* the sums of each block */
-} Spending;
-
-static void spend_block(void *data, size_t block)
-{
-    const Spending *s = data;
-    const float *x = s->x + block * BLOCK;
-    const double tau = s->tau, root = s->root;
-    Spent out = {.least = INFINITY};
-    for (size_t i = 0; i < block_size(s->n, block); i++) {
-        const double v = fabs((double)x[i]);
-        if (v == 0)
-            continue;
-        const bool heavy = v > tau * BALANCED;
-        const double p = heavy ? 1 : v / tau, slack = (heavy ? v : tau) / root;
-        out.heavy += heavy;
-        out.sum += p;
-        out.second += heavy ? v * v : v * tau;
-        out.violation = fmax(out.violation, heavy ? 1 - slack * slack : fmax(p - 1, fabs(slack * slack - 1)));
-        out.least = fmin(out.least, p / (s->bound * v * v));
-    }
-    s->part[block] = out;
-}
-
-Status spend_floats(VerifySubject *subject, double budget, const Level *level, Spent *out)
-{
-    const size_t blocks = blocks_of(subject->n);
-    Spending s = {.x = subject->x,
-                  .n = subject->n,
-                  .tau = level->tau,
-                  .root = level->tail / (budget - (double)level->heavy),
-                  .bound = budget / ((double)subject->nonzero * subject->squares),
-                  .part = NEW(subject->a, Spent, blocks)};
-    TRY(arena_check(s.part, subject->a, subject->err));
-    parallel_for(subject->threads, blocks, spend_block, &s);
-    *out = (Spent){.least = INFINITY};
-    for (size_t b = 0; b < blocks; b++) {
-        out->sum += s.part[b].sum;
-        out->second += s.part[b].second;
-        out->heavy += s.part[b].heavy;
-        out->violation = fmax(out->violation, s.part[b].violation);
-        out->least = fmin(out->least, s.part[b].least);
-    }
-    if (!(s.root > 0 && isfinite(s.root)))
-        out->violation = INFINITY;
-    if (!(fabs(out->sum - budget) <= 1e-9 * budget)) /* true also if the sum is NaN; p is not feasible then */
-        out->second = out->least = NAN;
-    return OK;
-}
 
 Spent spend_part(const double *lambda, size_t n, double budget, double tau)
 {
@@ -236,19 +147,6 @@ Spent spend_part(const double *lambda, size_t n, double budget, double tau)
     if (!(fabs(s.sum - budget) <= 1e-9 * budget))
         s.second = NAN;
     return s;
-}
-
-/* ---- tolerances of means ---- */
-
-double bernstein(double v, double most, double alarm)
-{
-    const double l = log(2 / alarm), third = most * l / 3;
-    return third + sqrt(third * third + 2 * v * l);
-}
-
-size_t draws_for(double v, double want, double least, double most)
-{
-    return (size_t)fmin(most, fmax(least, ceil(2 * log(2 / VERIFY_ALARM) * v / (want * want))));
 }
 
 /* ---- random draws of codecs ---- */
@@ -282,101 +180,214 @@ Status coded_draw(Coded *c, const float *x, uint64_t repeat)
     return c->s->methods->draw(&c->call, x, &c->payload, c->y);
 }
 
-/* ---- small sets of atoms ---- */
+/* ==== matrices ==== */
 
-static double dot(const double *a, const double *b, size_t n)
+static Status take_spectrum(VerifySubject *s, VerifyMatrix *m)
 {
-    double sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += a[i] * b[i];
-    return sum;
-}
-
-Status atomset_take(VerifySubject *s, AtomSet *set, size_t count, size_t dim)
-{
-    *set = (AtomSet){.count = count, .dim = dim};
-    set->atom = NEW_ZERO(s->a, double, count *dim);
-    set->g = NEW_ZERO(s->a, double, dim);
-    return set->atom && set->g ? OK : arena_fail(s->a, s->err);
-}
-
-void atomset_settle(AtomSet *set)
-{
-    for (size_t i = 0; i < set->count; i++) {
-        double *a = set->atom + i * set->dim;
-        const double length = sqrt(dot(a, a, set->dim));
-        for (size_t k = 0; k < set->dim; k++) {
-            set->g[k] += a[k];
-            a[k] = length > 0 ? a[k] / length : 0;
-        }
-        set->lambda[i] = length;
-        set->l1 += length;
+    Spectral spectral;
+    TRY(spectral_open(&spectral, tall_of(m->x, m->rows, m->cols), SPECTRAL_GRAM, s->threads, s->a, s->err));
+    m->k = spectral.k;
+    m->sigma = spectral.lambda;
+    m->nuclear = 0;
+    stats_sort(m->sigma, m->k); /* spectral_open may leave nearly equal values out of order */
+    for (size_t i = 0; i < m->k; i++)
+        m->nuclear += m->sigma[i];
+    for (size_t i = 0; i < m->k / 2; i++) {
+        const double t = m->sigma[i];
+        m->sigma[i] = m->sigma[m->k - 1 - i];
+        m->sigma[m->k - 1 - i] = t;
     }
-    set->squares = dot(set->g, set->g, set->dim);
-    for (size_t i = 0; i < set->count; i++)
-        for (size_t k = 0; k < set->count; k++) {
-            set->gram[i][k] = dot(set->atom + i * set->dim, set->atom + k * set->dim, set->dim);
-            set->cross += i == k ? 0 : set->lambda[i] * set->lambda[k] * set->gram[i][k];
-        }
-}
-
-/* Makes atoms that overlap. g is cut into pieces; the vector of atom i is 3/2 of piece i minus half of piece
- * i - 1. So these vectors add up to g, neighbours are neither equal nor orthogonal, and phi (the cross terms
- * of Lemma 1) is negative. */
-Status atomset_overlapping(VerifySubject *s, AtomSet *set)
-{
-    enum { DIM = 64 };
-    const VerifyPart *p = &s->part;
-    const size_t dim = p->count < DIM ? p->count : DIM, count = dim < ATOMS_MOST ? dim : ATOMS_MOST;
-    *set = (AtomSet){0};
-    if (count < 2)
-        return OK;
-    TRY(atomset_take(s, set, count, dim));
-    for (size_t k = 0, i = 0; i < p->n && k < dim; i++) {
-        if (p->x[i] == 0)
-            continue;
-        const size_t piece = k * count / dim;
-        set->atom[piece * dim + k] += 1.5 * (double)p->x[i];
-        set->atom[(piece + 1) % count * dim + k] -= 0.5 * (double)p->x[i];
-        k++;
-    }
-    atomset_settle(set);
     return OK;
 }
 
-Status atomset_spend(VerifySubject *s, AtomSet *set, double budget)
+/* Copies m->rows random rows and m->cols random columns of the matrix `s->x` (rows x cols), one from each of
+ * equally long ranges of indices. Scales them by a power of two so that the largest magnitude is below 1. */
+static Status copy_cut(VerifySubject *s, size_t rows, size_t cols, uint64_t purpose, VerifyMatrix *m)
 {
-    const double tau = s->methods->level_of(set->lambda, set->count, budget, s->a);
+    const Rng rng = subject_rng(s, purpose), row_rng = rng_below(&rng, 0), col_rng = rng_below(&rng, 1);
+    size_t *row = NEW(s->a, size_t, m->rows), *col = NEW(s->a, size_t, m->cols);
+    float *x = NEW(s->a, float, m->rows * m->cols);
+    int exponent = 0;
+    TRY(arena_check(row && col && x, s->a, s->err));
+    places_take(row, m->rows, rows, &row_rng);
+    places_take(col, m->cols, cols, &col_rng);
+    for (size_t i = 0; i < m->rows; i++)
+        for (size_t k = 0; k < m->cols; k++) {
+            x[i * m->cols + k] = s->x[row[i] * cols + col[k]];
+            m->most = fmax(m->most, fabs((double)x[i * m->cols + k]));
+        }
+    frexp(m->most, &exponent);
+    m->most = ldexp(m->most, -exponent);
+    for (size_t i = 0; i < m->rows * m->cols; i++) {
+        x[i] = ldexpf(x[i], -exponent);
+        m->l1 += fabs((double)x[i]);
+        m->squares += (double)x[i] * (double)x[i];
+    }
+    m->x = x;
+    return OK;
+}
+
+Status matrix_cut(VerifySubject *s, size_t longer, size_t shorter, uint64_t purpose, VerifyMatrix *m)
+{
+    size_t rows, cols;
+    matrix_view(&s->vector->shape, RESHAPE_PAPER, &rows, &cols);
+    const size_t most_rows = rows < cols ? shorter : longer, most_cols = rows < cols ? longer : shorter;
+    *m = (VerifyMatrix){.rows = rows < most_rows ? rows : most_rows,
+                        .cols = cols < most_cols ? cols : most_cols};
+    shape_make(&m->shape, 2, (size_t[]){m->rows, m->cols});
+    TRY(copy_cut(s, rows, cols, purpose, m));
+    return m->most > 0 ? take_spectrum(s, m) : OK;
+}
+
+/* ---- Lemma 7 (Lemma 11 of Appendix C), Table 1 and Theorem 6 on the matrix to which a tensor is reshaped ----
+ *
+ * "Var." in Table 1 is the second moment, which is the variance plus |X|_F^2. The lemma is correct, but its
+ * proof has a misprint: for the left inequality it should end in sqrt(nm) |X|_*, and the factor sqrt(nm) is
+ * missing. */
+
+static Status subject_matrix(VerifySubject *s)
+{
+    size_t rows, cols;
+    if (s->matrix)
+        return OK;
+    VerifyMatrix *m = NEW_ZERO(s->a, VerifyMatrix, 1);
+    TRY(arena_check(m, s->a, s->err));
+    matrix_view(&s->vector->shape, RESHAPE_PAPER, &rows, &cols);
+    const size_t longer = rows > cols ? rows : cols, shorter = rows > cols ? cols : rows;
+    if (longer > VERIFY_LONG || shorter > VERIFY_SHORT) {
+        TRY(matrix_cut(s, VERIFY_LONG, VERIFY_SHORT, FOR_MATRIX, m));
+    } else {
+        *m = (VerifyMatrix){
+            .x = s->x, .rows = rows, .cols = cols, .l1 = s->l1, .squares = s->squares, .most = s->most};
+        shape_make(&m->shape, 2, (size_t[]){rows, cols});
+        TRY(take_spectrum(s, m));
+    }
+    s->matrix = m;
+    return OK;
+}
+
+/* ---- Table 1 and Theorem 6 for codecs that send equally many numbers ---- */
+
+/* The numbers of Table 1 and Theorem 6, for s = 0.9 of the largest budget that the theorem allows, and s' = s
+ * / (n + m). */
+typedef struct {
+    double entry_budget, svd_budget; /* s and s' */
+    double entry_second, svd_second; /* second moments by Table 1, divided by |X|_F^2 */
+    double ratio; /* svd_second / entry_second by the theorem: (n + m) |X|_*^2 / |X|_{1,1}^2 */
+} MatrixTheory;
+
+static MatrixTheory matrix_theory(const VerifyMatrix *m)
+{
+    const double sides = (double)(m->rows + m->cols), ratio = m->nuclear / m->l1;
+    const double most = fmin(m->l1 / m->most, sides * m->nuclear / m->sigma[0]);
+    MatrixTheory t = {
+        .entry_budget = 0.9 * most, .svd_budget = 0.9 * most / sides, .ratio = sides * ratio * ratio};
+    t.entry_second = m->l1 / m->squares * m->l1 / t.entry_budget;
+    t.svd_second = m->nuclear / m->squares * m->nuclear / t.svd_budget;
+    return t;
+}
+
+static const char *theory_winner(double ratio)
+{
+    return ratio <= 1 ? "svd" : "entries";
+}
+
+/* ---- second moments in closed form, for the probabilities that the methods under test compute ---- */
+
+static Status second_of_entries(VerifySubject *s, const VerifyMatrix *m, double *second)
+{
+    const double budget = matrix_theory(m).entry_budget;
+    const ArenaMark mark = arena_mark(s->a);
+    double spent = 0, sum = 0;
+    Level level;
+    TRY(arena_check(s->methods->level(m->x, m->shape.n, budget, s->threads, s->a, &level), s->a, s->err));
+    for (size_t i = 0; i < m->shape.n; i++) {
+        const double v = fabs((double)m->x[i]);
+        spent += chance_at(level.tau, v);
+        sum += v < level.tau ? v * level.tau : v * v;
+    }
+    *second = fabs(spent - budget) <= 1e-9 * budget ? sum / m->squares : NAN;
+    arena_rewind(s->a, mark);
+    return OK;
+}
+
+static Status second_of_svd(VerifySubject *s, const VerifyMatrix *m, double *second)
+{
+    const double budget = matrix_theory(m).svd_budget,
+                 tau = s->methods->level_of(m->sigma, m->k, budget, s->a);
+    size_t count = m->k;
     if (isnan(tau))
         return arena_fail(s->a, s->err);
-    set->budget = budget;
-    for (size_t i = 0; i < set->count; i++)
-        set->p[i] = chance_at(tau, set->lambda[i]);
+    while (count && m->sigma[count - 1] == 0)
+        count--;
+    *second = spend_part(m->sigma, count, budget, tau).second / m->squares;
     return OK;
 }
 
-Outcomes atomset_outcomes(const AtomSet *set)
+static Status check_table_entries(VerifySubject *s, VerifyVerdict *v)
 {
-    double size[1 << ATOMS_MOST], chance[1 << ATOMS_MOST];
-    const size_t all = (size_t)1 << set->count;
-    Outcomes o = {0};
-    for (size_t mask = 0; mask < all; mask++) {
-        double weight[ATOMS_MOST];
-        chance[mask] = 1;
-        size[mask] = 0;
-        for (size_t i = 0; i < set->count; i++) {
-            const bool kept = mask >> i & 1;
-            chance[mask] *= kept ? set->p[i] : 1 - set->p[i];
-            weight[i] = kept && set->p[i] > 0 ? set->lambda[i] / set->p[i] : 0;
-        }
-        for (size_t i = 0; i < set->count; i++)
-            size[mask] += weight[i] * dot(weight, set->gram[i], set->count);
-        o.mean += chance[mask] * size[mask];
-    }
-    for (size_t mask = 0; mask < all; mask++) {
-        const double off = size[mask] - o.mean;
-        o.variance += chance[mask] * off * off;
-        o.most = chance[mask] > 0 ? fmax(o.most, fabs(off)) : o.most;
-    }
-    return o;
+    double left;
+    TRY(subject_matrix(s));
+    TRY(second_of_entries(s, s->matrix, &left));
+    const MatrixTheory th = matrix_theory(s->matrix);
+    verdict_take(v, left, th.entry_second, 1e-9 * th.entry_second, "s = %.4g", th.entry_budget);
+    return OK;
 }
+
+static Status check_table_svd(VerifySubject *s, VerifyVerdict *v)
+{
+    double left;
+    TRY(subject_matrix(s));
+    TRY(second_of_svd(s, s->matrix, &left));
+    const MatrixTheory th = matrix_theory(s->matrix);
+    verdict_take(v, left, th.svd_second, 1e-9 * th.svd_second, "s = %.4g", th.svd_budget);
+    return OK;
+}
+
+static Status check_winner(VerifySubject *s, VerifyVerdict *v)
+{
+    double entries, svd;
+    TRY(subject_matrix(s));
+    const VerifyMatrix *m = s->matrix;
+    TRY(second_of_entries(s, m, &entries));
+    TRY(second_of_svd(s, m, &svd));
+    const MatrixTheory th = matrix_theory(m);
+    verdict_take(v, svd / entries, th.ratio, 1e-9 * th.ratio, "%zu by %zu, s = %.4g: %s", m->rows, m->cols,
+                 th.entry_budget, theory_winner(svd / entries));
+    return OK;
+}
+
+/* ---- Lemma 7 ---- */
+
+static Status check_left(VerifySubject *s, VerifyVerdict *v)
+{
+    TRY(subject_matrix(s));
+    const VerifyMatrix *m = s->matrix;
+    const double unit = sqrt(m->squares), right = m->nuclear / unit;
+    verdict_take(v, m->l1 / sqrt((double)m->shape.n) / unit, right, 1e-6 * right, "%zu by %zu", m->rows,
+                 m->cols);
+    return OK;
+}
+
+static Status check_right(VerifySubject *s, VerifyVerdict *v)
+{
+    TRY(subject_matrix(s));
+    const VerifyMatrix *m = s->matrix;
+    const double unit = sqrt(m->squares), right = m->l1 / unit;
+    verdict_take(v, m->nuclear / unit, right, 1e-6 * right, "%zu by %zu", m->rows, m->cols);
+    return OK;
+}
+
+const VerifyStatement matrix_statements[] = {
+    {"Lemma 7: left", "|X|_{1,1} / sqrt(nm) <= |X|_* (Lemma 11's proof lacks the factor sqrt(nm) in print)",
+     AT_MOST, NEEDS_MATRIX, check_left},
+    {"Lemma 7: right", "|X|_* <= |X|_{1,1}", AT_MOST, NEEDS_MATRIX, check_right},
+    {"Table 1: entries",
+     "Algorithm 1 on the entries: E|Xhat|^2 = |X|_{1,1}^2 / s (Var. is the second moment)", EQUAL,
+     NEEDS_MATRIX, check_table_entries},
+    {"Table 1: svd", "Algorithm 1 on the singular values: E|Xhat|^2 = |X|_*^2 / s'", EQUAL, NEEDS_MATRIX,
+     check_table_svd},
+    {"Theorem 6", "s' = s / (n + m): E|Xhat|^2 of svd over that of entries = (n + m) |X|_*^2 / |X|_{1,1}^2",
+     EQUAL, NEEDS_MATRIX, check_winner},
+    {0},
+};

@@ -7,7 +7,7 @@
 #include "compress/spec.h"
 #include "math/pareto.h"
 #include "math/stats.h"
-#include "measure/metrics_errors.h"
+#include "measure/metrics.h"
 
 #include <assert.h>
 #include <math.h>
@@ -277,7 +277,7 @@ static void steps_fill(const Results *r)
 /* ---- bias ---- */
 
 /* Returns the least bias that the test of gain (0) or gain_l1 (1) finds; NaN if this gain was not tested. Where the variance
- * along the signs is known, its test has a freedom for each of the R repeats or more (metrics_errors.c), else at most R - 1. */
+ * along the signs is known, its test has a freedom for each of the R repeats or more (metrics.c), else at most R - 1. */
 static double least_found(const BiasRow *row, size_t gain, size_t repeats, double level)
 {
     const double freedom = row->freedom[gain];

@@ -146,7 +146,7 @@ typedef struct {
     /* set by bias_judge: the smallest p-value of this row, adjusted by Holm's method; NaN: nothing was
      * tested, or in too few repeats */
     double holm;
-    /* set by bias_judge: least detectable bias (metrics_errors.h); NaN: as `holm` */
+    /* set by bias_judge: least detectable bias (metrics.h); NaN: as `holm` */
     double detectable;
 } BiasRow;
 

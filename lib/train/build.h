@@ -36,11 +36,6 @@ typedef struct {
  * added to it. */
 Activation *build_nothing(Builder *b);
 
-/* Adds a convolution. `name` is the name of the PyTorch module: "conv1" has the parameters conv1.weight and, with a
- * bias, conv1.bias. */
-Activation *build_conv(Builder *b, Activation *in, const char *name, const ConvSettings *s);
-Activation *build_norm(Builder *b, Activation *in, const char *name);
-Activation *build_linear(Builder *b, Activation *in, const char *name, size_t outputs);
 Activation *build_relu(Builder *b, Activation *in);
 Activation *build_sigmoid(Builder *b, Activation *in);
 Activation *build_dropout(Builder *b, Activation *in, double probability);

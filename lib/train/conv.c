@@ -11,7 +11,6 @@
 
 #include "base/parallel.h"
 #include "train/onednn.h"
-#include "math/vec/kernels.h"
 
 #include <string.h>
 
@@ -41,11 +40,6 @@ typedef struct {
      * oneDNN chooses them when the first primitives are made */
     dnnl_memory_desc_t order[WAYS];
 } Primitives;
-
-size_t layer_lanes(void)
-{
-    return isa_of_cpu() == ISA_AVX512 ? 16 : 8;
-}
 
 static Status dnnl_check(dnnl_status_t status, const char *what, Error *err)
 {
@@ -280,8 +274,8 @@ typedef struct {
     size_t out, in, kernel; /* kernel: number of rows times number of columns of the kernel */
     size_t *out_at, *in_at, *kernel_at;
     size_t group; /* number of outputs that one parallel task copies */
-    const float *from;
-    float *to;
+    float *plain, *ordered;
+    bool back; /* true: copy `ordered` to `plain` */
 } Reorder;
 
 /* Returns the term that index x of dimension `dim` adds to a weight's offset: its offset within the inner
@@ -333,56 +327,32 @@ static Status reorder_open(Reorder *w, MemoryDesc order, Arena *scratch, Error *
     return OK;
 }
 
-/* Copies the weights of a group of outputs into blocked order. The outermost loop is over inputs, so that
- * the scattered writes stay within the L1 cache. */
-static void put_group(void *data, size_t group)
+/* Copies the weights of a group of outputs. The outermost loop is over inputs, so that the scattered accesses stay
+ * within the L1 cache. */
+static void copy_group(void *data, size_t group)
 {
     const Reorder w = *(const Reorder *)data;
     const size_t from = group * w.group, to = from + w.group < w.out ? from + w.group : w.out;
     for (size_t i = 0; i < w.in; i++)
         for (size_t o = from; o < to; o++) {
-            const float *x = w.from + (o * w.in + i) * w.kernel;
-            float *y = w.to + w.out_at[o] + w.in_at[i];
-            for (size_t k = 0; k < w.kernel; k++)
-                y[w.kernel_at[k]] = x[k];
+            float *x = w.plain + (o * w.in + i) * w.kernel, *y = w.ordered + w.out_at[o] + w.in_at[i];
+            if (w.back)
+                for (size_t k = 0; k < w.kernel; k++)
+                    x[k] = y[w.kernel_at[k]];
+            else
+                for (size_t k = 0; k < w.kernel; k++)
+                    y[w.kernel_at[k]] = x[k];
         }
 }
 
-static void get_group(void *data, size_t group)
+/* Copies weights to an order of oneDNN; with `back`, from it. */
+static Status weights_copy(float *plain, MemoryDesc order, float *ordered, bool back, const Pass *p)
 {
-    const Reorder w = *(const Reorder *)data;
-    const size_t from = group * w.group, to = from + w.group < w.out ? from + w.group : w.out;
-    for (size_t i = 0; i < w.in; i++)
-        for (size_t o = from; o < to; o++) {
-            const float *y = w.from + w.out_at[o] + w.in_at[i];
-            float *x = w.to + (o * w.in + i) * w.kernel;
-            for (size_t k = 0; k < w.kernel; k++)
-                x[k] = y[w.kernel_at[k]];
-        }
-}
-
-static size_t reorder_groups(const Reorder *w)
-{
-    return (w->out + w->group - 1) / w->group;
-}
-
-static Status weights_put(const float *plain, MemoryDesc order, float *ordered, int threads, Arena *scratch,
-                          Error *err)
-{
-    Reorder w = {.from = plain, .to = ordered};
-    TRY(reorder_open(&w, order, scratch, err));
-    if (weights_room(order) > w.out * w.in * w.kernel) /* channels that pad a block must be 0 */
+    Reorder w = {.plain = plain, .ordered = ordered, .back = back};
+    TRY(reorder_open(&w, order, p->scratch, p->err));
+    if (!back && weights_room(order) > w.out * w.in * w.kernel) /* channels that pad a block must be 0 */
         memset(ordered, 0, weights_room(order) * sizeof *ordered);
-    parallel_for(threads, reorder_groups(&w), put_group, &w);
-    return OK;
-}
-
-static Status weights_get(const float *ordered, MemoryDesc order, float *plain, int threads, Arena *scratch,
-                          Error *err)
-{
-    Reorder w = {.from = ordered, .to = plain};
-    TRY(reorder_open(&w, order, scratch, err));
-    parallel_for(threads, reorder_groups(&w), get_group, &w);
+    parallel_for(p->threads, (w.out + w.group - 1) / w.group, copy_group, &w);
     return OK;
 }
 
@@ -495,8 +465,8 @@ static Status work_weights(Work *w, int way)
     float *ordered = NEW(w->p->scratch, float, weights_room(order));
     TRY(arena_check(ordered, w->p->scratch, w->p->err));
     w->weights = ordered;
-    return weights_put(w->p->weights + w->l->weight->offset, order, ordered, w->p->threads, w->p->scratch,
-                       w->p->err);
+    /* the cast only removes const: the weights are read */
+    return weights_copy((float *)(uintptr_t)w->p->weights + w->l->weight->offset, order, ordered, false, w->p);
 }
 
 static Status work_run(Work *w, void (*body)(void *data, size_t piece, size_t slot))
@@ -617,7 +587,7 @@ static Status backward_weights(const Layer *l, const Pass *p)
     parallel_for(p->threads, (w.each + RUN - 1) / RUN, add_run, &w);
     if (l->bias)
         memcpy(p->gradient + l->bias->offset, w.partial + w.bias_at, l->out->channels * sizeof(float));
-    return weights_get(w.partial, order, p->gradient + l->weight->offset, p->threads, p->scratch, p->err);
+    return weights_copy(p->gradient + l->weight->offset, order, w.partial, true, p);
 }
 
 /* Returns true if oneDNN has fast code for the gradient of the weights, for full pieces and for the last one. */

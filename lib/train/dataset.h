@@ -42,9 +42,6 @@ typedef struct {
 
 /* returns the name of data set i; NULL after the last */
 const char *dataset_name(const void *data, size_t i);
-/* returns NULL when there is no such data set; the error then suggests the most similar name */
-const DatasetInfo *dataset_find(const char *name, Error *err);
-
 struct Dataset {
     const DatasetInfo *info;
     DataSplit split;

@@ -44,7 +44,8 @@ static Status read_open_file(int fd, Bytes *out, Arena *a, Error *err)
     return OK;
 }
 
-Status gzip_unpack(Bytes packed, Bytes *out, Arena *a, Error *err)
+/* Unpacks `packed`. Fails unless it is exactly one gzip member. */
+static Status gzip_unpack(Bytes packed, Bytes *out, Arena *a, Error *err)
 {
     enum { LEAST = 18, PACKED_MOST = 1032 };
     if (packed.size < LEAST || packed.data[0] != 0x1f || packed.data[1] != 0x8b)
@@ -121,6 +122,11 @@ static uint32_t word_at(Bytes file, size_t at)
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
+typedef struct {
+    size_t count;
+    const uint8_t *first;
+} Items;
+
 /* Finds the items (images or labels), which follow the header, and checks their number. `size` is the bytes
  * of an item. */
 static Status take_items(Bytes file, uint32_t magic, size_t header, size_t size, Items *out, Error *err)
@@ -139,7 +145,7 @@ static Status take_items(Bytes file, uint32_t magic, size_t header, size_t size,
     return OK;
 }
 
-Status idx_images(Bytes file, size_t rows, size_t columns, Items *out, Error *err)
+static Status idx_images(Bytes file, size_t rows, size_t columns, Items *out, Error *err)
 {
     if (file.size >= IMAGES_HEADER && word_at(file, 0) == MAGIC_IMAGES &&
         (word_at(file, 8) != rows || word_at(file, 12) != columns))
@@ -148,7 +154,7 @@ Status idx_images(Bytes file, size_t rows, size_t columns, Items *out, Error *er
     return take_items(file, MAGIC_IMAGES, IMAGES_HEADER, rows * columns, out, err);
 }
 
-Status idx_labels(Bytes file, size_t classes, Items *out, Error *err)
+static Status idx_labels(Bytes file, size_t classes, Items *out, Error *err)
 {
     TRY(take_items(file, MAGIC_LABELS, LABELS_HEADER, 1, out, err));
     for (size_t i = 0; i < out->count; i++)
@@ -194,7 +200,9 @@ static size_t label_bytes(size_t classes)
     return classes == 100 ? 2 : 1;
 }
 
-Status cifar_count(Bytes file, size_t classes, size_t *count, Error *err)
+/* cifar_count counts the records (images with their labels) of a CIFAR file. cifar_take copies the pixels of
+ * all records to an array (count, 3072), and their labels to an array (count). */
+static Status cifar_count(Bytes file, size_t classes, size_t *count, Error *err)
 {
     const size_t record = label_bytes(classes) + PIXELS;
     if (!file.size || file.size % record)
@@ -206,7 +214,7 @@ Status cifar_count(Bytes file, size_t classes, size_t *count, Error *err)
     return OK;
 }
 
-Status cifar_take(Bytes file, size_t classes, uint8_t *pixels, uint8_t *labels, Error *err)
+static Status cifar_take(Bytes file, size_t classes, uint8_t *pixels, uint8_t *labels, Error *err)
 {
     const size_t ahead = label_bytes(classes), record = ahead + PIXELS;
     for (size_t i = 0; i < file.size / record; i++) {
@@ -404,6 +412,13 @@ static Status text_load(Dataset *d, const char *dir, uint64_t seed, Arena *a, Er
  * distribution. The entropy rate is the mean, over the stationary distribution of pairs, of the entropy of the
  * letter that follows: no model of the source has a smaller expected loss. */
 
+enum {
+    BABBLE_LETTERS = 16,
+    BABBLE_PAIRS = BABBLE_LETTERS * BABBLE_LETTERS,
+    BABBLE_TRAIN = 1 << 20,
+    BABBLE_TEST = 1 << 16,
+};
+
 enum { FOLLOWERS = 4, SUM = 2048, WEIGHT_SUM = 64, FLOOR = 64 / BABBLE_LETTERS };
 
 static const unsigned weight[FOLLOWERS] = {28, 18, 12, 6};
@@ -425,7 +440,8 @@ static void draw_source(uint64_t seed, uint16_t share[BABBLE_PAIRS][BABBLE_LETTE
 
 /* Multiplies the distribution of pairs by the chain's matrix until it is stationary. Each step shrinks the
  * distance to the stationary distribution, so 1,000 steps reach the precision of double. */
-double babble_entropy(uint64_t seed)
+/* Returns the entropy rate of the source, in nats per letter. */
+static double babble_entropy(uint64_t seed)
 {
     enum { STEPS = 1000 };
     uint16_t share[BABBLE_PAIRS][BABBLE_LETTERS];
@@ -446,7 +462,8 @@ double babble_entropy(uint64_t seed)
     return rate;
 }
 
-void babble_draw(uint64_t seed, DataSplit split, size_t count, uint8_t *letters)
+/* Fills `letters` (count) with letters below BABBLE_LETTERS, as determined by (seed, split). */
+static void babble_draw(uint64_t seed, DataSplit split, size_t count, uint8_t *letters)
 {
     uint16_t share[BABBLE_PAIRS][BABBLE_LETTERS];
     const Rng rng = rng_open(seed, 0, RNG_EVERYONE, split, rng_hash("babble text"));
@@ -570,7 +587,8 @@ static bool is_file(const char *name)
     return dot && (!strcmp(dot, ".h5") || !strcmp(dot, ".hdf5"));
 }
 
-const DatasetInfo *dataset_find(const char *name, Error *err)
+/* Returns NULL when there is no such data set; the error then suggests the most similar name. */
+static const DatasetInfo *dataset_find(const char *name, Error *err)
 {
     static const DatasetInfo file = {.name = "FILE.h5", .load = own_load};
     char all[200];

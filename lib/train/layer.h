@@ -10,6 +10,7 @@
 #define ATOMO_LAYER_H
 
 #include "base/arena.h"
+#include "math/vec/kernels.h"
 #include "base/rng.h"
 #include "dump/tensor.h"
 
@@ -22,7 +23,10 @@ static inline size_t pieces_of(size_t images)
 
 /* Returns the number of channels that a blocked activation stores side by side (its `lanes`): 16 on a CPU with
  * AVX-512, else 8. */
-size_t layer_lanes(void);
+static inline size_t layer_lanes(void)
+{
+    return isa_of_cpu() == ISA_AVX512 ? 16 : 8;
+}
 
 /* An activation: the numbers between two layers: [image][channel / lanes][row][column][lanes], where `channels` is a
  * multiple of `lanes`. With 1 lane it is plain, as PyTorch's; with as many lanes as channels, the channels are last, as
@@ -122,10 +126,5 @@ Status conv_taps_weights(const Layer *l, const Pass *p);
 extern const LayerOps linear_layer;
 /* batch norm of blocked activations; epsilon 1e-5, momentum 0.1 */
 extern const LayerOps norm_layer;
-
-/* Computes the softmax cross-entropy of `count` rows of outputs: one for each image, or one for each token.
- * `*loss` is the sum over the rows, and `*correct` the number of rows whose largest output is at their label.
- * `v->dx` becomes the gradient of the mean loss. */
-void softmax_loss(const Activation *v, const uint32_t *labels, size_t count, double *loss, size_t *correct);
 
 #endif

@@ -2,7 +2,7 @@
 #include "train/model.h"
 
 #include "base/parallel.h"
-#include "math/finite.h"
+#include "math/blockwise.h"
 #include "math/linalg.h"
 
 #include <math.h>
@@ -255,6 +255,34 @@ static Status blame_layer(const Model *m, const Pass *p)
                             (int)(end ? end - name : (ptrdiff_t)strlen(name)), name, bad);
     }
     return p->err->status;
+}
+
+/* Computes the softmax cross-entropy of `count` rows of outputs: one for each image, or one for each token.
+ * `*loss` is the sum over the rows, and `*correct` the number of rows whose largest output is at their label.
+ * `v->dx` becomes the gradient of the mean loss. */
+static void softmax_loss(const Activation *v, const uint32_t *labels, size_t count, double *loss,
+                         size_t *correct)
+{
+    const size_t classes = v->channels;
+    *loss = 0;
+    *correct = 0;
+    for (size_t i = 0; i < count; i++) {
+        const float *x = v->x + i * classes;
+        float *d = v->dx + i * classes;
+        size_t best = 0;
+        for (size_t k = 1; k < classes; k++)
+            if (x[k] > x[best])
+                best = k;
+        double sum = 0;
+        for (size_t k = 0; k < classes; k++)
+            sum += exp((double)x[k] - (double)x[best]);
+        for (size_t k = 0; k < classes; k++) {
+            const double e = exp((double)x[k] - (double)x[best]);
+            d[k] = (float)((e / sum - (k == labels[i])) / (double)count);
+        }
+        *loss += log(sum) + (double)x[best] - (double)x[labels[i]];
+        *correct += best == labels[i];
+    }
 }
 
 static Status judge(const Model *m, const Pass *p, const Batch *batch, Score *score)

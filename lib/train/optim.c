@@ -1,30 +1,10 @@
 /* optim.c -- the updates of the optimizers; see train.h. */
-#include "train/train.h"
+#include "train/train_parts.h"
 
 #include "base/parallel.h"
 #include "math/blockwise.h"
 
 #include <math.h>
-
-const char *const optimizer_names[] = {"sgd", "adamw", "signsgd", NULL};
-
-Status optimizer_check(const Optimizer *o, Error *err)
-{
-    if (o->every && o->cosine)
-        return FAIL(err, ERR_USAGE, "--lr-decay-steps and --lr-cosine: want one of them");
-    if (o->cosine && o->cosine <= o->warmup)
-        return FAIL(err, ERR_USAGE, "--lr-cosine %zu: want more than the %zu of --lr-warmup", o->cosine,
-                    o->warmup);
-    if (o->least > 0 && !o->cosine)
-        return FAIL(err, ERR_USAGE, "--lr-min: want --lr-cosine as well");
-    if (o->least > o->lr)
-        return FAIL(err, ERR_USAGE, "--lr-min %g: above the step size, %g, which falls to it", o->least,
-                    o->lr);
-    if (o->kind == OPTIMIZER_ADAMW && (o->momentum >= 1 || o->beta2 >= 1))
-        return FAIL(err, ERR_USAGE, "--optimizer adamw: --momentum %g and --beta2 %g: want less than 1",
-                    o->momentum, o->beta2);
-    return OK;
-}
 
 double optimizer_rate(const Optimizer *o, size_t step)
 {
@@ -41,7 +21,8 @@ double optimizer_rate(const Optimizer *o, size_t step)
 
 /* ---- the norm of a gradient ---- */
 
-double optimizer_scale(const Optimizer *o, const float *gradient, size_t n, int threads)
+/* Returns the factor that `clip` puts on a gradient of n elements. */
+static double optimizer_scale(const Optimizer *o, const float *gradient, size_t n, int threads)
 {
     if (!(o->clip > 0))
         return 1;
@@ -50,6 +31,15 @@ double optimizer_scale(const Optimizer *o, const float *gradient, size_t n, int 
 }
 
 /* ---- the updates ---- */
+
+/* One parameter of n elements. `velocity` and `square` start at zero; only AdamW uses `square`. */
+typedef struct {
+    const float *gradient;
+    float *velocity, *square, *weights;
+    size_t n;
+    bool matrix;  /* true: has two axes or more, so that the decay of AdamW and signSGD applies */
+    double scale; /* the factor of `optimizer_scale` on the gradient */
+} Updated;
 
 typedef struct {
     Updated u;
@@ -93,7 +83,12 @@ static void sign_block(void *data, size_t b)
         w[i] = k->kept * w[i] - k->rate * (float)((g[i] > 0) - (g[i] < 0));
 }
 
-void optimizer_step(const Optimizer *o, size_t step, const Updated *u, int threads)
+/* Makes one step. w: weights, g: scaled gradient, v: velocity, r: learning rate, d: weight_decay.
+ * SGD: v = momentum v + (g + d w), w = w - r v.
+ * AdamW (Loshchilov & Hutter 2019): w = (1 - r d) w; v and s are moving averages of g and g^2 with the factors
+ * momentum and beta2; w = w - r v' / (sqrt(s') + 1e-8), v' and s' being v and s without their bias to zero.
+ * signSGD (Bernstein et al. 2018): w = (1 - r d) w - r sign(g). */
+static void optimizer_step(const Optimizer *o, size_t step, const Updated *u, int threads)
 {
     static void (*const block[])(void *data, size_t b) = {
         [OPTIMIZER_SGD] = sgd_block, [OPTIMIZER_ADAMW] = adamw_block, [OPTIMIZER_SIGNSGD] = sign_block};
@@ -108,4 +103,22 @@ void optimizer_step(const Optimizer *o, size_t step, const Updated *u, int threa
               .first = (float)(rate / (1 - pow(o->momentum, (double)step))),
               .second = (float)(1 / sqrt(1 - pow(o->beta2, (double)step)))};
     parallel_for(threads, blocks_of(u->n), block[o->kind], &k);
+}
+
+void optimize(const Trainer *t, size_t step, const Optimized *a)
+{
+    const Optimizer *o = &t->s.optimizer;
+    const SliceList *list = model_parameters(t->model);
+    const double scale = optimizer_scale(o, a->gradient, t->floats, t->s.threads);
+    for (size_t i = 0; i < list->count; i++) {
+        const Slice *s = &list->item[i];
+        const Updated u = {.gradient = a->gradient + s->offset,
+                           .velocity = a->velocity + s->offset,
+                           .square = a->square ? a->square + s->offset : NULL,
+                           .weights = a->weights + s->offset,
+                           .n = s->shape.n,
+                           .matrix = s->shape.rank > 1,
+                           .scale = scale};
+        optimizer_step(o, step, &u, t->s.threads);
+    }
 }

@@ -8,7 +8,7 @@
  * of the training values: of each channel if there are up to three, else of all channels together. */
 #include "train/files.h"
 #include "dump/tensor.h"
-#include "math/finite.h"
+#include "math/blockwise.h"
 
 #include <math.h>
 

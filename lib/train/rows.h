@@ -30,7 +30,4 @@ typedef struct {
                       int add, float *dx, float *dweight, float *dbias);
 } RowLoops;
 
-/* for tests: returns the loops for one instruction set; NULL: not in this build, or not on this CPU */
-const RowLoops *row_loops_of(Isa isa);
-
 #endif

@@ -19,7 +19,8 @@ static const RowLoops *const tables[ISA_COUNT] = {
 #endif
 };
 
-const RowLoops *row_loops_of(Isa isa)
+/* NULL: not in this build, or not on this CPU. */
+static const RowLoops *row_loops_of(Isa isa)
 {
     return isa <= isa_of_cpu() ? tables[isa] : NULL;
 }
@@ -27,9 +28,9 @@ const RowLoops *row_loops_of(Isa isa)
 static const RowLoops *row_loops(void)
 {
     Isa isa = isa_of_cpu();
-    while (!tables[isa])
+    while (!row_loops_of(isa))
         isa--;
-    return tables[isa];
+    return row_loops_of(isa);
 }
 
 /* ---- token and position embeddings: y[t] = tokens[x[t]] + positions[t] ----

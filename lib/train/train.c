@@ -4,8 +4,9 @@
 #include "train/train_parts.h"
 #include "train/weights.h"
 #include "base/checksum.h"
+#include "base/parallel.h"
 #include "measure/timing.h"
-#include "math/finite.h"
+#include "math/blockwise.h"
 #include "compress/spec.h"
 #include "compress/compressor.h"
 
@@ -50,6 +51,75 @@ size_t round_images(const Trainer *t, size_t step, size_t w)
         images += portion_share(&all, t->s.workers, w).count;
     }
     return images;
+}
+
+/* ---- what the ranks tell each other of a step ---- */
+
+static size_t first_worker(const Trainer *t, int rank)
+{
+    return relay_first_worker(t->s.net, way_of(t->s.topology), t->s.workers, rank);
+}
+
+/* Gives t->score of all workers to all ranks. */
+static void ranks_share_scores(Trainer *t)
+{
+    size_t *size = t->s.net ? t->s.net->room : NULL;
+    for (int r = 0; t->s.net && r < t->s.net->ranks; r++)
+        size[r] = (first_worker(t, r + 1) - first_worker(t, r)) * sizeof *t->score;
+    net_gather(t->s.net, NET_ALL, t->score, size);
+}
+
+/* Notes the counts of bytes for ranks_share_times. */
+static void ranks_begin_step(Trainer *t)
+{
+    if (t->s.net) {
+        t->sent = t->s.net->sent;
+        t->received = t->s.net->received;
+    }
+}
+
+static RankTimes own_times(const Trainer *t)
+{
+    const Net *net = t->s.net;
+    RankTimes own = {.measure = {[RANK_WAIT] = t->waited,
+                                 [RANK_DECODE] = t->decode,
+                                 [RANK_SENT] = (double)(net->sent - t->sent),
+                                 [RANK_RECEIVED] = (double)(net->received - t->received)}};
+    for (size_t w = t->own; w < t->end; w++) {
+        own.measure[RANK_COMPUTE] += t->score[w].seconds;
+        own.measure[RANK_ENCODE] += t->encode[w];
+        own.encode = fmax(own.encode, t->encode[w]);
+    }
+    /* the message that carries these times counts, too */
+    own.measure[RANK_SENT] += sizeof own;
+    own.measure[RANK_RECEIVED] += (double)(net->ranks - 1) * sizeof own;
+    return own;
+}
+
+static RankSpread spread(const RankTimes *times, int ranks, size_t measure)
+{
+    RankSpread s = {times->measure[measure], 0, times->measure[measure]};
+    for (int r = 0; r < ranks; r++) {
+        const double v = times[r].measure[measure];
+        s.least = fmin(s.least, v);
+        s.most = fmax(s.most, v);
+        s.mean += v / ranks;
+    }
+    return s;
+}
+
+/* Gives t->times of all ranks to all ranks, and sets the measured fields of `r`. */
+static void ranks_share_times(Trainer *t, StepRecord *r)
+{
+    Net *net = t->s.net;
+    t->times[net->rank] = own_times(t);
+    net_table(net, t->times, sizeof *t->times);
+    for (size_t i = 0; i < RANK_MEASURES; i++)
+        r->rank[i] = spread(t->times, net->ranks, i);
+    for (int i = 0; i < net->ranks; i++)
+        r->encode = fmax(r->encode, t->times[i].encode);
+    r->decode = fmax(r->decode, r->rank[RANK_DECODE].most);
+    r->comm = r->rank[RANK_WAIT].least;
 }
 
 /* ---- the first workers to arrive ----
@@ -268,6 +338,114 @@ static void note_scores(Trainer *t, StepRecord *r, const Portion *all)
     }
 }
 
+/* ---- training with local steps (DiLoCo, Douillard et al. 2023, arXiv 2311.08105). Each worker takes
+ * H steps of the inner optimizer from the common weights, with its own data and optimizer state. Then all workers
+ * exchange their pseudo-gradients, D = common weights - own weights. The outer optimizer applies the mean of D:
+ *
+ *     v = momentum v + D,    common weights -= lr (D + momentum v)    (SGD with Nesterov's momentum)
+ *
+ * All workers go on from the new common weights. The states of the inner optimizers stay. */
+
+/* With one local step of plain SGD and an outer step of factor 1, D is the learning rate times the gradient. The
+ * workers then send their gradients, as in training without local steps. */
+static bool local_is_ordinary(const TrainSetup *s)
+{
+    const Optimizer *o = &s->optimizer;
+    return s->local.steps == 0 ||
+           (s->local.steps == 1 && o->kind == OPTIMIZER_SGD && o->momentum == 0 && o->weight_decay == 0 &&
+            o->clip == 0 && s->local.lr == 1 && s->local.momentum == 0);
+}
+
+/* Sets t->inner. It stays NULL for training without local steps, and for settings that give the same training. */
+static Status local_open(Trainer *t, Error *err)
+{
+    const bool squares = t->s.optimizer.kind == OPTIMIZER_ADAMW;
+    if (local_is_ordinary(&t->s))
+        return OK;
+    t->inner = NEW_ZERO(t->arena, InnerState, t->s.workers);
+    TRY(arena_check(t->inner, t->arena, err));
+    for (size_t w = 0; w < t->s.workers; w++) {
+        InnerState *i = &t->inner[w];
+        if (net_rank(t->s.net) && (w < t->own || w >= t->end))
+            continue;
+        i->weights = NEW(t->arena, float, t->floats);
+        i->velocity = NEW(t->arena, float, t->floats);
+        i->square = squares ? NEW(t->arena, float, t->floats) : NULL;
+        if (!i->weights || !i->velocity || (squares && !i->square))
+            return arena_fail(t->arena, err);
+    }
+    return OK;
+}
+
+/* Sets the weights of this process's workers to the common weights. */
+static void begin_round(Trainer *t)
+{
+    for (size_t w = t->own; w < t->end; w++)
+        memcpy(t->inner[w].weights, t->weights, t->floats * sizeof *t->weights);
+}
+
+static void local_reset(Trainer *t)
+{
+    for (size_t w = 0; t->inner && w < t->s.workers; w++) {
+        const InnerState *i = &t->inner[w];
+        if (!i->weights)
+            continue;
+        memcpy(i->weights, t->weights, t->floats * sizeof *t->weights);
+        memset(i->velocity, 0, t->floats * sizeof *i->velocity);
+        if (i->square)
+            memset(i->square, 0, t->floats * sizeof *i->square);
+    }
+}
+
+/* Makes the step of the inner optimizer on each worker of this process. Does nothing if t->inner is NULL; so does
+ * local_differences. */
+static void local_update(Trainer *t, size_t step)
+{
+    for (size_t w = t->own; t->inner && w < t->end; w++) {
+        const InnerState *i = &t->inner[w];
+        optimize(t, step, &(Optimized){t->gradient[w], i->weights, i->velocity, i->square});
+    }
+}
+
+typedef struct {
+    const Trainer *t;
+    float *difference;
+    const float *weights;
+} Difference;
+
+static void subtract_block(void *data, size_t b)
+{
+    const Difference *d = data;
+    for (size_t i = b * BLOCK, end = i + block_size(d->t->floats, b); i < end; i++)
+        d->difference[i] = d->t->weights[i] - d->weights[i];
+}
+
+/* Replaces the gradient of each worker of this process by its pseudo-gradient. */
+static void local_differences(Trainer *t)
+{
+    for (size_t w = t->own; t->inner && w < t->end; w++) {
+        Difference d = {t, t->gradient[w], t->inner[w].weights};
+        parallel_for(t->s.threads, blocks_of(t->floats), subtract_block, &d);
+    }
+}
+
+static void outer_block(void *data, size_t b)
+{
+    const Trainer *t = data;
+    const float lr = (float)t->s.local.lr, momentum = (float)t->s.local.momentum;
+    for (size_t i = b * BLOCK, end = i + block_size(t->floats, b); i < end; i++) {
+        t->velocity[i] = momentum * t->velocity[i] + t->agreed[i];
+        t->weights[i] -= lr * (t->agreed[i] + momentum * t->velocity[i]);
+    }
+}
+
+/* Applies the mean of the pseudo-gradients, t->agreed, to the common weights, from which all workers go on. */
+static void local_outer_step(Trainer *t)
+{
+    parallel_for(t->s.threads, blocks_of(t->floats), outer_block, t);
+    begin_round(t);
+}
+
 /* ---- running one step of training ---- */
 
 /* Runs a phase and adds its time to a total. Encoding counts for its worker, merging and decoding for the
@@ -390,58 +568,6 @@ Status trainer_test(Trainer *t, const Dataset *d, MeanScore *out, Error *err)
 
 /* ---- opening ---- */
 
-/* Gradients arrive at the server of a run on several ranks only. */
-static Status check_arrival(const TrainSetup *s, Error *err)
-{
-    const char *other = s->local.steps ? "--local-steps" : s->overlap ? "--overlap on" : NULL;
-    if (!s->arrival || (s->net && s->topology == TOPOLOGY_PS && !other))
-        return OK;
-    if (!s->net)
-        FAIL(err, ERR_USAGE, "--aggregate-by arrival: one process has no server at which gradients arrive");
-    else if (s->topology != TOPOLOGY_PS)
-        FAIL(err, ERR_USAGE, "--aggregate-by arrival: --topology %s has no server at which gradients arrive",
-             topology_names[s->topology]);
-    else {
-        FAIL(err, ERR_USAGE, "--aggregate-by arrival: cannot be combined with %s", other);
-        return error_hint(err, "leave out %s, or --aggregate-by arrival", other);
-    }
-    return error_hint(err, "mpirun -n P+1 atomo-train run --topology ps trains P workers with a server");
-}
-
-Status train_check(const TrainSetup *s, Error *err)
-{
-    char shown[SPEC_SHOWN];
-    const Codec *c = s->codec;
-    TRY(optimizer_check(&s->optimizer, err));
-    if (s->local.momentum >= 1)
-        return FAIL(err, ERR_USAGE, "--outer-momentum %g: want less than 1", s->local.momentum);
-    if (!s->train && s->batch < s->workers)
-        return FAIL(err, ERR_USAGE, "--batch-size %zu: want one or more for each of the %zu workers",
-                    s->batch, s->workers);
-    if (s->train && (s->batch < s->workers || s->train->count < s->workers))
-        return FAIL(err, ERR_USAGE,
-                    "--batch-size %zu: want %s for each of the %zu workers; the data set has %zu", s->batch,
-                    s->train->info->text ? "a window" : "an image", s->workers, s->train->count);
-    if (s->aggregate < 1 || s->aggregate > s->workers)
-        return FAIL(err, ERR_USAGE, "--num-aggregate %zu: want 1 to the %zu workers", s->aggregate,
-                    s->workers);
-    TRY(check_arrival(s, err));
-    TRY(average_check(s->average, c, err));
-    if (topology_adds(s->topology) && !codec_adds(c))
-        return FAIL(err, ERR_USAGE, "--topology %s: payloads of %s do not add", topology_names[s->topology],
-                    codec_shown(shown, c));
-    return OK;
-}
-
-const char *train_sends_late(const TrainSetup *s)
-{
-    return s->local.steps              ? "workers take local steps"
-           : s->grouping == GROUP_ALL  ? "all tensors are one vector"
-           : codec_plan_size(s->codec) ? "the codec divides bits between all tensors"
-           : codec_trains(s->codec)    ? "the codec learns from the gradient first"
-                                       : NULL;
-}
-
 static Status make_room(Trainer *t, size_t images, Error *err)
 {
     const DatasetInfo *d = t->s.train->info;
@@ -460,8 +586,8 @@ static Status make_room(Trainer *t, size_t images, Error *err)
     t->encode = NEW(a, double, t->s.workers);
     t->score = NEW_ZERO(a, WorkerScore, t->s.workers);
     t->times = NEW(a, RankTimes, (size_t)net_ranks(t->s.net));
-    t->own = relay_first_worker(t->s.net, way_of(t->s.topology), t->s.workers, net_rank(t->s.net));
-    t->end = relay_first_worker(t->s.net, way_of(t->s.topology), t->s.workers, net_rank(t->s.net) + 1);
+    t->own = first_worker(t, net_rank(t->s.net));
+    t->end = first_worker(t, net_rank(t->s.net) + 1);
     t->images = NEW(a, float, images * d->channels * d->rows * d->columns);
     t->labels = NEW(a, uint32_t, images * dataset_labels(d));
     t->order = NEW(a, uint32_t, t->s.train->count);
@@ -609,9 +735,4 @@ size_t trainer_parameters(const Trainer *t)
 size_t trainer_bytes(const Trainer *t)
 {
     return model_bytes(t->model) + arena_used(t->arena);
-}
-
-const float *trainer_weights(const Trainer *t)
-{
-    return t->weights;
 }

@@ -5,7 +5,7 @@
  * So a trainer that is restored to an earlier step repeats the later steps bit for bit, for any number of
  * threads.
  *
- * On several ranks (setup.net), all ranks together call trainer_step, trainer_collect and trainer_spread.
+ * On several ranks (setup.net), all ranks together call trainer_step and trainer_spread.
  * Errors of trainer_step are the same on all ranks. */
 #ifndef ATOMO_TRAIN_H
 #define ATOMO_TRAIN_H
@@ -20,7 +20,6 @@
 /* ---- the optimizers: SGD with momentum and AdamW, as torch.optim defines them, and signSGD ---- */
 
 typedef enum { OPTIMIZER_SGD, OPTIMIZER_ADAMW, OPTIMIZER_SIGNSGD } OptimizerKind;
-extern const char *const optimizer_names[]; /* by OptimizerKind; ends in NULL */
 
 typedef struct {
     double lr, momentum, weight_decay; /* momentum: beta1 of AdamW; signSGD has none */
@@ -35,30 +34,8 @@ typedef struct {
     double least;
 } Optimizer;
 
-/* ERR_USAGE: settings that exclude each other, that need another one, or that are out of AdamW's range. */
-Status optimizer_check(const Optimizer *o, Error *err);
-
 /* Returns the learning rate of a step. Steps count from 1. */
 double optimizer_rate(const Optimizer *o, size_t step);
-
-/* Returns the factor that `clip` puts on a gradient of n elements. */
-double optimizer_scale(const Optimizer *o, const float *gradient, size_t n, int threads);
-
-/* One parameter of n elements. `velocity` and `square` start at zero; only AdamW uses `square`. */
-typedef struct {
-    const float *gradient;
-    float *velocity, *square, *weights;
-    size_t n;
-    bool matrix;  /* true: has two axes or more, so that the decay of AdamW and signSGD applies */
-    double scale; /* the factor of `optimizer_scale` on the gradient */
-} Updated;
-
-/* Makes one step. w: weights, g: scaled gradient, v: velocity, r: learning rate, d: weight_decay.
- * SGD: v = momentum v + (g + d w), w = w - r v.
- * AdamW (Loshchilov & Hutter 2019): w = (1 - r d) w; v and s are moving averages of g and g^2 with the factors
- * momentum and beta2; w = w - r v' / (sqrt(s') + 1e-8), v' and s' being v and s without their bias to zero.
- * signSGD (Bernstein et al. 2018): w = (1 - r d) w - r sign(g). */
-void optimizer_step(const Optimizer *o, size_t step, const Updated *u, int threads);
 
 /* ---- training ---- */
 
@@ -122,7 +99,6 @@ size_t trainer_epoch_steps(const Trainer *t); /* returns the number of steps in 
 size_t trainer_parameters(const Trainer *t);  /* returns the number of weights */
 /* Returns the bytes of activations, weights, gradients and batches, without the state of the codec. */
 size_t trainer_bytes(const Trainer *t);
-const float *trainer_weights(const Trainer *t); /* returns the common weights */
 
 /* Returns the number, from 1, of the exchange that follows a step; 0: no exchange follows it. */
 size_t trainer_exchange(const Trainer *t, size_t step);
@@ -161,11 +137,6 @@ typedef struct {
 /* Runs one step. ERR_NUMERIC: there are values that are not finite; the error names the step and the layer
  * or tensor. ERR_STOPPED: stopped while a gradient was computed; the trainer is as before the step. */
 Status trainer_step(Trainer *t, StepRecord *r, Error *err);
-
-/* Copies to rank 0 what only other ranks know: the running statistics and codec states of their workers. Called
- * before rank 0 tests, or saves a checkpoint. With `gradients`, also copies the gradients of the last step, or after an exchange
- * with local steps, the pseudo-gradients. */
-void trainer_collect(Trainer *t, bool gradients);
 
 /* Copies the state of rank 0's trainer, which has loaded a checkpoint, to the trainers of all ranks. */
 void trainer_spread(Trainer *t);

@@ -80,7 +80,14 @@ Portion portion_of(const Trainer *t, size_t step);
 size_t round_images(const Trainer *t, size_t step, size_t w);
 
 /* Returns the way that payloads travel in a topology. */
-NetWay way_of(Topology topology);
+static inline NetWay way_of(Topology topology)
+{
+    static const NetWay ways[] = {[TOPOLOGY_PS] = NET_ROOT,
+                                  [TOPOLOGY_ALLGATHER] = NET_ALL,
+                                  [TOPOLOGY_RING] = NET_RING,
+                                  [TOPOLOGY_TREE] = NET_TREE};
+    return ways[topology];
+}
 
 /* The arrays that one optimizer step reads and changes, (floats) each. `square` is NULL unless AdamW. */
 typedef struct {
@@ -90,32 +97,5 @@ typedef struct {
 
 /* Makes the optimizer's step number `step` on a whole network. */
 void optimize(const Trainer *t, size_t step, const Optimized *o);
-
-/* ---- local steps (local_steps.c) ---- */
-
-/* Sets t->inner. It stays NULL for training without local steps, and for settings that give the same training. */
-Status local_open(Trainer *t, Error *err);
-void local_reset(Trainer *t);
-
-/* Makes the step of the inner optimizer on each worker of this process. Does nothing if t->inner is NULL; so does
- * local_differences. */
-void local_update(Trainer *t, size_t step);
-
-/* Replaces the gradient of each worker of this process by its pseudo-gradient. */
-void local_differences(Trainer *t);
-
-/* Applies the mean of the pseudo-gradients, t->agreed, to the common weights, from which all workers go on. */
-void local_outer_step(Trainer *t);
-
-/* ---- several ranks (train_ranks.c) ---- */
-
-/* Gives t->score of all workers to all ranks. */
-void ranks_share_scores(Trainer *t);
-
-/* Notes the counts of bytes for ranks_share_times. */
-void ranks_begin_step(Trainer *t);
-
-/* Gives t->times of all ranks to all ranks, and sets the measured fields of `r`. */
-void ranks_share_times(Trainer *t, StepRecord *r);
 
 #endif

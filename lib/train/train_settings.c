@@ -1,6 +1,7 @@
 /* train_settings.c -- implements train_settings.h. */
 #include "train/train_settings.h"
 
+#include "compress/compressor.h"
 #include "compress/spec.h"
 #include "exchange/exchange.h"
 
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+static const char *const optimizer_names[] = {"sgd", "adamw", "signsgd", NULL}; /* by OptimizerKind */
 static const char *const aggregate_names[] = {"seed", "arrival", NULL};
 static const char *const switch_names[] = {"off", "on", NULL};
 
@@ -174,4 +176,77 @@ Status setup_check(const Attr *own, size_t count, const AttrList *theirs, const 
                         attr_shown(a, other), attr_shown(&own[i], mine));
     }
     return OK;
+}
+
+/* ---- settings that exclude each other ---- */
+
+/* Settings that exclude each other, that need another one, or that are out of AdamW's range. */
+static Status check_optimizer(const Optimizer *o, Error *err)
+{
+    if (o->every && o->cosine)
+        return FAIL(err, ERR_USAGE, "--lr-decay-steps and --lr-cosine: want one of them");
+    if (o->cosine && o->cosine <= o->warmup)
+        return FAIL(err, ERR_USAGE, "--lr-cosine %zu: want more than the %zu of --lr-warmup", o->cosine,
+                    o->warmup);
+    if (o->least > 0 && !o->cosine)
+        return FAIL(err, ERR_USAGE, "--lr-min: want --lr-cosine as well");
+    if (o->least > o->lr)
+        return FAIL(err, ERR_USAGE, "--lr-min %g: above the step size, %g, which falls to it", o->least,
+                    o->lr);
+    if (o->kind == OPTIMIZER_ADAMW && (o->momentum >= 1 || o->beta2 >= 1))
+        return FAIL(err, ERR_USAGE, "--optimizer adamw: --momentum %g and --beta2 %g: want less than 1",
+                    o->momentum, o->beta2);
+    return OK;
+}
+
+/* Gradients arrive at the server of a run on several ranks only. */
+static Status check_arrival(const TrainSetup *s, Error *err)
+{
+    const char *other = s->local.steps ? "--local-steps" : s->overlap ? "--overlap on" : NULL;
+    if (!s->arrival || (s->net && s->topology == TOPOLOGY_PS && !other))
+        return OK;
+    if (!s->net)
+        FAIL(err, ERR_USAGE, "--aggregate-by arrival: one process has no server at which gradients arrive");
+    else if (s->topology != TOPOLOGY_PS)
+        FAIL(err, ERR_USAGE, "--aggregate-by arrival: --topology %s has no server at which gradients arrive",
+             topology_names[s->topology]);
+    else {
+        FAIL(err, ERR_USAGE, "--aggregate-by arrival: cannot be combined with %s", other);
+        return error_hint(err, "leave out %s, or --aggregate-by arrival", other);
+    }
+    return error_hint(err, "mpirun -n P+1 atomo-train run --topology ps trains P workers with a server");
+}
+
+Status train_check(const TrainSetup *s, Error *err)
+{
+    char shown[SPEC_SHOWN];
+    const Codec *c = s->codec;
+    TRY(check_optimizer(&s->optimizer, err));
+    if (s->local.momentum >= 1)
+        return FAIL(err, ERR_USAGE, "--outer-momentum %g: want less than 1", s->local.momentum);
+    if (!s->train && s->batch < s->workers)
+        return FAIL(err, ERR_USAGE, "--batch-size %zu: want one or more for each of the %zu workers",
+                    s->batch, s->workers);
+    if (s->train && (s->batch < s->workers || s->train->count < s->workers))
+        return FAIL(err, ERR_USAGE,
+                    "--batch-size %zu: want %s for each of the %zu workers; the data set has %zu", s->batch,
+                    s->train->info->text ? "a window" : "an image", s->workers, s->train->count);
+    if (s->aggregate < 1 || s->aggregate > s->workers)
+        return FAIL(err, ERR_USAGE, "--num-aggregate %zu: want 1 to the %zu workers", s->aggregate,
+                    s->workers);
+    TRY(check_arrival(s, err));
+    TRY(average_check(s->average, c, err));
+    if (topology_adds(s->topology) && !codec_adds(c))
+        return FAIL(err, ERR_USAGE, "--topology %s: payloads of %s do not add", topology_names[s->topology],
+                    codec_shown(shown, c));
+    return OK;
+}
+
+const char *train_sends_late(const TrainSetup *s)
+{
+    return s->local.steps              ? "workers take local steps"
+           : s->grouping == GROUP_ALL  ? "all tensors are one vector"
+           : codec_plan_size(s->codec) ? "the codec divides bits between all tensors"
+           : codec_trains(s->codec)    ? "the codec learns from the gradient first"
+                                       : NULL;
 }

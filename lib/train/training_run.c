@@ -285,6 +285,74 @@ Status gradient_dump_close(GradientDump *d, Error *err)
     return status;
 }
 
+/* ---- the state of the whole run on rank 0 ---- */
+
+enum { COLLECT, SPREAD };
+
+/* Sends an array of worker w between rank 0 and the worker's rank. */
+static void move(Trainer *t, int way, size_t w, void *data, size_t size)
+{
+    const int rank = relay_rank_of(t->s.net, way_of(t->s.topology), t->s.workers, w);
+    net_move(t->s.net, way == COLLECT ? rank : 0, way == COLLECT ? 0 : rank, data, size);
+}
+
+/* Sends the codec states. Where a receiver decodes payloads with the senders' states, all ranks need all
+ * states. */
+static void move_states(Trainer *t, int way)
+{
+    const CodecStates *states = gradient_states(t->exchange);
+    const bool to_all = way == SPREAD && gradient_follows(t->exchange) && t->s.topology != TOPOLOGY_PS;
+    for (size_t i = 0; i < states->count; i++) {
+        const CodecState *s = &states->item[i];
+        if (to_all)
+            net_broadcast(t->s.net, 0, s->state, s->size);
+        else
+            move(t, way, (size_t)s->worker, s->state, s->size);
+    }
+}
+
+static void move_inner(Trainer *t, int way, size_t w)
+{
+    const InnerState *i = &t->inner[w];
+    const size_t size = t->floats * sizeof *i->weights;
+    move(t, way, w, i->weights, size);
+    move(t, way, w, i->velocity, size);
+    if (t->s.optimizer.kind == OPTIMIZER_ADAMW)
+        move(t, way, w, i->square, size);
+}
+
+static void move_all(Trainer *t, int way)
+{
+    for (size_t w = 0; w < t->s.workers; w++)
+        move(t, way, w, t->running[w], t->running_floats * sizeof **t->running);
+    for (size_t w = 0; t->inner && w < t->s.workers; w++)
+        move_inner(t, way, w);
+    move_states(t, way);
+}
+
+/* Copies to rank 0 what only other ranks know: the running statistics and codec states of their workers. Called
+ * before rank 0 tests, or saves a checkpoint. With `gradients`, also copies the gradients of the last step, or after an exchange
+ * with local steps, the pseudo-gradients. */
+static void trainer_collect(Trainer *t, bool gradients)
+{
+    move_all(t, COLLECT);
+    for (size_t w = 0; w < t->s.workers && gradients; w++)
+        move(t, COLLECT, w, t->gradient[w], t->floats * sizeof **t->gradient);
+}
+
+void trainer_spread(Trainer *t)
+{
+    uint64_t step = t->step;
+    net_broadcast(t->s.net, 0, &step, sizeof step);
+    net_broadcast(t->s.net, 0, t->weights, t->floats * sizeof *t->weights);
+    net_broadcast(t->s.net, 0, t->velocity, t->floats * sizeof *t->velocity);
+    if (t->square)
+        net_broadcast(t->s.net, 0, t->square, t->floats * sizeof *t->square);
+    move_all(t, SPREAD);
+    t->step = (size_t)step;
+    t->ordered = 0;
+}
+
 /* ---- the loop over the steps ---- */
 
 /* Returns true if the network is tested, and a checkpoint saved, after this step. */

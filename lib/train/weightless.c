@@ -9,11 +9,18 @@
 
 /* ---- applying a function to all elements, in parallel blocks ---- */
 
+typedef void Elements(const Layer *l, const Pass *p, size_t from, size_t to);
+
+/* Settings of a layer in place, or the first member of them. */
+typedef struct {
+    Elements *forward, *backward;
+} InPlace;
+
 typedef struct {
     const Layer *l;
     const Pass *p;
     size_t n;
-    void (*body)(const Layer *l, const Pass *p, size_t from, size_t to);
+    Elements *body;
 } Work;
 
 static void block(void *data, size_t b)
@@ -22,12 +29,21 @@ static void block(void *data, size_t b)
     w->body(w->l, w->p, b * BLOCK, b * BLOCK + block_size(w->n, b));
 }
 
-static Status each(const Layer *l, const Pass *p,
-                   void (*body)(const Layer *l, const Pass *p, size_t from, size_t to))
+static Status each(const Layer *l, const Pass *p, Elements *body)
 {
     Work w = {.l = l, .p = p, .n = activation_floats(l->in, p->images), .body = body};
     parallel_for(p->threads, blocks_of(w.n), block, &w);
     return OK;
+}
+
+static Status each_forward(Layer *l, const Pass *p)
+{
+    return each(l, p, ((const InPlace *)l->settings)->forward);
+}
+
+static Status each_backward(Layer *l, const Pass *p)
+{
+    return each(l, p, ((const InPlace *)l->settings)->backward);
 }
 
 /* ---- relu, in place: the gradient is 0 where the output is 0 ---- */
@@ -49,17 +65,7 @@ static void relu_back(const Layer *l, const Pass *p, size_t from, size_t to)
         d[i] = x[i] > 0 ? d[i] : 0;
 }
 
-static Status relu_forward(Layer *l, const Pass *p)
-{
-    return each(l, p, relu);
-}
-
-static Status relu_backward(Layer *l, const Pass *p)
-{
-    return each(l, p, relu_back);
-}
-
-static const LayerOps relu_layer = {.name = "relu", .forward = relu_forward, .backward = relu_backward};
+static const LayerOps relu_layer = {.name = "relu", .forward = each_forward, .backward = each_backward};
 
 /* ---- sigmoid ---- */
 
@@ -77,22 +83,13 @@ static void sigmoid_back(const Layer *l, const Pass *p, size_t from, size_t to)
         l->in->dx[i] *= l->in->x[i] * (1 - l->in->x[i]);
 }
 
-static Status sigmoid_forward(Layer *l, const Pass *p)
-{
-    return each(l, p, sigmoid);
-}
-
-static Status sigmoid_backward(Layer *l, const Pass *p)
-{
-    return each(l, p, sigmoid_back);
-}
-
-static const LayerOps sigmoid_layer = {.name = "sigmoid", .forward = sigmoid_forward, .backward = sigmoid_backward};
+static const LayerOps sigmoid_layer = {.name = "sigmoid", .forward = each_forward, .backward = each_backward};
 
 /* ---- dropout: elements that stay are scaled by 1 / (1 - probability); forward and backward draw equal
  * masks ---- */
 
 typedef struct {
+    InPlace of;
     double probability; /* probability that an element is dropped */
 } DropoutSettings;
 
@@ -109,7 +106,8 @@ static void drop(const Layer *l, const Pass *p, float *x, size_t from, size_t to
 
 static void drop_x(const Layer *l, const Pass *p, size_t from, size_t to)
 {
-    drop(l, p, l->in->x, from, to);
+    if (p->training)
+        drop(l, p, l->in->x, from, to);
 }
 
 static void drop_dx(const Layer *l, const Pass *p, size_t from, size_t to)
@@ -117,17 +115,7 @@ static void drop_dx(const Layer *l, const Pass *p, size_t from, size_t to)
     drop(l, p, l->in->dx, from, to);
 }
 
-static Status dropout_forward(Layer *l, const Pass *p)
-{
-    return p->training ? each(l, p, drop_x) : OK;
-}
-
-static Status dropout_backward(Layer *l, const Pass *p)
-{
-    return each(l, p, drop_dx);
-}
-
-static const LayerOps dropout_layer = {.name = "dropout", .forward = dropout_forward, .backward = dropout_backward};
+static const LayerOps dropout_layer = {.name = "dropout", .forward = each_forward, .backward = each_backward};
 
 /* ---- sum of two activations (residual sum) ---- */
 
@@ -153,26 +141,26 @@ static void give(const Layer *l, const Pass *p, size_t from, size_t to)
             e[i] = d[i];
 }
 
-static Status sum_forward(Layer *l, const Pass *p)
-{
-    return each(l, p, add);
-}
-
 static Status sum_backward(Layer *l, const Pass *p)
 {
-    TRY(each(l, p, give));
+    TRY(each_backward(l, p));
     l->other->accumulate = true;
     return OK;
 }
 
-static const LayerOps sum_layer = {.name = "sum", .forward = sum_forward, .backward = sum_backward};
+static const LayerOps sum_layer = {.name = "sum", .forward = each_forward, .backward = sum_backward};
 
 /* ---- maximum and average pooling over square windows that do not overlap; if several pixels of a window have the maximum,
  * the first gets the gradient ---- */
 
+struct PoolWork;
+/* Processes one plane, whose floats begin at offset `in` of the input and `out` of the output. */
+typedef void Plane(const struct PoolWork *w, size_t in, size_t out);
+
 typedef struct {
     /* rows and columns of a window; pixels at the end that do not fill a window are ignored */
     size_t size;
+    Plane *forward, *backward;
 } PoolSettings;
 
 /* Windows of size x size pixels. */
@@ -187,8 +175,7 @@ typedef struct PoolWork {
     const Layer *l;
     Windows windows;
     size_t in_plane, out_plane, planes; /* floats of an input and an output plane; number of planes */
-    /* processes one plane, whose floats begin at offset `in` of the input and `out` of the output */
-    void (*body)(const struct PoolWork *w, size_t in, size_t out);
+    Plane *body;
 } PoolWork;
 
 enum { SOME = 16 }; /* number of planes that one parallel task processes */
@@ -200,7 +187,7 @@ static void some_planes(void *data, size_t task)
         w->body(w, i * w->in_plane, i * w->out_plane);
 }
 
-static Status each_plane(const Layer *l, const Pass *p, void (*body)(const PoolWork *w, size_t in, size_t out))
+static Status each_plane(const Layer *l, const Pass *p, Plane *body)
 {
     const Activation *in = l->in, *out = l->out;
     PoolWork w = {.l = l,
@@ -217,10 +204,14 @@ static Status each_plane(const Layer *l, const Pass *p, void (*body)(const PoolW
     return OK;
 }
 
-static Status each_plane_back(const Layer *l, const Pass *p,
-                              void (*body)(const PoolWork *w, size_t in, size_t out))
+static Status pool_forward(Layer *l, const Pass *p)
 {
-    TRY(each_plane(l, p, body));
+    return each_plane(l, p, ((const PoolSettings *)l->settings)->forward);
+}
+
+static Status pool_backward(Layer *l, const Pass *p)
+{
+    TRY(each_plane(l, p, ((const PoolSettings *)l->settings)->backward));
     l->in->accumulate = true;
     return OK;
 }
@@ -283,18 +274,8 @@ static void max_back_plane(const PoolWork *work, size_t in, size_t out)
                 dx[pixel(w, row, column, place[k]) + k] += dy[k];
 }
 
-static Status max_forward(Layer *l, const Pass *p)
-{
-    return each_plane(l, p, max_plane);
-}
-
-static Status max_backward(Layer *l, const Pass *p)
-{
-    return each_plane_back(l, p, max_back_plane);
-}
-
 static const LayerOps max_pool_layer = {
-    .name = "max pool", .open = max_open, .forward = max_forward, .backward = max_backward};
+    .name = "max pool", .open = max_open, .forward = pool_forward, .backward = pool_backward};
 
 /* ---- average ---- */
 
@@ -328,18 +309,8 @@ static void average_back_plane(const PoolWork *work, size_t in, size_t out)
                     dx[pixel(w, row, column, i) + k] += dy[k] * share;
 }
 
-static Status average_forward(Layer *l, const Pass *p)
-{
-    return each_plane(l, p, average_plane);
-}
-
-static Status average_backward(Layer *l, const Pass *p)
-{
-    return each_plane_back(l, p, average_back_plane);
-}
-
 static const LayerOps average_pool_layer = {
-    .name = "average pool", .forward = average_forward, .backward = average_backward};
+    .name = "average pool", .forward = pool_forward, .backward = pool_backward};
 
 /* ---- the shortcut without parameters of He et al. (2016, section 4.2, option A): the pixels of every `stride`-th row and
  * column; further channels are 0 ---- */
@@ -348,72 +319,58 @@ typedef struct {
     size_t stride; /* out->rows = (in->rows + stride - 1) / stride, and columns likewise */
 } ShortcutSettings;
 
-/* A plane is one group of channels of one image. */
-typedef struct {
-    const Layer *l;
-    size_t wide, stride;
-    size_t in_planes, out_planes; /* planes of an image */
-} Skip;
-
-static Skip skip_of(const Layer *l)
+static size_t stride_of(const Layer *l)
 {
-    const size_t lanes = l->in->lanes;
-    return (Skip){.l = l,
-                  .wide = lanes,
-                  .stride = ((const ShortcutSettings *)l->settings)->stride,
-                  .in_planes = l->in->channels / lanes,
-                  .out_planes = l->out->channels / lanes};
+    return ((const ShortcutSettings *)l->settings)->stride;
 }
 
-static size_t place(const Activation *v, size_t plane, size_t row, size_t column, size_t wide)
+/* Returns the offset of a pixel in a plane, which is one group of channels of one image. */
+static size_t place(const Activation *v, size_t image, size_t plane, size_t row, size_t column)
 {
-    return ((plane * v->rows + row) * v->columns + column) * wide;
+    return (((image * (v->channels / v->lanes) + plane) * v->rows + row) * v->columns + column) * v->lanes;
 }
 
 static void take_image(void *data, size_t image)
 {
-    const Skip *s = data;
-    const Activation *in = s->l->in, *out = s->l->out;
-    for (size_t plane = 0; plane < s->out_planes; plane++)
+    const Layer *l = data;
+    const Activation *in = l->in, *out = l->out;
+    const size_t lanes = in->lanes, planes = in->channels / lanes, stride = stride_of(l);
+    for (size_t plane = 0; plane < out->channels / lanes; plane++)
         for (size_t i = 0; i < out->rows; i++)
             for (size_t j = 0; j < out->columns; j++) {
-                float *y = out->x + place(out, image * s->out_planes + plane, i, j, s->wide);
-                const size_t from =
-                    place(in, image * s->in_planes + plane, i * s->stride, j * s->stride, s->wide);
-                for (size_t k = 0; k < s->wide; k++)
-                    y[k] = plane < s->in_planes ? in->x[from + k] : 0;
+                float *y = out->x + place(out, image, plane, i, j);
+                const size_t from = place(in, image, plane, i * stride, j * stride);
+                for (size_t k = 0; k < lanes; k++)
+                    y[k] = plane < planes ? in->x[from + k] : 0;
             }
 }
 
 static void give_image(void *data, size_t image)
 {
-    const Skip *s = data;
-    const Activation *in = s->l->in, *out = s->l->out;
-    const size_t floats = s->in_planes * in->rows * in->columns * s->wide;
-    float *dx = in->dx + image * floats;
-    for (size_t i = 0; i < floats && !in->accumulate; i++)
-        dx[i] = 0;
-    for (size_t plane = 0; plane < s->in_planes; plane++)
+    const Layer *l = data;
+    const Activation *in = l->in, *out = l->out;
+    const size_t lanes = in->lanes, stride = stride_of(l);
+    if (!in->accumulate)
+        memset(in->dx + place(in, image, 0, 0, 0), 0, activation_size(in) * sizeof *in->dx);
+    for (size_t plane = 0; plane < in->channels / lanes; plane++)
         for (size_t i = 0; i < out->rows; i++)
             for (size_t j = 0; j < out->columns; j++) {
-                const float *dy = out->dx + place(out, image * s->out_planes + plane, i, j, s->wide);
-                float *d = dx + place(in, plane, i * s->stride, j * s->stride, s->wide);
-                for (size_t k = 0; k < s->wide; k++)
+                const float *dy = out->dx + place(out, image, plane, i, j);
+                float *d = in->dx + place(in, image, plane, i * stride, j * stride);
+                for (size_t k = 0; k < lanes; k++)
                     d[k] += dy[k];
             }
 }
 
 static Status shortcut_forward(Layer *l, const Pass *p)
 {
-    Skip s = skip_of(l);
-    parallel_for(p->threads, p->images, take_image, &s);
+    parallel_for(p->threads, p->images, take_image, l);
     return OK;
 }
 
 static Status shortcut_backward(Layer *l, const Pass *p)
 {
-    Skip s = skip_of(l);
-    parallel_for(p->threads, p->images, give_image, &s);
+    parallel_for(p->threads, p->images, give_image, l);
     l->in->accumulate = true;
     return OK;
 }
@@ -432,58 +389,58 @@ static bool needed_back(const Builder *b, const Activation *v)
     return false;
 }
 
-static Activation *in_place(Builder *b, const LayerOps *ops, Activation *in)
+static Activation *in_place(Builder *b, const LayerOps *ops, Activation *in, Elements *forward, Elements *backward)
 {
     assert(b->status != OK || !needed_back(b, in));
-    build_layer(b, ops, in, in, NULL, 0);
+    build_layer(b, ops, in, in, &(InPlace){forward, backward}, sizeof(InPlace));
     return in;
 }
 
 Activation *build_relu(Builder *b, Activation *in)
 {
-    return in_place(b, &relu_layer, in);
+    return in_place(b, &relu_layer, in, relu, relu_back);
 }
 
 Activation *build_sigmoid(Builder *b, Activation *in)
 {
-    return in_place(b, &sigmoid_layer, in);
+    return in_place(b, &sigmoid_layer, in, sigmoid, sigmoid_back);
 }
 
 Activation *build_dropout(Builder *b, Activation *in, double probability)
 {
-    build_layer(b, &dropout_layer, in, in, &(DropoutSettings){probability}, sizeof(DropoutSettings));
+    build_layer(b, &dropout_layer, in, in, &(DropoutSettings){{drop_x, drop_dx}, probability}, sizeof(DropoutSettings));
     return in;
 }
 
-static Activation *pool(Builder *b, Activation *in, const LayerOps *ops, size_t size)
+static Activation *pool(Builder *b, Activation *in, const LayerOps *ops, PoolSettings s)
 {
-    if (in->rows < size || in->columns < size) {
+    if (in->rows < s.size || in->columns < s.size) {
         if (b->status == OK)
             b->status = FAIL(b->err, ERR_USAGE, "%s of %zu on %zux%zu values: the images are too small",
-                             ops->name, size, in->rows, in->columns);
+                             ops->name, s.size, in->rows, in->columns);
         return build_nothing(b);
     }
     Activation like = *in;
-    like.rows /= size;
-    like.columns /= size;
+    like.rows /= s.size;
+    like.columns /= s.size;
     Activation *out = build_activation(b, like);
-    build_layer(b, ops, in, out, &(PoolSettings){size}, sizeof(PoolSettings));
+    build_layer(b, ops, in, out, &s, sizeof s);
     return out;
 }
 
 Activation *build_max_pool(Builder *b, Activation *in, size_t size)
 {
-    return pool(b, in, &max_pool_layer, size);
+    return pool(b, in, &max_pool_layer, (PoolSettings){size, max_plane, max_back_plane});
 }
 
 Activation *build_average_pool(Builder *b, Activation *in, size_t size)
 {
-    return pool(b, in, &average_pool_layer, size);
+    return pool(b, in, &average_pool_layer, (PoolSettings){size, average_plane, average_back_plane});
 }
 
 Activation *build_sum(Builder *b, Activation *in, Activation *other)
 {
-    in_place(b, &sum_layer, in);
+    in_place(b, &sum_layer, in, add, give);
     b->layer[b->layers - 1].other = other;
     return in;
 }

@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 #include "dump/tensor.h"
-#include "math/finite.h"
+#include "math/blockwise.h"
 
 #include <string.h>
 

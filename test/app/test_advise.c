@@ -17,7 +17,7 @@ static Candidate candidate(const char *name, double comm, double half)
                        .family = name,
                        .plain = !strcmp(name, "bf16") || !strcmp(name, "none"),
                        .adds = true,
-                       .traffic = {.topology = TOPOLOGY_RING, .workers = 16},
+                       .topology = TOPOLOGY_RING,
                        .repeats = 1e9,
                        .time = {10e-3, 0, 1e-3 * comm, 0, 1e-3 * (10 + comm)},
                        .time_se = {.total = 1e-3 * half / 1.959964},
@@ -155,7 +155,7 @@ static void the_slow_part_of_a_reason_is_the_one_with_the_largest_excess(void **
     Candidate list[] = {candidate("first", 1, 0), candidate("encoder", 1, 0), candidate("gather", 4, 0),
                         candidate("decoder", 1, 0)};
     list[1].time.encode += 2e-3;
-    list[2].traffic.topology = TOPOLOGY_ALLGATHER;
+    list[2].topology = TOPOLOGY_ALLGATHER;
     list[2].adds = list[3].adds = false;
     list[3].time.decode = 9e-3;
     for (size_t i = 0; i < countof(list); i++) {

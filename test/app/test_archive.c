@@ -1,6 +1,6 @@
 /* test_archive.c -- encodes dumps (files of gradients) to containers of payloads, and decodes them again. The
  * decoded dump must have the estimates that receivers compute. */
-#include "app/archive.h"
+#include "cmd/bench_archive.c"
 #include "rig/scratch_dir.h"
 
 #include "dump/write.h"

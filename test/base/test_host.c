@@ -1,6 +1,6 @@
 /* test_host.c -- values in the system's text files are found by key and separator, and so is the least limit on
  * memory. */
-#include "base/host.h"
+#include "base/host.c"
 #include "rig/scratch_dir.h"
 
 #include <errno.h>

@@ -1,6 +1,7 @@
 /* test_param.c -- the keys of codecs (key=value), and codec specs: stages joined by '+', alternatives separated
  * by '/', and their canonical text. */
 #include "rig/check.h"
+#include "base/param.c"
 #include "compress/spec.h"
 
 typedef struct {

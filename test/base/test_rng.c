@@ -3,7 +3,7 @@
  * All seeds are fixed. A true random source passes each statistical check with probability above 1 - 1e-7.
  * `make rng-quality` runs dieharder on the same generator. */
 #include "rig/check.h"
-#include "base/rng.h"
+#include "base/rng.c"
 
 /* The known answers of Philox4x32-10 by its authors (kat_vectors of Random123). */
 static void philox_matches_its_known_answers(void **state)

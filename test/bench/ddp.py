@@ -5,7 +5,7 @@ run.
 usage: ddp.py [RANKS] [STEPS]. A network of 10 million parameters on the CPU, one thread a rank, gloo. Each line: the least and the
 median time of a step, and the ratio of the least to plain DDP's. The forward and backward pass and the optimizer are in all of them.
 powerSGD_hook has error feedback and a warm start, and sends vectors as floats, so ef+powersgd:rank=2 does the same work. The exit
-code is 1 where powerSGD_hook is faster.
+code is 1 where ours is not 1.2 times as fast as powerSGD_hook.
 """
 import os
 import statistics
@@ -61,7 +61,7 @@ KINDS = {
     "qsgd": ours("qsgd"),
     "ef+topk:ratio=0.01": ours("ef+topk:ratio=0.01"),
 }
-PEER, LIKE = "PyTorch's powerSGD_hook, rank 2", "ef+powersgd:rank=2"
+PEER, LIKE, FLOOR = "PyTorch's powerSGD_hook, rank 2", "ef+powersgd:rank=2", 1.2
 
 
 def work(rank, ranks, steps, kind, meeting, times):
@@ -104,8 +104,8 @@ def main(ranks=2, steps=8):
         ratio = min(times) / min(found["plain DDP"])
         print("%-34s %5.0f ms a step, median %5.0f: %.2f times plain DDP" % (kind, 1e3 * min(times), 1e3 * statistics.median(times), ratio))
     ratio = min(found[PEER]) / min(found[LIKE])
-    print("%s against %s: ratio %.2f, want 1%s" % (LIKE, PEER, ratio, "" if ratio >= 1 else "  BELOW ITS FLOOR"))
-    return ratio < 1
+    print("%s against %s: ratio %.2f, want %g%s" % (LIKE, PEER, ratio, FLOOR, "" if ratio >= FLOOR else "  BELOW ITS FLOOR"))
+    return ratio < FLOOR
 
 
 if __name__ == "__main__":

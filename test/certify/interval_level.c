@@ -156,7 +156,6 @@ static Status experiments_run(Experiments *e, size_t count, char **argv, Arena *
         return FAIL(err, ERR_USAGE, "%zu tensors are called %s at step %s; 1 is measured", list.count, tensor,
                     argv[2]);
     Comparison c = {.codec = codec,
-                    .name = specs,
                     .codecs = CODECS,
                     .vectors = &list,
                     .repeats = REPEATS,

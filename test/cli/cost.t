@@ -1,4 +1,4 @@
-# a row for each number of workers and codec; none and fp16 are always included, once
+# a row for each number of workers and codec; none, fp16 and bf16:code=rans are always included, once
 $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 2 -q; atomo-bench cost g.h5 -c intsgd -c topk -c none --workers 2,4 --compute-ms 3 -q
 > compressor *workers *topology *link *compute ms *encode ms *comm ms *decode ms *total ms *break-even GB/s *pays *speed-up *alpha ms *beta GB/s *over 16 bit
 > none * 2 *ring *lan10g * 3.000 * - *- * 1.000 * 0.05000 * 1.250 *
@@ -87,8 +87,8 @@ $ atomo-bench synth -o g.h5 --shape 64 -q; atomo-bench cost g.h5 -c sign --worke
 
 # rows sorted by a field
 $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c sign --workers 4,2 --link alpha=1s,beta=1kB -f csv -q --sort comm_ms:desc | cut -d, -f 1,2 | tr '\n' ' '; echo; atomo-bench cost g.h5 -c topk --workers 2 --link alpha=1s,beta=1kB -f csv -q --topology ring --sort total_ms | cut -d, -f 1 | tr '\n' ' '
-> compressor,workers none,4 fp16,4 none,2 sign,4 fp16,2 sign,2 
-> compressor fp16 none topk 
+> compressor,workers none,4 fp16,4 bf16:code=rans,4 none,2 sign,4 fp16,2 bf16:code=rans,2 sign,2 
+> compressor fp16 none bf16:code=rans topk 
 = 0
 
 # measurements for 4,096 workers take no longer than for 16

@@ -259,7 +259,7 @@ static void every_instruction_set_writes_and_reads_the_same(void **state)
         for (size_t rows = 0; rows < 200; rows += 1 + rows / 4) {
             const bool fine = kind > 3;
             Case c = make_case_at(&rng, 16 * rows + 16, kind % 4 < 2 ? 31 : 256, kind % 2 ? 0.5 : 0,
-                                  RANS_LANES, fine ? RANS_PRECISION_MOST - kind % 3 : 0);
+                                  RANS_LANES, fine ? RANS_PRECISION_MOST - kind % 3 : RANS_PRECISION);
             RansWriter w;
             static RansReader reader;
             rans_writer(&w, &c.rans);
@@ -279,11 +279,16 @@ static void every_instruction_set_writes_and_reads_the_same(void **state)
                 memcpy(first, states[isa], sizeof first);
                 assert_memory_equal(at, room[0] + sizeof room[0] - size[0], size[0]);
                 const int p = c.rans.precision;
-                const size_t got =
-                    fine ? k->rans_get_fine(reader.fine, reader.slice, p, back, rows, states[isa], &at, end)
-                         : k->rans_get(reader.slot, p, back, rows, states[isa], &at, end);
+                RansRun run = {.slot = fine ? (const void *)reader.fine : reader.slot,
+                               .slice = reader.slice,
+                               .precision = p,
+                               .byte = back,
+                               .state = states[isa],
+                               .at = at,
+                               .end = end};
+                const size_t got = (fine ? k->rans_get_fine : k->rans_get)(&run, 1, rows);
                 /* a row is 16 symbols; the kernel may leave the last rows to its caller */
-                check(got <= rows && end - at < 32);
+                check(got <= rows && end - run.at < 32);
                 assert_memory_equal(back, c.byte, 16 * got);
             }
             drop_case(&c);
@@ -358,7 +363,7 @@ static void several_streams_are_those_written_alone(void **state)
                     in[k] = &words[k];
                 }
                 memset(back, 0xee, sizeof back);
-                rans_pull_several(r, l, in, n, to, good);
+                rans_pull_several(r, l, in, RANS_SEVERAL, n, to, good);
                 for (int k = 0; k < RANS_SEVERAL; k++) {
                     const bool cut = damage && k == 3 && size[k] > 4;
                     check(good[k] == !cut);
@@ -368,6 +373,44 @@ static void several_streams_are_those_written_alone(void **state)
             for (int k = 0; k < RANS_SEVERAL; k++) {
                 const size_t want = c[k].rans.present > 1 ? slow_put(&c[k].rans, 1, c[k].byte, n, slow) : 0;
                 check(size[k] == want && !memcmp(end[k] - size[k], slow, want));
+                drop_case(&c[k]);
+            }
+        }
+}
+
+/* Two streams of sixteen lanes: of two symbols, of many, with fine frequencies, of one symbol only, and a damaged one. */
+static void pairs_of_streams_are_read_like_each_alone(void **state)
+{
+    static RansReader reader[RANS_RUNS];
+    static uint8_t back[RANS_RUNS][1 << 12];
+    for (uint32_t kind = 0; kind < 36; kind++)
+        for (size_t n = 1; n < 1 << 12; n += 1 + n / 3) {
+            Case c[RANS_RUNS];
+            const RansReader *r[RANS_RUNS];
+            RansLanes lanes[RANS_RUNS], *l[RANS_RUNS];
+            Reader words[RANS_RUNS], *in[RANS_RUNS];
+            uint8_t *to[RANS_RUNS];
+            bool good[RANS_RUNS];
+            const bool damage = kind % 2;
+            for (uint32_t k = 0; k < RANS_RUNS; k++) {
+                static const struct {
+                    uint32_t alphabet;
+                    double slope;
+                    int precision;
+                } tables[] = {{200, 0.02, 0}, {3, 2, RANS_PRECISION_MOST}, {1, 0, 0}};
+                const uint32_t of = kind / 2 / (k ? 3 : 1) % 3;
+                c[k] = make_case_at(&rng, n, tables[of].alphabet, tables[of].slope, RANS_LANES, tables[of].precision);
+                rans_reader(&reader[k], &c[k].rans);
+                const size_t cut = damage && k && c[k].size > 4 * RANS_LANES ? 2 : 0;
+                words[k] = reader_open((Bytes){c[k].stream, c[k].size - cut});
+                r[k] = &reader[k], l[k] = &lanes[k], in[k] = &words[k], to[k] = back[k];
+                check(rans_open(r[k], l[k], RANS_LANES, in[k]));
+            }
+            rans_pull_several(r, l, in, RANS_RUNS, n, to, good);
+            for (uint32_t k = 0; k < RANS_RUNS; k++) {
+                const bool cut = damage && k && c[k].size > 4 * RANS_LANES;
+                check(good[k] == !cut);
+                check(cut || (rans_ended(r[k], l[k], in[k]) && !memcmp(back[k], c[k].byte, n)));
                 drop_case(&c[k]);
             }
         }
@@ -467,7 +510,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(sizes_are_the_entropy_and_what_the_cost_function_says),
     cmocka_unit_test(quotients_by_inverses_are_exact),
     cmocka_unit_test(several_streams_are_those_written_alone),
-    cmocka_unit_test(the_example_of_the_format_page_is_so),
+    cmocka_unit_test(pairs_of_streams_are_read_like_each_alone),
+        cmocka_unit_test(the_example_of_the_format_page_is_so),
     cmocka_unit_test(every_instruction_set_writes_and_reads_the_same),
     cmocka_unit_test(a_wrong_last_state_is_refused_as_no_stream_has_two_meanings),
     cmocka_unit_test(tables_beyond_their_precision_are_refused),

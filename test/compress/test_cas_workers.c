@@ -3,7 +3,7 @@
  * and hash. */
 #include "rig/try.h"
 
-#include "compress/sketch/clusters.h"
+#include "compress/sketch/clusters.c"
 
 enum { N = 20000, WORKERS = 4 };
 

@@ -2,7 +2,7 @@
  * hashes the elements of each cluster into buckets. Tests the clusters and the numbers of buckets. */
 #include "rig/check.h"
 
-#include "compress/sketch/clusters.h"
+#include "compress/sketch/clusters.c"
 #include "math/vec/kernels.h"
 
 enum { N = 5000 };

@@ -1,10 +1,8 @@
 /* test_equal_bits.c -- compare_bits measures only the sizes of payloads, which must be those of a full comparison.
  * The option --equal-bits changes the rate parameter of each codec (such as `bits`) so that payloads get a
  * given size. */
+#include "cmd/bench_compare.c"
 #include "rig/check.h"
-#include "measure/compare.h"
-#include "compress/rate.h"
-#include "compress/spec.h"
 
 #include <unistd.h>
 
@@ -57,9 +55,7 @@ static void close_world(World *w)
 static double compared_bits(World *w, const Codec *codec)
 {
     size_t failures;
-    const char *name = "codec";
     w->c.codec = &codec;
-    w->c.name = &name;
     w->c.codecs = 1;
     check_ok(compare_run(&w->c, &failures, w->a, &w->err), &w->err);
     return w->bits;

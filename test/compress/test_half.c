@@ -125,7 +125,54 @@ static void random_halves_equal_their_definition(void **state)
     }
 }
 
+/* Every pattern of 16 bits, and a run of its own for each length of the last vector. */
+static void joined_bytes_give_the_floats_of_their_halves(void **state)
+{
+    static uint8_t half[2 << 16], high[1 << 16], low[1 << 16];
+    static float x[1 << 16], y[1 << 16];
+    for (uint32_t h = 0; h < 1 << 16; h++) {
+        store_u16(half + 2 * h, (uint16_t)h);
+        high[h] = (uint8_t)(h >> 7);
+        low[h] = (uint8_t)(h << 1 | h >> 15);
+    }
+    EACH_ISA(k)
+    {
+        for (size_t from = 0; from + 64 < 1 << 16; from += 63)
+            for (size_t n = 61; n < 64; n++) {
+                check(k->bf16_joined(high + from, low + from, n, x) == k->bf16_floats(half + 2 * from, n, y));
+                assert_memory_equal(x, y, n * sizeof *x);
+            }
+        check(!k->bf16_joined(high, low, 1 << 16, x) && !k->bf16_floats(half, 1 << 16, y));
+        assert_memory_equal(x, y, sizeof x);
+    }
+}
+
 /* ---- codecs ---- */
+
+/* code=rans loses nothing: every finite half of 16 bits, among others that make symbols worth while. */
+static void every_finite_half_passes_through_symbols(void **state)
+{
+    enum { ALL = 1 << 16, MORE = 3 << 16 };
+    for (size_t s = 0; s < countof(specs); s++)
+        for (int more = 0; more < 2; more++) {
+            char spec[64];
+            const size_t n = more ? ALL + MORE : ALL;
+            snprintf(spec, sizeof spec, "%s%ccode=rans", specs[s], s > 1 ? ',' : ':');
+            Try *t = try_open(spec, n);
+            for (uint32_t i = 0; i < n; i++) {
+                const double v = (s % 2 ? bf16_value : fp16_value)(i % ALL & 0x7fff);
+                const bool finite = s % 2 ? (i & 0x7f80) != 0x7f80 : (i & 0x7c00) != 0x7c00;
+                t->x[i] = finite ? (float)(i & 0x8000 ? -v : v) : 1;
+                if (i >= ALL)
+                    t->x[i] = (float)((int)(i % 64) - 32) / 64;
+            }
+            try_both(t);
+            assert_memory_equal(t->x, t->y, n * sizeof(float));
+            check(t->sent.round[0].size <= 2 * n + 2 && (!more || t->sent.round[0].size < 2 * n * 9 / 10));
+            check(!codec_adds(t->codec));
+            try_close(t);
+        }
+}
 
 static void what_is_too_large_becomes_the_largest_and_has_no_closed_form(void **state)
 {
@@ -173,6 +220,8 @@ static void sums_beyond_the_largest_half_are_kept(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(halves_are_the_nearest_ones_and_saturate),
     cmocka_unit_test(random_halves_equal_their_definition),
+    cmocka_unit_test(joined_bytes_give_the_floats_of_their_halves),
+    cmocka_unit_test(every_finite_half_passes_through_symbols),
     cmocka_unit_test(what_is_too_large_becomes_the_largest_and_has_no_closed_form),
     cmocka_unit_test(sums_beyond_the_largest_half_are_kept),
 };

@@ -1,7 +1,7 @@
 /* test_plan.c -- codecs with a plan, in comparisons and in archives. A codec computes its plan once per step
  * from all tensors. The plan is an array with one record per tensor, which the encoder of the tensor reads. */
 #include "compress/compressor.h"
-#include "app/archive.h"
+#include "cmd/bench_archive.c"
 #include "measure/compare.h"
 #include "reference/vectors.h"
 #include "rig/scratch_dir.h"

@@ -3,7 +3,7 @@
  * estimates M. */
 #include "rig/codec_rig.h"
 #include "rig/model_rig.h"
-#include "math/finite.h"
+#include "math/blockwise.h"
 #include "math/linalg.h"
 
 static Shape shape_of(int rank, const size_t *dim)

@@ -2,7 +2,7 @@
  * their moments. */
 #include "rig/try.h"
 
-#include "math/select.h"
+#include "compress/sparse/randk.c"
 
 /* Returns the random number generator that all workers share in repeat r. */
 static Rng address(uint64_t r)

@@ -3,7 +3,7 @@
 #include "rig/try.h"
 
 #include "math/vec/kernels.h"
-#include "math/select.h"
+#include "math/select.c"
 
 #include <float.h>
 

@@ -91,7 +91,6 @@ static World *world_open(const char *spec)
     w->list.largest = MOST;
     check_ok(codec_open(&w->codec, spec, a, &w->err), &w->err);
     w->c = (Comparison){.codec = &w->codec,
-                        .name = &w->name,
                         .codecs = 1,
                         .vectors = &w->list,
                         .repeats = REPEATS,

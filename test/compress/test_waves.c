@@ -6,7 +6,6 @@
 #include "rig/codec_rig.h"
 #include "math/fourier_transform.h"
 #include "rig/draws.h"
-#include "math/phase.h"
 #include "rig/set_bits.h"
 #include "rig/sources.h"
 

@@ -1,6 +1,6 @@
 /* test_zipml.c -- the codec zipml, which rounds at random to levels that a solver chooses for each bucket:
  * the variance. */
-#include "math/best_levels.h"
+#include "compress/levels/zipml.c"
 #include "coder/planes.h"
 #include "rig/try.h"
 

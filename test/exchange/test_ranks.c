@@ -7,7 +7,7 @@
 #include "rig/check.h"
 #include "exchange/net.h"
 #include "train/checkpoint.h"
-#include "train/train_parts.h"
+#include "train/training_run.c"
 #include "rig/tiny_data.h"
 #include "compress/spec.h"
 
@@ -208,9 +208,9 @@ static void compare_weights(const Trainer *t, const Trainer *alone)
     const size_t size = trainer_parameters(t) * sizeof(float);
     float *first = NEW(arena, float, trainer_parameters(t));
     if (alone)
-        memcpy(first, trainer_weights(alone), size);
+        memcpy(first, alone->weights, size);
     PMPI_Bcast(first, (int)size, MPI_BYTE, 0, MPI_COMM_WORLD);
-    check(!memcmp(first, trainer_weights(t), size));
+    check(!memcmp(first, t->weights, size));
 }
 
 static void compare_files(Trainer *alone, Trainer *t)
@@ -531,7 +531,7 @@ static void late_workers_leave(void)
     }
     check(late && (!slow || naps < 3 * all));
     slow = false;
-    check(same_on_all_ranks(trainer_weights(t), trainer_parameters(t) * sizeof(float)));
+    check(same_on_all_ranks(t->weights, trainer_parameters(t) * sizeof(float)));
     trainer_close(t);
 }
 

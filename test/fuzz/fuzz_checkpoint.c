@@ -5,6 +5,7 @@
  *
  * Input: edits of seven bytes: what to modify, which one, position, and a value of four bytes. */
 #include "compress/spec.h"
+#include "train/train_parts.h"
 #include "train/checkpoint.h"
 #include "rig/tiny_data.h"
 
@@ -41,18 +42,18 @@ typedef struct {
     size_t attrs;
     size_t unreadable; /* index of a tensor that cannot be read; TENSORS_MOST: none */
     bool closed;       /* the file cannot be opened */
-} Model;
+} SavedFile;
 
 static struct {
     Arena *arena;
     Trainer *trainer;
     Dataset images;
     TrainSetup setup;
-    Model model;    /* the checkpoint as it was saved */
+    SavedFile model;    /* the checkpoint as it was saved */
     float *weights; /* (trainer_parameters) the weights in the checkpoint */
 } saved;
 
-static Model now; /* the checkpoint as it is loaded */
+static SavedFile now; /* the checkpoint as it is loaded */
 static AttrList now_attrs;
 
 /* ---- the functions that read HDF5 otherwise ---- */
@@ -108,7 +109,7 @@ static void keep(char to[TEXT_MOST], const char **text)
 }
 
 /* Points the texts of a copy to the copy. */
-static void keep_texts(Model *m)
+static void keep_texts(SavedFile *m)
 {
     for (size_t i = 0; i < m->tensors; i++)
         keep(m->path[i], &m->tensor[i].path);
@@ -120,7 +121,7 @@ static void keep_texts(Model *m)
 
 static void read_saved(const char *path)
 {
-    Model *m = &saved.model;
+    SavedFile *m = &saved.model;
     Dump *d;
     Error err;
     if (__real_dump_open(&d, path, saved.arena, &err) != OK)
@@ -164,7 +165,7 @@ static void save_checkpoint(void)
         abort();
     const size_t parameters = trainer_parameters(saved.trainer);
     saved.weights = NEW(a, float, parameters);
-    memcpy(saved.weights, trainer_weights(saved.trainer), parameters * sizeof(float));
+    memcpy(saved.weights, saved.trainer->weights, parameters * sizeof(float));
     const char *path = step_file(dir, 1, a);
     read_saved(path);
     unlink(path);
@@ -274,7 +275,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     trainer_reset(saved.trainer);
     const Status status = checkpoint_load(saved.trainer, "file.h5", &err);
     const size_t bytes = trainer_parameters(saved.trainer) * sizeof(float);
-    if (status == OK && memcmp(trainer_weights(saved.trainer), saved.weights, bytes) != 0)
+    if (status == OK && memcmp(saved.trainer->weights, saved.weights, bytes) != 0)
         abort();
     if (status != OK && (!*err.text || !edits))
         abort();

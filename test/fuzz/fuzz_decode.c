@@ -7,7 +7,7 @@
  * the most edits: 1, 2, 3, or all. The decoder must refuse the payload or return finite numbers.
  *
  * CODEC=name in the environment: only specs that name this codec or wrapper. */
-#include "math/finite.h"
+#include "math/blockwise.h"
 #include "compress/spec.h"
 #include "rig/more_specs.h"
 #include "rig/normal_table.h"

@@ -3,7 +3,7 @@
  *
  * Input: a container. The checksums of the container's blocks are corrected before it is read, unless the
  * lowest bit of the last byte is set. */
-#include "math/finite.h"
+#include "math/blockwise.h"
 #include "base/checksum.h"
 #include "compress/spec.h"
 #include "app/frame.h"

@@ -4,7 +4,7 @@
  * Input: the number of the parser (one byte), then the file. If the number has bit 3 set, the file without its last
  * three bytes is packed with gzip, and parsed after it has been unpacked. These three bytes change one byte of the
  * packed file, which must then be refused or unpack to the same file. */
-#include "train/files.h"
+#include "train/datasets.c"
 
 #include <stdlib.h>
 #include <string.h>

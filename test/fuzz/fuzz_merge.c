@@ -6,7 +6,7 @@
 #include "rig/share_training.h"
 #include "exchange/exchange.h"
 #include "exchange/states.h"
-#include "math/finite.h"
+#include "math/blockwise.h"
 #include "rig/normal_table.h"
 #include "rig/spec_list.h"
 

@@ -5,7 +5,7 @@
  *
  * Input: spec, shape, seed (one byte each), then three bytes for each step: the vector, position, value. A value
  * of 0 leaves the payload as it is. */
-#include "math/finite.h"
+#include "math/blockwise.h"
 #include "rig/normal_table.h"
 #include "rig/spec_list.h"
 

@@ -541,6 +541,24 @@ static void wrong_calls_are_refused(void **state)
     atomo_codec_close(NULL);
 }
 
+static void compressors_are_listed(void **state)
+{
+    size_t count = 0;
+    const char *brief;
+    for (const char *name; (name = atomo_compressor(count, &brief)); count++)
+        check(!strcmp(name, compressors[count]->name) && *brief);
+    check(!compressors[count] && !atomo_compressor(count + 5, NULL));
+    for (size_t i = 0; i < count; i++) {
+        size_t keys = 0;
+        for (atomo_key k; atomo_compressor_key(i, keys, &k); keys++)
+            check(!strcmp(k.key, compressors[i]->params[keys].key) && *k.type && *k.range && *k.meaning);
+        check(!compressors[i]->params || !compressors[i]->params[keys].key);
+    }
+    atomo_key none;
+    check(!atomo_compressor_key(count, 0, &none) && !atomo_compressor_key(count + 5, 0, &none));
+    check(atomo_interface() == ATOMO_INTERFACE && *atomo_version());
+}
+
 /* ---- threads ---- */
 
 typedef struct {
@@ -606,6 +624,7 @@ int main(void)
         cmocka_unit_test(merged_payloads_decode_to_the_sum),
         cmocka_unit_test(payloads_merge_on_their_way),
         cmocka_unit_test(wrong_calls_are_refused),
+        cmocka_unit_test(compressors_are_listed),
         cmocka_unit_test(threads_do_not_meet),
     };
     return cmocka_run_group_tests(tests, collect_specs, drop_specs);

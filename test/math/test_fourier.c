@@ -3,7 +3,6 @@
  * send). Tests that rounded phases are unbiased. */
 #include "rig/check.h"
 #include "math/fourier_transform.h"
-#include "math/phase.h"
 #include "compress/atoms/fourier.c"
 #include "base/rng.h"
 
@@ -214,7 +213,7 @@ static double chance_of_first(float re, float im, float gauge, unsigned first)
     return low;
 }
 
-/* phase_draw rounds a complex number z to a random corner of a regular 64-gon (phase.h). `gauge` is the
+/* phase_draw rounds a complex number z to a random corner of a regular 64-gon (fourier.c). `gauge` is the
  * radius of the 64-gon that has z on an edge. `gauge` times the mean of the drawn corner must be z, up to
  * float32 rounding. The test uses z of all angles. */
 static void rounded_phases_have_the_right_mean(void **state)

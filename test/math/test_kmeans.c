@@ -1,8 +1,7 @@
 /* test_kmeans.c -- one-dimensional k-means against the optimal clusters, found by dynamic programming. */
 #include "rig/check.h"
 
-#include "compress/sketch/clusters.h"
-#include "math/best_levels.h"
+#include "compress/sketch/clusters.c"
 
 enum { MOST = 400 };
 

@@ -1,6 +1,6 @@
 /* test_knots.c -- choosing quantisation levels for sorted numbers. Optimal levels (knots_best) are compared
  * with all possible sets of levels and with a plain dynamic program. */
-#include "math/best_levels.h"
+#include "compress/levels/zipml.c"
 #include "rig/knot_laws.h"
 
 #include <float.h>

@@ -3,8 +3,8 @@
  * loops. */
 #include "rig/check.h"
 
-#include "math/best_levels.h"
-#include "math/rotation.h"
+#include "math/lloyd.c"
+#include "math/rotation.c"
 
 #include <math.h>
 #include <string.h>

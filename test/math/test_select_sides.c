@@ -3,7 +3,7 @@
 #include "rig/check.h"
 
 #include "base/rng.h"
-#include "math/select.h"
+#include "math/select.c"
 
 static const float *sorted; /* the elements that by_magnitude compares: qsort passes it no argument */
 

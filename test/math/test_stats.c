@@ -2,7 +2,7 @@
  * p-values of multiple tests, and summaries of measured times. */
 #include "rig/check.h"
 #include "base/rng.h"
-#include "math/stats.h"
+#include "math/stats.c"
 #include "measure/timing.h"
 
 static void quantiles_are_numpys(void **state)

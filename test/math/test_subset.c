@@ -4,7 +4,7 @@
  * test has a false-alarm probability below 1e-9. Seeds are fixed. */
 #include "rig/check.h"
 #include "base/rng.h"
-#include "math/select.h"
+#include "compress/sparse/randk.c"
 #include "math/vec/kernels.h"
 
 static Arena *forever;

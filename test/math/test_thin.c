@@ -3,7 +3,7 @@
 #include "rig/check.h"
 
 #include "math/vec/kernels.h"
-#include "math/thin.h"
+#include "compress/lowrank/lowrank.c"
 
 enum { MOST = 40000 };
 

@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "math/vec/kernels.h"
-#include "math/dyadic_transform.h"
+#include "math/dyadic_transform.c"
 
 #include <float.h>
 

@@ -76,7 +76,6 @@ static void run(const char *spec, const Codec *codec, size_t vector, size_t at, 
     Vector v = {.name = "x", .shape = vectors[vector].shape};
     const VectorList list = {.item = &v, .count = 1, .elements = v.shape.n, .largest = v.shape.n};
     const Comparison c = {.codec = &codec,
-                          .name = &spec,
                           .codecs = 1,
                           .vectors = &list,
                           .repeats = runs[at].repeats,

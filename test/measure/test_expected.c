@@ -118,7 +118,6 @@ static void records_hold_the_closed_forms_and_their_sums(void **state)
         }
         check_ok(codec_open(&codec, cases[k].spec, a, &err), &err);
         const Comparison c = {.codec = &codec,
-                              .name = &cases[k].spec,
                               .codecs = 1,
                               .vectors = &list,
                               .repeats = 2,
@@ -162,7 +161,6 @@ static void compare_one(const char *spec, Shape shape, size_t repeats,
     size_t failures;
     check_ok(codec_open(&codec, spec, a, &err), &err);
     const Comparison c = {.codec = &codec,
-                          .name = &spec,
                           .codecs = 1,
                           .vectors = &list,
                           .repeats = repeats,

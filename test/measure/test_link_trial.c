@@ -1,7 +1,7 @@
 /* test_link_trial.c -- the exchanges that measure a link carry the bytes and messages of the network model. The ranks
  * are made up: this process is rank 0 of three, and counts what it sends and receives. */
 #include "rig/check.h"
-#include "measure/link_trial.h"
+#include "cmd/bench_link.c"
 
 enum { RANKS = 3 };
 

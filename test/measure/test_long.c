@@ -80,7 +80,6 @@ static void a_long_vector_has_the_measures_of_its_estimates(void **state)
     b.list = (VectorList){.item = &b.vector, .count = 1, .largest = LONG, .tensors = 1, .elements = LONG};
     check_ok(codec_open(&codec, spec, a, &err), &err);
     Comparison c = {.codec = &codec,
-                    .name = &spec,
                     .codecs = 1,
                     .vectors = &b.list,
                     .repeats = 2,

@@ -81,7 +81,6 @@ static bool done(Bench *b, const char *spec, size_t n, size_t repeats, int threa
     if (codec_open(&b->codec, spec, b->a, &b->err) != OK)
         return false;
     b->c = (Comparison){.codec = &b->codec,
-                        .name = &spec,
                         .codecs = 1,
                         .vectors = &b->list,
                         .repeats = repeats,

@@ -4,7 +4,6 @@
 #include "rig/metrics_rig.h"
 #include "compress/compressor.h"
 #include "measure/compare_parts.h"
-#include "measure/metrics_errors.h"
 #include "math/radix.h"
 #include "math/stats.h"
 #include "reference/vectors.h"

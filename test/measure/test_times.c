@@ -97,11 +97,9 @@ static void compare_waiter(size_t workers, double ms[TIMES])
     Error err = {0};
     Arena *a = arena_open(0);
     const Codec codec = {.ops = &waiter}, *codecs[] = {&codec};
-    const char *const names[] = {"waiter"};
     Vector vector = {.name = "w", .shape = shape_vector(N)};
     const VectorList list = {.item = &vector, .count = 1, .largest = N, .elements = N};
     const Comparison c = {.codec = codecs,
-                          .name = names,
                           .codecs = 1,
                           .vectors = &list,
                           .repeats = REPEATS,

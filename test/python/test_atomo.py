@@ -7,6 +7,7 @@ missing module are skipped by name.
 
 import contextlib
 import io
+import json
 import os
 import pathlib
 import pickle
@@ -17,10 +18,12 @@ import tempfile
 import threading
 import traceback
 import unittest
+import unittest.mock
 
 import numpy as np
 
 import atomo
+import atomo.program
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 DUMP = SOURCE / "datasets" / "lenet-mnist.h5"
@@ -148,6 +151,42 @@ class Payloads(unittest.TestCase):
         self.assertIn("unbiased", codec.traits)
         self.assertIn("qsgd", atomo.compressors())
 
+    def test_keys_beside_the_spec(self):
+        for codec, spec in (
+            (atomo.Codec("qsgd", bits=3, code="rans"), "qsgd:bits=3,code=rans"),
+            (atomo.Codec("svd:rank=2", method="gram"), "svd:rank=2,method=gram"),
+            (atomo.Codec("ef:decay=0.9+topk", ratio=0.1), "ef:decay=0.9+topk:ratio=0.1"),
+        ):
+            self.assertEqual(codec.spec, spec)
+        with self.assertRaisesRegex(atomo.UsageError, "bits=40 is out of range: want 1 to 16"):
+            atomo.Codec("qsgd", bits=40)
+
+    def test_compressors_and_their_keys_are_those_of_the_list(self):
+        all_of_them = atomo.compressors()
+        listed = json.loads(subprocess.run([BENCH, "list", "--format", "json"], check=True, capture_output=True).stdout)["results"]
+        self.assertEqual({name: c["brief"] for name, c in all_of_them.items()}, {r["codec"]: r["brief"] for r in listed})
+        for name in ("none", "qsgd", "svd", "ef", "chunktopk"):
+            rows = json.loads(subprocess.run([BENCH, "list", name, "--format", "json"], check=True, capture_output=True).stdout)["results"]
+            for row in rows:
+                del row["excludes"]
+            self.assertEqual(all_of_them[name]["keys"], rows)
+        self.assertIn("<td>qsgd</td><td>bits</td><td>1 to 16</td><td>4</td>", all_of_them._repr_html_())
+
+    def test_only_public_names(self):
+        self.assertEqual(sorted(dir(atomo)), sorted([*atomo.__all__, "__version__"]))
+
+    @unittest.skipUnless(torch, "needs torch")
+    def test_tensors_of_torch_come_back(self):
+        x = torch.from_numpy(normal(20, 30))
+        codec = atomo.Codec("qsgd")
+        data = codec.encode(x)
+        want = codec.decode(data, tuple(x.shape))
+        for got in (codec.decode(data, x.shape), codec.decode(data, x), codec.tensor(x.shape).decode(data), codec.tensor(x).decode(data)):
+            self.assertIsInstance(got, torch.Tensor)
+            np.testing.assert_array_equal(got.numpy(), want)
+        self.assertIsInstance(want, np.ndarray)
+        self.assertEqual(atomo.compare(x, [codec, "topk"], repeats=1, timed=False)[0]["tensor"], "tensor")
+
     def test_specs_are_shown_as_typed(self):
         typed = ["TopK:ratio=0.010", "topk:ratio=0.01", "qsgd:bits=4/2"]
         codec = atomo.Codec(typed[0])
@@ -253,14 +292,42 @@ class Files(unittest.TestCase):
         self.assertEqual(large.tobytes(), (x + 1).tobytes())
 
 
+# Runs each block in a folder that has the data sets; says which modules are missing.
+BLOCKS = """
+import json, os, shutil, sys
+import atomo
+os.symlink(sys.argv[1], "datasets")
+names = {}
+for block in json.load(sys.stdin):
+    try:
+        exec(block, names)
+    except ImportError as missing:
+        print("left out: needs", missing.name)
+    except atomo.Error as error:
+        if shutil.which("gnuplot") or "gnuplot" not in str(error):
+            raise
+"""
+
+
 class Documents(unittest.TestCase):
     def test_the_examples_of_python_md_run(self):
-        text = (SOURCE / "docs" / "python.md").read_text()
-        blocks = [part.split("```")[0] for part in text.split("```python\n")[1:]]
-        self.assertGreaterEqual(len(blocks), 4)
-        with contextlib.redirect_stdout(io.StringIO()) as out:
-            exec("\n".join(blocks), {})
-        self.assertIn("bytes instead of 524288", out.getvalue())
+        """One after the other; test_torch runs the whole programs. In a process of its own, for PyTorch's threads do not fork."""
+        blocks = [part.split("```")[0] for part in (SOURCE / "docs" / "python.md").read_text().split("```python\n")[1:]]
+        self.assertGreaterEqual(len(blocks), 12)
+        with tempfile.TemporaryDirectory() as folder:
+            run = subprocess.run(
+                [os.sys.executable, "-c", BLOCKS, str(SOURCE / "datasets")],
+                cwd=folder,
+                env={**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(os.path.abspath(atomo.__file__)))},
+                input=json.dumps(blocks),
+                capture_output=True,
+                text=True,
+            )
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("bytes instead of 524288", run.stdout)
+        self.assertIn("bits | 1 to 16 | 4 |", run.stdout)
+        missing = {line.split()[-1] for line in run.stdout.splitlines() if line.startswith("left out: needs")}
+        self.assertLessEqual(missing, {name for name in ("torch", "pandas", "h5py", "matplotlib") if not module(name)})
 
 
 class Errors(unittest.TestCase):
@@ -319,7 +386,7 @@ class Errors(unittest.TestCase):
                 (atomo.UsageError, "str cannot be read as bytes", lambda: codec.decode("text", (10,))),
                 (atomo.UsageError, "list cannot be read as floats", lambda: codec.encode([[1], [2, 3]])),
                 (atomo.UsageError, "its elements are complex", lambda: codec.encode(x * 1j)),
-                (atomo.UsageError, "int: want the path of a dump, or", lambda: atomo.compare(5, "qsgd")),
+                (atomo.UsageError, "int: want the path of a dump, an array, or", lambda: atomo.compare(5, "qsgd")),
                 (atomo.UsageError, "step='one': want an integer", lambda: atomo.compare({"one": {"w": x}}, "qsgd")),
                 (atomo.FileError, "no-such-file.csv: No such file", lambda: atomo.read_result("no-such-file.csv")),
                 (atomo.CorruptError, "want a heading, and rows", lambda: atomo.read_result(other.name)),
@@ -410,12 +477,123 @@ class Records(unittest.TestCase):
 
     @unittest.skipUnless(pandas, "needs pandas")
     def test_pandas(self):
-        frame = pandas.DataFrame(atomo.compare({"w": normal(30, 20)}, ["qsgd", "topk"], repeats=2, timed=False))
-        self.assertEqual(len(frame.groupby("compressor")), 2)
+        records = atomo.compare({"w": normal(30, 20)}, ["qsgd", "topk"], repeats=2, timed=False)
+        for frame in (pandas.DataFrame(records), records.to_pandas()):
+            self.assertEqual(len(frame.groupby("compressor")), 2)
+
+    def test_html(self):
+        page = atomo.compare({"<w>": normal(30, 20)}, "qsgd", repeats=2, timed=False)._repr_html_()
+        self.assertIn("<th>relative_error</th>", page)
+        self.assertIn("<td>&lt;w&gt;</td>", page)
+        self.assertNotIn("encode_ms", page)
 
     def test_missing_file(self):
         with self.assertRaisesRegex(OSError, "no-such-file"):
             atomo.compare("no-such-file.h5", "qsgd")
+
+
+def stub(folder, text):
+    """A program that stands for atomo-bench."""
+    path = os.path.join(folder, "stub")
+    pathlib.Path(path).write_text("#!/bin/sh\n" + text)
+    os.chmod(path, 0o755)
+    return unittest.mock.patch("atomo.program._program", lambda: path)
+
+
+class Program(unittest.TestCase):
+    """atomo-bench from Python."""
+
+    def test_arrays_give_the_records_of_compare(self):
+        x = {3: {0: {"fc": normal(30, 20), "bias": normal(20)}, 1: {"fc": normal(30, 20, seed=1), "bias": normal(20, seed=1)}}}
+        mine = atomo.compare(x, ["qsgd:bits=2", "topk"], repeats=2, timed=False)
+        for records in (atomo.bench("compare", x, codec=["qsgd:bits=2", atomo.Codec("topk")], repeats=2, progress=True),):
+            self.assertEqual((len(records), records.schema), (len(mine), mine.schema))
+            for a, b in zip(mine, records):
+                for name in ("step", "worker", "tensor", "level", "compressor", "bytes", "relative_error"):
+                    self.assertEqual(a[name], b[name])
+
+    def test_every_command_gives_records(self):
+        x = {"fc": normal(30, 20)}
+        with contextlib.redirect_stderr(io.StringIO()) as notes:
+            for command, options, field in (
+                ("sweep", {"codec": "qsgd", "rates": [2, 4], "repeats": 5}, "pareto"),
+                ("merge", {"codec": "randk", "workers": [2, 4]}, "merge_ms"),
+                ("advise", {"codec": ["qsgd", "topk"], "workers": 4, "unbiased": True}, "rank"),
+                ("cost", {"codec": "qsgd", "link": ["lan1g", "lan10g"]}, "break_even_gbps"),
+                ("inspect", {"tensor": ["f*"], "histogram": False}, "l2"),
+                ("verify", {}, "passed"),
+            ):
+                records = atomo.bench(command, x, **options)
+                self.assertEqual(records.schema, "atomo-%s/1" % command)
+                self.assertIn(field, records[0])
+        self.assertIn("the other workers' are made", notes.getvalue())
+
+    def test_records_are_written_as_they_were_read(self):
+        for levels in ({"w": normal(40)}, {1: {"w": normal(40)}, 2: {"w": normal(40, seed=1)}}):
+            with atomo.program._files([atomo.compare(levels, "qsgd", repeats=2, timed=False), levels]) as (results, arrays):
+                command = [BENCH, "compare", arrays, "-c", "qsgd", "--repeats", "2", "--format", "json"]
+                theirs = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["results"]
+                mine = json.loads(pathlib.Path(results).read_text())["results"]
+            for a, b in zip(mine, theirs):
+                self.assertEqual([a[n] for n in ("tensor", "n", "mse")], [b[n] for n in ("tensor", "n", "mse")])
+                self.assertEqual([a[n] == "*" for n in ("step", "worker")], [b[n] == "*" for n in ("step", "worker")])
+
+    @unittest.skipUnless(shutil.which("gnuplot"), "needs gnuplot")
+    def test_figures_show_the_records(self):
+        sweep = atomo.bench("sweep", {"fc": normal(60, 40), "b": normal(40)}, codec=["qsgd", "svd"], repeats=5)
+        figure = atomo.plot(sweep, "pareto", label={"svd": "ATOMO"})
+        self.assertIn("<svg", figure._repr_svg_())
+        shown = {r["compressor"]: r for r in figure.data}
+        rows = {r["compressor"]: r for r in sweep.level("step")}
+        self.assertEqual(set(shown), set(rows))
+        for name, row in rows.items():
+            for field in ("bits_per_element", "relative_error"):
+                known = row[field + "_expected"]
+                self.assertAlmostEqual(shown[name][field], row[field] if known is None else known, places=9)
+        with tempfile.TemporaryDirectory() as folder:
+            path = figure.save(os.path.join(folder, "figure.pdf"))
+            self.assertTrue(pathlib.Path(path).read_bytes().startswith(b"%PDF"))
+            page = atomo.report({"my sweep": sweep}, os.path.join(folder, "page.html"), title="Mine")
+            text = pathlib.Path(page).read_text(encoding="utf-8")
+            self.assertTrue("my sweep" in text and "<title>Mine" in text and "qsgd:bits=2" in text)
+
+    def test_errors_have_their_hint(self):
+        for kind, says, hint, wrong in (
+            (atomo.UsageError, "unknown option --reps", "--help lists the options", lambda: atomo.bench("sweep", normal(9), reps=3)),
+            (atomo.UsageError, "did you mean sweep", "lists the commands", lambda: atomo.bench("swep", normal(9))),
+            (atomo.Error, "no-such.h5: cannot be opened", "", lambda: atomo.bench("sweep", "no-such.h5")),
+            (atomo.UsageError, "want Records", "", lambda: atomo.plot([{"a": 1}], "pareto")),
+        ):
+            with self.assertRaisesRegex(kind, says) as caught:
+                wrong()
+            self.assertIn(hint, caught.exception.hint)
+        with tempfile.TemporaryDirectory() as folder, stub(folder, "kill -9 $$"):
+            with self.assertRaisesRegex(atomo.Error, "atomo-bench ended with -9"):
+                atomo.bench("sweep", normal(9))
+
+    def test_progress_and_notes_are_told_apart(self):
+        text = """[ -t 2 ] && printf '\\r[##] 1/2 w\\033[K' >&2 && printf '\\r\\033[K' >&2
+echo "note: one" >&2
+echo '{"schema": "atomo-list/1", "meta": {}, "results": []}'"""
+        for progress in (True, False):
+            with tempfile.TemporaryDirectory() as folder, stub(folder, text), contextlib.redirect_stderr(io.StringIO()) as said:
+                atomo.bench("list", progress=progress)
+            self.assertEqual("1/2" in said.getvalue(), progress)
+            self.assertTrue(said.getvalue().endswith("note: one\n"))
+
+    def test_an_interrupt_ends_the_program(self):
+        started = []
+        begin = subprocess.Popen
+
+        def remember(*arguments, **named):
+            started.append(begin(*arguments, **named))
+            return started[-1]
+
+        with tempfile.TemporaryDirectory() as folder, stub(folder, "exec sleep 1000"):
+            with unittest.mock.patch("subprocess.Popen", remember), unittest.mock.patch("atomo.program._said", side_effect=KeyboardInterrupt):
+                with self.assertRaises(KeyboardInterrupt):
+                    atomo.bench("sweep", normal(9))
+        self.assertIsNotNone(started[0].returncode)
 
 
 @unittest.skipUnless(h5py, "needs h5py")

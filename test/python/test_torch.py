@@ -343,9 +343,10 @@ class Hook(unittest.TestCase):
     def test_four_ranks(self):
         self.run_world(4)
 
-    def test_the_program_of_python_md_trains(self):
+    def run_program(self, name, end):
+        """What rank 0 of two says of a program of python.md: its loss, and the bytes it has sent."""
         text = (pathlib.Path(__file__).resolve().parents[2] / "docs" / "python.md").read_text()
-        program = textwrap.dedent(text.split("saved as `train.py`:\n\n")[1].split("\nTwo processes")[0])
+        program = textwrap.dedent(text.split("saved as `%s`:\n\n" % name)[1].split(end)[0])
         with tempfile.TemporaryDirectory() as folder:
             meeting = "file://" + os.path.join(folder, "meeting")
             start = 'init_process_group("gloo"'
@@ -362,8 +363,16 @@ class Hook(unittest.TestCase):
         self.assertEqual([rank.exitcode for rank in ranks], [0, 0], said)
         words = said[0].split()
         self.assertEqual(words[2:], [words[2], "bytes", "sent"], said)
-        self.assertLess(float(words[1].rstrip(",")), 1.5, said)  # untrained: above log(10) = 2.3
-        self.assertLess(int(words[2]), 200 * 4 * (64 * 256 + 256 * 10) / 10, said)  # a tenth of all floats
+        return float(words[1].rstrip(",")), int(words[2])
+
+    def test_the_programs_of_python_md_train(self):
+        floats = 4 * (64 * 256 + 256 * 10)
+        loss, sent = self.run_program("train.py", "\nTwo processes")
+        self.assertLess(loss, 1.5)  # untrained: above log(10) = 2.3
+        self.assertLess(sent, 200 * floats / 10)
+        loss, sent = self.run_program("local.py", "\nIt starts as")
+        self.assertLess(loss, 1.0)
+        self.assertLess(sent, 192 / 16 * floats / 5)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ from codes import Bytes
 
 SPECS = [
     "none", "fp16", "bf16", "fp16:rounding=stochastic", "bf16:rounding=stochastic",
+    "bf16:code=rans", "fp16:rounding=stochastic,code=rans",
     *[f"qsgd:{size},code={code}" for size in ("bits=1", "bits=4", "bits=8", "levels=5,bucket=100", "levels=1,bucket=0")
       for code in ("elias", "elias-sparse", "elias-dense", "fixed")],
     "qsgd:bits=12,bucket=64", "qsgd:bits=16,bucket=0,code=fixed", "qsgd:levels=65535,norm=linf,code=elias-sparse",
@@ -56,6 +57,10 @@ SPECS = [
     "nuqsgd:bits=6,bucket=1000,code=rans", "nuqsgd:code=rans",
     "natural", "ef+natural",
     "zipml", "zipml:levels=3,bucket=100", "zipml:levels=200,bucket=2000", "ef+zipml:levels=4",
+    "fp8", "fp8:rounding=stochastic", "mxfp8", "mxfp6", "mxfp6:rounding=stochastic", "mxfp4", "mxfp4:scale=rceil", "mxfp4:rounding=clipped",
+    "nvfp4", "nvfp4:best=fourover6", "nvfp4:rounding=eden", "nvfp4:rounding=stochastic", "ef+mxfp4",
+    *[f"float:format={format},block={block}" for format, block in (("e5m2", "row"), ("e3m2", "tensor"), ("e3m0", "128"), ("int8", "64"))],
+    "float:scale=e4m3,block=row", "float:format=e2m1,scale=f32,block=256", "float:scale=even,format=e4m3,block=16",
     "minmax", "minmax:bits=8,rounding=stochastic", "minmax:bits=1,bucket=0,rounding=stochastic", "minmax:bits=9,bucket=7", "ef+minmax:bits=2",
     "joint", "joint:bits=0.2", "joint:bits=6", "joint+entry", "joint:bits=0.1+entry:draw=systematic", "joint:bits=2+svd",
     "joint:bits=2+svd:vectors=qsgd", "joint:bits=3+hadamard", "ef+joint:bits=2",

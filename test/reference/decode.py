@@ -14,6 +14,7 @@ import sys
 
 import numpy as np
 
+import blockfloats
 import chunks
 import clusters
 import dyadic
@@ -31,7 +32,7 @@ from draws import subset
 
 BLOCK = 1 << 16
 DEFAULTS = {
-    "none": {}, "fp16": {"rounding": "nearest"}, "bf16": {"rounding": "nearest"}, "ef": {"decay": "1"},
+    "none": {}, "fp16": {"rounding": "nearest", "code": "fixed"}, "bf16": {"rounding": "nearest", "code": "fixed"}, "ef": {"decay": "1"},
     "entry": {"ratio": "0.01", "probs": "optimal", "empty": "send", "draw": "independent"},
     "svd": {"rank": "3", "reshape": "paper", "method": "gram", "vectors": "f32", "vbits": "8", "probs": "optimal",
             "empty": "send", "draw": "independent"},
@@ -64,7 +65,7 @@ DEFAULTS = {
     "cas": clusters.DEFAULTS,
     "sketchml": quantiles.DEFAULTS,
     "stc": {"ratio": "0.01"}, "adaq": {"ratio": "0.01"}, "strom": {},
-    **sketches.DEFAULTS, **chunks.DEFAULTS, **science.DEFAULTS,
+    **blockfloats.DEFAULTS, **sketches.DEFAULTS, **chunks.DEFAULTS, **science.DEFAULTS,
 }
 SPARSIFIERS = ("topk", "threshold", "gaussiank", "sidco", "dgc")
 CHOICES = ("entry", "svd")  # the codecs between which joint chooses if it wraps none
@@ -457,9 +458,15 @@ def intsgd(rounds, n, keys):
     return values
 
 
-def half(data, n, name):
-    need(len(data) == 2 * n, "length")
-    words = np.frombuffer(data, "<u2")
+def half(data, n, name, keys):
+    if keys["code"] == "rans":
+        need(len(data) >= n, "length")
+        words = symbols.read(data[n:], n, 8).astype(np.uint16) << 8 | np.frombuffer(data[:n], np.uint8)
+        if name == "bf16":
+            words = words >> 1 | words << 15
+    else:
+        need(len(data) == 2 * n, "length")
+        words = np.frombuffer(data, "<u2")
     values = words.view(np.float16).astype(F32) if name == "fp16" else (words.astype(np.uint32) << 16).view(F32)
     need(np.isfinite(values).all(), "a value that is not finite")
     return values
@@ -620,7 +627,7 @@ def own_form(name, keys, shape, rounds):
     if name in ("scaledsign", "onebit"):
         return {"scaledsign": scaledsign, "onebit": onebit}[name](data, shape, keys)
     if name in ("fp16", "bf16"):
-        return half(data, n, name)
+        return half(data, n, name, keys)
     if name == "natural":
         return natural(data, n, keys)
     if name in ("minmax", "nuqsgd", "zipml"):
@@ -653,7 +660,7 @@ def must_be_raw(name, keys, n, shape):
     if name == "natural":
         return natural_is_raw(n, keys)
     if name in ("fp16", "bf16"):
-        return n == 0
+        return n == 0 or (keys["code"] == "rans" and 2 + n + plane_bytes(n, 8) >= 4 * n + 1)
     if name == "randk":
         return kept(n, keys) == n
     if name == "lowrank":
@@ -672,6 +679,8 @@ def must_be_raw(name, keys, n, shape):
         return clusters.is_raw(n, keys)
     if name in science.DEFAULTS:
         return science.is_raw(shape, n, keys)
+    if name in blockfloats.DEFAULTS:
+        return blockfloats.is_raw(n, shape, keys)
     return {"qsgd": qsgd_is_raw, "terngrad": terngrad_is_raw}[name](n, keys) if name in ("qsgd", "terngrad") else None
 
 
@@ -711,6 +720,8 @@ def decode(spec, shape, rounds, address=None):
         return clusters.cas(last[1:], n, keys, address).reshape(shape)
     if name in science.DEFAULTS:
         return getattr(science, name)(last[1:], shape, n, keys).reshape(shape)
+    if name in blockfloats.DEFAULTS:
+        return blockfloats.decode(last[1:], shape, keys, address).reshape(shape)
     if name == "rotated":
         return rotations.rotated(last[1:], n, keys, address).reshape(shape)
     if name in ("drive", "eden"):

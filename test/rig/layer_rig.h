@@ -5,7 +5,7 @@
 
 #include "rig/check.h"
 
-#include "train/build.h"
+#include "train/networks.c"
 
 typedef struct {
     Arena *a, *scratch;

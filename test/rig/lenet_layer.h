@@ -35,7 +35,6 @@ static void layer_open(Layer *l, const char *tensor, size_t repeats, const char 
     for (size_t k = 0; k < specs; k++)
         check_ok(codec_open(&l->codec[k], spec[k], l->a, &l->err), &l->err);
     l->c = (Comparison){.codec = l->codec,
-                        .name = spec,
                         .codecs = specs,
                         .vectors = &l->list,
                         .repeats = repeats,

@@ -5,7 +5,7 @@
 #include "rig/check.h"
 
 #include "compress/spec.h"
-#include "math/finite.h"
+#include "math/blockwise.h"
 
 typedef struct {
     Arena *arena, *scratch;

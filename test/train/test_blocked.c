@@ -2,7 +2,7 @@
  * are blocked: the last axis is a group of channels. */
 #include "rig/check.h"
 
-#include "train/build.h"
+#include "train/networks.c"
 #include "math/linalg.h"
 #include "math/vec/kernels.h"
 

@@ -3,7 +3,7 @@
 #include "rig/check.h"
 #include "rig/draw_all.h"
 #include "base/checksum.h"
-#include "train/files.h"
+#include "train/datasets.c"
 
 enum { COUNT = 4000 };
 

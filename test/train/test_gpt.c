@@ -2,7 +2,7 @@
  * and weights that this script reads. */
 #include "rig/check.h"
 
-#include "train/rows.h"
+#include "train/tokens.c"
 #include "train/model.h"
 
 #include <stdatomic.h>

@@ -1,6 +1,7 @@
 /* test_layer_rules.c -- properties of layers that their formulas do not show: max pooling of equal elements,
  * NaN, dropout's mask, sums of activations, the loss, and equal results on every instruction set. */
 #include "rig/layer_rig.h"
+#include "train/model.c"
 
 
 /* ---- max pooling ---- */

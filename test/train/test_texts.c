@@ -1,7 +1,7 @@
 /* test_texts.c -- data sets of text: a file's tokens and windows, and the source of babble. */
 #include "rig/check.h"
 
-#include "train/files.h"
+#include "train/datasets.c"
 
 #include <math.h>
 #include <sys/stat.h>

@@ -2,9 +2,11 @@
  * a state. Without compression, they are the same up to rounding for any number of workers. Networks learn.
  * Error messages name step, worker and layer. */
 #include "rig/check.h"
+#include "train/train_parts.h"
 #include "train/model.h"
+#include "train/optim.c"
 #include "train/training_run.h"
-#include "math/finite.h"
+#include "math/blockwise.h"
 #include "rig/tiny_data.h"
 #include "compress/spec.h"
 
@@ -37,7 +39,7 @@ static float *weights_after(const TrainSetup *s, size_t steps, size_t *count, St
         check_ok(trainer_step(t, r, &err), &err);
     *count = trainer_parameters(t);
     float *w = NEW(arena, float, *count);
-    memcpy(w, trainer_weights(t), *count * sizeof *w);
+    memcpy(w, t->weights, *count * sizeof *w);
     trainer_close(t);
     return w;
 }

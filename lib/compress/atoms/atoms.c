@@ -3,7 +3,6 @@
 #include "compress/atoms/atoms.h"
 #include "base/parallel.h"
 #include "coder/planes.h"
-#include "math/phase.h"
 
 #include <float.h>
 #include <math.h>

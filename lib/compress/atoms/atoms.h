@@ -15,6 +15,7 @@
 #include "compress/compressor.h"
 #include "coder/indices.h"
 
+enum { PHASE_BITS = 6, PHASES = 1 << PHASE_BITS }; /* of light Fourier atoms */
 enum { PROBS_OPTIMAL, PROBS_CLIP };
 enum { EMPTY_SEND, EMPTY_RESAMPLE };
 enum { DRAW_INDEPENDENT, DRAW_SYSTEMATIC };

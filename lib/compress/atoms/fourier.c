@@ -1,19 +1,18 @@
 /* fourier.c -- ATOMO in the Fourier basis. An atom is a frequency; its cosine and sine coefficients are one
  * complex number z. An atom is kept with p = min(1, gauge / tau). Its gauge is |z| or up to 0.12 % more
- * (phase.h). A heavy atom (gauge > tau) is sent as the two floats of z. A light atom (gauge <= tau) is sent as
+ * (phases, below). A heavy atom (gauge > tau) is sent as the two floats of z. A light atom (gauge <= tau) is sent as
  * its index and one of 64 phases, drawn at random so that the estimate is unbiased. All light atoms have the
  * amplitude tau.
  *
  *     payload    kind:8  heavy:set  { re:f32 im:f32 } x heavy  light:set  [ tau:f32  { phase:6 } x light ]
  *
  * The payload has no `im` for a real atom (a frequency that is its own conjugate). A light atom decodes to tau
- * times corner `phase` of phase.h's polygon (0 or 32 for a real atom). Phases fill each byte from its high bit;
+ * times corner `phase` of the 64-gon (0 or 32 for a real atom). Phases fill each byte from its high bit;
  * padding bits are zeros. */
 #include "compress/atoms/basis.h"
 #include "base/bits.h"
 #include "base/parallel.h"
 #include "math/blockwise.h"
-#include "math/phase.h"
 #include "math/fourier_transform.h"
 #include "compress/compressor.h"
 
@@ -30,6 +29,108 @@ static const Param schema[] = {
     PARAM(FourierKeys, dims, "1", 1, 2, "the tensor as one line, or as svd's matrix, both ways"),
     {0},
 };
+
+/* ---- phases: rounds complex numbers z at random, without bias, to one of 64 phases. Fourier ATOMO (gradient
+ * compression by sampled Fourier coefficients) codes the phase of a small coefficient this way.
+ *
+ * The 64 directions are the corners of a regular 64-gon in the unit circle. Write z = gauge(z) e, where e lies
+ * on the edge between two corners. One of the two corners is drawn, with probabilities that make e the mean.
+ * The corner, scaled to the codec's threshold tau >= gauge(z), is kept with probability gauge(z) / tau;
+ * otherwise the result is 0. So the mean of the result is z.
+ *
+ * gauge(z) = |z| / |e| is at most 0.12 % above |z|, since |e| is at least cos(pi / 64). If z has the direction
+ * of a corner, such as a real number, the phase is not random. No trigonometric function is used, so results
+ * are the same on every machine. */
+
+/* A lower bound on |z| / gauge(z). The exact minimum is cos(pi / 64) = 0.99880; the difference is a margin
+ * for rounding. */
+#define PHASE_LEAST_RHO 0.9987
+
+/* A number is first reflected into the first octant, for which there are tables. */
+enum { EDGES = PHASES / 8, QUARTER = PHASES / 4, HALF = PHASES / 2 };
+
+/* Element k is cos(2 pi k / 64) for k <= 16. Element 16 - k is the sine of the same angle. */
+static const double phase_cosine[QUARTER + 1] = {1,
+                                           0.99518472667219693,
+                                           0.98078528040323043,
+                                           0.95694033573220882,
+                                           0.92387953251128674,
+                                           0.88192126434835505,
+                                           0.83146961230254524,
+                                           0.77301045336273699,
+                                           0.70710678118654757,
+                                           0.63439328416364549,
+                                           0.55557023301960229,
+                                           0.47139673682599781,
+                                           0.38268343236508984,
+                                           0.29028467725446233,
+                                           0.19509032201612833,
+                                           0.09801714032956077,
+                                           0};
+
+/* The 8 edges of the 64-gon in the first octant. Edge j lies on the line re phase_edge_re[j] + im phase_edge_im[j] = 1.
+ * The two coefficients are the cosine and sine of the direction of the edge's middle, over cos(pi / 64). */
+static const float phase_edge_re[EDGES] = {
+    1, 0.990369453f, 0.971201107f, 0.942679564f, 0.905079501f, 0.858763028f, 0.804176197f, 0.74184471f};
+static const float phase_edge_im[EDGES] = {0.0491268498f, 0.146907431f, 0.243273213f, 0.337296141f,
+                                     0.428070723f,  0.51472275f,  0.596417716f, 0.672368853f};
+
+/* Returns gauge(z) = |z| / |e|, where e is the point of the 64-gon in the direction of z = re + i im. It is
+ * the largest x phase_edge_re[j] + y phase_edge_im[j] over the octant's edges j, where x + i y is z reflected into the
+ * first octant. */
+static inline float phase_gauge(float re, float im)
+{
+    const float a = fabsf(re), b = fabsf(im);
+    const float x = a > b ? a : b, y = a > b ? b : a;
+    float most = x * phase_edge_re[0] + y * phase_edge_im[0];
+    for (int j = 1; j < EDGES; j++) {
+        const float g = x * phase_edge_re[j] + y * phase_edge_im[j];
+        most = g > most ? g : most;
+    }
+    return most;
+}
+
+/* Multiplies `count` complex numbers z (pairs re, im) by `scale` in place, and sets gauge[i] to the gauge of
+ * product i. */
+static void phase_gauges(float *z, size_t count, float scale, float *gauge)
+{
+    for (size_t i = 0; i < count; i++) {
+        const float re = z[2 * i] * scale, im = z[2 * i + 1] * scale;
+        z[2 * i] = re;
+        z[2 * i + 1] = im;
+        gauge[i] = phase_gauge(re, im);
+    }
+}
+
+/* Writes the real and imaginary part of corner k to z. */
+static void phase_corner(unsigned k, double z[2])
+{
+    const unsigned part = k % QUARTER;
+    const double c = phase_cosine[part], s = phase_cosine[QUARTER - part];
+    const unsigned quarter = k / QUARTER;
+    z[0] = quarter == 0 ? c : quarter == 1 ? -s : quarter == 2 ? -c : s;
+    z[1] = quarter == 0 ? s : quarter == 1 ? c : quarter == 2 ? -s : -c;
+}
+
+/* Draws one of the two corners between which z = re + i im points, for a uniform random number u in [0, 1).
+ * Returns its index k; the corner is exp(2 pi i k / 64). `gauge` is the gauge of z and must not be 0. */
+static unsigned phase_draw(float re, float im, float gauge, double u)
+{
+    const double a = fabs((double)re), b = fabs((double)im);
+    const double x = a > b ? a : b, y = a > b ? b : a;
+    /* index of the corner at the beginning of the edge to which z points */
+    unsigned j = 0;
+    for (unsigned k = 1; k < EDGES; k++)
+        j = y * phase_cosine[k] >= x * phase_cosine[QUARTER - k] ? k : j;
+    /* z lies between `gauge` c_j and `gauge` c_(j+1), where c_j is corner j on the unit circle. With q the
+     * probability of c_(j+1), z = gauge ((1 - q) c_j + q c_(j+1)). So the cross product of c_j and z is q
+     * gauge sin(2 pi / 64). */
+    const double q = (phase_cosine[j] * y - phase_cosine[QUARTER - j] * x) / ((double)gauge * phase_cosine[QUARTER - 1]);
+    unsigned k = j + (u < q);
+    k = a > b ? k : QUARTER - k;
+    k = re < 0 ? HALF - k : k;
+    return im < 0 ? (PHASES - k) % PHASES : k;
+}
 
 /* ---- the Fourier atoms of a real matrix. An atom is a frequency; its coefficient is one complex number.
  *
@@ -166,7 +267,7 @@ static Status transform(const Call *c, const FourierSpectrum *s, FourierWay way,
     return OK;
 }
 
-/* Computes s->data from x. Sets gauge[i] to the gauge of atom i: its |z| or up to 0.12 % more (math/phase.h).
+/* Computes s->data from x. Sets gauge[i] to the gauge of atom i: its |z| or up to 0.12 % more .
  * ERR_NUMERIC: a gauge is beyond float32's range. */
 static Status spectrum_of(const Call *c, const float *x, FourierSpectrum *s, float *gauge)
 {

@@ -1,6 +1,10 @@
 /* half.c -- fp16 and bf16: rounds each element to 16 bits: IEEE binary16, or the upper half of a float32.
  *
- *     kind:8 = 1  half:16 x n            merged: kind:8 = 2  workers:varint  { mean:16 } x n
+ *     code=fixed   kind:8 = 1  half:16 x n            merged: kind:8 = 2  workers:varint  { mean:16 } x n
+ *     code=rans    kind:8 = 1  { low:8 } x n  symbols of 8 bits: the high bytes (symbols.h)
+ *
+ * The low and the high byte are those of fp16's half, and those of bf16's half turned left by a bit: its exponent is then
+ * the high byte. Exponents of gradients have about 3 bits of entropy, signs and fractions nearly none to give.
  *
  * rounding=nearest rounds ties to even. rounding=stochastic takes one of the two neighbours without bias,
  * denormals included. In both modes, magnitudes above the largest finite half (65504 for fp16, 2^127 (2 - 2^-7)
@@ -10,6 +14,7 @@
  * overflow and a mean cannot. Each further merge rounds again. A merged payload decodes to the mean times
  * the number of workers. Payloads of rounding=stochastic do not merge: to round a sum without bias, merge
  * would need random numbers. */
+#include "coder/symbols.h"
 #include "compress/compressor.h"
 #include "math/vec/kernels.h"
 
@@ -17,14 +22,17 @@
 #include <math.h>
 
 typedef struct {
-    int rounding;
+    int rounding, code;
 } Half;
 
 enum { NEAREST, STOCHASTIC };
 static const char *const roundings[] = {"nearest", "stochastic", NULL};
+enum { FIXED, RANS };
+static const char *const code_names[] = {"fixed", "rans", NULL};
 
 static const Param schema[] = {
     PARAM_OF(Half, rounding, "nearest", roundings, "to even, or to a neighbour so that the mean is kept"),
+    PARAM_OF(Half, code, "fixed", code_names, "16 bits each, or fewer without loss: high bytes by rANS"),
     {0},
 };
 
@@ -46,14 +54,32 @@ static bool is_random(const Codec *codec)
     return ((const Half *)codec->params)->rounding == STOCHASTIC;
 }
 
+static bool by_symbols(const Codec *codec)
+{
+    return ((const Half *)codec->params)->code == RANS;
+}
+
 static unsigned traits(const Codec *codec)
 {
-    return is_random(codec) ? UNBIASED | RANDOM : MERGEABLE;
+    return (is_random(codec) ? UNBIASED | RANDOM : by_symbols(codec) ? 0u : MERGEABLE) |
+           (by_symbols(codec) ? 0u : FIXED_SIZE);
+}
+
+static size_t method_bytes(const Call *c)
+{
+    const size_t n = c->shape->n;
+    return 1 + (by_symbols(c->self) ? n + symbols_most(n, 8) : 2 * n);
+}
+
+/* Symbols of a few elements may take more than floats. */
+static bool goes_raw(const Call *c)
+{
+    return method_bytes(c) >= raw_size(c);
 }
 
 static size_t bound(const Call *c)
 {
-    return 1 + 2 * c->shape->n;
+    return goes_raw(c) ? raw_size(c) : method_bytes(c);
 }
 
 typedef struct {
@@ -66,6 +92,8 @@ typedef struct {
     const float *x;
     float *decoded;
     uint8_t *out;
+    uint8_t *high, *low; /* with code=rans: the bytes of the halves */
+    const uint8_t *sent; /* the low bytes to decode */
     const Halves *in; /* the 16-bit floats of each payload to merge */
     size_t payloads;
     uint64_t workers; /* number of workers of all payloads together */
@@ -74,28 +102,77 @@ typedef struct {
 
 enum { NO_FAULT, NOT_FINITE, TOO_LARGE };
 
-static void encode_block(void *data, size_t block)
+/* Rounds n elements of a block, from element `from` of it on, to `out`. */
+static void round_halves(const HalfJob *job, size_t block, size_t from, size_t n, uint8_t *out)
 {
-    const HalfJob *job = data;
     const Codec *codec = job->c->self;
     const Kernels *k = kernels();
     const RngKey key = rng_key(&job->c->rng, USE_COIN, block);
-    const float *x = job->x + block * BLOCK;
-    uint8_t *out = job->out + 2 * block * BLOCK;
-    const size_t n = block_size(job->c->shape->n, block);
+    const float *x = job->x + block * BLOCK + from;
     if (is_random(codec))
-        (is_bf16(codec) ? k->bf16_random : k->fp16_random)(x, n, key, 0, out);
+        (is_bf16(codec) ? k->bf16_random : k->fp16_random)(x, n, key, (uint32_t)from, out);
     else
         (is_bf16(codec) ? k->bf16_nearest : k->fp16_nearest)(x, n, out);
+}
+
+static void encode_block(void *data, size_t block)
+{
+    const HalfJob *job = data;
+    round_halves(job, block, 0, block_size(job->c->shape->n, block), job->out + 2 * block * BLOCK);
+}
+
+/* ---- code=rans ---- */
+
+enum { STRIP = 2048 }; /* elements handled at a time: they fit in the L1 cache */
+
+static void split_block(void *data, size_t block)
+{
+    const HalfJob *job = data;
+    const size_t n = block_size(job->c->shape->n, block);
+    const int turn = is_bf16(job->c->self);
+    uint8_t half[2 * STRIP];
+    for (size_t from = 0; from < n; from += STRIP) {
+        const size_t some = n - from < STRIP ? n - from : STRIP;
+        uint8_t *high = job->high + block * BLOCK + from, *low = job->low + block * BLOCK + from;
+        round_halves(job, block, from, some, half);
+        for (size_t i = 0; i < some; i++) {
+            const uint16_t h = load_u16(half + 2 * i), turned = (uint16_t)(h << turn | h >> (16 - turn));
+            high[i] = (uint8_t)(turned >> 8);
+            low[i] = (uint8_t)turned;
+        }
+    }
+}
+
+static Symbols symbols_of(const Call *c, uint8_t *high)
+{
+    return (Symbols){.n = c->shape->n, .width = 8, .threads = c->threads, .code = high};
+}
+
+static Status put_symbols(HalfJob *job, Buf *out)
+{
+    const Call *c = job->c;
+    double bits = 0;
+    job->low = buf_room(out, c->shape->n);
+    job->high = NEW(c->scratch, uint8_t, c->shape->n);
+    TRY(arena_check(job->high, c->scratch, c->err));
+    parallel_for(c->threads, blocks_of(c->shape->n), split_block, job);
+    Symbols symbols = symbols_of(c, job->high);
+    symbols.entropy = c->streams ? &bits : NULL;
+    TRY(symbols_put(&symbols, out, c->scratch, c->err));
+    streams_bits(c->streams, bits + 8 * (double)c->shape->n);
+    return OK;
 }
 
 static Status encode(const Call *c, const float *x, Buf *out)
 {
     const size_t n = c->shape->n;
-    if (n == 0)
+    if (goes_raw(c))
         return raw_put(c, x, out);
     buf_u8(out, PAYLOAD_METHOD);
-    HalfJob job = {.c = c, .x = x, .out = buf_room(out, 2 * n)};
+    HalfJob job = {.c = c, .x = x};
+    if (by_symbols(c->self))
+        return put_symbols(&job, out);
+    job.out = buf_room(out, 2 * n);
     parallel_for(c->threads, blocks_of(n), encode_block, &job);
     streams_bits(c->streams, 16 * (double)n);
     return OK;
@@ -152,15 +229,47 @@ static void decode_block(void *data, size_t block)
     }
 }
 
+static void join_block(void *data, size_t block)
+{
+    const HalfJob *job = data;
+    const size_t n = block_size(job->c->shape->n, block), at = block * BLOCK;
+    const uint8_t *high = job->high + at, *low = job->sent + at;
+    uint8_t half[2 * BLOCK];
+    const Halves h = {1, half};
+    for (size_t i = 0; i < n && !is_bf16(job->c->self); i++)
+        store_u16(half + 2 * i, (uint16_t)(high[i] << 8 | low[i]));
+    if (!(is_bf16(job->c->self) ? kernels()->bf16_joined(high, low, n, job->decoded + at)
+                                : floats_of(job, &h, 0, n, job->decoded + at)))
+        job->fault[block] = NOT_FINITE;
+}
+
+static Status decode_symbols(const Call *c, Bytes in, float *x)
+{
+    const size_t n = c->shape->n;
+    const char *why = "";
+    Reader r = reader_open(in);
+    HalfJob job = {.c = c, .decoded = x, .high = NEW(c->scratch, uint8_t, n)};
+    TRY(arena_check(job.high, c->scratch, c->err));
+    TRY(payload_kind(c, take_u8(&r), goes_raw(c) ? PAYLOAD_RAW : PAYLOAD_METHOD));
+    job.sent = take_bytes(&r, n);
+    if (r.bad)
+        return payload_bad(c, "%zu bytes, too few for %zu halves", in.size, n);
+    Symbols symbols = symbols_of(c, job.high);
+    const Status status = symbols_get(&symbols, (Bytes){r.at, reader_left(&r)}, c->scratch, c->err, &why);
+    if (status != OK)
+        return status == ERR_CORRUPT ? payload_bad(c, "%s", why) : status;
+    return run(&job, join_block);
+}
+
 static Status decode(const Call *c, Bytes in, float *x)
 {
     Halves h;
+    if (by_symbols(c->self))
+        return decode_symbols(c, in, x);
     TRY(take_halves(c, in, &h));
     HalfJob job = {.c = c, .in = &h, .workers = h.workers, .decoded = x};
     return run(&job, decode_block);
 }
-
-enum { STRIP = 2048 }; /* elements merged at a time: their sums fit in the L1 cache */
 
 /* A mean of finite halves is within their range, so the mean rounds to a finite half. */
 static void merge_block(void *data, size_t block)
@@ -222,7 +331,7 @@ static Status add(const Call *c, const Numbers *m, const uint8_t *const *in, siz
 
 static Numbers numbers(const Call *c)
 {
-    return is_random(c->self) ? (Numbers){0}
+    return is_random(c->self) || by_symbols(c->self) ? (Numbers){0}
                               : (Numbers){.count = c->shape->n, .bits = 16, .merged_bits = 16, .add = add};
 }
 
@@ -232,6 +341,8 @@ static double variance(const Call *c, const float *x)
 {
     const Format *f = is_bf16(c->self) ? &bf16 : &fp16;
     double sum = 0;
+    if (goes_raw(c))
+        return 0;
     for (size_t i = 0; i < c->shape->n; i++) {
         const double v = fabs((double)x[i]);
         if (v > f->most || !is_random(c->self))
@@ -246,7 +357,7 @@ static double variance(const Call *c, const float *x)
 }
 
 #define HOOKS                                                                                                \
-    .params = schema, .params_size = sizeof(Half), .promises = EXACT_BYTES | FIXED_SIZE, .traits = traits,                \
+    .params = schema, .params_size = sizeof(Half), .promises = EXACT_BYTES, .traits = traits,                \
     .bound = bound, .encode = encode, .decode = decode, .merge = merge, .numbers = numbers,                  \
     .variance = variance
 
@@ -262,7 +373,8 @@ const Compressor compressor_fp16 = {
                "magnitudes over 65504 become 65504 (and stochastic rounding is then biased).\n"
                "stochastic: x^ = up with probability (x - down)/(up - down), so E x^ = x and\n"
                "E |x^ - x|^2 = sum (up - |x|)(|x| - down).\n"
-               "nearest: payloads merge, as an all-reduce adds halves: to the mean, rounded again.",
+               "nearest: payloads merge, as an all-reduce adds halves: to the mean, rounded again.\n"
+               "rans: the same x^; rANS codes the high byte of each half. Not merged.",
     .paper = "IEEE 754-2008; the usual baseline (Horovod, PyTorch DDP hooks)",
     .look = {HUE_NONE, 0, 1},
     HOOKS,
@@ -280,8 +392,9 @@ const Compressor compressor_bf16 = {
     .formula = "x^ = x rounded to 8 bits of precision with float32's exponents.\n"
                "stochastic: x^ = up with probability (x - down)/(up - down), so E x^ = x and\n"
                "E |x^ - x|^2 = sum (up - |x|)(|x| - down).\n"
-               "nearest: payloads merge, as an all-reduce adds halves: to the mean, rounded again.",
-    .paper = "bfloat16; the usual baseline (PyTorch DDP hooks)",
+               "nearest: payloads merge, as an all-reduce adds halves: to the mean, rounded again.\n"
+               "rans: the same x^; rANS codes the high byte of each half. Not merged.",
+    .paper = "bfloat16; the usual baseline (PyTorch DDP hooks); code=rans as in ZipNN, ZipCCL and DFloat11",
     .look = {HUE_NONE, 1, 2},
     HOOKS,
 };

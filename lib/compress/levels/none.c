@@ -3,7 +3,6 @@
 #include "compress/compressor.h"
 #include "compress/lowrank/addends.h"
 #include "math/blockwise.h"
-#include "math/finite.h"
 
 #include <float.h>
 #include <math.h>

@@ -3,7 +3,6 @@
 #include "compress/levels/sums.h"
 #include "compress/lowrank/addends.h"
 #include "math/blockwise.h"
-#include "math/finite.h"
 #include "compress/levels/codes.h"
 #include "math/vec/kernels.h"
 #include "compress/rotated/blocks.h"

@@ -247,8 +247,7 @@ static Status decode(const Call *c, Bytes in, float *x)
         return payload_bad(c, "its blocks take other than %zu bytes", in.size);
     if (bits % 8 && in.data[size] >> bits % 8)
         return payload_bad(c, "padding bits are set");
-    const size_t bad = first_nonfinite(x, c->shape->n, NULL);
-    return bad == c->shape->n ? OK : payload_bad(c, "element %zu is not finite", bad);
+    return payload_finite(c, x);
 }
 
 const Compressor compressor_zfp = {

@@ -14,9 +14,9 @@
  * than `min` elements, or if its longest possible payload is not shorter than raw floats. */
 #include "compress/compressor.h"
 #include "compress/sketch/clusters.h"
+#include "math/log_series.h"
 #include "coder/huffman.h"
 #include "math/blockwise.h"
-#include "math/finite.h"
 
 #include <float.h>
 #include <math.h>

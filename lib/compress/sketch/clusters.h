@@ -59,13 +59,6 @@ bool cluster_model_good(const ClusterModel *m);
 /* Returns the number of buckets of all clusters together. */
 uint64_t cluster_model_buckets(const ClusterModel *m);
 
-/* Sets the clusters - 1 thresholds `above`, in rising order. The number of thresholds below a value is the
- * index of its cluster. */
-void cluster_model_thresholds(const ClusterModel *m, float *above);
-
-/* Returns log2 v, v > 0, rounded in the same way on every machine. */
-double log2_whole(uint64_t v);
-
 /* ---- the buckets of the cluster-aware sketch. Each cluster of values has its own buckets. An
  * element is added to one bucket of its cluster, and decodes to the mean of that bucket.
  *
@@ -76,7 +69,7 @@ double log2_whole(uint64_t v);
 typedef struct {
     const Call *c;
     size_t n, clusters, buckets;
-    float above[CLUSTERS_MOST]; /* from cluster_model_thresholds */
+    float above[CLUSTERS_MOST]; /* between the clusters, in rising order */
     /* for each cluster: `size` is its number of buckets, `from` is the index of its first bucket */
     uint32_t size[CLUSTERS_MOST], from[CLUSTERS_MOST];
 } CasTable;

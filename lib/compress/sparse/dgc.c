@@ -11,7 +11,6 @@
 #include "base/parallel.h"
 #include "compress/sparse/sparse.h"
 #include "math/blockwise.h"
-#include "math/finite.h"
 
 #include <math.h>
 

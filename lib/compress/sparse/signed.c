@@ -13,7 +13,6 @@
 #include "base/parallel.h"
 #include "coder/planes.h"
 #include "math/blockwise.h"
-#include "math/finite.h"
 
 #include <float.h>
 #include <math.h>

@@ -459,11 +459,27 @@ static double miss(size_t count, double k)
     return count == 0 ? INFINITY : fmax((double)count / k, k / (double)count);
 }
 
+static void total_block(void *data, size_t block)
+{
+    const Picks *s = data;
+    s->part[block] = kernels()->sum_magnitudes(s->x + block * BLOCK, block_size(s->n, block));
+}
+
+/* Returns the sum of the magnitudes of all elements of x. */
+static double total_of(const Picks *s)
+{
+    double sum = 0;
+    parallel_for(s->threads, blocks_of(s->n), total_block, (void *)(uintptr_t)s);
+    for (size_t b = 0; b < blocks_of(s->n); b++)
+        sum += s->part[b];
+    return sum;
+}
+
 /* Tries all numbers of stages, or one stage alone if `ratio` is FIRST_SHARE or more. Returns the threshold
  * for which the number of selected elements is nearest to k, or NaN if memory runs out. */
 static double best_level(Picks *s, double ratio, double k)
 {
-    const double mean = select_total(s) / (double)s->n, first = -mean * log(FIRST_SHARE);
+    const double mean = total_of(s) / (double)s->n, first = -mean * log(FIRST_SHARE);
     double best = -mean * log(ratio);
     Tail t;
     select_from(s, best);

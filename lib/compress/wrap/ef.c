@@ -7,7 +7,6 @@
  * then the inner codec's state. */
 #include "compress/wrapper.h"
 #include "math/blockwise.h"
-#include "math/finite.h"
 
 #include <math.h>
 

@@ -7,7 +7,7 @@
  *
  * If C has several rounds, only the last round has this payload; earlier rounds send C's payload alone. */
 #include "compress/wrapper.h"
-#include "math/finite.h"
+#include "math/blockwise.h"
 
 #include <math.h>
 

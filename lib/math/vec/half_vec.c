@@ -22,11 +22,6 @@ INLINE VecU magnitude(const float *x, uint32_t most, VecU *sign)
     return (VecU)-max_i(-(VecI)(v & 0x7fffffffu), -(VecI)set_u(most));
 }
 
-INLINE VecU pick(VecI mask, VecU yes, VecU no)
-{
-    return ((VecU)mask & yes) | (~(VecU)mask & no);
-}
-
 #if VEC_BYTES >= 32
 /* The instructions that convert between float32 and fp16. */
 INLINE void put_fp16(VecF v, uint8_t *out)
@@ -145,3 +140,23 @@ TO_HALVES(fp16_random, fp16_random_lanes, RANDOM_PARAMS, key, first + (uint32_t)
 TO_HALVES(bf16_random, bf16_random_lanes, RANDOM_PARAMS, key, first + (uint32_t)i, )
 FROM_HALVES(fp16_floats, fp16_value_lanes)
 FROM_HALVES(bf16_floats, bf16_value_lanes)
+
+INLINE VecI joined_lanes(const uint8_t *high, const uint8_t *low, float *x)
+{
+    const VecU exponent = load_bytes(high), rest = load_bytes(low);
+    store_f(x, (VecF)(rest << 31 | exponent << 23 | rest >> 1 << 16));
+    return exponent == 255;
+}
+
+bool ISA_NAME(bf16_joined)(const uint8_t *high, const uint8_t *low, size_t n, float *x)
+{
+    VecI bad = {0};
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        bad |= joined_lanes(high + i, low + i, x + i);
+    for (; i < n; i++) {
+        x[i] = bits_float((uint32_t)low[i] << 31 | (uint32_t)high[i] << 23 | (uint32_t)(low[i] >> 1) << 16);
+        bad[0] |= high[i] == 255;
+    }
+    return !any(bad);
+}

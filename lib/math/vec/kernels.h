@@ -9,6 +9,7 @@
 
 #include "base/bits.h"
 #include "base/coin.h"
+#include "math/vec/minifloat.h"
 #include "math/vec/quantise.h"
 
 enum { FEW_COLS = 32, MEDIAN_MOST = 31, SORT_LEAST = 128, SORT_MOST = 4096 };
@@ -85,6 +86,27 @@ typedef struct {
     float above[LEVEL_SCALE_MOST], level[LEVEL_SCALE_MOST];
     float step[LEVEL_SCALE_MOST]; /* level[k] - level[k - 1] */
 } LevelScale;
+
+/* Blocks of `size` elements (the last may be shorter), each with a scale by which elements or values are multiplied,
+ * or divided. */
+typedef struct {
+    size_t size;
+    const float *scale; /* (blocks) */
+    bool divide;
+} ScaledBlocks;
+
+/* A stream that rans_get reads: words from `at` to `end`, symbols to `byte`. slot[low `precision` bits of a state] has the
+ * bits symbol:8 frequency:12 offset:12. For rans_get_fine, `slot` has bytes, the symbols, and three unused bytes at its
+ * end, and slice[symbol] has the bits frequency:16 start:16. */
+enum { RANS_RUNS = 2 };
+typedef struct {
+    const void *slot;
+    const uint32_t *slice;
+    int precision;
+    uint8_t *byte;
+    uint32_t *state; /* (16) */
+    const uint8_t *at, *end;
+} RansRun;
 
 typedef struct {
     const char *name; /* of the instruction set: "avx512", "avx2", "sse2", "neon"; "base": of another CPU */

@@ -76,7 +76,7 @@ LOOP(void, wavelet_split,
 LOOP(void, wavelet_join,
      (const WaveletFilter *w, const float *smooth, const float *detail, size_t pairs, float *x))
 
-/* Computes one layer of the dynamic program of best_levels.h. For from <= j < to, next[j] becomes the minimum of
+/* Computes one layer of the dynamic program of compress/levels/zipml.c. For from <= j < to, next[j] becomes the minimum of
  * a[i] + (b[i] x[j] - x[i] b[j]) over low <= i <= high, i < j; back[j] becomes the first i with this minimum.
  * The caller ensures that back[j] never falls as j rises, low < from, and to <= 2^16. Every array has room
  * for ROOM_BEHIND more elements, which are overwritten in `next` and `back`. `next` may be `a` if high <
@@ -140,21 +140,15 @@ LOOP(void, census8, (const uint8_t *code, size_t n, int bits, Census *census))
 LOOP(void, census32, (const uint32_t *code, size_t n, int bits, Census *census))
 
 /* Encode and decode rANS (rans.h) with 16 lanes (coder states). A row is 16 symbols, one per lane.
- * slice[symbol] has the bits frequency:16 start:16. slot[low `precision` bits of a state] has the bits
- * symbol:8 frequency:12 offset:12. `rans_put` writes 16-bit words downwards from `at`, and returns the lowest
- * address written; 16 more bytes below must be writable. `rans_get` reads words upwards from *at while 32
- * bytes or more are left before `end`, and returns the number of rows read. */
+ * slice[symbol] has the bits frequency:16 start:16. `rans_put` writes 16-bit words downwards from `at`, and returns the
+ * lowest address written; 16 more bytes below must be writable, and `precision` is at least 12. `rans_get` reads rows of
+ * each run (1 or RANS_RUNS of them) while 32 bytes or more are left in all runs, and returns the number of rows read. */
 LOOP(uint8_t *, rans_put,
      (const uint32_t *slice, int precision, const uint8_t *byte, size_t rows, uint32_t state[16],
       uint8_t *at))
-LOOP(size_t, rans_get,
-     (const uint32_t *slot, int precision, uint8_t *byte, size_t rows, uint32_t state[16], const uint8_t **at,
-      const uint8_t *end))
-/* Like rans_get, for frequencies of more than RANS_PRECISION bits: `slot` has the symbol only, and three unused
- * bytes at its end. slice[symbol] has frequency and start. */
-LOOP(size_t, rans_get_fine,
-     (const uint8_t *slot, const uint32_t *slice, int precision, uint8_t *byte, size_t rows,
-      uint32_t state[16], const uint8_t **at, const uint8_t *end))
+LOOP(size_t, rans_get, (RansRun *run, int runs, size_t rows))
+/* Like rans_get, for frequencies of more than RANS_PRECISION bits. */
+LOOP(size_t, rans_get_fine, (RansRun *run, int runs, size_t rows))
 
 /* ---- compress/levels/ ---- */
 
@@ -166,6 +160,14 @@ LOOP(void, toss8, (const float *x, size_t n, Coin coin, RngKey key, uint32_t fir
 /* Convert codes to floats. Return false if a level is above d.s, or if a code has a sign but level 0. */
 LOOP(bool, dequantise8, (const uint8_t *code, size_t n, Dequantiser d, float *x))
 LOOP(bool, dequantise32, (const uint32_t *code, size_t n, Dequantiser d, float *x))
+
+/* `minify` rounds x to codes of floats of a few bits (minifloat.h), `unminify` converts codes to floats: each block of
+ * b->size elements with a scale of its own. Element i draws random word `first` + i of *key; NULL: to the nearest.
+ * `unminify` returns false if a magnitude is above f->top. `peaks` sets peak[k] to the largest magnitude of block k. */
+LOOP(void, minify,
+     (const float *x, size_t n, const ScaledBlocks *b, const Minifloat *f, const RngKey *key, uint32_t first, uint8_t *code))
+LOOP(bool, unminify, (const uint8_t *code, size_t n, const ScaledBlocks *b, const Minifloat *f, float *x))
+LOOP(void, peaks, (const float *x, size_t n, size_t size, float *peak))
 
 /* `climb` rounds x to codes of levels that are powers of two (quantise.h). `descend` converts codes to floats,
  * and returns false if a code has a sign but level 0. */
@@ -192,6 +194,8 @@ LOOP(bool, fp16_floats, (const uint8_t *in, size_t n, float *x))
 LOOP(void, bf16_nearest, (const float *x, size_t n, uint8_t *out))
 LOOP(void, bf16_random, (const float *x, size_t n, RngKey key, uint32_t first, uint8_t *out))
 LOOP(bool, bf16_floats, (const uint8_t *in, size_t n, float *x))
+/* bf16_floats of bf16s turned left by a bit, in high bytes and low bytes: the exponents, and the fractions and signs. */
+LOOP(bool, bf16_joined, (const uint8_t *high, const uint8_t *low, size_t n, float *x))
 
 /* `powers` rounds |x_i| at random, without bias, to the next lower or higher power of two. n <= BLOCK. power[i]
  * is the exponent field of the power, or 0 if x_i became zero. sign[i] is 1 if the result is negative. Returns

@@ -1,4 +1,4 @@
-/* knots_vec.c -- one layer of the dynamic program that finds a quantiser's best levels (best_levels.h). A layer
+/* knots_vec.c -- one layer of the dynamic program that finds a quantiser's best levels (zipml.c). A layer
  * finds the row minima of a totally monotone matrix with rows j and columns i: the column of the minimum never
  * falls from one row to the next.
  *

@@ -153,9 +153,25 @@ INLINE void store_halves(uint8_t *p, VecU v)
 
 INLINE VecU load_halves(const uint8_t *p)
 {
+#if VEC_BYTES == 64
+    return (VecU)_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(const void *)p));
+#elif VEC_BYTES == 32
+    return (VecU)_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(const void *)p));
+#else
     Halves h;
     memcpy(&h, p, sizeof h);
     return __builtin_convertvector(little_halves(h), VecU);
+#endif
+}
+
+/* Returns yes[l] in the lanes where the mask is set, else no[l]. */
+INLINE VecU pick(VecI mask, VecU yes, VecU no)
+{
+#if VEC_BYTES == 32
+    return (VecU)_mm256_blendv_epi8((__m256i)no, (__m256i)yes, (__m256i)mask);
+#else
+    return ((VecU)mask & yes) | (~(VecU)mask & no);
+#endif
 }
 
 INLINE VecU lane_numbers(void)

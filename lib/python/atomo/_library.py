@@ -1,9 +1,12 @@
 """Finds libatomo and declares the functions of atomo.h to ctypes."""
 
+from __future__ import annotations
+
 import ctypes
 import operator
 import os
-from ctypes import POINTER, byref, c_char, c_char_p, c_double, c_float, c_int, c_int64, c_size_t, c_uint, c_uint64, c_void_p
+from ctypes import POINTER, byref, c_char, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint, c_uint64, c_void_p
+from typing import Any
 
 INTERFACE = 1  # ATOMO_INTERFACE of atomo.h
 NAME = "libatomo.so.%d" % INTERFACE
@@ -15,11 +18,11 @@ class Error(Exception):
 
     status = 0
 
-    def __init__(self, text="", hint=""):
+    def __init__(self, text: str = "", hint: str = "") -> None:
         super().__init__("%s (%s)" % (text, hint) if hint else text)
         self.text, self.hint = text, hint
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.text, self.hint)
 
 
@@ -56,7 +59,7 @@ class OutOfMemory(Error, MemoryError):
 _ERRORS = {kind.status: kind for kind in (UsageError, FileError, CorruptError, NumericError, OutOfMemory)}
 
 
-def error_of(status, text, hint):
+def error_of(status: int, text: str, hint: str) -> Error:
     return _ERRORS.get(status, Error)(text, hint)
 
 
@@ -88,6 +91,17 @@ class Gradient(ctypes.Structure):
     ]
 
 
+class Key(ctypes.Structure):
+    _fields_ = [
+        ("key", c_char_p),
+        ("type", c_char_p),
+        ("default", c_char_p),
+        ("meaning", c_char_p),
+        ("rate", c_int),
+        ("range", c_char * 96),
+    ]
+
+
 STOPPED = ctypes.CFUNCTYPE(c_int, c_void_p)
 
 
@@ -116,6 +130,7 @@ _FUNCTIONS = {
     "atomo_codec_rounds": (c_int, [c_void_p]),
     "atomo_codec_caution": (c_char_p, [c_void_p]),
     "atomo_compressor": (c_char_p, [c_size_t, POINTER(c_char_p)]),
+    "atomo_compressor_key": (c_int, [c_size_t, c_size_t, POINTER(Key)]),
     "atomo_tensor_open": (c_int, [POINTER(c_void_p), c_void_p, POINTER(Layout), c_void_p]),
     "atomo_tensor_close": (None, [c_void_p]),
     "atomo_encode_bound": (c_size_t, [c_void_p]),
@@ -156,11 +171,14 @@ _FUNCTIONS = {
 }
 
 
-def _load():
+def _place() -> str:
     package = os.path.dirname(os.path.abspath(__file__))
     installed = os.path.join(package, "..", "..", "..", NAME)  # PREFIX/lib, of PREFIX/lib/python3/dist-packages/atomo
     near = [path for path in (os.path.join(package, NAME), installed) if os.path.exists(path)]
-    path = os.environ.get("ATOMO_LIBRARY") or (near + [NAME])[0]
+    return os.environ.get("ATOMO_LIBRARY") or (near + [NAME])[0]
+
+
+def _load(path: str) -> Any:
     try:
         loaded = ctypes.CDLL(path)
     except OSError as error:
@@ -179,22 +197,23 @@ def _load():
     return loaded
 
 
-lib = _load()
+path = _place()
+lib = _load(path)
 
 
-def failure(error):
+def failure(error: ErrorText) -> Error:
     """The exception that an error of the library stands for."""
     return error_of(error.status, error.text.decode("utf-8", "replace"), error.hint.decode("utf-8", "replace"))
 
 
-def call(function, *arguments):
+def call(function: Any, *arguments: Any) -> None:
     """Calls a function whose last argument describes errors, and raises what it describes."""
     error = ErrorText()
     if function(*arguments, byref(error)):
         raise failure(error)
 
 
-def integer(name, value, low, high):
+def integer(name: str, value: Any, low: int, high: int) -> int:
     """The value as an int; ctypes would cut off the bits that do not fit."""
     try:
         number = operator.index(value)
@@ -205,7 +224,7 @@ def integer(name, value, low, high):
     return number
 
 
-def text_of(name, value):
+def text_of(name: str, value: Any) -> bytes:
     """Text for the library, which ends it at the first zero byte."""
     if not isinstance(value, str):
         raise UsageError("%s=%r: want text" % (name, value))
@@ -214,7 +233,7 @@ def text_of(name, value):
     return value.encode("utf-8", "surrogateescape")
 
 
-def path_of(value):
+def path_of(value: Any) -> bytes:
     try:
         path = os.fsencode(value)
     except TypeError:
@@ -224,13 +243,13 @@ def path_of(value):
     return path
 
 
-def step_of(value):
+def step_of(value: Any) -> int:
     return integer("step", value, -(2**63), 2**63 - 1)
 
 
-def seed_of(value):
+def seed_of(value: Any) -> int:
     return integer("seed", value, 0, 2**64 - 1)
 
 
-def int_of(name, value):
+def int_of(name: str, value: Any) -> int:
     return integer(name, value, -(2**31), 2**31 - 1)

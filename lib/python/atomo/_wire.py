@@ -1,8 +1,11 @@
 """Messages between the ranks of a process group: payloads, or the error that kept a rank from making them."""
 
+from __future__ import annotations
+
 import contextlib
 import json
 import struct
+from typing import Any
 
 import numpy as np
 import torch
@@ -49,9 +52,9 @@ def worst(messages):
     return min(failures, key=lambda f: (f.nonfinite, f.differs), default=None)
 
 
-def pack(payloads):
+def pack(payloads: list[Any]) -> Any:
     """One message: room for its head, then payloads one after another, each behind its size. The wire sends it without a copy."""
-    out = np.empty(_HEAD.size + sum(_SIZE.size + p.size for p in payloads), np.uint8)
+    out: Any = np.empty(_HEAD.size + sum(_SIZE.size + p.size for p in payloads), np.uint8)
     _HEAD.pack_into(out, 0, 0, 0)
     at = _HEAD.size
     for payload in payloads:

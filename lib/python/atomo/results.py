@@ -1,5 +1,7 @@
 """Comparisons of compressors as records, and files of results."""
 
+from __future__ import annotations
+
 import _thread
 import csv
 import ctypes
@@ -7,6 +9,7 @@ import json
 import os
 import time
 from ctypes import byref, c_char_p, c_double, c_size_t, c_void_p
+from typing import Any, Dict, Iterable, Iterator, List
 
 from ._library import (
     STOPPED,
@@ -24,31 +27,53 @@ from ._library import (
     step_of,
     text_of,
 )
-from .codec import _address, as_floats
+from .codec import Array, Codec, _address, as_floats, table
+
+_SHOWN = 60  # rows that a notebook shows
+_ASIDE = ("_se", "_p", "_z", "_freedom", "_min", "_max", "_holm")  # ends of fields that it leaves out
 
 
-class Records(list):
+class Records(List[Dict[str, Any]]):
     """A list of dictionaries: pandas.DataFrame takes it as it is. `meta` has the facts of the run: versions, machine, seed.
 
     A comparison has records of several levels, which say so in their field "level": "tensor", one tensor; "step", all tensors of
     one step and worker together; "all", everything together. Fields that a level does not have, such as the step of "all", are None."""
 
-    meta = {}
-    schema = None
+    meta: dict[str, Any] = {}
+    schema: str | None = None
 
-    def level(self, name):
+    def level(self, name: str) -> Records:
         """The records of one level."""
-        some = Records(r for r in self if r["level"] == name)
-        some.meta, some.schema = self.meta, self.schema
-        return some
+        return _with(self, (r for r in self if r["level"] == name))
+
+    def to_pandas(self) -> Any:
+        """A DataFrame of pandas, one row a record."""
+        import pandas
+
+        return pandas.DataFrame(self)
+
+    def _repr_html_(self) -> str:
+        """The first records, with the fields in which one of them has a value, but without errors and bounds of others."""
+        shown = self[:_SHOWN]
+        every = dict.fromkeys(name for r in shown for name in r if not name.endswith(_ASIDE))
+        names = [n for n in every if any(r.get(n) is not None for r in shown)]
+        more = "<p>%d more records</p>" % (len(self) - _SHOWN) if len(self) > _SHOWN else ""
+        return table(names, ([r.get(n) for n in names] for r in shown)) + more
 
 
-def measure(x, y, size=0, threads=0):
+def _with(run: Records, records: Iterable[dict[str, Any]]) -> Records:
+    """These records, with the facts of a run."""
+    some = Records(records)
+    some.meta, some.schema = run.meta, run.schema
+    return some
+
+
+def measure(x: Array, y: Array, size: int = 0, threads: int = 0) -> dict[str, float | None]:
     """The metrics of an estimate y of x, by name; `size`: the payload's bytes. None: the metric does not follow from these."""
     x, y = as_floats(x), as_floats(y)
     if x.shape != y.shape:
         raise UsageError("shapes %s and %s differ" % (x.shape, y.shape))
-    names = []
+    names: list[str] = []
     while True:
         name = lib.atomo_metric(len(names))
         if not name:
@@ -60,16 +85,19 @@ def measure(x, y, size=0, threads=0):
     return {name: None if value != value else value for name, value in zip(names, values)}
 
 
-def _items(arrays, want):
+def _items(arrays: Any, want: str) -> Any:
     try:
         return arrays.items()
     except AttributeError:
         raise UsageError("%s: want %s" % (type(arrays).__name__, want)) from None
 
 
-def _gradients(arrays):
-    """(name, array, step, worker) of every array: {name: array}, {step: {name: array}} or {step: {worker: {name: array}}}."""
-    for key, value in _items(arrays, "the path of a dump, or a dictionary of arrays by name"):
+def gradients_of(arrays: Any) -> Iterator[tuple[Any, Any, Any, Any]]:
+    """(name, array, step, worker) of every array: one array, {name: array}, {step: {name: array}} or
+    {step: {worker: {name: array}}}."""
+    if hasattr(arrays, "dtype"):
+        arrays = {"tensor": arrays}
+    for key, value in _items(arrays, "the path of a dump, an array, or a dictionary of arrays by name"):
         if not isinstance(value, dict):
             yield key, value, 0, 0
             continue
@@ -81,7 +109,7 @@ def _gradients(arrays):
                 yield name, array, key, inner
 
 
-def _gradient(name, array, step, worker):
+def _gradient(name: Any, array: Array, step: Any, worker: Any) -> tuple[Any, ...]:
     """A Gradient, and what must live as long as it."""
     values = as_floats(array, name if isinstance(name, str) else "")
     dims = (c_size_t * max(1, values.ndim))(*values.shape)
@@ -89,13 +117,16 @@ def _gradient(name, array, step, worker):
     return Gradient(text_of("tensor", name), values.ndim, dims, values.ctypes.data, step, worker), values, dims
 
 
-def _stoppable(function, want, *arguments):
+def _stoppable(function: Any, want: Comparison, *arguments: Any) -> None:
     """Calls a function of comparisons in a thread of its own, for Python raises KeyboardInterrupt in the main thread only, and
     only between its own instructions."""
-    failed, stop, ended, lock = [], [], [], _thread.allocate_lock()
+    failed: list[Exception] = []
+    stop: list[bool] = []
+    ended: list[bool] = []
+    lock = _thread.allocate_lock()
     want.stopped = STOPPED(lambda _: bool(stop))
 
-    def work():
+    def work() -> None:
         try:
             call(function, byref(want), *arguments)
         except Exception as error:
@@ -117,16 +148,25 @@ def _stoppable(function, want, *arguments):
         raise failed[0]
 
 
-def compare(source, specs, repeats=10, seed=1, threads=0, timed=True):
-    """Applies every spec to every array and measures bytes, times and errors, as `atomo-bench compare` does.
-
-    source: the path of a gradient dump (HDF5), or arrays by name, {name: array}; for several steps {step: {name: array}}, for
-    several workers {step: {worker: {name: array}}}, where steps and workers are integers. Records says what comes back.
-    """
+def specs_of(specs: str | Codec | Iterable[str | Codec]) -> list[Any]:
+    """The texts of specs; a Codec stands for its spec."""
     try:
-        specs = [specs] if isinstance(specs, str) else list(specs)
+        some = [specs] if isinstance(specs, (str, Codec)) else list(specs)
     except TypeError:
         raise UsageError("specs=%r: want a list of specs" % (specs,)) from None
+    return [s.spec if isinstance(s, Codec) else s for s in some]
+
+
+def compare(
+    source: Any, specs: str | Codec | Iterable[str | Codec], repeats: int = 10, seed: int = 1, threads: int = 0, timed: bool = True
+) -> Records:
+    """Applies every spec to every array and measures bytes, times and errors, as `atomo-bench compare` does.
+
+    source: the path of a gradient dump (HDF5), an array, or arrays by name, {name: array}; for several steps {step: {name: array}},
+    for several workers {step: {worker: {name: array}}}, where steps and workers are integers. specs: specs or Codecs. Records says
+    what comes back.
+    """
+    specs = specs_of(specs)
     encoded = (c_char_p * max(1, len(specs)))(*[text_of("spec", s) for s in specs])
     repeats, threads = integer("repeats", repeats, 1, 2**63 - 1), int_of("threads", threads)
     want = Comparison(encoded, len(specs), repeats, seed_of(seed), threads, int(bool(timed)), STOPPED(), None)
@@ -134,17 +174,17 @@ def compare(source, specs, repeats=10, seed=1, threads=0, timed=True):
     if isinstance(source, (str, os.PathLike)):
         _stoppable(lib.atomo_compare_file, want, path_of(source), byref(out))
     else:
-        held = [_gradient(*g) for g in _gradients(source)]
+        held = [_gradient(*g) for g in gradients_of(source)]
         gradients = (Gradient * max(1, len(held)))(*[h[0] for h in held])
-        gradients.held = held  # even where a second KeyboardInterrupt leaves the thread alone
+        gradients.held = held  # type: ignore[attr-defined]  # even where a second KeyboardInterrupt leaves the thread alone
         _stoppable(lib.atomo_compare, want, gradients, len(held), byref(out))
     try:
-        return _records(json.loads(ctypes.string_at(out)))
+        return records_of(json.loads(ctypes.string_at(out)))
     finally:
         lib.atomo_free(out)
 
 
-def _name_level(record):
+def _name_level(record: dict[str, Any]) -> dict[str, Any]:
     """Says the level in a field; "*" stands for all steps, workers or tensors in atomo-bench's files."""
     if "tensor" in record:
         record["level"] = "all" if record.get("step") == "*" else "step" if record["tensor"] == "*" else "tensor"
@@ -153,13 +193,25 @@ def _name_level(record):
     return record
 
 
-def _records(document):
+def document_of(records: Records) -> dict[str, Any]:
+    """What atomo-bench writes of these records."""
+    if getattr(records, "schema", None) is None:
+        raise UsageError("%s: want Records, as bench, compare and read_result return them" % type(records).__name__)
+    return {"schema": records.schema, "meta": records.meta, "results": list(map(_unname_level, records))}
+
+
+def _unname_level(record: dict[str, Any]) -> dict[str, Any]:
+    everything = {"step": "*", "worker": "*"} if record.get("level") == "all" else {}
+    return {name: value for name, value in {**record, **everything}.items() if name != "level"}
+
+
+def records_of(document: dict[str, Any]) -> Records:
     records = Records(map(_name_level, document["results"]))
     records.meta, records.schema = document["meta"], document["schema"]
     return records
 
 
-def _number(text):
+def _number(text: str) -> Any:
     if text in ("true", "false"):
         return text == "true"
     for kind in (int, float):
@@ -170,7 +222,7 @@ def _number(text):
     return text if text != "" else None
 
 
-def _read_csv(text):
+def _read_csv(text: str) -> Records:
     lines = text.splitlines(keepends=True)
     facts = [line[1:].strip() for line in lines if line.startswith("#")]
     rows = list(csv.DictReader((line for line in lines if not line.startswith("#")), strict=True))
@@ -182,22 +234,22 @@ def _read_csv(text):
     return records
 
 
-def _read_part(text):
+def _read_part(text: str) -> Records:
     """FILE.part: a line of JSON about the run, and one for each record; the last line may be incomplete."""
     head, *lines = [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
     own = ("place", "sums")
     rows = [{name: v for name, v in line.items() if name not in own} for line in lines]
-    return _records({"results": rows, "meta": head, "schema": head.pop("part")})
+    return records_of({"results": rows, "meta": head, "schema": head.pop("part")})
 
 
-def read_result(path):
+def read_result(path: str | os.PathLike[str]) -> Records:
     """The records of a file that atomo-bench or atomo-train wrote with -o FILE.json or FILE.csv, or of its FILE.part so far."""
     try:
         with open(path_of(path), encoding="utf-8", newline="") as file:
             text = file.read()
         if text.startswith('{"part": '):
             return _read_part(text)
-        return _records(json.loads(text)) if text.lstrip().startswith("{") else _read_csv(text)
+        return records_of(json.loads(text)) if text.lstrip().startswith("{") else _read_csv(text)
     except OSError as error:
         raise FileError("%s: %s" % (path, error.strerror)) from None
     except (ValueError, KeyError, TypeError, AttributeError, csv.Error) as error:

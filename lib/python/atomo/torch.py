@@ -7,14 +7,23 @@
 
 Every parameter is compressed by itself, in its own shape, with a codec state of its own; parameters of fewer than `min_elements`
 elements travel as floats. All ranks end each step with the same bytes. It is the exchange of atomo-train, with its payloads: rank r is
-worker r, and steps count from 1.
+worker r, and steps count from 1. A thread of the State exchanges one bucket after another while backward goes on.
+
+LocalSteps trains with one exchange in many steps.
 """
 
+from __future__ import annotations
+
+import contextlib
 import gc
+import inspect
 import json
+import queue
+import threading
 import warnings
 import zlib
 from itertools import zip_longest
+from typing import Any, Callable, Iterable, Sequence
 
 import numpy as np
 import torch
@@ -23,14 +32,47 @@ from torch.nn.parallel import DistributedDataParallel
 
 from ._library import UsageError, int_of, integer, lib, seed_of
 from ._wire import Failure, Wire, pack, unpack, worst
-from .codec import Codec, as_floats
+from .codec import Codec, Tensor, as_floats
+
+
+# Messages beside backward need a group of their own, which the ranks of DDP can make by themselves from PyTorch 2.1 on.
+_ALONGSIDE = "use_local_synchronization" in inspect.signature(dist.new_group).parameters
 
 
 class _Skip(Exception):
     """All ranks leave the exchange of this step."""
 
 
-def _names(model):
+class _Line:
+    """A thread that does one piece of work after another."""
+
+    def __init__(self) -> None:
+        self._queue: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+
+    def put(self, work: Callable[[], Any]) -> None:
+        if self._thread is None or not self._thread.is_alive():  # a fork has no threads
+            self._thread = threading.Thread(target=_Line._go, args=(self._queue,), daemon=True, name="atomo")
+            self._thread.start()
+        self._queue.put(work)
+
+    @staticmethod
+    def _go(line: queue.SimpleQueue[Any]) -> None:
+        for work in iter(line.get, None):
+            work()
+            del work  # what it holds goes now, not when there is more to do
+
+    def wait(self) -> None:
+        """Waits until all is done."""
+        done = threading.Event()
+        self.put(done.set)
+        done.wait()
+
+    def __del__(self) -> None:
+        self._queue.put(None)
+
+
+def _names(model: Any) -> dict[int, str]:
     """The names of a model's parameters by id, without the prefix that all have in DDP or after torch.compile."""
     try:
         names = {id(parameter): name for name, parameter in model.named_parameters()}
@@ -42,7 +84,7 @@ def _names(model):
     return names
 
 
-def _one_of(name, value, choices):
+def _one_of(name: str, value: Any, choices: Iterable[str]) -> str:
     if value not in choices:
         raise UsageError("%s=%r: want %s" % (name, value, " or ".join(choices)))
     return value
@@ -55,7 +97,7 @@ class State:
     model         gives the parameters their names, which are part of their random address; without it they are numbered in the
                   order in which they first come, which is the same on all ranks
     min_elements  smaller parameters travel as floats
-    process_group the ranks that exchange payloads; by itself DDP's own
+    process_group the group that carries payloads, and nothing else; by itself a new one of DDP's ranks, over gloo
     exchange      "gather": all ranks get all payloads; "reduce": payloads are merged on the way, which codecs whose payloads
                   add allow, and a power of two of ranks; "auto": reduce where it sends fewer bytes, but gather the floats of
                   small tensors where other tensors are gathered
@@ -69,8 +111,17 @@ class State:
     """
 
     def __init__(
-        self, spec, model=None, seed=1, min_elements=1000, process_group=None, exchange="auto", threads=0, nonfinite="skip", start=0
-    ):
+        self,
+        spec: str,
+        model: torch.nn.Module | None = None,
+        seed: int = 1,
+        min_elements: int = 1000,
+        process_group: Any = None,
+        exchange: str = "auto",
+        threads: int = 0,
+        nonfinite: str = "skip",
+        start: int = 0,
+    ) -> None:
         self.exchange = _one_of("exchange", exchange, ("auto", "gather", "reduce"))
         self.nonfinite = _one_of("nonfinite", nonfinite, ("skip", "raise"))
         self.codec, self.none = Codec(spec), Codec("none")
@@ -85,24 +136,27 @@ class State:
         self._names = {} if model is None else _names(model)
         self._numbered = self._names_grow = model is None
         self._parameters = [] if model is None else list(model.parameters())  # alive, so that no other one gets an id of theirs
-        self._tensors = {}
-        self._results = {}  # memory for the means of each bucket, reused: new memory would cost more time than the mean
-        self._loaded = {}
-        self._failure = None  # of this rank, which the others do not know yet
-        self._open = []  # buckets of this step without a result
-        self._greeted = self._skips = self._warned = False
+        self._tensors: dict[str, Tensor] = {}
+        self._results: dict[int, Any] = {}  # memory for the means of each bucket, reused: new memory would cost more time than the mean
+        self._ferries: dict[int, _Ferry] = {}
+        self._loaded: dict[str, bytes] = {}
+        self._failure: Failure | None = None  # of this rank, which the others do not know yet
+        self._open: list[_Bucket] = []  # buckets of this step without a result
+        self._greeted = self._skips = self._warned = self._awaited = False
+        self._line = _Line()
+        self._error: Exception | None = None  # of this step
         if self.codec.caution:
             warnings.warn("%s: %s" % (self.spec, self.codec.caution), stacklevel=2)
 
     @property
-    def spec(self):
+    def spec(self) -> str:
         return self.codec.spec
 
     @property
-    def bytes_sent(self):
+    def bytes_sent(self) -> int:
         return self.wire.sent
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "State(%r, seed=%d, min_elements=%d, exchange=%r, step=%d, bytes_sent=%d)" % (
             self.spec,
             self.seed,
@@ -112,18 +166,18 @@ class State:
             self.bytes_sent,
         )
 
-    def __reduce_ex__(self, protocol):
+    def __reduce_ex__(self, protocol: Any) -> Any:
         """A copy would know neither the model's parameters nor the process group. DDP copies none: it keeps the object that
         register_comm_hook was given."""
         raise TypeError("a State cannot be copied or pickled: save its state_dict(), and load it into a new State")
 
-    def state_dict(self):
+    def state_dict(self) -> dict[str, Any]:
         """This rank's states, for a checkpoint: every rank saves its own."""
         states = {name: tensor.state() for name, tensor in self._tensors.items() if self._keeps(tensor.codec)}
         saved = {"spec": self.spec, "step": self.step, "bytes_sent": self.bytes_sent, "states": {**self._loaded, **states}}
         return {**saved, "history": self._history}
 
-    def load_state_dict(self, saved):
+    def load_state_dict(self, saved: dict[str, Any]) -> None:
         """Goes back, or on, to the checkpoint; states that it does not have become empty."""
         try:
             spec, step, sent, states = (saved[key] for key in ("spec", "step", "bytes_sent", "states"))
@@ -136,7 +190,7 @@ class State:
             self._refuse(set(states) - set(self._names.values()))
         self.step, self.wire.sent = (integer(n, v, 0, 2**63 - 1) for n, v in (("step", step), ("bytes_sent", sent)))
         self._loaded, self._tensors, self._history = states, {}, integer("history", history, 0, 2**32 - 1)
-        self._failure, self._open, self._skips = None, [], False
+        self._failure, self._open, self._skips, self._error = None, [], False, None
 
     def _refuse(self, names):
         if names:
@@ -180,6 +234,12 @@ class State:
         if result is None or (result.shape, result.dtype, result.device) != (like.shape, like.dtype, like.device):
             result = self._results[bucket] = torch.empty_like(like)
         return result
+
+    def _ferry(self, bucket: int, like: torch.Tensor) -> _Ferry:
+        ferry = self._ferries.get(bucket)
+        if ferry is None or (ferry.means.numel(), ferry.means.dtype) != (like.numel(), like.dtype):
+            ferry = self._ferries[bucket] = _Ferry(like)
+        return ferry
 
     # ---- failures: a rank that has one goes on to its next message, and sends it there, so that no rank waits for a payload ----
 
@@ -235,9 +295,7 @@ class State:
                 raise failure.error from failure.cause
             self._skip(failure.error)
         for opened in self._open:
-            if self._skips or self._failure:
-                opened.result.fill_(float("nan"))
-            opened.done.set_result(opened.result)
+            opened.deliver(bool(self._skips or self._failure))
         self._open = []
         if bucket.last:
             self._end_step()
@@ -248,8 +306,35 @@ class State:
         if self._numbered:  # load_state_dict stored the states by number, as it had no names
             self._do(self._refuse, set(self._loaded) - set(self._names.values()))
 
-    def _lose_step(self):
-        self._open, self._skips = [], False
+    def _lose_step(self, bucket: _Bucket, error: Exception) -> None:
+        """Gives the error to all that wait for a result."""
+        for opened in [*self._open, bucket]:
+            if not opened.done.done():
+                opened.done.set_result(error)
+        self._open, self._skips, self._error = [], False, error
+
+    def _serve(self, bucket: _Bucket) -> None:
+        """Exchanges a bucket. After an error the others of the step get the same error."""
+        try:
+            if bucket.index == 0:
+                self._error = None
+            if self._error:
+                raise self._error
+            if not self._skips:
+                try:
+                    _exchange(self, bucket)
+                except _Skip as skip:
+                    self._skip(skip)
+            self._close(bucket)
+        except Exception as error:
+            self._lose_step(bucket, error)
+
+    def _await(self) -> None:
+        """At the end of backward, before DDP looks at the results: raises an error as it is, which DDP would make a RuntimeError."""
+        self._awaited = False
+        self._line.wait()
+        if self._error:
+            raise self._error
 
 
 def _real(tensor):
@@ -260,6 +345,7 @@ def _real(tensor):
 class _Part:
     """One parameter's gradient in a bucket, on its way to the mean."""
 
+    name = ""
     late = False  # whether it keeps a state, and finishes at the end of the step
 
     def __init__(self, state, parameter):
@@ -284,16 +370,58 @@ class _Part:
             self.view.copy_(torch.from_numpy(self.mean))
 
 
+class _Ferry:
+    """The way of a bucket from a GPU and back: one pinned buffer, half of it for gradients and half for means. Copies have a stream of
+    their own, so that they do not wait for the rest of backward."""
+
+    def __init__(self, like: torch.Tensor) -> None:
+        memory = torch.empty(2 * like.numel(), dtype=like.dtype, pin_memory=like.is_cuda)
+        self.gradients, self.means = memory.chunk(2)
+        self.stream = torch.cuda.Stream(like.device)
+
+    def fetch(self, whole: torch.Tensor) -> None:
+        """Begins to copy gradients to the CPU; `wait` ends it."""
+        self.stream.wait_stream(torch.cuda.current_stream(whole.device))
+        with torch.cuda.stream(self.stream):
+            self.gradients.copy_(whole, non_blocking=True)
+            self.fetched = self.stream.record_event()
+
+    def wait(self) -> None:
+        self.fetched.synchronize()
+
+    @contextlib.contextmanager
+    def bring(self, result: torch.Tensor) -> Any:
+        """Begins to copy means to the GPU; who waits for a future that is set within waits for the copy."""
+        with torch.cuda.stream(self.stream):
+            result.copy_(self.means, non_blocking=True)
+            yield
+
+
+def _is_far(whole: torch.Tensor) -> bool:
+    return whole.is_cuda
+
+
 class _Bucket:
     """A bucket of DDP, and the future of its result."""
 
-    facts = {}
+    facts: dict[str, Any] = {}
 
-    def __init__(self, state, bucket):
+    def __init__(self, state: State, bucket: Any) -> None:
         self.index, self.last, self.whole, self.gradients = bucket.index(), bucket.is_last(), bucket.buffer(), bucket.gradients()
         self.parts = [_Part(state, p) for p in bucket.parameters()]
         self.result = state._result(self.index, self.whole)
-        self.done = torch.futures.Future()
+        self.here, self.means, self.ferry = self.whole, self.result, None
+        if _is_far(self.whole):
+            self.ferry = state._ferry(self.index, self.whole)
+            self.here, self.means = self.ferry.gradients, self.ferry.means
+            self.ferry.fetch(self.whole)
+        self.done: torch.futures.Future[Any] = torch.futures.Future(devices=[self.whole.device] if self.whole.is_cuda else None)
+
+    def deliver(self, nan: bool) -> None:
+        if nan:
+            self.means.fill_(float("nan"))
+        with self.ferry.bring(self.result) if self.ferry else contextlib.nullcontext():
+            self.done.set_result(self.result)
 
     def describe(self, state):
         """What all ranks must share: travels as a digest with every message, and is told where digests differ."""
@@ -317,10 +445,12 @@ class _Bucket:
         return memory.as_strided(like.shape, like.stride(), memory.storage_offset() + start)
 
     def open(self, state):
+        if self.ferry:
+            self.ferry.wait()
         if self.whole.layout != torch.strided:
             raise UsageError("%s: DDP hands out a sparse gradient" % self.parts[0].name, "make its module with sparse=False")
         for part, like in zip(self.parts, self.gradients):
-            part.open(state, *(self._cut(memory, part, like) for memory in (self.whole, self.result)))
+            part.open(state, *(self._cut(memory, part, like) for memory in (self.here, self.means)))
 
 
 _ADVICE = {
@@ -356,21 +486,36 @@ def _groups_of(parameter):
     return [model.process_group for model in models if any(p is parameter for p in model.parameters())]
 
 
+def _twin(group: Any) -> Any:
+    """A gloo group of the same ranks, so that its messages do not mix with those of DDP, or of the program."""
+    return dist.new_group(Wire(group).members, backend="gloo", use_local_synchronization=True) if _ALONGSIDE else group
+
+
 def _greet(state, bucket):
-    """Before the first message: the ranks of DDP's group, whatever their States have in common, tell each other what they must share."""
+    """Before the first message: the ranks of DDP's group, whatever their States have in common, tell each other what they must share.
+    Then the payloads get a group of their own."""
     groups = _groups_of(bucket.parts[0].parameter)
-    far = any(dist.get_backend(group) == "nccl" for group in groups)
-    if groups and state.wire.group is None:
-        if far:
+    wire, theirs = state.wire, groups[0] if groups else state.wire.group
+    own = wire.group is not None and wire.group is not theirs
+    far = "gloo" not in dist.get_backend(theirs)
+    if far and not own:
+        if not _ALONGSIDE:
             hint = "State(..., process_group=torch.distributed.new_group(backend='gloo'))"
-            raise UsageError("the hook sends bytes over gloo, and the backend of DDP's group is nccl", hint)
-        state.wire.group = groups[0]
+            raise UsageError("the hook sends bytes over gloo, and the backend of DDP's group is %s" % dist.get_backend(theirs), hint)
+        wire.group = _twin(theirs)
+        if wire.rank == 0:
+            says = "the backend of the process group is %s: payloads travel through a new group of its ranks, over gloo"
+            warnings.warn(says % dist.get_backend(theirs), RuntimeWarning, stacklevel=2)
+    elif not own:
+        wire.group = theirs
     state._do(bucket.describe, state)
-    wire = Wire(groups[0]) if groups and not far else state.wire
-    wire.digest = state.wire.digest
-    state._arrived(wire.gather("greeting", state._failure or pack([])), wire, bucket)
-    if groups and state.wire.members not in [Wire(group).members for group in groups]:
-        raise UsageError("process_group: its ranks are %s, those of DDP's group are %s" % (state.wire.members, Wire(groups[0]).members))
+    meeting = wire if far else Wire(theirs)
+    meeting.digest = wire.digest
+    state._arrived(meeting.gather("greeting", state._failure or pack([])), meeting, bucket)
+    if groups and wire.members not in [Wire(group).members for group in groups]:
+        raise UsageError("process_group: its ranks are %s, those of DDP's group are %s" % (wire.members, Wire(theirs).members))
+    if groups and wire.group is theirs:
+        wire.group = _twin(theirs)
     state._greeted = True
 
 
@@ -405,7 +550,7 @@ def _ways(state, parts):
     kind of a message does not depend on the step."""
     reduces = {codec: _reduces(state, codec) for codec in {part.codec for part in parts}}
     joins = state.exchange == "auto" and not all(reduces.values())
-    ways = {_take_merged: [], _take_all: []}
+    ways: dict[Any, list[_Part]] = {_take_merged: [], _take_all: []}
     for part in parts:
         small = joins and part.codec is state.none
         ways[_take_merged if reduces[part.codec] and not small else _take_all].append(part)
@@ -466,19 +611,146 @@ def _as_mean(view):
     return np.empty(tuple(view.shape), np.float32)
 
 
-def hook(state, bucket):
-    """The communication hook: DistributedDataParallel.register_comm_hook(state, hook)."""
+def _value(done: torch.futures.Future[Any]) -> torch.Tensor:
+    """The result of a bucket; an error is raised, as DDP takes no other from a future."""
+    value = done.value()
+    if isinstance(value, Exception):
+        raise value
+    return value
+
+
+def hook(state, bucket):  # type: ignore[no-untyped-def]  # DDP refuses annotations that are text
+    """The communication hook: DistributedDataParallel.register_comm_hook(state, hook). Returns at once: the State's thread
+    exchanges buckets in the order in which backward makes them, which is the same on all ranks."""
     if not isinstance(state, State):
         raise UsageError("state=%r: want an atomo.torch.State" % (state,))
     opened = _Bucket(state, bucket)
-    try:
-        if not state._skips:
-            try:
-                _exchange(state, opened)
-            except _Skip as skip:
-                state._skip(skip)
-        state._close(opened)
-    except Exception:
-        state._lose_step()
-        raise
-    return opened.done
+    result = opened.done.then(_value)
+    if opened.index == 0 or not state._awaited:  # once a step; again where parts of backward end by themselves
+        torch.autograd.Variable._execution_engine.queue_callback(state._await)
+        state._awaited = True
+    if _ALONGSIDE and state._greeted:
+        state._line.put(lambda: state._serve(opened))
+    else:  # before the first message DDP's own group is used, by one thread at a time
+        state._serve(opened)
+    return result
+
+
+# ---- local steps ----
+
+
+class _Whole:
+    """All pseudo-gradients as the one bucket of a step."""
+
+    def __init__(self, parameters: Sequence[torch.Tensor]) -> None:
+        self._parameters = parameters
+        self._memory = torch.empty(sum(p.numel() for p in parameters), device=parameters[0].device)
+
+    def index(self) -> int:
+        return 0
+
+    def is_last(self) -> bool:
+        return True
+
+    def buffer(self) -> torch.Tensor:
+        return self._memory
+
+    def gradients(self) -> list[torch.Tensor]:
+        return _views(self._memory, self._parameters)
+
+    def parameters(self) -> Sequence[torch.Tensor]:
+        return self._parameters
+
+
+def _views(flat: torch.Tensor, parameters: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """Parts of a vector in the shapes of the parameters."""
+    return [part.view(p.shape) for part, p in zip(flat.split([p.numel() for p in parameters]), parameters)]
+
+
+class LocalSteps:
+    """Training with local steps (DiLoCo, arXiv 2311.08105), as `atomo-train run --local-steps H`. Each rank takes `every` steps of
+    its own optimizer from common weights. Then the ranks exchange D = common weights - own weights through the codec, and SGD with
+    Nesterov's momentum applies the mean of D:
+
+        v = outer_momentum v + D,    common weights -= outer_lr (D + outer_momentum v)
+
+    All go on from the new common weights; the states of the inner optimizers stay.
+
+        local = LocalSteps(model, torch.optim.AdamW(model.parameters()), every=16, spec="ef:decay=0.95+chunktopk")
+        ...
+        loss.backward()
+        local.step()
+
+    outer_lr 1 and outer_momentum 0 average the weights. The model is not in DDP. Rank 0's weights are the first common ones. Its
+    buffers, such as the running means of BatchNorm, stay each rank's own. Other arguments are those of State. Pseudo-gradients that
+    are not finite are an error.
+    """
+
+    def __init__(
+        self,
+        model: torch.nn.Module,
+        inner_optimizer: torch.optim.Optimizer,
+        every: int,
+        outer_lr: float = 1.0,
+        outer_momentum: float = 0.0,
+        spec: str = "none",
+        **state: Any,
+    ) -> None:
+        if isinstance(model, DistributedDataParallel):
+            raise UsageError("the model is in DistributedDataParallel, which exchanges gradients in every step", "give model.module")
+        if not 0 <= outer_momentum < 1:
+            raise UsageError("outer_momentum=%r: want 0 to less than 1" % outer_momentum)
+        self.inner_optimizer, self.every = inner_optimizer, integer("every", every, 1, 2**31 - 1)
+        self.outer_lr, self.outer_momentum, self.steps = outer_lr, outer_momentum, 0
+        self.state = State(spec, model, **{"nonfinite": "raise", **state})
+        self._parameters = [p for p in model.parameters() if p.requires_grad]
+        self._bucket: Any = _Whole(self._parameters)
+        self._common = torch.cat([p.detach().reshape(-1).float() for p in self._parameters])
+        self._velocity = torch.zeros_like(self._common)
+        group = self.state.wire.group
+        dist.broadcast(self._common, 0 if group is None else dist.get_global_rank(group, 0), group=group)
+        self._take_common()
+
+    @torch.no_grad()
+    def _take_common(self) -> None:
+        for p, common in zip(self._parameters, _views(self._common, self._parameters)):
+            p.copy_(common)
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        self.inner_optimizer.zero_grad(set_to_none=set_to_none)
+
+    def step(self, closure: Any = None) -> Any:
+        """A step of the inner optimizer; behind every `every`-th the ranks exchange."""
+        loss = self.inner_optimizer.step(closure)
+        self.steps += 1
+        if self.steps % self.every == 0:
+            self._exchange()
+        return loss
+
+    @torch.no_grad()
+    def _exchange(self) -> None:
+        views = zip(self._parameters, self._bucket.gradients(), _views(self._common, self._parameters))
+        for p, difference, common in views:
+            difference.copy_(common.to(p.dtype)).sub_(p)
+        self.state.step = self.steps - 1  # payloads have the number of the step that they follow, as in atomo-train
+        bucket = _Bucket(self.state, self._bucket)
+        self.state._serve(bucket)
+        if self.state._error:
+            raise self.state._error
+        mean = bucket.done.wait()
+        self._velocity.mul_(self.outer_momentum).add_(mean)
+        self._common.sub_(mean.add_(self._velocity, alpha=self.outer_momentum), alpha=self.outer_lr)
+        self._take_common()
+
+    def state_dict(self) -> dict[str, Any]:
+        """For a checkpoint, beside the model's own: every rank saves its own."""
+        inner, codec = self.inner_optimizer.state_dict(), self.state.state_dict()
+        return {"steps": self.steps, "common": self._common.clone(), "velocity": self._velocity.clone(), "inner": inner, "codec": codec}
+
+    def load_state_dict(self, saved: dict[str, Any]) -> None:
+        """Goes on from a checkpoint; the model loads its own."""
+        self.steps = saved["steps"]
+        self._common.copy_(saved["common"])
+        self._velocity.copy_(saved["velocity"])
+        self.inner_optimizer.load_state_dict(saved["inner"])
+        self.state.load_state_dict(saved["codec"])

@@ -1,10 +1,124 @@
-/* cli_complete.c -- completes command lines for shells (cli_parts.h). */
-#include "app/cli_parts.h"
+/* cli_options.c -- the table of options, the width of the terminal, and completion of command lines for shells. */
+#include "app/cli.h"
 
 #include "compress/spec.h"
+#include "exchange/net.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+/* ---- what the reader of stdout can take: colours and characters a line ---- */
+
+bool cli_color(const Common *common)
+{
+    enum { AUTO, ALWAYS, NEVER };
+    const char *plain = getenv("NO_COLOR"), *term = getenv("TERM");
+    if (common->color != AUTO)
+        return common->color == ALWAYS;
+    /* mpirun gives ranks a terminal of its own, whatever becomes of their output */
+    return !(plain && *plain) && term && strcmp(term, "dumb") != 0 && !net_under_launcher() &&
+           isatty(STDOUT_FILENO);
+}
+
+size_t cli_width(const Common *common)
+{
+    const char *columns = getenv("COLUMNS");
+    int64_t wanted = 0;
+    struct winsize size;
+    if (common->output)
+        return 0;
+    if (columns && text_to_int(columns, &wanted) && wanted > 0)
+        return (size_t)wanted;
+    if (!isatty(STDOUT_FILENO))
+        return 0;
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+size_t cli_help_width(void)
+{
+    enum { WIDTH = 80 };
+    const size_t width = cli_width(&(Common){0});
+    return width && width < WIDTH ? width : WIDTH;
+}
+
+/* ---- the table ---- */
+
+static const char *const colors[] = {"auto", "always", "never", NULL};
+
+enum { COMMON_ROWS = 9, EVERYONE = 0 };
+static const Option help_row = OPTION('h', "help", NULL, (bool *)NULL, "print this help");
+
+/* Writes to `out` the rows (entries of the table of options) for the common options whose bits are set in
+ * `takes`. Returns the number of rows. */
+static size_t common_rows(Common *c, unsigned takes, Option *out)
+{
+    const struct {
+        unsigned takes;
+        Option row;
+    } all[COMMON_ROWS] = {
+        {TAKES_SEED, OPTION(0, "seed", "N", &c->seed, "seed of all random numbers", .high = 0x1p63)},
+        {TAKES_THREADS, OPTION(0, "threads", "N", &c->threads,
+                               "number of threads; results do not depend on it", .low = 1, .high = 1024)},
+        {TAKES_FORMAT,
+         OPTION('f', "format", "NAME", &c->format, "format of the results", .choices = report_formats)},
+        {TAKES_OUTPUT,
+         OPTION('o', "output", "FILE", &c->output,
+                takes & TAKES_FORMAT ? "write results to FILE, completely or not at all; its ending "
+                                       "(csv, json, md, tex, txt) sets the format; - is standard output"
+                                     : "write FILE, completely or not at all")},
+        {TAKES_OUTPUT | TAKES_FORCE,
+         OPTION(0, "force", NULL, &c->force,
+                "replace a file of gradients, payloads or records of a run; tables, figures and pages need it not")},
+        {TAKES_RESUME, OPTION(0, "resume", NULL, &c->resume, "continue an interrupted run")},
+        {EVERYONE, OPTION('q', "quiet", NULL, &c->quiet, "no progress bar")},
+        {EVERYONE,
+         OPTION('v', "verbose", NULL, &c->verbose, "print each part that is finished")},
+        {EVERYONE, OPTION(0, "color", "WHEN", &c->color, "colours in tables", .choices = colors)},
+    };
+    size_t count = 0;
+    for (size_t i = 0; i < COMMON_ROWS; i++)
+        if (all[i].takes == EVERYONE || (all[i].takes & takes))
+            out[count++] = all[i].row;
+    return count;
+}
+
+const Option *cli_rows(const Command *command, Arena *a, size_t *count)
+{
+    size_t own = 0;
+    while (command->options && command->options[own].name)
+        own++;
+    Option *rows = NEW_ZERO(a, Option, own + COMMON_ROWS + 2);
+    if (!rows)
+        return NULL;
+    if (own)
+        memcpy(rows, command->options, own * sizeof *rows);
+    if (command->common)
+        own += common_rows(command->common, command->takes, rows + own);
+    rows[own] = help_row;
+    *count = own + 1;
+    return rows;
+}
+
+static bool is_called(const char *name, const char *word, size_t length)
+{
+    return name && strlen(name) == length && !strncmp(name, word, length);
+}
+
+const Option *cli_option(const Option *rows, const char *word)
+{
+    const bool wide = !strncmp(word, "--", 2);
+    const size_t length = wide ? strcspn(word + 2, "=") : 0;
+    for (const Option *o = rows; *word == '-' && o->name; o++)
+        if (wide ? is_called(o->name, word + 2, length) || is_called(o->alias, word + 2, length)
+                 : o->letter && word[1] == o->letter && !word[2])
+            return o;
+    return NULL;
+}
+
+/* ==== completion of command lines for shells ==== */
 
 /* Prints "BEFORE NAME AFTER", without the spaces, if NAME begins with `typed`. */
 static void offer(FILE *to, const char *before, size_t length, const char *typed, const char *name,
@@ -140,18 +254,4 @@ void cli_complete(const Command *command, int count, char **words, FILE *to, Are
             offer(to, "--", 2, typed[1] == '-' ? typed + 2 : typed + 1, o->name, "");
     else if (count == 1)
         offer_argument(to, command, typed, a);
-}
-
-bool cli_complete_program(const Subcommand *table, int count, char **words, FILE *to, Arena *a)
-{
-    const char *typed = count ? words[count - 1] : "";
-    const bool help = count == 2 && !strcmp(words[0], "help");
-    if (count > 1 && !help)
-        return false;
-    for (; table->name; table++)
-        offer(to, "", 0, typed, table->name, "");
-    offer(to, "", 0, typed, "help", "");
-    if (help)
-        offer_spec("", typed, to, a);
-    return true;
 }
