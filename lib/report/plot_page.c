@@ -1,5 +1,5 @@
-/* plot_page.c -- writes a page as a gnuplot script (plot_layout.h), and draws axes with their numbers, and keys. gnuplot sees one plot without axes whose coordinates are
- * inches, so every terminal draws the same page. */
+/* plot_page.c -- writes a page as a gnuplot script (plot_layout.h), and draws axes with their numbers, and keys. gnuplot sees one
+ * plot without axes whose coordinates are inches, so every terminal draws the same page. */
 #include "report/plot_layout.h"
 #include "report/report_table.h"
 
