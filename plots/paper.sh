@@ -33,13 +33,13 @@ if [ -n "${PAPER_QUICK:-}" ]; then
     field='-c qsgd:code=rans -c topk -c scaledsign' drawn='-c qsgd:code=rans -c topk' trained='-c entry -c ef+topk'
     repeats=1 few=2 few_repeats=1 cost_repeats=1 most_workers=8 million=1000
     # each figure has the mark above its key, each table in a last column
-    quick_mark='quick test on small data, the numbers mean nothing' marked=" --title '$quick_mark'"
+    quick_mark='quick test on small data, the numbers mean nothing' marked=" --note '$quick_mark'" titled=" --title '$quick_mark'"
     small='--network softmax'
     steps=4 eval=2 tune_steps=1 points=2 five=2 thousand=4 quarter=1 fifty=2 hundred=2 pass_steps=3 pass_freq=2 epochs=1 full_eval=2 full_points=2
     own_step=3 own_sgd=4 own_gpt=2 own_batch=4 mean_of=2
     train_images=16 test_images=8 resnet_dump=2 resnet_every=1 resnet_steps=2 resnet_eval=1 reduced= reduced_gradient=
 else
-    marked= small=
+    marked= titled= small=
     repeats=3 few=100 few_repeats=3 cost_repeats=5 most_workers=512 million=1000000
     steps=400 eval=40 tune_steps=100 points=6 five=5 thousand=1000 quarter=250 fifty=50 hundred=100 pass_steps=1877 pass_freq=469 epochs=20 full_eval=390 full_points=11
     own_step=61 own_sgd=400 own_gpt=1000 own_batch=64 mean_of=16
@@ -202,7 +202,7 @@ line_published() {
 line_figure() {
     for ending in pdf svg; do
         files="$files $name.$ending"
-        command="$bench plot ${1%% *} $data/$source.json$marked"
+        command="$bench plot ${1%% *} $data/$source.json$titled"
         [ "${1%% *}" = "$1" ] || command="$command ${1#* }"
         if command -v gnuplot >/dev/null; then
             each "$name.$ending" "$command --force -o $out/$name.$ending"

@@ -6,7 +6,7 @@ $ atomo-bench compare $SRC/datasets/lenet-mnist.h5 -c zstd
 
 # a key whose value is a spec takes the rest of its stage; the spec is printed as it was typed, and complete
 $ atomo-bench synth --shape 500 -o a.h5 --quiet; atomo-bench compare a.h5 -f csv --repeats 2 -c induced:with=qsgd:bucket=64,bits=2+topk:ratio=0.1
-> *"induced:with=qsgd:bucket=64,bits=2+topk:ratio=0.1",*,"induced:with=qsgd:bits=2,bucket=64,norm=l2,code=elias+topk:ratio=0.1"
+> *"induced:with=qsgd:bucket=64,bits=2+topk:ratio=0.1",*,"induced:with=qsgd:bits=2,bucket=64,norm=l2,code=elias*+topk:ratio=0.1"
 = 0
 
 # what remains after subtracting a learned shift is reported as residual, also inside zstd or blosc

@@ -181,17 +181,18 @@ class Figure:
     def __init__(self, kind: str, sources: list[Any], options: dict[str, Any]) -> None:
         self._kind, self._sources, self._options = kind, sources, options
         with tempfile.TemporaryDirectory(prefix="atomo-") as folder:
-            with open(self.save(os.path.join(folder, "figure.svg")), encoding="utf-8") as file:
+            with open(self.save(os.path.join(folder, "figure.svg"), data=True), encoding="utf-8") as file:
                 self._svg = file.read()
             self.data = read_result(os.path.join(folder, "figure.plot.csv"))
 
     def _repr_svg_(self) -> str:
         return self._svg
 
-    def save(self, path: str | os.PathLike[str]) -> str:
-        """Writes the figure (.pdf, .svg, .png or .tex), and beside it its numbers (.plot.csv). Returns the path."""
+    def save(self, path: str | os.PathLike[str], data: bool = False) -> str:
+        """Writes the figure (.pdf, .svg, .png or .tex), and with data beside it its numbers (.plot.csv). Returns the path."""
+        beside = ["--data"] if data else []
         with _files(self._sources) as files:
-            _run(["plot", "--output=%s" % os.fspath(path), *_options(self._options), "--", self._kind, *files])
+            _run(["plot", "--output=%s" % os.fspath(path), *beside, *_options(self._options), "--", self._kind, *files])
         return os.fspath(path)
 
 
