@@ -155,7 +155,7 @@ static void errors_are_of_big_and_small_elements(void **state)
     check(strstr(text_done(&f.caption), "not shown: sign"));
 }
 
-/* Tensor t = 0 .. 10 has the singular values 1, p, p^2, p^3 with p = (t + 1) / 12. Only two have a fifth value, before which the
+/* Tensor t = 0 .. 10 has the singular values 1, p, p^2, p^3, times t + 1, with p = (t + 1) / 12. Only two have a fifth value, before which the
  * band ends. */
 static void many_spectra_are_a_band_between_two_named_extremes(void **state)
 {
@@ -163,14 +163,15 @@ static void many_spectra_are_a_band_between_two_named_extremes(void **state)
     text_add(&out, "tensor,index,value\n");
     for (int t = 0; t < 11; t++)
         for (int i = 0; i < 4 + (t < 2); i++)
-            text_addf(&out, "t%d,%d,%.17g\n", t, i + 1, pow((t + 1) / 12.0, i));
+            text_addf(&out, "t%d,%d,%.17g\n", t, i + 1, (t + 1) * pow((t + 1) / 12.0, i));
     PlotFigure f = figure_of(&plot_spectrum, text_done(&out), usual);
     const PlotLine *median = line_of(&f, "median");
     assert_int_equal(median->count, 4);
     NEAR(median->point[1].y, 0.5);
     NEAR(median->point[1].low, 3.5 / 12);
     NEAR(median->point[1].high, 8.5 / 12);
-    check(line_of(&f, "steepest: t0") && line_of(&f, "flattest: t10"));
+    NEAR(line_of(&f, "steepest: t0")->point[1].y, 1 / 12.0);
+    NEAR(line_of(&f, "flattest: t10")->point[1].y, 11 / 12.0);
 }
 
 /* Tensors of one distribution with other means and widths have one curve, of area 1. */
