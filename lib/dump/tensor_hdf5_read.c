@@ -366,7 +366,7 @@ static Status check_parts(hid_t dataset, hid_t type, hid_t space, hid_t creation
     if (bytes == 0)
         return refuse(err, "elements of no bytes");
     if (c->content != HALVES)
-        c->found.type = c->content == FLOATS ? float_type(type) : ARRAY_OTHER;
+        c->found = (Found){.type = c->content == FLOATS ? float_type(type) : ARRAY_OTHER};
     TRY(check_shape(space, &c->shape, err));
     c->found.n = c->shape.n;
     return check_storage(dataset, creation, s->file_size, &c->shape, bytes, err);
