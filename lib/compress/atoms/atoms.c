@@ -340,32 +340,44 @@ size_t atom_side_count_heavy(const AtomSide *side)
     return side->before[true][blocks_of(side->n)];
 }
 
-/* The indices of a side's atoms, as bits. */
+/* The indices of a side's atoms, as a list or as bits. */
 typedef struct {
     const AtomSide *side;
     bool heavy;
+    size_t *list;
     uint64_t *bits;
 } SideSet;
 
-static void mark_block(void *data, size_t block, size_t slot)
+static void note_block(void *data, size_t block, size_t slot)
 {
     const SideSet *set = data;
     const AtomSide *s = set->side;
     const AtomPiece p = atoms_kept(s->draw, block, atoms_room(s->draw, slot));
+    if (set->list) {
+        size_t *list = set->list + s->before[set->heavy][block];
+        for (size_t i = 0; i < p.count; i++)
+            if (is_heavy(s, p.value[i]) == set->heavy)
+                *list++ = block * BLOCK + p.at[i];
+        return;
+    }
     uint64_t *bits = set->bits + block * (BLOCK / 64);
     memset(bits, 0, BLOCK / 8);
     for (size_t i = 0; i < p.count; i++)
         bits[p.at[i] / 64] |= (uint64_t)(is_heavy(s, p.value[i]) == set->heavy) << p.at[i] % 64;
 }
 
+/* A list takes 64 bits for each of `count` atoms, bits take one for each of the n atoms. Up to n / 8 atoms, the list
+ * is written faster. */
 Status atom_side_put(const Call *c, const AtomSide *side, bool heavy, size_t count, Buf *out)
 {
     const size_t n = side->n, blocks = count ? blocks_of(n) : 0;
+    const bool few = count <= n / 8;
     const ArenaMark mark = arena_mark(c->scratch);
-    SideSet s = {side, heavy, NEW(c->scratch, uint64_t, blocks * (BLOCK / 64))};
-    TRY(arena_check(s.bits, c->scratch, c->err));
-    parallel_for_slots(side->threads, blocks, mark_block, &s);
-    const Indices set = indices_bits(s.bits, count ? n : 0, count);
+    void *room = arena_take(c->scratch, few ? count : blocks * (BLOCK / 64), sizeof(uint64_t));
+    SideSet s = {side, heavy, few ? room : NULL, few ? NULL : room};
+    TRY(arena_check(room, c->scratch, c->err));
+    parallel_for_slots(side->threads, blocks, note_block, &s);
+    const Indices set = few ? indices_list(s.list, count) : indices_bits(s.bits, n, count);
     indices_put(&set, n, c->threads, c->scratch, out);
     streams_gaps(c, &set);
     arena_rewind(c->scratch, mark);

@@ -129,25 +129,19 @@ static size_t bound(const Call *c)
 
 /* ---- computing the scale s of the levels -s, 0 and s ---- */
 
-/* Returns min(clip * standard deviation, most). The variance is computed as the mean square minus the squared
- * mean, whose rounding errors may give a constant vector a small variance. So a vector whose variance is at
- * most 2^-40 of the mean square counts as constant and is not clipped. */
-static float clipped(const Call *c, const float *x, double clip, float most)
-{
-    double sum, squares;
-    blockwise_moments(x, c->shape->n, c->threads, &sum, &squares);
-    const double n = (double)c->shape->n, spread = squares / n - sum / n * (sum / n);
-    if (spread <= 0x1p-40 * (squares / n))
-        return most;
-    const double scale = clip * sqrt(spread);
-    return scale < (double)most ? (float)scale : most;
-}
-
+/* Returns the largest magnitude, or with clip > 0 clip times the standard deviation if that is less. The variance is
+ * computed as the mean square minus the squared mean, whose rounding errors may give a constant vector a small variance.
+ * So a vector whose variance is at most 2^-40 of the mean square counts as constant and is not clipped. */
 static float own_scale(const Call *c, const float *x)
 {
-    const double clip = params_of(c->self)->clip;
-    const float most = blockwise_most(x, c->shape->n, c->threads);
-    return clip > 0 ? clipped(c, x, clip, most) : most;
+    const double clip = params_of(c->self)->clip, n = (double)c->shape->n;
+    double sum, squares;
+    float most;
+    if (clip == 0)
+        return blockwise_most(x, c->shape->n, c->threads);
+    blockwise_moments(x, c->shape->n, c->threads, &sum, &squares, &most);
+    const double spread = squares / n - sum / n * (sum / n), scale = clip * sqrt(spread);
+    return spread > 0x1p-40 * (squares / n) && scale < (double)most ? (float)scale : most;
 }
 
 /* Returns the Sums for the functions of sums.h that read and merge the shared scale. Ternary codes do not

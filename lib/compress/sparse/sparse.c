@@ -311,7 +311,7 @@ static double fitted_level(const Call *c, const float *x, double ratio)
 {
     const double n = (double)c->shape->n;
     double sum, squares;
-    blockwise_moments(x, c->shape->n, c->threads, &sum, &squares);
+    blockwise_moments(x, c->shape->n, c->threads, &sum, &squares, NULL);
     const double mean = sum / n, variance = fmax(squares / n - mean * mean, 0);
     return fabs(mean) - normal_lower_quantile(0.5 * ratio) * sqrt(variance);
 }
