@@ -4,6 +4,8 @@
  *
  *     kind:8  { head } x buckets  codes            (codes.h)
  *
+ * If all workers share the heads, they are sent in round 0 and merged by maximum (sums.h), and round 1 has the codes only.
+ *
  * A tensor is sent as raw floats if its longest possible payload is not shorter, which depends on spec and
  * shape alone.
  *
@@ -63,10 +65,11 @@ typedef struct Buckets {
     uint32_t s;       /* the highest level */
     bool wide;        /* true: codes are 32-bit words */
     bool correlated;  /* true: rounding is correlated between workers (rounding_key) */
+    bool share;       /* true: all workers share the heads, which are scales (floats) */
     const float *x;
     float *decoded;
     uint8_t *head;       /* encode: where the heads (buckets x head_size bytes) are written in the payload */
-    const uint8_t *sent; /* decode: where the heads are read in the payload */
+    const uint8_t *sent; /* where the heads are read, in a payload */
     bool known;          /* encode: true if all heads are computed before the first element is rounded */
     Codes codes;
 } Buckets;
@@ -79,6 +82,7 @@ size_t buckets_bound(const Call *c);
 Status buckets_encode(const Call *c, const float *x, Buf *out);
 Status buckets_decode(const Call *c, Bytes in, float *x);
 double buckets_variance(const Call *c, const float *x);
+Status buckets_merge(const Call *c, const Bytes *in, size_t n, Buf *out); /* merges shared heads */
 
 #define BUCKET_HOOKS                                                                                         \
     .bound = buckets_bound, .encode = buckets_encode, .decode = buckets_decode, .variance = buckets_variance

@@ -3,7 +3,7 @@
 #include "compress/levels/sums.h"
 #include "compress/lowrank/addends.h"
 #include "math/blockwise.h"
-#include "compress/levels/codes.h"
+#include "compress/levels/buckets.h"
 #include "math/vec/kernels.h"
 #include "compress/rotated/blocks.h"
 
@@ -223,6 +223,7 @@ static bool sums_correlated(const Codec *codec)
 }
 
 typedef struct {
+    BucketLaw law; /* of a codec that encodes by buckets.h */
     Sums (*open)(const Call *c);
 } SumsFamily;
 
@@ -289,18 +290,6 @@ static const Param intsgd_schema[] = {
     {0},
 };
 
-typedef struct {
-    const Call *c;
-    const float *x;
-    float scale;
-    uint32_t s;
-    Codes codes;
-    Sums sums;
-    SumsTotal total; /* decode: the sums of codes to decode */
-    float *decoded;
-    bool *bad; /* for each block of 2^16 elements: true if a code of the block is out of range */
-} IntsgdJob;
-
 static Sums intsgd_sums_of(const Call *c)
 {
     const SumsParams *p = c->self->params;
@@ -310,35 +299,20 @@ static Sums intsgd_sums_of(const Call *c)
     return sums;
 }
 
-static const SumsFamily intsgd_family = {intsgd_sums_of};
+/* ---- encoding: one bucket, whose head is the scale (buckets.h) ---- */
 
-static void open_job(IntsgdJob *job, const Call *c)
+static Status find_scale(const Buckets *b, uint8_t *head)
 {
-    const size_t n = c->shape->n;
-    const Sums sums = intsgd_sums_of(c);
-    const uint32_t s = sums.top / 2;
-    *job = (IntsgdJob){.c = c, .s = s, .sums = sums};
-    job->codes = (Codes){.c = c,
-                         .kind = CODE_FIXED,
-                         .unsigned_levels = true,
-                         .s = 2 * s + 1,
-                         .run = n ? n : 1};
+    store_f32(head, blockwise_most(b->x, b->n, b->c->threads));
+    return OK;
 }
 
-/* ---- the scale shared by all workers ---- */
-
-/* Fails if the largest integer s would decode to a value beyond float32's range. */
-static Status own_scale(const IntsgdJob *job, const float *x, float *scale)
+/* True if the largest integer s decodes to a value within float32's range. */
+static bool good_scale(const Buckets *b, const uint8_t *head)
 {
-    const Call *c = job->c;
-    *scale = blockwise_most(x, c->shape->n, c->threads);
-    const Dequantiser d = dequantiser_make(*scale, job->s);
-    return isfinite(dequantise_code(&d, job->s))
-               ? OK
-               : FAIL(c->err, ERR_NUMERIC, "intsgd: the scale %g is beyond float32", (double)*scale);
+    const Dequantiser d = dequantiser_make(load_f32(head), b->s / 2);
+    return isfinite(dequantise_code(&d, b->s / 2));
 }
-
-/* ---- quantising and dequantising one block ---- */
 
 /* Converts n codes of integers k in -s .. s from magnitude and sign bit to the number k + s. */
 #define ABOVE_LOWEST(TYPE)                                                                                   \
@@ -352,25 +326,69 @@ static Status own_scale(const IntsgdJob *job, const float *x, float *scale)
 ABOVE_LOWEST(uint8_t)
 ABOVE_LOWEST(uint32_t)
 
-static void quantise(const void *data, size_t from, size_t n, void *code)
+static void quantise(const Buckets *b, const uint8_t *head, const float *x, size_t n, const RngKey *key,
+                     uint32_t first, void *code)
 {
-    const IntsgdJob *job = data;
-    const float *x = job->x + from;
-    const RngKey key = rounding_key(job->c, sums_correlated(job->c->self), from / BLOCK);
-    const bool wide = codes_wide(&job->codes);
-    if (job->scale == 0)
-        memset(code, 0, wide ? 4 * n : n);
-    else if (job->s == 1)
-        kernels()->toss8(x, n, coin_make(job->scale), key, 0, code);
-    else if (wide)
-        kernels()->quantise32(x, n, quantiser_make(job->scale, job->s), key, 0, code);
+    const float scale = load_f32(head);
+    const uint32_t s = b->s / 2;
+    if (scale == 0 || !isfinite(scale))
+        memset(code, 0, b->wide ? 4 * n : n);
+    else if (s == 1)
+        kernels()->toss8(x, n, coin_make(scale), *key, first, code);
+    else if (b->wide)
+        kernels()->quantise32(x, n, quantiser_make(scale, s), *key, first, code);
     else
-        kernels()->quantise8(x, n, quantiser_make(job->scale, job->s), key, 0, code);
-    if (wide)
-        above_lowest_uint32_t(code, n, job->s, level_bits(job->s));
+        kernels()->quantise8(x, n, quantiser_make(scale, s), *key, first, code);
+    if (b->wide)
+        above_lowest_uint32_t(code, n, s, level_bits(s));
     else
-        above_lowest_uint8_t(code, n, job->s, level_bits(job->s));
+        above_lowest_uint8_t(code, n, s, level_bits(s));
 }
+
+/* Returns (M/s)^2 sum f (1 - f), where s is the largest integer, M the scale and f the fractional part of s |x|
+ * / M for an element x. */
+static double scale_variance(const Buckets *b, const uint8_t *head, const float *x, size_t n)
+{
+    const double scale = (double)load_f32(head), unit = scale / (b->s / 2);
+    double sum = 0;
+    if ((double)blockwise_most(x, n, b->c->threads) > scale)
+        return NAN;
+    for (size_t i = 0; i < n && unit > 0; i++) {
+        const double t = fabs((double)x[i]) / unit, f = t - floor(t);
+        sum += f * (1 - f);
+    }
+    return unit * unit * sum;
+}
+
+static void open_scale(Buckets *b, const Call *c)
+{
+    const SumsParams *p = c->self->params;
+    buckets_open(b, c, 0, (UINT32_C(1) << p->bits) - 1, true, CODE_FIXED);
+    b->correlated = sums_correlated(c->self);
+    b->share = p->share;
+}
+
+static const SumsFamily intsgd_family = {
+    .law = {.open = open_scale,
+            .size = 4,
+            .name = "scale",
+            .find_all = find_scale,
+            .good = good_scale,
+            .quantise = quantise,
+            .variance = scale_variance},
+    .open = intsgd_sums_of,
+};
+
+/* ---- decoding ---- */
+
+typedef struct {
+    const Call *c;
+    float scale;
+    uint32_t s;
+    SumsTotal total; /* the sums of codes */
+    float *decoded;
+    bool *bad; /* for each block of 2^16 elements: true if a code of the block is out of range */
+} IntsgdJob;
 
 /* Decodes n elements. Returns false if a sum of codes is out of range, a decoded value is not finite, or an
  * integer other than 0 has the scale 0. */
@@ -398,50 +416,16 @@ static void dequantise(void *data, size_t block)
         job->bad[block] |= !values(job, i, end - i < PIECE ? end - i : PIECE, job->decoded + i);
 }
 
-/* ---- the hooks of the codec ---- */
-
-static Status put_scale(const IntsgdJob *job, const float *x, Buf *out)
-{
-    float scale;
-    TRY(own_scale(job, x, &scale));
-    buf_u8(out, PAYLOAD_METHOD);
-    buf_f32(out, scale);
-    streams_floats(job->c->streams, 1);
-    return OK;
-}
-
-static Status intsgd_encode(const Call *c, const float *x, Buf *out)
-{
-    IntsgdJob job;
-    const uint8_t *scale;
-    open_job(&job, c);
-    if (sums_scale_round(&job.sums))
-        return job.sums.raw ? OK : put_scale(&job, x, out);
-    if (job.sums.raw)
-        return raw_put(c, x, out);
-    job.x = x;
-    if (job.sums.shared) {
-        TRY(sums_heard(&job.sums, &scale));
-        job.scale = load_f32(scale);
-        buf_u8(out, PAYLOAD_METHOD);
-    } else {
-        TRY(put_scale(&job, x, out));
-        job.scale = load_f32(out->data + out->size - 4);
-    }
-    return codes_put(&job.codes, quantise, &job, out);
-}
-
 static Status intsgd_decode(const Call *c, Bytes in, float *x)
 {
-    IntsgdJob job;
+    const Sums sums = intsgd_sums_of(c);
+    IntsgdJob job = {.c = c, .s = sums.top / 2, .decoded = x};
     const uint8_t *scale;
     const size_t blocks = blocks_of(c->shape->n);
-    open_job(&job, c);
-    TRY(sums_open(&job.sums, in, &scale, &job.total));
+    TRY(sums_open(&sums, in, &scale, &job.total));
     if (!scale)
         return payload_floats(c, job.total.planes, x);
     job.scale = load_f32(scale);
-    job.decoded = x;
     job.bad = NEW_ZERO(c->scratch, bool, blocks);
     TRY(arena_check(job.bad, c->scratch, c->err));
     parallel_for(c->threads, blocks, dequantise, &job);
@@ -449,34 +433,6 @@ static Status intsgd_decode(const Call *c, Bytes in, float *x)
         if (job.bad[b])
             return payload_bad(c, "numbers that no encoder writes, in block %zu", b);
     return OK;
-}
-
-/* Returns (M/s)^2 sum f (1 - f), where s is the largest integer, M the scale and f the fractional part of s |x|
- * / M for an element x. In round 1, M is the scale shared by all workers; otherwise M is this worker's largest
- * magnitude. */
-static double variance(const Call *c, const float *x)
-{
-    IntsgdJob job;
-    float own;
-    const uint8_t *heard;
-    open_job(&job, c);
-    if (job.sums.raw)
-        return 0;
-    if (own_scale(&job, x, &own) != OK)
-        return NAN;
-    job.scale = own;
-    if (job.sums.shared && c->round == 1 && c->heard) {
-        if (sums_heard(&job.sums, &heard) != OK || load_f32(heard) < own)
-            return NAN;
-        job.scale = load_f32(heard);
-    }
-    double sum = 0;
-    const double unit = (double)job.scale / job.s;
-    for (size_t i = 0; i < c->shape->n && unit > 0; i++) {
-        const double t = fabs((double)x[i]) / unit, f = t - floor(t);
-        sum += f * (1 - f);
-    }
-    return unit * unit * sum;
 }
 
 const Compressor compressor_intsgd = {
@@ -503,9 +459,9 @@ const Compressor compressor_intsgd = {
     .promises = UNBIASED | RANDOM | EXACT_BYTES | FIXED_SIZE,
     .family = &intsgd_family,
     SUMS_HOOKS,
-    .encode = intsgd_encode,
+    .encode = buckets_encode,
     .decode = intsgd_decode,
-    .variance = variance,
+    .variance = buckets_variance,
 };
 
 /* ---- thc: tensor homomorphic compression with uniform levels (Li, Ben Basat, Vargaftik, Lao, Xu, Mitzenmacher,
@@ -705,7 +661,7 @@ static Status thc_decode(const Call *c, Bytes in, float *x)
     return blocks_get(&levels, (Bytes){job.total.planes, planes_size(c->shape->n, job.total.width)}, x);
 }
 
-static const SumsFamily thc_family = {thc_sums_of};
+static const SumsFamily thc_family = {.open = thc_sums_of};
 
 const Compressor compressor_thc = {
     .name = "thc",

@@ -7,10 +7,8 @@
  *
  *     code=trit   five to the byte (planes.h);  2bit: two bit planes;  rans, elias: codes.h with one level
  *
- * The tensor is sent as raw floats if the longest payload of its shape is not shorter. Round 0 of share=on is
- * then empty. */
-#include "compress/levels/codes.h"
-#include "compress/levels/sums.h"
+ * This is the payload of buckets.h with one bucket, whose head is the scale. */
+#include "compress/levels/buckets.h"
 #include "math/blockwise.h"
 
 #include <math.h>
@@ -51,88 +49,12 @@ static int rounds(const Codec *codec)
     return params_of(codec)->share ? 2 : 1;
 }
 
-/* ---- codes ---- */
-
-typedef struct {
-    const Call *c;
-    size_t n;
-    const float *x;
-    float *decoded, scale;
-    Codes codes;
-} TerngradJob;
-
-/* Pieces of trits need not begin or end with a block. */
-static void quantise(const void *data, size_t from, size_t n, void *codes)
-{
-    const TerngradJob *job = data;
-    uint8_t *code = codes;
-    for (size_t i = from, to = from + n, end; i < to; i = end) {
-        const size_t left = BLOCK - i % BLOCK;
-        const RngKey key = rounding_key(job->c, params_of(job->c->self)->rounding == ROUNDING_CORRELATED, i / BLOCK);
-        end = left < to - i ? i + left : to;
-        if (job->scale > 0)
-            kernels()->toss8(job->x + i, end - i, coin_make(job->scale), key, (uint32_t)(i % BLOCK),
-                             code + (i - from));
-        else
-            memset(code + (i - from), 0, end - i);
-    }
-}
-
-static const char *dequantise(const void *data, size_t from, size_t n, const void *codes)
-{
-    const TerngradJob *job = data;
-    const uint8_t *code = codes;
-    uint8_t any = 0;
-    for (size_t i = 0; job->scale == 0 && i < n; i++)
-        any |= code[i];
-    return kernels()->dequantise8(code, n, dequantiser_make(job->scale, 1), job->decoded + from) && !any
-               ? NULL
-               : "a sign of 0, or an element at scale 0";
-}
-
-/* ---- sizes ---- */
-
-static void open_job(TerngradJob *job, const Call *c)
-{
-    static const CodeKind kinds[] = {[TRIT] = CODE_TRITS,
-                                     [TWO_BIT] = CODE_FIXED,
-                                     [RANS] = CODE_RANS,
-                                     [ELIAS] = CODE_ELIAS};
-    const size_t n = c->shape->n;
-    *job = (TerngradJob){.c = c, .n = n};
-    job->codes = (Codes){.c = c,
-                         .kind = kinds[params_of(c->self)->code],
-                         .s = 1,
-                         .run = n ? n : 1};
-}
-
-enum { SCALE_BYTES = 5 }; /* kind byte and scale */
-
-static bool goes_raw(const TerngradJob *job)
-{
-    return SCALE_BYTES + params_of(job->c->self)->share + codes_most(&job->codes) >= raw_size(job->c);
-}
-
-static bool scale_round(const Call *c)
-{
-    return params_of(c->self)->share && c->round == 0;
-}
-
-static size_t bound(const Call *c)
-{
-    TerngradJob job;
-    open_job(&job, c);
-    if (scale_round(c))
-        return SCALE_BYTES;
-    return goes_raw(&job) ? raw_size(c) : SCALE_BYTES + codes_most(&job.codes);
-}
-
-/* ---- computing the scale s of the levels -s, 0 and s ---- */
+/* ---- the scale s of the levels -s, 0 and s, and the codes ---- */
 
 /* Returns the largest magnitude, or with clip > 0 clip times the standard deviation if that is less. The variance is
  * computed as the mean square minus the squared mean, whose rounding errors may give a constant vector a small variance.
  * So a vector whose variance is at most 2^-40 of the mean square counts as constant and is not clipped. */
-static float own_scale(const Call *c, const float *x)
+static float scale_of(const Call *c, const float *x)
 {
     const double clip = params_of(c->self)->clip, n = (double)c->shape->n;
     double sum, squares;
@@ -144,103 +66,78 @@ static float own_scale(const Call *c, const float *x)
     return spread > 0x1p-40 * (squares / n) && scale < (double)most ? (float)scale : most;
 }
 
-/* Returns the Sums for the functions of sums.h that read and merge the shared scale. Ternary codes do not
- * merge. */
-static Sums shared_scale(const TerngradJob *job)
+static Status find_all(const Buckets *b, uint8_t *head)
 {
-    return (Sums){.c = job->c, .scales = 1, .shared = true, .raw = goes_raw(job)};
-}
-
-static Status heard_scale(const TerngradJob *job, float *scale)
-{
-    const Sums sums = shared_scale(job);
-    const uint8_t *heard;
-    TRY(sums_heard(&sums, &heard));
-    *scale = load_f32(heard);
+    store_f32(head, scale_of(b->c, b->x));
     return OK;
 }
 
-static Status merge(const Call *c, const Bytes *in, size_t n, Buf *out)
+static bool good(const Buckets *b, const uint8_t *head)
 {
-    TerngradJob job;
-    open_job(&job, c);
-    if (!scale_round(c))
-        return FAIL(c->err, ERR_USAGE, "terngrad: only the scales of share=on merge, not the codes");
-    const Sums sums = shared_scale(&job);
-    return sums_merge(&sums, in, n, out);
+    (void)b;
+    return isfinite(load_f32(head)) && !signbit(load_f32(head));
 }
 
-/* ---- the hooks of the codec ---- */
-
-static void put_scale(const Call *c, float scale, Buf *out)
+static Status refuse(const Buckets *b, size_t bucket, const uint8_t *head)
 {
-    buf_u8(out, PAYLOAD_METHOD);
-    buf_f32(out, scale);
-    streams_floats(c->streams, 1);
+    (void)bucket;
+    return payload_bad(b->c, "the scale is %g", (double)load_f32(head));
 }
 
-static Status encode(const Call *c, const float *x, Buf *out)
+static void quantise(const Buckets *b, const uint8_t *head, const float *x, size_t n, const RngKey *key,
+                     uint32_t first, void *code)
 {
-    TerngradJob job;
-    open_job(&job, c);
-    if (scale_round(c)) {
-        if (!goes_raw(&job))
-            put_scale(c, own_scale(c, x), out);
-        return OK;
-    }
-    if (goes_raw(&job))
-        return raw_put(c, x, out);
-    job.x = x;
-    if (params_of(c->self)->share) {
-        TRY(heard_scale(&job, &job.scale));
-        buf_u8(out, PAYLOAD_METHOD);
-    } else {
-        job.scale = own_scale(c, x);
-        put_scale(c, job.scale, out);
-    }
-    return codes_put(&job.codes, quantise, &job, out);
+    (void)b;
+    kernels()->toss8(x, n, coin_make(load_f32(head)), *key, first, code);
 }
 
-static Status decode(const Call *c, Bytes in, float *x)
+static const char *dequantise(const Buckets *b, const uint8_t *head, const void *code, size_t n, float *x)
 {
-    TerngradJob job;
-    open_job(&job, c);
-    Reader r = reader_open(in);
-    TRY(payload_last_round(c));
-    TRY(payload_kind(c, take_u8(&r), goes_raw(&job) ? PAYLOAD_RAW : PAYLOAD_METHOD));
-    job.decoded = x;
-    if (params_of(c->self)->share)
-        TRY(heard_scale(&job, &job.scale));
-    else
-        job.scale = take_f32(&r);
-    if (r.bad)
-        return payload_bad(c, "%zu bytes, want a scale", in.size);
-    if (!isfinite(job.scale) || signbit(job.scale))
-        return payload_bad(c, "the scale is %g", (double)job.scale);
-    return codes_get(&job.codes, dequantise, &job, &r);
+    (void)b;
+    return kernels()->dequantise8(code, n, dequantiser_make(load_f32(head), 1), x) ? NULL : BAD_LEVEL;
 }
 
-/* Returns the sum of |x| (s - |x|) = s |x|_1 - |x|^2. In round 1 of share=on, s is the scale shared by all
- * workers; otherwise s is this worker's own scale. */
-static double variance(const Call *c, const float *x)
+/* Returns the sum of |x| (s - |x|) = s |x|_1 - |x|^2; NaN if an element is clipped. */
+static double variance(const Buckets *b, const uint8_t *head, const float *x, size_t n)
 {
-    TerngradJob job;
-    open_job(&job, c);
-    if (goes_raw(&job))
-        return 0;
-    if (params_of(c->self)->clip > 0)
-        return NAN;
-    float scale = own_scale(c, x);
-    if (params_of(c->self)->share && c->round == 1 && c->heard) {
-        const float own = scale;
-        if (heard_scale(&job, &scale) != OK || scale < own)
-            return NAN;
-    }
+    const double scale = (double)load_f32(head);
     double sum = 0;
-    for (size_t i = 0; i < job.n; i++)
-        sum += fabs((double)x[i]) * ((double)scale - fabs((double)x[i]));
+    if (params_of(b->c->self)->clip > 0 || (double)blockwise_most(x, n, b->c->threads) > scale)
+        return NAN;
+    for (size_t i = 0; i < n; i++)
+        sum += fabs((double)x[i]) * (scale - fabs((double)x[i]));
     return sum;
 }
+
+static float scale_in(const uint8_t *head)
+{
+    return load_f32(head);
+}
+
+static void open(Buckets *b, const Call *c)
+{
+    static const CodeKind kinds[] = {[TRIT] = CODE_TRITS,
+                                     [TWO_BIT] = CODE_FIXED,
+                                     [RANS] = CODE_RANS,
+                                     [ELIAS] = CODE_ELIAS};
+    const Terngrad *p = c->self->params;
+    buckets_open(b, c, 0, 1, false, kinds[p->code]);
+    b->correlated = p->rounding == ROUNDING_CORRELATED;
+    b->share = p->share;
+}
+
+static const BucketLaw law = {
+    .open = open,
+    .size = 4,
+    .name = "scale",
+    .find_all = find_all,
+    .good = good,
+    .refuse = refuse,
+    .scale = scale_in,
+    .quantise = quantise,
+    .dequantise = dequantise,
+    .variance = variance,
+};
 
 const Compressor compressor_terngrad = {
     .name = "terngrad",
@@ -268,9 +165,7 @@ const Compressor compressor_terngrad = {
     .promises = RANDOM | EXACT_BYTES,
     .traits = traits,
     .rounds = rounds,
-    .bound = bound,
-    .encode = encode,
-    .decode = decode,
-    .merge = merge,
-    .variance = variance,
+    .merge = buckets_merge,
+    .family = &law,
+    BUCKET_HOOKS,
 };
