@@ -102,25 +102,17 @@ bool basis_scale(const float *from, size_t n, double lift, int threads, float *t
     return !s.beyond;
 }
 
-/* Returns true only if no estimate of the vector x can exceed float32's range; `largest` is m = max |x|. Since
- * |x|_2 <= sqrt(n) m, the sum of the coefficients' magnitudes is at most n m, and the water level at most n m /
+/* `largest` is m = max |x|. Since |x|_2 <= sqrt(n) m, the sum of the coefficients' magnitudes is at most n m, and the water level at most n m /
  * budget. An estimate has at most n coefficients, each at most the water level or |x|_2, whichever is larger.
  * So the estimate's l2 norm is at most sqrt(n) times this maximum. */
-bool basis_in_range(const AtomPlan *plan, size_t n, float largest)
+Status basis_in_range(const Call *c, const AtomPlan *plan, const float *x)
 {
-    const double side = sqrt((double)n), most = (double)largest * side;
+    const size_t n = c->shape->n;
+    const double side = sqrt((double)n), most = (double)blockwise_most(x, n, c->threads) * side;
     const double level = plan->budget > 0 ? most * side / plan->budget : (double)plan->tau;
-    return side * fmax(most, level) <= (double)FLT_MAX / 4;
-}
-
-Status basis_check_range(const Call *c, Bytes payload)
-{
-    float *x = NEW(c->scratch, float, c->shape->n);
-    TRY(arena_check(x, c->scratch, c->err));
-    const Status status = c->self->ops->decode(c, payload, x);
-    if (status != ERR_CORRUPT)
-        return status;
-    return FAIL(c->err, ERR_NUMERIC, "%s: a decoded value would be beyond float32", c->self->ops->name);
+    return side * fmax(most, level) <= (double)FLT_MAX / 4
+               ? OK
+               : FAIL(c->err, ERR_NUMERIC, "%s: a decoded value might be beyond float32", c->self->ops->name);
 }
 
 /* ---- the transform between a tensor and its coefficients ---- */
@@ -156,18 +148,13 @@ static Status coefficients(const Call *c, const float *x, const float **coef)
 
 static Status basis_encode(const Call *c, const float *x, Buf *out)
 {
-    const size_t n = c->shape->n, start = out->size;
-    const ArenaMark mark = arena_mark(c->scratch);
+    const size_t start = out->size;
     AtomCoder coder;
     const float *coef;
     TRY(open_coder(c, x, &coder));
     TRY(coefficients(c, x, &coef));
-    TRY(atoms_encode(c, &coder, coef, n, x, out));
-    if (coef == x || out->data[start] == PAYLOAD_RAW ||
-        basis_in_range(&coder.plan, n, blockwise_most(x, n, c->threads)))
-        return OK;
-    arena_rewind(c->scratch, mark);
-    return basis_check_range(c, (Bytes){out->data + start, out->size - start});
+    TRY(atoms_encode(c, &coder, coef, c->shape->n, x, out));
+    return coef == x || out->data[start] == PAYLOAD_RAW ? OK : basis_in_range(c, &coder.plan, x);
 }
 
 static Status basis_decode(const Call *c, Bytes in, float *x)
