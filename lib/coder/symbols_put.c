@@ -690,7 +690,7 @@ static Status put_set(const Others *o, Buf *out, Arena *scratch, double *entropy
     out->data = NEW(scratch, uint8_t, out->cap);
     if (!out->data)
         return ERR_MEMORY;
-    indices_put(&set, o->s->n, 1, scratch, out);
+    indices_put(&set, o->s->n, out);
     *entropy += fmin(8 * (double)out->size, log2_sets((double)o->s->n, (double)o->count));
     return OK;
 }

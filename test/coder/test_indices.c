@@ -26,7 +26,7 @@ static Buf written(const size_t *index, size_t k, size_t n)
 {
     Buf b = {NEW(scratch, uint8_t, indices_bound(n)), 0, indices_bound(n)};
     const Indices set = indices_list(index, k);
-    indices_put(&set, n, 1, NULL, &b);
+    indices_put(&set, n, &b);
     return b;
 }
 
@@ -77,7 +77,7 @@ static void runs_are_written_as_one_list(void **state)
             const Indices set = {.count = k, .runs = 2 * (k / each + 2), .data = &c, .run = cut_run};
             const Buf one = written(c.index, k, n);
             Buf b = {NEW(scratch, uint8_t, indices_bound(n)), 0, indices_bound(n)};
-            indices_put(&set, n, 1, NULL, &b);
+            indices_put(&set, n, &b);
             check(b.size == one.size && !memcmp(b.data, one.data, one.size));
             arena_rewind(scratch, mark);
         }

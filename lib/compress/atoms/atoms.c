@@ -39,51 +39,30 @@ double atoms_phase_bits(size_t n, double heavy, double light)
     return 8 + indices_mean_bits((double)n, heavy) + 64 * heavy + light_bits(n, light, PHASE_BITS);
 }
 
-typedef struct {
-    double variance;
-    AtomMoments moments;
-} BlockSpread;
-
-typedef struct {
-    const float *x;
-    size_t n;
-    double tau;
-    BlockSpread *block; /* for each block: the sums over its elements */
-} SpreadJob;
-
-static void spread_block(void *data, size_t block)
-{
-    const SpreadJob *job = data;
-    const float *x = job->x + block * BLOCK;
-    BlockSpread sum = {.moments.none = 1};
-    for (size_t i = 0; i < block_size(job->n, block); i++) {
-        const double lambda = fabs((double)x[i]), v = lambda <= job->tau ? lambda * (job->tau - lambda) : 0;
-        sum.variance += v;
-        sum.moments.squares += v * v;
-        sum.moments.fourths += v * job->tau * job->tau - 6 * v * v;
-        sum.moments.weighted += v * lambda * lambda;
-        sum.moments.none *= lambda < job->tau ? 1 - lambda / job->tau : lambda == 0;
-    }
-    job->block[block] = sum;
-}
-
 /* Returns the expected squared error E |estimate - x|^2 for orthonormal atoms and empty=send. It is the sum
- * of |x| (tau - |x|) over the coefficients with |x| <= tau. Sets *m to the moments of the atoms' errors.
- * NaN: out of memory. */
-static double atoms_spread(const Call *c, float tau, const float *x, size_t n, AtomMoments *m)
+ * of |x| (tau - |x|) over the coefficients with |x| <= tau. Sets *m to the moments of the atoms' errors. Sums are taken
+ * block by block, so that they are accurate. */
+static double atoms_spread(float level, const float *x, size_t n, AtomMoments *m)
 {
-    SpreadJob job = {x, n, (double)tau, NEW(c->scratch, BlockSpread, blocks_of(n))};
+    const double tau = (double)level;
     double sum = 0;
     *m = (AtomMoments){.none = 1};
-    if (!job.block)
-        return NAN;
-    parallel_for(c->threads, blocks_of(n), spread_block, &job);
     for (size_t b = 0; b < blocks_of(n); b++) {
-        sum += job.block[b].variance;
-        m->squares += job.block[b].moments.squares;
-        m->fourths += job.block[b].moments.fourths;
-        m->weighted += job.block[b].moments.weighted;
-        m->none *= job.block[b].moments.none;
+        AtomMoments own = {.none = 1};
+        double variance = 0;
+        for (size_t i = b * BLOCK, end = i + block_size(n, b); i < end; i++) {
+            const double lambda = fabs((double)x[i]), v = lambda <= tau ? lambda * (tau - lambda) : 0;
+            variance += v;
+            own.squares += v * v;
+            own.fourths += v * tau * tau - 6 * v * v;
+            own.weighted += v * lambda * lambda;
+            own.none *= lambda < tau ? 1 - lambda / tau : lambda == 0;
+        }
+        sum += variance;
+        m->squares += own.squares;
+        m->fourths += own.fourths;
+        m->weighted += own.weighted;
+        m->none *= own.none;
     }
     return sum;
 }
@@ -378,7 +357,7 @@ Status atom_side_put(const Call *c, const AtomSide *side, bool heavy, size_t cou
     TRY(arena_check(room, c->scratch, c->err));
     parallel_for_slots(side->threads, blocks, note_block, &s);
     const Indices set = few ? indices_list(s.list, count) : indices_bits(s.bits, n, count);
-    indices_put(&set, n, c->threads, c->scratch, out);
+    indices_put(&set, n, out);
     streams_gaps(c, &set);
     arena_rewind(c->scratch, mark);
     return OK;
@@ -515,7 +494,7 @@ double atoms_variance(const Call *c, const AtomCoder *coder, const float *x, siz
         return NAN;
     if (goes_raw(c, coder, &draw, n))
         return 0;
-    return coder->plan.empty == EMPTY_RESAMPLE ? NAN : atoms_spread(c, draw.tau, x, n, &m);
+    return coder->plan.empty == EMPTY_RESAMPLE ? NAN : atoms_spread(draw.tau, x, n, &m);
 }
 
 ErrorLaw atoms_law(const Call *c, const AtomCoder *coder, const float *x, size_t n, AtomMoments *m)
@@ -524,8 +503,8 @@ ErrorLaw atoms_law(const Call *c, const AtomCoder *coder, const float *x, size_t
     *m = (AtomMoments){0};
     if (coder->plan.draw == DRAW_SYSTEMATIC || atoms_open(c, &coder->plan, x, n, &draw) != OK)
         return DEPENDENT;
-    if (!goes_raw(c, coder, &draw, n) && isnan(atoms_spread(c, draw.tau, x, n, m)))
-        return DEPENDENT;
+    if (!goes_raw(c, coder, &draw, n))
+        atoms_spread(draw.tau, x, n, m);
     if (coder->plan.empty == EMPTY_RESAMPLE)
         m->none = 0;
     return ATOMWISE;

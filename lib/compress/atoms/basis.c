@@ -10,7 +10,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdatomic.h>
 
 /* An orthonormal basis. A codec that uses the hooks below has its Basis in `Compressor.family`. */
 typedef struct {
@@ -72,34 +71,14 @@ double basis_lift(float largest)
     return ldexp(1, -exponent);
 }
 
-typedef struct {
-    const float *from;
-    size_t n;
-    double lift;
-    float *to;
-    atomic_bool beyond; /* a product is beyond float32's range */
-} Scale;
-
-static void scale_block(void *data, size_t block)
+bool basis_scale(const float *from, size_t n, double lift, float *to)
 {
-    Scale *s = data;
-    const size_t some = block_size(s->n, block);
-    const float *from = s->from + block * BLOCK;
-    float *to = s->to + block * BLOCK;
     bool in = true;
-    for (size_t i = 0; i < some; i++)
-        in &= fabs((double)from[i] * s->lift) <= (double)FLT_MAX;
-    for (size_t i = 0; i < some && in; i++)
-        to[i] = (float)((double)from[i] * s->lift);
-    if (!in)
-        atomic_store(&s->beyond, true);
-}
-
-bool basis_scale(const float *from, size_t n, double lift, int threads, float *to)
-{
-    Scale s = {.from = from, .n = n, .lift = lift, .to = to};
-    parallel_for(threads, blocks_of(n), scale_block, &s);
-    return !s.beyond;
+    for (size_t i = 0; i < n; i++)
+        in &= fabs((double)from[i] * lift) <= (double)FLT_MAX;
+    for (size_t i = 0; i < n && in; i++)
+        to[i] = (float)((double)from[i] * lift);
+    return in;
 }
 
 /* `largest` is m = max |x|. Since |x|_2 <= sqrt(n) m, the sum of the coefficients' magnitudes is at most n m, and the water level at most n m /
@@ -126,10 +105,10 @@ static Status transform(const Call *c, const float *x, float *coef)
     const ArenaMark mark = arena_mark(c->scratch);
     float *lifted = NEW(c->scratch, float, n);
     TRY(arena_check(lifted, c->scratch, c->err));
-    basis_scale(x, n, lift, c->threads, lifted);
+    basis_scale(x, n, lift, lifted);
     TRY(basis_of(c)->forward(c, lifted, coef));
     arena_rewind(c->scratch, mark);
-    if (!basis_scale(coef, n, 1 / lift, c->threads, coef))
+    if (!basis_scale(coef, n, 1 / lift, coef))
         return FAIL(c->err, ERR_NUMERIC, "%s: a coefficient is beyond float32", c->self->ops->name);
     return OK;
 }
@@ -170,9 +149,9 @@ static Status basis_decode(const Call *c, Bytes in, float *x)
     arena_rewind(c->scratch, mark);
     const double lift = basis_lift(blockwise_most(coef, n, c->threads));
     if (lift != 1)
-        basis_scale(coef, n, lift, c->threads, coef);
+        basis_scale(coef, n, lift, coef);
     TRY(basis->inverse(c, coef, x));
-    if (lift != 1 && !basis_scale(x, n, 1 / lift, c->threads, x))
+    if (lift != 1 && !basis_scale(x, n, 1 / lift, x))
         return payload_bad(c, "a value is beyond float32");
     return OK;
 }

@@ -39,9 +39,9 @@ unsigned basis_traits(const Codec *codec);
  * about 1. Returns 1 if `largest` is 0 or from 2^-40 to 2^40. */
 double basis_lift(float largest);
 
-/* Multiplies the n floats `from` by `lift` into `to`, which may be `from`. Returns false, and leaves a part of
- * `to` as it was, if a product is beyond float32's range. */
-bool basis_scale(const float *from, size_t n, double lift, int threads, float *to);
+/* Multiplies the n floats `from` by `lift` into `to`, which may be `from`. Returns false, and leaves `to` as it was, if a
+ * product is beyond float32's range. */
+bool basis_scale(const float *from, size_t n, double lift, float *to);
 
 /* Fails if an estimate of x (shape->n), for some draw of atoms, might be beyond float32's range. */
 Status basis_in_range(const Call *c, const AtomPlan *plan, const float *x);

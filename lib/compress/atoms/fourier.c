@@ -192,20 +192,20 @@ static Frequency spectrum_frequency(const FourierSpectrum *s, size_t atom)
 
 /* ---- copying between a tensor and rows of `room` floats ---- */
 
-static void load(const Call *c, const FourierSpectrum *s, const float *x, double lift)
+static void load(const FourierSpectrum *s, const float *x, double lift)
 {
     for (size_t j = 0; j < s->rows && !s->turned; j++)
-        basis_scale(x + j * s->cols, s->cols, lift, c->threads, s->data + j * s->room);
+        basis_scale(x + j * s->cols, s->cols, lift, s->data + j * s->room);
     for (size_t i = 0; i < s->cols && s->turned; i++)
         for (size_t j = 0; j < s->rows; j++)
             s->data[j * s->room + i] = (float)((double)x[i * s->rows + j] * lift);
 }
 
-static bool store(const Call *c, const FourierSpectrum *s, double lift, float *x)
+static bool store(const FourierSpectrum *s, double lift, float *x)
 {
     bool in = true;
     for (size_t j = 0; j < s->rows && !s->turned; j++)
-        in &= basis_scale(s->data + j * s->room, s->cols, lift, c->threads, x + j * s->cols);
+        in &= basis_scale(s->data + j * s->room, s->cols, lift, x + j * s->cols);
     for (size_t i = 0; i < s->cols && s->turned; i++)
         for (size_t j = 0; j < s->rows; j++) {
             const double v = (double)s->data[j * s->room + i] * lift;
@@ -276,14 +276,14 @@ static Status spectrum_of(const Call *c, const float *x, FourierSpectrum *s, flo
     TRY(arena_check(s->data, c->scratch, c->err));
     if (s->atoms == 0)
         return OK;
-    load(c, s, x, lift);
+    load(s, x, lift);
     TRY(transform(c, s, FOURIER_FORWARD, NULL));
     measure(c, s, gauge);
     if (lift == 1)
         return OK;
-    if (!basis_scale(gauge, s->atoms, 1 / lift, c->threads, gauge))
+    if (!basis_scale(gauge, s->atoms, 1 / lift, gauge))
         return FAIL(c->err, ERR_NUMERIC, "%s: a coefficient is beyond float32", c->self->ops->name);
-    basis_scale(s->data, s->rows * s->room, 1 / lift, c->threads, s->data);
+    basis_scale(s->data, s->rows * s->room, 1 / lift, s->data);
     return OK;
 }
 
@@ -328,7 +328,7 @@ static Status spectrum_back(const Call *c, FourierSpectrum *s, double lift, floa
     if (s->cols % 2 == 0)
         mirror(s, s->cols / 2);
     TRY(transform(c, s, FOURIER_BACK, x));
-    *in = store(c, s, 1 / lift, x);
+    *in = store(s, 1 / lift, x);
     return OK;
 }
 

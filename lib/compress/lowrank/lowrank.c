@@ -303,32 +303,6 @@ static Status thin_orthonormal(float *v, size_t count, size_t n, const Rng *rng,
     return OK;
 }
 
-/* ---- vectors of normal random numbers ---- */
-
-enum { NORMALS = 1024 };
-
-typedef struct {
-    const Rng *rng;
-    uint64_t first;
-    size_t n;
-    double scale;
-    float *v;
-} Normals;
-
-static void thin_normals_piece(void *data, size_t piece)
-{
-    const Normals *j = data;
-    const size_t from = piece * NORMALS, to = thin_smaller(from + NORMALS, j->n);
-    rng_normals(j->rng, USE_INIT, j->first + from, to - from, j->scale, j->v + from);
-}
-
-/* Sets v_i, i < n, to `scale` times element first + i of the sequence of standard normal numbers of `rng`. */
-static void thin_normal(const Rng *rng, uint64_t first, size_t n, double scale, int threads, float *v)
-{
-    Normals j = {rng, first, n, scale, v};
-    parallel_for(threads, thin_pieces_of(n, NORMALS), thin_normals_piece, &j);
-}
-
 /* ---- a tensor as a matrix, which two thin factors replace ---- */
 
 typedef struct {
@@ -396,7 +370,7 @@ static float *draw(const Call *c, const View *v)
 {
     float *q = NEW(c->scratch, float, v->rank * v->cols);
     if (q)
-        thin_normal(&c->rng_shared, 0, v->rank * v->cols, 1 / sqrt((double)v->rank), c->threads, q);
+        rng_normals(&c->rng_shared, USE_INIT, 0, v->rank * v->cols, 1 / sqrt((double)v->rank), q);
     return q;
 }
 
