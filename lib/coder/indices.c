@@ -1,6 +1,6 @@
 /* indices.c -- writes and reads an index set as Golomb gaps or as a bitmap, whichever is shorter.
  *
- * Most gaps are written with one bits_put and read with one table look-up. The loop that reads a unary quotient is bounded: it
+ * Most gaps are written by twos with one bits_put and read with one table look-up. The loop that reads a unary quotient is bounded: it
  * stops at the end of the payload. */
 #include "coder/indices.h"
 #include "base/bits.h"
@@ -236,25 +236,20 @@ static double golomb_mean_bits(double density)
 
 /* ---- writing ---- */
 
+static uint64_t low_bits(const Golomb *g, uint64_t gap)
+{
+    return gap & ((UINT64_C(1) << g->shift) - 1);
+}
+
 static void put_gap(BitWriter *w, const Golomb *g, uint64_t gap)
 {
-    /* apart: the number of low bits that a second bits_put writes; 0 if the code fits in one bits_put */
-    unsigned top, apart = 0;
+    unsigned top;
     uint64_t q = split(g, gap, &top);
-    const uint64_t low = gap & ((UINT64_C(1) << g->shift) - 1);
-    uint64_t code = UINT64_C(1) << g->binary.bits[top] | g->binary.code[top];
-    unsigned bits = 1u + g->binary.bits[top];
-    if (g->shift <= 32) {
-        code = code << g->shift | low;
-        bits += g->shift;
-    } else {
-        apart = g->shift;
-    }
+    const unsigned bits = g->binary.bits[top];
     for (; q > 16; q -= 16)
         bits_put(w, 0, 16);
-    bits_put(w, code, (unsigned)q + bits);
-    if (apart)
-        bits_put(w, low, apart);
+    bits_put(w, UINT64_C(1) << bits | g->binary.code[top], (unsigned)q + 1 + bits);
+    bits_put(w, low_bits(g, gap), g->shift);
 }
 
 /* The codes of short gaps: code << WORD_SHIFT | its length, or 0 if it has more than WORD_BITS bits. */
@@ -264,10 +259,9 @@ static void fill_words(const Golomb *g, uint64_t word[SHORT])
 {
     for (uint64_t gap = 0; gap < SHORT; gap++) {
         unsigned top;
-        const uint64_t q = split(g, gap, &top), length = q + 1 + g->binary.bits[top] + g->shift,
-                       low = gap & ((UINT64_C(1) << g->shift) - 1),
-                       high = UINT64_C(1) << g->binary.bits[top] | g->binary.code[top];
-        word[gap] = length <= WORD_BITS ? (high << g->shift | low) << WORD_SHIFT | length : 0;
+        split(g, gap, &top);
+        const uint64_t length = gap_bits(g, gap), high = UINT64_C(1) << g->binary.bits[top] | g->binary.code[top];
+        word[gap] = length <= WORD_BITS ? (high << g->shift | low_bits(g, gap)) << WORD_SHIFT | length : 0;
     }
 }
 

@@ -129,7 +129,7 @@ static void lopsided_sets_come_back(void **state)
 static uint64_t golomb_bits(GolombCode code, const Indices *set)
 {
     uint64_t bits[NEAR];
-    count_bits(set, code, 1, 1, bits, NULL, NULL);
+    count_bits(set, code, 1, bits);
     return bits[0];
 }
 
@@ -139,7 +139,7 @@ static void the_best_code_is_the_best_of_all(void **state)
         const size_t n = 30000;
         const Indices set = indices_list(random_set(k, n, k), k);
         uint64_t bits, least = UINT64_MAX;
-        golomb_best(&set, 1, &bits);
+        golomb_best(&set, &bits);
         for (int code = 0; code < GOLOMB_CODES; code++) {
             const uint64_t b = golomb_bits((GolombCode)code, &set);
             least = b < least ? b : least;

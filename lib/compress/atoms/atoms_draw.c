@@ -593,14 +593,10 @@ Status atoms_toss(const AtomPlan *plan, AtomDraw *draw)
 }
 
 /* After the draw its slots are free. */
-AtomPiece atoms_room(const AtomDraw *draw, size_t slot)
-{
-    return draw->from->slot[slot];
-}
-
-AtomPiece atoms_kept(const AtomDraw *draw, size_t block, AtomPiece room)
+AtomPiece atoms_kept(const AtomDraw *draw, size_t block, size_t slot)
 {
     const Candidates *d = draw->from;
+    AtomPiece room = d->slot[slot];
     if (!d->dense)
         return d->piece[block];
     const float *x = d->x + block * BLOCK;

@@ -172,6 +172,14 @@ static FourierSpectrum spectrum_shape(size_t rows, size_t cols)
     return s;
 }
 
+static FourierSpectrum shape_of(const Call *c)
+{
+    size_t rows = 1, cols = c->shape->n;
+    if (((const FourierKeys *)c->self->params)->dims == 2)
+        matrix_view(c->shape, RESHAPE_PAPER, &rows, &cols);
+    return spectrum_shape(rows, cols);
+}
+
 static size_t elements(const FourierSpectrum *s)
 {
     return s->rows * s->cols;
@@ -289,14 +297,6 @@ static Status spectrum_of(const Call *c, const float *x, FourierSpectrum *s, flo
 
 /* ---- inverse transform ---- */
 
-/* Sets s->data to zeros, to begin an estimate. The caller then stores the z of each atom, times
- * spectrum_factor. */
-static Status spectrum_clear(const Call *c, FourierSpectrum *s)
-{
-    s->data = NEW_ZERO(c->scratch, float, s->rows * s->room);
-    return arena_check(s->data, c->scratch, c->err);
-}
-
 /* The inverse transform does not divide by sqrt(n), nor by the sqrt(2) of atoms that are not real, so the
  * factor does both. */
 static double spectrum_factor(const FourierSpectrum *s, Frequency f, double lift)
@@ -334,14 +334,6 @@ static Status spectrum_back(const Call *c, FourierSpectrum *s, double lift, floa
 
 /* ---- drawing ---- */
 
-static FourierSpectrum shape_of(const Call *c)
-{
-    size_t rows = 1, cols = c->shape->n;
-    if (((const FourierKeys *)c->self->params)->dims == 2)
-        matrix_view(c->shape, RESHAPE_PAPER, &rows, &cols);
-    return spectrum_shape(rows, cols);
-}
-
 /* The state before atoms are drawn: a tensor's spectrum, the atoms' gauges and the water level tau. */
 typedef struct {
     AtomPlan plan;
@@ -358,7 +350,7 @@ static Status draw_open(const Call *c, const float *x, FourierDraw *d)
     TRY(arena_check(d->gauge, c->scratch, c->err));
     TRY(spectrum_of(c, x, &d->s, d->gauge));
     TRY(atoms_open(c, &d->plan, d->gauge, d->s.atoms, &d->draw));
-    d->raw = atoms_phase_bits(d->s.atoms, (double)d->draw.heavy, d->draw.light) >= 8 * (double)raw_size(c);
+    d->raw = atoms_bits(d->s.atoms, (double)d->draw.heavy, d->draw.light, true) >= 8 * (double)raw_size(c);
     return OK;
 }
 
@@ -373,7 +365,7 @@ static void put_values(const Call *c, const FourierSpectrum *s, const AtomSide *
 {
     size_t floats = 0;
     for (size_t b = 0; b < blocks_of(side->n); b++) {
-        const AtomPiece p = atoms_kept(side->draw, b, atoms_room(side->draw, 0));
+        const AtomPiece p = atoms_kept(side->draw, b, 0);
         for (size_t i = 0; i < p.count; i++) {
             if (!(p.value[i] > side->draw->tau))
                 continue;
@@ -390,7 +382,7 @@ static void put_values(const Call *c, const FourierSpectrum *s, const AtomSide *
 static void put_phases(const Call *c, const FourierSpectrum *s, const AtomSide *side, BitWriter *w)
 {
     for (size_t b = 0; b < blocks_of(side->n); b++) {
-        const AtomPiece p = atoms_kept(side->draw, b, atoms_room(side->draw, 0));
+        const AtomPiece p = atoms_kept(side->draw, b, 0);
         const RngKey key = rng_key(&c->rng, USE_PHASE, b);
         for (size_t i = 0; i < p.count; i++) {
             if (p.value[i] > side->draw->tau)
@@ -407,7 +399,7 @@ static Status put_atoms(const Call *c, const FourierSpectrum *s, const AtomDraw 
 {
     AtomSide side;
     TRY(atom_side_open(c, draw, s->atoms, &side));
-    const size_t heavy = atom_side_count_heavy(&side), light = draw->count - heavy;
+    const size_t heavy = side.heavy, light = draw->count - heavy;
     buf_u8(out, PAYLOAD_METHOD);
     TRY(atom_side_put(c, &side, true, heavy, out));
     put_values(c, s, &side, out);
@@ -516,8 +508,17 @@ static void set_light(const FourierSpectrum *s, const ReadPhases *kept, double l
     }
 }
 
-static Status get_atoms(const Call *c, Bytes bytes, FourierSpectrum *s, float *x)
+/* ---- the hooks of the codec ---- */
+
+static size_t bound(const Call *c)
 {
+    const size_t n = shape_of(c).atoms;
+    return 1 + 2 * indices_bound(n) + 2 * sizeof(float) * n + sizeof(float);
+}
+
+static Status decode(const Call *c, Bytes bytes, float *x)
+{
+    FourierSpectrum shape = shape_of(c), *const s = &shape;
     Reader in = reader_open(bytes);
     ReadPhases kept = {0};
     bool within;
@@ -527,25 +528,12 @@ static Status get_atoms(const Call *c, Bytes bytes, FourierSpectrum *s, float *x
     TRY(payload_end(c, &in));
     TRY(atom_sides_apart(c, &kept.heavy, &kept.light, s->atoms));
     const double lift = basis_lift((float)fmin(fmax(kept.most, (double)kept.tau), (double)FLT_MAX));
-    TRY(spectrum_clear(c, s));
+    s->data = NEW_ZERO(c->scratch, float, s->rows * s->room);
+    TRY(arena_check(s->data, c->scratch, c->err));
     set_heavy(s, &kept, lift);
     set_light(s, &kept, lift);
     TRY(spectrum_back(c, s, lift, x, &within));
     return within ? OK : payload_bad(c, "a value is beyond float32");
-}
-
-/* ---- the hooks of the codec ---- */
-
-static size_t bound(const Call *c)
-{
-    const size_t n = shape_of(c).atoms;
-    return 1 + 2 * indices_bound(n) + 2 * sizeof(float) * n + sizeof(float);
-}
-
-static Status decode(const Call *c, Bytes in, float *x)
-{
-    FourierSpectrum s = shape_of(c);
-    return get_atoms(c, in, &s, x);
 }
 
 static Status encode(const Call *c, const float *x, Buf *out)

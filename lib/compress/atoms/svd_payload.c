@@ -146,25 +146,6 @@ static Status svd_vectors_put(const Call *c, uint64_t index, const float *x, siz
     return OK;
 }
 
-/* Returns the bytes of the next vector in r and sets *size to their number. NULL: r has too few bytes left. */
-static const uint8_t *svd_vectors_take(const Call *c, Reader *r, size_t n, size_t *size)
-{
-    const uint64_t bytes = c->self->other ? take_varint(r) : 4 * n;
-    *size = (size_t)bytes;
-    return r->bad ? NULL : take_bytes(r, (size_t)bytes);
-}
-
-/* Decodes a vector's bytes to x (n). ERR_CORRUPT: svd_vectors_put cannot have written the bytes. */
-static Status svd_vectors_get(const Call *c, Bytes payload, size_t n, float *x)
-{
-    const Shape shape = shape_vector(n);
-    const Call inner = call_for(c, &shape);
-    if (c->self->other)
-        return codec_decode(&inner, payload, x);
-    floats_load(x, payload.data, n);
-    return OK;
-}
-
 /* Returns false only if the encoder cannot have made this payload from a unit vector. x (n) is the decoded
  * payload. For a qsgd payload, tests the bucket norms in the payload, which were computed before rounding. bf16
  * multiplies each element by a factor within 1 +- 2^-7. */
@@ -300,15 +281,18 @@ static Status atoms_take(const Call *c, SvdAtoms *a)
     return a->left && a->right ? OK : arena_fail(c->scratch, c->err);
 }
 
-static Status get_vector(const Call *c, Reader *r, size_t atom, bool unit, size_t n,
-                         float *x)
+/* Reads a vector. ERR_CORRUPT: svd_vectors_put cannot have written it. */
+static Status get_vector(const Call *c, Reader *r, size_t atom, bool unit, size_t n, float *x)
 {
-    size_t size;
-    const uint8_t *data = svd_vectors_take(c, r, n, &size);
-    if (!data)
+    const size_t size = c->self->other ? (size_t)take_varint(r) : 4 * n;
+    const Bytes payload = {r->bad ? NULL : take_bytes(r, size), size};
+    const Shape shape = shape_vector(n);
+    const Call inner = call_for(c, &shape);
+    if (!payload.data)
         return payload_bad(c, "atom %zu is cut short", atom);
-    const Bytes payload = {data, size};
-    if (svd_vectors_get(c, payload, n, x) != OK)
+    if (!c->self->other)
+        floats_load(x, payload.data, n);
+    else if (codec_decode(&inner, payload, x) != OK)
         return error_at(c->err, "svd payload: atom %zu", atom);
     if (!isfinite(blockwise_most(x, n, 1)))
         return payload_bad(c, "atom %zu is not finite", atom);

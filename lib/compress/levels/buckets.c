@@ -188,7 +188,7 @@ Status buckets_decode(const Call *c, Bytes in, float *x)
         return payload_bad(c, "%zu bytes, want %zu %ss", in.size, b.buckets, b.law->name);
     for (size_t i = 0; i < b.buckets; i++)
         if (!b.law->good(&b, head_of(&b, i)))
-            return b.law->refuse(&b, i, head_of(&b, i));
+            return payload_bad(c, "bucket %zu has a %s that no encoder writes", i, b.law->name);
     return codes_get(&b.codes, dequantise, &b, &r);
 }
 

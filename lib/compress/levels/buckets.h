@@ -34,10 +34,8 @@ typedef struct BucketLaw {
     void (*find)(const struct Buckets *b, const float *x, size_t n, uint8_t *head);
     Status (*find_all)(const struct Buckets *b, uint8_t *head);
 
-    /* `good` returns false for a head that no encoder sends: encode then fails with ERR_NUMERIC, and decode
-     * with the ERR_CORRUPT that `refuse` makes. */
+    /* Returns false for a head that no encoder sends: encode then fails with ERR_NUMERIC, and decode with ERR_CORRUPT. */
     bool (*good)(const struct Buckets *b, const uint8_t *head);
-    Status (*refuse)(const struct Buckets *b, size_t bucket, const uint8_t *head);
 
     /* Returns a bucket's scale: its norm or the width of its range. If the scale is 0, the encoder sets all
      * codes of the bucket to 0 without `quantise`, and the decoder refuses other codes. */

@@ -19,11 +19,6 @@ static float norm_scale(const uint8_t *head)
     return load_f32(head);
 }
 
-static Status refuse_norm(const Buckets *b, size_t bucket, const uint8_t *head)
-{
-    return payload_bad(b->c, "bucket %zu has the norm %g", bucket, (double)load_f32(head));
-}
-
 /* ---- qsgd: QSGD (Alistarh, Grubic, Li, Tomioka, Vojnovic 2017): sends a norm for each bucket, and for each
  * element a sign and a level. The level is one of 0 .. s, rounded stochastically. The payload has the format of
  * buckets.h; the head of a bucket is
@@ -110,7 +105,6 @@ static const BucketLaw qsgd_law = {
     .name = "norm",
     .find = qsgd_find,
     .good = qsgd_good,
-    .refuse = refuse_norm,
     .scale = norm_scale,
     .quantise = qsgd_quantise,
     .dequantise = qsgd_dequantise,
@@ -235,7 +229,6 @@ static const BucketLaw nuqsgd_law = {
     .name = "norm",
     .find = nuqsgd_find,
     .good = nuqsgd_good,
-    .refuse = refuse_norm,
     .scale = norm_scale,
     .quantise = nuqsgd_quantise,
     .dequantise = nuqsgd_dequantise,

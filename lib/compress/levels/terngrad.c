@@ -78,12 +78,6 @@ static bool good(const Buckets *b, const uint8_t *head)
     return isfinite(load_f32(head)) && !signbit(load_f32(head));
 }
 
-static Status refuse(const Buckets *b, size_t bucket, const uint8_t *head)
-{
-    (void)bucket;
-    return payload_bad(b->c, "the scale is %g", (double)load_f32(head));
-}
-
 static void quantise(const Buckets *b, const uint8_t *head, const float *x, size_t n, const RngKey *key,
                      uint32_t first, void *code)
 {
@@ -132,7 +126,6 @@ static const BucketLaw law = {
     .name = "scale",
     .find_all = find_all,
     .good = good,
-    .refuse = refuse,
     .scale = scale_in,
     .quantise = quantise,
     .dequantise = dequantise,
