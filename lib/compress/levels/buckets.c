@@ -1,9 +1,65 @@
 /* buckets.c -- encodes and decodes tensors that a quantiser cuts into buckets (buckets.h). A bucket's head is
  * its norm or range. Threads work on blocks of 2^16 elements, which need not begin or end with a bucket. */
 #include "compress/levels/buckets.h"
-#include "compress/levels/sums.h"
 
 #include <math.h>
+
+/* ---- scales that all workers share ---- */
+
+Status scales_check(const Call *c, size_t count, const uint8_t *scale)
+{
+    for (size_t i = 0; i < count; i++) {
+        const float v = load_f32(scale + 4 * i);
+        if (!isfinite(v) || signbit(v))
+            return payload_bad(c, "scale %zu is %g", i, (double)v);
+    }
+    return OK;
+}
+
+/* Reads a payload of round 0, of one worker or merged. *scale then points into the payload. */
+static Status scales_get(const Call *c, size_t count, Bytes in, uint64_t *workers, const uint8_t **scale)
+{
+    Reader r = reader_open(in);
+    const unsigned kind = take_u8(&r);
+    *workers = kind == PAYLOAD_MERGED ? take_varint(&r) : 1;
+    *scale = take_bytes(&r, 4 * count);
+    if (!reader_done(&r) || (kind != PAYLOAD_METHOD && kind != PAYLOAD_MERGED) || *workers == 0)
+        return payload_bad(c, "%zu bytes that are not %zu scales", in.size, count);
+    return scales_check(c, count, *scale);
+}
+
+Status scales_heard(const Call *c, size_t count, const uint8_t **scale)
+{
+    uint64_t workers;
+    return scales_get(c, count, c->heard[0], &workers, scale);
+}
+
+Status scales_merge(const Call *c, size_t count, bool raw, const Bytes *in, size_t payloads, Buf *out)
+{
+    uint64_t total = 0, workers;
+    float *most = NEW_ZERO(c->scratch, float, count + 1);
+    TRY(arena_check(most, c->scratch, c->err));
+    for (size_t w = 0; w < payloads; w++) {
+        const uint8_t *scale;
+        if (raw && in[w].size)
+            return payload_bad(c, "%zu bytes, want none", in[w].size);
+        if (raw)
+            continue;
+        TRY(scales_get(c, count, in[w], &workers, &scale));
+        TRY(payload_add_workers(c, workers, &total));
+        for (size_t i = 0; i < count; i++)
+            most[i] = fmaxf(most[i], load_f32(scale + 4 * i));
+    }
+    if (raw)
+        return OK;
+    buf_u8(out, PAYLOAD_MERGED);
+    buf_varint(out, total);
+    for (size_t i = 0; i < count; i++)
+        buf_f32(out, most[i]);
+    return OK;
+}
+
+/* ---- buckets ---- */
 
 void buckets_open(Buckets *b, const Call *c, int64_t bucket, uint32_t s, bool unsigned_levels, CodeKind kind)
 {
@@ -32,6 +88,11 @@ static bool goes_raw(const Buckets *b)
 
 /* ---- the heads of buckets ---- */
 
+static size_t scales_in(const Buckets *b)
+{
+    return b->head_size / 4 * b->buckets;
+}
+
 static bool head_round(const Buckets *b)
 {
     return b->share && b->c->round == 0;
@@ -58,24 +119,12 @@ static void find_head(void *data, size_t bucket)
 static Status put_heads(Buckets *b, Buf *out)
 {
     b->sent = b->head = buf_room(out, b->head_size * b->buckets);
-    streams_floats(b->c->streams, b->head_size / 4 * b->buckets);
+    streams_floats(b->c->streams, scales_in(b));
     if (b->law->find_all)
         return b->law->find_all(b, b->head);
     if (b->known)
         parallel_for(b->c->threads, b->buckets, find_head, b);
     return OK;
-}
-
-/* The heads that all workers share: scales of sums.h. */
-static Sums shared_heads(const Buckets *b)
-{
-    return (Sums){.c = b->c, .scales = b->head_size / 4 * b->buckets, .shared = true, .raw = goes_raw(b)};
-}
-
-static Status hear_heads(Buckets *b)
-{
-    const Sums sums = shared_heads(b);
-    return sums_heard(&sums, &b->sent);
 }
 
 /* ---- quantising and dequantising one block ---- */
@@ -152,7 +201,7 @@ Status buckets_encode(const Call *c, const float *x, Buf *out)
     buf_u8(out, PAYLOAD_METHOD);
     b.x = x;
     b.known = b.share || b.law->find_all || b.bucket > BLOCK;
-    TRY(b.share && !head_round(&b) ? hear_heads(&b) : put_heads(&b, out));
+    TRY(b.share && !head_round(&b) ? scales_heard(c, scales_in(&b), &b.sent) : put_heads(&b, out));
     if (!head_round(&b))
         TRY(codes_put(&b.codes, quantise, &b, out));
     for (size_t i = 0; i < b.buckets; i++)
@@ -168,8 +217,7 @@ Status buckets_merge(const Call *c, const Bytes *in, size_t n, Buf *out)
     open_buckets(&b, c);
     if (!head_round(&b))
         return FAIL(c->err, ERR_USAGE, "%s: only the scales of share=on merge, not the codes", c->self->ops->name);
-    const Sums sums = shared_heads(&b);
-    return sums_merge(&sums, in, n, out);
+    return scales_merge(c, scales_in(&b), goes_raw(&b), in, n, out);
 }
 
 Status buckets_decode(const Call *c, Bytes in, float *x)
@@ -181,7 +229,7 @@ Status buckets_decode(const Call *c, Bytes in, float *x)
     TRY(payload_kind(c, take_u8(&r), goes_raw(&b) ? PAYLOAD_RAW : PAYLOAD_METHOD));
     b.decoded = x;
     if (b.share)
-        TRY(hear_heads(&b));
+        TRY(scales_heard(c, scales_in(&b), &b.sent));
     else
         b.sent = take_bytes(&r, b.head_size * b.buckets);
     if (!b.sent)
@@ -202,7 +250,7 @@ double buckets_variance(const Call *c, const float *x)
     if (goes_raw(&b))
         return 0;
     if (b.share && c->round > 0 && c->heard) {
-        if (hear_heads(&b) != OK)
+        if (scales_heard(c, scales_in(&b), &b.sent) != OK)
             return NAN;
     } else if (b.law->find_all) {
         b.sent = b.head = NEW(c->scratch, uint8_t, b.head_size * b.buckets);

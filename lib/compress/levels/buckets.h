@@ -4,7 +4,12 @@
  *
  *     kind:8  { head } x buckets  codes            (codes.h)
  *
- * If all workers share the heads, they are sent in round 0 and merged by maximum (sums.h), and round 1 has the codes only.
+ * If all workers share the heads, they are scales, sent in round 0 and merged by maximum, and round 1 has the codes only:
+ *
+ *     round 0   kind:8=1 { scale:f32 } x scales          merged: kind:8=2 workers:varint { scale:f32 } x scales
+ *     round 1   kind:8=1 codes
+ *
+ * Round 0 is empty for tensors that are sent as raw floats.
  *
  * A tensor is sent as raw floats if its longest possible payload is not shorter, which depends on spec and
  * shape alone.
@@ -84,6 +89,12 @@ Status buckets_merge(const Call *c, const Bytes *in, size_t n, Buf *out); /* mer
 
 #define BUCKET_HOOKS                                                                                         \
     .bound = buckets_bound, .encode = buckets_encode, .decode = buckets_decode, .variance = buckets_variance
+
+/* Functions for codecs whose workers share `count` scales. scales_check fails if a scale is not finite or is negative.
+ * scales_heard points *scale to the merged scales of round 0 in c->heard. scales_merge merges the payloads of round 0. */
+Status scales_check(const Call *c, size_t count, const uint8_t *scale);
+Status scales_heard(const Call *c, size_t count, const uint8_t **scale);
+Status scales_merge(const Call *c, size_t count, bool raw, const Bytes *in, size_t payloads, Buf *out);
 
 /* Returns f (1 - f), where f is the fractional part of v s / top. f (1 - f) is the variance of rounding v
  * without bias to a multiple of top / s, in units of (top / s)^2; 0 <= v <= top. */

@@ -1,6 +1,16 @@
-/* sums.c -- writes, reads and merges payloads of scales (round 0) and of integers (round 1), see sums.h; and the codecs
- * intsgd and thc. */
-#include "compress/levels/sums.h"
+/* sums.c -- payloads of integers that merge without being decoded, because all workers use the same scales; and the codecs
+ * intsgd and thc.
+ *
+ *     round 0   kind:8=1 { scale:f32 } x scales
+ *               merged by maximum: kind:8=2 workers:varint { scale:f32 } x scales
+ *     round 1   kind:8=1 codes                     planes of n codes 0 ... top, `bits` wide (planes.h)
+ *               merged: kind:8=2 workers:varint sums of codes     planes, bits + ceil(log2 workers) wide
+ *     raw       round 0 is empty                   merged: kind:8=2 workers:varint { sum:f32 } x n
+ *
+ * Tensors whose shape makes raw floats shorter have the payloads of the line `raw`. If the scales are not
+ * shared, there is only one round, with the payload kind:8=1 { scale:f32 } x scales codes, and payloads do not
+ * merge. */
+#include "coder/planes.h"
 #include "compress/lowrank/addends.h"
 #include "math/blockwise.h"
 #include "compress/levels/buckets.h"
@@ -9,6 +19,19 @@
 
 #include <float.h>
 #include <math.h>
+
+typedef struct {
+    const Call *c;
+    size_t scales;
+    int bits;
+    uint32_t top;
+    bool shared, raw;
+} Sums;
+
+static bool scale_round(const Sums *s)
+{
+    return s->shared && s->c->round == 0;
+}
 
 /* The codes of one worker, or the sums of several workers' codes: bit planes of `width` bits with values of at
  * most `most`. In a payload of raw floats, `planes` points to the floats. */
@@ -22,55 +45,6 @@ typedef struct {
 enum { SUMS_WIDEST = PLANES_MAX };
 
 enum { PIECE = 4096, WIDE = 8 };
-
-/* ---- scales ---- */
-
-static Status scales_check(const Sums *s, const uint8_t *scale)
-{
-    for (size_t i = 0; i < s->scales; i++) {
-        const float v = load_f32(scale + 4 * i);
-        if (!isfinite(v) || signbit(v))
-            return payload_bad(s->c, "scale %zu is %g", i, (double)v);
-    }
-    return OK;
-}
-
-/* Reads a payload of round 0, of one worker or merged. *scale then points into the payload. */
-static Status scales_get(const Sums *s, Bytes in, uint64_t *workers, const uint8_t **scale)
-{
-    Reader r = reader_open(in);
-    const unsigned kind = take_u8(&r);
-    *workers = kind == PAYLOAD_MERGED ? take_varint(&r) : 1;
-    *scale = take_bytes(&r, 4 * s->scales);
-    if (!reader_done(&r) || (kind != PAYLOAD_METHOD && kind != PAYLOAD_MERGED) || *workers == 0)
-        return payload_bad(s->c, "%zu bytes that are not %zu scales", in.size, s->scales);
-    return scales_check(s, *scale);
-}
-
-Status sums_heard(const Sums *s, const uint8_t **scale)
-{
-    uint64_t workers;
-    return scales_get(s, s->c->heard[0], &workers, scale);
-}
-
-static Status merge_scales(const Sums *s, const Bytes *in, size_t count, Buf *out)
-{
-    uint64_t total = 0, workers;
-    float *most = NEW_ZERO(s->c->scratch, float, s->scales + 1);
-    TRY(arena_check(most, s->c->scratch, s->c->err));
-    for (size_t w = 0; w < count; w++) {
-        const uint8_t *scale;
-        TRY(scales_get(s, in[w], &workers, &scale));
-        TRY(payload_add_workers(s->c, workers, &total));
-        for (size_t i = 0; i < s->scales; i++)
-            most[i] = fmaxf(most[i], load_f32(scale + 4 * i));
-    }
-    buf_u8(out, PAYLOAD_MERGED);
-    buf_varint(out, total);
-    for (size_t i = 0; i < s->scales; i++)
-        buf_f32(out, most[i]);
-    return OK;
-}
 
 /* ---- codes ---- */
 
@@ -100,7 +74,7 @@ static Status sums_open(const Sums *s, Bytes in, const uint8_t **scale, SumsTota
     Reader r = reader_open(in);
     const unsigned own = s->raw ? PAYLOAD_RAW : PAYLOAD_METHOD, kind = take_u8(&r);
     const bool merged = s->shared && kind == PAYLOAD_MERGED;
-    if (sums_scale_round(s) || (kind != own && !merged))
+    if (scale_round(s) || (kind != own && !merged))
         return payload_bad(c, "kind %u in round %d, want %u%s in the last", kind, c->round, own,
                            s->shared ? " or 2" : "");
     *t = (SumsTotal){.workers = merged ? take_varint(&r) : 1};
@@ -109,12 +83,12 @@ static Status sums_open(const Sums *s, Bytes in, const uint8_t **scale, SumsTota
     if (r.bad || t->workers == 0 || (!s->raw && t->width > SUMS_WIDEST))
         return payload_bad(c, "the sum of %llu workers", (unsigned long long)t->workers);
     if (!s->raw && s->shared) {
-        TRY(sums_heard(s, scale));
+        TRY(scales_heard(c, s->scales, scale));
     } else if (!s->raw) {
         *scale = take_bytes(&r, 4 * s->scales);
         if (!*scale)
             return payload_bad(c, "%zu bytes, want %zu scales", in.size, s->scales);
-        TRY(scales_check(s, *scale));
+        TRY(scales_check(c, s->scales, *scale));
     }
     t->most = s->raw ? 0 : s->top * (uint32_t)t->workers;
     t->planes = take_bytes(&r, s->raw ? 4 * n : planes_size(n, t->width));
@@ -195,19 +169,6 @@ static Status merge_last(const Sums *s, const Bytes *in, size_t count, Buf *out)
     return s->raw ? add_floats(s, part, count, out) : add_codes(s, part, count, width, out);
 }
 
-Status sums_merge(const Sums *s, const Bytes *in, size_t count, Buf *out)
-{
-    if (!s->shared)
-        return FAIL(s->c->err, ERR_USAGE, "%s: with share=off each worker has scales of its own",
-                    s->c->self->ops->name);
-    if (!sums_scale_round(s))
-        return merge_last(s, in, count, out);
-    for (size_t w = 0; s->raw && w < count; w++)
-        if (in[w].size)
-            return payload_bad(s->c, "%zu bytes, want none", in[w].size);
-    return s->raw ? OK : merge_scales(s, in, count, out);
-}
-
 /* ---- the hooks of codecs whose payloads all have this format: a Compressor has `.family = &family, SUMS_HOOKS` ---- */
 
 /* The parameters of such a codec: the bits of a code, and whether all workers share the scales. */
@@ -247,15 +208,17 @@ static int sums_rounds(const Codec *codec)
 static size_t sums_bound(const Call *c)
 {
     const Sums s = open_sums(c);
-    if (sums_scale_round(&s))
+    if (scale_round(&s))
         return s.raw ? 0 : 1 + 4 * s.scales;
     return s.raw ? raw_size(c) : 1 + (s.shared ? 0 : 4 * s.scales) + planes_size(c->shape->n, s.bits);
 }
 
-static Status sums_merge_all(const Call *c, const Bytes *in, size_t count, Buf *out)
+static Status sums_merge(const Call *c, const Bytes *in, size_t count, Buf *out)
 {
     const Sums s = open_sums(c);
-    return sums_merge(&s, in, count, out);
+    if (!s.shared)
+        return FAIL(c->err, ERR_USAGE, "%s: with share=off each worker has scales of its own", c->self->ops->name);
+    return scale_round(&s) ? scales_merge(c, s.scales, s.raw, in, count, out) : merge_last(&s, in, count, out);
 }
 
 static Numbers sums_numbers(const Call *c)
@@ -263,7 +226,7 @@ static Numbers sums_numbers(const Call *c)
     const Sums s = open_sums(c);
     const int width = width_of(&s, (uint64_t)c->workers);
     const size_t n = c->shape->n;
-    if (sums_scale_round(&s) || !s.shared)
+    if (scale_round(&s) || !s.shared)
         return (Numbers){0};
     if (s.raw)
         return addends_numbers(n, 1, (double)FLT_MAX);
@@ -272,11 +235,11 @@ static Numbers sums_numbers(const Call *c)
 
 #define SUMS_HOOKS                                                                                           \
     .params_size = sizeof(SumsParams), .traits = sums_traits, .rounds = sums_rounds, .bound = sums_bound,    \
-    .merge = sums_merge_all, .numbers = sums_numbers
+    .merge = sums_merge, .numbers = sums_numbers
 
 /* ---- intsgd: IntSGD (Mishchenko, Wang, Kovalev, Richtarik 2022): sends integers, rounded stochastically at a
  * scale that all workers share, so that payloads add without being decoded. The payload has the format of
- * sums.h with one scale.
+ * this file with one scale.
  *
  * The scale M is the largest magnitude over all workers (with share=off, of one worker). An element x becomes
  * s x / M, rounded to an integer k from -s to s. So no element is clipped, and the estimate is unbiased. The
@@ -466,7 +429,7 @@ const Compressor compressor_intsgd = {
 
 /* ---- thc: tensor homomorphic compression with uniform levels (Li, Ben Basat, Vargaftik, Lao, Xu, Mitzenmacher,
  * Yu 2024): all workers use the same rotation and the same quantisation levels, so that level numbers add
- * without decoding. The payload has the format of sums.h, with one scale for each block (blocks.h): the largest
+ * without decoding. The payload has the format of this file, with one scale for each block (blocks.h): the largest
  * norm of the block over all workers (with share=off, the worker's own norm).
  *
  * Rotated coordinates are nearly normally distributed with a standard deviation proportional to the block's
@@ -638,11 +601,11 @@ static Status thc_encode(const Call *c, const float *x, Buf *out)
     const Sums s = thc_sums_of(c);
     const uint8_t *norm = out->data + out->size + 1;
     if (s.raw)
-        return sums_scale_round(&s) ? OK : raw_put(c, x, out);
-    if (sums_scale_round(&s))
+        return scale_round(&s) ? OK : raw_put(c, x, out);
+    if (scale_round(&s))
         return put_norms(c, x, out);
     if (s.shared) {
-        TRY(sums_heard(&s, &norm));
+        TRY(scales_heard(c, s.scales, &norm));
         buf_u8(out, PAYLOAD_METHOD);
     } else {
         TRY(put_norms(c, x, out));
