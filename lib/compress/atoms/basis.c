@@ -2,7 +2,6 @@
  * keep coefficients of a transform. */
 #include "compress/atoms/basis.h"
 #include "compress/atoms/waterfill.h"
-#include "base/parallel.h"
 #include "math/blockwise.h"
 #include "math/vec/kernels.h"
 #include "math/fourier_transform.h"
@@ -341,49 +340,28 @@ static unsigned traits(const Codec *codec)
 
 /* ---- the norm |x|_q ---- */
 
-typedef struct {
-    const float *x;
-    size_t n;
-    double q, largest; /* q: the key q; largest: max |x| */
-    double *sum;       /* for each block, the sum of |x| if q = 1, else of (|x| / largest)^q */
-} NormJob;
-
-static void sum_powers(void *data, size_t block)
-{
-    const NormJob *s = data;
-    const float *x = s->x + block * BLOCK;
-    const size_t n = block_size(s->n, block);
-    double sum = s->q == 1 ? kernels()->sum_magnitudes(x, n) : 0;
-    for (size_t i = 0; s->q != 1 && i < n; i++)
-        sum += pow(fabs((double)x[i]) / s->largest, s->q);
-    s->sum[block] = sum;
-}
-
-/* Returns |x|_q (a quasi-norm for q < 1). Returns NaN if memory runs out. To avoid overflow, computes the
- * powers of |x| / max |x|. */
+/* Returns |x|_q (a quasi-norm for q < 1). To avoid overflow, computes the powers of |x| / max |x|. */
 static double norm(const Call *c, const float *x)
 {
-    const size_t n = c->shape->n, blocks = blocks_of(n);
+    const size_t n = c->shape->n;
     const double q = ((const Lq *)c->self->params)->q, largest = (double)blockwise_most(x, n, c->threads);
+    double sum = 0;
     if (largest == 0 || isinf(q))
         return largest;
     if (q == 2)
         return fmax(sqrt(blockwise_squares(x, n, c->threads)), largest);
-    NormJob s = {x, n, q, largest, NEW(c->scratch, double, blocks)};
-    double sum = 0;
-    if (!s.sum)
-        return NAN;
-    parallel_for(c->threads, blocks, sum_powers, &s);
-    for (size_t b = 0; b < blocks; b++)
-        sum += s.sum[b];
+    for (size_t b = 0; b < blocks_of(n); b++) {
+        double own = q == 1 ? kernels()->sum_magnitudes(x + b * BLOCK, block_size(n, b)) : 0;
+        for (size_t i = b * BLOCK, end = i + block_size(n, b); q != 1 && i < end; i++)
+            own += pow(fabs((double)x[i]) / largest, q);
+        sum += own;
+    }
     return fmax(q == 1 ? sum : largest * pow(sum, 1 / q), largest);
 }
 
 static Status lq_plan(const Call *c, const float *x, AtomPlan *plan)
 {
     const double scale = norm(c, x);
-    if (isnan(scale))
-        return arena_fail(c->scratch, c->err);
     if (scale > (double)FLT_MAX)
         return FAIL(c->err, ERR_NUMERIC, "lq: the norm %.3g is beyond float32", scale);
     *plan = (AtomPlan){.tau = (float)scale};

@@ -11,7 +11,6 @@
  * padding bits are zeros. */
 #include "compress/atoms/basis.h"
 #include "base/bits.h"
-#include "base/parallel.h"
 #include "math/blockwise.h"
 #include "math/fourier_transform.h"
 #include "compress/compressor.h"
@@ -225,22 +224,6 @@ static bool store(const FourierSpectrum *s, double lift, float *x)
 
 /* ---- forward transform ---- */
 
-typedef struct {
-    const FourierSpectrum *s;
-    float *gauge;
-    size_t blocks; /* blocks in a row of atoms, without columns 0 and cols / 2 */
-} GaugeJob;
-
-static void measure_piece(void *data, size_t piece)
-{
-    const GaugeJob *m = data;
-    const FourierSpectrum *s = m->s;
-    const size_t j = piece / m->blocks, block = piece % m->blocks, from = block * BLOCK;
-    const float scale = (float)sqrt(2 / (double)elements(s));
-    phase_gauges(s->data + j * s->room + 2 + 2 * from, block_size(s->middle, block), scale,
-                 m->gauge + s->edge + j * s->middle + from);
-}
-
 /* Computes the gauges of the atoms in column k, which is 0 or cols / 2. Rows j > rows / 2 hold the
  * conjugates of other rows, not atoms, so they get no gauge. */
 static void measure_edge(const FourierSpectrum *s, size_t first, size_t k, float *gauge)
@@ -254,10 +237,11 @@ static void measure_edge(const FourierSpectrum *s, size_t first, size_t k, float
     }
 }
 
-static void measure(const Call *c, const FourierSpectrum *s, float *gauge)
+static void measure(const FourierSpectrum *s, float *gauge)
 {
-    const GaugeJob m = {s, gauge, blocks_of(s->middle)};
-    parallel_for(c->threads, s->rows * m.blocks, measure_piece, (void *)(uintptr_t)&m);
+    for (size_t j = 0; j < s->rows; j++)
+        phase_gauges(s->data + j * s->room + 2, s->middle, (float)sqrt(2 / (double)elements(s)),
+                     gauge + s->edge + j * s->middle);
     measure_edge(s, 0, 0, gauge);
     if (s->cols % 2 == 0)
         measure_edge(s, s->edge + s->rows * s->middle, s->cols / 2, gauge);
@@ -286,7 +270,7 @@ static Status spectrum_of(const Call *c, const float *x, FourierSpectrum *s, flo
         return OK;
     load(s, x, lift);
     TRY(transform(c, s, FOURIER_FORWARD, NULL));
-    measure(c, s, gauge);
+    measure(s, gauge);
     if (lift == 1)
         return OK;
     if (!basis_scale(gauge, s->atoms, 1 / lift, gauge))
