@@ -73,16 +73,14 @@ static inline uint64_t split(const Golomb *g, uint64_t gap, unsigned *top)
 
 static const size_t *list_run(const Indices *set, size_t run, size_t room[INDEX_RUN], size_t *count)
 {
-    const size_t left = set->count - run * INDEX_RUN;
-    (void)room;
-    *count = left < INDEX_RUN ? left : INDEX_RUN;
-    return (const size_t *)set->data + run * INDEX_RUN;
+    (void)run, (void)room;
+    *count = set->count;
+    return set->data;
 }
 
 Indices indices_list(const size_t *index, size_t count)
 {
-    return (Indices){
-        .count = count, .runs = (count + INDEX_RUN - 1) / INDEX_RUN, .data = index, .run = list_run};
+    return (Indices){.count = count, .runs = 1, .data = index, .run = list_run};
 }
 
 static const size_t *bits_run(const Indices *set, size_t run, size_t room[INDEX_RUN], size_t *count)

@@ -23,8 +23,8 @@
 #include "base/bytes.h"
 #include "base/parallel.h"
 
-/* An increasing sequence of indices, cut into runs of at most INDEX_RUN indices, so that the whole sequence need not
- * be in memory at once. */
+/* An increasing sequence of indices, cut into runs, so that the whole sequence need not be in memory at once: a run is in
+ * memory, or has at most INDEX_RUN indices. */
 enum { INDEX_RUN = 1024 };
 typedef struct Indices Indices;
 struct Indices {

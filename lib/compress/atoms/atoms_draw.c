@@ -295,11 +295,17 @@ static void sum_block(void *data, size_t block)
     d->piece[block].sum = kernels()->sum_magnitudes(d->x + block * BLOCK, block_size(d->n, block));
 }
 
-static LevelResult solve_whole(const Candidates *d, double s, double *tau)
+/* Sets the sums of all blocks, and returns |x|_1. */
+static double sum_whole(Candidates *d)
+{
+    parallel_for(d->call->threads, d->blocks, sum_block, d);
+    return sum_all(d);
+}
+
+static LevelResult solve_whole(Candidates *d, double s, double *tau)
 {
     Remaining live = {.count = d->n, .x = d->x, .under = FLT_MAX};
-    parallel_for(d->call->threads, d->blocks, sum_block, (void *)(uintptr_t)d);
-    return solve(sum_all(d), s, 0, &live, tau);
+    return solve(sum_whole(d), s, 0, &live, tau);
 }
 
 static Status sift_and_solve(Candidates *d, double s, double from, double *tau, LevelResult *solved)
@@ -365,22 +371,12 @@ static Status level_of_budget(Candidates *d, double s, double *tau, bool *ready)
     return OK;
 }
 
-/* Returns the water level that the paper's released code uses for a budget s, with p = min(1, s |x| /
- * |x|_1). */
-static double clipped_level(const Candidates *d, double s)
-{
-    double sum = 0;
-    for (size_t b = 0; b < d->blocks; b++)
-        sum += kernels()->sum_magnitudes(d->x + b * BLOCK, block_size(d->n, b));
-    return sum / s;
-}
-
 static Status find_level(Candidates *d, const AtomPlan *plan, double *tau, bool *ready)
 {
     *ready = false;
     *tau = (double)plan->tau;
     if (plan->budget > 0 && plan->probs == PROBS_CLIP)
-        *tau = clipped_level(d, plan->budget);
+        *tau = sum_whole(d) / plan->budget; /* the paper's released code: p = min(1, s |x| / |x|_1) */
     else if (plan->budget > 0)
         return level_of_budget(d, plan->budget, tau, ready);
     return OK;
@@ -563,11 +559,10 @@ Status atoms_open(const Call *c, const AtomPlan *plan, const float *x, size_t n,
     *draw = (AtomDraw){.from = d};
     TRY(candidates_open(d, c, x, n));
     TRY(candidates_of_plan(d, plan, &draw->tau));
-    if (d->dense)
-        parallel_for(c->threads, d->blocks, sum_block, d);
+    const double all = d->dense ? sum_whole(d) : sum_all(d);
     for (size_t b = 0; b < d->blocks; b++)
         above += sum_heavy(d, b, draw);
-    draw->light = draw->tau > 0 ? fmax(0, sum_all(d) - above) / (double)draw->tau : 0;
+    draw->light = draw->tau > 0 ? fmax(0, all - above) / (double)draw->tau : 0;
     return OK;
 }
 
