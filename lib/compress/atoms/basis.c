@@ -344,12 +344,16 @@ static unsigned traits(const Codec *codec)
 static double norm(const Call *c, const float *x)
 {
     const size_t n = c->shape->n;
-    const double q = ((const Lq *)c->self->params)->q, largest = (double)blockwise_most(x, n, c->threads);
+    const double q = ((const Lq *)c->self->params)->q;
     double sum = 0;
+    float most = 0;
+    if (q == 2) {
+        blockwise_moments(x, n, c->threads, NULL, &sum, &most);
+        return fmax(sqrt(sum), (double)most);
+    }
+    const double largest = (double)blockwise_most(x, n, c->threads);
     if (largest == 0 || isinf(q))
         return largest;
-    if (q == 2)
-        return fmax(sqrt(blockwise_squares(x, n, c->threads)), largest);
     for (size_t b = 0; b < blocks_of(n); b++) {
         double own = q == 1 ? kernels()->sum_magnitudes(x + b * BLOCK, block_size(n, b)) : 0;
         for (size_t i = b * BLOCK, end = i + block_size(n, b); q != 1 && i < end; i++)
