@@ -525,12 +525,10 @@ static Status read_unpacked(Dump *d, const Listed *t, float *x, Error *err)
     Bytes answer;
     if (d->owner != getpid())
         return FAIL(err, ERR_USAGE, "%s: was opened before this process was forked: open it here", d->file);
-    if (!d->x) {
+    if (!d->x)
         TRY(share_memory(d, err));
-        confine_child_memory(d->reader, d->used, 8 * d->room + ((uint64_t)1 << 30));
-    }
-    confine_child_seconds(d->reader,
-                          8 + bytes / (1 << 20)); /* HDF5 converts uncommon types at only a few MB/s */
+    const uint64_t most = d->used ? d->used + 8 * d->room + ((uint64_t)1 << 30) : 0;
+    confine_child(d->reader, most, 8 + bytes / (1 << 20)); /* HDF5 converts uncommon types at only a few MB/s */
     if (bytes > SHARED_KEEP)
         free_pages(x, t->info.shape.n * sizeof(float));
     store_u64(request, t->number);

@@ -78,7 +78,7 @@ static double coefficient_ref(const float *x, size_t rows, size_t cols, size_t j
 /* Only every stride-th coefficient is checked; for small n the stride is 1. */
 static size_t stride_for(size_t n)
 {
-    return n <= 1300 ? 1 : n / (n < 200000 ? 61 : 7) | 1;
+    return n <= 1300 ? 1 : n / (n < 20000 ? 61 : 7) | 1;
 }
 
 static void cosines_are_their_sums_and_come_back(void **state)

@@ -14,15 +14,15 @@ static const VerifyStatement *find(const char *name)
 
 /* ---- the paper's statements, checked with the right methods ---- */
 
-/* These statements need draws that take long, so each is checked on every second source. Those of Lemma 1, which share
- * their draws, take turns, so every source has one of them. */
+/* These statements need draws that take long, so each is checked on every third source. Those of Lemma 1, which share
+ * their draws, take turns. */
 static const char *const drawn[] = {"Lemma 1: mean of entries", "Lemma 1: second moment of entries"};
 
 static bool sits_out(const VerifyStatement *st, size_t source)
 {
     for (size_t d = 0; d < countof(drawn); d++)
         if (named(st, drawn[d]))
-            return (source + d) % 2;
+            return (source + d) % 3;
     return false;
 }
 
@@ -49,9 +49,9 @@ static void every_statement_holds_on_every_source(void **state)
         arena_rewind(scratch, mark);
     }
     for (size_t i = 0; i < statement_count(); i++) {
-        if (applied[i] < 4)
+        if (applied[i] < 3)
             print_error("%s applies to %zu sources\n", statement_at(i)->name, applied[i]);
-        check(applied[i] >= 4);
+        check(applied[i] >= 3);
     }
 }
 

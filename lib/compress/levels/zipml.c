@@ -150,7 +150,7 @@ static size_t sort_different(KnotsRoom *room, const float *x, size_t n)
     return differ;
 }
 
-/* Sets `room->x` to the different numbers minus the median, and `room->b` to B at these numbers (best_levels.h).
+/* Sets `room->x` to the different numbers minus the median, and `room->b` to B at these numbers.
  * The slope of B between two neighbouring numbers is the count of numbers up to the left neighbour, minus
  * the count up to the median. */
 static void measure(KnotsRoom *room, size_t n, size_t differ)

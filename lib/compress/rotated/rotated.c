@@ -4,7 +4,6 @@
 #include "math/vec/kernels.h"
 #include "coder/planes.h"
 #include "math/vec/quantise.h"
-#include "math/best_levels.h"
 
 #include <math.h>
 
