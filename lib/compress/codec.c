@@ -159,7 +159,7 @@ static Status decode_kind(const Call *c, Bytes in, float *x)
             return payload_bad(c, "%zu bytes, and raw floats take %zu", in.size, raw_size(c));
         return OK;
     }
-    if (c->self->ops->bound(c) < raw_size(c))
+    if (!sends_raw(c))
         return payload_bad(c, "kind %d, which no tensor of %zu elements needs", PAYLOAD_RAW, c->shape->n);
     /* Raw floats are sent in the last round; the payloads of all earlier rounds are then empty. This does not
      * hold for wrappers, whose earlier rounds carry the inner codec's payloads. */

@@ -125,6 +125,17 @@ static inline size_t raw_size(const Call *c)
     return 4 * c->shape->n + 1;
 }
 
+/* True if raw floats take no more bytes than the codec's bound. A codec whose payloads all take as many bytes as its
+ * bound says then sends raw floats; own_kind returns the kind of its payloads. */
+static inline bool sends_raw(const Call *c)
+{
+    return c->self->ops->bound(c) >= raw_size(c);
+}
+static inline unsigned own_kind(const Call *c)
+{
+    return sends_raw(c) ? PAYLOAD_RAW : PAYLOAD_METHOD;
+}
+
 /* Fails with ERR_CORRUPT and the message "NAME payload: ...". */
 Status payload_bad(const Call *c, const char *format, ...) PRINTF(2);
 

@@ -299,17 +299,12 @@ static const uint8_t *check_cells(const Sketch *s, const uint8_t *cell, size_t c
     return cell;
 }
 
-static unsigned own_kind(const Sketch *s)
-{
-    return goes_raw(s) ? PAYLOAD_RAW : PAYLOAD_METHOD;
-}
-
 static Status sketch_decode(const Call *c, Bytes in, float *x)
 {
     const size_t topk = (size_t)((const SketchParams *)c->self->params)->topk;
     uint64_t workers;
     SketchEstimate e = {.s = sketch_of(c), .x = x};
-    e.cell = addends_open(c, in, own_kind(&e.s), true, cells_of(&e.s), "cell", &workers);
+    e.cell = addends_open(c, in, own_kind(c), true, cells_of(&e.s), "cell", &workers);
     if (!e.cell || !check_cells(&e.s, e.cell, cells_of(&e.s)))
         return ERR_CORRUPT;
     if (goes_raw(&e.s)) {
@@ -324,7 +319,7 @@ static Status sketch_merge(const Call *c, const Bytes *in, size_t count, Buf *ou
 {
     const Sketch s = sketch_of(c);
     const uint8_t **cell;
-    TRY(addends_open_all(c, in, count, own_kind(&s), cells_of(&s), "cell", &cell, out));
+    TRY(addends_open_all(c, in, count, own_kind(c), cells_of(&s), "cell", &cell, out));
     for (size_t w = 0; w < count; w++)
         if (!check_cells(&s, cell[w], cells_of(&s)))
             return ERR_CORRUPT;

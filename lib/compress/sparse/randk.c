@@ -24,7 +24,7 @@ typedef struct {
 } Randk;
 
 static const Param schema[] = {
-    PARAM(Randk, ratio, "0.01", 0, 1, "elements sent as a share of all", .above = true, .rate = true),
+    RATIO_KEY(Randk, "0.01", "elements sent as a share of all"),
     PARAM_SWITCH(Randk, shared, "on", "all workers send the same elements, so that payloads add"),
     {0},
 };
@@ -152,14 +152,9 @@ static unsigned traits(const Codec *codec)
     return params_of(codec)->shared ? LINEAR | MERGEABLE | SHARED_DRAWS : 0u;
 }
 
-static size_t kept_of(const Call *c)
-{
-    return picks_wanted(c->shape->n, params_of(c->self)->ratio);
-}
-
 static size_t bound(const Call *c)
 {
-    return 1 + 4 * kept_of(c);
+    return 1 + 4 * picks_wanted(c);
 }
 
 /* ---- blocks ---- */
@@ -179,7 +174,7 @@ typedef struct {
 
 static Status open_job(RandkJob *job, const Call *c)
 {
-    const size_t n = c->shape->n, k = kept_of(c);
+    const size_t n = c->shape->n, k = picks_wanted(c);
     const Rng *rng = params_of(c->self)->shared ? &c->rng_shared : &c->rng;
     *job = (RandkJob){.c = c, .n = n, .k = k, .factor = n ? (double)n / (double)k : 1};
     job->bad = NEW_ZERO(c->scratch, size_t, blocks_of(n));
@@ -248,7 +243,7 @@ static bool run_blocks(RandkJob *job, void (*block)(void *data, size_t block))
 static Status encode(const Call *c, const float *x, Buf *out)
 {
     RandkJob job;
-    if (kept_of(c) == c->shape->n)
+    if (sends_raw(c))
         return raw_put(c, x, out);
     TRY(open_job(&job, c));
     job.x = x;
@@ -260,17 +255,12 @@ static Status encode(const Call *c, const float *x, Buf *out)
     return OK;
 }
 
-static unsigned own_kind(const Call *c)
-{
-    return kept_of(c) == c->shape->n ? PAYLOAD_RAW : PAYLOAD_METHOD;
-}
-
 static Status decode(const Call *c, Bytes in, float *x)
 {
     RandkJob job;
     uint64_t workers;
     const uint8_t *values =
-        addends_open(c, in, own_kind(c), params_of(c->self)->shared, kept_of(c), "value", &workers);
+        addends_open(c, in, own_kind(c), params_of(c->self)->shared, picks_wanted(c), "value", &workers);
     if (!values)
         return ERR_CORRUPT;
     TRY(open_job(&job, c));
@@ -283,7 +273,7 @@ static Status decode(const Call *c, Bytes in, float *x)
 
 static Numbers numbers(const Call *c)
 {
-    const size_t n = c->shape->n, k = kept_of(c);
+    const size_t n = c->shape->n, k = picks_wanted(c);
     const double factor = n ? (double)n / (double)k : 1;
     return addends_numbers(params_of(c->self)->shared ? k : 0, factor, (double)FLT_MAX / factor);
 }
@@ -315,7 +305,7 @@ static Powers powers_of(const float *x, size_t n)
 
 static double omega(const Call *c)
 {
-    return c->shape->n ? (double)c->shape->n / (double)kept_of(c) - 1 : 0;
+    return c->shape->n ? (double)c->shape->n / (double)picks_wanted(c) - 1 : 0;
 }
 
 static double variance(const Call *c, const float *x)

@@ -2,22 +2,66 @@
  * them: topk, threshold, gaussiank and sidco. */
 #include "compress/sparse/sparse.h"
 #include "coder/indices.h"
+#include "coder/planes.h"
 #include "base/parallel.h"
 #include "math/blockwise.h"
 #include "math/vec/kernels.h"
 
 #include <math.h>
 
-size_t picks_bound(const Call *c)
+/* ---- the payload ---- */
+
+static size_t values_size(ValueForm f, size_t count)
 {
-    return 1 + indices_bound(c->shape->n) + 4 * c->shape->n;
+    return !count ? 0 : f.head + (f.bits < 8 ? planes_size(count, f.bits) : count * (size_t)f.bits / 8);
 }
 
-size_t picks_wanted(size_t n, double ratio)
+size_t sparse_bound(const Call *c, ValueForm form)
+{
+    return 1 + indices_bound(c->shape->n) + values_size(form, c->shape->n);
+}
+
+Status sparse_put(const Call *c, const Indices *set, ValueForm form, const float *x, Buf *out, uint8_t **values)
+{
+    const size_t start = out->size, size = values_size(form, set->count);
+    *values = NULL;
+    buf_u8(out, PAYLOAD_METHOD);
+    if (size < raw_size(c))
+        indices_put(set, c->shape->n, c->threads, c->scratch, out);
+    if (out->size - start + size >= raw_size(c)) {
+        out->size = start;
+        return raw_put(c, x, out);
+    }
+    *values = buf_room(out, size);
+    streams_bits(c->streams, set->count ? 8.0 * (double)form.head + form.bits * (double)set->count : 0);
+    streams_gaps(c, set);
+    return OK;
+}
+
+Status sparse_get(const Call *c, Bytes bytes, ValueForm form, Places *set, const uint8_t **values)
+{
+    Reader in = reader_open(bytes);
+    TRY(payload_kind(c, take_u8(&in), PAYLOAD_METHOD));
+    TRY(payload_set(c, &in, c->shape->n, set));
+    *values = in.bad ? NULL : take_bytes(&in, values_size(form, set->count));
+    TRY(payload_end(c, &in));
+    return payload_shorter(c, bytes);
+}
+
+size_t share_of(size_t n, double ratio)
 {
     const double wanted = floor(ratio * (double)n + 0.5);
     const size_t k = wanted < 1 ? 1 : (size_t)wanted;
     return k < n ? k : n;
+}
+
+/* ---- selected elements as floats ---- */
+
+static const ValueForm floats = {.bits = 32};
+
+size_t picks_bound(const Call *c)
+{
+    return sparse_bound(c, floats);
 }
 
 Status picks_open(const Call *c, const float *x, Picks *s)
@@ -25,59 +69,19 @@ Status picks_open(const Call *c, const float *x, Picks *s)
     return select_open(s, x, c->shape->n, c->threads, c->scratch) ? OK : arena_fail(c->scratch, c->err);
 }
 
-/* ---- writing ---- */
-
 Indices picks_indices(const Picks *s)
 {
     return s->place ? indices_list(s->place, s->count) : indices_bits(s->bits, s->n, s->count);
 }
 
-typedef struct {
-    const Picks *s;
-    uint8_t *out;
-    size_t *before; /* select_before */
-} PicksValues;
-
-static void put_block(void *data, size_t block)
-{
-    const PicksValues *v = data;
-    const Picks *s = v->s;
-    const size_t words = (block_size(s->n, block) + 63) / 64;
-    const uint64_t *bits = s->bits + block * (BLOCK / 64);
-    const float *x = s->x + block * BLOCK;
-    uint8_t *out = v->out + 4 * v->before[block];
-    for (size_t w = 0; w < words && s->in_block[block]; w++)
-        for (uint64_t left = bits[w]; left; left &= left - 1, out += 4)
-            store_f32(out, x[64 * w + (size_t)__builtin_ctzll(left)]);
-}
-
-static Status put_values(const Call *c, const Picks *s, uint8_t *out)
-{
-    for (size_t i = 0; i < s->count && s->place; i++)
-        store_f32(out + 4 * i, s->value[i]);
-    if (s->place)
-        return OK;
-    PicksValues v = {s, out, select_before(s)};
-    TRY(arena_check(v.before, c->scratch, c->err));
-    parallel_for(c->threads, blocks_of(s->n), put_block, &v);
-    return OK;
-}
-
 Status picks_put(const Call *c, Picks *s, Buf *out)
 {
-    const size_t start = out->size;
-    TRY(arena_check(select_list(s), c->scratch, c->err));
-    buf_u8(out, PAYLOAD_METHOD);
+    uint8_t *values;
+    TRY(arena_check(select_values(s), c->scratch, c->err));
     const Indices set = picks_indices(s);
-    if (4 * s->count < raw_size(c))
-        indices_put(&set, s->n, c->threads, c->scratch, out);
-    if (out->size - start + 4 * s->count >= raw_size(c)) {
-        out->size = start;
-        return raw_put(c, s->x, out);
-    }
-    TRY(put_values(c, s, buf_room(out, 4 * s->count)));
-    streams_floats(c->streams, s->count);
-    streams_gaps(c, &set);
+    TRY(sparse_put(c, &set, floats, s->x, out, &values));
+    if (values)
+        floats_store(values, s->value, s->count);
     return OK;
 }
 
@@ -146,15 +150,10 @@ static Status fill_all(const Call *c, PicksFill *f, PicksRead *read)
     return least > 0 && most < INFINITE ? OK : refuse_value(c, f);
 }
 
-Status picks_get(const Call *c, Bytes bytes, float *x, PicksRead *read)
+Status picks_get(const Call *c, Bytes in, float *x, PicksRead *read)
 {
-    Reader in = reader_open(bytes);
     PicksFill f = {.n = c->shape->n, .x = x};
-    TRY(payload_kind(c, take_u8(&in), PAYLOAD_METHOD));
-    TRY(payload_set(c, &in, f.n, &f.set));
-    f.value = in.bad ? NULL : take_bytes(&in, 4 * f.set.count);
-    TRY(payload_end(c, &in));
-    TRY(payload_shorter(c, bytes));
+    TRY(sparse_get(c, in, floats, &f.set, &f.value));
     return fill_all(c, &f, read);
 }
 
@@ -165,34 +164,16 @@ static Status picks_decode(const Call *c, Bytes in, float *x)
     return picks_get(c, in, x, &read);
 }
 
-/* The only key of topk, gaussiank and sidco. */
-typedef struct {
-    double ratio;
-} Ratio;
-
-static double ratio_of(const Call *c)
-{
-    return ((const Ratio *)c->self->params)->ratio;
-}
-
 /* ---- topk: sends the k elements of largest magnitude (Aji and Heafield 2017; Stich, Cordonnier, Jaggi 2018).
  * Of equal magnitudes, the lower index comes first. The payload has the format of sparse.h. ---- */
 
-static const Param topk_schema[] = {
-    PARAM(Ratio, ratio, "0.01", 0, 1, "elements sent as a share of all", .above = true, .rate = true),
-    {0},
-};
-
-static size_t wanted(const Call *c)
-{
-    return picks_wanted(c->shape->n, ratio_of(c));
-}
+static const Param topk_schema[] = {RATIO_KEY(Ratio, "0.01", "elements sent as a share of all"), {0}};
 
 static Status topk_encode(const Call *c, const float *x, Buf *out)
 {
     Picks s;
     TRY(picks_open(c, x, &s));
-    TRY(arena_check(select_top(&s, wanted(c)), c->scratch, c->err));
+    TRY(arena_check(select_top(&s, picks_wanted(c)), c->scratch, c->err));
     return picks_put(c, &s, out);
 }
 
@@ -200,8 +181,8 @@ static Status topk_decode(const Call *c, Bytes in, float *x)
 {
     PicksRead read = {0};
     TRY(picks_get(c, in, x, &read));
-    if (read.count > wanted(c))
-        return payload_bad(c, "%zu elements, want %zu at most", read.count, wanted(c));
+    if (read.count > picks_wanted(c))
+        return payload_bad(c, "%zu elements, want %zu at most", read.count, picks_wanted(c));
     return OK;
 }
 
@@ -298,10 +279,7 @@ const Compressor compressor_threshold = {
  * threshold is computed from a normal distribution fitted to the elements. If it selects too few or too many
  * elements, it is multiplied by 0.5 or 1.5, up to ROUNDS times. The payload has the format of sparse.h. ---- */
 
-static const Param gaussiank_schema[] = {
-    PARAM(Ratio, ratio, "0.01", 0, 1, "elements aimed at as a share of all", .above = true, .rate = true),
-    {0},
-};
+static const Param gaussiank_schema[] = {RATIO_KEY(Ratio, "0.01", "elements aimed at as a share of all"), {0}};
 
 enum { ROUNDS = 4 };
 
@@ -319,7 +297,7 @@ static double fitted_level(const Call *c, const float *x, double ratio)
 static Status gaussiank_encode(const Call *c, const float *x, Buf *out)
 {
     const double ratio = ratio_of(c);
-    const double k = (double)picks_wanted(c->shape->n, ratio);
+    const double k = (double)picks_wanted(c);
     double level = k < (double)c->shape->n ? fitted_level(c, x, ratio) : 0;
     Picks s;
     TRY(picks_open(c, x, &s));
@@ -364,10 +342,7 @@ const Compressor compressor_gaussiank = {
  * The paper adapts the number of stages to the number of elements sent in past steps. The codec here has no
  * state: it tries every number of stages (1 to 4) on the tensor itself. ---- */
 
-static const Param sidco_schema[] = {
-    PARAM(Ratio, ratio, "0.01", 0, 1, "elements aimed at as a share of all", .above = true, .rate = true),
-    {0},
-};
+static const Param sidco_schema[] = {RATIO_KEY(Ratio, "0.01", "elements aimed at as a share of all"), {0}};
 
 enum { STAGES = 4 };
 /* With several stages, the first stage's threshold is set to select about the share FIRST_SHARE of all
@@ -504,7 +479,7 @@ static double best_level(Picks *s, double ratio, double k)
 static Status sidco_encode(const Call *c, const float *x, Buf *out)
 {
     const double ratio = ratio_of(c);
-    const size_t k = picks_wanted(c->shape->n, ratio);
+    const size_t k = picks_wanted(c);
     Picks s;
     TRY(picks_open(c, x, &s));
     const double level = k < c->shape->n ? best_level(&s, ratio, (double)k) : 0;
