@@ -234,19 +234,44 @@ size_t codec_plan_size(const Codec *codec)
     return 0;
 }
 
+/* The data of load_input, by which the inner codec's plan gets the vectors that the wrapper passes to the inner codec. */
+typedef struct {
+    const Step *step;
+    float *t; /* room for the values of the largest tensor with a state */
+} InnerStep;
+
+static const float *load_input(void *data, size_t j, Error *err)
+{
+    const InnerStep *s = data;
+    const Call *c = &s->step->call[j];
+    const float *x = s->step->load(s->step->data, j, err);
+    if (!x || !c->state || !c->self->ops->input)
+        return x;
+    return c->self->ops->input(c, x, s->t, err) == OK ? s->t : NULL;
+}
+
+/* Writes the inner codec's records for the wrapper's `step`. */
+static Status plan_inner(const Step *step, void *records)
+{
+    const Call *c = step->call;
+    size_t largest = 0;
+    Call *call = NEW(c->scratch, Call, step->count);
+    TRY(arena_check(call, c->scratch, c->err));
+    for (size_t j = 0; j < step->count; j++) {
+        call[j] = call_inner(&c[j]);
+        if (c->self->ops->input && c[j].state && c[j].shape->n > largest)
+            largest = c[j].shape->n;
+    }
+    InnerStep changed = {step, NEW(c->scratch, float, largest)};
+    TRY(arena_check(changed.t, c->scratch, c->err));
+    return codec_plan(&(Step){step->count, call, load_input, &changed}, records);
+}
+
 Status codec_plan(const Step *step, void *plan)
 {
     const Call *c = step->call;
     const ArenaMark mark = arena_mark(c->scratch);
-    Status status;
-    if (c->self->ops->plan) {
-        status = c->self->ops->plan(step, plan);
-    } else {
-        /* a wrapper with a state changes x before the inner codec encodes it, so such a wrapper must have a
-         * plan hook */
-        assert(!c->self->ops->state_size);
-        status = plan_inner(step, NULL, plan);
-    }
+    const Status status = c->self->ops->plan ? c->self->ops->plan(step, plan) : plan_inner(step, plan);
     arena_rewind(c->scratch, mark);
     return status;
 }
@@ -281,13 +306,18 @@ Status codec_train(const Call *c, const float *x, void *state)
 {
     if (!codec_trains(c->self))
         return OK;
-    if (!c->self->ops->train) {
-        const Call inner = call_inner(c);
-        assert(!c->self->ops->state_size);
-        return codec_train(&inner, x, state);
-    }
     const ArenaMark mark = arena_mark(c->scratch);
-    const Status status = c->self->ops->train(c, x, state);
+    Status status = OK;
+    if (c->self->ops->train) {
+        status = c->self->ops->train(c, x, state);
+    } else {
+        const Call inner = call_inner(c);
+        const float *t = x;
+        if (c->self->ops->input)
+            status = wrapper_input(c, x, &t);
+        if (status == OK)
+            status = codec_train(&inner, t, state_inner(c, state));
+    }
     arena_rewind(c->scratch, mark);
     return status;
 }
@@ -323,44 +353,23 @@ Call call_inner(const Call *c)
     return inner;
 }
 
-/* The data of load_input. The inner codec's plan loads tensors with load_input, and so gets the vectors that
- * `input` computes in place of the gradients. */
-typedef struct {
-    const Step *step;
-    InnerInput *input;
-    float *t; /* room for the values of the largest tensor with a state */
-} InnerStep;
-
-static const float *load_input(void *data, size_t j, Error *err)
+Status wrapper_input(const Call *c, const float *x, const float **t)
 {
-    const InnerStep *s = data;
-    const Call *c = &s->step->call[j];
-    const float *x = s->step->load(s->step->data, j, err);
-    if (!x || !c->state)
-        return x;
-    return s->input(c, x, s->t, err) == OK ? s->t : NULL;
-}
-
-Status plan_inner(const Step *step, InnerInput *input, void *records)
-{
-    const Call *c = step->call;
-    size_t largest = 0;
-    Step inner = *step;
-    Call *call = NEW(c->scratch, Call, step->count);
-    TRY(arena_check(call, c->scratch, c->err));
-    for (size_t j = 0; j < step->count; j++) {
-        call[j] = call_inner(&c[j]);
-        if (input && c[j].state && c[j].shape->n > largest)
-            largest = c[j].shape->n;
+    Arena *a = c->kept ? c->kept->arena : c->scratch;
+    *t = x;
+    if (!c->state)
+        return OK;
+    if (c->kept && c->kept->vector && c->kept->x == x) {
+        *t = c->kept->vector;
+        return OK;
     }
-    InnerStep changed = {step, input, NEW(c->scratch, float, largest)};
-    TRY(arena_check(changed.t, c->scratch, c->err));
-    inner.call = call;
-    if (input) {
-        inner.load = load_input;
-        inner.data = &changed;
-    }
-    return codec_plan(&inner, records);
+    float *own = NEW(a, float, c->shape->n);
+    TRY(arena_check(own, a, c->err));
+    TRY(c->self->ops->input(c, x, own, c->err));
+    *t = own;
+    if (c->kept)
+        *c->kept = (KeptVector){a, own, x};
+    return OK;
 }
 
 /* ---- one worker alone, which receives only its own payloads ---- */

@@ -43,7 +43,6 @@ struct Compressor {
     const char *use_when; /* completes the sentence "Use it when" */
     const char *example;  /* commands that run as they are, one a line; they write g.h5. A test runs them. */
     const Param *params;  /* the parameters; ends in {0}; NULL: none */
-    size_t params_size;
     CodecLook look; /* a spec is drawn as its last codec, so wrappers need none */
     /* a struct for hooks that several codecs share, which describes this codec: for example, a BucketLaw for
      * levels/buckets.c */
@@ -93,6 +92,9 @@ struct Compressor {
 
     /* Members for wrappers; see wrapper.h */
     bool wraps; /* true: a wrapper, which has an inner codec */
+    /* For a wrapper with a state: writes to `t` (shape->n) the vector that it passes to the inner codec for x. Sets *err
+     * on failure. */
+    Status (*input)(const Call *c, const float *x, float *t, Error *err);
     bool
         marks; /* true: a wrapper whose payloads begin with the wrapper's own byte, also if it wraps `none` */
     /* Specs of the default `Codec.inner` and `Codec.other`, for a wrapper that a spec may use without an inner

@@ -270,7 +270,6 @@ const Compressor compressor_terngrad = {
              "Distributed Deep Learning, NIPS 2017",
     .look = {HUE_LEVELS, 3, 0},
     .params = schema,
-    .params_size = sizeof(Terngrad),
     .promises = RANDOM | EXACT_BYTES,
     .traits = traits,
     .rounds = rounds,

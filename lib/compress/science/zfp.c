@@ -274,7 +274,6 @@ const Compressor compressor_zfp = {
         "Computer Graphics 20(12), 2014",
     .look = {HUE_LEVELS, 0, 3},
     .params = schema,
-    .params_size = sizeof(Zfp),
     .promises = EXACT_BYTES | WHOLE,
     .bound = bound,
     .encode = encode,

@@ -733,7 +733,6 @@ const Compressor compressor_cas = {
              "INFOCOM 2020",
     .look = {HUE_SKETCH, 4, 4},
     .params = schema,
-    .params_size = sizeof(Cas),
     .promises = MERGEABLE | RANDOM | EXACT_BYTES | SHARED_DRAWS,
     .check = cas_check,
     .bound = bound,

@@ -15,20 +15,6 @@
  * both algorithms fast. All decisions are computed with additions, multiplications and divisions only, so
  * every machine finds the same centres. */
 
-/* Returns how many of the n sorted numbers x are less than `value`. */
-static size_t count_under(const float *x, size_t n, double value)
-{
-    size_t low = 0, high = n;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if ((double)x[middle] < value)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Returns how many of the n sorted numbers x are less than or equal to `value`. */
 static size_t count_upto(const float *x, size_t n, double value)
 {
@@ -198,7 +184,7 @@ static Status find_centres(ClusterSide *s, const ClusterSpec *spec, const Rng *r
 {
     double centre[SIDE_MOST];
     const double top = s->n ? percentile_of(s->value, s->n, spec->percentile) : 0;
-    const size_t under = spec->clusters > 1 ? count_under(s->value, s->n, top) : 0;
+    const size_t under = spec->clusters > 1 ? count_upto(s->value, s->n, nextafter(top, -INFINITY)) : 0;
     const size_t k =
         kmeans_line(s->value, under ? under : s->n, spec->clusters - (under > 0), rng, centre, scratch);
     if (k == SIZE_MAX)

@@ -9,7 +9,7 @@
 #include "math/vec/kernels.h"
 #include "compress/lowrank/addends.h"
 #include "compress/sketch/slices.h"
-#include "math/select.h"
+#include "compress/sparse/sparse.h"
 
 #include <float.h>
 #include <math.h>
@@ -180,7 +180,6 @@ typedef struct {
     Sketch s;
     const uint8_t *cell;
     float *x;
-    Picks kept;
 } SketchEstimate;
 
 /* Sets v (n) to the bucket sums of one row to which elements `at` .. `at` + n - 1 of the block hash. For
@@ -246,29 +245,20 @@ static void estimate_block(void *data, size_t block)
                                                              x + at);
 }
 
-static void drop_block(void *data, size_t block)
+static Status keep_largest(const Sketch *s, size_t k, float *x)
 {
-    const SketchEstimate *e = data;
-    float *const x = e->x + block * BLOCK;
-    const size_t size = block_size(e->s.n, block);
-    const uint64_t *const bits = e->kept.bits + block * (BLOCK / 64);
-    for (size_t i = 0; i < size; i++)
-        x[i] = bits[i / 64] >> i % 64 & 1 ? x[i] : 0;
-}
-
-static Status keep_largest(SketchEstimate *e, size_t k)
-{
-    const Call *c = e->s.c;
-    Picks *kept = &e->kept;
-    TRY(arena_check(select_open(kept, e->x, e->s.n, c->threads, c->scratch) && select_top(kept, k),
-                    c->scratch, c->err));
-    if (!kept->place) {
-        parallel_for(c->threads, blocks_of(e->s.n), drop_block, e);
-        return OK;
+    const Call *c = s->c;
+    Picks kept;
+    TRY(picks_open(c, x, &kept));
+    TRY(arena_check(select_top(&kept, k) && select_values(&kept), c->scratch, c->err));
+    const Indices set = picks_indices(&kept);
+    memset(x, 0, s->n * sizeof *x);
+    for (size_t r = 0; r < set.runs; r++) {
+        size_t room[INDEX_RUN], count;
+        const size_t *index = set.run(&set, r, room, &count);
+        for (size_t i = 0; i < count; i++)
+            x[index[i]] = *kept.value++;
     }
-    memset(e->x, 0, e->s.n * sizeof *e->x);
-    for (size_t i = 0; i < kept->count; i++)
-        e->x[kept->place[i]] = kept->value[i];
     return OK;
 }
 
@@ -312,7 +302,7 @@ static Status sketch_decode(const Call *c, Bytes in, float *x)
         return OK;
     }
     parallel_for(c->threads, blocks_of(e.s.n), estimate_block, &e);
-    return topk && topk < e.s.n ? keep_largest(&e, topk) : OK;
+    return topk && topk < e.s.n ? keep_largest(&e.s, topk, x) : OK;
 }
 
 static Status sketch_merge(const Call *c, const Bytes *in, size_t count, Buf *out)
@@ -366,7 +356,6 @@ const Compressor compressor_countsketch = {
              "Communication-Efficient Federated Learning with Sketching, ICML 2020",
     .look = {HUE_SKETCH, 1, 1},
     .params = countsketch_schema,
-    .params_size = sizeof(SketchParams),
     .promises = MERGEABLE | RANDOM | EXACT_BYTES | SHARED_DRAWS | FIXED_SIZE,
     .family = countsketch_kinds,
     .bound = sketch_bound,
@@ -416,7 +405,6 @@ const Compressor compressor_countmin = {
              "Applications, Journal of Algorithms 2005",
     .look = {HUE_SKETCH, 2, 2},
     .params = countmin_schema,
-    .params_size = sizeof(SketchParams),
     .promises = MERGEABLE | RANDOM | EXACT_BYTES | SHARED_DRAWS | FIXED_SIZE,
     .family = countmin_kinds,
     .bound = sketch_bound,

@@ -609,7 +609,6 @@ const Compressor compressor_sketchml = {
              "SIGMOD 2018",
     .look = {HUE_SKETCH, 3, 3},
     .params = schema,
-    .params_size = sizeof(Sketchml),
     .promises = RANDOM | EXACT_BYTES,
     .bound = bound,
     .encode = encode,

@@ -482,7 +482,6 @@ const Compressor compressor_chunktopk = {
              "arXiv 2508.15706, 2025",
     .look = {HUE_SPARSE, 1, 0},
     .params = schema,
-    .params_size = sizeof(ChunkTopk),
     .promises = EXACT_BYTES | WHOLE | LEAVES_OUT | SENDERS_MEAN,
     .bound = bound,
     .encode = encode,

@@ -214,7 +214,6 @@ const Compressor compressor_dgc = {
         "Distributed Training, ICLR 2018",
     .look = {HUE_SPARSE, 4, 2},
     .params = schema,
-    .params_size = sizeof(Dgc),
     .promises = RANDOM | EXACT_BYTES | LEAVES_OUT,
     .bound = picks_bound,
     .encode = encode,

@@ -350,7 +350,6 @@ const Compressor compressor_randk = {
         "with Memory, NeurIPS 2018",
     .look = {HUE_SPARSE, 5, 4},
     .params = schema,
-    .params_size = sizeof(Randk),
     .promises = UNBIASED | RANDOM | EXACT_BYTES | FIXED_SIZE,
     .traits = traits,
     .bound = bound,

@@ -64,16 +64,6 @@ size_t picks_bound(const Call *c)
     return sparse_bound(c, floats);
 }
 
-Status picks_open(const Call *c, const float *x, Picks *s)
-{
-    return select_open(s, x, c->shape->n, c->threads, c->scratch) ? OK : arena_fail(c->scratch, c->err);
-}
-
-Indices picks_indices(const Picks *s)
-{
-    return s->place ? indices_list(s->place, s->count) : indices_bits(s->bits, s->n, s->count);
-}
-
 Status picks_put(const Call *c, Picks *s, Buf *out)
 {
     uint8_t *values;
@@ -202,7 +192,6 @@ const Compressor compressor_topk = {
              "Stich, Cordonnier, Jaggi: Sparsified SGD with Memory, NeurIPS 2018",
     .look = {HUE_SPARSE, 2, 0},
     .params = topk_schema,
-    .params_size = sizeof(Ratio),
     .promises = EXACT_BYTES | LEAVES_OUT,
     .bound = picks_bound,
     .encode = topk_encode,
@@ -268,7 +257,6 @@ const Compressor compressor_threshold = {
         "of Compressed Communication for Distributed Deep Learning, AAAI 2020",
     .look = {HUE_SPARSE, 3, 1},
     .params = threshold_schema,
-    .params_size = sizeof(Threshold),
     .promises = EXACT_BYTES | LEAVES_OUT,
     .bound = picks_bound,
     .encode = threshold_encode,
@@ -328,7 +316,6 @@ const Compressor compressor_gaussiank = {
              "(arXiv:1911.08772)",
     .look = {HUE_SPARSE, 5, 3},
     .params = gaussiank_schema,
-    .params_size = sizeof(Ratio),
     .promises = EXACT_BYTES | LEAVES_OUT,
     .bound = picks_bound,
     .encode = gaussiank_encode,
@@ -511,7 +498,6 @@ const Compressor compressor_sidco = {
              "Technique for Distributed Training Systems (SIDCo), MLSys 2021",
     .look = {HUE_SPARSE, 0, 4},
     .params = sidco_schema,
-    .params_size = sizeof(Ratio),
     .promises = EXACT_BYTES | LEAVES_OUT,
     .bound = picks_bound,
     .encode = sidco_encode,

@@ -52,10 +52,16 @@ static inline size_t picks_wanted(const Call *c)
 /* ---- selected elements (math/select.h), sent as floats: values:f32. Zeros are never sent. ---- */
 
 /* Opens an empty selection of elements of x. Memory comes from scratch; x must outlive the selection. */
-Status picks_open(const Call *c, const float *x, Picks *s);
+static inline Status picks_open(const Call *c, const float *x, Picks *s)
+{
+    return select_open(s, x, c->shape->n, c->threads, c->scratch) ? OK : arena_fail(c->scratch, c->err);
+}
 
 /* Returns the indices of a selection, which must outlive the result. */
-Indices picks_indices(const Picks *s);
+static inline Indices picks_indices(const Picks *s)
+{
+    return s->place ? indices_list(s->place, s->count) : indices_bits(s->bits, s->n, s->count);
+}
 
 /* Writes the payload of a selection. */
 Status picks_put(const Call *c, Picks *s, Buf *out);

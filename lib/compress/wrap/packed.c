@@ -224,7 +224,6 @@ const Compressor compressor_blosc = {
     .paper = "Alted: Why Modern CPUs Are Starving and What Can Be Done about It, Computing in Science &\n"
              "Engineering 12(2), 2010",
     .params = blosc_schema,
-    .params_size = sizeof(Blosc),
     .family = &(const Packer){blosc_pack, blosc_claims, blosc_unpack},
     PACKED,
 };
@@ -285,7 +284,6 @@ const Compressor compressor_zstd = {
         "are write zstd+none. It cannot wrap powersgd, which needs the sum of all workers' payloads.",
     .paper = "Collet, Kucherawy, RFC 8878",
     .params = zstd_schema,
-    .params_size = sizeof(Zstd),
     .family = &(const Packer){zstd_pack, zstd_claims, zstd_unpack},
     PACKED,
 };
