@@ -589,11 +589,9 @@ static Status decode(const Call *c, Bytes in, float *x)
 
 typedef struct {
     const Call *c;
-    const CasPayload *in;
-    size_t count;
-    uint64_t workers;         /* number of workers of all payloads together */
-    const CasPayload *sketch; /* the first payload that is a sketch; NULL: all payloads are floats */
-    bool floats;              /* true: at least one payload is n floats */
+    uint64_t workers; /* of all payloads together */
+    CasPayload *in;   /* (count) first the sketches; then the payloads that are floats, the last one first */
+    size_t sketches, count;
 } CasMerge;
 
 static bool same_model(const ClusterModel *a, const ClusterModel *b)
@@ -602,28 +600,13 @@ static bool same_model(const ClusterModel *a, const ClusterModel *b)
            !memcmp(a->cluster, b->cluster, cluster_model_clusters(a) * sizeof *a->cluster);
 }
 
-static Status add_payload(CasMerge *m, const CasPayload *p)
-{
-    TRY(payload_add_workers(m->c, p->workers, &m->workers));
-    m->floats |= p->floats;
-    if (p->floats)
-        return OK;
-    if (m->sketch && !same_model(&m->sketch->model, &p->model)) {
-        FAIL(m->c->err, ERR_USAGE, "cas: payloads of different clusters do not merge");
-        return error_hint(m->c->err, "all workers need the state that one of them was trained to");
-    }
-    m->sketch = m->sketch ? m->sketch : p;
-    return OK;
-}
-
 /* Returns an upper bound on the bytes of the payload that merges the sketches. */
 static size_t joined_size(const CasMerge *m)
 {
-    size_t size = 1 + VARINT_MAX + 3 + 8 * cluster_model_clusters(&m->sketch->model) + 8 * m->sketch->buckets;
-    for (size_t i = 0; i < m->count; i++) {
+    size_t size = 1 + VARINT_MAX + 3 + 8 * cluster_model_clusters(&m->in->model) + 8 * m->in->buckets;
+    for (size_t i = 0; i < m->sketches; i++) {
         const size_t own = reader_left(&m->in[i].index);
-        if (!m->in[i].floats)
-            size += own + (m->in[i].wide ? 0 : varint_size(own));
+        size += own + (m->in[i].wide ? 0 : varint_size(own));
     }
     return size;
 }
@@ -631,55 +614,44 @@ static size_t joined_size(const CasMerge *m)
 static void join(const CasMerge *m, Buf *out)
 {
     uint64_t workers = 0;
-    for (size_t i = 0; i < m->count; i++)
-        workers += m->in[i].floats ? 0 : m->in[i].workers;
+    for (size_t i = 0; i < m->sketches; i++)
+        workers += m->in[i].workers;
     buf_u8(out, PAYLOAD_MERGED);
     buf_varint(out, workers);
     buf_u8(out, FORM_SKETCH);
-    put_model(&m->sketch->model, out);
-    for (size_t b = 0; b < m->sketch->buckets; b++) {
+    put_model(&m->in->model, out);
+    for (size_t b = 0; b < m->in->buckets; b++) {
         double sum = 0;
-        for (size_t i = 0; i < m->count; i++)
-            sum += m->in[i].floats ? 0 : sum_at(&m->in[i], b);
+        for (size_t i = 0; i < m->sketches; i++)
+            sum += sum_at(&m->in[i], b);
         buf_f64(out, sum);
     }
-    for (size_t i = 0; i < m->count; i++) {
-        const CasPayload *p = &m->in[i];
-        if (p->floats)
-            continue;
-        if (!p->wide)
-            buf_varint(out, reader_left(&p->index));
-        buf_copy(out, p->index.at, reader_left(&p->index));
+    for (size_t i = 0; i < m->sketches; i++) {
+        const Reader *index = &m->in[i].index;
+        if (!m->in[i].wide)
+            buf_varint(out, reader_left(index));
+        buf_copy(out, index->at, reader_left(index));
     }
 }
 
-/* Adds the estimates of all sketches, and all float payloads, to sum (n). */
-static Status add_up(const CasMerge *m, double *sum)
-{
-    const size_t n = m->c->shape->n;
-    for (size_t i = 0; i < m->count; i++)
-        for (size_t k = 0; m->in[i].floats && k < n; k++)
-            sum[k] += (double)load_f32(m->in[i].value + 4 * k);
-    if (!m->sketch)
-        return OK;
-    Buf joined = {.cap = joined_size(m)};
-    joined.data = NEW(m->c->scratch, uint8_t, joined.cap);
-    float *x = NEW(m->c->scratch, float, n);
-    TRY(arena_check(joined.data && x, m->c->scratch, m->c->err));
-    join(m, &joined);
-    TRY(decode(m->c, buf_bytes(&joined), x));
-    for (size_t k = 0; k < n; k++)
-        sum[k] += (double)x[k];
-    return OK;
-}
-
+/* Adds all float payloads, and the estimate of the sketches together. */
 static Status put_floats(const CasMerge *m, Buf *out)
 {
     const size_t n = m->c->shape->n;
+    Buf joined = {.cap = m->sketches ? joined_size(m) : 0};
     double *sum = NEW_ZERO(m->c->scratch, double, n);
     float *x = NEW(m->c->scratch, float, n);
-    TRY(arena_check(sum && x, m->c->scratch, m->c->err));
-    TRY(add_up(m, sum));
+    joined.data = NEW(m->c->scratch, uint8_t, joined.cap);
+    TRY(arena_check(sum && x && joined.data, m->c->scratch, m->c->err));
+    for (size_t i = m->count; i-- > m->sketches;)
+        for (size_t k = 0; k < n; k++)
+            sum[k] += (double)load_f32(m->in[i].value + 4 * k);
+    if (m->sketches) {
+        join(m, &joined);
+        TRY(decode(m->c, buf_bytes(&joined), x));
+        for (size_t k = 0; k < n; k++)
+            sum[k] += (double)x[k];
+    }
     TRY(narrow_sum(m->c, sum, x));
     buf_u8(out, PAYLOAD_MERGED);
     buf_varint(out, m->workers);
@@ -690,16 +662,24 @@ static Status put_floats(const CasMerge *m, Buf *out)
 
 static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
 {
-    CasPayload *p = NEW(c->scratch, CasPayload, count);
-    CasMerge m = {.c = c, .in = p, .count = count};
-    TRY(arena_check(p, c->scratch, c->err));
+    CasMerge m = {.c = c, .in = NEW(c->scratch, CasPayload, count), .count = count};
+    TRY(arena_check(m.in, c->scratch, c->err));
     for (size_t i = 0; i < count; i++) {
-        TRY(payload_open(c, in[i], &p[i]));
-        if (!p[i].floats)
-            TRY(check_indices(c, &p[i]));
-        TRY(add_payload(&m, &p[i]));
+        CasPayload p;
+        TRY(payload_open(c, in[i], &p));
+        TRY(payload_add_workers(c, p.workers, &m.workers));
+        if (p.floats) {
+            m.in[count - 1 - (i - m.sketches)] = p;
+            continue;
+        }
+        TRY(check_indices(c, &p));
+        m.in[m.sketches++] = p;
+        if (!same_model(&m.in->model, &p.model)) {
+            FAIL(c->err, ERR_USAGE, "cas: payloads of different clusters do not merge");
+            return error_hint(c->err, "all workers need the state that one of them was trained to");
+        }
     }
-    if (m.floats || joined_size(&m) > 4 * c->shape->n)
+    if (m.sketches < count || joined_size(&m) > 4 * c->shape->n)
         return put_floats(&m, out);
     join(&m, out);
     return OK;

@@ -136,7 +136,6 @@ typedef struct {
     const float *value;
     size_t n, all; /* n: number of values of this sign; all: number of values in the whole sample */
     float centre[SIDE_MOST];
-    double share[SIDE_MOST], entropy[SIDE_MOST];
     size_t clusters;
 } ClusterSide;
 
@@ -205,14 +204,18 @@ static float middle_of(float a, float b)
     return (double)near > middle ? nextafterf(near, 0) : near;
 }
 
-static void measure(ClusterSide *s, size_t bins, size_t *count)
+/* Enters the clusters of one sign into the model: those of x <= 0 in front, from the lowest centre on. */
+static void enter(const ClusterSide *s, bool below, size_t bins, size_t *count, ClusterModel *m, ClusterStats *stats)
 {
+    *(below ? &m->minus : &m->plus) = (uint32_t)s->clusters;
     for (size_t j = 0, from = 0; j < s->clusters; j++) {
+        const size_t at = below ? s->clusters - 1 - j : m->minus + j;
         const size_t to = j + 1 < s->clusters
                               ? count_upto(s->value, s->n, (double)middle_of(s->centre[j], s->centre[j + 1]))
                               : s->n;
-        s->share[j] = (double)(to - from) / (double)s->all;
-        s->entropy[j] = entropy_of(s->value + from, to - from, bins, count);
+        m->cluster[at] = (Cluster){s->centre[j] > 0 ? below ? -s->centre[j] : s->centre[j] : 0, 0};
+        stats->share[at] = (double)(to - from) / (double)s->all;
+        stats->entropy[at] = entropy_of(s->value + from, to - from, bins, count);
         from = to;
     }
 }
@@ -259,38 +262,25 @@ static void turn_round(float *value, size_t n)
     }
 }
 
-static void enter(ClusterModel *m, ClusterStats *s, const ClusterSide *side, size_t j, size_t at, float sign)
-{
-    m->cluster[at] = (Cluster){side->centre[j] > 0 ? sign * side->centre[j] : 0, 0};
-    s->share[at] = side->share[j];
-    s->entropy[at] = side->entropy[j];
-}
-
 Status clusters_train(ClusterModel *m, ClusterStats *s, const ClusterSpec *spec, const float *x, size_t n,
                       const Rng *rng, Arena *scratch, Error *err)
 {
     const ArenaMark mark = arena_mark(scratch);
     float *value;
     size_t all, *count = NEW(scratch, size_t, spec->bins);
-    ClusterSide *side = NEW(scratch, ClusterSide, 2);
-    TRY(arena_check(count && side, scratch, err));
+    ClusterSide side;
+    TRY(arena_check(count, scratch, err));
     assert(spec->clusters >= 1 && spec->clusters <= SIDE_MOST);
     TRY(take_sample(spec, x, n, rng, &value, &all, scratch, err));
     const size_t minus = count_upto(value, all, 0);
     turn_round(value, minus);
     for (uint64_t k = 0; k < 2; k++) {
         const Rng own = rng_below(rng, k);
-        side[k] = (ClusterSide){
+        side = (ClusterSide){
             .value = value + (k ? minus : 0), .n = k ? all - minus : minus, .all = all ? all : 1};
-        TRY(find_centres(&side[k], spec, &own, scratch, err));
-        measure(&side[k], spec->bins, count);
+        TRY(find_centres(&side, spec, &own, scratch, err));
+        enter(&side, k == 0, spec->bins, count, m, s);
     }
-    m->minus = (uint32_t)side[0].clusters;
-    m->plus = (uint32_t)side[1].clusters;
-    for (size_t j = 0; j < m->minus; j++)
-        enter(m, s, &side[0], j, m->minus - 1 - j, -1);
-    for (size_t j = 0; j < m->plus; j++)
-        enter(m, s, &side[1], j, m->minus + j, 1);
     arena_rewind(scratch, mark);
     return OK;
 }

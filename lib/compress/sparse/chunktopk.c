@@ -91,20 +91,18 @@ typedef struct {
     const double *along, *along_back; /* (wide, wide) */
 } Cosines;
 
-static const double *transposed(const double *c, size_t n, Arena *a)
+/* Sets *c to the matrix of the cosine transform of n elements, and *back to its transpose. */
+static bool cosines_of(size_t n, Arena *a, const double **c, const double **back)
 {
-    double *t = NEW(a, double, n *n);
-    for (size_t i = 0; t && i < n * n; i++)
-        t[i % n * n + i / n] = c[i];
-    return t;
-}
-
-static const double *cosines_of(size_t n, Arena *a)
-{
-    double *c = NEW(a, double, n *n);
-    if (c)
-        short_cosine_matrix(c, n);
-    return c;
+    double *matrix = NEW(a, double, n *n), *t = NEW(a, double, n *n);
+    if (!matrix || !t)
+        return false;
+    short_cosine_matrix(matrix, n);
+    for (size_t i = 0; i < n * n; i++)
+        t[i % n * n + i / n] = matrix[i];
+    *c = matrix;
+    *back = t;
+    return true;
 }
 
 /* Sets `to` to the product of the row vector `from` (n) and the matrix b (n, cols). Skips the zeros of
@@ -165,12 +163,10 @@ static Status prepare(const Call *call, Chunks *s)
     Cosines *c = &s->cosines;
     if (!s->cosine)
         return OK;
-    c->down = cosines_of(g->high, a);
-    c->along_back = cosines_of(g->wide, a);
-    c->down_back = c->down ? transposed(c->down, g->high, a) : NULL;
-    c->along = c->along_back ? transposed(c->along_back, g->wide, a) : NULL;
     s->turned = NEW(a, double, parallel_slots(call->threads, g->count) * g->size);
-    return arena_check(c->down_back && c->along && s->turned, a, call->err);
+    return arena_check(s->turned && cosines_of(g->high, a, &c->down, &c->down_back) &&
+                           cosines_of(g->wide, a, &c->along_back, &c->along),
+                       a, call->err);
 }
 
 /* Returns the bits of the k-th largest magnitude of y (n), and sets *equal to how many of the elements with this magnitude

@@ -338,49 +338,41 @@ enum { STAGES = 4 };
 
 /* The magnitudes above the first stage's threshold, for each block; later stages read no others. */
 typedef struct {
+    size_t listed, count; /* number of magnitudes in `value`, and of those that reach Tail.level */
+    double sum;           /* of the magnitudes that reach the level */
+    float value[BLOCK + ROOM_BEHIND];
+} TailBlock;
+
+typedef struct {
     const Picks *s;
     float level;
-    float *value;      /* magnitudes; those of block b begin at b (BLOCK + ROOM_BEHIND) */
-    size_t *listed;    /* for each block: number of magnitudes in `value` */
-    size_t *count;     /* for each block: number of magnitudes that reach `level` */
-    double *magnitude; /* for each block: sum of the magnitudes that reach `level` */
+    TailBlock *block;
 } Tail;
-
-static float *listed_of(const Tail *t, size_t block)
-{
-    return t->value + block * (BLOCK + ROOM_BEHIND);
-}
 
 static void list_block(void *data, size_t block)
 {
     const Tail *t = data;
     double sum[3];
-    t->listed[block] = kernels()->sums_around(t->s->x + block * BLOCK, block_size(t->s->n, block), t->level,
-                                              INFINITY, listed_of(t, block), sum);
+    t->block[block].listed = kernels()->sums_around(t->s->x + block * BLOCK, block_size(t->s->n, block), t->level,
+                                                    INFINITY, t->block[block].value, sum);
 }
 
 static void reach_block(void *data, size_t block)
 {
     const Tail *t = data;
+    TailBlock *b = &t->block[block];
     float above[BLOCK + ROOM_BEHIND];
     double sum[3];
-    t->count[block] =
-        kernels()->sums_around(listed_of(t, block), t->listed[block], t->level, INFINITY, above, sum);
-    t->magnitude[block] = kernels()->sum_magnitudes(above, t->count[block]);
+    b->count = kernels()->sums_around(b->value, b->listed, t->level, INFINITY, above, sum);
+    b->sum = kernels()->sum_magnitudes(above, b->count);
 }
 
 static bool tail_open(Tail *t, const Picks *s, double level)
 {
-    const size_t blocks = blocks_of(s->n);
-    *t = (Tail){.s = s, .level = select_level(level)};
-    t->value = NEW(s->scratch, float, s->n + blocks * ROOM_BEHIND);
-    t->listed = NEW(s->scratch, size_t, blocks);
-    t->count = NEW(s->scratch, size_t, blocks);
-    t->magnitude = NEW(s->scratch, double, blocks);
-    if (!t->value || !t->listed || !t->count || !t->magnitude)
-        return false;
-    parallel_for(s->threads, blocks, list_block, t);
-    return true;
+    *t = (Tail){s, select_level(level), NEW(s->scratch, TailBlock, blocks_of(s->n))};
+    if (t->block)
+        parallel_for(s->threads, blocks_of(s->n), list_block, t);
+    return t->block;
 }
 
 /* Returns how many magnitudes are at least `level`, and sets *mean to their mean. */
@@ -392,8 +384,8 @@ static size_t reach(Tail *t, double level, double *mean)
     t->level = select_level(level);
     parallel_for(t->s->threads, blocks, reach_block, t);
     for (size_t b = 0; b < blocks; b++) {
-        count += t->count[b];
-        sum += t->magnitude[b];
+        count += t->block[b].count;
+        sum += t->block[b].sum;
     }
     *mean = sum / (double)count;
     return count;
@@ -408,7 +400,7 @@ static double run_stages(Tail *t, double first, double ratio, int stages, size_t
     const double share = pow(ratio / FIRST_SHARE, 1.0 / (stages - 1));
     double level = first, mean;
     *count = reach(t, level, &mean);
-    for (int stage = 1; stage<stages && * count> 0; stage++) {
+    for (int stage = 1; stage < stages && *count > 0; stage++) {
         level -= fmax(mean - level, 0) * log(share);
         *count = reach(t, level, &mean);
     }
