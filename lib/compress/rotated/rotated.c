@@ -7,6 +7,7 @@
 #include "math/best_levels.h"
 
 #include <math.h>
+#include <stdatomic.h>
 
 static const char *const reasons[BLOCK_RESULTS] = {
     [BLOCK_BEYOND] = "a value beyond float32",
@@ -23,7 +24,7 @@ typedef struct {
     float *y;
     uint8_t *out;
     const uint8_t *in;
-    BlockResult *result; /* for each piece (2^16 elements): the worst result of its blocks */
+    _Atomic BlockResult worst; /* of all blocks */
 } BlocksJob;
 
 /* ---- sizes ---- */
@@ -83,34 +84,26 @@ static bool is_tiny(const float *x, size_t n)
 
 static void run_piece(void *data, size_t piece)
 {
-    const BlocksJob *job = data;
+    BlocksJob *job = data;
     const RotatedBlocks *s = job->s;
     const size_t start = piece * BLOCK, n = rotation_piece(job->n, piece);
     size_t payload = piece ? piece * piece_bytes(s, BLOCK) : 0;
-    BlockResult worst = BLOCK_FINE;
     RotatedBlock b = {.index = piece};
     for (size_t at = 0; at < n; at += b.n, b.index++) {
         b = (RotatedBlock){rotation_block(n - at), piece, b.index,
                            rotation_open(s->rng, piece, at, s->rounds)};
         const BlockResult v = job->in ? s->decode(s, &b, job->in + payload, job->y + start + at)
                                       : s->encode(s, &b, job->x + start + at, job->out + payload);
-        worst = v > worst ? v : worst;
+        for (BlockResult worst = job->worst; v > worst && !atomic_compare_exchange_weak(&job->worst, &worst, v);)
+            ;
         payload += s->bytes(s->data, b.n);
     }
-    job->result[piece] = worst;
 }
 
-static Status run(BlocksJob *job, BlockResult *worst)
+static BlockResult run(BlocksJob *job)
 {
-    const Call *c = job->s->c;
-    const size_t pieces = rotation_pieces(job->n);
-    job->result = NEW(c->scratch, BlockResult, pieces);
-    TRY(arena_check(job->result, c->scratch, c->err));
-    parallel_for(c->threads, pieces, run_piece, job);
-    *worst = BLOCK_FINE;
-    for (size_t p = 0; p < pieces; p++)
-        *worst = job->result[p] > *worst ? job->result[p] : *worst;
-    return OK;
+    parallel_for(job->s->c->threads, rotation_pieces(job->n), run_piece, job);
+    return job->worst;
 }
 
 /* ---- encoding and decoding the whole vector ---- */
@@ -136,11 +129,9 @@ static Status check_range(const BlocksJob *job)
 {
     const Call *c = job->s->c;
     BlocksJob back = {.s = job->s, .n = job->n, .in = job->out};
-    BlockResult worst = BLOCK_FINE;
     back.y = NEW(c->scratch, float, job->n);
     TRY(arena_check(back.y, c->scratch, c->err));
-    TRY(run(&back, &worst));
-    if (worst != BLOCK_FINE)
+    if (run(&back) != BLOCK_FINE)
         return FAIL(c->err, ERR_NUMERIC, "%s: decoded values would be beyond float32", c->self->ops->name);
     return OK;
 }
@@ -149,9 +140,8 @@ Status blocks_put(const RotatedBlocks *s, const float *x, Buf *out)
 {
     const Call *c = s->c;
     BlocksJob job = {.s = s, .n = c->shape->n, .x = x};
-    BlockResult worst = BLOCK_FINE;
     job.out = buf_room(out, all_bytes(s, job.n));
-    TRY(run(&job, &worst));
+    const BlockResult worst = run(&job);
     if (worst == BLOCK_BEYOND)
         return FAIL(c->err, ERR_NUMERIC, "%s: a block's scale is beyond float32", c->self->ops->name);
     if (worst == BLOCK_LARGE)
@@ -164,10 +154,9 @@ Status blocks_put(const RotatedBlocks *s, const float *x, Buf *out)
 Status blocks_get(const RotatedBlocks *s, Bytes in, float *x)
 {
     BlocksJob job = {.s = s, .n = s->c->shape->n, .y = x, .in = in.data};
-    BlockResult worst = BLOCK_FINE;
     if (in.size != all_bytes(s, job.n))
         return payload_bad(s->c, "%zu bytes, want %zu", 1 + in.size, 1 + all_bytes(s, job.n));
-    TRY(run(&job, &worst));
+    const BlockResult worst = run(&job);
     return worst == BLOCK_FINE ? OK : payload_bad(s->c, "%s", reasons[worst]);
 }
 

@@ -264,28 +264,18 @@ static Status keep_largest(const Sketch *s, size_t k, float *x)
 
 /* ---- reading ---- */
 
-/* True if a bucket sum can have the float bits `bits`: finite, and not `never`. `mask` clears the sign bit if
- * sums may be negative. */
-static bool is_sum(uint32_t bits, uint32_t mask, uint32_t never)
-{
-    return (bits & mask) < 0x7f800000u && bits != never;
-}
-
 /* Returns `cell`, the bucket sums of a payload, or NULL if one has a value that no sum has. SKETCH_SPLIT sums
  * magnitudes, so its sums are never negative. No sum is -0, but raw floats may be -0. */
 static const uint8_t *check_cells(const Sketch *s, const uint8_t *cell, size_t cells)
 {
-    const bool raw = goes_raw(s);
-    const uint32_t mask = raw || s->kind != SKETCH_SPLIT ? 0x7fffffff : 0xffffffff,
-                   never = raw ? 0xffffffff : 0x80000000;
-    uint32_t good = 1;
-    for (size_t k = 0; k < cells; k++)
-        good &= is_sum(load_u32(cell + 4 * k), mask, never);
-    for (size_t k = 0; !good && k < cells; k++)
-        if (!is_sum(load_u32(cell + 4 * k), mask, never)) {
-            payload_bad(s->c, "bucket %zu holds %g, which is no sum", k, (double)load_f32(cell + 4 * k));
+    const bool raw = goes_raw(s), negative = s->kind != SKETCH_SPLIT;
+    for (size_t k = 0; k < cells; k++) {
+        const float v = load_f32(cell + 4 * k);
+        if (!isfinite(v) || (!raw && signbit(v) && !(negative && v < 0))) {
+            payload_bad(s->c, "bucket %zu holds %g, which is no sum", k, (double)v);
             return NULL;
         }
+    }
     return cell;
 }
 

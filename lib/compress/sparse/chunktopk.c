@@ -147,7 +147,7 @@ typedef struct {
     float *decoded; /* the estimate */
     size_t *place;  /* (chunks x g.most) the sent indices of each chunk */
     size_t *sent;   /* (chunks) number of sent indices */
-    bool *fits;     /* (chunks) false: elements of the estimate may be beyond float32 */
+    _Atomic bool beyond; /* elements of the estimate may be beyond float32 */
 } Chunks;
 
 static Chunks chunks_of(const Call *c)
@@ -203,7 +203,7 @@ static void load_chunk(void *data, size_t chunk, size_t slot)
 
 static void choose_chunk(void *data, size_t chunk, size_t slot)
 {
-    const Chunks *s = data;
+    Chunks *s = data;
     const Grid *g = &s->g;
     const float *y = s->y + chunk * g->size;
     load_chunk(data, chunk, slot);
@@ -221,7 +221,8 @@ static void choose_chunk(void *data, size_t chunk, size_t slot)
     }
     s->sent[chunk] = count;
     /* an estimate's element is a sum of coefficients times factors of at most 1 */
-    s->fits[chunk] = !s->cosine || sum <= FLT_MAX / 2;
+    if (s->cosine && sum > FLT_MAX / 2)
+        s->beyond = true;
 }
 
 /* Moves the indices of all chunks together, and returns their number. */
@@ -338,13 +339,11 @@ static Status encode(const Call *c, const float *x, Buf *out)
     s.y = NEW(c->scratch, float, c->shape->n);
     s.place = NEW(c->scratch, size_t, s.g.count * s.g.most);
     s.sent = NEW(c->scratch, size_t, s.g.count);
-    s.fits = NEW(c->scratch, bool, s.g.count);
-    TRY(arena_check(s.y && s.place && s.sent && s.fits, c->scratch, c->err));
+    TRY(arena_check(s.y && s.place && s.sent, c->scratch, c->err));
     TRY(prepare(c, &s));
     parallel_for_slots(c->threads, s.g.count, choose_chunk, &s);
-    for (size_t chunk = 0; chunk < s.g.count; chunk++)
-        if (!s.fits[chunk])
-            return FAIL(c->err, ERR_NUMERIC, "chunktopk: cosine coefficients are beyond float32");
+    if (s.beyond)
+        return FAIL(c->err, ERR_NUMERIC, "chunktopk: cosine coefficients are beyond float32");
     const size_t count = gather(&s);
     const Indices set = indices_list(s.place, count);
     TRY(sparse_put(c, &set, forms[params_of(c)->values], x, out, &values));
@@ -353,31 +352,23 @@ static Status encode(const Call *c, const float *x, Buf *out)
 
 static void spread_chunk(void *data, size_t chunk, size_t slot)
 {
-    const Chunks *s = data;
+    Chunks *s = data;
     const Grid *g = &s->g;
     float *y = s->y + chunk * g->size;
-    bool fits = true;
     if (s->cosine) {
         turn(g, y, s->cosines.down_back, s->cosines.along_back, s->turned + slot * g->size);
-        for (size_t i = 0; i < g->size; i++)
-            fits &= isfinite(y[i]) != 0;
+        if (first_nonfinite(y, g->size, NULL) < g->size)
+            s->beyond = true;
     }
-    s->fits[chunk] = fits;
     for (size_t i = 0; i < g->high; i++)
         memcpy(s->decoded + row_start(g, chunk, i), y + i * g->wide, g->wide * sizeof *y);
 }
 
-/* Transforms s->y back, and writes it to s->decoded in the tensor's order. Sets *fits to false if an element is
- * beyond float32's range. */
-static Status spread(const Call *c, Chunks *s, bool *fits)
+/* Transforms s->y back, and writes it to s->decoded in the tensor's order. */
+static Status spread(const Call *c, Chunks *s)
 {
-    s->fits = NEW(c->scratch, bool, s->g.count);
-    TRY(arena_check(s->fits, c->scratch, c->err));
     TRY(prepare(c, s));
     parallel_for_slots(c->threads, s->g.count, spread_chunk, s);
-    *fits = true;
-    for (size_t chunk = 0; chunk < s->g.count; chunk++)
-        *fits = *fits && s->fits[chunk];
     return OK;
 }
 
@@ -414,9 +405,8 @@ static Status decode(const Call *c, Bytes in, float *x)
         memcpy(x, s.y, n * sizeof *x);
         return OK;
     }
-    bool fits;
-    TRY(spread(c, &s, &fits));
-    return fits ? OK : payload_bad(c, "coefficients of elements beyond float32");
+    TRY(spread(c, &s));
+    return s.beyond ? payload_bad(c, "coefficients of elements beyond float32") : OK;
 }
 
 /* ---- means over senders: coefficients instead of elements ---- */
@@ -440,15 +430,14 @@ static Status from_terms(const Call *c, float *x)
 {
     const size_t n = c->shape->n;
     Chunks s = chunks_of(c);
-    bool fits;
     if (!s.cosine)
         return OK;
     s.decoded = x;
     s.y = NEW(c->scratch, float, n);
     TRY(arena_check(s.y, c->scratch, c->err));
     memcpy(s.y, x, n * sizeof *x);
-    TRY(spread(c, &s, &fits));
-    return fits ? OK : FAIL(c->err, ERR_NUMERIC, "chunktopk: the mean is beyond float32");
+    TRY(spread(c, &s));
+    return s.beyond ? FAIL(c->err, ERR_NUMERIC, "chunktopk: the mean is beyond float32") : OK;
 }
 
 const Compressor compressor_chunktopk = {

@@ -86,65 +86,49 @@ static Status picks_put_some(const Call *c, Picks *s, Buf *out)
 
 /* ---- reading ---- */
 
+static const uint32_t INFINITE = UINT32_C(0x7f800000);
+
+/* Refuses values that are 0 or not finite. As integers, the bits of magnitudes have the order of the magnitudes. */
+static Status check_values(const Call *c, const uint8_t *value, size_t count, PicksRead *read)
+{
+    uint32_t least = INFINITE, most = 0;
+    for (size_t k = 0; k < count; k++) {
+        const uint32_t v = load_u32(value + 4 * k) & INT32_MAX;
+        least = v < least ? v : least;
+        most = v > most ? v : most;
+    }
+    *read = (PicksRead){count, bits_float(least), bits_float(most)};
+    for (size_t k = 0; k < count && !(least > 0 && most < INFINITE); k++) {
+        const double v = fabs((double)load_f32(value + 4 * k));
+        if (!(v > 0 && isfinite(v)))
+            return payload_bad(c, "value %zu is %g, want a finite number that is not 0", k, v);
+    }
+    return OK;
+}
+
 typedef struct {
     size_t n;
     Places set;
     const uint8_t *value;
     float *x;
-    /* (blocks) the least and the largest bits of a magnitude; as integers they have the order of the magnitudes */
-    uint32_t *least, *most;
 } PicksFill;
-
-static const uint32_t INFINITE = UINT32_C(0x7f800000);
 
 static void fill_block(void *data, size_t block)
 {
     const PicksFill *f = data;
     float *const x = f->x + block * BLOCK;
-    uint32_t least = INFINITE, most = 0;
     memset(x, 0, block_size(f->n, block) * sizeof *x);
-    for (size_t k = f->set.before[block]; k < f->set.before[block + 1]; k++) {
-        const uint32_t bits = load_u32(f->value + 4 * k), v = bits & INT32_MAX;
-        x[f->set.at[k]] = bits_float(bits);
-        least = v < least ? v : least;
-        most = v > most ? v : most;
-    }
-    f->least[block] = least;
-    f->most[block] = most;
-}
-
-static Status refuse_value(const Call *c, const PicksFill *f)
-{
-    size_t k = 0;
-    float v;
-    do
-        v = fabsf(load_f32(f->value + 4 * k++));
-    while (v > 0 && isfinite(v));
-    return payload_bad(c, "value %zu is %g, want a finite number that is not 0", k - 1, (double)v);
-}
-
-/* Fills x, and checks the values. */
-static Status fill_all(const Call *c, PicksFill *f, PicksRead *read)
-{
-    const size_t blocks = blocks_of(f->n);
-    uint32_t least = INFINITE, most = 0;
-    f->least = NEW(c->scratch, uint32_t, blocks);
-    f->most = NEW(c->scratch, uint32_t, blocks);
-    TRY(arena_check(f->least && f->most, c->scratch, c->err));
-    parallel_for(c->threads, blocks, fill_block, f);
-    for (size_t b = 0; b < blocks; b++) {
-        least = f->least[b] < least ? f->least[b] : least;
-        most = f->most[b] > most ? f->most[b] : most;
-    }
-    *read = (PicksRead){f->set.count, bits_float(least), bits_float(most)};
-    return least > 0 && most < INFINITE ? OK : refuse_value(c, f);
+    for (size_t k = f->set.before[block]; k < f->set.before[block + 1]; k++)
+        x[f->set.at[k]] = load_f32(f->value + 4 * k);
 }
 
 Status picks_get(const Call *c, Bytes in, float *x, PicksRead *read)
 {
     PicksFill f = {.n = c->shape->n, .x = x};
     TRY(sparse_get(c, in, floats, &f.set, &f.value));
-    return fill_all(c, &f, read);
+    TRY(check_values(c, f.value, f.set.count, read));
+    parallel_for(c->threads, blocks_of(f.n), fill_block, &f);
+    return OK;
 }
 
 /* The hook `decode` of codecs without further rules on their payloads. */
