@@ -135,11 +135,10 @@ Status codec_encode(const Call *c, const float *x, Buf *out)
     const size_t start = out->size, bound = codec_bound(c);
     const Streams before = c->streams ? *c->streams : (Streams){0};
     assert(out->cap - start >= bound);
-    const bool last = c->round == codec_rounds(c->self) - 1;
     Status status = c->self->ops->encode(c, x, out);
     assert(out->size - start <= bound);
     arena_rewind(c->scratch, mark); /* frees the encoder's memory before send_drawn allocates */
-    if (status == OK && last && !passes_on(c->self) && out->size - start > raw_size(c))
+    if (status == OK && is_last_round(c) && !passes_on(c->self) && out->size - start > raw_size(c))
         status = send_drawn(c, out, start, &before);
     arena_rewind(c->scratch, mark);
     return status;

@@ -167,10 +167,15 @@ static inline Status payload_shorter(const Call *c, Bytes in)
 /* Adds `more`, the number of workers of a merged payload, to *total; fails on overflow. */
 Status payload_add_workers(const Call *c, uint64_t more, uint64_t *total);
 
+static inline bool is_last_round(const Call *c)
+{
+    return c->round == codec_rounds(c->self) - 1;
+}
+
 /* Fails unless c->round is the last round: payloads of earlier rounds are not decoded. */
 static inline Status payload_last_round(const Call *c)
 {
-    return c->round == codec_rounds(c->self) - 1 ? OK : payload_bad(c, "round %d is not the last", c->round);
+    return is_last_round(c) ? OK : payload_bad(c, "round %d is not the last", c->round);
 }
 
 /* The streams_ functions let an encoder report the entropy of its streams. They do nothing if s is NULL. */

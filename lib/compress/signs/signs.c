@@ -104,7 +104,7 @@ static Status signs_open(SignsJob *job, const Call *c, Bytes in, float *decoded)
  * over workers is that sign. A tied vote decodes to 0. Decoding ties to +1 would bias the mean towards plus:
  * where the gradient is mostly noise, half of the votes of two workers are ties. ---- */
 
-enum { VOTERS_MOST = (1 << 17) - 1, WIDE = 8 };
+enum { VOTERS_MOST = (1 << 17) - 1 };
 
 typedef struct {
     uint64_t voters;
@@ -120,7 +120,7 @@ static int width_of(uint64_t voters)
     return width;
 }
 
-/* Checks length, number of workers and the padding of signs; get_votes or planes_add checks the votes. */
+/* Checks length, number of workers and the padding of signs, but not the votes. */
 static Status ballot_open(const Call *c, Bytes in, Ballot *b)
 {
     const size_t n = c->shape->n;
@@ -138,20 +138,6 @@ static Status ballot_open(const Call *c, Bytes in, Ballot *b)
     if (kind == PAYLOAD_METHOD && !signs_clean(b->vote, n))
         return payload_bad(c, "padding bits are set");
     return OK;
-}
-
-/* Reads the votes of elements [from, from + n). `from` is a multiple of 64, and n = 64 except at the tensor's
- * end. Returns false if a vote count exceeds the number of workers or padding bits are set. */
-static bool get_votes(const Ballot *b, size_t from, size_t n, uint32_t *vote)
-{
-    uint8_t narrow[PLANE_GROUP];
-    const uint8_t *in = b->vote + planes_size(from, b->width);
-    bool good = b->width > WIDE ? planes_get32(in, n, b->width, vote) : planes_get8(in, n, b->width, narrow);
-    for (size_t i = 0; i < n; i++) {
-        vote[i] = b->width > WIDE ? vote[i] : narrow[i];
-        good &= vote[i] <= b->voters;
-    }
-    return good;
 }
 
 static Status sign_merge(const Call *c, const Bytes *in, size_t count, Buf *out)
@@ -205,12 +191,14 @@ static Status sign_decode(const Call *c, Bytes in, float *x)
     for (size_t from = 0; from < n; from += PLANE_GROUP) {
         uint32_t minus[PLANE_GROUP];
         const size_t size = n - from < PLANE_GROUP ? n - from : PLANE_GROUP;
-        if (!get_votes(&b, from, size, minus))
-            return payload_bad(c, "more votes than voters, or padding bits are set");
+        bool good = planes_get32(b.vote + planes_size(from, b.width), size, b.width, minus);
         for (size_t i = 0; i < size; i++) {
             const uint64_t twice = 2 * (uint64_t)minus[i];
+            good &= minus[i] <= b.voters;
             x[from + i] = twice < b.voters ? all : twice > b.voters ? -all : 0;
         }
+        if (!good)
+            return payload_bad(c, "more votes than voters, or padding bits are set");
     }
     return OK;
 }

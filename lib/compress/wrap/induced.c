@@ -20,11 +20,6 @@ static const Param schema[] = {
     {0},
 };
 
-static bool is_last(const Call *c)
-{
-    return c->round == codec_rounds(c->self) - 1;
-}
-
 /* Returns the Call for the codec Q, with random numbers independent of those of C. */
 static Call call_with(const Call *c)
 {
@@ -41,7 +36,7 @@ static Call call_with(const Call *c)
 static size_t bound(const Call *c)
 {
     const Call inner = call_inner(c), with = call_with(c);
-    return is_last(c) ? 1 + VARINT_MAX + codec_bound(&inner) + codec_bound(&with) : codec_bound(&inner);
+    return is_last_round(c) ? 1 + VARINT_MAX + codec_bound(&inner) + codec_bound(&with) : codec_bound(&inner);
 }
 
 /* C's payload of x in the last round, its estimate C(x), and the error x - C(x) */
@@ -74,7 +69,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     const size_t start = out->size, n = c->shape->n;
     const bool raw = c->streams && c->streams->raw;
     First first;
-    if (!is_last(c))
+    if (!is_last_round(c))
         return codec_encode(&inner, x, out);
     TRY(encode_first(c, x, &first));
     buf_u8(out, PAYLOAD_METHOD);

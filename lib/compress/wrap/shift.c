@@ -164,7 +164,7 @@ static Status learning_rate(const Call *c, const ShiftHead *head, double *alpha)
 
 static bool adds_kind(const Call *c)
 {
-    return c->round == codec_rounds(c->self) - 1 && codec_bare(c->self->inner);
+    return is_last_round(c) && codec_bare(c->self->inner);
 }
 
 static size_t bound(const Call *c)
@@ -255,7 +255,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     if (adds_kind(c))
         buf_u8(out, PAYLOAD_RAW);
     TRY(codec_encode(&inner, t, out));
-    if (c->round < codec_rounds(c->self) - 1 || !h || sum_is_safe(h, n, c->threads))
+    if (!is_last_round(c) || !h || sum_is_safe(h, n, c->threads))
         return OK;
     /* the estimate may be beyond float32's range, so decode it */
     float *y = NEW(c->scratch, float, n);
@@ -268,7 +268,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
 static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
 {
     const Call inner = call_inner(c);
-    if (c->round < codec_rounds(c->self) - 1)
+    if (!is_last_round(c))
         return codec_merge(&inner, in, count, out);
     Bytes *part = NEW(c->scratch, Bytes, count);
     uint64_t total = 0;
