@@ -86,31 +86,21 @@ const Literature *literature_alias(const char *name)
     return row && !row->note ? row : NULL;
 }
 
-static Status hint_literature(Error *err, const char *name)
-{
-    const Literature *row = literature_find(name);
-    return row && row->note ? error_hint(err, "try %s; %s", row->spec, row->note) : OK;
-}
-
 const char *compressor_left_out(const char *spec)
 {
     /* SCIENCE in the Makefile */
     return strcspn(spec, ":+") == 3 && !strncmp(spec, "zfp", 3) && !compressor_find("zfp") ? "zfp" : NULL;
 }
 
-static Status hint_library(Error *err, const char *name)
-{
-    const char *codec = compressor_left_out(name);
-    return codec ? error_hint(err, "this build lacks lib%s: install lib%s-dev, then build atomo anew", codec,
-                              codec)
-                 : OK;
-}
-
 Status compressor_unknown(Error *err, const char *name)
 {
+    const Literature *row = literature_find(name);
+    const char *codec = compressor_left_out(name);
     FAIL(err, ERR_USAGE, "no codec is called \"%s\"", name);
-    if (hint_literature(err, name) != OK || hint_library(err, name) != OK)
-        return err->status;
+    if (row && row->note)
+        return error_hint(err, "try %s; %s", row->spec, row->note);
+    if (codec)
+        return error_hint(err, "this build lacks lib%s: install lib%s-dev, then build atomo anew", codec, codec);
     text_unknown(err, name, compressor_name, NULL, "no codec is called \"%s\"", name);
     return error_hint(err, "atomo-bench list shows them all");
 }

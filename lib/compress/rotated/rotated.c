@@ -45,17 +45,6 @@ static size_t all_bytes(const RotatedBlocks *s, size_t n)
     return (pieces - 1) * piece_bytes(s, BLOCK) + piece_bytes(s, rotation_piece(n, pieces - 1));
 }
 
-/* Each piece of 2^16 elements is one block. Only the last piece, which may be shorter or longer, may have
- * several blocks. */
-size_t blocks_count(size_t n)
-{
-    const size_t pieces = rotation_pieces(n);
-    size_t count = pieces - 1;
-    for (size_t left = rotation_piece(n, pieces - 1); left; left -= rotation_block(left))
-        count++;
-    return count;
-}
-
 static bool goes_raw(const Call *c)
 {
     return c->shape->n < ROTATION_SHORTEST;
@@ -196,17 +185,6 @@ static double blocks_variance(const Call *c, const float *x)
             sum += s.variance(&s, &b, x + p * BLOCK + at);
         }
     return sum;
-}
-
-bool blocks_drop(float *y, size_t n, float lift)
-{
-    const float drop = 1 / lift;
-    bool good = true;
-    for (size_t i = 0; i < n; i++) {
-        y[i] *= drop;
-        good &= isfinite(y[i]) != 0;
-    }
-    return good;
 }
 
 /* True if all bytes are 0. */

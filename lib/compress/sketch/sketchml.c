@@ -146,26 +146,16 @@ static unsigned bytes_of(uint32_t delta)
 
 static void put_deltas(const uint32_t *key, size_t count, uint8_t *bytes, Buf *out)
 {
+    uint8_t *planes = buf_room(out, planes_size(count, 2));
     uint32_t previous = UINT32_MAX;
-    size_t total = 0;
     for (size_t i = 0; i < count; i++) {
-        bytes[i] = (uint8_t)(bytes_of(key[i] - previous) - 1);
-        total += bytes[i] + 1u;
+        const uint32_t delta = key[i] - previous;
+        const unsigned size = bytes_of(delta);
+        store_u32(buf_room(out, size), delta); /* `bound` has room for the zeros behind the last gap */
+        bytes[i] = (uint8_t)(size - 1);
         previous = key[i];
     }
-    planes_put8(bytes, count, 2, buf_room(out, planes_size(count, 2)));
-    uint8_t *at = buf_room(out, total), *const end = at + total;
-    previous = UINT32_MAX;
-    for (size_t i = 0; i < count; i++) {
-        uint8_t delta[4];
-        store_u32(delta, key[i] - previous);
-        if (end - at >= 4)
-            memcpy(at, delta, 4);
-        else
-            memcpy(at, delta, bytes[i] + 1u);
-        at += bytes[i] + 1u;
-        previous = key[i];
-    }
+    planes_put8(bytes, count, 2, planes);
 }
 
 static const size_t *keys_run(const Indices *set, size_t run, size_t room[INDEX_RUN], size_t *count)

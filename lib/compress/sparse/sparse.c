@@ -48,13 +48,6 @@ Status sparse_get(const Call *c, Bytes bytes, ValueForm form, Places *set, const
     return payload_shorter(c, bytes);
 }
 
-size_t share_of(size_t n, double ratio)
-{
-    const double wanted = floor(ratio * (double)n + 0.5);
-    const size_t k = wanted < 1 ? 1 : (size_t)wanted;
-    return k < n ? k : n;
-}
-
 /* ---- selected elements as floats ---- */
 
 static const ValueForm floats = {.bits = 32};

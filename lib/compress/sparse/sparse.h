@@ -11,6 +11,8 @@
 #include "coder/indices.h"
 #include "math/select.h"
 
+#include <math.h>
+
 /* The form of the values: bytes of the head, and bits of a value. Values of less than 8 bits are bit planes (planes.h). */
 typedef struct {
     size_t head;
@@ -41,7 +43,12 @@ static inline double ratio_of(const Call *c)
 }
 
 /* Returns min(n, max(1, floor(ratio n + 1/2))). */
-size_t share_of(size_t n, double ratio);
+static inline size_t share_of(size_t n, double ratio)
+{
+    const double wanted = floor(ratio * (double)n + 0.5);
+    const size_t k = wanted < 1 ? 1 : (size_t)wanted;
+    return k < n ? k : n;
+}
 
 /* Returns the number of elements to send. */
 static inline size_t picks_wanted(const Call *c)
