@@ -29,7 +29,6 @@ typedef struct {
 /* The scales of a codec; Compressor.family points to them. */
 typedef struct {
     size_t (*scales)(const Call *c); /* how many */
-    size_t (*sides)(const Call *c);  /* entries of SignsJob.sides */
     void (*block)(const SignsJob *job, size_t block); /* measures a block */
     void (*finish)(SignsJob *job);                    /* writes the scales, after all blocks */
 } SignScales;
@@ -37,8 +36,9 @@ typedef struct {
 static Status job_open(SignsJob *job, const Call *c)
 {
     const SignScales *s = c->self->ops->family;
-    *job = (SignsJob){.c = c, .n = c->shape->n, .scales = s ? s->scales(c) : 0};
-    job->sides = NEW_ZERO(c->scratch, Sides, s ? s->sides(c) : 0);
+    const size_t blocks = blocks_of(c->shape->n), scales = s ? s->scales(c) : 0;
+    *job = (SignsJob){.c = c, .n = c->shape->n, .scales = scales};
+    job->sides = NEW_ZERO(c->scratch, Sides, scales > blocks ? scales : blocks);
     return arena_check(job->sides, c->scratch, c->err);
 }
 
@@ -254,11 +254,6 @@ static size_t scaledsign_scales(const Call *c)
     return in_buckets(c) ? c->shape->n / BUCKET + (c->shape->n % BUCKET != 0) : 1;
 }
 
-static size_t scaledsign_sides(const Call *c)
-{
-    return blocks_of(c->shape->n);
-}
-
 static void put_mean(double sum, size_t n, uint8_t *out)
 {
     store_f32(out, (float)(sum / (double)n));
@@ -326,7 +321,7 @@ const Compressor compressor_scaledsign = {
         "Schemes, ICML 2019",
     .look = {HUE_SIGNS, 1, 4},
     .params = scaledsign_schema,
-    .family = &(const SignScales){scaledsign_scales, scaledsign_sides, scaledsign_block, scaledsign_finish},
+    .family = &(const SignScales){scaledsign_scales, scaledsign_block, scaledsign_finish},
     .promises = EXACT_BYTES,
     .bound = signs_bound,
     .encode = signs_encode,
@@ -360,11 +355,6 @@ static size_t columns_of(const Call *c)
 static size_t onebit_scales(const Call *c)
 {
     return 2 * columns_of(c);
-}
-
-static size_t onebit_sides(const Call *c)
-{
-    return columns_of(c) == 1 ? blocks_of(c->shape->n) : columns_of(c);
 }
 
 /* ---- one column: each thread takes blocks of elements ---- */
@@ -481,7 +471,7 @@ const Compressor compressor_onebit = {
              "Data-Parallel Distributed Training of Speech DNNs, Interspeech 2014",
     .look = {HUE_SIGNS, 0, 3},
     .params = onebit_schema,
-    .family = &(const SignScales){onebit_scales, onebit_sides, onebit_block, onebit_finish},
+    .family = &(const SignScales){onebit_scales, onebit_block, onebit_finish},
     .promises = EXACT_BYTES,
     .bound = signs_bound,
     .encode = signs_encode,
