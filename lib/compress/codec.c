@@ -101,13 +101,6 @@ size_t codec_bound(const Call *c)
     return method > raw_size(c) ? method : raw_size(c);
 }
 
-static Status raw_get(const Call *c, Bytes in, float *x)
-{
-    if (in.size != raw_size(c))
-        return payload_bad(c, "%zu bytes of raw floats, want %zu", in.size, raw_size(c));
-    return payload_floats(c, in.data + 1, x);
-}
-
 /* Replaces a payload that is longer than raw floats: decodes it, and sends the decoded values as raw floats.
  * Sending x itself would bias the estimate, because the payload's length depends on the random draws. */
 static Status send_drawn(const Call *c, Buf *out, size_t start, const Streams *before)
@@ -165,7 +158,9 @@ static Status decode_kind(const Call *c, Bytes in, float *x)
     for (int round = 0; c->heard && !c->self->inner && round < c->round; round++)
         if (c->heard[round].size)
             return payload_bad(c, "floats, after %zu bytes in round %d", c->heard[round].size, round);
-    TRY(raw_get(c, in, x));
+    if (in.size != raw_size(c))
+        return payload_bad(c, "%zu bytes of raw floats, want %zu", in.size, raw_size(c));
+    TRY(payload_floats(c, in.data + 1, x));
     return c->terms && c->self->ops->to_terms ? c->self->ops->to_terms(c, x) : OK;
 }
 
@@ -313,7 +308,7 @@ Status codec_train(const Call *c, const float *x, void *state)
         const Call inner = call_inner(c);
         const float *t = x;
         if (c->self->ops->input)
-            status = wrapper_input(c, x, &t);
+            status = state_input(c, x, &t);
         if (status == OK)
             status = codec_train(&inner, t, state_inner(c, state));
     }
@@ -352,7 +347,7 @@ Call call_inner(const Call *c)
     return inner;
 }
 
-Status wrapper_input(const Call *c, const float *x, const float **t)
+Status state_input(const Call *c, const float *x, const float **t)
 {
     Arena *a = c->kept ? c->kept->arena : c->scratch;
     *t = x;

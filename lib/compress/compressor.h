@@ -75,6 +75,9 @@ struct Compressor {
     Numbers (*numbers)(const Call *c);
     /* number of rounds; NULL: the inner codec's number, or 1 without an inner codec */
     int (*rounds)(const Codec *codec);
+    /* Writes to `t` (shape->n) the vector that is encoded for x with the state, by a wrapper's inner codec. Sets *err on
+     * failure. See state_input. */
+    Status (*input)(const Call *c, const float *x, float *t, Error *err);
     size_t (*state_size)(const Call *c); /* returns the bytes of the codec's state, in a wrapper without the inner codec's */
     Status (*train)(const Call *c, const float *x, void *state);
     Status (*settle)(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state);
@@ -92,9 +95,6 @@ struct Compressor {
 
     /* Members for wrappers; see wrapper.h */
     bool wraps; /* true: a wrapper, which has an inner codec */
-    /* For a wrapper with a state: writes to `t` (shape->n) the vector that it passes to the inner codec for x. Sets *err
-     * on failure. */
-    Status (*input)(const Call *c, const float *x, float *t, Error *err);
     bool
         marks; /* true: a wrapper whose payloads begin with the wrapper's own byte, also if it wraps `none` */
     /* Specs of the default `Codec.inner` and `Codec.other`, for a wrapper that a spec may use without an inner
@@ -166,6 +166,10 @@ static inline Status payload_shorter(const Call *c, Bytes in)
 
 /* Adds `more`, the number of workers of a merged payload, to *total; fails on overflow. */
 Status payload_add_workers(const Call *c, uint64_t more, uint64_t *total);
+
+/* Sets *t to the vector of the hook `input`, which is computed once for all calls with the same c->kept. Without a state
+ * it is x. */
+Status state_input(const Call *c, const float *x, const float **t);
 
 static inline bool is_last_round(const Call *c)
 {

@@ -16,10 +16,6 @@ Call call_inner(const Call *c);
 /* Returns the inner codec's part of the wrapper's state. */
 void *state_inner(const Call *c, void *state);
 
-/* Sets *t to the vector that the wrapper passes to the inner codec for the gradient x: the hook `input` computes it, once
- * for all calls with the same c->kept. Without a state it is x. */
-Status wrapper_input(const Call *c, const float *x, const float **t);
-
 /* Rounds up to a multiple of 64. */
 static inline size_t state_round(size_t bytes)
 {

@@ -299,23 +299,14 @@ static size_t state_size(const Call *c)
     return sizeof(float) * c->shape->n;
 }
 
-/* Returns t = x + r in scratch, or x if there is no state. Returns NULL on an error, which is in c->err. */
-static const float *gathered(const Call *c, const float *x)
+/* t = x + r */
+static Status add_residual(const Call *c, const float *x, float *t, Error *err)
 {
     const size_t n = c->shape->n;
-    const float *r = c->state;
-    if (!r)
-        return x;
-    float *t = NEW(c->scratch, float, n);
-    if (!t) {
-        arena_fail(c->scratch, c->err);
-        return NULL;
-    }
-    if (blockwise_add(x, r, 1, n, c->threads, t))
-        return t;
-    FAIL(c->err, ERR_NUMERIC, "strom: gradient plus residual is beyond float32 at element %zu",
-         first_nonfinite(t, n, NULL));
-    return NULL;
+    if (blockwise_add(x, c->state, 1, n, c->threads, t))
+        return OK;
+    return FAIL(err, ERR_NUMERIC, "strom: gradient plus residual is beyond float32 at element %zu",
+                first_nonfinite(t, n, NULL));
 }
 
 static float half_rms(const float *t, size_t n, int threads)
@@ -327,10 +318,9 @@ static float half_rms(const float *t, size_t n, int threads)
 
 static Status strom_encode(const Call *c, const float *x, Buf *out)
 {
-    const float *t = gathered(c, x);
+    const float *t;
     Picks p;
-    if (!t)
-        return c->err->status;
+    TRY(state_input(c, x, &t));
     const float tau = isnan(tau_of(c)) ? half_rms(t, c->shape->n, c->threads) : threshold(tau_of(c));
     TRY(picks_open(c, t, &p));
     select_from(&p, (double)tau);
@@ -349,11 +339,10 @@ static Status strom_decode(const Call *c, Bytes in, float *x)
 static Status settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state)
 {
     const size_t n = c->shape->n;
-    const float *t = gathered(c, x);
+    const float *t;
     float *r = state, *decoded = NEW(c->scratch, float, n);
     (void)agreed;
-    if (!t)
-        return c->err->status;
+    TRY(state_input(c, x, &t));
     TRY(arena_check(decoded, c->scratch, c->err));
     TRY(codec_decode(c, sent[0], decoded));
     blockwise_add(t, decoded, -1, n, c->threads, r);
@@ -385,6 +374,7 @@ const Compressor compressor_strom = {
     .bound = signed_bound,
     .encode = strom_encode,
     .decode = strom_decode,
+    .input = add_residual,
     .state_size = state_size,
     .settle = settle,
     .residual = residual,

@@ -55,7 +55,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
 {
     const Call inner = call_inner(c);
     const float *t;
-    TRY(wrapper_input(c, x, &t));
+    TRY(state_input(c, x, &t));
     return codec_encode(&inner, t, out);
 }
 
@@ -92,10 +92,10 @@ static Status settle(const Call *c, const float *x, const Bytes *sent, const flo
         return codec_settle(&inner, NULL, sent, agreed, behind);
     const float *t;
     const double weight = ((const Ef *)c->self->params)->lowpass;
-    /* without lowpass the estimate may overwrite the old residual in `state`: wrapper_input first adds the residual to t */
+    /* without lowpass the estimate may overwrite the old residual in `state`: state_input first adds the residual to t */
     float *decoded = weight < 1 ? NEW(c->scratch, float, c->shape->n) : state;
     TRY(arena_check(decoded, c->scratch, c->err));
-    TRY(wrapper_input(c, x, &t));
+    TRY(state_input(c, x, &t));
     Call last = inner;
     last.round = codec_rounds(inner.self) - 1;
     TRY(codec_decode(&last, sent[last.round], decoded));

@@ -251,7 +251,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     const Call inner = call_inner(c);
     const size_t start = out->size, n = c->shape->n;
     const float *t, *h = shift_of(c);
-    TRY(wrapper_input(c, x, &t));
+    TRY(state_input(c, x, &t));
     if (adds_kind(c))
         buf_u8(out, PAYLOAD_RAW);
     TRY(codec_encode(&inner, t, out));
@@ -311,7 +311,7 @@ static Status settle_inner(const Call *c, const float *x, const Bytes *sent, con
     TRY(take_head(c, &heard[c->round], &merged));
     inner.heard = heard;
     if (x)
-        TRY(wrapper_input(c, x, &t));
+        TRY(state_input(c, x, &t));
     return codec_settle(&inner, t, own, decoded, state_inner(c, state));
 }
 
@@ -366,7 +366,7 @@ static double variance(const Call *c, const float *x)
     const Call inner = call_inner(c);
     const double a = is_diana(c->self) ? 1 : spec_alpha(c);
     const float *t;
-    if (wrapper_input(c, x, &t) != OK || (a < 1 && !wraps_unbiased(c->self)))
+    if (state_input(c, x, &t) != OK || (a < 1 && !wraps_unbiased(c->self)))
         return NAN;
     double norm2 = 0;
     for (size_t i = 0; a < 1 && i < c->shape->n; i++)
@@ -381,7 +381,7 @@ static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
     const Call inner = call_inner(c);
     const double a = is_diana(c->self) ? 1 : spec_alpha(c);
     const float *t;
-    if (wrapper_input(c, x, &t) != OK)
+    if (state_input(c, x, &t) != OK)
         return DEPENDENT;
     const ErrorLaw law = codec_moments(&inner, t, m);
     if (law == ATOMWISE && (c->state || a < 1)) {
