@@ -27,7 +27,7 @@ Status sparse_put(const Call *c, const Indices *set, ValueForm form, const float
     *values = NULL;
     buf_u8(out, PAYLOAD_METHOD);
     if (size < raw_size(c))
-        indices_put(set, c->shape->n, c->threads, c->scratch, out);
+        indices_put(set, c->shape->n, out);
     if (out->size - start + size >= raw_size(c)) {
         out->size = start;
         return raw_put(c, x, out);
@@ -254,7 +254,7 @@ static double fitted_level(const Call *c, const float *x, double ratio)
 {
     const double n = (double)c->shape->n;
     double sum, squares;
-    blockwise_moments(x, c->shape->n, c->threads, &sum, &squares);
+    blockwise_moments(x, c->shape->n, c->threads, &sum, &squares, NULL);
     const double mean = sum / n, variance = fmax(squares / n - mean * mean, 0);
     return fabs(mean) - normal_lower_quantile(0.5 * ratio) * sqrt(variance);
 }
