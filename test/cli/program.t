@@ -74,14 +74,6 @@ $ atomo-bench list --quiet=yes
 2> atomo-bench: list: --quiet takes no value
 = 2
 
-# what version 2.0 took away says so, and what to type instead
-$ for c in fpzip:precision=16 ef+nuqsgd:bits=3,code=huffman cas:index=bitmap,clusters=3 zipml:solver=greedy; do atomo-bench compare g.h5 -c $c 2>&1 | tail -n 1; done
-> hint: try zfp; fpzip went in 2.0, and zfp stands for the compressors of scientific data
-> hint: code=huffman went in 2.0; write nuqsgd:code=rans
-> hint: index=bitmap went in 2.0; write cas:index=huffman
-> hint: solver=greedy went in 2.0; write zipml:solver=exact
-= 0
-
 # names of the literature lead to the codecs' names in every command; none leads to another codec, and none that is only similar is taken
 $ F="$SRC"/datasets/lenet-mnist.h5; for n in atomo adacomp; do atomo-bench compare "$F" -c "$n"; done; atomo-bench list Signum; atomo-bench sweep "$F" -c 1-bit-adam; atomo-train run -c EF-signSG --network lenet --dataset digits
 2> atomo-bench: codec atomo: no codec is called "atomo"

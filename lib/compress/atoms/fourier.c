@@ -592,7 +592,6 @@ const Compressor compressor_fourier = {
     .paper = "Wang et al., ATOMO, NeurIPS 2018, Algorithm 1 and section 4",
     .look = {HUE_ATOMS, 2, 2},
     .params = schema,
-    .params_size = sizeof(FourierKeys),
     .promises = RANDOM | WHOLE,
     .traits = basis_traits,
     .bound = bound,

@@ -464,7 +464,6 @@ const Compressor compressor_joint = {
     .paper = "Wang et al., ATOMO, NeurIPS 2018, which leaves joint budgets for future work",
     .look = {HUE_ATOMS, 2, 3},
     .params = schema,
-    .params_size = sizeof(Joint),
     .wraps = true,
     .alone = {"entry", "svd"},
     .traits = traits,

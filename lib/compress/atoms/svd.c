@@ -455,7 +455,6 @@ const Compressor compressor_svd = {
     .paper = "Wang et al., ATOMO: Communication-efficient Learning via Atomic Sparsification, NeurIPS 2018",
     .look = {HUE_ATOMS, 0, 0},
     .params = schema,
-    .params_size = sizeof(Svd),
     .promises = RANDOM | WHOLE,
     .traits = traits,
     .part = part,

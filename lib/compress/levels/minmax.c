@@ -152,7 +152,6 @@ const Compressor compressor_minmax = {
         "Deep Learning, Middleware 2022",
     .look = {HUE_LEVELS, 1, 3},
     .params = schema,
-    .params_size = sizeof(Minmax),
     .promises = EXACT_BYTES | FIXED_SIZE,
     .traits = traits,
     .family = &law,

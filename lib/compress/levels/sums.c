@@ -234,7 +234,7 @@ static Numbers sums_numbers(const Call *c)
 }
 
 #define SUMS_HOOKS                                                                                           \
-    .params_size = sizeof(SumsParams), .traits = sums_traits, .rounds = sums_rounds, .bound = sums_bound,    \
+    .traits = sums_traits, .rounds = sums_rounds, .bound = sums_bound,    \
     .merge = sums_merge, .numbers = sums_numbers
 
 /* ---- intsgd: IntSGD (Mishchenko, Wang, Kovalev, Richtarik 2022): sends integers, rounded stochastically at a

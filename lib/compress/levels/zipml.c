@@ -545,7 +545,6 @@ const Compressor compressor_zipml = {
              "Precision, and a Little Bit of Deep Learning, ICML 2017",
     .look = {HUE_LEVELS, 2, 4},
     .params = schema,
-    .params_size = sizeof(Zipml),
     .promises = UNBIASED | RANDOM | EXACT_BYTES,
     .family = &zipml_law,
     BUCKET_HOOKS,
