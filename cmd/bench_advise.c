@@ -1,4 +1,4 @@
-/* bench_advise.c -- advise FILE.h5 --link LINK --workers P: answers which codec makes a training iteration fastest.
+/* bench_advise.c -- advise FILE --link LINK --workers P: answers which codec makes a training iteration fastest.
  *
  * All candidates are screened: measured with one worker and few repeats, which gives a lower bound on the time of an iteration.
  * The fastest of those that meet the limits are then measured as `cost` does. bench_advise_rank.c ranks them. */
@@ -488,10 +488,10 @@ int bench_advise(int argc, char **argv)
     const Command command = {
         .program = "atomo-bench",
         .command = "advise",
-        .usage = "FILE.h5 [-c SPEC]...",
+        .usage = "FILE... [-c SPEC]...",
         .brief = "which codec to use, at which rate, on this network",
-        .examples = "FILE.h5 --link lan10g --workers 16 --compute-ms 20\n"
-                    "FILE.h5 --link wan100m --workers 4 --unbiased\n",
+        .examples = "FILE --link lan10g --workers 16 --compute-ms 20\n"
+                    "FILE --link wan100m --workers 4 --unbiased\n",
         .details = details,
         .options = options,
         .fields = "rank,total_ms,speedup16,bytes_up,mean_error,feedback,travels,why,",

@@ -1,4 +1,4 @@
-/* bench_archive.c -- encode FILE.h5 -c SPEC -o FILE.atomo: writes the payloads of a dump to a file (app/frame.h); and
+/* bench_archive.c -- encode FILE -c SPEC -o FILE.atomo: writes the payloads of a dump to a file (app/frame.h); and
  * decode FILE.atomo -o FILE.h5: decodes them. Both call the codec with the same arguments and the same states.
  *
  * Vectors are encoded in the order of the dump, with the random numbers of repeat 0. A codec's state
@@ -424,9 +424,9 @@ int bench_encode(int argc, char **argv)
     const Command command = {
         .program = "atomo-bench",
         .command = "encode",
-        .usage = "FILE.h5 -c SPEC -o FILE.atomo",
+        .usage = "FILE... -c SPEC -o FILE.atomo",
         .brief = "write the payloads of a dump to a file; decode reads them back",
-        .examples = "FILE.h5 -c qsgd:bits=4 -o gradients.atomo\n",
+        .examples = "FILE -c qsgd:bits=4 -o gradients.atomo\n",
         .details =
             "-o - writes the payloads to standard output. They are those of compare's first repeat with the same --seed, each worker by itself. A codec with a "
             "state carries it from step to step, in the order of the file.\n",

@@ -1,4 +1,4 @@
-/* bench_compare.c -- compare FILE.h5 -c SPEC...: applies each codec to a gradient dump and reports the
+/* bench_compare.c -- compare FILE -c SPEC...: applies each codec to a gradient dump and reports the
  * metrics. */
 #include "bench_commands.h"
 
@@ -841,12 +841,12 @@ int bench_compare(int argc, char **argv)
     const Command command = {
         .program = "atomo-bench",
         .command = "compare",
-        .usage = "FILE.h5 [-c SPEC]...",
+        .usage = "FILE... [-c SPEC]...",
         .brief = "apply each codec to a gradient dump, report size, time and error",
-        .examples = "FILE.h5\n"
-                    "FILE.h5 -c qsgd:bits=2/4/8 -c ef+topk:ratio=0.01\n"
-                    "FILE.h5 -t '*conv*' --per-tensor -o result.csv\n"
-                    "FILE.h5 --equal-bits 1\n",
+        .examples = "FILE\n"
+                    "FILE -c qsgd:bits=2/4/8 -c ef+topk:ratio=0.01\n"
+                    "FILE -t '*conv*' --per-tensor -o result.csv\n"
+                    "FILE --equal-bits 1\n",
         .details =
             "Without -c: none, qsgd at 1, 2, 4 and 8 bits, terngrad, svd of rank 1 to 4, and entry at the bits per "
             "element that svd of rank 3 took on this selection, to three digits.\n"

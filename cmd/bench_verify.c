@@ -1,4 +1,4 @@
-/* bench_verify.c -- verify FILE.h5: checks the statements of the ATOMO paper on a dump. */
+/* bench_verify.c -- verify FILE: checks the statements of the ATOMO paper on a dump. */
 #include "bench_commands.h"
 
 #include "app/notes.h"
@@ -338,10 +338,10 @@ int bench_verify(int argc, char **argv)
     const Command command = {
         .program = "atomo-bench",
         .command = "verify",
-        .usage = "FILE.h5",
+        .usage = "FILE...",
         .brief = "check the statements of the ATOMO paper on a dump",
-        .examples = "FILE.h5\n"
-                    "FILE.h5 -t 'fc*'\n",
+        .examples = "FILE\n"
+                    "FILE -t 'fc*'\n",
         .details = details(o.forever),
         .options = options,
         .common = &o.common,

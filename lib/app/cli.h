@@ -106,7 +106,7 @@ enum {
 
 typedef struct {
     const char *program, *command;
-    const char *usage, *brief; /* usage: for example "FILE.h5 [-c SPEC]..." */
+    const char *usage, *brief; /* usage: for example "FILE... [-c SPEC]..." */
     const char *examples;      /* the arguments of each example, a line each, printed first by --help */
     const char
         *details; /* end of the help text: one paragraph per line; lines that begin with a space are not
