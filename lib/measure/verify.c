@@ -1,5 +1,5 @@
-/* verify.c -- lists the statements of the ATOMO paper, and checks one (verify.h). Statements on means of draws and on sets of
- * atoms are in verify_moments.c, those on matrices in verify_subject.c. */
+/* verify.c -- lists the statements of the ATOMO paper, and checks one (verify.h). Statements on means of draws
+ * are in verify_moments.c, those on matrices in verify_subject.c. */
 #include "measure/verify_parts.h"
 #include "base/parallel.h"
 #include "dump/describe.h"
@@ -542,8 +542,8 @@ static const VerifyStatement quantiser_statements[] = {
 
 /* ---- the list ---- */
 
-static const VerifyStatement *const groups[] = {moment_statements, lemma_statements,     cross_statements,
-                                                level_statements,  quantiser_statements, matrix_statements};
+static const VerifyStatement *const groups[] = {moment_statements, lemma_statements, level_statements, quantiser_statements,
+                                                matrix_statements};
 
 size_t statement_count(void)
 {
@@ -611,14 +611,8 @@ static Status draw(const Call *c, const float *x, Buf *payload, float *y)
     return codec_receive(c, &m, y);
 }
 
-static bool keep(const Rng *rng, uint64_t i, double p)
-{
-    return rng_unit(rng, USE_ATOM, i) < p;
-}
-
 const VerifyMethods verify_methods = {
     .level = waterfill_floats,
     .level_of = waterfill_level,
     .draw = draw,
-    .keep = keep,
 };

@@ -50,8 +50,6 @@ typedef struct {
     double (*level_of)(const double *lambda, size_t n, double budget, Arena *scratch);
     /* Encodes one draw of a codec, and decodes its payload to y. */
     Status (*draw)(const Call *c, const float *x, Buf *payload, float *y);
-    /* Decides whether atom i is kept, with probability p (t_i of the paper's estimator (2)). */
-    bool (*keep)(const Rng *rng, uint64_t i, double p);
 } VerifyMethods;
 extern const VerifyMethods verify_methods;
 
@@ -88,7 +86,7 @@ typedef struct {
     double *norm;                          /* for Theorem 5: the norms |x|_q */
     struct Spendings *spendings;           /* results for Algorithm 1 */
     struct EntrySample *entries;           /* results for Lemma 1 */
-    struct AtomSample *spectral, *overlap; /* results for Lemma 1 */
+    struct SvdSample *svd;                 /* results for Lemma 1 */
     Arena *a;
     Error *err;
 } VerifySubject;

@@ -13,7 +13,7 @@ void verdict_take(VerifyVerdict *v, double left, double right, double tolerance,
 
 /* Returns a random stream for one purpose, independent of the random numbers that codecs draw. */
 Rng subject_rng(const VerifySubject *s, uint64_t purpose);
-enum { FOR_PART = 1, FOR_MATRIX, FOR_CHANCES = 4, FOR_ATOMS, FOR_SIGNS };
+enum { FOR_PART = 1, FOR_MATRIX, FOR_CHANCES = 4, FOR_SIGNS = 6 };
 
 /* ---- water levels ---- */
 
@@ -54,8 +54,8 @@ static inline bool coded_plain(const Coded *c, const float *x)
     return coded_raw(c) && !memcmp(c->y, x, c->shape.n * sizeof *x);
 }
 
-extern const VerifyStatement moment_statements[], cross_statements[]; /* verify_moments.c */
-extern const VerifyStatement matrix_statements[];                     /* verify_subject.c */
+extern const VerifyStatement moment_statements[]; /* verify_moments.c */
+extern const VerifyStatement matrix_statements[]; /* verify_subject.c */
 
 /* Cuts a submatrix of the subject, of at most `longer` by `shorter` elements, and computes its singular values. */
 Status matrix_cut(VerifySubject *s, size_t longer, size_t shorter, uint64_t purpose, VerifyMatrix *m);

@@ -1,5 +1,5 @@
 /* test_verify.c -- tests the command verify. Each statement of the ATOMO paper must hold on every test vector.
- * Also tested are the verdicts that verify prints, its statistical bounds, and its sets of atoms. */
+ * Also tested are the verdicts that verify prints, and its statistical bounds. */
 #include "measure/verify_moments.c"
 #include "rig/verify_rig.h"
 
@@ -130,7 +130,7 @@ static void a_missing_figure_never_holds(void **state)
     }
 }
 
-/* ---- bounds and sets of atoms ---- */
+/* ---- bounds ---- */
 
 /* Returns P(|S - n p| > t) for a binomial S, as the sum of the terms. */
 static double binomial_tails(int n, double p, double t)
@@ -156,32 +156,6 @@ static void binomial_tails_stay_under_the_alarm(void **state)
     check_rel(bernstein(0, 3, 0.01), 2 * log(200), 1e-14);
 }
 
-static void all_outcomes_have_the_mean_that_lemma_1_names(void **state)
-{
-    static const char *const from[] = {"normal-4096", "heavy-1009", "two", "constant-600"};
-    for (size_t k = 0; k < countof(from); k++) {
-        const ArenaMark mark = arena_mark(scratch);
-        VerifySubject s;
-        AtomSet set;
-        open_subject(&s, &verify_methods, source(from[k]));
-        check_ok(atomset_overlapping(&s, &set), &err);
-        check_ok(atomset_spend(&s, &set, 0.7 * (double)set.count), &err);
-        double second = set.cross, cross = 0;
-        for (size_t i = 0; i < set.count; i++)
-            second += set.lambda[i] * set.lambda[i] / set.p[i];
-        for (size_t i = 0; i < set.dim; i++)
-            cross += set.g[i] * set.g[i];
-        for (size_t i = 0; i < set.count; i++)
-            /* for atoms of norm 1, |g|^2 is the sum of lambda^2 plus the cross terms, the products of
-             * different atoms */
-            cross -= set.lambda[i] * set.lambda[i];
-        check_rel(atomset_outcomes(&set).mean, second, 1e-12);
-        check_rel(set.cross, cross, 1e-12);
-        check(set.cross < 0);
-        arena_rewind(scratch, mark);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -191,7 +165,6 @@ int main(void)
         cmocka_unit_test(wrong_norms_break_what_is_said_of_them),
         cmocka_unit_test(a_missing_figure_never_holds),
         cmocka_unit_test(binomial_tails_stay_under_the_alarm),
-        cmocka_unit_test(all_outcomes_have_the_mean_that_lemma_1_names),
     };
     scratch = arena_open(0);
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
