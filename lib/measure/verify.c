@@ -1,5 +1,5 @@
 /* verify.c -- lists the statements of the ATOMO paper, and checks one (verify.h). Statements on means of draws
- * are in verify_moments.c, those on matrices in verify_subject.c. */
+ * and on matrices are in verify_subject.c. */
 #include "measure/verify_parts.h"
 #include "base/parallel.h"
 #include "dump/describe.h"
@@ -13,62 +13,37 @@
 /* waterfill.h counts an element as light (kept with p < 1) if its magnitude is at most tau * BALANCED. */
 #define BALANCED (1 + 4 * DBL_EPSILON)
 
-typedef struct {
-    const float *x;
-    size_t n;
-    /* `root`: the water level sqrt(mu) by the paper's equation (16), from the number of heavy elements (p =
-     * 1) and the sum of the light ones (p < 1) */
-    double tau, root;
-    double bound; /* Lemma 9's lower bound on p, divided by lambda^2 */
-    Spent *part;  /* the sums of each block */
-} Spending;
-
-static void spend_block(void *data, size_t block)
+/* Returns the sums over all elements of the subject. Sums of blocks are added, to lose few digits. */
+static Spent spend_floats(const VerifySubject *s, double budget, const Level *level)
 {
-    const Spending *s = data;
-    const float *x = s->x + block * BLOCK;
-    const double tau = s->tau, root = s->root;
+    /* the water level sqrt(mu) by the paper's equation (16), from the number of heavy elements (p = 1) and the sum of the light
+     * ones (p < 1); Lemma 9's lower bound on p, divided by lambda^2 */
+    const double tau = level->tau, root = level->tail / (budget - (double)level->heavy),
+                 bound = budget / ((double)s->nonzero * s->squares);
     Spent out = {.least = INFINITY};
-    for (size_t i = 0; i < block_size(s->n, block); i++) {
-        const double v = fabs((double)x[i]);
-        if (v == 0)
-            continue;
-        const bool heavy = v > tau * BALANCED;
-        const double p = heavy ? 1 : v / tau, slack = (heavy ? v : tau) / root;
-        out.heavy += heavy;
-        out.sum += p;
-        out.second += heavy ? v * v : v * tau;
-        out.violation = fmax(out.violation, heavy ? 1 - slack * slack : fmax(p - 1, fabs(slack * slack - 1)));
-        out.least = fmin(out.least, p / (s->bound * v * v));
+    for (size_t block = 0; block < blocks_of(s->n); block++) {
+        const float *x = s->x + block * BLOCK;
+        double sum = 0, second = 0;
+        for (size_t i = 0; i < block_size(s->n, block); i++) {
+            const double v = fabs((double)x[i]);
+            if (v == 0)
+                continue;
+            const bool heavy = v > tau * BALANCED;
+            const double p = heavy ? 1 : v / tau, slack = (heavy ? v : tau) / root;
+            out.heavy += heavy;
+            sum += p;
+            second += heavy ? v * v : v * tau;
+            out.violation = fmax(out.violation, heavy ? 1 - slack * slack : fmax(p - 1, fabs(slack * slack - 1)));
+            out.least = fmin(out.least, p / (bound * v * v));
+        }
+        out.sum += sum;
+        out.second += second;
     }
-    s->part[block] = out;
-}
-
-/* Over all elements of the subject. */
-static Status spend_floats(VerifySubject *subject, double budget, const Level *level, Spent *out)
-{
-    const size_t blocks = blocks_of(subject->n);
-    Spending s = {.x = subject->x,
-                  .n = subject->n,
-                  .tau = level->tau,
-                  .root = level->tail / (budget - (double)level->heavy),
-                  .bound = budget / ((double)subject->nonzero * subject->squares),
-                  .part = NEW(subject->a, Spent, blocks)};
-    TRY(arena_check(s.part, subject->a, subject->err));
-    parallel_for(subject->threads, blocks, spend_block, &s);
-    *out = (Spent){.least = INFINITY};
-    for (size_t b = 0; b < blocks; b++) {
-        out->sum += s.part[b].sum;
-        out->second += s.part[b].second;
-        out->heavy += s.part[b].heavy;
-        out->violation = fmax(out->violation, s.part[b].violation);
-        out->least = fmin(out->least, s.part[b].least);
-    }
-    if (!(s.root > 0 && isfinite(s.root)))
-        out->violation = INFINITY;
-    if (!(fabs(out->sum - budget) <= 1e-9 * budget)) /* true also if the sum is NaN; p is not feasible then */
-        out->second = out->least = NAN;
-    return OK;
+    if (!(root > 0 && isfinite(root)))
+        out.violation = INFINITY;
+    if (!(fabs(out.sum - budget) <= 1e-9 * budget)) /* true also if the sum is NaN; p is not feasible then */
+        out.second = out.least = NAN;
+    return out;
 }
 
 /* ---- Lemmas 2 and 3 and Theorem 4: which sampling probabilities p are best ----
@@ -205,10 +180,8 @@ static Status whole_second(VerifySubject *s, double budget, double *second)
 {
     const ArenaMark mark = arena_mark(s->a);
     Level level;
-    Spent spent;
     TRY(arena_check(s->methods->level(s->x, s->n, budget, s->threads, s->a, &level), s->a, s->err));
-    TRY(spend_floats(s, budget, &level, &spent));
-    *second = spent.second / s->squares;
+    *second = spend_floats(s, budget, &level).second / s->squares;
     arena_rewind(s->a, mark);
     return OK;
 }
@@ -289,7 +262,7 @@ static Status make_spendings(VerifySubject *s)
         const ArenaMark mark = arena_mark(s->a);
         TRY(arena_check(s->methods->level(s->x, s->n, all->budget[i], s->threads, s->a, &all->level[i]), s->a,
                         s->err));
-        TRY(spend_floats(s, all->budget[i], &all->level[i], &all->spent[i]));
+        all->spent[i] = spend_floats(s, all->budget[i], &all->level[i]);
         arena_rewind(s->a, mark);
     }
     s->spendings = all;

@@ -54,10 +54,6 @@ static inline bool coded_plain(const Coded *c, const float *x)
     return coded_raw(c) && !memcmp(c->y, x, c->shape.n * sizeof *x);
 }
 
-extern const VerifyStatement moment_statements[]; /* verify_moments.c */
-extern const VerifyStatement matrix_statements[]; /* verify_subject.c */
-
-/* Cuts a submatrix of the subject, of at most `longer` by `shorter` elements, and computes its singular values. */
-Status matrix_cut(VerifySubject *s, size_t longer, size_t shorter, uint64_t purpose, VerifyMatrix *m);
+extern const VerifyStatement moment_statements[], matrix_statements[]; /* verify_subject.c */
 
 #endif

@@ -1,6 +1,6 @@
 /* test_verify.c -- tests the command verify. Each statement of the ATOMO paper must hold on every test vector.
  * Also tested are the verdicts that verify prints, and its statistical bounds. */
-#include "measure/verify_moments.c"
+#include "measure/verify_subject.c"
 #include "rig/verify_rig.h"
 
 static const VerifyStatement *find(const char *name)
