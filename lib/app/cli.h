@@ -196,7 +196,7 @@ Status ranks_join(Net **out, Arena *a, Error *err);
 int ranks_leave(Net *n, const char *program, Status status, const Error *err);
 
 /* Prints "PROGRAM: text" and the hint of `err` to stderr. Returns the program's exit code: 2 for ERR_USAGE, 130
- * for ERR_STOPPED, 141 if the reader of stdout is gone, else 1. */
+ * for ERR_STOPPED, else 1. */
 int cli_report(const char *program, const Error *err);
 
 /* ---- cli_options.c: the table of options, and completion ---- */
