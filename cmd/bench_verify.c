@@ -16,7 +16,6 @@ typedef struct {
     GroupSpec groups;
     int grouping;
     bool per_tensor; /* true: a row for each statement and tensor */
-    const VerifyMethods *methods;
     Arena *forever, *scratch; /* forever: until the report is written; scratch: while one vector is checked */
     Error *err;
 } VerifyJob;
@@ -192,8 +191,7 @@ static Status check_vector(const VerifyJob *o, Dump *d, const Vector *v, VerifyR
     float *x = NEW(o->scratch, float, v->shape.n);
     TRY(arena_check(x, o->scratch, o->err));
     TRY(vector_load(d, v, x, o->err));
-    TRY(subject_open(&s, o->methods, v, x, (uint64_t)o->common.seed, (int)o->common.threads, o->scratch,
-                     o->err));
+    TRY(subject_open(&s, v, x, (uint64_t)o->common.seed, (int)o->common.threads, o->scratch, o->err));
     for (size_t i = 0; i < statement_count(); i++) {
         VerifyVerdict verdict;
         if (cli_stopped())
@@ -324,8 +322,7 @@ static Status run(void *options, const TextList *arguments)
 int bench_verify(int argc, char **argv)
 {
     Error err = {.status = OK};
-    VerifyJob o = {
-        .methods = &verify_methods, .forever = arena_open(0), .scratch = arena_open(0), .err = &err};
+    VerifyJob o = {.forever = arena_open(0), .scratch = arena_open(0), .err = &err};
     const Option options[] = {
         OPTIONS_SELECTION(&o.groups.selection),
         OPTIONS_HINTS(&o.hints),

@@ -44,15 +44,6 @@ static inline bool verdict_holds(const VerifyVerdict *v)
     return verdict_strain(v) <= 1;
 }
 
-/* The functions under test. Unit tests replace one of them by a faulty one. */
-typedef struct {
-    bool (*level)(const float *x, size_t n, double budget, int threads, Arena *scratch, Level *out);
-    double (*level_of)(const double *lambda, size_t n, double budget, Arena *scratch);
-    /* Encodes one draw of a codec, and decodes its payload to y. */
-    Status (*draw)(const Call *c, const float *x, Buf *payload, float *y);
-} VerifyMethods;
-extern const VerifyMethods verify_methods;
-
 /* A part of a vector: some of its elements, scaled. */
 typedef struct {
     float *x;
@@ -74,7 +65,6 @@ typedef struct {
 
 /* A vector, and intermediate results that several statements share, NULL until their first use. */
 typedef struct {
-    const VerifyMethods *methods;
     const Vector *vector;
     const float *x;
     size_t n, nonzero;
@@ -103,8 +93,7 @@ const VerifyStatement *statement_at(size_t i); /* returns NULL if i is statement
 
 /* Opens *s, to check statements on the finite vector x (vector->shape.n), which must outlive *s. Intermediate
  * results are in the arena. */
-Status subject_open(VerifySubject *s, const VerifyMethods *methods, const Vector *vector, const float *x,
-                    uint64_t seed, int threads, Arena *a, Error *err);
+Status subject_open(VerifySubject *s, const Vector *vector, const float *x, uint64_t seed, int threads, Arena *a, Error *err);
 
 /* Checks the statement. If a computation fails with ERR_NUMERIC (for example overflow), the verdict has no
  * numbers and does not hold; other errors are returned. */

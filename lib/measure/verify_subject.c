@@ -113,12 +113,10 @@ static Status take_part(VerifySubject *s)
     return OK;
 }
 
-Status subject_open(VerifySubject *s, const VerifyMethods *methods, const Vector *vector, const float *x,
-                    uint64_t seed, int threads, Arena *a, Error *err)
+Status subject_open(VerifySubject *s, const Vector *vector, const float *x, uint64_t seed, int threads, Arena *a, Error *err)
 {
     const Description d = describe(x, vector->shape.n);
-    *s = (VerifySubject){.methods = methods,
-                         .vector = vector,
+    *s = (VerifySubject){.vector = vector,
                          .x = x,
                          .n = vector->shape.n,
                          .nonzero = d.n - d.zeros,
@@ -172,11 +170,14 @@ Status coded_open(Coded *c, VerifySubject *s, const char *spec, const Shape *sha
 Status coded_draw(Coded *c, const float *x, uint64_t repeat)
 {
     const Vector *v = c->s->vector;
+    Message m;
     /* set again, since c may have been copied after `coded_open` */
     c->call.shape = &c->shape;
     c->call.rng = vector_rng(v, c->s->seed, repeat);
     c->call.rng_shared = vector_rng_shared(v, c->s->seed, repeat);
-    return c->s->methods->draw(&c->call, x, &c->payload, c->y);
+    c->payload.size = 0;
+    TRY(codec_send(&c->call, x, &c->payload, &m));
+    return codec_receive(&c->call, &m, c->y);
 }
 
 /* ==== matrices ==== */
@@ -300,7 +301,7 @@ static Status second_of_entries(VerifySubject *s, const VerifyMatrix *m, double 
     const ArenaMark mark = arena_mark(s->a);
     double spent = 0, sum = 0;
     Level level;
-    TRY(arena_check(s->methods->level(m->x, m->shape.n, budget, s->threads, s->a, &level), s->a, s->err));
+    TRY(arena_check(waterfill_floats(m->x, m->shape.n, budget, s->threads, s->a, &level), s->a, s->err));
     for (size_t i = 0; i < m->shape.n; i++) {
         const double v = fabs((double)m->x[i]);
         spent += chance_at(level.tau, v);
@@ -314,7 +315,7 @@ static Status second_of_entries(VerifySubject *s, const VerifyMatrix *m, double 
 static Status second_of_svd(VerifySubject *s, const VerifyMatrix *m, double *second)
 {
     const double budget = matrix_theory(m).svd_budget,
-                 tau = s->methods->level_of(m->sigma, m->k, budget, s->a);
+                 tau = waterfill_level(m->sigma, m->k, budget, s->a);
     size_t count = m->k;
     if (isnan(tau))
         return arena_fail(s->a, s->err);
@@ -500,7 +501,7 @@ static Status sample_entries(VerifySubject *s)
     e = NEW_ZERO(s->a, EntrySample, 1);
     TRY(arena_check(e && (e->mean = NEW_ZERO(s->a, double, p->n)), s->a, s->err));
     e->budget = p->count ? fmin(fmax(100, all / 10), all / 2) : 1;
-    e->tau = (double)(float)s->methods->level_of(p->lambda, p->count, e->budget, s->a);
+    e->tau = (double)(float)waterfill_level(p->lambda, p->count, e->budget, s->a);
     expect_entries(p, e, &gain);
     const double spread = p->count ? e->spread / (e->expected * e->expected) : 0;
     e->draws = draws_for(fmax(gain, spread), want, DRAWS_LEAST, fmin(10000, 2e7 / (double)(p->n + 1)));
@@ -614,7 +615,7 @@ static Status sample_svd(VerifySubject *s)
     if (e->m.most == 0)
         return OK;
     e->budget = (double)e->m.k / 2;
-    expect_svd(e, s->methods->level_of(e->m.sigma, e->m.k, e->budget, s->a));
+    expect_svd(e, waterfill_level(e->m.sigma, e->m.k, e->budget, s->a));
     e->draws = draws_for(fmax(e->gain_spread, e->second_spread / (e->expected * e->expected)), 0.014, DRAWS_LEAST, 10000);
     snprintf(spec, sizeof spec, "svd:rank=%.17g", e->budget);
     TRY(coded_open(&coded, s, spec, &e->m.shape));
