@@ -295,8 +295,8 @@ static const char *details(Arena *a)
         "|lambda_i|, norms of matrices in units of the Frobenius norm. Means over random draws have a tolerance by "
         "Bernstein's inequality: a true statement fails with probability 5e-10 at most, so a run over 100 tensors raises "
         "a false alarm less than once in a million.\n"
-        "Sums over elements use all of them. Statements that cannot use all elements use %d, one drawn from each of as many "
-        "equal stretches, or a submatrix drawn likewise, whose size the list below says (otherwise at most %d by %d). "
+        "Sums over elements use all of them. Statements that cannot use all elements use %d, the first of as many "
+        "equal stretches, or a submatrix likewise, whose size the list below says (otherwise at most %d by %d). "
         "Matrices are those of svd:reshape=paper; tensors of rank 1 have none. Tensors that a codec sends as plain floats "
         "are left out.\n"
         "Misprints of the paper are corrected, and named in brackets:\n",

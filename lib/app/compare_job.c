@@ -225,7 +225,7 @@ static Comparison comparison_of(CompareJob *j)
                         .seed = (uint64_t)j->common.seed,
                         .memory = j->memory.bytes,
                         .threads = (int)j->common.threads,
-                        .sample = sample_least(),
+                        .sample = SAMPLE_LEAST,
                         .untimed = !view_times(&j->view, j->own),
                         .without_distances = !view_distances(&j->view),
                         .costs_only = j->sums_up,

@@ -5,6 +5,7 @@
 #include "base/outfile.h"
 #include "exchange/net.h"
 #include "math/linalg.h"
+#include "measure/timing.h"
 #include "report/report.h"
 
 #include <assert.h>
@@ -14,7 +15,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 static const char standard_output[] = "standard output"; /* all errors about stdout name it so */
@@ -99,13 +99,6 @@ int ranks_leave(Net *n, const char *program, Status status, const Error *err)
 /* a global variable, because a signal handler cannot be given a pointer to data */
 static atomic_bool stop_came;
 
-static double seconds_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* `timeout` of the GNU coreutils sends its signal to the program and to the process group, so a second signal is the
  * user's own only if it comes later. It kills. */
 static void note_stop(int number)
@@ -114,9 +107,9 @@ static void note_stop(int number)
     static double first;
     const int error = errno;
     if (!stop_came) {
-        first = seconds_now();
+        first = clock_now();
         stop_came = true;
-    } else if (seconds_now() - first > ONE_SIGNAL) {
+    } else if (clock_now() - first > ONE_SIGNAL) {
         outfile_abandon_all();
         signal(number, SIG_DFL);
         raise(number);

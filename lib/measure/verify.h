@@ -8,8 +8,8 @@
  * statement fails with probability 5e-10 at most.
  *
  * Checks with linear cost use all elements. Others use a part: VERIFY_PART
- * elements, one drawn from each of VERIFY_PART ranges of equal length, or a submatrix whose rows and columns
- * are drawn in the same way. A part is scaled by a power of two, so that no codec leaves float32's range; the
+ * elements, the first of each of VERIFY_PART stretches of equal length, or a submatrix whose rows and columns
+ * are chosen in the same way. A part is scaled by a power of two, so that no codec leaves float32's range; the
  * scale changes no statement. */
 #ifndef ATOMO_VERIFY_H
 #define ATOMO_VERIFY_H

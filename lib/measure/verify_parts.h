@@ -11,10 +11,6 @@
 void verdict_take(VerifyVerdict *v, double left, double right, double tolerance, const char *note, ...)
     PRINTF(5);
 
-/* Returns a random stream for one purpose, independent of the random numbers that codecs draw. */
-Rng subject_rng(const VerifySubject *s, uint64_t purpose);
-enum { FOR_PART = 1, FOR_MATRIX, FOR_CHANCES = 4, FOR_SIGNS = 6 };
-
 /* ---- water levels ---- */
 
 static inline double chance_at(double tau, double lambda)

@@ -60,45 +60,26 @@ void verdict_take(VerifyVerdict *v, double left, double right, double tolerance,
 
 /* ---- subjects ---- */
 
-Rng subject_rng(const VerifySubject *s, uint64_t purpose)
+/* Returns the first of n indices in the i-th of `count` stretches of equal length. */
+static size_t place_of(size_t i, size_t count, size_t n)
 {
-    const Vector *v = s->vector;
-    const Rng rng = vector_rng(v, s->seed, 0);
-    const Rng ours = rng_below(&rng, rng_hash("verify"));
-    return rng_below(&ours, purpose);
-}
-
-/* Divides the indices 0 .. n - 1 into min(size, n) ranges of equal length, draws one index of each to
- * `place`, and returns their number. */
-static size_t places_take(size_t *place, size_t size, size_t n, const Rng *rng)
-{
-    const size_t count = size < n ? size : n;
-    for (size_t i = 0; i < count; i++) {
-        const size_t from = (size_t)((double)n / (double)count * (double)i);
-        const size_t next = (size_t)((double)n / (double)count * (double)(i + 1)), to = next < n ? next : n;
-        const double u = count < n ? rng_unit(rng, USE_SAMPLE, i) : 0;
-        place[i] = to > from ? from + (size_t)(u * (double)(to - from)) : from;
-    }
-    return count;
+    return (size_t)((double)n / (double)count * (double)i);
 }
 
 static Status take_part(VerifySubject *s)
 {
     VerifyPart *p = &s->part;
-    const size_t size = s->n < VERIFY_PART ? s->n : VERIFY_PART;
-    const Rng rng = subject_rng(s, FOR_PART);
-    size_t *place = NEW(s->a, size_t, size);
     int exponent;
-    p->x = NEW(s->a, float, size);
-    p->lambda = NEW(s->a, double, size);
-    TRY(arena_check(place && p->x && p->lambda, s->a, s->err));
-    p->n = places_take(place, size, s->n, &rng);
+    p->n = s->n < VERIFY_PART ? s->n : VERIFY_PART;
+    p->x = NEW(s->a, float, p->n);
+    p->lambda = NEW(s->a, double, p->n);
+    TRY(arena_check(p->x && p->lambda, s->a, s->err));
     for (size_t i = 0; i < p->n; i++)
-        p->most = fmax(p->most, fabs((double)s->x[place[i]]));
+        p->most = fmax(p->most, fabs((double)s->x[place_of(i, p->n, s->n)]));
     frexp(p->most, &exponent);
     p->most = 0;
     for (size_t i = 0; i < p->n; i++) {
-        p->x[i] = (float)ldexp((double)s->x[place[i]], -exponent);
+        p->x[i] = (float)ldexp((double)s->x[place_of(i, p->n, s->n)], -exponent);
         if (p->x[i] != 0)
             p->lambda[p->count++] = -fabs((double)p->x[i]);
     }
@@ -200,20 +181,16 @@ static Status take_spectrum(VerifySubject *s, VerifyMatrix *m)
     return OK;
 }
 
-/* Copies m->rows random rows and m->cols random columns of the matrix `s->x` (rows x cols), one from each of
- * equally long ranges of indices. Scales them by a power of two so that the largest magnitude is below 1. */
-static Status copy_cut(VerifySubject *s, size_t rows, size_t cols, uint64_t purpose, VerifyMatrix *m)
+/* Copies m->rows rows and m->cols columns of the matrix `s->x` (rows x cols), the first of as many equally long stretches.
+ * Scales them by a power of two so that the largest magnitude is below 1. */
+static Status copy_cut(VerifySubject *s, size_t rows, size_t cols, VerifyMatrix *m)
 {
-    const Rng rng = subject_rng(s, purpose), row_rng = rng_below(&rng, 0), col_rng = rng_below(&rng, 1);
-    size_t *row = NEW(s->a, size_t, m->rows), *col = NEW(s->a, size_t, m->cols);
     float *x = NEW(s->a, float, m->rows * m->cols);
     int exponent = 0;
-    TRY(arena_check(row && col && x, s->a, s->err));
-    places_take(row, m->rows, rows, &row_rng);
-    places_take(col, m->cols, cols, &col_rng);
+    TRY(arena_check(x, s->a, s->err));
     for (size_t i = 0; i < m->rows; i++)
         for (size_t k = 0; k < m->cols; k++) {
-            x[i * m->cols + k] = s->x[row[i] * cols + col[k]];
+            x[i * m->cols + k] = s->x[place_of(i, m->rows, rows) * cols + place_of(k, m->cols, cols)];
             m->most = fmax(m->most, fabs((double)x[i * m->cols + k]));
         }
     frexp(m->most, &exponent);
@@ -228,7 +205,7 @@ static Status copy_cut(VerifySubject *s, size_t rows, size_t cols, uint64_t purp
 }
 
 /* Cuts a submatrix of the subject, of at most `longer` by `shorter` elements, and computes its singular values. */
-static Status matrix_cut(VerifySubject *s, size_t longer, size_t shorter, uint64_t purpose, VerifyMatrix *m)
+static Status matrix_cut(VerifySubject *s, size_t longer, size_t shorter, VerifyMatrix *m)
 {
     size_t rows, cols;
     matrix_view(&s->vector->shape, RESHAPE_PAPER, &rows, &cols);
@@ -236,7 +213,7 @@ static Status matrix_cut(VerifySubject *s, size_t longer, size_t shorter, uint64
     *m = (VerifyMatrix){.rows = rows < most_rows ? rows : most_rows,
                         .cols = cols < most_cols ? cols : most_cols};
     shape_make(&m->shape, 2, (size_t[]){m->rows, m->cols});
-    TRY(copy_cut(s, rows, cols, purpose, m));
+    TRY(copy_cut(s, rows, cols, m));
     return m->most > 0 ? take_spectrum(s, m) : OK;
 }
 
@@ -248,21 +225,11 @@ static Status matrix_cut(VerifySubject *s, size_t longer, size_t shorter, uint64
 
 static Status subject_matrix(VerifySubject *s)
 {
-    size_t rows, cols;
     if (s->matrix)
         return OK;
     VerifyMatrix *m = NEW_ZERO(s->a, VerifyMatrix, 1);
     TRY(arena_check(m, s->a, s->err));
-    matrix_view(&s->vector->shape, RESHAPE_PAPER, &rows, &cols);
-    const size_t longer = rows > cols ? rows : cols, shorter = rows > cols ? cols : rows;
-    if (longer > VERIFY_LONG || shorter > VERIFY_SHORT) {
-        TRY(matrix_cut(s, VERIFY_LONG, VERIFY_SHORT, FOR_MATRIX, m));
-    } else {
-        *m = (VerifyMatrix){
-            .x = s->x, .rows = rows, .cols = cols, .l1 = s->l1, .squares = s->squares, .most = s->most};
-        shape_make(&m->shape, 2, (size_t[]){rows, cols});
-        TRY(take_spectrum(s, m));
-    }
+    TRY(matrix_cut(s, VERIFY_LONG, VERIFY_SHORT, m));
     s->matrix = m;
     return OK;
 }
@@ -420,21 +387,8 @@ static size_t draws_for(double v, double want, double least, double most)
 
 /* ---- Lemma 1 ---- */
 
-enum { DIRECTIONS = 8, DRAWS_LEAST = 200 };
-
-/* Returns element i of direction `which`: 0 is g itself, 1 is (1, .., 1), further directions are g with
- * random signs. */
-static double direction(const Rng *signs, size_t which, size_t i, double g)
-{
-    if (which == 1)
-        return 1;
-    return which > 1 && rng_u32(signs, USE_SAMPLE, which << 32 | i) & 1 ? -g : g;
-}
-
-static const char *direction_name(size_t which)
-{
-    return which == 0 ? "along g" : which == 1 ? "along (1, .., 1)" : "along g with random signs";
-}
+enum { DIRECTIONS = 2, DRAWS_LEAST = 200 };
+static const char *const directions[DIRECTIONS] = {"along g", "along (1, .., 1)"};
 
 /* ---- random draws of entries by the codec `entry` ---- */
 
@@ -515,7 +469,6 @@ static Status sample_entries(VerifySubject *s)
 static Status check_entry_mean(VerifySubject *s, VerifyVerdict *v)
 {
     const VerifyPart *p = &s->part;
-    const Rng signs = subject_rng(s, FOR_SIGNS);
     TRY(sample_entries(s));
     const EntrySample *e = s->entries;
     const double draws = (double)e->draws;
@@ -524,7 +477,7 @@ static Status check_entry_mean(VerifySubject *s, VerifyVerdict *v)
     for (size_t k = 0; k < DIRECTIONS && e->applies && p->count; k++) {
         double left = 0, right = 0, length = 0, spread = 0, most = 0, sum = 0;
         for (size_t i = 0; i < p->n; i++) {
-            const double x = (double)p->x[i], d = direction(&signs, k, i, x);
+            const double x = (double)p->x[i], d = k ? 1 : x;
             left += e->mean[i] * d;
             right += x * d;
             sum += fabs(x * d);
@@ -536,7 +489,7 @@ static Status check_entry_mean(VerifySubject *s, VerifyVerdict *v)
         const double unit = sqrt(length * p->squares);
         const double tolerance = bernstein(spread, most, VERIFY_ALARM / DIRECTIONS) + 1e-6 * sum;
         verdict_take(v, left / unit, right / unit, tolerance / unit, "%s, s = %.4g of %zu, %zu draws",
-                     direction_name(k), e->budget, p->n, e->draws);
+                     directions[k], e->budget, p->n, e->draws);
     }
     return OK;
 }
@@ -611,7 +564,7 @@ static Status sample_svd(VerifySubject *s)
         return OK;
     SvdSample *e = s->svd = NEW_ZERO(s->a, SvdSample, 1);
     TRY(arena_check(e, s->a, s->err));
-    TRY(matrix_cut(s, 32, 8, FOR_MATRIX, &e->m));
+    TRY(matrix_cut(s, 32, 8, &e->m));
     if (e->m.most == 0)
         return OK;
     e->budget = (double)e->m.k / 2;

@@ -187,7 +187,7 @@ static const Fault faults[] = {
      "heavy-1009",
      {.receive = receive_two_per_cent_large},
      {"Lemma 1: mean of entries", "Lemma 1: second moment of entries"},
-     {"Theorem 5: second"}},
+     {"Theorem 5: probabilities"}},
     {"svd 2 % high",
      "normal-64x48",
      {.receive = receive_svd_slightly_large},
