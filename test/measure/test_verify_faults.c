@@ -56,6 +56,13 @@ static double level_of_too_low(const double *lambda, size_t n, double budget, Ar
     return 0.99 * waterfill_level(lambda, n, budget, a);
 }
 
+static bool level_above_all(const float *x, size_t n, double budget, int threads, Arena *a, Level *out)
+{
+    const bool got = waterfill_floats(x, n, budget, threads, a, out);
+    out->tau *= 1000;
+    return got;
+}
+
 /* A fault of the water-filling algorithm: the smallest element with probability p = 1 is treated like one with
  * p < 1. */
 static bool heavy_off_by_one(const float *x, size_t n, double budget, int threads, Arena *a, Level *out)
@@ -149,10 +156,15 @@ static const Fault faults[] = {
     {"a level 1 % low",
      "normal-64x48",
      {.level = level_too_low},
-     {"Algorithm 1: budget", "Algorithm 1: KKT", "Lemma 2: equality", "Lemma 3", "Lemma 9",
+     {"Algorithm 1: budget", "Algorithm 1: KKT", "Lemma 2: equality", "Lemma 9",
       "Theorem 4: balanced", "Theorem 4: unbalanced", "Theorem 5: probabilities", "Table 1: entries",
       "Theorem 6"},
      {"Theorem 5: qsgd", "Lemma 7"}},
+    {"a level above all elements",
+     "normal-64x48",
+     {.level = level_above_all},
+     {"Algorithm 1: budget", "Lemma 3", "Theorem 4: unbalanced"},
+     {"Lemma 7"}},
     {"a spectrum's level 1 % low",
      "normal-64x48",
      {.level_of = level_of_too_low},
@@ -161,7 +173,7 @@ static const Fault faults[] = {
     {"a heavy set without its smallest",
      "normal-64x48",
      {.level = heavy_off_by_one},
-     {"Algorithm 1: budget", "Algorithm 1: KKT", "Lemma 3", "Lemma 9", "Theorem 4: unbalanced"},
+     {"Algorithm 1: budget", "Algorithm 1: KKT", "Lemma 9", "Theorem 4: unbalanced"},
      {"Lemma 2: equality", "Theorem 4: balanced"}},
     {"a heavy set miscounted",
      "normal-64x48",
@@ -171,7 +183,7 @@ static const Fault faults[] = {
     {"clipping instead of filling",
      "normal-64x48",
      {.level = clipped},
-     {"Algorithm 1: budget", "Algorithm 1: KKT", "Lemma 3", "Lemma 9", "Theorem 4: unbalanced"},
+     {"Algorithm 1: budget", "Algorithm 1: KKT", "Lemma 9", "Theorem 4: unbalanced"},
      {"Lemma 2: equality", "Theorem 4: balanced", "Theorem 5: probabilities", "Table 1: entries"}},
     {"an element forgotten",
      "normal-64x48",
