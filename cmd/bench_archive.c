@@ -240,11 +240,6 @@ static Status archive_encode(Archive *w, Dump *d, const VectorList *list, FrameW
 
 /* ---- decoding ---- */
 
-static uint64_t add_capped(uint64_t a, uint64_t b)
-{
-    return a < UINT64_MAX - b ? a + b : UINT64_MAX;
-}
-
 /* Decodes a payload to the estimate x. If the decoder reads the codec's state, also computes the next state. */
 static Status receive(Archive *w, Call *c, const FrameRecord *r, float *x)
 {
@@ -271,7 +266,7 @@ static Status decode_record(Archive *w, const FrameReader *from, const FrameReco
 {
     const Shape shape = frame_shape(r);
     Call c = call_for(w, r, &shape);
-    if (w->output_max && add_capped(w->raw_bytes, 4 * (uint64_t)shape.n) > w->output_max) {
+    if (w->output_max && w->raw_bytes + 4 * (uint64_t)shape.n > w->output_max) { /* no sum of vectors in memory overflows */
         FAIL(w->err, ERR_CORRUPT, "%.200s: %llu bytes that decode to more than %llu", from->name,
              (unsigned long long)from->size, (unsigned long long)w->output_max);
         return error_hint(w->err, "--max-output BYTES allows more, if you trust the file");
