@@ -1,7 +1,7 @@
 # help goes to stdout
 $ atomo-bench --help
 > usage: atomo-bench COMMAND*
->   atomo-bench compare FILE.h5 *
+>   atomo-bench compare FILE *
 >   list *
 2>
 = 0
@@ -89,7 +89,7 @@ $ F="$SRC"/datasets/lenet-mnist.h5; for n in atomo adacomp; do atomo-bench compa
 # help begins with examples, which name no unknown option
 $ for p in atomo-bench atomo-train; do $p --help | sed -n 's/^  \([a-z][a-z]*\)  *.*/\1/p' | while read -r c; do $p $c --help >h; awk '/^examples:/ {e = NR} /^options:/ {o = NR} END {exit !(e && e < o)}' h || echo "no examples: $c"; grep "^  $p $c" h | grep -o -e ' --[a-z-]*' | sort -u | while read -r o; do grep -q -e "^  .*$o " h || echo "unknown: $c $o"; done; done; done; atomo-bench compare --help | sed -n 5,6p
 > examples:
->   atomo-bench compare FILE.h5
+>   atomo-bench compare FILE
 - no examples*
 - unknown*
 2>

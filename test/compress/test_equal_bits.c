@@ -1,7 +1,8 @@
 /* test_equal_bits.c -- compare_bits measures only the sizes of payloads, which must be those of a full comparison.
  * The option --equal-bits changes the rate parameter of each codec (such as `bits`) so that payloads get a
  * given size. */
-#include "cmd/bench_compare.c"
+#include "cmd/bench_solve.c"
+#include "compress/spec.h"
 #include "rig/check.h"
 
 #include <unistd.h>
