@@ -127,7 +127,6 @@ static Status write_table(const ReportOptions *o, const char *path)
     ReportSpec spec = {.schema = kind ? kind->schema : "atomo-table/1",
                        .format = (Format)c->format,
                        .path = c->output,
-                       .quoted = c->output,
                        .absent = o->speedup ? "N/A" : NULL,
                        .color = !c->output && cli_color(c),
                        .width = cli_width(c)};

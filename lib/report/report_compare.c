@@ -502,53 +502,30 @@ static bool is_unbiased(const Codec *codec)
 static Value rate_of(const Codec *codec)
 {
     Rate r;
-    if (!rate_find(&r, codec, false) || isnan(rate_value(&r)))
-        return value_none();
-    const double v = rate_value(&r);
-    return v == floor(v) && fabs(v) < 0x1p53 ? value_int((int64_t)v) : value_real(v);
+    return rate_find(&r, codec, false) ? number(rate_value(&r), true) : value_none();
 }
 
-/* A result and its margin: value +- margin misses the expected value with probability FRONT_LEVEL. The
- * probability is low because hundreds of pairs of points are compared. */
-typedef struct {
-    double value, margin;
-} Known;
-
+/* The margin of a result: value +- margin misses the expected value with probability FRONT_LEVEL. The probability is low because
+ * hundreds of pairs of points are compared. With one repeat there is no margin. */
 #define FRONT_LEVEL 0.001
 
-static double field_margin(const Results *r, size_t place, size_t codec, const char *field)
+static double margin_of(const Results *r, double se)
 {
-    const double se = results_number(r, place, codec, field);
-    return se > 0 ? se * t_quantile(FRONT_LEVEL, (double)r->repeats - 1)
-                  : 0; /* with one repeat `se` is NaN: no margin */
+    return se > 0 ? se * t_quantile(FRONT_LEVEL, (double)r->repeats - 1) : 0;
 }
 
 /* With several repeats, the standard error of the size is unknown if all repeats have the same error
- * (`errors_known`); the margin is then the size itself. With one repeat there is no margin. */
-static Known size_of(const Results *r, size_t place, size_t codec)
-{
-    const double size = results_number(r, place, codec, "bits_per_element_expected");
-    const bool unseen =
-        r->repeats > 1 && isnan(results_number(r, place, codec, "bits_per_element_expected_se"));
-    return (Known){size, unseen ? size : field_margin(r, place, codec, "bits_per_element_expected_se")};
-}
-
-static Known error_of(const Results *r, size_t place, size_t codec)
-{
-    const double exact = results_number(r, place, codec, "relative_error_expected");
-    return isnan(exact) ? (Known){results_number(r, place, codec, "relative_error"),
-                                  field_margin(r, place, codec, "relative_error_se")}
-                        : (Known){exact, field_margin(r, place, codec, "relative_error_expected_se")};
-}
-
+ * (`errors_known`); the margin is then the size itself. */
 static ParetoPoint point_of(const Results *r, size_t place, size_t codec, const Codec *c)
 {
-    const Known size = size_of(r, place, codec), error = error_of(r, place, codec);
-    return (ParetoPoint){.size = size.value,
-                         .error = error.value,
+    const double size = results_number(r, place, codec, "bits_per_element_expected"), exact = results_number(r, place, codec, "relative_error_expected");
+    const double se = results_number(r, place, codec, "bits_per_element_expected_se");
+    const char *error_se = isnan(exact) ? "relative_error_se" : "relative_error_expected_se";
+    return (ParetoPoint){.size = size,
+                         .error = isnan(exact) ? results_number(r, place, codec, "relative_error") : exact,
                          .kind = is_unbiased(c),
-                         .size_margin = size.margin,
-                         .error_margin = error.margin};
+                         .size_margin = r->repeats > 1 && isnan(se) ? size : margin_of(r, se),
+                         .error_margin = margin_of(r, results_number(r, place, codec, error_se))};
 }
 
 static void mark_place(Results *r, const Codec *const *codec, size_t place, ParetoPoint *point)

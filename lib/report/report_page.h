@@ -62,7 +62,7 @@ typedef struct {
  *
  * A COLUMN of numbers is {"name", "heading", "unit", "exact", "values": "1.5,,2.25"}: the rows' values in one text, ""
  * where there is none, so that a browser reads only the columns that it shows. Whole numbers have all their digits,
- * others 6, standard errors 3; no zero stands before a decimal point. A value that all rows have is written once. "exact"
+ * others 6, standard errors 3. A value that all rows have is written once. "exact"
  * names the column with the expected values, where there is one. A COLUMN of texts is {"name", "heading", "unit",
  * "texts": [distinct texts], "index": "0,0,1"}, with the index of each row's text; without "index" if there is one text.
  * "codecs" has an entry for each text of the column `compressor`. Columns without a value, and those with more than 1,000 texts, are left out. Writes nothing for

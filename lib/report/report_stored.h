@@ -49,8 +49,15 @@ typedef struct {
     const char *says;                          /* a sentence about the rows of this kind */
     const char *usual;                         /* columns shown by default; NULL: all, in tables without `spec` */
     const char *figures;                       /* kinds of figures that show the result; NULL: none */
-    void (*rank)(const Csv *t, RowRank *rank); /* sets rank[row] for each row */
+    /* the rows shown first: those whose cell in the column `lead` is `value`, or if that is NULL is there; without a column all, or
+     * with `few` all if they are few */
+    const char *lead, *value;
+    bool few;
 } ResultKind;
+
+/* Sets rank[row] for each row. Where rows are about all tensors together (lead "tensor"), those about all steps together come first,
+ * if there are any. */
+void result_rank(const ResultKind *kind, const Csv *t, RowRank *rank);
 
 bool result_known(const char *schema);  /* true if this program reads results of this schema and version */
 extern const ResultKind result_kinds[]; /* all kinds, in their order on the page; ends in {0} */

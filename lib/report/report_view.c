@@ -131,7 +131,7 @@ static bool is_column_shown(const Sheet *s, size_t i, bool errors)
 static bool is_beside(const char *name, const char *listed)
 {
     for (const Field *f = fields; f->name; f++)
-        if (text_listed(listed, f->name) && field_is_beside(f->name, name))
+        if (text_listed(listed, f->name) && field_beside(f->name, name))
             return true;
     return false;
 }

@@ -205,7 +205,7 @@ static void equal_and_empty_columns_take_no_room(void **state)
     const char *p = page();
     check(strstr(p, "\"texts\":[\"svd\"]}") && strstr(p, "\"texts\":[\"a\",\"b\"],\"index\":\"0,1\"}"));
     check(strstr(p, "\"name\":\"n\",\"heading\":\"elements\",\"unit\":\"\",\"values\":\"8\"}"));
-    check(strstr(p, "\"exact\":\"relative_error_expected\",\"values\":\".123457,2.5\"}"));
+    check(strstr(p, "\"exact\":\"relative_error_expected\",\"values\":\"0.123457,2.5\"}"));
     check(strstr(p, "\"values\":\"1,\"}") && strstr(p, "\"values\":\"123456789,123456788\"}"));
     check(!strstr(p, "\"name\":\"cosine\""));
 }
