@@ -9,8 +9,8 @@
 #include <string.h>
 
 const PlotKind *const plot_kinds[] = {
-    &plot_pareto,      &plot_errors,         &plot_spectrum, &plot_histogram,  &plot_merge,
-    &plot_convergence, &plot_iteration_time, &plot_runtime,  &plot_break_even, &plot_heat, &plot_budget, NULL};
+    &plot_pareto,      &plot_compared[0], &plot_curves[0], &plot_curves[1],   &plot_compared[1], &plot_training[0],
+    &plot_costs[0],    &plot_costs[1],    &plot_costs[2],  &plot_compared[2], &plot_training[1], NULL};
 
 static const char *kind_name(const void *kinds, size_t i)
 {
@@ -37,6 +37,33 @@ static Status check_data(const PlotKind *kind, const Csv *data, Error *err)
     return data->rows ? OK : FAIL(err, ERR_CORRUPT, "the result has no rows");
 }
 
+/* Appends `one` and the number, or `several` and the range "least to most", of a column; nothing without numbers. */
+static void put_range(TextBuf *out, const Csv *data, const char *column, const char *one, const char *several)
+{
+    double least = INFINITY, most = -INFINITY;
+    for (size_t row = 0; row < data->rows; row++) {
+        const double v = plot_real(data, row, column);
+        least = v < least ? v : least;
+        most = v > most ? v : most;
+    }
+    if (least > most)
+        return;
+    text_addf(out, "%s%s%.0f", out->size ? ", " : "", least == most ? one : several, least);
+    if (least < most)
+        text_addf(out, " to %.0f", most);
+}
+
+/* Returns a text such as "R = 10, seed 1" or "seeds 1 to 3"; "" without such columns; NULL: out of memory. */
+static const char *draws_text(const Csv *data, Arena *a)
+{
+    TextBuf out = {.arena = a};
+    put_range(&out, data, "repeats", "R = ", "R = ");
+    if (csv_has(data, "record")) /* training */
+        put_range(&out, data, "workers", "workers: ", "workers: ");
+    put_range(&out, data, "seed", "seed ", "seeds ");
+    return text_done(&out);
+}
+
 /* A figure draws at most this many lines. */
 enum { LINES_MOST = 400 };
 
@@ -48,7 +75,7 @@ static Status make(PlotFigure *f, const PlotKind *kind, const Csv *data, Arena *
         FAIL(err, ERR_CORRUPT, "it has over %d lines: a figure has at most that many", LINES_MOST);
         return error_hint(err, "atomo-bench report RESULT --where selects records");
     }
-    const char *draws = plot_draws(data, a);
+    const char *draws = draws_text(data, a);
     TRY(arena_check(draws, a, err));
     text_addf(&f->caption, "%s%s.", *draws ? "; " : "", draws);
     char *caption = text_done(&f->caption);
@@ -85,61 +112,50 @@ static const char *ending_of(const char *figure)
 
 /* ---- reading results ---- */
 
-Status plot_load(Csv *out, const char *path, Arena *a, Error *err)
+/* Appends the records of `more` to `all`. */
+static Status append(Csv *all, const Csv *more, Arena *a, Error *err)
 {
+    Csv out = {.rows = all->rows + more->rows, .columns = all->columns, .name = NEW(a, const char *, all->columns + more->columns + 1)};
+    TRY(arena_check(out.name, a, err));
+    for (size_t i = 0; i < all->columns; i++)
+        out.name[i] = all->name[i];
+    for (size_t i = 0; i < more->columns; i++)
+        if (!csv_has(all, more->name[i]))
+            out.name[out.columns++] = more->name[i];
+    out.cell = arena_take(a, out.rows + 1, (out.columns + 1) * sizeof *out.cell);
+    TRY(arena_check(out.cell, a, err));
+    const char **cell = out.cell;
+    for (size_t row = 0; row < out.rows; row++)
+        for (size_t k = 0; k < out.columns; k++)
+            *cell++ = row < all->rows ? csv_cell(all, row, out.name[k]) : csv_cell(more, row - all->rows, out.name[k]);
+    *all = out;
+    return OK;
+}
+
+Status plot_load(Csv *all, const char *path, Arena *a, Error *err)
+{
+    static const char *const facts[] = {"repeats", "workers", "seed"};
     Stored stored;
     TRY(stored_load(&stored, path, a, err));
     if (!stored.whole)
         return FAIL(err, ERR_CORRUPT, "%s: it has no list of \"results\"", path);
     if (stored.schema && !result_known(stored.schema))
         return FAIL(err, ERR_CORRUPT, "%s: its schema, %s, is none of those known here", path, stored.schema);
-    *out = stored.table;
-    static const char *const facts[] = {"repeats", "workers", "seed"};
     for (size_t i = 0; i < countof(facts); i++) {
         const Json *fact = json_member(stored.meta, facts[i]);
-        if (!fact || fact->type != JSON_NUMBER || csv_has(out, facts[i]))
-            continue;
-        const char *text = text_format(a, "%.17g", fact->number);
-        TRY(arena_check(text, a, err));
-        TRY(csv_insert(out, out->columns, facts[i], text, a, err));
+        if (fact && fact->type == JSON_NUMBER && !csv_has(&stored.table, facts[i]))
+            TRY(csv_insert(&stored.table, stored.table.columns, facts[i], fact->text, a, err));
     }
-    return OK;
-}
-
-static size_t join_names(const char **name, const Csv *all, const Csv *more)
-{
-    size_t count = all->columns;
-    for (size_t i = 0; i < all->columns; i++)
-        name[i] = all->name[i];
-    for (size_t i = 0; i < more->columns; i++)
-        if (!csv_has(all, more->name[i]))
-            name[count++] = more->name[i];
-    return count;
-}
-
-Status plot_append(Csv *all, const Csv *more, Arena *a, Error *err)
-{
-    Csv out = {.rows = all->rows + more->rows, .name = NEW(a, const char *, all->columns + more->columns)};
-    TRY(arena_check(out.name, a, err));
-    out.columns = join_names(out.name, all, more);
-    out.cell = arena_take(a, out.rows, out.columns * sizeof *out.cell);
-    TRY(arena_check(out.cell, a, err));
-    const char **cell = out.cell;
-    for (size_t row = 0; row < out.rows; row++)
-        for (size_t k = 0; k < out.columns; k++)
-            *cell++ = row < all->rows ? csv_cell(all, row, out.name[k])
-                                      : csv_cell(more, row - all->rows, out.name[k]);
-    *all = out;
-    return OK;
+    return append(all, &stored.table, a, err);
 }
 
 /* ---- what stands beside the picture ---- */
 
 enum { POINT_CELLS = 6 };
 
-static Value *put_point(Value *row, const char *line, Value x, double y, double low, double high, const char *rate)
+static Value *put_point(Value *row, const PlotLine *l, PlotPoint p, const char *rate)
 {
-    const Value cells[POINT_CELLS] = {value_text(line), x, value_real(y), value_real(low), value_real(high), value_text(rate)};
+    const Value cells[POINT_CELLS] = {value_text(l->name), value_real(p.x), value_real(p.y), value_real(p.low), value_real(p.high), value_text(rate)};
     memcpy(row, cells, sizeof cells);
     return row + POINT_CELLS;
 }
@@ -149,19 +165,17 @@ static char *points_text(const PlotFigure *f, Arena *a)
 {
     static const Column columns[POINT_CELLS] = {{"line", true}, {"x", true}, {"y", true}, {"low", true}, {"high", true}, {"rate", true}};
     const ReportSpec spec = {.columns = columns, .column_count = POINT_CELLS, .format = FORMAT_CSV};
-    size_t points = f->bars * (BAR_PARTS + 1);
+    size_t points = 0;
     for (size_t k = 0; k < f->count; k++)
-        points += f->line[k].count;
+        points += (BAR_PARTS + 1) * f->line[k].count;
     Value *row = NEW(a, Value, (points + 1) * POINT_CELLS), *at = row;
     for (const PlotLine *l = f->line; row && l < f->line + f->count; l++)
-        for (const PlotPoint *p = l->point; p < l->point + l->count; p++)
-            at = put_point(at, l->name, value_real(p->x), p->y, p->low, p->high, p->rate);
-    for (const PlotBar *b = f->bar; row && b < f->bar + f->bars; b++) {
-        for (size_t i = 0; i < BAR_PARTS; i++)
-            at = put_point(at, b->name, value_text(b->tag), b->part[i], NAN, NAN, bar_part_names[i]);
-        at = put_point(at, b->name, value_text(b->tag), b->total, NAN, NAN, "total");
-    }
-    return row ? report_text(&spec, row, points, a) : NULL;
+        for (const PlotPoint *p = l->point; p < l->point + l->count; p++) {
+            for (size_t i = 0; i < BAR_PARTS && p->part; i++)
+                at = put_point(at, l, point_at(p->x, p->part[i]), bar_part_names[i]);
+            at = put_point(at, l, *p, p->part ? "total" : p->rate);
+        }
+    return row ? report_text(&spec, row, (size_t)(at - row) / POINT_CELLS, a) : NULL;
 }
 
 static Status save_data(const char *figure, const PlotFigure *f, Arena *a, Error *err)
@@ -261,15 +275,13 @@ static Status check_options(const PlotKind *kind, PlotOptions *o, Error *err)
 
 static Status load_all(Csv *all, const PlotKind *kind, const TextList *paths, Arena *a, Error *err)
 {
+    *all = (Csv){0};
     for (size_t i = 0; i < paths->count; i++) {
-        Csv one;
+        Csv one = {0};
         TRY(plot_load(&one, paths->item[i], a, err));
         if (check_data(kind, &one, err) != OK)
             return error_at(err, "%s", paths->item[i]);
-        if (i == 0)
-            *all = one;
-        else
-            TRY(plot_append(all, &one, a, err));
+        TRY(append(all, &one, a, err));
     }
     return OK;
 }
@@ -286,7 +298,7 @@ Status plot_draw(const PlotJob *job, PlotSaid *said, Arena *a, Error *err)
     TRY(find_kind(&kind, job->kind, err));
     TRY(check_options(kind, &look, err));
     if (look.title)
-        look.title = plot_name(look.title, a);
+        look.title = text_printable(a, look.title);
     TRY(arena_check(!job->look.title || look.title, a, err));
     if (!ending)
         return FAIL(err, ERR_USAGE, "%s: want a figure whose name ends in .pdf, .svg, .png or .tex", job->figure);

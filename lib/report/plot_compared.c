@@ -40,14 +40,6 @@ static Status errors_make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
     return f->count ? OK : FAIL(err, ERR_CORRUPT, "no row has an elem_error that can be drawn");
 }
 
-const PlotKind plot_errors = {
-    .name = "errors",
-    .brief = "errors of elements beside their size, from compare's CSV or JSON: of the largest 5 % and of all others",
-    .source = "atomo-bench compare writes with -o FILE.csv",
-    .columns = errors_columns,
-    .make = errors_make,
-};
-
 /* ---- merge ---- */
 
 static const char *const merge_columns[] = {"workers", "compressor", NULL};
@@ -81,7 +73,7 @@ static Status merge_add(PlotFigure *f, const char *spec, PlotPoint p, bool each,
     }
     if (!l) {
         l = figure_guide(f, each ? LINE_THIN : LINE_MARKED, a);
-        TRY(arena_check(l && (l->name = plot_name(spec, a)), a, err));
+        TRY(arena_check(l && (l->name = text_printable(a, spec)), a, err));
         l->look = (Look){0};
         l->spec = spec;
         l->open = each;
@@ -149,17 +141,6 @@ static Status merge_make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
     return f->o->front && *y == 'e' ? merge_guides(f, a, err) : OK;
 }
 
-const PlotKind plot_merge = {
-    .name = "merge",
-    .brief = "how long aggregating takes, from merge's CSV or JSON: payloads merged and "
-             "decoded once, and every one decoded, against the number of workers; with --y error the error "
-             "of the mean (--front adds 1/P and 1/P^2), with --y bytes the size",
-    .source = "atomo-bench merge writes with -o FILE.csv",
-    .columns = merge_columns,
-    .up = merge_up,
-    .make = merge_make,
-};
-
 /* ---- heat ---- */
 
 static const char *const heat_columns[] = {"tensor", "relative_error", "bits_per_element", "compressor", NULL};
@@ -172,7 +153,7 @@ static size_t heat_tensor(PlotFigure *f, const char *tensor, Arena *a)
     while (k < f->tensors && strcmp(f->tensor[k], tensor) != 0)
         k++;
     if (k == f->tensors)
-        f->tensor[f->tensors++] = plot_name(tensor, a);
+        f->tensor[f->tensors++] = text_printable(a, tensor);
     return k;
 }
 
@@ -205,11 +186,30 @@ static Status heat_make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
     return f->count ? OK : FAIL(err, ERR_CORRUPT, "no row is of one tensor");
 }
 
-const PlotKind plot_heat = {
-    .name = "heat",
-    .brief = "tensors against codecs, from compare's CSV or JSON: the relative error as a colour, or with --y bits the size",
-    .source = "atomo-bench compare writes with -o FILE.csv",
-    .columns = heat_columns,
-    .up = heat_up,
-    .make = heat_make,
+const PlotKind plot_compared[] = {
+    {
+        .name = "errors",
+        .brief = "errors of elements beside their size, from compare's CSV or JSON: of the largest 5 % and of all others",
+        .source = "atomo-bench compare writes with -o FILE.csv",
+        .columns = errors_columns,
+        .make = errors_make,
+    },
+    {
+        .name = "merge",
+        .brief = "how long aggregating takes, from merge's CSV or JSON: payloads merged and "
+                 "decoded once, and every one decoded, against the number of workers; with --y error the error "
+                 "of the mean (--front adds 1/P and 1/P^2), with --y bytes the size",
+        .source = "atomo-bench merge writes with -o FILE.csv",
+        .columns = merge_columns,
+        .up = merge_up,
+        .make = merge_make,
+    },
+    {
+        .name = "heat",
+        .brief = "tensors against codecs, from compare's CSV or JSON: the relative error as a colour, or with --y bits the size",
+        .source = "atomo-bench compare writes with -o FILE.csv",
+        .columns = heat_columns,
+        .up = heat_up,
+        .make = heat_make,
+    },
 };

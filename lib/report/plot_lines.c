@@ -638,7 +638,7 @@ Status layout_lines(Layout *l)
     TRY(named_lines(l, &names));
     find_families(&names, &families);
     families.line = names.count ? NEW(l->a, PlotLine *, names.count) : NULL;
-    if (families.count > 1 && (facet == 1 || (facet == 0 && names.count > COLOURS_MOST)) && families.line)
+    if (families.count > 1 && (facet == FACET_FAMILY || (facet == FACET_AUTO && names.count > COLOURS_MOST)) && families.line)
         return draw_facets(l, &names, &families);
     return draw_one(l, &names);
 }

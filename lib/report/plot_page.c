@@ -1,5 +1,6 @@
-/* plot_page.c -- writes a page as a gnuplot script (plot_layout.h), and draws axes with their numbers, and keys. gnuplot sees one
- * plot without axes whose coordinates are inches, so every terminal draws the same page. */
+/* plot_page.c -- writes a page as a gnuplot script (plot_layout.h), draws axes with their numbers, and keys, and applies the options
+ * of `plot` about the page. gnuplot sees one plot without axes whose coordinates are inches, so every terminal draws the same
+ * page. */
 #include "report/plot_layout.h"
 #include "report/report_table.h"
 
@@ -13,14 +14,6 @@ static const char *const dashes[PAGE_DASHES] = {"solid", "(6,2.5)", "(2,2)", "(7
 static const char *const dark_of[][2] = {{"#000000", "#e8e8e8"}, {"#0072b2", "#5ab4ec"}, {"#c14a00", "#ff8a45"},
                                          {"#962a74", "#e48bc8"}, {"#00704d", "#4fc79c"}, {"#7a4f00", "#d9a94e"},
                                          {"#5a3ec8", "#a592ff"}, {"#6e1440", "#e8719f"}};
-
-void page_open(Page *p, const char *ending, Arena *a)
-{
-    p->ending = ending;
-    p->tex = !strcmp(ending, ".tex");
-    p->a = a;
-    p->blocks = p->labels = p->plot = (TextBuf){.arena = a};
-}
 
 /* ---- text ---- */
 
@@ -57,9 +50,7 @@ static char *text_tex(const char *text, Arena *a)
 /* Adds a text in apostrophes, without control characters. An apostrophe within it stands between them as a code: gnuplot misreads doubled ones at the beginning. */
 static void add_quoted(TextBuf *out, const char *text)
 {
-    char *shown = text_copy(out->arena, text);
-    if (shown)
-        text_make_printable(shown);
+    const char *shown = text_printable(out->arena, text);
     text_add(out, "'");
     for (const char *s = shown ? shown : ""; *s; s++)
         if (*s == '\'')
@@ -191,7 +182,7 @@ static void add_terminal(const Page *p, TextBuf *out)
         text_addf(out, "set terminal pict2e size %.4f,%.4f font 'cmss,%g' color tinypoints gparrows linewidth 2.2", p->wide, p->tall, p->points);
 }
 
-char *page_script(Page *p)
+static char *page_script(Page *p)
 {
     static const char *const needs[][2] = {{".pdf", "pdfcairo"}, {".svg", "svg"}, {".png", "pngcairo"}, {".tex", "pict2e"}};
     TextBuf out = {.arena = p->a};
@@ -213,8 +204,14 @@ char *page_script(Page *p)
 
 /* ---- axes ---- */
 
-double axis_place(const PlotAxis *axis, double v, double from, double to)
+static double unbroken(const PlotAxis *axis, double v)
 {
+    return axis->cut > 0 && v > axis->cut_from ? fmax(axis->cut_from, v - axis->cut) : v;
+}
+
+double axis_place(const PlotAxis *axis, double value, double from, double to)
+{
+    const double v = unbroken(axis, value);
     const double share = axis->log ? log(v / axis->least) / log(axis->most / axis->least) : (v - axis->least) / (axis->most - axis->least);
     return from + (to - from) * share;
 }
@@ -249,11 +246,12 @@ typedef struct {
     size_t count, minors;
 } Ticks;
 
-static void add_tick(Ticks *t, const PlotAxis *axis, double v)
+static void add_tick(Ticks *t, const PlotAxis *axis, double value)
 {
+    const double v = unbroken(axis, value);
     const double slack = axis->log ? 0 : 1e-9 * (axis->most - axis->least);
     if (t->count < countof(t->at) && v >= axis->least * (axis->log ? 0.9999 : 1) - slack && v <= axis->most * (axis->log ? 1.0001 : 1) + slack)
-        t->at[t->count++] = v;
+        t->at[t->count++] = value;
 }
 
 static void log_ticks(Ticks *t, const PlotAxis *axis, int every)
@@ -291,6 +289,11 @@ static Ticks ticks_of(const PlotAxis *axis, double inches)
     if (axis->ats) {
         for (size_t i = 0; i < axis->ats; i++)
             add_tick(&t, axis, axis->at[i]);
+    } else if (axis->cut > 0) { /* 0, and round numbers behind the break */
+        const double step = round_step((axis->most - axis->cut_from) / 3), first = ceil((axis->cut_from * 1.4 + axis->cut) / step);
+        add_tick(&t, axis, 0);
+        for (double k = first; k * step - axis->cut < axis->most; k++)
+            add_tick(&t, axis, k * step);
     } else if (axis->log && axis->most > 4 * axis->least) {
         int every = (int)fmax(1, ceil(log10(axis->most / axis->least) / fmax(2, inches / 0.35)));
         for (; every > 0 && t.count < 2; every--)
@@ -428,4 +431,72 @@ double key_block(Layout *l, PlotLine *const *line, size_t count, double left, do
         y -= 1.25 * l->em + 1.15 * l->em * (double)(rows - 1);
     }
     return top - y;
+}
+
+/* ---- the whole page ---- */
+
+static Status read_inches(const char *option, const char *text, double least, double most, double *out, Error *err)
+{
+    char number[32];
+    const size_t length = strlen(text), unit = length > 2 && !strcmp(text + length - 2, "in") ? 2 : 0;
+    snprintf(number, sizeof number, "%.*s", (int)(length - unit), text);
+    if (text_to_real(number, out) && *out >= least && *out <= most)
+        return OK;
+    FAIL(err, ERR_USAGE, "%s %s: want inches, from %gin to %gin", option, text, least, most);
+    return error_hint(err, "a column of a paper is 3.25in wide, a page 6.75in");
+}
+
+/* Applies "A:B", each of which may be missing. */
+static Status read_limits(const char *option, const char *text, PlotAxis *axis, Arena *a, Error *err)
+{
+    const char *colon = strchr(text, ':'), *low = colon ? text_slice(a, text, (size_t)(colon - text)) : NULL;
+    if (!colon || !low || (*low && !text_to_real(low, &axis->least)) || (colon[1] && !text_to_real(colon + 1, &axis->most)) ||
+        (axis->log && (axis->least <= 0 || axis->most <= 0)) || axis->least >= axis->most)
+        return FAIL(err, ERR_USAGE, "%s %s: want A:B, numbers with A below B%s", option, text, axis->log ? ", both above 0" : "");
+    return OK;
+}
+
+static Status read_axes(PlotFigure *f, Arena *a, Error *err)
+{
+    const PlotOptions *o = f->o;
+    f->x.log = !o->linear && (f->x.log || o->logx);
+    f->y.log = !o->linear && (f->y.log || o->logy);
+    f->x.least = f->x.most = f->y.least = f->y.most = NAN;
+    if (o->xlim)
+        TRY(read_limits("--xlim", o->xlim, &f->x, a, err));
+    return o->ylim ? read_limits("--ylim", o->ylim, &f->y, a, err) : OK;
+}
+
+static Status draw_shape(Layout *l)
+{
+    const char *line[LABEL_LINES];
+    Page *p = &l->page;
+    const size_t lines = l->f->o->title ? label_lines(l->f->o->title, p->wide - 0.1, p->points, line, l->a) : 0;
+    const double high = lines ? 1.2 * (double)lines * l->em + 0.05 : 0;
+    p->tall -= high; /* the title is above everything: the shape is laid out below it */
+    TRY((l->f->shape == SHAPE_LINES ? layout_lines : layout_rows)(l));
+    for (size_t i = 0; i < lines; i++)
+        page_text(p, 0.5 * p->wide, p->tall + (1.2 * (double)(lines - i) - 0.6) * l->em, line[i], TEXT_CENTER, INK, p->points, 0, false);
+    p->tall += high;
+    return OK;
+}
+
+Status plot_layout(PlotFigure *f, const char *ending, char **script, Arena *a, Error *err)
+{
+    const PlotOptions *o = f->o;
+    const TextBuf none = {.arena = a};
+    Layout l = {.f = f, .a = a, .err = err, .tall_given = o->height};
+    l.page = (Page){.wide = 3.25, .ending = ending, .tex = !strcmp(ending, ".tex"), .serif = o->font == FONT_SERIF,
+                    .dark = o->theme == THEME_DARK, .blocks = none, .labels = none, .plot = none, .a = a};
+    if (o->width)
+        TRY(read_inches("--width", o->width, 2, 20, &l.page.wide, err));
+    l.page.tall = fmin(l.page.wide, 5) / 1.5;
+    if (o->height)
+        TRY(read_inches("--height", o->height, 1, 30, &l.page.tall, err));
+    l.page.points = l.page.wide > 4.5 ? 8 : 7;
+    l.em = l.page.points / 72;
+    TRY(read_axes(f, a, err));
+    TRY(draw_shape(&l));
+    *script = page_script(&l.page);
+    return arena_check(*script, a, err);
 }

@@ -97,7 +97,7 @@ $ printf 'compressor,bits_per_element,relative_error\nqsgd,1,2\nsvd,2,1\n' >p.cs
 $ printf 'compressor,bits_per_element,relative_error\n' >p.csv; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13; do echo "countsketch$i,$i,$i" >>p.csv; done; atomo-bench plot pareto p.csv -q -o p.svg; grep -c '>countsketch[0-9]*<' p.svg; cp p.csv f.plot.csv; atomo-bench plot pareto f.plot.csv --data -q -o f.svg; atomo-bench plot spectrum $SRC/datasets/lenet-mnist.h5 -o l.svg
 > 13
 2> atomo-bench: plot: -o f.svg: its numbers would replace f.plot.csv, want another file
-2> atomo-bench: plot: *lenet-mnist.h5: an HDF5 file, not a result
+2> atomo-bench: plot: *lenet-mnist.h5: a file of tensors, not a result
 2> hint: atomo-bench compare *lenet-mnist.h5 -o result.csv makes a result of gradients
 = 2
 

@@ -36,7 +36,7 @@ static void same(Job *job, const char *text)
 static Status draw(void *data, Arena *arena, Error *error)
 {
     Job *job = data;
-    Csv table;
+    Csv table = {0};
     char *text;
     TRY(plot_load(&table, job->path, arena, error));
     const PlotOptions look = {.x = job->kind->against ? job->kind->against[0] : "", .y = job->kind->up ? job->kind->up[0] : ""};

@@ -132,7 +132,7 @@ static bool cannot_measure(void)
 static size_t try(const char *kind, int lines, PlotOptions look)
 {
     const char *text = data_of(kind, lines), *svg = drawn_with(kind, text, "f.svg", look);
-    const char *what = text_format(a, "%s of %d, width %s, key %s", kind, lines, look.width ? look.width : "3.25in", plot_keys[look.key]);
+    const char *what = text_format(a, "%s of %d, width %s, key %d", kind, lines, look.width ? look.width : "3.25in", look.key);
     sheet.boxes = sheet.marks = 0;
     read_marks(svg);
     check(drawn_with(kind, text, "f.pdf", look));
