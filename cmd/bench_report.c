@@ -54,6 +54,15 @@ static Status write_page(ReportOptions *o, const char *folder, const char *path)
 
 /* ---- report RESULT: one result as a table ---- */
 
+/* True if a column is a field that a command of this program writes, also where no command writes such a table. */
+static bool has_field(const Csv *t)
+{
+    for (size_t i = 0; i < t->columns; i++)
+        if (field_of_column(t->name[i], NULL))
+            return true;
+    return false;
+}
+
 /* Loads a result. Sets `kind` to NULL if no command of this program wrote the CSV, but the CSV has fields of
  * this program. */
 static Status load(const ReportOptions *o, const char *path, Stored *from, const ResultKind **kind)
@@ -61,7 +70,7 @@ static Status load(const ReportOptions *o, const char *path, Stored *from, const
     const char *why;
     TRY(stored_load(from, path, o->a, o->err));
     *kind = from->whole ? result_kind(from, &why) : NULL;
-    const bool ours = *kind || (from->whole && !from->schema && result_has_field(&from->table));
+    const bool ours = *kind || (from->whole && !from->schema && has_field(&from->table));
     if (ours && !from->table.rows)
         return FAIL(o->err, ERR_CORRUPT, "%s: the result has no rows", path);
     if (ours)

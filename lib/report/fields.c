@@ -324,20 +324,3 @@ const char *field_heading(const char *column, bool brief, Arena *a)
                        brief && f->brief ? f->brief : f->heading, *number ? " " : "", (int)strcspn(number, "_"), number,
                        se && brief ? " se" : "", !unit ? "" : brief ? " " : ", ", unit ? f->unit : "");
 }
-
-void fields_explain(TextBuf *out, const char *names, size_t width)
-{
-    enum { INDENT = 23, NARROW = 60, NARROW_INDENT = 6 };
-    const int indent = width < NARROW ? NARROW_INDENT : INDENT;
-    for (const char *at = names; *at; at += strspn(at, ",")) {
-        const size_t length = strcspn(at, ",");
-        const char *name = text_slice(out->arena, at, length);
-        text_addf(out, "  %-*s", indent - 2, name ? name : "");
-        if (length + 3 > (size_t)indent)
-            text_addf(out, "\n%*s", indent, "");
-        text_wrap(out, name ? field_meaning(name) : "", (size_t)indent, width);
-        text_add(out, "\n");
-        out->failed |= !name;
-        at += length;
-    }
-}

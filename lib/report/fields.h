@@ -48,7 +48,4 @@ int field_digits(const char *column);
  * unit, because tables choose it. An unknown column's heading is its name. NULL: out of memory. */
 const char *field_heading(const char *column, bool brief, Arena *a);
 
-/* Appends to `out` "  NAME    meaning" for each name of the comma-separated list, in lines of up to `width` characters. */
-void fields_explain(TextBuf *out, const char *names, size_t width);
-
 #endif

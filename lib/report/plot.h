@@ -49,8 +49,7 @@ typedef struct {
     TextList labels, colours;        /* "SPEC=TEXT" of --label, "SPEC=#RRGGBB" of --color */
 } PlotOptions;
 
-/* Called again and again while gnuplot runs; if it returns true, gnuplot is killed and the drawing fails with
- * ERR_STOPPED. NULL: drawing is never stopped. */
+/* Called when gnuplot has ended; if it returns true, the drawing fails with ERR_STOPPED. NULL: drawing is never stopped. */
 typedef bool (*PlotStopped)(void);
 
 typedef struct {
@@ -91,9 +90,5 @@ Status gnuplot_draw(Drawing *out, const char *script, PlotStopped stopped, Arena
  * number, and out->data is NULL. */
 Status plot_svg(Drawing *out, const PlotKind *kind, const Csv *data, size_t most, size_t *points, PlotStopped stopped, Arena *a,
                 Error *err);
-
-/* Sets *version to gnuplot's version ("5.4 patchlevel 4"), and *terminals to the names of its terminals
- * (output formats), with spaces between them. Returns ERR_IO if there is no gnuplot. */
-Status gnuplot_ask(char **version, char **terminals, PlotStopped stopped, Arena *a, Error *err);
 
 #endif

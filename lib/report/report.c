@@ -306,8 +306,9 @@ bool sort_is_by(const char *sort, const char *field)
 }
 
 typedef struct {
-    Value value;
+    const Value *value;
     size_t row;
+    int sign; /* -1: downwards */
 } SortKey;
 
 static double number(const Value *v)
@@ -322,25 +323,15 @@ static int class_of(const Value *v)
     return !isnan(number(v)) ? NUMBER : v->type == VALUE_TEXT ? TEXT : NOTHING;
 }
 
-static int compare(const SortKey *v, const SortKey *w, int sign)
+static int compare(const void *x, const void *y)
 {
-    const int class = class_of(&v->value), other = class_of(&w->value);
-    const double a = number(&v->value), b = number(&w->value);
-    const int order = class != other    ? 0
-                      : class == NUMBER ? (a > b) - (a < b)
-                      : class == TEXT   ? strcmp(v->value.text, w->value.text)
-                                        : 0;
-    return class != other ? class - other : order ? sign * order : (v->row > w->row) - (v->row < w->row);
-}
-
-static int upwards(const void *v, const void *w)
-{
-    return compare(v, w, 1);
-}
-
-static int downwards(const void *v, const void *w)
-{
-    return compare(v, w, -1);
+    const SortKey *v = x, *w = y;
+    const int class = class_of(v->value), other = class_of(w->value);
+    const double a = number(v->value), b = number(w->value);
+    if (class != other)
+        return class - other;
+    const int order = class == TEXT ? strcmp(v->value->text, w->value->text) : (a > b) - (a < b);
+    return order ? v->sign * order : (v->row > w->row) - (v->row < w->row);
 }
 
 static size_t key_column(const RowSet *s)
@@ -355,9 +346,9 @@ static Status write_group(const RowSet *s, size_t first, SortKey *key, Value *ro
 {
     const size_t count = s->rows - first < s->group ? s->rows - first : s->group, by = key_column(s);
     for (size_t k = 0; k < count; k++)
-        key[k] = (SortKey){s->cell[(first + k) * s->stride + by], first + k};
+        key[k] = (SortKey){&s->cell[(first + k) * s->stride + by], first + k, s->sort && strchr(s->sort, ':') ? -1 : 1};
     if (s->sort)
-        qsort(key, count, sizeof *key, strchr(s->sort, ':') ? downwards : upwards);
+        qsort(key, count, sizeof *key, compare);
     for (size_t k = 0; k < count; k++) {
         const size_t at = key[k].row;
         const Value *cell = s->cell + at * s->stride;

@@ -37,8 +37,6 @@ typedef struct {
     size_t count, results, figures, damaged;
 } Folder;
 
-enum { PICTURE_MOST = 16 << 20 };
-
 typedef struct {
     const PageSpec *spec;
     Folder folder;
@@ -259,47 +257,24 @@ static Status look_at_result(Page *p, size_t number, Arena *a, Error *err)
     return e->kind ? put_result(p, e, number, &s, err) : OK;
 }
 
-static Status look_at_figure(Entry *e, const char *head, Arena *a, Error *err)
-{
-    char *data = NULL;
-    size_t size = 0;
-    const Status status = file_load(&data, &size, e->path, PICTURE_MOST, a, err);
-    if (status == ERR_MEMORY || status == ERR_STOPPED)
-        return status;
-    const bool good = status == OK && memmem(data, size < 4096 ? size : 4096, head, strlen(head));
-    e->type = good ? ENTRY_FIGURE : ENTRY_DAMAGED;
-    e->why = good ? NULL : status == OK ? "is not what its name says" : text_copy(a, err->text);
-    return good || e->why ? OK : arena_fail(a, err);
-}
-
-/* Returns what kind of file it is, if it can be neither a result nor a figure; else NULL. */
-static const char *other_kind(const Entry *e, const struct stat *now)
-{
-    return S_ISDIR(now->st_mode)             ? "a directory"
-           : !S_ISREG(now->st_mode)          ? "no regular file"
-           : text_ends(e->name, ".plot.csv") ? "the data of a figure"
-                                             : NULL;
-}
-
 static Status look_at(Page *p, size_t number, Arena *a, Error *err)
 {
-    static const struct {
-        const char *ending, *media, *head;
-    } pictures[] = {{".svg", "image/svg+xml", "<svg"}, {".png", "image/png", "\x89PNG"}};
+    static const char *const pictures[][2] = {{".svg", "image/svg+xml"}, {".png", "image/png"}};
     Entry *e = &p->folder.entry[number];
     struct stat now;
     e->type = ENTRY_OTHER;
-    e->why = stat(e->path, &now) ? "a link that leads nowhere" : other_kind(e, &now);
+    e->why = stat(e->path, &now)     ? "a link that leads nowhere"
+             : S_ISDIR(now.st_mode)  ? "a directory"
+             : !S_ISREG(now.st_mode) ? "no regular file"
+                                     : NULL;
     if (e->why)
         return OK;
     if (text_ends(e->name, ".csv") || text_ends(e->name, ".json") || text_ends(e->name, ".part"))
         return look_at_result(p, number, a, err);
-    for (size_t i = 0; i < countof(pictures); i++)
-        if (text_ends(e->name, pictures[i].ending)) {
-            e->media = pictures[i].media;
-            return look_at_figure(e, pictures[i].head, a, err);
-        }
-    e->why = "no result, and no figure that a page can show";
+    for (size_t i = 0; i < countof(pictures) && !e->media; i++)
+        e->media = text_ends(e->name, pictures[i][0]) ? pictures[i][1] : NULL;
+    e->type = e->media ? ENTRY_FIGURE : ENTRY_OTHER;
+    e->why = e->media ? NULL : "no result, and no figure that a page can show";
     return OK;
 }
 
@@ -391,7 +366,7 @@ static Status put_figures(Page *p, TextBuf *t)
     for (const Entry *e = p->folder.entry; e < p->folder.entry + p->folder.count; e++) {
         if (e->type != ENTRY_FIGURE)
             continue;
-        if (file_load(&data, &size, e->path, PICTURE_MOST, p->a, p->err) != OK)
+        if (file_load(&data, &size, e->path, SIZE_MAX, p->a, p->err) != OK)
             return error_at(p->err, "%s", e->path);
         html_picture(t, e->media, data, size, e->name, e->name);
     }

@@ -39,10 +39,11 @@ static Status find_column(const Pick *p, const char *option, const char *name, s
 
 /* ---- rows ---- */
 
-/* True if the cell has the value; a spec also if it is an equal codec's. */
+/* True if the cell has the value: an equal text, a number of equal value such as 0.50 and 0.5, or the spec of an equal codec. */
 static bool has_value(const char *cell, const char *value, bool spec)
 {
-    return stored_same(cell, value) || (spec && spec_equal(cell, value));
+    double v, w;
+    return !strcmp(cell, value) || (text_to_real(cell, &v) && text_to_real(value, &w) && v == w) || (spec && spec_equal(cell, value));
 }
 
 static Status keep_where(Pick *p, const char *condition)

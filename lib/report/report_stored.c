@@ -190,12 +190,6 @@ Status stored_load(Stored *out, const char *path, Arena *a, Error *err)
                 : csv_parse(&out->table, path, text, length, a, err);
 }
 
-bool stored_same(const char *cell, const char *other)
-{
-    double v, w;
-    return !strcmp(cell, other) || (text_to_real(cell, &v) && text_to_real(other, &w) && v == w);
-}
-
 /* Returns a JSON value as a Value: none for NULL, null, arrays and objects. The text is borrowed. */
 static Value stored_json(const Json *v)
 {
@@ -329,14 +323,6 @@ const ResultKind result_kinds[] = {
 };
 
 /* ---- finding the kind of a result ---- */
-
-bool result_has_field(const Csv *t)
-{
-    for (size_t i = 0; i < t->columns; i++)
-        if (field_of_column(t->name[i], NULL))
-            return true;
-    return false;
-}
 
 /* Returns the number of names in the list `marks` if the table has all these columns, else 0. */
 static size_t marks_there(const char *marks, const Csv *t)
