@@ -218,25 +218,34 @@ static Status pdf_describe(Drawing *d, const char *caption, Arena *a, Error *err
     return arena_check(d->data, a, err);
 }
 
+/* Copies an SVG with the caption as its description, in place of gnuplot's description and titles. */
+static void svg_describe(TextBuf *out, const char *svg, const char *caption)
+{
+    const char *head = strstr(svg, "<svg"), *end = head ? strchr(head, '>') : NULL, *s = end ? end + 1 : svg;
+    text_add_bytes(out, svg, (size_t)(s - svg));
+    html_addf(out, "\n<desc>%s</desc>", caption);
+    for (const char *next; *s; s = next) {
+        const bool title = !strncmp(s, "<title>", 7), own = title || !strncmp(s, "<desc>", 6);
+        next = own ? strstr(s, title ? "</title>" : "</desc>") : NULL;
+        next = next ? strchr(next, '>') + 1 : s + 1 + strcspn(s + 1, "<");
+        text_add_bytes(out, s, own ? 0 : (size_t)(next - s));
+    }
+}
+
 /* Adds the caption to the figure: as SVG's description, a comment of LaTeX, the subject of a PDF. */
 static Status describe(Drawing *d, const char *ending, const char *caption, Arena *a, Error *err)
 {
     TextBuf out = {.arena = a};
-    if (!strcmp(ending, ".tex")) {
+    if (!strcmp(ending, ".pdf"))
+        return pdf_describe(d, caption, a, err);
+    if (!strcmp(ending, ".png"))
+        return OK;
+    if (!strcmp(ending, ".svg")) {
+        svg_describe(&out, d->data, caption);
+    } else {
         text_addf(&out, "%% %s\n", caption);
         text_add_bytes(&out, d->data, d->size);
-    } else if (!strcmp(ending, ".svg")) {
-        const char *svg = strstr(d->data, "<svg"), *end = svg ? strchr(svg, '>') : NULL;
-        const size_t head = end ? (size_t)(end + 1 - d->data) : 0;
-        text_add_bytes(&out, d->data, head);
-        text_add(&out, head ? "\n<desc>" : "");
-        html_text(&out, head ? caption : "");
-        text_add(&out, head ? "</desc>" : "");
-        text_add_bytes(&out, d->data + head, d->size - head);
-    } else if (!strcmp(ending, ".pdf")) {
-        return pdf_describe(d, caption, a, err);
-    } else
-        return OK;
+    }
     d->data = text_done(&out);
     d->size = out.size;
     return arena_check(d->data, a, err);
@@ -325,5 +334,8 @@ Status plot_svg(Drawing *out, const PlotKind *kind, const Csv *data, size_t most
     TRY(plot_script(kind, data, &look, ".svg", &f, &script, a, err));
     for (size_t k = 0; k < f.count; k++)
         *points += f.line[k].count;
-    return *points > most ? OK : gnuplot_draw(out, script, stopped, a, err);
+    if (*points > most)
+        return OK;
+    TRY(gnuplot_draw(out, script, stopped, a, err));
+    return describe(out, ".svg", text_done(&f.caption), a, err);
 }

@@ -299,7 +299,7 @@ static bool find_side(Layout *l, const Panel *p, const PlotPoint *q, double w, d
     for (size_t s = 0; s < countof(side); s++) {
         const double x = px(p, q->x) + side[s][0] * (0.5 * w + 0.065), y = py(p, q->y) + side[s][1] * (0.5 * h + 0.05);
         const double left = x - 0.5 * w, right = x + 0.5 * w, low = y - 0.5 * h, high = y + 0.5 * h;
-        if (left < p->left + 0.02 || right > l->page.wide - 0.03 || low < p->bottom + 0.01 || high > p->top + 0.02 ||
+        if (left < p->left + 0.02 || right > p->right + 0.03 || low < p->bottom + 0.01 || high > p->top + 0.02 ||
             !is_free(l, left, low, right, high))
             continue;
         cover(l, left - 0.02, low, right + 0.02, high);
@@ -396,16 +396,23 @@ static void axis_titles(Layout *l, double left, double right, double bottom, dou
     page_text(&l->page, 0.02 + 0.62 * l->em, 0.5 * (bottom + top), tex && y->tex ? y->tex : y->title, TEXT_CENTER, INK, l->page.points, 90, true);
 }
 
+/* Writes the rates beside the points, and those for which there is no room into the caption. */
 static void draw_rates(Layout *l, const Panel *p)
 {
     const double size = l->page.points - 1;
+    size_t left_out = 0;
     Place at;
     for (size_t k = 0; k < l->f->count; k++)
         for (size_t i = 0; i < l->f->line[k].count && !is_behind(&l->f->line[k]); i++) {
             const PlotPoint *q = &l->f->line[k].point[i];
-            if (q->rate && can_draw(p, q) && find_side(l, p, q, text_inches(q->rate, size), size / 72, &at))
+            if (!q->rate || !can_draw(p, q))
+                continue;
+            if (find_side(l, p, q, text_inches(q->rate, size), size / 72, &at))
                 page_text(&l->page, at.x, at.y, q->rate, TEXT_CENTER, l->f->line[k].look.colour, size, 0, false);
+            else
+                text_addf(&l->f->caption, "%s %s %s", left_out++ ? "," : " No room for the rates of", l->f->line[k].name, q->rate);
         }
+    text_add(&l->f->caption, left_out ? "." : "");
 }
 
 /* Where the names stand: `place`, or a column at the heights `y` right of the panel, or a key. */
@@ -546,6 +553,8 @@ static Status draw_family(Layout *l, const Panel *p, const char *colour)
         if (!is_behind(&l->f->line[i]))
             l->f->line[i].grey = strcmp(l->f->line[i].look.colour, colour) != 0;
     TRY(draw_lines(l, p));
+    if (l->f->o->rates)
+        draw_rates(l, p);
     for (size_t i = 0; i < l->f->count; i++)
         l->f->line[i].grey = false;
     return OK;

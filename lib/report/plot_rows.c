@@ -336,6 +336,24 @@ static void draw_scale(Layout *l, const PlotAxis *scale, double left, double bot
     panel_axes(l, &(Panel){left, left + 0.08, bottom, top, &none, scale}, false, true);
 }
 
+/* A row for each tensor, where there is one codec only. */
+static Status layout_one(Layout *l)
+{
+    PlotFigure *f = l->f;
+    const PlotLine one = *f->line;
+    f->x = f->y;
+    f->y = (PlotAxis){.title = ""};
+    f->count = 0;
+    text_addf(&f->caption, " Codec: %s.", one.label);
+    for (size_t i = 0; i < one.count; i++) {
+        PlotLine *row = figure_line(f, f->tensor[(size_t)one.point[i].x], l->a);
+        TRY(arena_check(row && line_add(row, point_at(0, one.point[i].y), l->a), l->a, l->err));
+        row->label = row->name;
+        row->look = one.look;
+    }
+    return layout_points(l);
+}
+
 static Status layout_heat(Layout *l)
 {
     PlotFigure *f = l->f;
@@ -349,7 +367,7 @@ static Status layout_heat(Layout *l)
     const bool turned = tallest > (right - left) / (double)f->count - 0.04;
     const double letters = fmax(5, fmin(l->page.points, 72 * (right - left) / (double)f->count / 1.15));
     const double above = turned ? fmin(tallest, 1.6) + 0.1 : 1.5 * l->em;
-    fit_height(l, 1.25 * l->em * (double)f->tensors, above + 0.06);
+    fit_height(l, fmax(1.25 * l->em * (double)f->tensors, text_inches(f->y.title, l->page.points)), above + 0.06);
     const double high = (l->page.tall - above - 0.06) / (double)f->tensors, across = (right - left) / (double)f->count, top = l->page.tall - above;
     if (high < 0.6 * l->em)
         return FAIL(l->err, ERR_USAGE, "--height: %zu tensors do not fit", f->tensors);
@@ -375,6 +393,7 @@ static Status layout_heat(Layout *l)
 
 Status layout_rows(Layout *l)
 {
-    const PlotShape shape = l->f->shape;
-    return (shape == SHAPE_BARS ? layout_bars : shape == SHAPE_HEAT ? layout_heat : layout_points)(l);
+    if (l->f->shape == SHAPE_HEAT)
+        return l->f->count == 1 ? layout_one(l) : layout_heat(l);
+    return l->f->shape == SHAPE_BARS ? layout_bars(l) : layout_points(l);
 }

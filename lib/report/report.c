@@ -23,39 +23,6 @@ const char *const report_formats[] = {"table", "csv", "json", "md", "latex", NUL
  * JSON: NaN and infinities become null. Control characters of terminals are escaped, and bytes that are not
  * UTF-8 become U+FFFD. */
 
-typedef struct {
-    const char *none;
-    void (*text)(TextBuf *out, const char *s);
-    void (*shape)(TextBuf *out, const Shape *shape);
-} ValueForm;
-
-static void put_value(TextBuf *out, const ValueForm *form, const Value *v)
-{
-    char number[32];
-    switch (v->type) {
-    case VALUE_NONE:
-        text_add(out, form->none);
-        break;
-    case VALUE_TEXT:
-        form->text(out, v->text);
-        break;
-    case VALUE_INT:
-        text_addf(out, "%lld", (long long)v->whole);
-        break;
-    case VALUE_REAL:
-        text_add(out, isfinite(v->real) ? text_double(number, v->real) : form->none);
-        break;
-    case VALUE_BOOL:
-        text_add(out, v->on ? "true" : "false");
-        break;
-    case VALUE_SHAPE:
-        form->shape(out, v->shape);
-        break;
-    }
-}
-
-/* ---- CSV ---- */
-
 static void put_csv_text(TextBuf *out, const char *s)
 {
     const char *guard = csv_guarded(*s) ? CSV_GUARD : "", *quote = *s && !strpbrk(s, ",\"\r\n") ? "" : "\"";
@@ -67,15 +34,29 @@ static void put_csv_text(TextBuf *out, const char *s)
     text_addf(out, "%s%s", s, quote);
 }
 
-static void put_csv_shape(TextBuf *out, const Shape *shape)
+static void put_dims(TextBuf *out, const Shape *shape, const char *between)
 {
     for (int i = 0; i < shape->rank; i++)
-        text_addf(out, "%s%zu", i ? "x" : "", shape->dim[i]);
-    if (shape->rank == 0)
-        text_add(out, "\"\"");
+        text_addf(out, "%s%zu", i ? between : "", shape->dim[i]);
 }
 
-static const ValueForm csv_form = {"", put_csv_text, put_csv_shape};
+static void put_value(TextBuf *out, const Value *v, bool json)
+{
+    char number[32];
+    if (v->type == VALUE_NONE || (v->type == VALUE_REAL && !isfinite(v->real))) {
+        text_add(out, json ? "null" : "");
+    } else if (v->type == VALUE_TEXT) {
+        (json ? json_put_text : put_csv_text)(out, v->text);
+    } else if (v->type == VALUE_SHAPE) {
+        text_add(out, json ? "[" : v->shape->rank ? "" : "\"\"");
+        put_dims(out, v->shape, json ? ", " : "x");
+        text_add(out, json ? "]" : "");
+    } else if (v->type == VALUE_INT) {
+        text_addf(out, "%lld", (long long)v->whole);
+    } else {
+        text_add(out, v->type == VALUE_REAL ? text_double(number, v->real) : v->on ? "true" : "false");
+    }
+}
 
 static void csv_begin(Report *r)
 {
@@ -92,7 +73,7 @@ static void csv_row(Report *r, const Value *values)
     TextBuf line = {.arena = r->a};
     for (size_t i = 0; i < r->spec.column_count; i++) {
         text_add(&line, i ? "," : "");
-        put_value(&line, &csv_form, &values[i]);
+        put_value(&line, &values[i], false);
     }
     char *text = text_done(&line);
     r->text.failed |= !text;
@@ -101,18 +82,6 @@ static void csv_row(Report *r, const Value *values)
     text_addf(&r->text, "%s\n", text ? text : "");
 }
 
-/* ---- JSON ---- */
-
-static void put_json_shape(TextBuf *out, const Shape *shape)
-{
-    text_add(out, "[");
-    for (int i = 0; i < shape->rank; i++)
-        text_addf(out, "%s%zu", i ? ", " : "", shape->dim[i]);
-    text_add(out, "]");
-}
-
-static const ValueForm json_form = {"null", json_put_text, put_json_shape};
-
 static void put_json_row(TextBuf *out, const Column *columns, size_t count, const Value *values)
 {
     text_add(out, "{");
@@ -120,7 +89,7 @@ static void put_json_row(TextBuf *out, const Column *columns, size_t count, cons
         text_add(out, i ? ", " : "");
         json_put_text(out, columns[i].name);
         text_add(out, ": ");
-        put_value(out, &json_form, &values[i]);
+        put_value(out, &values[i], true);
     }
     text_add(out, "}");
 }
@@ -142,7 +111,7 @@ static void json_begin(Report *r)
         text_add(out, i ? ",\n  " : "\n  ");
         json_put_text(out, r->spec.meta[i].name);
         text_add(out, ": ");
-        put_value(out, &json_form, &r->spec.meta[i].value);
+        put_value(out, &r->spec.meta[i].value, true);
     }
     text_add(out, "},\n\"results\": [");
 }

@@ -18,6 +18,7 @@ const Column results_verdicts[] = {
     {"bias_p_holm", true},
     {"bias_detectable", true},
     {"bias", true},
+    {"elem_error_deciles", true},
     {0},
 };
 
@@ -184,6 +185,15 @@ static Value number(double v, bool whole)
     return whole && v == floor(v) && fabs(v) < 0x1p53 ? value_int((int64_t)v) : value_real(v);
 }
 
+/* "0.1 1 1;0.2 0.9 1;...": the percentiles of each tenth. */
+static const char *deciles_text(const Tally *t, Arena *a)
+{
+    TextBuf out = {.arena = a};
+    for (size_t i = 0; i < DECILES; i++)
+        text_addf(&out, "%s%.4g %.4g %.4g", i ? ";" : "", t->decile[i][0], t->decile[i][1], t->decile[i][2]);
+    return text_done(&out);
+}
+
 static void fill_row(const Results *r, const Record *record, Value *row)
 {
     const Tally *t = &record->tally;
@@ -192,6 +202,8 @@ static void fill_row(const Results *r, const Record *record, Value *row)
     put_identity(r, record->place, record->codec, row);
     for (size_t m = 0; record->vectors && metrics[m].name; m++)
         row[IDENTITY + m] = number(metric_value(&metrics[m], t), metrics[m].form == FORM_COUNT);
+    if (record->vectors && !isnan(t->decile[0][0]))
+        *cell(r, row, "elem_error_deciles") = value_text(deciles_text(t, r->a));
     row[r->error] = value_text(record->error);
 }
 

@@ -41,7 +41,7 @@ typedef struct {
     const PageSpec *spec;
     Folder folder;
     bool *used;     /* for each field: true if a column on the page shows it */
-    bool told;      /* true: the user knows that gnuplot cannot draw figures */
+    const char *note; /* why gnuplot cannot draw figures; NULL: it can */
     Arena *a;
     Error *err;
 } Page;
@@ -84,18 +84,6 @@ static void put_facts(Part *p)
 /* Browsers take most of a second for each thousand points of an SVG figure. The explorer draws results with codecs. */
 enum { POINTS_MOST = 1000, POINTS_MOST_ALONE = 20000 };
 
-/* Tells once why there are no figures. */
-static Status tell_gnuplot(Page *p, const Error *why)
-{
-    const char *text = text_format(p->a, "no figures: %s%s%s%s", why->text, *why->hint ? " (" : "", why->hint,
-                                   *why->hint ? ")" : "");
-    TRY(arena_check(text, p->a, p->err));
-    if (!p->told)
-        p->spec->note(p->spec->data, text);
-    p->told = true;
-    return OK;
-}
-
 static Status put_drawing(Part *p, const PlotKind *plot)
 {
     const char *kind = plot->name;
@@ -114,7 +102,9 @@ static Status put_drawing(Part *p, const PlotKind *plot)
         *p->page->err = why;
     } else {
         html_addf(p->out, "<p class=\"soft\">No %s figure: %s</p>\n", kind, why.text);
-        return status == ERR_IO ? tell_gnuplot(p->page, &why) : OK;
+        if (status == ERR_IO)
+            p->page->note = text_format(p->page->a, *why.hint ? "no figures: %s (%s)" : "no figures: %s", why.text, why.hint);
+        return OK;
     }
     return status;
 }
@@ -452,16 +442,18 @@ static Status tell_damage(const Page *p)
     return OK;
 }
 
-Status page_write(const PageSpec *spec, Arena *a, Error *err)
+Status page_write(const PageSpec *spec, const char **note, Arena *a, Error *err)
 {
     size_t count = 0;
     while (fields[count].name)
         count++;
     Page p = {.spec = spec, .used = NEW_ZERO(a, bool, count), .a = a, .err = err};
     TextBuf page = {.arena = a};
+    *note = NULL;
     TRY(arena_check(p.used, a, err));
     TRY(open_folder(&p));
     TRY(put_page(&p, &page));
+    *note = p.note;
     TRY(outfile_save(spec->path, page.data, page.size, a, err));
     return tell_damage(&p);
 }

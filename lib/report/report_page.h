@@ -13,13 +13,12 @@ typedef struct {
     const char *folder, *path; /* folder of the results; path of the page to write */
     const char *title;
     bool (*stopped)(void);
-    void *data;
-    void (*note)(void *data, const char *text); /* called with a note for the user */
 } PageSpec;
 
 /* Writes the page. Returns ERR_IO if the folder has no result, no figure and no damaged file; then no page is
- * written. Returns ERR_CORRUPT if a file in the folder is damaged; the page is written nevertheless. */
-Status page_write(const PageSpec *spec, Arena *a, Error *err);
+ * written. Returns ERR_CORRUPT if a file in the folder is damaged; the page is written nevertheless. Sets *note to why there are
+ * no figures; NULL: there are. */
+Status page_write(const PageSpec *spec, const char **note, Arena *a, Error *err);
 
 /* The text of page.css, page.js and explore.js, and their SHA-256 hashes in base64 for the Content-Security-Policy. */
 extern const char page_css[], page_js[], explore_js[], page_css_hash[], page_js_hash[], explore_js_hash[];

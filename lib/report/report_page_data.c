@@ -128,7 +128,7 @@ static void put_column(TextBuf *out, const Csv *t, size_t column, Texts *texts, 
     const char *name = t->name[column];
     const Field *f = field_of_column(name, NULL);
     bool numbers;
-    if (!look_at(t, column, f, &numbers) || (!numbers && !texts_of(texts, t, column)))
+    if (text_ends(name, "_deciles") || !look_at(t, column, f, &numbers) || (!numbers && !texts_of(texts, t, column)))
         return;
     const char *heading = field_heading(name, false, a);
     text_add(out, out->data[out->size - 1] == '[' ? "{" : ",{");

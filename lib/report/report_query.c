@@ -148,7 +148,7 @@ static Status choose_columns(Pick *p, const Query *q, const ResultKind *kind)
         TRY(name_columns(p, q->columns));
     for (size_t i = 0; i < own && !q->columns; i++) {
         const bool second = q->people && (is_beside(p, i, false) || !strcmp(p->t->name[i], "spec"));
-        if (has_values(p, i) && (usual ? text_listed(usual, p->t->name[i]) : !second))
+        if ((has_values(p, i) || q->empty) && (usual ? text_listed(usual, p->t->name[i]) : !second))
             add_column(p, i);
     }
     if (q->remark)

@@ -78,23 +78,11 @@ static Status name_columns(Records *r, const Json *record)
     if (t->columns > COLUMNS_MOST)
         return FAIL(r->err, ERR_CORRUPT, "more than %d columns", COLUMNS_MOST);
     t->name = NEW(r->a, const char *, t->columns);
-    TRY(arena_check(t->name, r->a, r->err));
+    t->cell = arena_take(r->a, r->room, t->columns * sizeof *t->cell);
+    TRY(arena_check(t->name && t->cell, r->a, r->err));
     size_t i = 0;
     for (const Json *field = record->first; is_field(field); field = field->next)
         t->name[i++] = field->name;
-    return OK;
-}
-
-static Status make_room(Records *r)
-{
-    Csv *t = r->table;
-    const size_t more = 2 * r->room + 64;
-    const char **cell = arena_take(r->a, more, t->columns * sizeof *cell);
-    TRY(arena_check(cell, r->a, r->err));
-    if (t->rows)
-        memcpy(cell, t->cell, t->rows * t->columns * sizeof *cell);
-    t->cell = cell;
-    r->room = more;
     return OK;
 }
 
@@ -109,8 +97,6 @@ static Status take_record(Records *r, const Json *record)
     }
     if (record->type != JSON_OBJECT)
         return FAIL(r->err, ERR_CORRUPT, "record %zu is no object", t->rows + 1);
-    if (t->rows == r->room)
-        TRY(make_room(r));
     TRY(arena_check(put_record(t->cell + t->rows * t->columns, t, record, r->a), r->a, r->err));
     t->rows++;
     return OK;
@@ -122,16 +108,16 @@ static Status parse_json(Stored *out, const char *path, char *text, size_t lengt
     Records r = {.table = &out->table, .a = a, .err = err};
     if (json_read(&all, text, length, a, err) != OK)
         return error_at(err, "%s", path);
-    const Json *results = json_member(all, "results");
-    for (const Json *v = results && results->type == JSON_ARRAY ? results->first : NULL; v; v = v->next)
+    const Json *results = json_member(all, "results"), *schema = json_member(all, "schema"), *meta = json_member(all, "meta");
+    const Json *first = results && results->type == JSON_ARRAY ? results->first : NULL;
+    for (const Json *v = first; v; v = v->next)
+        r.room++;
+    for (const Json *v = first; v; v = v->next)
         if (take_record(&r, v) != OK)
             return error_at(err, "%s", path);
-    if (!results || results->type != JSON_ARRAY || r.other) {
-        out->table = (Csv){0};
+    out->whole = results && results->type == JSON_ARRAY && !r.other;
+    if (!out->whole)
         return OK;
-    }
-    out->whole = true;
-    const Json *schema = json_member(all, "schema"), *meta = json_member(all, "meta");
     out->schema = schema && schema->type == JSON_TEXT ? schema->text : NULL;
     out->meta = meta && meta->type == JSON_OBJECT ? meta : NULL;
     return OK;
@@ -150,6 +136,8 @@ static bool parse_part(Stored *out, const char *path, const char *text, size_t l
         return false;
     out->schema = schema->text;
     out->whole = true;
+    for (size_t i = 0; i < length; i++)
+        r.room += text[i] == '\n';
     while (part_line(&line, text, length, &at, a, err))
         if (take_record(&r, line) != OK)
             break;

@@ -73,6 +73,7 @@ typedef struct {
     TextList where;
     const char *sort; /* FIELD or FIELD:desc; NULL: the stored order */
     bool all;         /* true: rows of every rank */
+    bool empty;       /* true: columns without values, too */
     /* true: cells also show the field's standard error and exact value */
     bool people;
     bool remark; /* true: the last column of the result is shown behind the others */

@@ -102,51 +102,34 @@ static Uncertain uncertain_of(double v, double se, int digits, Arena *a)
 
 /* ---- cells ---- */
 
-static void put_bytes(TextBuf *out, double v, int digits)
-{
-    const size_t unit = report_unit_of(v);
-    put_in_unit(out, v, unit, digits);
-    text_addf(out, " %s", report_units[unit]);
-}
-
 static void put_number(TextBuf *out, const char *column, const Value *v)
 {
     const int digits = field_digits(column);
-    if (field_counts_bytes(column))
-        put_bytes(out, value_number(v), digits);
-    else if (v->type == VALUE_INT)
+    if (field_counts_bytes(column)) {
+        const size_t unit = report_unit_of(value_number(v));
+        put_in_unit(out, value_number(v), unit, digits);
+        text_addf(out, " %s", report_units[unit]);
+    } else if (v->type == VALUE_INT) {
         text_addf(out, "%lld", (long long)v->whole);
-    else
+    } else {
         put_real(out, v->real, digits);
+    }
 }
 
 /* Returns a value as text for people, "-" if it does not exist. NULL: out of memory. */
 static const char *cell_text(const char *column, const Value *v, Arena *a)
 {
     TextBuf out = {.arena = a};
-    switch (v->type) {
-    case VALUE_NONE:
-        text_add(&out, "-");
-        break;
-    case VALUE_TEXT:
+    if (v->type == VALUE_TEXT)
         return text_printable(a, v->text);
-    case VALUE_BOOL:
-        text_add(&out, v->on ? "yes" : "no");
-        break;
-    case VALUE_INT:
+    if (v->type == VALUE_BOOL)
+        return v->on ? "yes" : "no";
+    if (v->type != VALUE_SHAPE && !isfinite(value_number(v)))
+        return "-";
+    if (v->type != VALUE_SHAPE)
         put_number(&out, column, v);
-        break;
-    case VALUE_REAL:
-        if (isfinite(v->real))
-            put_number(&out, column, v);
-        else
-            text_add(&out, "-");
-        break;
-    case VALUE_SHAPE:
-        for (int i = 0; i < v->shape->rank; i++)
-            text_addf(&out, "%s%zu", i ? "x" : "", v->shape->dim[i]);
-        break;
-    }
+    for (int i = 0; v->type == VALUE_SHAPE && i < v->shape->rank; i++)
+        text_addf(&out, "%s%zu", i ? "x" : "", v->shape->dim[i]);
     return text_done(&out);
 }
 

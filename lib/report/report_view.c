@@ -76,7 +76,7 @@ bool view_times(const View *v, OwnFields own)
 bool view_distances(const View *v)
 {
     static const char name[] = "wasserstein";
-    return !v->metrics || strstr(v->metrics, name) || (v->sort && strstr(v->sort, name));
+    return !v->metrics || strstr(v->metrics, name) || (v->sort && strstr(v->sort, name)) || text_listed(v->metrics, "elem_error_deciles");
 }
 
 /* ---- columns ---- */

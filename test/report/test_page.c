@@ -5,14 +5,6 @@
 
 #include <sys/stat.h>
 
-static int notes; /* number of notes (messages to the user) during the last page_write */
-
-static void count_note(void *data, const char *text)
-{
-    (void)data, (void)text;
-    notes++;
-}
-
 static int asked, stop_at; /* stop_at: the question that is the first to be answered with yes; 0: none */
 
 static bool stopped(void)
@@ -25,11 +17,10 @@ static Status write_page(void)
     const PageSpec spec = {.folder = folder,
                            .path = path_of("page.html"),
                            .title = "A <title> & more",
-                           .note = count_note,
                            .stopped = stopped};
     err = (Error){0};
-    notes = 0;
-    return page_write(&spec, a, &err);
+    const char *note;
+    return page_write(&spec, &note, a, &err);
 }
 
 static char *page(void)

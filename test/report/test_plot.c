@@ -13,8 +13,8 @@ static const struct {
 } samples[] = {
     {&plot_pareto, "step,tensor,compressor,bits_per_element,relative_error\n", "1,*,@,2,0.5\n1,*,@,4,0.25\n"},
     {&plot_compared[0],
-     "tensor,compressor,elem_error,elem_error_big,elem_error_small,elem_error_pos,elem_error_neg\n",
-     "*,@,2,0.5,3,1,\n"},
+     "tensor,compressor,elem_error_deciles\n",
+     "*,@,1 1 2;0.5 1 2;0.1 0.5 1\n"},
     {&plot_curves[0], "tensor,index,value\n", "@,1,4\n@,2,2\n@,3,1\n"},
     {&plot_curves[1], "tensor,bin_low,bin_high,count\n", "@,0,1,1000\n@,1,2,2000\n@,2,3,1000\n"},
     {&plot_compared[1], "compressor,workers,merge_ms,decode_ms,decode_each_ms\n", "@,4,1,1,3\n@,8,2,1,6\n"},

@@ -133,7 +133,7 @@ static void break_even_is_rows_for_one_number_of_workers(void **state)
 
 static void merging_and_decoding_each_are_two_lines_of_one_look(void **state)
 {
-    static const char *const text = "compressor,workers,merge_ms,decode_ms,decode_each_ms,mean_error\nqsgd,2,1,2,9,0.5\nqsgd,4,3,4,18,0.25\nsvd,2,,,7,0.4\n";
+    static const char *const text = "compressor,workers,merge_ms,decode_ms,decode_each_ms,relative_error\nqsgd,2,1,2,9,0.5\nqsgd,4,3,4,18,0.25\nsvd,2,,,7,0.4\n";
     PlotFigure f = figure_of(&plot_compared[1], text, usual);
     assert_int_equal(f.count, 3);
     assert_string_equal(points_of(&f.line[0]), "2:3 4:7");
@@ -145,13 +145,16 @@ static void merging_and_decoding_each_are_two_lines_of_one_look(void **state)
     assert_string_equal(points_of(&f.line[f.count - 1]), "2:0.5 4:0.125");
 }
 
-static void errors_are_of_big_and_small_elements(void **state)
+static void errors_are_medians_in_a_band_by_size(void **state)
 {
     PlotFigure f = figure_of(&plot_compared[0],
-                             "tensor,compressor,elem_error,elem_error_big,elem_error_small\n*,b,2,1,3\n*,a,2,0.5,2\n*,sign,1,9e9,9e9\nw,c,1,1,1\n", usual);
+                             "tensor,compressor,elem_error_deciles\n*,b,1 2 3;0.5 1 4\n*,a,0.5 0.75 1;0.25 0.5 2\n*,sign,1 2 3;9e8 9e9 9e9\n"
+                             "*,none,0 0 0;0 0 0\n*,old,\nw,c,1 1 1;1 1 1\n", usual);
     assert_int_equal(f.count, 2);
-    assert_string_equal(points_of(&f.line[0]), "0:0.5 1:2");
-    check(strstr(text_done(&f.caption), "not shown: sign"));
+    const PlotLine *l = line_of(&f, "a");
+    assert_string_equal(points_of(l), "1:0.75 2:0.5");
+    check(l->band && l->point[1].low == 0.25 && l->point[1].high == 2);
+    check(strstr(text_done(&f.caption), "not shown: sign") && strstr(text_done(&f.caption), "not shown: none"));
 }
 
 /* Tensor t = 0 .. 10 has the singular values 1, p, p^2, p^3, times t + 1, with p = (t + 1) / 12. Only two have a fifth value, before which the
@@ -232,7 +235,7 @@ static const struct CMUnitTest tests[] = {
     IN_FOLDER(names_tell_topologies_and_links_apart),
     IN_FOLDER(break_even_is_rows_for_one_number_of_workers),
     IN_FOLDER(merging_and_decoding_each_are_two_lines_of_one_look),
-    IN_FOLDER(errors_are_of_big_and_small_elements),
+    IN_FOLDER(errors_are_medians_in_a_band_by_size),
     IN_FOLDER(many_spectra_are_a_band_between_two_named_extremes),
     IN_FOLDER(several_histograms_are_in_standard_deviations),
     IN_FOLDER(heat_is_the_mean_of_each_tensor),
