@@ -89,7 +89,8 @@ Status plot_script(const PlotKind *kind, const Csv *data, const PlotOptions *loo
 {
     *f = (PlotFigure){.o = look, .caption = {.arena = a}};
     TRY(make(f, kind, data, a, err));
-    return plot_layout(f, ending, script, a, err);
+    TRY(plot_layout(f, ending, script, a, err));
+    return arena_check(text_done(&f->caption), a, err); /* the layout adds to it */
 }
 
 static bool is_stdout(const char *figure)

@@ -70,7 +70,7 @@ struct PlotFigure {
     const PlotOptions *o;
     PlotShape shape;
     PlotAxis x, y;
-    PlotLine *line; /* of SHAPE_ROWS: a row for each line, its points side by side; of SHAPE_BARS: a bar for each point */
+    PlotLine *line; /* of SHAPE_ROWS: a row for each line; of SHAPE_BARS: a bar for each point */
     size_t count, room;
     bool payloads; /* of SHAPE_BARS: a second panel shows payloads, and bars have no number of workers */
     /* of SHAPE_HEAT: the names of its rows; line[k].point[i].x is the row */

@@ -53,6 +53,7 @@ typedef struct {
     bool tall_given;     /* --height: the page does not grow */
     unsigned char *cell; /* (high, wide) 1: something is drawn there; a cell is CELL inches wide */
     int cells_wide, cells_high;
+    TextBuf unplaced; /* rates that have no room */
     Arena *a;
     Error *err;
 } Layout;

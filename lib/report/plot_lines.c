@@ -396,11 +396,10 @@ static void axis_titles(Layout *l, double left, double right, double bottom, dou
     page_text(&l->page, 0.02 + 0.62 * l->em, 0.5 * (bottom + top), tex && y->tex ? y->tex : y->title, TEXT_CENTER, INK, l->page.points, 90, true);
 }
 
-/* Writes the rates beside the points, and those for which there is no room into the caption. */
+/* Writes the rates beside the points, and those for which there is no room into `unplaced`. */
 static void draw_rates(Layout *l, const Panel *p)
 {
     const double size = l->page.points - 1;
-    size_t left_out = 0;
     Place at;
     for (size_t k = 0; k < l->f->count; k++)
         for (size_t i = 0; i < l->f->line[k].count && !is_behind(&l->f->line[k]); i++) {
@@ -410,9 +409,8 @@ static void draw_rates(Layout *l, const Panel *p)
             if (find_side(l, p, q, text_inches(q->rate, size), size / 72, &at))
                 page_text(&l->page, at.x, at.y, q->rate, TEXT_CENTER, l->f->line[k].look.colour, size, 0, false);
             else
-                text_addf(&l->f->caption, "%s %s %s", left_out++ ? "," : " No room for the rates of", l->f->line[k].name, q->rate);
+                text_addf(&l->unplaced, "%s%s %s", l->unplaced.size ? ", " : "", l->f->line[k].name, q->rate);
         }
-    text_add(&l->f->caption, left_out ? "." : "");
 }
 
 /* Where the names stand: `place`, or a column at the heights `y` right of the panel, or a key. */
@@ -601,12 +599,19 @@ Status layout_lines(Layout *l)
     Named names;
     Families families = {0};
     const int facet = l->f->o->facet;
+    l->unplaced.arena = l->a;
     fit_axes(l);
     TRY(open_cells(l));
     TRY(named_lines(l, &names));
     find_families(&names, &families);
     families.line = names.count ? NEW(l->a, PlotLine *, names.count) : NULL;
     if (families.count > 1 && (facet == FACET_FAMILY || (facet == FACET_AUTO && names.count > COLOURS_MOST)) && families.line)
-        return draw_facets(l, &names, &families);
-    return draw_one(l, &names);
+        TRY(draw_facets(l, &names, &families));
+    else
+        TRY(draw_one(l, &names));
+    const char *unplaced = text_done(&l->unplaced);
+    TRY(arena_check(unplaced, l->a, l->err));
+    if (*unplaced)
+        text_addf(&l->f->caption, " No room for the rates of %s.", unplaced);
+    return OK;
 }

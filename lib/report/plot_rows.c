@@ -230,25 +230,16 @@ static Status layout_bars(Layout *l)
 
 static void draw_row(Layout *l, const Panel *p, const PlotLine *line, double y)
 {
-    double x[8], last = NAN;
-    for (size_t i = 0; i < line->count && i < countof(x); i++) {
-        const PlotPoint *q = &line->point[i];
+    for (const PlotPoint *q = line->point; q < line->point + line->count; q++) {
         if (!(q->y > 0) && p->x->log)
             continue;
-        x[i] = fmin(p->right, fmax(p->left, axis_place(p->x, q->y, p->left, p->right)));
-        if (!isnan(last))
-            page_line(&l->page, (double[]){last, x[i]}, (double[]){y, y}, 2, (Stroke){line->look.colour, 0.6, 0});
-        last = x[i];
-        if (isnan(q->low) || (p->x->log && !(q->low > 0)))
-            continue;
+        const double x = fmin(p->right, fmax(p->left, axis_place(p->x, q->y, p->left, p->right)));
         const double ends[] = {fmax(p->left, axis_place(p->x, q->low, p->left, p->right)),
                                fmin(p->right, axis_place(p->x, q->high, p->left, p->right))};
-        if (ends[1] - ends[0] > 0.06)
+        if (isfinite(q->low) && (q->low > 0 || !p->x->log) && ends[1] - ends[0] > 0.06)
             page_line(&l->page, ends, (double[]){y + 0.02, y + 0.02}, 2, (Stroke){line->look.colour, 0.6, 0});
+        page_marks(&l->page, &x, &y, 1, 0, line->open, 0.5, line->look.colour);
     }
-    for (size_t i = line->count < countof(x) ? line->count : countof(x); i-- > 0;)
-        if (line->point[i].y > 0 || !p->x->log)
-            page_marks(&l->page, &x[i], &y, 1, 0, i > 0 || line->open, 0.5, line->look.colour);
 }
 
 static Status layout_points(Layout *l)
