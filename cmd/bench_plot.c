@@ -19,12 +19,6 @@ static const char *const keys[] = {"auto", "ends", "inside", "right", "below", "
 static const char *const fonts[] = {"sans", "serif", NULL}, *const facets[] = {"auto", "family", "none", NULL};
 static const char *const themes[] = {"light", "dark", NULL};
 
-static const char *kind_name(const void *data, size_t i)
-{
-    (void)data;
-    return plot_kinds[i] ? plot_kinds[i]->name : NULL;
-}
-
 /* Refuses a figure whose file of numbers would replace its own data. */
 static Status keep_data(const Options *o, const TextList *arguments)
 {
@@ -44,7 +38,7 @@ static Status run(void *options, const TextList *arguments)
     char kinds[200];
     if (arguments->count < 2) {
         FAIL(o->err, ERR_USAGE, "plot: an argument is missing: want KIND DATA... -o FIGURE");
-        return error_hint(o->err, "KIND is one of %s", text_names(kinds, sizeof kinds, kind_name, NULL));
+        return error_hint(o->err, "KIND is one of %s", text_names(kinds, sizeof kinds, plot_kind_name, NULL));
     }
     if (!o->common.output) {
         FAIL(o->err, ERR_USAGE, "plot: the figure's name is missing");
@@ -122,7 +116,7 @@ int bench_plot(int argc, char **argv)
                     "pareto sweep.csv --rates --front --gaussian --width 6.75in -o full.pdf\n"
                     "convergence run.csv --y error --x bytes --last 0.25 -o end.pdf\n"
                     "pareto sweep.csv --label 'svd=ATOMO, SVD' -o pareto.svg\n",
-        .names = kind_name,
+        .names = plot_kind_name,
         .details = details(o.a),
         .options = options,
         .common = &o.common,

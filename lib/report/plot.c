@@ -12,10 +12,10 @@ const PlotKind *const plot_kinds[] = {
     &plot_pareto,      &plot_compared[0], &plot_curves[0], &plot_curves[1],   &plot_compared[1], &plot_training[0],
     &plot_costs[0],    &plot_costs[1],    &plot_costs[2],  &plot_compared[2], &plot_training[1], NULL};
 
-static const char *kind_name(const void *kinds, size_t i)
+const char *plot_kind_name(const void *data, size_t i)
 {
-    const PlotKind *kind = ((const PlotKind *const *)kinds)[i];
-    return kind ? kind->name : NULL;
+    (void)data;
+    return plot_kinds[i] ? plot_kinds[i]->name : NULL;
 }
 
 static Status find_kind(const PlotKind **out, const char *name, Error *err)
@@ -23,7 +23,7 @@ static Status find_kind(const PlotKind **out, const char *name, Error *err)
     for (const PlotKind *const *kind = plot_kinds; (*out = *kind); kind++)
         if (!strcmp((*kind)->name, name))
             return OK;
-    text_unknown(err, name, kind_name, plot_kinds, "no figure is called \"%s\"", name);
+    text_unknown(err, name, plot_kind_name, NULL, "no figure is called \"%s\"", name);
     return error_hint(err, "atomo-bench plot --help lists the kinds");
 }
 
@@ -93,17 +93,12 @@ Status plot_script(const PlotKind *kind, const Csv *data, const PlotOptions *loo
     return arena_check(text_done(&f->caption), a, err); /* the layout adds to it */
 }
 
-static bool is_stdout(const char *figure)
-{
-    return !strcmp(figure, "-");
-}
-
 /* Returns the ending of the figure's name, with its dot; NULL: no figure can have this ending. */
 static const char *ending_of(const char *figure)
 {
     static const char *const endings[] = {".pdf", ".svg", ".png", ".tex"};
     const size_t length = strlen(figure);
-    if (is_stdout(figure))
+    if (outfile_is_stdout(figure))
         return ".svg";
     for (size_t i = 0; i < countof(endings); i++)
         if (length > 4 && !strcmp(figure + length - 4, endings[i]))
@@ -318,7 +313,7 @@ Status plot_draw(const PlotJob *job, PlotSaid *said, Arena *a, Error *err)
     *said = (PlotSaid){text_done(&f.caption), csv.rows};
     TRY(gnuplot_draw(&drawn, script, job->stopped, a, err));
     TRY(describe(&drawn, ending, said->caption, a, err));
-    if (look.data && !is_stdout(job->figure))
+    if (look.data && !outfile_is_stdout(job->figure))
         TRY(save_data(job->figure, &f, a, err));
     return outfile_save(job->figure, drawn.data, drawn.size, a, err);
 }

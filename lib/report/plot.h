@@ -29,6 +29,8 @@ typedef struct {
  * --help and ends in NULL. */
 extern const PlotKind plot_pareto, plot_compared[3], plot_training[2], plot_costs[3], plot_curves[2];
 extern const PlotKind *const plot_kinds[];
+/* a callback for text_nearest and options that returns the name of kind i; ignores `data` */
+const char *plot_kind_name(const void *data, size_t i);
 
 typedef enum { KEY_AUTO, KEY_ENDS, KEY_INSIDE, KEY_RIGHT, KEY_BELOW, KEY_NONE } KeyPlace;
 typedef enum { FONT_SANS, FONT_SERIF } PlotFont;

@@ -580,7 +580,7 @@ static Status draw_facets(Layout *l, const Named *names, Families *fam)
         for (size_t c = 0; c < columns && r * columns + c < fam->count; c++) {
             const size_t k = r * columns + c;
             const double x = left + (double)c * (wide + gap);
-            const Panel p = {x, x + wide, top - strip[r] - high, top - strip[r], &l->f->x, &l->f->y};
+            const Panel p = {x, x + wide, top - strip[r] - high, top - strip[r], &l->f->x, &l->f->y, c + 1 < columns};
             take_family(names, fam, k);
             panel_axes(l, &p, k + columns >= fam->count, c == 0);
             TRY(draw_family(l, &p, fam->colour[k]));

@@ -223,11 +223,6 @@ Status results_put(Results *r, const Record *record, Error *err)
 
 /* ---- single fields of a record ---- */
 
-static bool results_have(const Results *r, size_t place, size_t codec)
-{
-    return r->have[row_index(r, place, codec)];
-}
-
 /* True when the codec failed on at least one vector of the record at `place`. */
 static bool results_failed(const Results *r, size_t place, size_t codec)
 {
@@ -543,12 +538,12 @@ static ParetoPoint point_of(const Results *r, size_t place, size_t codec, const 
 static void mark_place(Results *r, const Codec *const *codec, size_t place, ParetoPoint *point)
 {
     for (size_t k = 0; k < r->codecs; k++) {
-        const bool whole = results_have(r, place, k) && !results_failed(r, place, k);
+        const bool whole = r->have[row_index(r, place, k)] && !results_failed(r, place, k);
         point[k] = whole ? point_of(r, place, k, codec[k]) : (ParetoPoint){.size = NAN};
     }
     pareto_mark(point, r->codecs);
     for (size_t k = 0; k < r->codecs; k++)
-        if (results_have(r, place, k)) {
+        if (r->have[row_index(r, place, k)]) {
             results_set(r, place, k, "rate", rate_of(codec[k]));
             results_set(r, place, k, "pareto", value_bool(point[k].front));
             results_set(r, place, k, "pareto_certain",
@@ -581,7 +576,7 @@ void target_fill(Results *r, double bits)
         /* `reached` is false if `whole` is NaN */
         const bool reached = fabs(whole / bits - 1) <= SIZE_TOLERANCE && !results_failed(r, r->places - 1, k);
         for (size_t place = 0; place < r->places; place++)
-            if (results_have(r, place, k)) {
+            if (r->have[row_index(r, place, k)]) {
                 results_set(r, place, k, "target_bits", value_real(bits));
                 results_set(r, place, k, "reached", value_bool(reached));
             }
@@ -597,11 +592,6 @@ static const Column merge_columns[] = {
 };
 const OwnFields merge_fields = {
     .column = merge_columns, .count = countof(merge_columns), .leading = 2, .timed = true};
-
-static Value size_value(double bytes)
-{
-    return bytes == floor(bytes) ? value_int((int64_t)bytes) : value_real(bytes);
-}
 
 void merge_fill(Results *r, const Record *record, size_t workers, const char *topology, size_t synthetic,
                 bool senders)
@@ -622,6 +612,6 @@ void merge_fill(Results *r, const Record *record, size_t workers, const char *to
     if (t->spread_known)
         results_set(r, place, k, "bytes_merged_se",
                     value_real(sqrt(t->merged_spread / (double)t->repeats) / t->cells));
-    results_set(r, place, k, "bytes_up", size_value(t->bytes / t->cells));
-    results_set(r, place, k, "bytes_merged", size_value(t->merged / t->cells));
+    results_set(r, place, k, "bytes_up", number(t->bytes / t->cells, true));
+    results_set(r, place, k, "bytes_merged", number(t->merged / t->cells, true));
 }

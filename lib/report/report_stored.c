@@ -26,19 +26,11 @@ static const char *shape_of(const Json *array, Arena *a)
  * out of memory. */
 static const char *cell_of(const Json *v, Arena *a)
 {
-    if (!v || v->type == JSON_NULL)
-        return "";
-    switch (v->type) {
-    case JSON_BOOL:
+    if (v && v->type == JSON_BOOL)
         return v->on ? "true" : "false";
-    case JSON_TEXT:
-    case JSON_NUMBER:
-        return v->text;
-    case JSON_ARRAY:
+    if (v && v->type == JSON_ARRAY)
         return shape_of(v, a);
-    default:
-        return "";
-    }
+    return v && v->text ? v->text : "";
 }
 
 /* The fields of a record; behind them, a line of FILE.part has what only --resume reads, from "part_row" on. */
