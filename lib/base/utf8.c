@@ -75,11 +75,3 @@ void text_make_printable(char *text)
     }
     *to = 0;
 }
-
-char *text_printable(Arena *a, const char *s)
-{
-    char *out = text_copy(a, s);
-    if (out)
-        text_make_printable(out);
-    return out;
-}

@@ -117,8 +117,6 @@ Status plot_selection(const Csv *data, size_t **row, size_t *count, Arena *a, Er
 /* Returns the number in a cell; NaN: it has none, or an infinite one. */
 double plot_real(const Csv *data, size_t row, const char *column);
 
-/* Lays the figure out and returns the gnuplot script that draws it. */
-Status plot_layout(PlotFigure *f, const char *ending, char **script, Arena *a, Error *err);
 /* Puts numbers on the axis at the different values of a column. */
 void axis_numbers_at(PlotAxis *axis, const Csv *data, const char *column);
 /* Returns the unit of a time axis whose largest value is `ms`: 1, or 1000 for seconds, and sets the title. */

@@ -28,6 +28,7 @@ enum { PAGE_DOTTED = 5, PAGE_DASHES = 6 };
 
 typedef enum { TEXT_LEFT, TEXT_CENTER, TEXT_RIGHT } TextSide;
 
+char *page_script(Page *p); /* NULL: out of memory */
 void page_line(Page *p, const double *x, const double *y, size_t n, Stroke s);
 /* Draws a mark (0 to 5) of a codec at each point, filled or open. */
 void page_marks(Page *p, const double *x, const double *y, size_t n, int mark, bool open, double size, const char *colour);

@@ -1,6 +1,5 @@
-/* plot_page.c -- writes a page as a gnuplot script (plot_layout.h), draws axes with their numbers, and keys, and applies the options
- * of `plot` about the page. gnuplot sees one plot without axes whose coordinates are inches, so every terminal draws the same
- * page. */
+/* plot_page.c -- writes a page as a gnuplot script (plot_layout.h), draws axes with their numbers, and keys. gnuplot sees one
+ * plot without axes whose coordinates are inches, so every terminal draws the same page. */
 #include "report/plot_layout.h"
 #include "report/report_table.h"
 
@@ -182,7 +181,7 @@ static void add_terminal(const Page *p, TextBuf *out)
         text_addf(out, "set terminal pict2e size %.4f,%.4f font 'cmss,%g' color tinypoints gparrows linewidth 2.2", p->wide, p->tall, p->points);
 }
 
-static char *page_script(Page *p)
+char *page_script(Page *p)
 {
     static const char *const needs[][2] = {{".pdf", "pdfcairo"}, {".svg", "svg"}, {".png", "pngcairo"}, {".tex", "pict2e"}};
     TextBuf out = {.arena = p->a};
@@ -431,72 +430,4 @@ double key_block(Layout *l, PlotLine *const *line, size_t count, double left, do
         y -= 1.25 * l->em + 1.15 * l->em * (double)(rows - 1);
     }
     return top - y;
-}
-
-/* ---- the whole page ---- */
-
-static Status read_inches(const char *option, const char *text, double least, double most, double *out, Error *err)
-{
-    char number[32];
-    const size_t length = strlen(text), unit = length > 2 && !strcmp(text + length - 2, "in") ? 2 : 0;
-    snprintf(number, sizeof number, "%.*s", (int)(length - unit), text);
-    if (text_to_real(number, out) && *out >= least && *out <= most)
-        return OK;
-    FAIL(err, ERR_USAGE, "%s %s: want inches, from %gin to %gin", option, text, least, most);
-    return error_hint(err, "a column of a paper is 3.25in wide, a page 6.75in");
-}
-
-/* Applies "A:B", each of which may be missing. */
-static Status read_limits(const char *option, const char *text, PlotAxis *axis, Arena *a, Error *err)
-{
-    const char *colon = strchr(text, ':'), *low = colon ? text_slice(a, text, (size_t)(colon - text)) : NULL;
-    if (!colon || !low || (*low && !text_to_real(low, &axis->least)) || (colon[1] && !text_to_real(colon + 1, &axis->most)) ||
-        (axis->log && (axis->least <= 0 || axis->most <= 0)) || axis->least >= axis->most)
-        return FAIL(err, ERR_USAGE, "%s %s: want A:B, numbers with A below B%s", option, text, axis->log ? ", both above 0" : "");
-    return OK;
-}
-
-static Status read_axes(PlotFigure *f, Arena *a, Error *err)
-{
-    const PlotOptions *o = f->o;
-    f->x.log = !o->linear && (f->x.log || o->logx);
-    f->y.log = !o->linear && (f->y.log || o->logy);
-    f->x.least = f->x.most = f->y.least = f->y.most = NAN;
-    if (o->xlim)
-        TRY(read_limits("--xlim", o->xlim, &f->x, a, err));
-    return o->ylim ? read_limits("--ylim", o->ylim, &f->y, a, err) : OK;
-}
-
-static Status draw_shape(Layout *l)
-{
-    const char *line[LABEL_LINES];
-    Page *p = &l->page;
-    const size_t lines = l->f->o->title ? label_lines(l->f->o->title, p->wide - 0.1, p->points, line, l->a) : 0;
-    const double high = lines ? 1.2 * (double)lines * l->em + 0.05 : 0;
-    p->tall -= high; /* the title is above everything: the shape is laid out below it */
-    TRY((l->f->shape == SHAPE_LINES ? layout_lines : layout_rows)(l));
-    for (size_t i = 0; i < lines; i++)
-        page_text(p, 0.5 * p->wide, p->tall + (1.2 * (double)(lines - i) - 0.6) * l->em, line[i], TEXT_CENTER, INK, p->points, 0, false);
-    p->tall += high;
-    return OK;
-}
-
-Status plot_layout(PlotFigure *f, const char *ending, char **script, Arena *a, Error *err)
-{
-    const PlotOptions *o = f->o;
-    const TextBuf none = {.arena = a};
-    Layout l = {.f = f, .a = a, .err = err, .tall_given = o->height};
-    l.page = (Page){.wide = 3.25, .ending = ending, .tex = !strcmp(ending, ".tex"), .serif = o->font == FONT_SERIF,
-                    .dark = o->theme == THEME_DARK, .blocks = none, .labels = none, .plot = none, .a = a};
-    if (o->width)
-        TRY(read_inches("--width", o->width, 2, 20, &l.page.wide, err));
-    l.page.tall = fmin(l.page.wide, 5) / 1.5;
-    if (o->height)
-        TRY(read_inches("--height", o->height, 1, 30, &l.page.tall, err));
-    l.page.points = l.page.wide > 4.5 ? 8 : 7;
-    l.em = l.page.points / 72;
-    TRY(read_axes(f, a, err));
-    TRY(draw_shape(&l));
-    *script = page_script(&l.page);
-    return arena_check(*script, a, err);
 }

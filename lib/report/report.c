@@ -207,7 +207,7 @@ static bool put_row(Report *r, const Value *row, bool shown)
 static char *end(Report *r)
 {
     if (is_table(r))
-        report_put_table(r, &r->text);
+        (r->spec.format == FORMAT_TABLE ? report_put_terminal : report_put_table)(r, &r->text);
     text_add(&r->text, r->spec.format == FORMAT_JSON ? "\n]}\n" : "");
     return text_done(&r->text);
 }

@@ -501,5 +501,5 @@ static void put_latex(const Report *r, TextBuf *out)
 
 void report_put_table(const Report *r, TextBuf *out)
 {
-    (r->spec.format == FORMAT_MD ? put_md : r->spec.format == FORMAT_LATEX ? put_latex : report_put_terminal)(r, out);
+    (r->spec.format == FORMAT_MD ? put_md : put_latex)(r, out);
 }

@@ -18,7 +18,7 @@ struct Report {
     TableRow *first, *last; /* for tables: the rows, until the report is closed */
 };
 
-/* Write the rows that were kept, in the format of the report; aligned for a terminal. */
+/* Write the rows that were kept: as Markdown or LaTeX, by the format of the report; aligned for a terminal. */
 void report_put_table(const Report *r, TextBuf *out);
 void report_put_terminal(const Report *r, TextBuf *out);
 
