@@ -11,8 +11,9 @@
 #include "base/shape.h"
 #include "base/text.h"
 
-/* The order of the axes of a convolution kernel in the file (layout.h): [out, in, h, w] as in PyTorch, or
- * [h, w, in, out] as in Keras. LAYOUT_AUTO: the file's attributes say, else [out, in, h, w]. */
+/* The order of the axes of a convolution kernel in the file: [out, in, h, w] as in PyTorch, or [h, w, in, out] as in Keras,
+ * TensorFlow and Flax. Here every kernel has the axes [out, in, h, w]: others are transposed when they are read. LAYOUT_AUTO: the
+ * file's attributes say, else [out, in, h, w]. */
 typedef enum { LAYOUT_AUTO, LAYOUT_OIHW, LAYOUT_HWIO } KernelLayout;
 extern const char *const layout_names[]; /* "auto", "oihw", "hwio", NULL */
 
@@ -69,7 +70,7 @@ typedef struct {
     int64_t step;   /* the step group's attribute `step`, else the number in its name; 0: no step group */
     int64_t worker; /* the number in the worker group's name; 0: no worker group */
     /* Numbers that select the random numbers of this tensor's step and worker (rng.h). They equal `step` and
-     * `worker`, unless an earlier group has the same number (`dump_twins`). Then they are negative, a hash of
+     * `worker`, unless an earlier group has the same number ("step_1", "step_01"). Then they are negative, a hash of
      * the group's name. */
     int64_t step_address, worker_address;
     Kind kind;
@@ -82,6 +83,9 @@ typedef struct {
     Shape shape;
     AttrList attrs; /* the dataset's attributes */
 } TensorInfo;
+
+/* True for a kernel whose layout the file does not say, and whose name has the word "kernel", as in Keras. */
+bool layout_doubtful(const TensorInfo *t);
 
 typedef struct Dump Dump;
 
@@ -138,11 +142,6 @@ typedef struct {
     const char *type, *path; /* of the first: the type as the file names it, such as "F4" or "V2"; NULL: none */
 } LeftOut;
 const LeftOut *dump_left_out(const Dump *d);
-/* Returns the number of twins. A step group is a twin if an earlier step group has the same number
- * ("step_1", "step_01"). A step group of number 0 is also a twin if some tensors have no step group, as they
- * count as step 0. Twins among the worker groups of a step are defined likewise, and counted too. Sets
- * `*first` to the path of a tensor in the first twin; NULL: there is none. */
-size_t dump_twins(const Dump *d, const char **first);
 const AttrList *dump_attrs(const Dump *d); /* returns the attributes of the root group */
 /* Returns the attributes of a group, "step_000100" or "step_000100/worker_0"; NULL: no such group. */
 const AttrList *dump_step_attrs(const Dump *d, const char *group);

@@ -7,7 +7,6 @@
  * reader can neither shrink nor grow it. All other data come from the reader as messages, which
  * tensor_stream.c parses. */
 #include "base/confine.h"
-#include "dump/layout.h"
 #include "dump/tensor_files.h"
 #include "dump/tensor_hdf5.h"
 
@@ -15,7 +14,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -65,19 +63,13 @@ static void end_reader(Dump *d, int *state)
     d->reader = 0;
 }
 
-typedef enum { READER_DIED, READER_SLOW, READER_UNHEARD } Loss;
-
-/* Ends the reader process and sets the error. READER_UNHEARD: the system call that receives the reader's
- * messages failed with the error number `cause`. */
-static Status reader_lost(Dump *d, Loss loss, int cause, Error *err)
+/* Ends the reader process, which has ended itself or was `slow`, and sets the error. */
+static Status reader_lost(Dump *d, bool slow, Error *err)
 {
     int state = 0;
     end_reader(d, &state);
-    const bool hdf5 = d->kind == FILE_HDF5;
-    const char *reader = hdf5 ? "the HDF5 library" : "the reader process";
-    if (loss == READER_UNHEARD)
-        FAIL(err, ERR_IO, "%s: no answer from the reader process: %s", d->file, strerror(cause));
-    else if (loss == READER_SLOW || (WIFSIGNALED(state) && WTERMSIG(state) == SIGXCPU))
+    const char *reader = d->kind == FILE_HDF5 ? "the HDF5 library" : "the reader process";
+    if (slow || (WIFSIGNALED(state) && WTERMSIG(state) == SIGXCPU))
         FAIL(err, ERR_CORRUPT, "%s: %s took too long over this file", d->file, reader);
     else if (WIFEXITED(state) && WEXITSTATUS(state) == CONFINE_NO_FILES)
         FAIL(err, ERR_IO, "%s: no reader process: %s", d->file, strerror(EMFILE));
@@ -114,12 +106,10 @@ static Status receive(Dump *d, double patience, Bytes *message, Error *err)
         struct pollfd p = {.fd = d->socket, .events = POLLIN};
         const int ready = left > 0 ? poll(&p, 1, (int)(1000 * left) + 1) : 0;
         if (ready == 0)
-            return reader_lost(d, READER_SLOW, 0, err);
+            return reader_lost(d, true, err);
         const ssize_t part = ready < 0 ? -1 : recv(d->socket, d->inbox + d->to, INBOX - d->to, 0);
-        if (part == 0 || (part < 0 && errno == ECONNRESET))
-            return reader_lost(d, READER_DIED, 0, err);
-        if (part < 0 && errno != EINTR)
-            return reader_lost(d, READER_UNHEARD, errno, err);
+        if (part == 0 || (part < 0 && errno != EINTR))
+            return reader_lost(d, false, err);
         d->to += part > 0 ? (size_t)part : 0;
     }
     return OK;
@@ -286,22 +276,14 @@ static Status join_tensor(const Files *f, size_t part, size_t place, Listing *l)
     return OK;
 }
 
-static int by_path(const void *left, const void *right)
-{
-    return strcmp(*(const char *const *)left, *(const char *const *)right);
-}
-
 static Status check_twins(const Files *f, const Listing *l)
 {
     const char **path = NEW(l->arena, const char *, l->tensors);
     TRY(arena_check(path, l->arena, f->err));
     for (size_t i = 0; i < l->tensors; i++)
         path[i] = l->tensor[i].info.path;
-    qsort(path, l->tensors, sizeof *path, by_path);
-    for (size_t i = 1; i < l->tensors; i++)
-        if (!strcmp(path[i - 1], path[i]))
-            return FAIL(f->err, ERR_CORRUPT, "%s and others: two tensors of the name %.200s", f->part[0].path, path[i]);
-    return OK;
+    const char *twin = sort_names(path, l->tensors);
+    return twin ? FAIL(f->err, ERR_CORRUPT, "%s and others: two tensors of the name %.200s", f->part[0].path, twin) : OK;
 }
 
 static Status join(Files *f, Listing *l)
@@ -436,12 +418,6 @@ const LeftOut *dump_left_out(const Dump *d)
     return &d->listing.left_out;
 }
 
-size_t dump_twins(const Dump *d, const char **first)
-{
-    *first = d->listing.twin;
-    return d->listing.twins;
-}
-
 const AttrList *dump_attrs(const Dump *d)
 {
     return listing_attrs(&d->listing, "");
@@ -539,7 +515,7 @@ static Status read_unpacked(Dump *d, const Listed *t, float *x, Error *err)
     while ((sent = send(d->socket, request, sizeof request, MSG_NOSIGNAL)) < 0 && errno == EINTR)
         ;
     if (sent != sizeof request)
-        return reader_lost(d, READER_DIED, 0, err);
+        return reader_lost(d, false, err);
     TRY(receive(d, (double)PATIENCE + (double)bytes / (1 << 20), &answer, err));
     if (answer.size != 1 || *answer.data != 'D')
         return message_error(answer, err);

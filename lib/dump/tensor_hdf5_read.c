@@ -4,8 +4,7 @@
  * The process cannot open other files, and its memory and processor time are limited. So a damaged or
  * hostile file can harm only this process.
  *
- * It lists a file's groups and tensors. Only hard links are followed. Each group is entered once, so that cycles of
- * links end. Soft links are skipped, since their target is listed under the name of its hard link. Links to other
+ * It lists a file's groups and tensors. Only hard links are followed; a cycle of them is groups too deep. Soft links are skipped, since their target is listed under the name of its hard link. Links to other
  * files are refused.
  *
  * Three checks protect the user: datasets stored outside the file are refused, because external storage and
@@ -40,8 +39,7 @@ typedef struct {
     bool integers; /* DumpHints.integers */
     int voids;     /* DumpHints.voids */
     FileKind kind;
-    ArrayFile arrays;    /* not for HDF5 */
-    bool has_user_block; /* true: HDF5's addresses do not count from the file's first byte */
+    ArrayFile arrays; /* not for HDF5 */
     hid_t id;
     Arena *arena;
     Found *found;
@@ -339,6 +337,7 @@ typedef struct {
     Content content; /* NOT_FLOATS: the dataset is left out */
     Found found;     /* with n, and the type of HALVES */
     Shape shape;
+    uint64_t at; /* file offset of contiguous float32 in the byte order of this machine; NOWHERE: another layout or type, or no data */
     char room[TYPE_LIMIT];
     const char *odd; /* of a dataset that is left out: as odd_type returns it */
 } Checked;
@@ -369,6 +368,8 @@ static Status check_parts(hid_t dataset, hid_t type, hid_t space, hid_t creation
         c->found = (Found){.type = c->content == FLOATS ? float_type(type) : ARRAY_OTHER};
     TRY(check_shape(space, &c->shape, err));
     c->found.n = c->shape.n;
+    if (h5.Tequal(type, *h5.T_NATIVE_FLOAT) > 0 && h5.Pget_layout(creation) == H5D_CONTIGUOUS)
+        c->at = h5.Dget_offset(dataset); /* HADDR_UNDEF, without data, is NOWHERE */
     return check_storage(dataset, creation, s->file_size, &c->shape, bytes, err);
 }
 
@@ -378,7 +379,7 @@ static Status dataset_check(hid_t dataset, const Source *s, Checked *c, Error *e
 {
     const hid_t type = h5.Dget_type(dataset), space = h5.Dget_space(dataset),
                 creation = h5.Dget_create_plist(dataset);
-    *c = (Checked){.content = NOT_FLOATS, .odd = ""};
+    *c = (Checked){.content = NOT_FLOATS, .at = NOWHERE, .odd = ""};
     const Status status = check_parts(dataset, type, space, creation, s, c, err);
     h5.Tclose(type);
     h5.Sclose(space);
@@ -386,21 +387,7 @@ static Status dataset_check(hid_t dataset, const Source *s, Checked *c, Error *e
     return status;
 }
 
-/* Returns the file offset of a dataset that is stored as contiguous float32 in the byte order of this
- * machine; NOWHERE for any other layout or type, or without data. */
-static uint64_t dataset_plain_at(hid_t dataset)
-{
-    const hid_t type = h5.Dget_type(dataset), creation = h5.Dget_create_plist(dataset);
-    const bool plain = h5.Tequal(type, *h5.T_NATIVE_FLOAT) > 0 && h5.Pget_layout(creation) == H5D_CONTIGUOUS;
-    const haddr_t at = plain ? h5.Dget_offset(dataset) : HADDR_UNDEF;
-    h5.Tclose(type);
-    h5.Pclose(creation);
-    return at == HADDR_UNDEF ? NOWHERE : at;
-}
-
 /* ---- listing groups and tensors ---- */
-
-enum { SHARED_MAX = 4096 }; /* the most groups that have more than one name */
 
 typedef struct {
     Source *source;
@@ -408,8 +395,6 @@ typedef struct {
     char path[PATH_LIMIT + 1];
     size_t length;
     int depth;
-    haddr_t *shared; /* file addresses of the entered groups that have several names */
-    size_t shared_count;
     size_t objects;
     Status status;
     Error *err;
@@ -428,10 +413,9 @@ static Status remember(Walk *w, Found found)
     return OK;
 }
 
-static Status list_tensor(Walk *w, hid_t dataset, ArrayType type, const Shape *shape)
+static Status list_tensor(Walk *w, hid_t dataset, const Checked *c)
 {
-    Buf *b = message_tensor(&w->message, w->path, type, shape,
-                            w->source->has_user_block ? NOWHERE : dataset_plain_at(dataset));
+    Buf *b = message_tensor(&w->message, w->path, c->found.type, &c->shape, c->at);
     const hid_t creation = h5.Dget_create_plist(dataset);
     const Status status = attrs_put(dataset, creation, b, w->err);
     h5.Pclose(creation);
@@ -445,7 +429,7 @@ static Status visit_dataset(Walk *w, hid_t dataset)
     TRY(dataset_check(dataset, w->source, &c, w->err));
     if (c.content == NOT_FLOATS)
         return message_send(w->source->socket, message_skipped(&w->message, w->path, c.odd, c.found.n), w->err);
-    TRY(list_tensor(w, dataset, c.found.type, &c.shape));
+    TRY(list_tensor(w, dataset, &c));
     return remember(w, c.found);
 }
 
@@ -469,15 +453,6 @@ static Status visit_group(Walk *w, hid_t group)
     return w->status;
 }
 
-/* Returns true if the group has already been entered under another name. */
-static bool entered(const Walk *w, const H5O_info_t *info)
-{
-    for (size_t i = 0; info->rc > 1 && i < w->shared_count; i++)
-        if (w->shared[i] == info->addr)
-            return true;
-    return false;
-}
-
 static Status visit_object(Walk *w, hid_t object)
 {
     H5O_info_t info;
@@ -488,12 +463,8 @@ static Status visit_object(Walk *w, hid_t object)
         return FAIL(w->err, ERR_CORRUPT, "more than %d objects in one file", OBJECTS_MAX);
     if (info.type == H5O_TYPE_DATASET)
         return visit_dataset(w, object);
-    if (info.type != H5O_TYPE_GROUP || entered(w, &info))
+    if (info.type != H5O_TYPE_GROUP)
         return OK;
-    if (info.rc > 1 && w->shared_count == SHARED_MAX)
-        return FAIL(w->err, ERR_CORRUPT, "more than %d groups with several names", SHARED_MAX);
-    if (info.rc > 1)
-        w->shared[w->shared_count++] = info.addr;
     if (w->depth == DEPTH_LIMIT)
         return FAIL(w->err, ERR_CORRUPT, "groups stand more than %d deep", DEPTH_LIMIT);
     w->depth++;
@@ -540,9 +511,8 @@ static Status walk_file(Source *s, Error *err)
 {
     Walk *w = NEW_ZERO(s->arena, Walk, 1);
     uint8_t *room = NEW(s->arena, uint8_t, 4 + MESSAGE_MAX);
-    haddr_t *shared = NEW(s->arena, haddr_t, SHARED_MAX);
-    TRY(arena_check(w && room && shared, s->arena, err));
-    *w = (Walk){.source = s, .message = {room, 0, 4 + MESSAGE_MAX}, .shared = shared, .err = err};
+    TRY(arena_check(w && room, s->arena, err));
+    *w = (Walk){.source = s, .message = {room, 0, 4 + MESSAGE_MAX}, .err = err};
     const hid_t root = h5.Gopen2(s->id, "/", H5P_DEFAULT);
     TRY(visit_object(w, root));
     h5.Gclose(root);
@@ -595,23 +565,11 @@ static Status found_read(const Source *s, const Found *f, float *x, Error *err)
     return status;
 }
 
-static hsize_t user_block(hid_t file)
-{
-    hsize_t size = 1;
-    const hid_t creation = h5.Fget_create_plist(file);
-    h5.Pget_userblock(creation, &size);
-    h5.Pclose(creation);
-    return size;
-}
-
 static Status open_hdf5(Source *s, Error *err)
 {
     h5.PLset_loading_state(0);
     h5.Zregister(&hdf5_lzf);
     s->id = h5.Fopen(s->file, H5F_ACC_RDONLY, H5P_DEFAULT);
-    /* `user_block` is called only if the file is open: a failing call would overwrite HDF5's reason why the
-     * file did not open. */
-    s->has_user_block = s->id >= 0 && user_block(s->id) != 0;
     confine_calls(false); /* so that the file cannot make the library open another file */
     if (s->id >= 0)
         return OK;

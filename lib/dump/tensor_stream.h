@@ -60,10 +60,6 @@ typedef struct {
     const ListedGroup **by_path; /* pointers to the groups sorted by path, set by listing_finish */
     size_t skipped;
     LeftOut left_out;
-    size_t twins; /* number of twins, as defined at `dump_twins` */
-    /* path of a tensor in the first twin (a group with the step or worker number of another group); NULL: no
-     * twins */
-    const char *twin;
     bool ended;
 } Listing;
 
@@ -99,6 +95,10 @@ Status message_send(int socket, Buf *b, Error *err);
 /* Returns the array `items` of *room items of `size` bytes with room for one more item than `count`. A full array is first
  * copied to one of twice its length. NULL: out of memory. */
 void *items_more(void *items, size_t count, size_t *room, size_t size, Arena *a);
+
+/* Writes a part of a kernel that is stored as [h, w, in, out] to its places in x, which is [out, in, h, w]: the n
+ * elements from element `at` on. `shape` is the shape of x. */
+void layout_transpose(const Shape *shape, const float *part, size_t at, size_t n, float *x);
 
 /* Returns the attributes of the group at `path`; NULL: no such group. Works only after `listing_finish`. */
 const AttrList *listing_attrs(const Listing *l, const char *path);
