@@ -55,13 +55,11 @@ static Status send_group(Sender *s, const char *path)
     return message_send(s->socket, &s->message, s->err);
 }
 
-/* Returns the array's offset in the file if its bytes can be used as floats: float32 in the byte order of
- * this machine, in C order, not deflated, without a checksum. Returns NOWHERE for any other array. */
+/* Returns the file offset of the elements if they are plain: little-endian, in C order, neither deflated nor with a checksum; else
+ * NOWHERE. */
 static uint64_t plain_at(const Array *a)
 {
-    const bool as_here = a->big_endian == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-    const bool plain =
-        a->type == ARRAY_F32 && as_here && !a->fortran && !a->extent.deflated && !a->extent.summed;
+    const bool plain = !a->big_endian && !a->fortran && !a->extent.deflated && !a->extent.summed;
     return plain ? a->extent.at + a->head : NOWHERE;
 }
 

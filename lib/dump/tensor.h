@@ -81,6 +81,7 @@ typedef struct {
     bool
         untransposed; /* a kernel of three or five axes, read as it is stored although its layout may be that of Keras */
     Shape shape;
+    size_t whole;   /* elements in the file: shape.n, or more where a sample is read (DumpHints.sample) */
     AttrList attrs; /* the dataset's attributes */
 } TensorInfo;
 
@@ -105,6 +106,9 @@ typedef struct {
     TextList files;           /* all files, where there are several; the first is the dump's path */
     int steps_as, workers_as; /* 1: each of several files is a step, a worker; 0: as their names say */
     int steps_axis;           /* 1: the first axis of every tensor counts steps */
+    int64_t sample;  /* of each tensor only so many slices along the first axis are read, of a vector 256 times as many elements in a
+                        row; 0: all. Kernels that are transposed are read whole. */
+    int64_t thin;    /* above 1: of a sample, only each thin-th slice, of a vector the first elements */
     int voids;       /* what elements of two bytes without a type are: an index into void_names */
 } DumpHints;
 
@@ -132,6 +136,12 @@ const char *dump_tensor_file(const Dump *d, size_t i); /* returns the path of th
 size_t dump_count(const Dump *d);
 /* returns tensor i; tensors are sorted by step, then worker, then order in the file */
 const TensorInfo *dump_tensor(const Dump *d, size_t i);
+/* Returns the index of the tensor at `path`, looking from index `near` on first; dump_count: there is none. */
+size_t dump_find(const Dump *d, const char *path, size_t near);
+#define NOWHERE UINT64_MAX
+/* Returns the file offset of tensor i's elements if they are plain: of the type `type`, little-endian and contiguous, without a
+ * checksum of their own; else, and in a dump of several files, NOWHERE. */
+uint64_t dump_plain_at(const Dump *d, size_t i);
 /* returns the number of datasets that hold no floats */
 size_t dump_skipped(const Dump *d);
 
@@ -154,6 +164,8 @@ const char *dump_group(const Dump *d, size_t i, const AttrList **attrs);
 /* Reads tensor i as float32 into x (shape.n floats). Float64 values beyond float32's range become
  * infinities. */
 Status dump_read(Dump *d, size_t i, float *x, Error *err);
+/* Draws the samples that dump_read reads from now on, anew for each number; 0 at first. */
+void dump_draw(Dump *d, uint64_t number);
 
 /* ---- selecting ---- */
 

@@ -35,7 +35,7 @@ enum { SHARED_KEEP = 1 << 26 };
     X(Pget_link_creation_order) X(Pget_nfilters) X(Pset_attr_creation_order)               \
     X(Pset_fill_time) X(Pset_libver_bounds) X(Pset_link_creation_order) X(Pset_obj_track_times) X(Sclose)    \
     X(Screate) X(Screate_simple) X(Sget_simple_extent_dims) X(Sget_simple_extent_ndims)                      \
-    X(Sget_simple_extent_npoints) X(Sget_simple_extent_type) X(Tclose) X(Tconvert) X(Tcopy) X(Tequal)        \
+    X(Sget_simple_extent_npoints) X(Sget_simple_extent_type) X(Tclose) X(Tconvert) X(Tcopy)        \
     X(Tget_class) X(Tget_ebias) X(Tget_fields) X(Tget_native_type) X(Tget_order) X(Tget_precision) X(Tget_size) X(Tget_strpad) X(Tget_super)                \
     X(Tis_variable_str) X(Tset_cset) X(Tset_size) X(Zfilter_avail) X(Zregister) X(dont_atexit) X(free_memory) X(open)
 /* clang-format on */

@@ -201,26 +201,30 @@ static bool is_ordered(hid_t type)
     return h5.Tget_size(type) == 1 || order == H5T_ORDER_LE || order == H5T_ORDER_BE;
 }
 
+/* The floats of IEEE 754, bfloat16 and E5M2: sign above exponent above fraction. */
+static const struct {
+    ArrayType type;
+    size_t bytes, exponent, fraction;
+} layouts[] = {{ARRAY_F16, 2, 5, 10}, {ARRAY_BF16, 2, 8, 7}, {ARRAY_F32, 4, 8, 23}, {ARRAY_F64, 8, 11, 52}, {ARRAY_F8_E5M2, 1, 5, 2}};
+
+static ArrayType float_type(hid_t type)
+{
+    size_t sign, at, exponent, from, fraction;
+    if (h5.Tget_fields(type, &sign, &at, &exponent, &from, &fraction) < 0 || h5.Tget_precision(type) != 8 * h5.Tget_size(type))
+        return ARRAY_OTHER;
+    for (size_t i = 0; i < countof(layouts); i++)
+        if (h5.Tget_size(type) == layouts[i].bytes && exponent == layouts[i].exponent && fraction == layouts[i].fraction && from == 0 &&
+            at == fraction && sign == at + exponent && h5.Tget_ebias(type) == ((size_t)1 << (exponent - 1)) - 1)
+            return layouts[i].type;
+    return ARRAY_OTHER;
+}
+
 /* True for floats that HDF5 converts by the rules of IEEE 754, and that are meant so: of 16 to 64 bits, or E5M2. Other floats of 8
  * bits may have numbers where IEEE 754 has infinities, which HDF5 cannot know. */
 static bool is_float(hid_t type)
 {
-    size_t sign, exponent, exponent_bits, fraction, fraction_bits;
     const size_t size = h5.Tget_size(type);
-    if (h5.Tget_class(type) != H5T_FLOAT || size == 0 || size > 8 || !is_ordered(type))
-        return false;
-    return size > 1 || (h5.Tget_fields(type, &sign, &exponent, &exponent_bits, &fraction, &fraction_bits) >= 0 && sign == 7 &&
-                        exponent == 2 && exponent_bits == 5 && fraction_bits == 2 && h5.Tget_ebias(type) == 15);
-}
-
-/* The type of floats that HDF5 converts, of which 16 bits may have the fraction of half precision or of bfloat16. */
-static ArrayType float_type(hid_t type)
-{
-    static const ArrayType types[] = {[1] = ARRAY_F8_E5M2, [2] = ARRAY_F16, [4] = ARRAY_F32, [8] = ARRAY_F64};
-    size_t sign, exponent, exponent_bits = 0, fraction, fraction_bits;
-    const size_t size = h5.Tget_size(type);
-    h5.Tget_fields(type, &sign, &exponent, &exponent_bits, &fraction, &fraction_bits);
-    return size == 2 && exponent_bits == 8 ? ARRAY_BF16 : size & (size - 1) ? ARRAY_OTHER : types[size];
+    return h5.Tget_class(type) == H5T_FLOAT && size > 0 && size <= 8 && is_ordered(type) && (size > 1 || float_type(type) == ARRAY_F8_E5M2);
 }
 
 /* Returns true if an attribute says that elements of two bytes, which are integers, bits or without a type in HDF5, are floats
@@ -337,7 +341,7 @@ typedef struct {
     Content content; /* NOT_FLOATS: the dataset is left out */
     Found found;     /* with n, and the type of HALVES */
     Shape shape;
-    uint64_t at; /* file offset of contiguous float32 in the byte order of this machine; NOWHERE: another layout or type, or no data */
+    uint64_t at; /* file offset of the elements if they are contiguous and little-endian; NOWHERE: otherwise, or no data */
     char room[TYPE_LIMIT];
     const char *odd; /* of a dataset that is left out: as odd_type returns it */
 } Checked;
@@ -368,7 +372,8 @@ static Status check_parts(hid_t dataset, hid_t type, hid_t space, hid_t creation
         c->found = (Found){.type = c->content == FLOATS ? float_type(type) : ARRAY_OTHER};
     TRY(check_shape(space, &c->shape, err));
     c->found.n = c->shape.n;
-    if (h5.Tequal(type, *h5.T_NATIVE_FLOAT) > 0 && h5.Pget_layout(creation) == H5D_CONTIGUOUS)
+    const bool little = bytes == 1 || h5.Tget_class(type) == H5T_OPAQUE || h5.Tget_order(type) == H5T_ORDER_LE;
+    if (little && c->found.type != ARRAY_OTHER && h5.Pget_layout(creation) == H5D_CONTIGUOUS)
         c->at = h5.Dget_offset(dataset); /* HADDR_UNDEF, without data, is NOWHERE */
     return check_storage(dataset, creation, s->file_size, &c->shape, bytes, err);
 }

@@ -499,11 +499,23 @@ static Status cut_steps(Listing *l, Error *err)
         TRY(arena_check(info->path, l->arena, err));
         shape_make(&info->shape, info->shape.rank - 1, l->tensor[i / steps].info.shape.dim + 1);
         if (t->at != NOWHERE)
-            t->at += t->slice * info->shape.n * sizeof(float);
+            t->at += t->slice * info->shape.n * array_item_bytes[info->type];
     }
     l->tensor = part;
     l->tensors = l->tensor_room = l->tensors * steps;
     return OK;
+}
+
+/* Leaves of the tensor's shape what a sample of it has. */
+static void cut_sample(TensorInfo *t, const DumpHints *h)
+{
+    enum { EACH = 256 };
+    const size_t most = (size_t)h->sample * (t->shape.rank == 1 ? EACH : 1), thin = h->thin > 1 ? (size_t)h->thin : 1;
+    t->whole = t->shape.n;
+    if (!most || t->shape.rank == 0 || t->shape.n == 0 || t->layout == LAYOUT_HWIO || t->shape.dim[0] <= most)
+        return;
+    t->shape.n = t->shape.n / t->shape.dim[0] * (most / thin ? most / thin : 1);
+    t->shape.dim[0] = most / thin ? most / thin : 1;
 }
 
 Status listing_finish(Listing *l, Error *err)
@@ -511,8 +523,10 @@ Status listing_finish(Listing *l, Error *err)
     TRY(listing_sort_groups(l, err));
     if (l->hints.steps_axis)
         TRY(cut_steps(l, err));
-    for (size_t i = 0; i < l->tensors; i++)
+    for (size_t i = 0; i < l->tensors; i++) {
         TRY(describe(l, &l->tensor[i].info, err));
+        cut_sample(&l->tensor[i].info, &l->hints);
+    }
     TRY(check_steps(l, err));
     put_in_order(l);
     return OK;

@@ -18,7 +18,7 @@ $ atomo-bench encode a.h5 -c none
 2> atomo-bench: encode: no output file; want -o FILE.atomo
 = 2
 $ atomo-bench encode a.h5 -o a.atomo
-2> atomo-bench: encode: no codec; want one -c SPEC
+2> atomo-bench: encode: no codec; want one -c SPEC, or --base OLD
 = 2
 $ atomo-bench synth -o a.h5 >/dev/null; atomo-bench encode a.h5 -c none -t layer0.wieght -o a.atomo
 2> atomo-bench: a.h5: no tensor matches "layer0.wieght" (did you mean layer0.weight?)
