@@ -21,6 +21,7 @@ static const char usual[] = "bits_per_element,relative_error,cosine,encode_ms,de
 static const Column sample_columns[] = {{"compressor", true}, {"metric", true},       {"result", true},   {"result_se", false}, {"interval", true},
                                         {"result_low", false}, {"result_high", false}, {"repeats", false}, {"spec", false}};
 enum { COLUMNS = countof(sample_columns), HALVES = 2 };
+#define TRUSTED 0.03
 
 typedef struct {
     CompareJob *job;
@@ -61,13 +62,25 @@ static Status choose_metrics(Sampling *s, const char *names)
     return OK;
 }
 
-/* Refuses codecs whose result on a matrix does not follow from that on some of its rows, and on a model from one tensor. */
+/* True if a codec of the spec scales by the largest elements of a tensor, or has a size that does not grow with it; the check of the
+ * correction does not show it for certain. */
+static bool scales_by_largest(const char *spec)
+{
+    static const char *const names[] = {"terngrad", "intsgd", "rotated", "threshold", "lq", "dgc", "sketchml", "onebit"};
+    for (const char *at = spec; at; at = strchr(at, '+') ? strchr(at, '+') + 1 : NULL)
+        for (size_t i = 0; i < countof(names); i++)
+            if (strcspn(at, ":+") == strlen(names[i]) && !strncmp(at, names[i], strlen(names[i])))
+                return true;
+    return false;
+}
+
+/* Refuses codecs whose result on a tensor does not follow from that on some of its rows, or on a model from single tensors. */
 static Status check_codec(const CompareJob *j, const Codec *codec)
 {
     const char *spec = codec_complete(codec, j->a);
     TRY(arena_check(spec, j->a, j->err));
-    if (strstr(spec, "reshape=") || codec_plan_size(codec))
-        return FAIL(j->err, ERR_USAGE, "--sample: %.100s depends on whole matrices or on the whole model, which rows do not tell", spec);
+    if (strstr(spec, "reshape=") || codec_plan_size(codec) || scales_by_largest(spec))
+        return FAIL(j->err, ERR_USAGE, "--sample: %.100s depends on whole tensors or on the whole model, which rows do not tell", codec_typed(codec, j->a));
     return OK;
 }
 
@@ -162,12 +175,23 @@ static Status open_half(Sampling *s)
 
 /* ---- writing ---- */
 
-/* Half the width of the 95 % interval: by Student's t over the repeats, at least half of the correction for the number of elements,
- * and a thousandth of the result, as payloads are whole bytes and words. */
-static double half_width(const Moments *m, const Moments *correction)
+/* The width of 95 % on each side of a mean over repeats, by Student's t. */
+static double margin(const Moments *m)
 {
-    const double t = m->n > 1 ? t_quantile(0.05, (double)m->n - 1) * sqrt(moments_variance(m) / (double)m->n) : (double)NAN;
-    return fmax(t + fabs(correction->mean) / 2, fabs(m->mean) / 1000);
+    const double n = (double)m->n;
+    return n > 1 ? t_quantile(0.05, n - 1) * sqrt(moments_variance(m) / n) * skew_factor(moments_skewness(m), n) : (double)NAN;
+}
+
+/* Half the width of the interval: the margin, and what the correction for the number of elements may be off; a thousandth of the result
+ * at least, as payloads are whole bytes and words. NaN: unknown, or the result certainly changes by more than TRUSTED with each
+ * doubling of the elements, as that of a codec that scales by the largest: then rows do not tell it. */
+static double half_width(const Moments *m, const Moments *correction, double share)
+{
+    const double off = fabs(correction->mean), size = fabs(m->mean);
+    const bool changes = off > 2 * margin(correction); /* by chance once in 500 times */
+    if (changes && off > TRUSTED * size)
+        return NAN;
+    return fmax(margin(m) + off * (changes ? fmax(-log2(share), 1) : 1), size / 1000);
 }
 
 static Status write_row(const Sampling *s, size_t codec, size_t metric, Report *report, Arena *a, Error *err)
@@ -175,18 +199,21 @@ static Status write_row(const Sampling *s, size_t codec, size_t metric, Report *
     const CompareJob *j = s->job;
     Moments m = {0}, correction = {0};
     for (size_t r = 0; r < (size_t)j->repeats; r++) {
-        const double *v = value_of(s, codec, metric, r), more = (v[0] - v[1]) * (1 - s->share);
+        const double *v = value_of(s, codec, metric, r);
+        const double more = s->metric[metric]->form == FORM_TIME ? 0 : (v[0] - v[1]) * (1 - s->share); /* times grow with the elements */
         moments_add(&m, v[0] + more);
         moments_add(&correction, more);
     }
-    const double half = half_width(&m, &correction);
-    const bool known = m.n > 1 && !isnan(half);
+    const double half = half_width(&m, &correction, s->share);
+    const bool known = !isnan(half), told = known || m.n < 2;
     const int digits = known ? (int)fmin(fmax(ceil(log10(fabs(m.mean) / half + 1)) + 1, 2), 12) : 4;
     const Value row[COLUMNS] = {value_text(j->name[codec]),
                                 value_text(s->metric[metric]->name),
-                                value_real(m.mean),
+                                value_real(told ? m.mean : (double)NAN),
                                 value_real(known ? sqrt(moments_variance(&m) / (double)m.n) : (double)NAN),
-                                known ? value_text(text_format(a, "%#.*g to %#.*g", digits, m.mean - half, digits, m.mean + half)) : value_none(),
+                                known ? value_text(text_format(a, "%#.*g to %#.*g", digits, m.mean - half, digits, m.mean + half))
+                                : told ? value_none()
+                                       : value_text("rows do not tell"),
                                 value_real(known ? m.mean - half : (double)NAN),
                                 value_real(known ? m.mean + half : (double)NAN),
                                 value_int(j->repeats),

@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     Arena *a = arena_open(0);
     Error err = {0};
-    const PatchBase base = {old, 1 + data[0] % (MOST - 1), data[1] & 1 ? 7 : 10, 1};
+    const PatchBase base = {old, 1 + (size_t)data[0] % (MOST - 1), data[1] & 1 ? 7 : 10, 1};
     for (size_t i = 0; i < base.n; i++)
         store_u16(old + 2 * i, (uint16_t)(0x3c00 + (i * 37 % 5 << base.fraction) + (i & 1) * 0x8000 + i % 7));
     uint8_t *new = malloc(2 * base.n);
