@@ -56,10 +56,35 @@ static uint64_t bytes_of(const TensorInfo *t)
     return (uint64_t)t->shape.n * array_item_bytes[t->type];
 }
 
-static Status weights_read(const Weights *w, size_t i, uint8_t *to, Error *err)
+/* A place in the bytes of tensors, end to end. */
+typedef struct {
+    const Weights *weights;
+    const size_t *tensor; /* their indices, in this order */
+    uint64_t at;          /* bytes of the first that are done */
+} Span;
+
+/* Reads the next bytes of the span; or, if `to` is not NULL, writes them to their places in this file. */
+static Status span_move(Span *s, OutFile *to, uint8_t *bytes, size_t size, Error *err)
 {
-    const Status status = file_take(w->fd, dump_plain_at(w->dump, i), to, bytes_of(dump_tensor(w->dump, i)), err);
-    return status == OK ? OK : error_at(err, "%s: %.200s", w->path, dump_tensor(w->dump, i)->path);
+    while (size) {
+        const TensorInfo *t = dump_tensor(s->weights->dump, *s->tensor);
+        const uint64_t left = bytes_of(t) - s->at, place = dump_plain_at(s->weights->dump, *s->tensor) + s->at;
+        const size_t some = size < left ? size : (size_t)left;
+        if (!to && file_take(s->weights->fd, place, bytes, some, err) != OK)
+            return error_at(err, "%s: %.200s", s->weights->path, t->path);
+        if (to && fseeko(to->to, (off_t)place, SEEK_SET))
+            return FAIL(err, ERR_IO, "%s: cannot write: %s", to->path, strerror(errno));
+        if (to)
+            outfile_bytes(to, bytes, some);
+        bytes += some;
+        size -= some;
+        s->at += some;
+        if (s->at == bytes_of(t)) {
+            s->tensor++;
+            s->at = 0;
+        }
+    }
+    return OK;
 }
 
 /* The bits of the fraction of floats of 16 bits; 0: another type. */
@@ -79,7 +104,7 @@ typedef struct {
 typedef struct {
     const PatchJob *job;
     Weights old, new;
-    size_t *place; /* for each tensor of OLD: its place in NEW */
+    size_t *self, *place; /* for each tensor of OLD: its index there, and in NEW */
     Group *group;
     size_t groups;
     uint64_t words, changed, wide; /* wide: gaps between changed words that need more than 16 bits */
@@ -90,11 +115,13 @@ static Status match(Patch *e)
 {
     const size_t count = dump_count(e->old.dump);
     Error *err = e->job->err;
+    e->self = NEW(e->job->a, size_t, count);
     e->place = NEW(e->job->a, size_t, count);
     e->group = NEW(e->job->a, Group, count);
-    TRY(arena_check(e->place && e->group, e->job->a, err));
+    TRY(arena_check(e->self && e->place && e->group, e->job->a, err));
     for (size_t i = 0; i < count; i++) {
         const TensorInfo *t = dump_tensor(e->old.dump, i);
+        e->self[i] = i;
         const size_t place = e->place[i] = dump_find(e->new.dump, t->path, i);
         if (count != dump_count(e->new.dump) || place == count)
             return FAIL(err, ERR_USAGE, "%s has %zu tensors and %s %zu; %.200s is not in both, or others are not", e->old.path, count,
@@ -112,8 +139,8 @@ static Status differs(Patch *e, size_t i, bool *differ)
     const size_t bytes = bytes_of(dump_tensor(e->old.dump, i));
     uint8_t *old = NEW(e->scratch, uint8_t, bytes), *new = NEW(e->scratch, uint8_t, bytes);
     TRY(arena_check(old && new, e->scratch, e->job->err));
-    TRY(weights_read(&e->old, i, old, e->job->err));
-    TRY(weights_read(&e->new, e->place[i], new, e->job->err));
+    TRY(span_move(&(Span){&e->old, &e->self[i], 0}, NULL, old, bytes, e->job->err));
+    TRY(span_move(&(Span){&e->new, &e->place[i], 0}, NULL, new, bytes, e->job->err));
     *differ = memcmp(old, new, bytes) != 0;
     arena_rewind(e->scratch, mark);
     return OK;
@@ -153,20 +180,22 @@ static void count_changes(Patch *e, const uint8_t *old, const uint8_t *new, size
     e->words += n;
 }
 
-static Status put_words(Patch *e, const Group *g, const uint8_t *new, Bytes *payload)
+/* Codes the words of a group chunk by chunk. */
+static Status put_words(Patch *e, const Group *g, Buf *out)
 {
     Error *err = e->job->err;
-    uint8_t *old = NEW(e->scratch, uint8_t, g->bytes);
-    Buf out = {.cap = patch_most(g->bytes / 2)};
-    out.data = NEW(e->scratch, uint8_t, out.cap);
-    TRY(arena_check(old && out.data, e->scratch, err));
-    uint8_t *at = old;
-    for (size_t i = g->first; i < g->first + g->count; at += bytes_of(dump_tensor(e->old.dump, i++)))
-        TRY(weights_read(&e->old, i, at, err));
-    count_changes(e, old, new, g->bytes / 2);
-    const PatchBase base = {old, g->bytes / 2, fraction_of(dump_tensor(e->old.dump, g->first)->type), e->job->threads};
-    TRY(patch_put(&base, new, &out, e->scratch, err));
-    *payload = buf_bytes(&out);
+    const size_t most = 2 * PATCH_CHUNK;
+    uint8_t *old = NEW(e->scratch, uint8_t, most), *new = NEW(e->scratch, uint8_t, most);
+    Span from = {&e->old, &e->self[g->first], 0}, to = {&e->new, &e->place[g->first], 0};
+    TRY(arena_check(old && new, e->scratch, err));
+    for (uint64_t at = 0; at < g->bytes; at += most) {
+        const size_t some = g->bytes - at < most ? (size_t)(g->bytes - at) : most;
+        const PatchBase base = {old, some / 2, fraction_of(dump_tensor(e->old.dump, g->first)->type), e->job->threads};
+        TRY(span_move(&from, NULL, old, some, err));
+        TRY(span_move(&to, NULL, new, some, err));
+        count_changes(e, old, new, some / 2);
+        TRY(patch_put(&base, new, out, e->scratch, err));
+    }
     return OK;
 }
 
@@ -174,19 +203,17 @@ static Status put_group(Patch *e, const Group *g, FrameWriter *to)
 {
     Error *err = e->job->err;
     FrameRecord r = {.name = array_type_names[dump_tensor(e->old.dump, g->first)->type], .raw = g->whole, .joined = true, .rounds = 1};
-    uint8_t *new = NEW(e->scratch, uint8_t, g->bytes), *at = new;
+    Buf out = {.cap = g->whole ? g->bytes : patch_most(g->bytes / 2)};
+    out.data = NEW(e->scratch, uint8_t, out.cap);
     r.tensor = rng_hash(r.name);
     r.member = NEW_ZERO(e->scratch, FrameMember, g->count);
-    TRY(arena_check(new && r.member, e->scratch, err));
+    TRY(arena_check(out.data && r.member, e->scratch, err));
     for (; r.members < g->count; r.members++) {
         const TensorInfo *t = dump_tensor(e->old.dump, g->first + r.members);
         r.member[r.members] = (FrameMember){.path = t->path, .shape = t->shape};
-        TRY(weights_read(&e->new, e->place[g->first + r.members], at, err));
-        at += bytes_of(t);
     }
-    r.round[0] = (Bytes){new, g->bytes};
-    if (!g->whole)
-        TRY(put_words(e, g, new, &r.round[0]));
+    TRY(g->whole ? span_move(&(Span){&e->new, &e->place[g->first], 0}, NULL, buf_room(&out, g->bytes), g->bytes, err) : put_words(e, g, &out));
+    r.round[0] = buf_bytes(&out);
     return frame_put(to, &r, err);
 }
 
@@ -269,33 +296,36 @@ static Status find_members(const Weights *old, const FrameRecord *r, size_t *pla
     return r->rounds == 1 ? OK : FAIL(err, ERR_CORRUPT, "a patch of %d rounds", r->rounds);
 }
 
+/* Decodes the words of a record's tensors chunk by chunk, and writes them to their places. */
+static Status take_words(const Weights *old, const FrameRecord *r, const size_t *place, uint64_t bytes, OutFile *to, const PatchJob *job,
+                         Arena *scratch)
+{
+    const size_t most = 2 * PATCH_CHUNK;
+    uint8_t *words = NEW(scratch, uint8_t, most), *new = NEW(scratch, uint8_t, most);
+    Span from = {old, place, 0}, into = from;
+    Reader in = reader_open(r->round[0]);
+    TRY(arena_check(words && new, scratch, job->err));
+    for (uint64_t at = 0; at < bytes; at += most) {
+        const size_t some = bytes - at < most ? (size_t)(bytes - at) : most;
+        const PatchBase base = {words, some / 2, fraction_of(dump_tensor(old->dump, *place)->type), job->threads};
+        TRY(span_move(&from, NULL, words, some, job->err));
+        TRY(patch_get(&base, &in, new, scratch, job->err));
+        TRY(span_move(&into, to, new, some, job->err));
+    }
+    return reader_done(&in) ? OK : FAIL(job->err, ERR_CORRUPT, "the patch has more bytes than its tensors need");
+}
+
 static Status take_record(const Weights *old, const FrameRecord *r, OutFile *to, const PatchJob *job, Arena *scratch)
 {
     size_t *place = NEW(scratch, size_t, r->members);
     uint64_t bytes;
     TRY(arena_check(place, scratch, job->err));
     TRY(find_members(old, r, place, &bytes, job->err));
-    uint8_t *words = NEW(scratch, uint8_t, bytes), *new = NEW(scratch, uint8_t, bytes), *at = words;
-    TRY(arena_check(words && new, scratch, job->err));
-    if (r->raw && r->round[0].size != bytes)
+    if (!r->raw)
+        return take_words(old, r, place, bytes, to, job, scratch);
+    if (r->round[0].size != bytes)
         return FAIL(job->err, ERR_CORRUPT, "%zu bytes of elements, want %llu", r->round[0].size, (unsigned long long)bytes);
-    for (size_t m = 0; m < r->members && !r->raw; m++) {
-        TRY(weights_read(old, place[m], at, job->err));
-        at += bytes_of(dump_tensor(old->dump, place[m]));
-    }
-    const PatchBase base = {words, bytes / 2, fraction_of(dump_tensor(old->dump, place[0])->type), job->threads};
-    if (r->raw)
-        memcpy(new, r->round[0].data, bytes);
-    else
-        TRY(patch_get(&base, r->round[0], new, scratch, job->err));
-    for (size_t m = 0; m < r->members; m++) {
-        const size_t size = bytes_of(dump_tensor(old->dump, place[m]));
-        if (fseeko(to->to, (off_t)dump_plain_at(old->dump, place[m]), SEEK_SET))
-            return FAIL(job->err, ERR_IO, "%s: cannot write: %s", job->output, strerror(errno));
-        outfile_bytes(to, new, size);
-        new += size;
-    }
-    return OK;
+    return span_move(&(Span){old, place, 0}, to, (uint8_t *)(uintptr_t)r->round[0].data, bytes, job->err);
 }
 
 static Status take_records(const Weights *old, FrameReader *from, OutFile *to, const PatchJob *job, Arena *scratch)

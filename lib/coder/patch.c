@@ -4,16 +4,17 @@
 #include "base/checksum.h"
 #include "coder/symbols.h"
 
-enum { CHUNK = 1 << 19, CONTEXTS = 256, ESCAPE = 255 };
+enum { CHUNK = PATCH_CHUNK, CONTEXTS = 256, ESCAPE = 255 };
 
+/* Inverts the highest bit of a word that is not negative, else all bits; and back. */
 static unsigned ordered(unsigned word)
 {
-    return word & 0x8000 ? ~word & 0xffff : word | 0x8000;
+    return word ^ (((0 - (word >> 15)) & 0xffff) | 0x8000);
 }
 
 static unsigned unordered(unsigned order)
 {
-    return order & 0x8000 ? order & 0x7fff : ~order & 0xffff;
+    return order ^ ((((order >> 15) - 1) & 0xffff) | 0x8000);
 }
 
 static unsigned context(const PatchBase *b, unsigned word)
@@ -24,12 +25,13 @@ static unsigned context(const PatchBase *b, unsigned word)
 /* Sets first[k] to the number of words with an exponent below k. */
 static void sort_contexts(const PatchBase *b, size_t first[CONTEXTS + 1])
 {
-    size_t count[CONTEXTS] = {0};
+    enum { WAYS = 4 }; /* as an increment of a counter waits for that before it */
+    uint32_t count[WAYS][CONTEXTS] = {{0}};
     for (size_t i = 0; i < b->n; i++)
-        count[context(b, load_u16(b->old + 2 * i))]++;
+        count[i % WAYS][context(b, load_u16(b->old + 2 * i))]++;
     first[0] = 0;
     for (size_t k = 0; k < CONTEXTS; k++)
-        first[k + 1] = first[k] + count[k];
+        first[k + 1] = first[k] + count[0][k] + count[1][k] + count[2][k] + count[3][k];
 }
 
 static uint64_t check_of(const PatchBase *b, const uint8_t *new)
@@ -161,14 +163,13 @@ static Status get_chunk(const PatchBase *b, Reader *in, uint8_t *new, Arena *scr
     return take_words(b, first, symbol, in, new) && check == check_of(b, new) ? OK : damaged(err);
 }
 
-Status patch_get(const PatchBase *b, Bytes in, uint8_t *new, Arena *scratch, Error *err)
+Status patch_get(const PatchBase *b, Reader *in, uint8_t *new, Arena *scratch, Error *err)
 {
-    Reader r = reader_open(in);
     for (size_t c = 0; c < chunks(b->n); c++) {
         const ArenaMark mark = arena_mark(scratch);
         const PatchBase chunk = chunk_of(b, c);
-        TRY(get_chunk(&chunk, &r, new + 2 * c * CHUNK, scratch, err));
+        TRY(get_chunk(&chunk, in, new + 2 * c * CHUNK, scratch, err));
         arena_rewind(scratch, mark);
     }
-    return reader_done(&r) ? OK : damaged(err);
+    return OK;
 }

@@ -15,7 +15,9 @@
 #include "base/arena.h"
 #include "base/bytes.h"
 
-/* Words are pairs of bytes, little-endian. `fraction`: bits of a float's fraction, 7 (bfloat16) or 10 (half precision). */
+enum { PATCH_CHUNK = 1 << 19 };
+
+/* Words are pairs of bytes, little-endian. A patch of many words is that of their first chunks, followed by that of the others. `fraction`: bits of a float's fraction, 7 (bfloat16) or 10 (half precision). */
 typedef struct {
     const uint8_t *old;
     size_t n;
@@ -25,7 +27,7 @@ typedef struct {
 size_t patch_most(size_t n); /* the most bytes that patch_put writes */
 Status patch_put(const PatchBase *b, const uint8_t *new, Buf *out, Arena *scratch, Error *err);
 
-/* Writes n words to `new`. ERR_CORRUPT: the bytes are damaged, or made with another base. */
-Status patch_get(const PatchBase *b, Bytes in, uint8_t *new, Arena *scratch, Error *err);
+/* Takes a patch from `in`, and writes n words to `new`. ERR_CORRUPT: it is damaged, or was made with another base. */
+Status patch_get(const PatchBase *b, Reader *in, uint8_t *new, Arena *scratch, Error *err);
 
 #endif

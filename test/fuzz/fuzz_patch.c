@@ -18,7 +18,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t i = 0; i < base.n; i++)
         store_u16(old + 2 * i, (uint16_t)(0x3c00 + (i * 37 % 5 << base.fraction) + (i & 1) * 0x8000 + i % 7));
     uint8_t *new = malloc(2 * base.n);
-    const Status status = patch_get(&base, (Bytes){data + 2, size - 2}, new, a, &err);
+    Reader r = reader_open((Bytes){data + 2, size - 2});
+    const Status status = patch_get(&base, &r, new, a, &err);
     Buf out = {.cap = patch_most(base.n)};
     out.data = malloc(out.cap);
     if ((status != OK && status != ERR_CORRUPT) || (status == OK && patch_put(&base, new, &out, a, &err) != OK))
