@@ -171,7 +171,8 @@ static void frequencies_are_their_sums_and_come_back(void **state)
         several.threads = 8;
         check_ok(spectrum_of(&several, x, &shared, y), &err);
         assert_memory_equal(shared.data, own.data, own.rows * own.room * sizeof *y);
-        check_ok(spectrum_clear(&c, &again), &err);
+        again.data = NEW_ZERO(c.scratch, float, again.rows * again.room);
+        check(again.data);
         for (size_t i = 0; i < own.atoms; i++) {
             const Frequency f = spectrum_frequency(&own, i);
             const float *z = own.data + f.at;

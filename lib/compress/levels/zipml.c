@@ -424,13 +424,6 @@ static bool good(const Buckets *b, const uint8_t *head)
     return all;
 }
 
-static Status refuse(const Buckets *b, size_t bucket, const uint8_t *head)
-{
-    const ZipmlHead h = head_load(b, head);
-    return payload_bad(b->c, "bucket %zu has levels from %g to %g that no encoder writes", bucket,
-                       (double)h.level[0], (double)h.level[h.count - 1]);
-}
-
 /* The buckets are divided into at most PIECES_MOST groups, searched in parallel. The memory for all searches is
  * limited to about ROOM_MOST bytes. */
 enum { PIECES_MOST = 16, ROOM_MOST = 1 << 26 };
@@ -523,7 +516,6 @@ static const BucketLaw zipml_law = {
     .name = "level range",
     .find_all = find_all,
     .good = good,
-    .refuse = refuse,
     .quantise = quantise,
     .dequantise = dequantise,
     .variance = bucket_variance,

@@ -189,7 +189,7 @@ static void keys_put(int form, const uint32_t *key, size_t count, size_t n, uint
 {
     if (form == DELTA_ADAPTIVE) {
         const Indices set = keys_set(key, count);
-        indices_put(&set, n, 1, NULL, out);
+        indices_put(&set, n, out);
         return;
     }
     buf_varint(out, count);

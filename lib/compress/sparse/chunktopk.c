@@ -359,7 +359,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     const size_t count = gather(&s);
     const Indices set = indices_list(s.place, count);
     buf_u8(out, PAYLOAD_METHOD);
-    indices_put(&set, n, c->threads, c->scratch, out);
+    indices_put(&set, n, out);
     TRY(put_values(c, &s, count, out));
     streams_gaps(c, &set);
     if (out->size - start < raw_size(c))

@@ -151,7 +151,7 @@ static Status signed_set_put(const SignedSet *s, const float *magnitude, size_t 
     const Call *c = s->c;
     buf_u8(out, PAYLOAD_METHOD);
     const Indices set = picks_indices(p);
-    indices_put(&set, p->n, c->threads, c->scratch, out);
+    indices_put(&set, p->n, out);
     if (out->size - start + (p->count ? 4 * magnitudes + signs_size(p->count) : 0) >= raw_size(c)) {
         out->size = start;
         return raw_put(c, p->x, out);

@@ -70,7 +70,7 @@ Status picks_put(const Call *c, Picks *s, Buf *out)
     buf_u8(out, PAYLOAD_METHOD);
     const Indices set = picks_indices(s);
     if (4 * s->count < raw_size(c))
-        indices_put(&set, s->n, c->threads, c->scratch, out);
+        indices_put(&set, s->n, out);
     if (out->size - start + 4 * s->count >= raw_size(c)) {
         out->size = start;
         return raw_put(c, s->x, out);
@@ -311,7 +311,7 @@ static double fitted_level(const Call *c, const float *x, double ratio)
 {
     const double n = (double)c->shape->n;
     double sum, squares;
-    blockwise_moments(x, c->shape->n, c->threads, &sum, &squares);
+    blockwise_moments(x, c->shape->n, c->threads, &sum, &squares, NULL);
     const double mean = sum / n, variance = fmax(squares / n - mean * mean, 0);
     return fabs(mean) - normal_lower_quantile(0.5 * ratio) * sqrt(variance);
 }
