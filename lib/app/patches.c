@@ -241,8 +241,13 @@ static Status put_all(Patch *e)
         status = frame_commit(to, &size, job->err);
     TRY(status);
     FILE *out = strcmp(job->output, "-") ? stdout : stderr;
-    fprintf(out, "%s: %llu of %llu weights of 16 bits changed; %llu bytes", job->output, (unsigned long long)e->changed,
-            (unsigned long long)e->words, (unsigned long long)size);
+    size_t whole = 0;
+    for (size_t i = 0; i < e->groups; i++)
+        whole += e->group[i].whole;
+    fprintf(out, "%s: %llu of %llu weights of 16 bits changed", job->output, (unsigned long long)e->changed, (unsigned long long)e->words);
+    if (whole)
+        fprintf(out, ", and %zu tensor%s of other types", whole, text_s(whole));
+    fprintf(out, "; %llu bytes", (unsigned long long)size);
     if (e->changed)
         fprintf(out, ", %.3g a changed weight; as index and value %llu, as gap and value %llu", (double)size / (double)e->changed,
                 (unsigned long long)(6 * e->changed), (unsigned long long)(4 * (e->changed + e->wide)));
