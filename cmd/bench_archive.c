@@ -7,6 +7,7 @@
 
 #include "app/frame.h"
 #include "app/notes.h"
+#include "app/patches.h"
 #include "app/progress.h"
 #include "base/host.h"
 #include "compress/harness.h"
@@ -314,6 +315,7 @@ static Status archive_decode(Archive *w, FrameReader *from, DumpWriter *to, Aren
 
 typedef struct {
     Common common;
+    const char *base;
     TextList specs;
     GroupSpec groups;
     DumpHints hints;
@@ -358,14 +360,19 @@ static Status run_encode(void *options, const TextList *arguments)
     const Codec *codec;
     VectorList list;
     Dump *d;
-    if (o->specs.count != 1)
-        return FAIL(o->err, ERR_USAGE, "encode: %s; want one -c SPEC",
+    if (o->specs.count != (o->base ? 0 : 1))
+        return FAIL(o->err, ERR_USAGE, "encode: %s; want one -c SPEC, or --base OLD",
+                    o->base ? "a codec and a base" :
                     o->specs.count ? "several codecs, and a file holds one's payloads" : "no codec");
     if (!o->common.output)
         return FAIL(o->err, ERR_USAGE, "encode: no output file; want -o FILE.atomo");
     if (!strcmp(o->common.output, "-") && isatty(STDOUT_FILENO))
         return FAIL(o->err, ERR_USAGE,
                     "encode: -o -: a terminal cannot show payloads; want a pipe or a file");
+    if (o->base && arguments->count > 1)
+        return FAIL(o->err, ERR_USAGE, "encode: several files, and a patch is of one");
+    if (o->base)
+        return patch_encode(&(PatchJob){o->base, o->common.output, (int)o->common.threads, o->common.quiet, o->a, o->err}, arguments->item[0]);
     TRY(codec_open(&codec, o->specs.item[0], o->a, o->err));
     notes_specs(&o->specs);
     o->hints.files = *arguments;
@@ -387,6 +394,7 @@ int bench_encode(int argc, char **argv)
     Encode o = {.a = arena_open(0), .err = &err};
     const Option options[] = {
         OPTION_CODEC(&o.specs, "the codec; atomo-bench list shows all"),
+        OPTION(0, "base", "OLD", &o.base, "write what changed in FILE since OLD, without loss, instead of payloads"),
         OPTIONS_SELECTION(&o.groups.selection),
         OPTIONS_HINTS(&o.hints),
         OPTION(0, "group", "G", &o.grouping,
@@ -399,12 +407,15 @@ int bench_encode(int argc, char **argv)
     const Command command = {
         .program = "atomo-bench",
         .command = "encode",
-        .usage = "FILE... -c SPEC -o FILE.atomo",
+        .usage = "FILE... -c SPEC|--base OLD -o FILE.atomo",
         .brief = "write the payloads of a dump to a file; decode reads them back",
-        .examples = "FILE -c qsgd:bits=4 -o gradients.atomo\n",
+        .examples = "FILE -c qsgd:bits=4 -o gradients.atomo\n"
+                    "new.safetensors --base old.safetensors -o patch.atomo\n",
         .details =
             "-o - writes the payloads to standard output. They are those of compare's first repeat with the same --seed, each worker by itself. A codec with a "
-            "state carries it from step to step, in the order of the file.\n",
+            "state carries it from step to step, in the order of the file.\n"
+            "With --base, FILE.atomo is a patch: what changed in weights of 16 bits (bfloat16, half precision) since OLD, which has the same tensors. "
+            "decode --base OLD restores every bit of them. Tensors of other types are kept whole where they changed.\n",
         .options = options,
         .common = &o.common,
         .takes = TAKES_SEED | TAKES_THREADS | TAKES_OUTPUT | TAKES_KEEPS,
@@ -418,6 +429,7 @@ int bench_encode(int argc, char **argv)
 
 typedef struct {
     Common common;
+    const char *base;
     Bytecount output_max, memory;
     Arena *a;
     Error *err;
@@ -486,15 +498,20 @@ static Status run_decode(void *options, const TextList *arguments)
     if (!o->common.output)
         return FAIL(o->err, ERR_USAGE, "decode: no output file; want -o FILE.h5");
     TRY(strcmp(path, "-") ? frame_open(&from, path, o->a, o->err) : open_stdin(&from, o->a, o->err));
-    Status status = codec_open(&codec, from->spec, o->a, o->err);
-    if (status == ERR_USAGE) {
+    const bool patch = !strcmp(from->spec, PATCH_SPEC);
+    const PatchJob job = {o->base, o->common.output, (int)o->common.threads, o->common.quiet, o->a, o->err};
+    Status status = patch && !o->base   ? FAIL(o->err, ERR_USAGE, "a patch; want --base OLD, the file that it was made with")
+                    : !patch && o->base ? FAIL(o->err, ERR_USAGE, "has payloads of %.100s, no patch; want no --base", from->spec)
+                    : patch             ? OK
+                                        : codec_open(&codec, from->spec, o->a, o->err);
+    if (status == ERR_USAGE && !patch && !o->base) {
         status = o->err->status = ERR_CORRUPT; /* an invalid spec is the file's error, not the user's */
         o->err->hint[0] = '\0';
     }
     if (status != OK)
         error_at(o->err, "%.200s", path);
     else
-        status = write_dump(o, from, codec);
+        status = patch ? patch_decode(&job, from) : write_dump(o, from, codec);
     frame_close(from);
     return status;
 }
@@ -504,6 +521,7 @@ int bench_decode(int argc, char **argv)
     Error err;
     Decode o = {.a = arena_open(0), .err = &err, .memory = {host_memory() / 2}};
     const Option options[] = {
+        OPTION(0, "base", "OLD", &o.base, "the file that a patch of encode --base was made with"),
         OPTION(0, "max-output", "BYTES", &o.output_max,
                "most bytes of tensors; without it 64M and 1024 for each byte of the file"),
         OPTION(0, "memory", "BYTES", &o.memory, "most memory for decoding"),
@@ -512,12 +530,14 @@ int bench_decode(int argc, char **argv)
     const Command command = {
         .program = "atomo-bench",
         .command = "decode",
-        .usage = "FILE.atomo -o FILE.h5",
+        .usage = "FILE.atomo [--base OLD] -o FILE.h5",
         .brief = "decode a file of payloads, written by encode, to a dump",
-        .examples = "gradients.atomo -o decoded.h5\n",
+        .examples = "gradients.atomo -o decoded.h5\n"
+                    "patch.atomo --base old.safetensors -o new.safetensors\n",
         .details =
             "Paths, shapes and attributes are those of the encoded dump. FILE.atomo may be -, standard input. A file that decodes to more than "
-            "--max-output, or takes more than --memory, is refused, and nothing is written.\n",
+            "--max-output, or takes more than --memory, is refused, and nothing is written.\n"
+            "A patch gives OLD with the weights of the new file: its format, names, types and metadata are those of OLD.\n",
         .options = options,
         .common = &o.common,
         .takes = TAKES_THREADS | TAKES_OUTPUT | TAKES_KEEPS,

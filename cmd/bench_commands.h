@@ -4,6 +4,7 @@
 #define ATOMO_BENCH_H
 
 #include "app/cli.h"
+#include "app/frame.h"
 
 int bench_advise(int argc, char **argv);
 int bench_compare(int argc, char **argv);

@@ -486,6 +486,10 @@ static Status run(CompareJob *j)
         TRY(prepare_pairs(j));
         TRY(put_first(&codec, &count, against, j->a, j->err));
     }
+    if (j->hints.sample && (against || j->target_bits > 0 || !j->specs.count))
+        return FAIL(j->err, ERR_USAGE, "--sample: want -c SPEC, and neither --against nor --equal-bits");
+    if (j->hints.sample)
+        return sample_run(j, codec, count);
     j->schema = against ? "atomo-against/1" : "atomo-compare/1";
     TRY(compare_job_open(j, codec, count));
     return compare_job_finish(j, compare_set(j, codec, count), compare_write);
@@ -499,6 +503,8 @@ int bench_compare(int argc, char **argv)
                "report each metric's difference to this codec, with interval and p-value"),
         OPTION(0, "equal-bits", "B", &c.job.target_bits,
                "set each codec's rate so that it sends B bits per element", .low = 1e-6, .high = 64),
+        OPTION(0, "sample", "K", &c.job.hints.sample,
+               "estimate the results from K random rows of each matrix, drawn anew in each repeat", .low = 2, .high = 1e9),
         {0},
     };
     const Command command = {
@@ -509,7 +515,8 @@ int bench_compare(int argc, char **argv)
         .examples = "FILE\n"
                     "FILE -c qsgd:bits=2/4/8 -c ef+topk:ratio=0.01\n"
                     "FILE -t '*conv*' --per-tensor -o result.csv\n"
-                    "FILE --equal-bits 1\n",
+                    "FILE --equal-bits 1\n"
+                    "model.safetensors.index.json --sample 64 -c qsgd -c topk\n",
         .details =
             "Without -c: none, qsgd at 1, 2, 4 and 8 bits, terngrad, svd of rank 1 to 4, and entry at the bits per "
             "element that svd of rank 3 took on this selection, to three digits.\n"
@@ -523,7 +530,10 @@ int bench_compare(int argc, char **argv)
             "difference with its 95 % interval (Student's t over the repeats), and a verdict at p = 0.05, after Holm's "
             "correction for all rows on the same tensors. Where no repeat differs from another there is no interval. --metrics takes "
             "metrics that are means over repeats; without it: bits_per_element, relative_error, second_moment, cosine and "
-            "wasserstein_mean. No time is measured.\n",
+            "wasserstein_mean. No time is measured.\n"
+            "--sample reads K random slices along the first axis of each tensor, and 256 K elements of a vector. Each row of the result is a codec and "
+            "a metric of the whole selection, with a 95 % interval that has the sampling in it. Codecs of whole matrices (svd, powersgd) and "
+            "those that divide bits between tensors are refused.\n",
         .options = options,
     };
     return compare_job_main(&c.job, &command, argc, argv, run);

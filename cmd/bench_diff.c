@@ -3,9 +3,6 @@
 
 #include "app/notes.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 typedef struct {
     Common common;
     DumpHints hints;
@@ -16,41 +13,24 @@ typedef struct {
 
 typedef struct {
     Dump *old, *new;
-    size_t *place; /* for each tensor of `new`: its place in `old`, or NONE */
+    size_t *place; /* for each tensor of `new`: its place in `old`; dump_count: it has none */
     size_t count;  /* of tensors in both */
     uint64_t elements, changed;
 } Pair;
 
-#define NONE SIZE_MAX
-
-typedef struct {
-    const char *path;
-    size_t place;
-} Named;
-
-static int by_path(const void *left, const void *right)
-{
-    return strcmp(((const Named *)left)->path, ((const Named *)right)->path);
-}
-
+/* Finds every tensor of `new` in `old`. */
 static Status match(const Options *o, Pair *p)
 {
-    const size_t olds = dump_count(p->old);
-    Named *named = NEW(o->a, Named, olds);
     p->place = NEW(o->a, size_t, dump_count(p->new));
-    TRY(arena_check(named && p->place, o->a, o->err));
-    for (size_t i = 0; i < olds; i++)
-        named[i] = (Named){dump_tensor(p->old, i)->path, i};
-    qsort(named, olds, sizeof *named, by_path);
-    for (size_t i = 0; i < dump_count(p->new); i++) {
+    TRY(arena_check(p->place, o->a, o->err));
+    for (size_t i = 0, near = 0; i < dump_count(p->new); i++, near++) {
         const TensorInfo *t = dump_tensor(p->new, i);
-        const Named *found = bsearch(&(Named){.path = t->path}, named, olds, sizeof *named, by_path);
-        p->place[i] = found ? found->place : NONE;
-        if (!found)
+        p->place[i] = dump_find(p->old, t->path, near);
+        if (p->place[i] == dump_count(p->old))
             continue;
+        near = p->place[i];
         p->count++;
-        const Shape *before = &dump_tensor(p->old, found->place)->shape;
-        if (before->rank != t->shape.rank || memcmp(before->dim, t->shape.dim, sizeof before->dim[0] * (size_t)before->rank))
+        if (!shape_same(&dump_tensor(p->old, near)->shape, &t->shape))
             return FAIL(o->err, ERR_USAGE, "%s: %.200s has another shape than in %s", dump_file(p->new), t->path, dump_file(p->old));
     }
     return p->count ? OK : FAIL(o->err, ERR_USAGE, "%s and %s have no tensor in common", dump_file(p->old), dump_file(p->new));
@@ -86,7 +66,7 @@ static Status write_all(const Options *o, Pair *p, DumpWriter *to)
     Status status = OK;
     progress_open(&progress, "subtracting", "tensors", p->count, o->common.quiet);
     for (size_t i = 0, done = 0; status == OK && i < dump_count(p->new); i++) {
-        if (p->place[i] == NONE)
+        if (p->place[i] == dump_count(p->old))
             continue;
         status = cli_stopped() ? FAIL(o->err, ERR_STOPPED, "diff: stopped") : write_tensor(o, p, i, to);
         progress_step(&progress, ++done);

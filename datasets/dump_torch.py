@@ -29,7 +29,9 @@ by dots:
 Kernels of convolutions in Keras, TensorFlow and Flax are height x width x in x out. GradientDump("run.h5", layout="hwio") writes this
 down, so that atomo-bench reads them as out x in x height x width, as PyTorch has them.
 
-The file appears under its name when the block ends without an exception; until then it is a hidden file beside it.
+After every write the file under its name is complete and closed, whatever ends the process then. A hidden file beside it takes the
+next step, so while the block lasts the dump takes its space twice. GradientDump("run.h5", append=True) goes on with a file that is
+there; what it writes replaces tensors of the same step and name.
 
     python3 dump_torch.py --demo out.h5      trains a tiny network and dumps three steps of two workers
 """
@@ -38,6 +40,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import sys
 from typing import Any
 
@@ -125,18 +128,21 @@ class GradientDump:
     """An HDF5 file of gradients: one group per step, one dataset per parameter, float32.
 
     Keyword arguments become attributes of the file: model_name, dataset, lr, batch_size, seed and whatever else is
-    worth knowing. Values are numbers or text. Without a model of PyTorch, every write names its gradients.
+    worth knowing. Values are numbers or text. Without a model of PyTorch, every write names its gradients. Without append=True the
+    first write replaces a file of the same name.
     """
 
-    def __init__(self, path: Any, model: Any = None, model_name: str | None = None, compress: bool = False, **facts: Any) -> None:
+    def __init__(
+        self, path: Any, model: Any = None, model_name: str | None = None, compress: bool = False, append: bool = False, **facts: Any
+    ) -> None:
         self.path = os.path.realpath(path)
         self.model = model
         self.compress = compress
         self.kinds = kinds(model) if model is not None else {}
         folder, name = os.path.split(self.path)
-        self.temporary = os.path.join(folder, ".%s.%d.tmp" % (name, os.getpid()))
-        # HDF5's 1.10 format has checksums of its metadata
-        self.file = h5py.File(self.temporary, "w", libver=("v110", "v110"), track_order=True)
+        self.temporary: Any = os.path.join(folder, ".%s.%d.tmp" % (name, os.getpid()))
+        self.published = False  # this process wrote the file
+        self.missing: Any = None  # the last write, where the hidden file does not have it yet
         facts = {
             "schema": SCHEMA,
             "model": model_name or (type(model).__name__ if model is not None else None),
@@ -145,7 +151,15 @@ class GradientDump:
         if model is not None:
             facts.setdefault("framework", "PyTorch " + torch.__version__)
             facts.setdefault("n_params", sum(p.numel() for p in model.parameters()))
-        self._describe(self.file, facts)
+        if append and os.path.exists(self.path):
+            shutil.copyfile(self.path, self.temporary)
+        with self._open("a") as file:
+            self._describe(file, facts)
+
+    def _open(self, mode):
+        # HDF5's 1.10 format has checksums of its metadata
+        new = {} if os.path.exists(self.temporary) else {"track_order": True}
+        return h5py.File(self.temporary, mode, libver=("v110", "v110"), **new)
 
     @staticmethod
     def _describe(thing, facts):
@@ -164,18 +178,45 @@ class GradientDump:
         `facts` (loss, epoch, ...) become attributes of the step's group, or of the worker's where one is named.
         Parameters without a gradient are left out.
         """
-        group = self._group(self.file, "step_%06d" % step, {"step": step, **(facts if worker is None else {})})
-        if worker is not None:
-            group = self._group(group, "worker_%d" % worker, {"step": step, "worker": worker, **facts})
+        if self.temporary is None:
+            raise ValueError("%s: the dump is closed" % self.path)
         if gradients is None and self.model is None:
             raise ValueError("a dump without a model needs gradients={name: array}")
         if gradients is None:
             gradients = {n: p.grad for n, p in self.model.named_parameters() if p.grad is not None}
-        for name, gradient in flatten(gradients):
-            self._write_tensor(group, name, gradient)
+        write = (step, worker, {name: as_floats(g, name).copy() for name, g in flatten(gradients)}, facts)
+        with self._open("r+") as file:
+            if self.missing:
+                self._write_step(file, *self.missing)
+            self.missing = None
+            self._write_step(file, *write)
+        self._publish(write)
 
-    def _write_tensor(self, group, name, gradient):
-        values = as_floats(gradient, name)
+    def _write_step(self, file, step, worker, gradients, facts):
+        group = self._group(file, "step_%06d" % step, {"step": step, **(facts if worker is None else {})})
+        if worker is not None:
+            group = self._group(group, "worker_%d" % worker, {"step": step, "worker": worker, **facts})
+        for name, values in gradients.items():
+            self._write_tensor(group, name, values)
+
+    def _publish(self, write=None):
+        """Gives the hidden file the dump's name, and its place to the one that had the name, which lacks the last write."""
+        older = self.temporary + ".older"
+        try:
+            if not self.published:
+                raise OSError("not a file of this process")
+            os.link(self.path, older)
+            os.replace(self.temporary, self.path)
+            os.replace(older, self.temporary)
+            self.missing = write
+        except OSError:  # the first time, and where a file system has no hard links
+            os.replace(self.temporary, self.path)
+            shutil.copyfile(self.path, self.temporary)
+        self.published = True
+
+    def _write_tensor(self, group, name, values):
+        if name in group:
+            del group[name]
         options = {}
         if self.compress and values.size >= 1024:  # chunks take space, so small arrays are not compressed
             rows = max(1, (1 << 18) // max(1, values.size // values.shape[0]))
@@ -185,28 +226,24 @@ class GradientDump:
             dataset.attrs["kind"] = self.kinds.get(name, "other")
 
     def close(self) -> None:
-        """Flushes the file to the disk and renames it to its final name."""
-        if self.file is None:
+        """Flushes the file to the disk and removes the hidden one."""
+        if self.temporary is None:
             return
-        self.file.flush()
-        self.file.close()
-        self.file = None
-        descriptor = os.open(self.temporary, os.O_RDONLY)
+        if not self.published:
+            self._publish()
+        os.unlink(self.temporary)
+        self.temporary = None
+        descriptor = os.open(self.path, os.O_RDONLY)
         try:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-        os.replace(self.temporary, self.path)
 
     def abandon(self) -> None:
-        """Discards the new file; an existing file of the same name is kept."""
-        if self.file is None:
-            return
-        try:
-            self.file.close()
-        finally:
-            self.file = None
+        """Removes the hidden file. What was written stays."""
+        if self.temporary is not None:
             os.unlink(self.temporary)
+        self.temporary = None
 
     def __enter__(self) -> GradientDump:
         return self

@@ -86,7 +86,7 @@ $(B)/rest.so: test/exchange/rest.c
 run-exchange/test_ranks cli-ranks: $(B)/rest.so
 
 # Independent implementations of the documents check the programs (Debian: python3-numpy python3-scipy python3-h5py).
-REFERENCE := decode casts altered compare against claims merge vectors files
+REFERENCE := decode casts altered compare against claims merge vectors files patch sample
 
 .PHONY: verify-reference check-reference $(REFERENCE:%=reference-%)
 
@@ -95,7 +95,7 @@ verify-reference: all
 	@$(PARALLEL) -O $(REFERENCE:%=reference-%)
 
 # The faster ones of these checks run in `make check` if Python has the modules that they import.
-REFERENCE_CHECK := decode casts altered against claims merge vectors files
+REFERENCE_CHECK := decode casts altered against claims merge vectors files patch sample
 check-reference: $(PROGRAMS) $(LIBRARY)
 	+@rm -f $(B)/reference*.log; if [ -z "$(SAN)" ] && $(PYTHON) -c 'import numpy, scipy, h5py' 2>/dev/null; then $(MAKE) --no-print-directory $(REFERENCE_CHECK:%=reference-%); \
 	else for t in $(REFERENCE_CHECK); do \
@@ -129,7 +129,7 @@ $(CLI_TESTS:%=cli-%): cli-%: $(PROGRAMS) $(LIBRARY)
 # The tests of the Python package, if its modules are installed (Debian: python3-numpy, python3-h5py, python3-pandas,
 # python3-torch). A program without AddressSanitizer cannot load a library that has it, so there are no such tests
 # under SAN=1.
-PYTHON_TESTS := atomo guest torch ranks overlap local digits chunks weights installed
+PYTHON_TESTS := atomo guest dump torch ranks overlap local digits chunks weights installed
 AS_PACKAGE = PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=lib/python ATOMO_LIBRARY=$(CURDIR)/$(B)/public/$(SONAME)
 
 .PHONY: python-tests $(PYTHON_TESTS:%=python-%)

@@ -42,6 +42,7 @@ struct CompareJob {
      * the command has no --metrics, --sort and --memory */
     bool sums_up;
     double target_bits; /* value of --equal-bits; 0: not given */
+    void *data;         /* of the command's writer */
 
     /* set by compare_job_open and compare_job_codecs */
     Fact *facts; /* the report's metadata; version and revision come first */
@@ -80,6 +81,9 @@ Status compare_job_team(CompareJob *j, double noise);
  * records are the job's results. */
 Status compare_job_merge(CompareJob *j, size_t workers, const bool *skip,
                          Status (*record)(void *data, const Record *r, Error *err));
+
+/* Runs compare --sample: estimates metrics from j->hints.sample random rows of each matrix (sample_job.c). */
+Status sample_run(CompareJob *j, const Codec *const *codec, size_t count);
 
 /* Writes all results if `status` is OK, by `write`; NULL: results_write. After a signal, writes the finished results only
  * without -o, after compare_job_codecs, and if `sums_up` is false. Returns the command's status: `status`, a write error, or

@@ -3,7 +3,6 @@
 
 #include "base/host.h"
 #include "compress/spec.h"
-#include "dump/layout.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -33,7 +32,7 @@ static void note_kernels(const Dump *d, Progress *p)
     const size_t *dim = first->shape.dim;
     progress_note(
         p,
-        "note: %s: kernels such as %s (%zux%zux%zux%zu) look like height x width x in x out, as in Keras, and "
+        "note: %s: kernels such as %s (%zux%zux%zux%zu) may be height x width x in x out, as in Keras, and "
         "are read as out x in x height x width; --layout hwio if they are, else --layout oihw",
         dump_file(d), first->path, dim[0], dim[1], dim[2], dim[3]);
 }
@@ -93,21 +92,15 @@ static void note_left_out(const Dump *d, Progress *p)
 
 void notes_dump(const Dump *d, const VectorList *list, Progress *p)
 {
-    const char *first, *as;
+    const char *as;
     const size_t files = dump_files(d, &as);
     if (files > 1)
         progress_note(p, "note: %s: %zu files are read as %s", dump_file(d), files, as);
-    const size_t skipped = dump_skipped(d) - dump_left_out(d)->count, twins = dump_twins(d, &first);
+    const size_t skipped = dump_skipped(d) - dump_left_out(d)->count;
     if (skipped)
         progress_note(p, "note: %s: %zu dataset%s without floats %s left out", dump_file(d), skipped,
                       text_s(skipped), text_are(skipped));
     note_left_out(d, p);
-    if (twins)
-        progress_note(p,
-                      "note: %s: %zu step or worker group%s with the number of another one %s given random "
-                      "numbers of %s own (the first: %s)",
-                      dump_file(d), twins, text_s(twins), text_are(twins), twins == 1 ? "its" : "their",
-                      first);
     note_kernels(d, p);
     note_untransposed(d, p);
     note_steps(d, p);

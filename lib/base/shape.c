@@ -30,6 +30,11 @@ Shape shape_vector(size_t n)
     return (Shape){.rank = 1, .dim = {n}, .n = n};
 }
 
+bool shape_same(const Shape *a, const Shape *b)
+{
+    return a->rank == b->rank && !memcmp(a->dim, b->dim, (size_t)a->rank * sizeof *a->dim);
+}
+
 static void view_paper(const Shape *s, size_t *rows, size_t *cols)
 {
     if (s->rank == 1 && s->n % 2 == 0) {

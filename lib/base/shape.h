@@ -15,6 +15,7 @@ typedef struct {
 /* Fills `*shape`. Returns false if the product of `dim` overflows or the rank is not in 0 .. RANK_MAX. */
 bool shape_make(Shape *shape, int rank, const size_t *dim);
 Shape shape_vector(size_t n);
+bool shape_same(const Shape *a, const Shape *b);
 
 /* Computes the sides of a matrix of rows x cols elements that has the tensor's elements in their order.
  *

@@ -6,10 +6,6 @@
 
 #include <stdlib.h>
 
-const uint8_t array_item_bytes[] = {[ARRAY_F16] = 2, [ARRAY_BF16] = 2,    [ARRAY_F32] = 4,
-                                    [ARRAY_F64] = 8, [ARRAY_F8_E4M3] = 1, [ARRAY_F8_E5M2] = 1, [ARRAY_OTHER] = 0};
-const char *const array_type_names[] = {"F16", "BF16", "F32", "F64", "F8_E4M3", "F8_E5M2", ""};
-
 /* ---- names ---- */
 
 static int compare_names(const void *left, const void *right)
@@ -28,14 +24,9 @@ const char *sort_names(const char **name, size_t count)
     return NULL;
 }
 
-const char **arrays_sorted(const ArrayFile *f)
+bool name_found(const char *const *name, size_t count, const char *wanted)
 {
-    const char **path = NEW(f->arena, const char *, f->count);
-    for (size_t i = 0; path && i < f->count; i++)
-        path[i] = f->array[i].path;
-    if (path)
-        sort_names(path, f->count);
-    return path;
+    return count && bsearch(&wanted, name, count, sizeof *name, compare_names);
 }
 
 /* ---- adding an array to the list ---- */
@@ -159,42 +150,16 @@ void array_convert(ArrayType type, bool big_endian, uint8_t *raw, size_t n, floa
 
 /* ---- from Fortran order to C order ---- */
 
-/* An element of an array in Fortran order: `at` is its index in the output, which is in C order. */
-typedef struct {
-    const Shape *shape;
-    /* index of the element along each axis, and stride of each axis in C order */
-    size_t index[RANK_MAX], stride[RANK_MAX];
-    size_t at;
-} Place;
-
-static Place first_place(const Shape *shape)
+/* The index in C order of element k in Fortran order. */
+static size_t c_index(const Shape *shape, size_t k)
 {
-    Place p = {.shape = shape};
-    size_t stride = 1;
-    for (int i = shape->rank; i-- > 0;) {
-        p.stride[i] = stride;
-        stride *= shape->dim[i];
+    size_t at = 0, stride = shape->n;
+    for (int i = 0; i < shape->rank; i++) {
+        stride /= shape->dim[i];
+        at += k % shape->dim[i] * stride;
+        k /= shape->dim[i];
     }
-    return p;
-}
-
-static void next_place(Place *p)
-{
-    for (int i = 0; i < p->shape->rank; i++) {
-        p->at += p->stride[i];
-        if (++p->index[i] < p->shape->dim[i])
-            return;
-        p->at -= p->stride[i] * p->shape->dim[i];
-        p->index[i] = 0;
-    }
-}
-
-static void scatter(Place *p, const float *values, size_t n, float *x)
-{
-    for (size_t i = 0; i < n; i++) {
-        x[p->at] = values[i];
-        next_place(p);
-    }
+    return at;
 }
 
 /* ---- reading an array ---- */
@@ -214,14 +179,13 @@ static Status read_elements(ExtentStream *s, const Array *a, float *x, Error *er
 {
     uint8_t raw[CHUNK * ITEM_MAX];
     float values[CHUNK];
-    Place place = first_place(&a->shape);
     TRY(skip_head(s, a->head, err));
     for (size_t done = 0; done < a->shape.n;) {
         const size_t left = a->shape.n - done, n = left < CHUNK ? left : CHUNK, item = array_item_bytes[a->type];
         TRY(extent_take(s, raw, n * item, err));
         array_convert(a->type, a->big_endian, raw, n, a->fortran ? values : x + done);
-        if (a->fortran)
-            scatter(&place, values, n, x);
+        for (size_t i = 0; a->fortran && i < n; i++)
+            x[c_index(&a->shape, done + i)] = values[i];
         done += n;
     }
     return extent_end(s, err);

@@ -22,6 +22,7 @@ typedef struct {
 /* An attribute of the array or group at the path `object`, or of the root if the path is "". */
 typedef struct {
     const char *object;
+    bool group; /* the object is a group, perhaps besides an array */
     Attr attr;
 } Note;
 
@@ -53,7 +54,7 @@ Status arrays_list(ArrayFile *f, FileKind kind, Error *err);
 Status array_read(const ArrayFile *f, size_t i, float *x, Error *err);
 
 /* In the reader process: sends the listing to the parent (tensor_stream.h): a message 'G' for the root and for every
- * group that is part of an array's path, then 'T' for every array of floats, 'S' for every other array, and 'Z'. */
+ * group that has attributes, then 'T' for every array of floats, 'S' for every other array, and 'Z'. */
 Status arrays_send(int socket, const ArrayFile *f, Error *err);
 
 /* Returns the attributes of an object as a list in `room`, which has room for f->notes items. */
@@ -71,9 +72,8 @@ Status npz_list(ArrayFile *f, Error *err);
 
 /* Sorts the names. Returns a name that occurs twice, or NULL if all names differ. */
 const char *sort_names(const char **name, size_t count);
-
-/* Returns the paths of all arrays, sorted, or NULL if memory runs out. */
-const char **arrays_sorted(const ArrayFile *f);
+/* Returns true if the sorted list has the name. */
+bool name_found(const char *const *name, size_t count, const char *wanted);
 
 /* Appends an array to the list, after checking its path and size. */
 Status array_add(ArrayFile *f, const Array *array, Error *err);

@@ -98,8 +98,7 @@ static Status npz_write(void *to, size_t i, const float *x, Error *err)
     Buf b = {room, 0, sizeof room};
     size_t head = 0;
     const char *header = npy_text(&t->shape, &head, w->arena);
-    if (!header)
-        return arena_fail(w->arena, err);
+    TRY(arena_check(header, w->arena, err));
     Member *m = &w->member[i];
     *m = (Member){
         .header = w->at, .size = head + bytes, .sum = crc32_add(crc32_add(0, header, head), x, bytes)};

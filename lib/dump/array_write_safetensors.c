@@ -32,8 +32,7 @@ static Status put_notes(TextBuf *out, const char *object, const AttrList *attrs,
         if (!holds(attr))
             continue;
         const char *key = note_key(object, attr, out->arena), *value = note_value(attr, out->arena);
-        if (!key || !value)
-            return arena_fail(out->arena, err);
+        TRY(arena_check(key && value, out->arena, err));
         text_add(out, ",");
         json_put_text(out, key);
         text_add(out, ":");
@@ -85,8 +84,7 @@ static Status write_header(StWriter *w, Arena *a, Error *err)
     text_addf(&header, "%*s", (int)((8 - header.size % 8) % 8), "");
     const char *text = text_done(&header);
     uint8_t length[8];
-    if (!text)
-        return arena_fail(a, err);
+    TRY(arena_check(text, a, err));
     if (header.size > HEADER_MOST)
         return FAIL(err, ERR_USAGE, "names and attributes of %zu bytes; safetensors hold at most %d",
                     header.size, HEADER_MOST);
@@ -101,8 +99,7 @@ static Status write_header(StWriter *w, Arena *a, Error *err)
 static Status safetensors_open(void **out, const Dump *d, const char *path, Arena *a, Error *err)
 {
     StWriter *w = NEW(a, StWriter, 1);
-    if (!w)
-        return arena_fail(a, err);
+    TRY(arena_check(w, a, err));
     w->dump = d;
     TRY(outfile_open(&w->out, path, a, err));
     const Status status = write_header(w, a, err);

@@ -2,6 +2,7 @@
 #include "dump/write.h"
 
 #include "base/bytes.h"
+#include "dump/array_file.h"
 #include "dump/array_write.h"
 #include "math/blockwise.h"
 
@@ -14,13 +15,22 @@ typedef struct {
     DumpWriter *to;
 } Hdf5Writer;
 
-/* Fails if an array and a group have the same path, because HDF5 allows only one object at a path. */
-static Status refuse_both(const Dump *d, Error *err)
+/* Fails if a tensor and a group have the same path, because HDF5 allows only one object at a path. */
+static Status refuse_both(const Dump *d, Arena *a, Error *err)
 {
-    for (size_t i = 0; i < dump_count(d); i++)
-        if (dump_step_attrs(d, dump_tensor(d, i)->path)) {
-            FAIL(err, ERR_USAGE, "%.200s: %.200s: a tensor and a group at once, which HDF5 cannot hold",
-                 dump_file(d), dump_tensor(d, i)->path);
+    const size_t count = dump_count(d);
+    const char **path = NEW(a, const char *, count);
+    TRY(arena_check(path, a, err));
+    for (size_t i = 0; i < count; i++)
+        path[i] = dump_tensor(d, i)->path;
+    sort_names(path, count);
+    for (size_t i = 0; i < count; i++)
+        for (const char *slash = path[i]; (slash = strchr(slash, '/')); slash++) {
+            const char *group = text_slice(a, path[i], (size_t)(slash - path[i]));
+            TRY(arena_check(group, a, err));
+            if (!name_found(path, count, group))
+                continue;
+            FAIL(err, ERR_USAGE, "%.200s: %.200s: a tensor and a group at once, which HDF5 cannot hold", dump_file(d), group);
             return error_hint(err, "convert to .npz or .safetensors, or rename the tensor in the input");
         }
     return OK;
@@ -39,10 +49,9 @@ static Status write_groups(const Hdf5Writer *w, Error *err)
 static Status hdf5_open(void **out, const Dump *d, const char *path, Arena *a, Error *err)
 {
     Hdf5Writer *w = NEW(a, Hdf5Writer, 1);
-    if (!w)
-        return arena_fail(a, err);
+    TRY(arena_check(w, a, err));
     *w = (Hdf5Writer){.dump = d};
-    TRY(refuse_both(d, err));
+    TRY(refuse_both(d, a, err));
     TRY(dump_create(&w->to, path, err));
     dump_sign(w->to, CONVERT_SIGN);
     const Status status = write_groups(w, err);

@@ -45,8 +45,7 @@ uint32_t crc32_add(uint32_t sum, const void *data, size_t size)
 Status extent_open(ExtentStream **out, int fd, const Extent *extent, Arena *a, Error *err)
 {
     ExtentStream *s = NEW(a, ExtentStream, 1);
-    if (!s)
-        return arena_fail(a, err);
+    TRY(arena_check(s, a, err));
     s->fd = fd;
     s->extent = *extent;
     s->fetched = s->taken = 0;

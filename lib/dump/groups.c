@@ -95,6 +95,7 @@ static void add_member(Grouper *g, size_t v, const TensorInfo *t)
         vector->shape = shape_vector(vector->shape.n + t->shape.n);
     if (vector->kind != t->kind)
         vector->kind = KIND_OTHER;
+    vector->whole += t->whole;
     vector->members++;
 }
 

@@ -33,6 +33,7 @@ typedef struct {
     /* true: all tensors of one kind of layer, or the whole gradient; false: one tensor */
     bool joined;
     Shape shape;          /* the tensor's shape; if joined, a vector of all elements */
+    size_t whole;         /* elements of the members in the file: shape.n, or more where a sample is read (DumpHints.sample) */
     const size_t *member; /* indices of the member tensors in the dump, in file order */
     size_t members;
 } Vector;

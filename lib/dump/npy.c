@@ -14,8 +14,8 @@
  *     { member header, its data } x count   directory   (zip64 end, its locator)   end
  *
  * The end record is searched for from the back of the file, because a comment of up to 65535 bytes may
- * follow it. The directory must be at the archive's end and agree with each member's own header. Members must not
- * overlap, and must be stored or deflated. */
+ * follow it. The directory must be at the archive's end, and all sizes and checksums are its own. Members must be stored or
+ * deflated. */
 #include "dump/array_file.h"
 
 #include "base/bytes.h"
@@ -233,8 +233,7 @@ static Status take_header(ExtentStream *from, char **header, uint32_t *head, Are
         return FAIL(err, ERR_CORRUPT, "a .npy header of %u bytes, want at most %d", (unsigned)size,
                     HEADER_MOST);
     *header = NEW(arena, char, (size_t)size + 1);
-    if (!*header)
-        return arena_fail(arena, err);
+    TRY(arena_check(*header, arena, err));
     TRY(extent_take(from, *header, size, err));
     (*header)[size] = 0;
     *head = (uint32_t)(MAGIC + field + size);
@@ -312,12 +311,7 @@ enum {
 static const uint32_t end_mark = 0x06054b50, end64_mark = 0x06064b50, locator_mark = 0x07064b50,
                       entry_mark = 0x02014b50, local_mark = 0x04034b50;
 
-enum { ENCRYPTED = 1, SIZES_FOLLOW = 8, PATCHED = 32, STRONG = 64, UTF8 = 1 << 11, MASKED = 1 << 13 };
-
-typedef struct {
-    const char *name; /* UTF-8 */
-    Extent extent;
-} ZipMember;
+enum { ENCRYPTED = 1 };
 
 typedef struct {
     uint64_t at, size, count; /* file offset and bytes of the directory; number of its entries */
@@ -327,8 +321,7 @@ typedef struct {
     unsigned flags, method;
     uint32_t sum;
     uint64_t stored, size, header; /* header: file offset of the member's header */
-    const char *name;
-    size_t name_size;
+    const char *name;              /* UTF-8 */
 } Entry;
 
 static Status damaged(Error *err, const char *what)
@@ -345,8 +338,7 @@ static Status find_end(int fd, uint64_t size, uint64_t *at, uint8_t record[END],
     const size_t tail = size < END + COMMENT ? (size_t)size : END + COMMENT;
     const ArenaMark mark = arena_mark(a);
     uint8_t *bytes = NEW(a, uint8_t, tail);
-    if (!bytes)
-        return arena_fail(a, err);
+    TRY(arena_check(bytes, a, err));
     TRY(file_take(fd, size - tail, bytes, tail, err));
     for (size_t i = tail < END ? 0 : tail - END + 1; i-- > 0;)
         if (load_u32(bytes + i) == end_mark && load_u16(bytes + i + 20) == tail - i - END) {
@@ -369,11 +361,10 @@ static Status take_end64(int fd, uint64_t *at, Directory *d, Error *err)
     if (load_u32(locator) != locator_mark)
         return OK;
     const uint64_t end64 = load_u64(locator + 8), limit = *at - LOCATOR;
-    if (load_u32(locator + 4) != 0 || load_u32(locator + 16) > 1 || end64 > limit || limit - end64 < END64)
+    if (end64 > limit || limit - end64 < END64)
         return damaged(err, "its zip64 locator points nowhere");
     TRY(file_take(fd, end64, record, END64, err));
-    if (load_u32(record) != end64_mark || load_u64(record + 4) != limit - end64 - 12 ||
-        load_u32(record + 16) || load_u32(record + 20) || load_u64(record + 24) != load_u64(record + 32))
+    if (load_u32(record) != end64_mark)
         return damaged(err, "its zip64 end");
     *d = (Directory){load_u64(record + 48), load_u64(record + 40), load_u64(record + 32)};
     *at = end64;
@@ -385,8 +376,6 @@ static Status find_directory(int fd, uint64_t size, Directory *d, Arena *a, Erro
     uint8_t record[END] = {0};
     uint64_t at = 0;
     TRY(find_end(fd, size, &at, record, a, err));
-    if (load_u16(record + 4) || load_u16(record + 6) || load_u16(record + 8) != load_u16(record + 10))
-        return damaged(err, "one of several parts");
     *d = (Directory){load_u32(record + 16), load_u32(record + 12), load_u16(record + 10)};
     TRY(take_end64(fd, &at, d, err));
     if (d->at > at || d->size != at - d->at)
@@ -421,7 +410,7 @@ static bool take_wide(Entry *e, Bytes extra)
     return true;
 }
 
-static Status take_entry(Reader *r, Entry *e, Error *err)
+static Status take_entry(Reader *r, Entry *e, Arena *a, Error *err)
 {
     const uint8_t *fixed = take_bytes(r, ENTRY);
     if (!fixed || load_u32(fixed) != entry_mark)
@@ -431,24 +420,24 @@ static Status take_entry(Reader *r, Entry *e, Error *err)
                  .sum = load_u32(fixed + 16),
                  .stored = load_u32(fixed + 20),
                  .size = load_u32(fixed + 24),
-                 .header = load_u32(fixed + 42),
-                 .name_size = load_u16(fixed + 28)};
-    const size_t extra_size = load_u16(fixed + 30), comment = load_u16(fixed + 32);
-    e->name = (const char *)take_bytes(r, e->name_size);
+                 .header = load_u32(fixed + 42)};
+    const size_t name_size = load_u16(fixed + 28), extra_size = load_u16(fixed + 30), comment = load_u16(fixed + 32);
+    const char *name = (const char *)take_bytes(r, name_size);
     const uint8_t *extra = take_bytes(r, extra_size);
-    if (!take_bytes(r, comment) || load_u16(fixed + 34) != 0 || !take_wide(e, (Bytes){extra, extra_size}))
+    if (!take_bytes(r, comment) || !take_wide(e, (Bytes){extra, extra_size}))
         return damaged(err, "its directory");
-    return OK;
+    if (!name_size || !text_is_utf8(name, name_size))
+        return damaged(err, "a name that is no UTF-8");
+    e->name = text_slice(a, name, name_size);
+    return arena_check(e->name, a, err);
 }
 
 static Status check_entry(const Entry *e, Error *err)
 {
     enum { STORED = 0, DEFLATED = 8 };
-    if (!e->name_size || !text_is_utf8(e->name, e->name_size))
-        return FAIL(err, ERR_CORRUPT, "a name that is no UTF-8");
-    if (e->flags & (ENCRYPTED | STRONG | MASKED))
+    if (e->flags & ENCRYPTED)
         return FAIL(err, ERR_USAGE, "encrypted");
-    if (e->flags & PATCHED || (e->method != STORED && e->method != DEFLATED))
+    if (e->method != STORED && e->method != DEFLATED)
         return FAIL(err, ERR_USAGE,
                     "packed by method %u; want stored or deflated, as np.savez and np.savez_compressed write",
                     e->method);
@@ -461,119 +450,50 @@ static Status check_entry(const Entry *e, Error *err)
     return OK;
 }
 
-/* Checks that the member's own header agrees with its entry in the directory. Checksum and sizes may follow
- * the data instead (flag SIZES_FOLLOW), and sizes of all ones stand for zip64. Sets `*data` to the file
- * offset of the data. */
-static Status take_local(int fd, const Entry *e, uint64_t limit, uint64_t *data, Arena *a, Error *err)
+/* Sets *data to the file offset of the member's data, which follow its header, a name and extra fields. */
+static Status find_data(int fd, const Entry *e, uint64_t limit, uint64_t *data, Error *err)
 {
-    if (e->header > limit || limit - e->header < LOCAL + e->name_size)
+    uint8_t local[LOCAL];
+    if (e->header > limit || limit - e->header < LOCAL)
         return damaged(err, "a member beyond its directory");
-    const ArenaMark mark = arena_mark(a);
-    uint8_t *local = NEW(a, uint8_t, LOCAL + e->name_size);
-    if (!local)
-        return arena_fail(a, err);
-    TRY(file_take(fd, e->header, local, LOCAL + e->name_size, err));
-    const bool follow = e->flags & SIZES_FOLLOW;
-    const uint32_t sum = load_u32(local + 14), stored = load_u32(local + 18), size = load_u32(local + 22);
-    const bool same = load_u32(local) == local_mark && load_u16(local + 6) == e->flags &&
-                      load_u16(local + 8) == e->method && load_u16(local + 26) == e->name_size &&
-                      !memcmp(local + LOCAL, e->name, e->name_size) && (follow || sum == e->sum) &&
-                      (follow || stored == UINT32_MAX || stored == e->stored) &&
-                      (follow || size == UINT32_MAX || size == e->size);
-    *data = e->header + LOCAL + e->name_size + load_u16(local + 28);
-    arena_rewind(a, mark);
-    if (!same)
-        return damaged(err, "its directory and a member's header differ");
-    return *data <= limit && e->stored <= limit - *data ? OK : damaged(err, "a member beyond its directory");
+    TRY(file_take(fd, e->header, local, LOCAL, err));
+    *data = e->header + LOCAL + load_u16(local + 26) + load_u16(local + 28);
+    if (load_u32(local) != local_mark || *data > limit || e->stored > limit - *data)
+        return damaged(err, "a member is not where its directory says");
+    return OK;
 }
 
 /* ---- members of the archive ---- */
 
-typedef struct {
-    uint64_t from, to;
-} Span;
-
-static int compare_spans(const void *left, const void *right)
+static Status list_member(ArrayFile *f, const Entry *e, uint64_t limit, Error *err)
 {
-    const Span *a = left, *b = right;
-    return (a->from > b->from) - (a->from < b->from);
-}
-
-static Status check_overlap(Span *span, size_t count, Error *err)
-{
-    if (count)
-        qsort(span, count, sizeof *span, compare_spans);
-    for (size_t i = 1; i < count; i++)
-        if (span[i].from < span[i - 1].to)
-            return damaged(err, "its members overlap");
-    return OK;
-}
-
-static Status list_member(int fd, Reader *r, uint64_t limit, ZipMember *m, Span *span, Arena *a, Error *err)
-{
-    Entry e = {0};
-    uint64_t data = 0;
-    TRY(take_entry(r, &e, err));
-    const int shown = (int)(e.name_size < 200 ? e.name_size : 200);
-    Status status = check_entry(&e, err);
-    if (status == OK)
-        status = take_local(fd, &e, limit, &data, a, err);
-    if (status != OK)
-        return error_at(err, "%.*s", shown, e.name);
-    m->name = text_slice(a, e.name, e.name_size);
-    m->extent = (Extent){.at = data,
-                         .stored = e.stored,
-                         .size = e.size,
-                         .deflated = e.method != 0,
-                         .summed = true,
-                         .sum = e.sum};
-    *span = (Span){e.header, data + e.stored};
-    return m->name ? OK : arena_fail(a, err);
-}
-
-/* Lists the members in the order of the directory. The list is in the arena. */
-static Status zip_list(int fd, uint64_t size, ZipMember **out, size_t *count, Arena *a, Error *err)
-{
-    Directory d = {0};
-    TRY(find_directory(fd, size, &d, a, err));
-    *count = (size_t)d.count;
-    *out = NEW(a, ZipMember, *count);
-    Span *span = NEW(a, Span, *count);
-    uint8_t *entries = NEW(a, uint8_t, (size_t)d.size);
-    if (!*out || !span || !entries)
-        return arena_fail(a, err);
-    TRY(file_take(fd, d.at, entries, (size_t)d.size, err));
-    Reader r = reader_open((Bytes){entries, (size_t)d.size});
-    for (size_t i = 0; i < *count; i++)
-        TRY(list_member(fd, &r, d.at, &(*out)[i], &span[i], a, err));
-    if (!reader_done(&r))
-        return damaged(err, "its directory has more bytes than entries");
-    return check_overlap(span, *count, err);
-}
-
-/* ---- arrays ---- */
-
-static Status take_member(ArrayFile *f, const ZipMember *m, Error *err)
-{
-    if (text_ends(m->name, "/"))
+    Array a = {.extent = {.stored = e->stored, .size = e->size, .deflated = e->method != 0, .summed = true, .sum = e->sum}};
+    if (text_ends(e->name, "/"))
         return OK;
-    if (!text_ends(m->name, ".npy"))
-        return array_skip(f, (Skipped){m->name, "", 0}, err);
-    Array a = {.extent = m->extent, .path = text_slice(f->arena, m->name, strlen(m->name) - strlen(".npy"))};
-    if (!a.path)
-        return arena_fail(f->arena, err);
-    return list_array(f, &a, err) == OK ? OK : error_at(err, "%.200s", m->name);
+    if (!text_ends(e->name, ".npy"))
+        return array_skip(f, (Skipped){e->name, "", 0}, err);
+    TRY(check_entry(e, err));
+    TRY(find_data(f->fd, e, limit, &a.extent.at, err));
+    a.path = text_slice(f->arena, e->name, strlen(e->name) - strlen(".npy"));
+    TRY(arena_check(a.path, f->arena, err));
+    return list_array(f, &a, err);
 }
 
 Status npz_list(ArrayFile *f, Error *err)
 {
-    ZipMember *member = NULL;
-    size_t count = 0;
-    TRY(zip_list(f->fd, f->size, &member, &count, f->arena, err));
-    for (size_t i = 0; i < count; i++)
-        if (!strcmp(member[i].name, "data.pkl") || text_ends(member[i].name, "/data.pkl"))
+    Directory d = {0};
+    TRY(find_directory(f->fd, f->size, &d, f->arena, err));
+    uint8_t *entries = NEW(f->arena, uint8_t, (size_t)d.size);
+    TRY(arena_check(entries, f->arena, err));
+    TRY(file_take(f->fd, d.at, entries, (size_t)d.size, err));
+    Reader r = reader_open((Bytes){entries, (size_t)d.size});
+    for (size_t i = 0; i < d.count; i++) {
+        Entry e;
+        TRY(take_entry(&r, &e, f->arena, err));
+        if (!strcmp(e.name, "data.pkl") || text_ends(e.name, "/data.pkl"))
             return refuse_pickle(f->file, err);
-    for (size_t i = 0; i < count; i++)
-        TRY(take_member(f, &member[i], err));
-    return OK;
+        if (list_member(f, &e, d.at, err) != OK)
+            return error_at(err, "%.200s", e.name);
+    }
+    return reader_done(&r) ? OK : damaged(err, "its directory has more bytes than entries");
 }

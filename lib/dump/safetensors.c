@@ -71,8 +71,7 @@ static Status take_value(const char *text, Attr *attr, Arena *a, Error *err)
     if (length < 2 || *text != '"' || text[length - 1] != '"')
         return OK;
     const char *inside = text_slice(a, text + 1, length - 2);
-    if (!inside)
-        return arena_fail(a, err);
+    TRY(arena_check(inside, a, err));
     if (needs_quotes(inside))
         attr->text = inside;
     return OK;
@@ -95,8 +94,8 @@ char *note_key(const char *object, const Attr *attr, Arena *a)
     return text_format(a, "%s%s%s", object, *object ? "@" : "", attr->name);
 }
 
-/* True if the sorted list has the path `wanted`, or with `whole` = false a path that begins with `wanted`. */
-static bool found(const char *const *path, size_t count, const char *wanted, bool whole)
+/* True if the sorted list has a path that begins with `wanted`. */
+static bool begins(const char *const *path, size_t count, const char *wanted)
 {
     size_t low = 0, high = count;
     while (low < high) {
@@ -106,7 +105,7 @@ static bool found(const char *const *path, size_t count, const char *wanted, boo
         else
             high = middle;
     }
-    return low < count && (whole ? !strcmp(path[low], wanted) : !strncmp(path[low], wanted, strlen(wanted)));
+    return low < count && !strncmp(path[low], wanted, strlen(wanted));
 }
 
 /* Splits a key "OBJECT@NAME" at the first '@' that follows the path of an array or group. Without such an '@',
@@ -114,19 +113,20 @@ static bool found(const char *const *path, size_t count, const char *wanted, boo
 static Status take_key(Note *note, const char *key, const char *const *path, size_t count, Arena *a,
                        Error *err)
 {
-    note->object = "";
-    note->attr.name = key;
+    *note = (Note){.object = "", .attr.name = key};
     for (const char *at = strchr(key, '@'); at; at = strchr(at + 1, '@')) {
         const ArenaMark mark = arena_mark(a);
         const char *object = text_slice(a, key, (size_t)(at - key)),
                    *group = text_format(a, "%.*s/", (int)(at - key), key);
         if (!object || !group)
             return arena_fail(a, err);
-        if (at > key && at[1] && (found(path, count, object, true) || found(path, count, group, false))) {
+        note->group = begins(path, count, group);
+        if (at > key && at[1] && (note->group || name_found(path, count, object))) {
             note->object = object;
             note->attr.name = at + 1;
             return OK;
         }
+        note->group = false;
         arena_rewind(a, mark);
     }
     return OK;
@@ -144,9 +144,11 @@ static bool left_out(const Json *pair)
 
 static Status take_pairs(ArrayFile *f, const Json *metadata, const char **key, Error *err)
 {
-    const char **path = arrays_sorted(f);
-    if (!path)
-        return arena_fail(f->arena, err);
+    const char **path = NEW(f->arena, const char *, f->count);
+    TRY(arena_check(path, f->arena, err));
+    for (size_t i = 0; i < f->count; i++)
+        path[i] = f->array[i].path;
+    sort_names(path, f->count);
     size_t keys = 0;
     for (const Json *v = metadata->first; v; v = v->next) {
         if (v->type != JSON_TEXT)
@@ -180,8 +182,7 @@ static Status notes_from_metadata(ArrayFile *f, const Json *metadata, Error *err
         pairs++;
     const char **key = NEW(f->arena, const char *, pairs);
     f->note = NEW_ZERO(f->arena, Note, pairs);
-    if (!key || !f->note)
-        return arena_fail(f->arena, err);
+    TRY(arena_check(key && f->note, f->arena, err));
     TRY(take_pairs(f, metadata, key, err));
     if (f->notes)
         qsort(f->note, f->notes, sizeof *f->note, compare_notes);
@@ -358,17 +359,6 @@ static Status check_cover(Parse *p)
     return OK;
 }
 
-static Status check_names(Parse *p)
-{
-    const char **name = NEW(p->file->arena, const char *, p->spans);
-    if (!name)
-        return arena_fail(p->file->arena, p->err);
-    for (size_t i = 0; i < p->spans; i++)
-        name[i] = p->span[i].name;
-    const char *twin = sort_names(name, p->spans);
-    return twin ? FAIL(p->err, ERR_CORRUPT, "%.200s: two arrays of this name", twin) : OK;
-}
-
 static Status take_arrays(Parse *p, const Json *header)
 {
     const Json *metadata = NULL;
@@ -382,7 +372,6 @@ static Status take_arrays(Parse *p, const Json *header)
         }
     }
     TRY(check_cover(p));
-    TRY(check_names(p));
     return metadata ? notes_from_metadata(p->file, metadata, p->err) : OK;
 }
 

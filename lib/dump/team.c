@@ -14,8 +14,7 @@ static bool same_step(const Vector *a, const Vector *b)
 
 static bool alike(const Vector *a, const Vector *b)
 {
-    return a->raw == b->raw && a->shape.rank == b->shape.rank &&
-           !memcmp(a->shape.dim, b->shape.dim, sizeof a->shape.dim) && !strcmp(a->name, b->name);
+    return a->raw == b->raw && shape_same(&a->shape, &b->shape) && !strcmp(a->name, b->name);
 }
 
 static bool has_workers(const VectorList *v)

@@ -11,8 +11,9 @@
 #include "base/shape.h"
 #include "base/text.h"
 
-/* The order of the axes of a convolution kernel in the file (layout.h): [out, in, h, w] as in PyTorch, or
- * [h, w, in, out] as in Keras. LAYOUT_AUTO: the file's attributes say, else [out, in, h, w]. */
+/* The order of the axes of a convolution kernel in the file: [out, in, h, w] as in PyTorch, or [h, w, in, out] as in Keras,
+ * TensorFlow and Flax. Here every kernel has the axes [out, in, h, w]: others are transposed when they are read. LAYOUT_AUTO: the
+ * file's attributes say, else [out, in, h, w]. */
 typedef enum { LAYOUT_AUTO, LAYOUT_OIHW, LAYOUT_HWIO } KernelLayout;
 extern const char *const layout_names[]; /* "auto", "oihw", "hwio", NULL */
 
@@ -69,7 +70,7 @@ typedef struct {
     int64_t step;   /* the step group's attribute `step`, else the number in its name; 0: no step group */
     int64_t worker; /* the number in the worker group's name; 0: no worker group */
     /* Numbers that select the random numbers of this tensor's step and worker (rng.h). They equal `step` and
-     * `worker`, unless an earlier group has the same number (`dump_twins`). Then they are negative, a hash of
+     * `worker`, unless an earlier group has the same number ("step_1", "step_01"). Then they are negative, a hash of
      * the group's name. */
     int64_t step_address, worker_address;
     Kind kind;
@@ -80,8 +81,12 @@ typedef struct {
     bool
         untransposed; /* a kernel of three or five axes, read as it is stored although its layout may be that of Keras */
     Shape shape;
+    size_t whole;   /* elements in the file: shape.n, or more where a sample is read (DumpHints.sample) */
     AttrList attrs; /* the dataset's attributes */
 } TensorInfo;
+
+/* True for a kernel whose layout the file does not say, and whose name has the word "kernel", as in Keras. */
+bool layout_doubtful(const TensorInfo *t);
 
 typedef struct Dump Dump;
 
@@ -101,6 +106,9 @@ typedef struct {
     TextList files;           /* all files, where there are several; the first is the dump's path */
     int steps_as, workers_as; /* 1: each of several files is a step, a worker; 0: as their names say */
     int steps_axis;           /* 1: the first axis of every tensor counts steps */
+    int64_t sample;  /* of each tensor only so many slices along the first axis are read, of a vector 256 times as many elements in a
+                        row; 0: all. Kernels that are transposed are read whole. */
+    int64_t thin;    /* above 1: of a sample, only each thin-th slice, of a vector the first elements */
     int voids;       /* what elements of two bytes without a type are: an index into void_names */
 } DumpHints;
 
@@ -128,6 +136,12 @@ const char *dump_tensor_file(const Dump *d, size_t i); /* returns the path of th
 size_t dump_count(const Dump *d);
 /* returns tensor i; tensors are sorted by step, then worker, then order in the file */
 const TensorInfo *dump_tensor(const Dump *d, size_t i);
+/* Returns the index of the tensor at `path`, looking from index `near` on first; dump_count: there is none. */
+size_t dump_find(const Dump *d, const char *path, size_t near);
+#define NOWHERE UINT64_MAX
+/* Returns the file offset of tensor i's elements if they are plain: of the type `type`, little-endian and contiguous, without a
+ * checksum of their own; else, and in a dump of several files, NOWHERE. */
+uint64_t dump_plain_at(const Dump *d, size_t i);
 /* returns the number of datasets that hold no floats */
 size_t dump_skipped(const Dump *d);
 
@@ -138,11 +152,6 @@ typedef struct {
     const char *type, *path; /* of the first: the type as the file names it, such as "F4" or "V2"; NULL: none */
 } LeftOut;
 const LeftOut *dump_left_out(const Dump *d);
-/* Returns the number of twins. A step group is a twin if an earlier step group has the same number
- * ("step_1", "step_01"). A step group of number 0 is also a twin if some tensors have no step group, as they
- * count as step 0. Twins among the worker groups of a step are defined likewise, and counted too. Sets
- * `*first` to the path of a tensor in the first twin; NULL: there is none. */
-size_t dump_twins(const Dump *d, const char **first);
 const AttrList *dump_attrs(const Dump *d); /* returns the attributes of the root group */
 /* Returns the attributes of a group, "step_000100" or "step_000100/worker_0"; NULL: no such group. */
 const AttrList *dump_step_attrs(const Dump *d, const char *group);
@@ -155,6 +164,8 @@ const char *dump_group(const Dump *d, size_t i, const AttrList **attrs);
 /* Reads tensor i as float32 into x (shape.n floats). Float64 values beyond float32's range become
  * infinities. */
 Status dump_read(Dump *d, size_t i, float *x, Error *err);
+/* Draws the samples that dump_read reads from now on, anew for each number; 0 at first. */
+void dump_draw(Dump *d, uint64_t number);
 
 /* ---- selecting ---- */
 

@@ -1,13 +1,13 @@
 /* tensor_hdf5.c -- reads dumps of every kind of file. Starts a reader process, which lists the file's
  * tensors and delivers their floats. This source file runs in the program's own process.
  *
- * Contiguous float32 data in this machine's byte order are read from the file here, at the offset that the
- * reader gives. An offset from a hostile reader does no harm, as any four bytes are a float. All other
+ * Plain elements, contiguous and little-endian, are read from the file here, at the offset that the
+ * reader gives. An offset from a hostile reader does no harm, as any bytes are floats. All other
  * tensors are unpacked by the reader into shared memory. This process creates and seals this memory, so the
  * reader can neither shrink nor grow it. All other data come from the reader as messages, which
  * tensor_stream.c parses. */
 #include "base/confine.h"
-#include "dump/layout.h"
+#include "base/rng.h"
 #include "dump/tensor_files.h"
 #include "dump/tensor_hdf5.h"
 
@@ -15,7 +15,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -38,6 +37,7 @@ struct Dump {
     size_t room;
     uint8_t *inbox; /* bytes received; the elements `from` .. `to` - 1 are not yet parsed */
     size_t from, to;
+    uint64_t draw; /* number of the sample that is read */
     Files *files; /* of a dump of several files, which has no reader; else NULL */
     Error death; /* the error that every call returns after the reader process has ended */
 };
@@ -65,19 +65,13 @@ static void end_reader(Dump *d, int *state)
     d->reader = 0;
 }
 
-typedef enum { READER_DIED, READER_SLOW, READER_UNHEARD } Loss;
-
-/* Ends the reader process and sets the error. READER_UNHEARD: the system call that receives the reader's
- * messages failed with the error number `cause`. */
-static Status reader_lost(Dump *d, Loss loss, int cause, Error *err)
+/* Ends the reader process, which has ended itself or was `slow`, and sets the error. */
+static Status reader_lost(Dump *d, bool slow, Error *err)
 {
     int state = 0;
     end_reader(d, &state);
-    const bool hdf5 = d->kind == FILE_HDF5;
-    const char *reader = hdf5 ? "the HDF5 library" : "the reader process";
-    if (loss == READER_UNHEARD)
-        FAIL(err, ERR_IO, "%s: no answer from the reader process: %s", d->file, strerror(cause));
-    else if (loss == READER_SLOW || (WIFSIGNALED(state) && WTERMSIG(state) == SIGXCPU))
+    const char *reader = d->kind == FILE_HDF5 ? "the HDF5 library" : "the reader process";
+    if (slow || (WIFSIGNALED(state) && WTERMSIG(state) == SIGXCPU))
         FAIL(err, ERR_CORRUPT, "%s: %s took too long over this file", d->file, reader);
     else if (WIFEXITED(state) && WEXITSTATUS(state) == CONFINE_NO_FILES)
         FAIL(err, ERR_IO, "%s: no reader process: %s", d->file, strerror(EMFILE));
@@ -114,12 +108,10 @@ static Status receive(Dump *d, double patience, Bytes *message, Error *err)
         struct pollfd p = {.fd = d->socket, .events = POLLIN};
         const int ready = left > 0 ? poll(&p, 1, (int)(1000 * left) + 1) : 0;
         if (ready == 0)
-            return reader_lost(d, READER_SLOW, 0, err);
+            return reader_lost(d, true, err);
         const ssize_t part = ready < 0 ? -1 : recv(d->socket, d->inbox + d->to, INBOX - d->to, 0);
-        if (part == 0 || (part < 0 && errno == ECONNRESET))
-            return reader_lost(d, READER_DIED, 0, err);
-        if (part < 0 && errno != EINTR)
-            return reader_lost(d, READER_UNHEARD, errno, err);
+        if (part == 0 || (part < 0 && errno != EINTR))
+            return reader_lost(d, false, err);
         d->to += part > 0 ? (size_t)part : 0;
     }
     return OK;
@@ -286,11 +278,6 @@ static Status join_tensor(const Files *f, size_t part, size_t place, Listing *l)
     return OK;
 }
 
-static int by_path(const void *left, const void *right)
-{
-    return strcmp(*(const char *const *)left, *(const char *const *)right);
-}
-
 /* Where each file holds steps of its own, the files cannot be steps, too, but workers; and the other way round. */
 static Status refuse_twins(const Files *f, const Listing *l, const char *path)
 {
@@ -312,11 +299,8 @@ static Status check_twins(const Files *f, const Listing *l)
     TRY(arena_check(path, l->arena, f->err));
     for (size_t i = 0; i < l->tensors; i++)
         path[i] = l->tensor[i].info.path;
-    qsort(path, l->tensors, sizeof *path, by_path);
-    for (size_t i = 1; i < l->tensors; i++)
-        if (!strcmp(path[i - 1], path[i]))
-            return refuse_twins(f, l, path[i]);
-    return OK;
+    const char *twin = sort_names(path, l->tensors);
+    return twin ? refuse_twins(f, l, twin) : OK;
 }
 
 static Status join(Files *f, Listing *l)
@@ -357,13 +341,14 @@ static void files_close(Files *f)
     }
 }
 
-static Status files_read(Files *f, size_t part, size_t place, float *x, Error *err)
+static Status files_read(Files *f, size_t part, size_t place, uint64_t draw, float *x, Error *err)
 {
     Part *p = &f->part[part];
     f->err = err;
     if (!p->dump && !p->arena)
         p->arena = arena_open(0); /* the first listing stays, as tensors point into it */
     TRY(part_open(f, p));
+    p->dump->draw = draw;
     if (place >= dump_count(p->dump))
         return FAIL(err, ERR_IO, "%s: was changed while it was read", p->path);
     return dump_read(p->dump, place, x, err);
@@ -436,9 +421,23 @@ size_t dump_count(const Dump *d)
     return d->listing.tensors;
 }
 
+uint64_t dump_plain_at(const Dump *d, size_t i)
+{
+    return d->files ? NOWHERE : d->listing.tensor[i].at;
+}
+
 const TensorInfo *dump_tensor(const Dump *d, size_t i)
 {
     return &d->listing.tensor[i].info;
+}
+
+size_t dump_find(const Dump *d, const char *path, size_t near)
+{
+    const size_t count = dump_count(d);
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(dump_tensor(d, (near + i) % count)->path, path))
+            return (near + i) % count;
+    return count;
 }
 
 size_t dump_skipped(const Dump *d)
@@ -449,12 +448,6 @@ size_t dump_skipped(const Dump *d)
 const LeftOut *dump_left_out(const Dump *d)
 {
     return &d->listing.left_out;
-}
-
-size_t dump_twins(const Dump *d, const char **first)
-{
-    *first = d->listing.twin;
-    return d->listing.twins;
 }
 
 const AttrList *dump_attrs(const Dump *d)
@@ -523,7 +516,7 @@ static void free_pages(float *x, size_t bytes)
  * tensor is not in memory twice. */
 static void take_shared(const Dump *d, const Listed *t, float *x)
 {
-    const size_t n = t->info.shape.n, from = t->slice * n;
+    const size_t n = t->info.whole, from = t->slice * n;
     for (size_t at = 0; at < n; at += PART) {
         const size_t left = n - at, part = left < PART ? left : PART;
         put_part(t, d->x + from + at, at, part, x);
@@ -545,14 +538,14 @@ static Status read_unpacked(Dump *d, const Listed *t, float *x, Error *err)
     const uint64_t most = d->used ? d->used + 8 * d->room + ((uint64_t)1 << 30) : 0;
     confine_child(d->reader, most, 8 + bytes / (1 << 20)); /* HDF5 converts uncommon types at only a few MB/s */
     if (bytes > SHARED_KEEP)
-        free_pages(x, t->info.shape.n * sizeof(float));
+        free_pages(x, t->info.whole * sizeof(float));
     store_u64(request, t->number);
     store_u64(request + 8, d->room);
     ssize_t sent;
     while ((sent = send(d->socket, request, sizeof request, MSG_NOSIGNAL)) < 0 && errno == EINTR)
         ;
     if (sent != sizeof request)
-        return reader_lost(d, READER_DIED, 0, err);
+        return reader_lost(d, false, err);
     TRY(receive(d, (double)PATIENCE + (double)bytes / (1 << 20), &answer, err));
     if (answer.size != 1 || *answer.data != 'D')
         return message_error(answer, err);
@@ -560,22 +553,81 @@ static Status read_unpacked(Dump *d, const Listed *t, float *x, Error *err)
     return OK;
 }
 
-/* Reads a tensor that is contiguous float32 in the file. */
-static Status read_plain(const Dump *d, const Listed *t, float *x, Error *err)
+/* Reads the plain elements `from` .. from + n - 1 of a tensor to x, in the order of the file. */
+static Status read_plain(const Dump *d, const Listed *t, size_t from, size_t n, float *x, Error *err)
 {
-    const size_t n = t->info.shape.n;
+    enum { PIECE = 1 << 14 };
+    uint8_t raw[PIECE];
+    const size_t item = array_item_bytes[t->info.type], most = PIECE / item;
+    if (t->info.type == ARRAY_F32) {
+        TRY(file_take(d->fd, t->at + 4 * (uint64_t)from, x, 4 * n, err));
+        floats_order(x, n);
+        return OK;
+    }
+    for (size_t at = 0; at < n; at += most) {
+        const size_t some = n - at < most ? n - at : most;
+        TRY(file_take(d->fd, t->at + (from + at) * item, raw, some * item, err));
+        array_convert(t->info.type, false, raw, some, x + at);
+    }
+    return OK;
+}
+
+static Status read_whole(Dump *d, const Listed *t, float *x, Error *err)
+{
+    const size_t n = t->info.whole;
+    if (t->at == NOWHERE)
+        return read_unpacked(d, t, x, err);
     if (t->info.layout != LAYOUT_HWIO)
-        return file_take(d->fd, t->at, x, n * sizeof(float), err);
+        return read_plain(d, t, 0, n, x, err);
     Arena *scratch = arena_open(0);
-    const size_t most = n < PART ? n : PART;
-    float *part = NEW(scratch, float, most);
+    float *part = NEW(scratch, float, n < PART ? n : PART);
     Status status = part ? OK : arena_fail(scratch, err);
-    for (size_t at = 0; status == OK && at < n; at += most) {
-        const size_t left = n - at, some = left < most ? left : most;
-        status = file_take(d->fd, t->at + at * sizeof(float), part, some * sizeof(float), err);
+    for (size_t at = 0; status == OK && at < n; at += PART) {
+        const size_t some = n - at < PART ? n - at : PART;
+        status = read_plain(d, t, at, some, part, err);
         if (status == OK)
             put_part(t, part, at, some, x);
     }
+    arena_close(scratch);
+    return status;
+}
+
+void dump_draw(Dump *d, uint64_t number)
+{
+    d->draw = number;
+}
+
+/* Reads the slices along the first axis that the draw takes, each with the same probability, in the order of the file; of a vector,
+ * elements in a row. `whole`: all elements of a tensor that is not plain; else NULL. */
+static Status take_sample(const Dump *d, const Listed *t, const float *whole, float *x, Error *err)
+{
+    const bool vector = t->info.shape.rank == 1;
+    const size_t n = t->info.shape.n, each = vector ? n : n / t->info.shape.dim[0], slices = t->info.whole / each;
+    const size_t thin = d->listing.hints.thin > 1 ? (size_t)d->listing.hints.thin : 1;
+    const Rng rng = rng_open(d->draw, 0, t->info.worker_address, t->info.step_address, rng_hash(t->info.name));
+    size_t drawn = 0, done = 0, at = vector ? (size_t)(rng_unit(&rng, USE_DATA, 0) * (double)(t->info.whole - thin * n + 1)) : 0;
+    for (size_t i = 0; done < n; i++, at += each) {
+        const size_t left = (size_t)d->listing.hints.sample - drawn;
+        if (!vector && (rng_unit(&rng, USE_DATA, i) * (double)(slices - i) >= (double)left || drawn++ % thin))
+            continue;
+        if (whole)
+            memcpy(x + done, whole + at, each * sizeof *x);
+        else
+            TRY(read_plain(d, t, at, each, x + done, err));
+        done += each;
+    }
+    return OK;
+}
+
+static Status read_sample(Dump *d, const Listed *t, float *x, Error *err)
+{
+    if (t->at != NOWHERE)
+        return take_sample(d, t, NULL, x, err);
+    Arena *scratch = arena_open(0);
+    float *whole = NEW(scratch, float, t->info.whole);
+    Status status = whole ? read_unpacked(d, t, whole, err) : arena_fail(scratch, err);
+    if (status == OK)
+        status = take_sample(d, t, whole, x, err);
     arena_close(scratch);
     return status;
 }
@@ -586,12 +638,12 @@ Status dump_read(Dump *d, size_t i, float *x, Error *err)
     if (t->info.shape.n == 0)
         return OK;
     if (d->files)
-        return files_read(d->files, t->part, t->place, x, err);
+        return files_read(d->files, t->part, t->place, d->draw, x, err);
     if (!d->reader) {
         *err = d->death;
         return err->status;
     }
-    const Status status = t->at == NOWHERE ? read_unpacked(d, t, x, err) : read_plain(d, t, x, err);
+    const Status status = (t->info.whole > t->info.shape.n ? read_sample : read_whole)(d, t, x, err);
     /* `reader_lost` has put the file's name into the error */
     if (status == OK || !d->reader)
         return status;

@@ -29,13 +29,13 @@ enum { SHARED_KEEP = 1 << 26 };
     X(Aclose) X(Acreate2) X(Aexists) X(Aget_space) X(Aget_type) X(Aiterate2) X(Aopen) X(Aread) X(Awrite)     \
     X(Dclose) X(Dcreate2) X(Dget_create_plist) X(Dget_offset) X(Dget_space) X(Dget_storage_size)             \
     X(Dget_type) X(Dopen2) X(Dread) X(Dwrite) X(Eset_auto2) X(Ewalk2) X(Fclose) X(Fcreate) X(Fflush)         \
-    X(Fget_create_plist) X(Fopen) X(Gclose) X(Gcreate2) X(Gget_create_plist) X(Gopen2) X(Lexists)            \
+    X(Fopen) X(Gclose) X(Gcreate2) X(Gget_create_plist) X(Gopen2) X(Lexists)            \
     X(Literate) X(Oclose) X(Oget_info2) X(Oopen) X(Oset_comment) X(PLset_loading_state) X(Pclose)            \
     X(Pcreate) X(Pget_attr_creation_order) X(Pget_external_count) X(Pget_filter2) X(Pget_layout)             \
-    X(Pget_link_creation_order) X(Pget_nfilters) X(Pget_userblock) X(Pset_attr_creation_order)               \
+    X(Pget_link_creation_order) X(Pget_nfilters) X(Pset_attr_creation_order)               \
     X(Pset_fill_time) X(Pset_libver_bounds) X(Pset_link_creation_order) X(Pset_obj_track_times) X(Sclose)    \
     X(Screate) X(Screate_simple) X(Sget_simple_extent_dims) X(Sget_simple_extent_ndims)                      \
-    X(Sget_simple_extent_npoints) X(Sget_simple_extent_type) X(Tclose) X(Tconvert) X(Tcopy) X(Tequal)        \
+    X(Sget_simple_extent_npoints) X(Sget_simple_extent_type) X(Tclose) X(Tconvert) X(Tcopy)        \
     X(Tget_class) X(Tget_ebias) X(Tget_fields) X(Tget_native_type) X(Tget_order) X(Tget_precision) X(Tget_size) X(Tget_strpad) X(Tget_super)                \
     X(Tis_variable_str) X(Tset_cset) X(Tset_size) X(Zfilter_avail) X(Zregister) X(dont_atexit) X(free_memory) X(open)
 /* clang-format on */

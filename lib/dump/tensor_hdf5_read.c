@@ -4,8 +4,7 @@
  * The process cannot open other files, and its memory and processor time are limited. So a damaged or
  * hostile file can harm only this process.
  *
- * It lists a file's groups and tensors. Only hard links are followed. Each group is entered once, so that cycles of
- * links end. Soft links are skipped, since their target is listed under the name of its hard link. Links to other
+ * It lists a file's groups and tensors. Only hard links are followed; a cycle of them is groups too deep. Soft links are skipped, since their target is listed under the name of its hard link. Links to other
  * files are refused.
  *
  * Three checks protect the user: datasets stored outside the file are refused, because external storage and
@@ -40,8 +39,7 @@ typedef struct {
     bool integers; /* DumpHints.integers */
     int voids;     /* DumpHints.voids */
     FileKind kind;
-    ArrayFile arrays;    /* not for HDF5 */
-    bool has_user_block; /* true: HDF5's addresses do not count from the file's first byte */
+    ArrayFile arrays; /* not for HDF5 */
     hid_t id;
     Arena *arena;
     Found *found;
@@ -203,26 +201,30 @@ static bool is_ordered(hid_t type)
     return h5.Tget_size(type) == 1 || order == H5T_ORDER_LE || order == H5T_ORDER_BE;
 }
 
+/* The floats of IEEE 754, bfloat16 and E5M2: sign above exponent above fraction. */
+static const struct {
+    ArrayType type;
+    size_t bytes, exponent, fraction;
+} layouts[] = {{ARRAY_F16, 2, 5, 10}, {ARRAY_BF16, 2, 8, 7}, {ARRAY_F32, 4, 8, 23}, {ARRAY_F64, 8, 11, 52}, {ARRAY_F8_E5M2, 1, 5, 2}};
+
+static ArrayType float_type(hid_t type)
+{
+    size_t sign, at, exponent, from, fraction;
+    if (h5.Tget_fields(type, &sign, &at, &exponent, &from, &fraction) < 0 || h5.Tget_precision(type) != 8 * h5.Tget_size(type))
+        return ARRAY_OTHER;
+    for (size_t i = 0; i < countof(layouts); i++)
+        if (h5.Tget_size(type) == layouts[i].bytes && exponent == layouts[i].exponent && fraction == layouts[i].fraction && from == 0 &&
+            at == fraction && sign == at + exponent && h5.Tget_ebias(type) == ((size_t)1 << (exponent - 1)) - 1)
+            return layouts[i].type;
+    return ARRAY_OTHER;
+}
+
 /* True for floats that HDF5 converts by the rules of IEEE 754, and that are meant so: of 16 to 64 bits, or E5M2. Other floats of 8
  * bits may have numbers where IEEE 754 has infinities, which HDF5 cannot know. */
 static bool is_float(hid_t type)
 {
-    size_t sign, exponent, exponent_bits, fraction, fraction_bits;
     const size_t size = h5.Tget_size(type);
-    if (h5.Tget_class(type) != H5T_FLOAT || size == 0 || size > 8 || !is_ordered(type))
-        return false;
-    return size > 1 || (h5.Tget_fields(type, &sign, &exponent, &exponent_bits, &fraction, &fraction_bits) >= 0 && sign == 7 &&
-                        exponent == 2 && exponent_bits == 5 && fraction_bits == 2 && h5.Tget_ebias(type) == 15);
-}
-
-/* The type of floats that HDF5 converts, of which 16 bits may have the fraction of half precision or of bfloat16. */
-static ArrayType float_type(hid_t type)
-{
-    static const ArrayType types[] = {[1] = ARRAY_F8_E5M2, [2] = ARRAY_F16, [4] = ARRAY_F32, [8] = ARRAY_F64};
-    size_t sign, exponent, exponent_bits = 0, fraction, fraction_bits;
-    const size_t size = h5.Tget_size(type);
-    h5.Tget_fields(type, &sign, &exponent, &exponent_bits, &fraction, &fraction_bits);
-    return size == 2 && exponent_bits == 8 ? ARRAY_BF16 : size & (size - 1) ? ARRAY_OTHER : types[size];
+    return h5.Tget_class(type) == H5T_FLOAT && size > 0 && size <= 8 && is_ordered(type) && (size > 1 || float_type(type) == ARRAY_F8_E5M2);
 }
 
 /* Returns true if an attribute says that elements of two bytes, which are integers, bits or without a type in HDF5, are floats
@@ -339,6 +341,7 @@ typedef struct {
     Content content; /* NOT_FLOATS: the dataset is left out */
     Found found;     /* with n, and the type of HALVES */
     Shape shape;
+    uint64_t at; /* file offset of the elements if they are contiguous and little-endian; NOWHERE: otherwise, or no data */
     char room[TYPE_LIMIT];
     const char *odd; /* of a dataset that is left out: as odd_type returns it */
 } Checked;
@@ -369,6 +372,9 @@ static Status check_parts(hid_t dataset, hid_t type, hid_t space, hid_t creation
         c->found = (Found){.type = c->content == FLOATS ? float_type(type) : ARRAY_OTHER};
     TRY(check_shape(space, &c->shape, err));
     c->found.n = c->shape.n;
+    const bool little = bytes == 1 || h5.Tget_class(type) == H5T_OPAQUE || h5.Tget_order(type) == H5T_ORDER_LE;
+    if (little && c->found.type != ARRAY_OTHER && h5.Pget_layout(creation) == H5D_CONTIGUOUS)
+        c->at = h5.Dget_offset(dataset); /* HADDR_UNDEF, without data, is NOWHERE */
     return check_storage(dataset, creation, s->file_size, &c->shape, bytes, err);
 }
 
@@ -378,7 +384,7 @@ static Status dataset_check(hid_t dataset, const Source *s, Checked *c, Error *e
 {
     const hid_t type = h5.Dget_type(dataset), space = h5.Dget_space(dataset),
                 creation = h5.Dget_create_plist(dataset);
-    *c = (Checked){.content = NOT_FLOATS, .odd = ""};
+    *c = (Checked){.content = NOT_FLOATS, .at = NOWHERE, .odd = ""};
     const Status status = check_parts(dataset, type, space, creation, s, c, err);
     h5.Tclose(type);
     h5.Sclose(space);
@@ -386,21 +392,7 @@ static Status dataset_check(hid_t dataset, const Source *s, Checked *c, Error *e
     return status;
 }
 
-/* Returns the file offset of a dataset that is stored as contiguous float32 in the byte order of this
- * machine; NOWHERE for any other layout or type, or without data. */
-static uint64_t dataset_plain_at(hid_t dataset)
-{
-    const hid_t type = h5.Dget_type(dataset), creation = h5.Dget_create_plist(dataset);
-    const bool plain = h5.Tequal(type, *h5.T_NATIVE_FLOAT) > 0 && h5.Pget_layout(creation) == H5D_CONTIGUOUS;
-    const haddr_t at = plain ? h5.Dget_offset(dataset) : HADDR_UNDEF;
-    h5.Tclose(type);
-    h5.Pclose(creation);
-    return at == HADDR_UNDEF ? NOWHERE : at;
-}
-
 /* ---- listing groups and tensors ---- */
-
-enum { SHARED_MAX = 4096 }; /* the most groups that have more than one name */
 
 typedef struct {
     Source *source;
@@ -408,8 +400,6 @@ typedef struct {
     char path[PATH_LIMIT + 1];
     size_t length;
     int depth;
-    haddr_t *shared; /* file addresses of the entered groups that have several names */
-    size_t shared_count;
     size_t objects;
     Status status;
     Error *err;
@@ -428,10 +418,9 @@ static Status remember(Walk *w, Found found)
     return OK;
 }
 
-static Status list_tensor(Walk *w, hid_t dataset, ArrayType type, const Shape *shape)
+static Status list_tensor(Walk *w, hid_t dataset, const Checked *c)
 {
-    Buf *b = message_tensor(&w->message, w->path, type, shape,
-                            w->source->has_user_block ? NOWHERE : dataset_plain_at(dataset));
+    Buf *b = message_tensor(&w->message, w->path, c->found.type, &c->shape, c->at);
     const hid_t creation = h5.Dget_create_plist(dataset);
     const Status status = attrs_put(dataset, creation, b, w->err);
     h5.Pclose(creation);
@@ -445,7 +434,7 @@ static Status visit_dataset(Walk *w, hid_t dataset)
     TRY(dataset_check(dataset, w->source, &c, w->err));
     if (c.content == NOT_FLOATS)
         return message_send(w->source->socket, message_skipped(&w->message, w->path, c.odd, c.found.n), w->err);
-    TRY(list_tensor(w, dataset, c.found.type, &c.shape));
+    TRY(list_tensor(w, dataset, &c));
     return remember(w, c.found);
 }
 
@@ -469,15 +458,6 @@ static Status visit_group(Walk *w, hid_t group)
     return w->status;
 }
 
-/* Returns true if the group has already been entered under another name. */
-static bool entered(const Walk *w, const H5O_info_t *info)
-{
-    for (size_t i = 0; info->rc > 1 && i < w->shared_count; i++)
-        if (w->shared[i] == info->addr)
-            return true;
-    return false;
-}
-
 static Status visit_object(Walk *w, hid_t object)
 {
     H5O_info_t info;
@@ -488,12 +468,8 @@ static Status visit_object(Walk *w, hid_t object)
         return FAIL(w->err, ERR_CORRUPT, "more than %d objects in one file", OBJECTS_MAX);
     if (info.type == H5O_TYPE_DATASET)
         return visit_dataset(w, object);
-    if (info.type != H5O_TYPE_GROUP || entered(w, &info))
+    if (info.type != H5O_TYPE_GROUP)
         return OK;
-    if (info.rc > 1 && w->shared_count == SHARED_MAX)
-        return FAIL(w->err, ERR_CORRUPT, "more than %d groups with several names", SHARED_MAX);
-    if (info.rc > 1)
-        w->shared[w->shared_count++] = info.addr;
     if (w->depth == DEPTH_LIMIT)
         return FAIL(w->err, ERR_CORRUPT, "groups stand more than %d deep", DEPTH_LIMIT);
     w->depth++;
@@ -540,9 +516,8 @@ static Status walk_file(Source *s, Error *err)
 {
     Walk *w = NEW_ZERO(s->arena, Walk, 1);
     uint8_t *room = NEW(s->arena, uint8_t, 4 + MESSAGE_MAX);
-    haddr_t *shared = NEW(s->arena, haddr_t, SHARED_MAX);
-    TRY(arena_check(w && room && shared, s->arena, err));
-    *w = (Walk){.source = s, .message = {room, 0, 4 + MESSAGE_MAX}, .shared = shared, .err = err};
+    TRY(arena_check(w && room, s->arena, err));
+    *w = (Walk){.source = s, .message = {room, 0, 4 + MESSAGE_MAX}, .err = err};
     const hid_t root = h5.Gopen2(s->id, "/", H5P_DEFAULT);
     TRY(visit_object(w, root));
     h5.Gclose(root);
@@ -595,23 +570,11 @@ static Status found_read(const Source *s, const Found *f, float *x, Error *err)
     return status;
 }
 
-static hsize_t user_block(hid_t file)
-{
-    hsize_t size = 1;
-    const hid_t creation = h5.Fget_create_plist(file);
-    h5.Pget_userblock(creation, &size);
-    h5.Pclose(creation);
-    return size;
-}
-
 static Status open_hdf5(Source *s, Error *err)
 {
     h5.PLset_loading_state(0);
     h5.Zregister(&hdf5_lzf);
     s->id = h5.Fopen(s->file, H5F_ACC_RDONLY, H5P_DEFAULT);
-    /* `user_block` is called only if the file is open: a failing call would overwrite HDF5's reason why the
-     * file did not open. */
-    s->has_user_block = s->id >= 0 && user_block(s->id) != 0;
     confine_calls(false); /* so that the file cannot make the library open another file */
     if (s->id >= 0)
         return OK;

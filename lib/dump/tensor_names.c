@@ -5,7 +5,6 @@
  * with one part for each level of groups, as "epoch*" and "iter*" joined by a slash. The number of a step is the last number
  * in the name of the innermost group. If two steps then have the same number, the numbers of all levels are joined, each
  * padded with zeros to the longest of its level: epoch 3, iteration 17 of at most 468 is 3017. */
-#include "dump/layout.h"
 #include "dump/tensor_stream.h"
 
 #include "base/rng.h"
@@ -220,24 +219,20 @@ const char *steps_guess(const char *path, Arena *a)
 
 /* ---- the parts of a path ---- */
 
-/* Removes the first component of the path if it is the name of a step or worker group: `word`, at most one
- * of the characters "_-.", and digits ("step_000100", "worker3"). The last component is never removed. Sets
- * `group` to the removed component and `number` to its digits. */
-static Status take_group_name(const char **path, const char *word, const char **group, int64_t *number,
+/* Removes the first component of the path if it is one of the words and a number ("step_000100", "worker3"). The last component
+ * is never removed. Sets `group` to the removed component and `number` to its number. */
+static Status take_group_name(const char **path, const char *const *words, size_t count, const char **group, int64_t *number,
                               Arena *a, Error *err)
 {
-    const size_t length = strcspn(*path, "/"), skip = strlen(word);
-    if (!(*path)[length] || strncmp(*path, word, skip))
+    const size_t length = strcspn(*path, "/");
+    int digits = 0;
+    if ((*path)[length] && group_word(*path, length, words, count))
+        *number = last_number(*path, length, &digits);
+    if (!digits)
         return OK;
-    char *copy = text_slice(a, *path, length);
-    TRY(arena_check(copy, a, err));
-    const char *digits = copy + skip;
-    digits += *digits && strchr("_-.", *digits);
-    if (!*digits || digits[strspn(digits, "0123456789")] || !text_to_int(digits, number))
-        return OK;
-    *group = copy;
+    *group = text_slice(a, *path, length);
     *path += length + 1;
-    return OK;
+    return arena_check(*group, a, err);
 }
 
 static const char *display_name(const char *name)
@@ -349,23 +344,9 @@ void layout_transpose(const Shape *shape, const float *part, size_t at, size_t n
     }
 }
 
-/* Returns how much the lengths of two neighbouring axes look like those of a kernel's height and width: 3 for 3x3 and
- * other odd squares, 2 for 4x4 and 1x7, 1 for 2x3, 0 for lengths above KERNEL_SIDE. */
-static int looks_like_sides(const size_t *dim)
-{
-    enum { KERNEL_SIDE = 11 }; /* kernels with longer sides are uncommon */
-    const bool square = dim[0] == dim[1], line = dim[0] == 1 || dim[1] == 1;
-    if (dim[0] > KERNEL_SIDE || dim[1] > KERNEL_SIDE)
-        return 0;
-    return square && dim[0] % 2 ? 3 : square || line ? 2 : 1;
-}
-
 bool layout_doubtful(const TensorInfo *t)
 {
-    if (t->kind != KIND_CONV || t->shape.rank != 4 || t->layout != LAYOUT_AUTO)
-        return false;
-    const int first = looks_like_sides(t->shape.dim), last = looks_like_sides(t->shape.dim + 2);
-    return first > last || (first == last && first && named_kernel(t));
+    return t->kind == KIND_CONV && t->shape.rank == 4 && t->layout == LAYOUT_AUTO && named_kernel(t);
 }
 
 /* ---- tensors ---- */
@@ -377,13 +358,11 @@ static Status describe(Listing *l, TensorInfo *t, Error *err)
     if (glob)
         TRY(steps_take(&t->name, glob, &t->step_group, &t->step, l->arena, err));
     else
-        TRY(take_group_name(&t->name, "step", &t->step_group, &t->step, l->arena, err));
+        TRY(take_group_name(&t->name, (const char *const[]){"step"}, 1, &t->step_group, &t->step, l->arena, err));
     if (l->hints.workers_from)
         TRY(steps_take(&t->name, l->hints.workers_from, &t->worker_group, &t->worker, l->arena, err));
     else
-        TRY(take_group_name(&t->name, "worker", &t->worker_group, &t->worker, l->arena, err));
-    if (!l->hints.workers_from && !t->worker_group)
-        TRY(take_group_name(&t->name, "rank", &t->worker_group, &t->worker, l->arena, err));
+        TRY(take_group_name(&t->name, (const char *const[]){"worker", "rank"}, 2, &t->worker_group, &t->worker, l->arena, err));
     const int64_t *step = t->step_group ? steps_attribute(l, t->step_group) : NULL;
     if (step)
         t->step = *step;
@@ -457,11 +436,6 @@ static void set_addresses(Listing *l)
         }
         t->worker_address = group_address(t->worker_group, t->worker, !first->worker_group,
                                           before->worker_group, before->worker, before->worker_address);
-        const bool twin =
-            (new_step && t->step_address != t->step) ||
-            (t->worker_address != t->worker && !same_group(t->worker_group, before->worker_group));
-        if (twin && !l->twins++)
-            l->twin = t->path;
         before = t;
     }
 }
@@ -525,11 +499,23 @@ static Status cut_steps(Listing *l, Error *err)
         TRY(arena_check(info->path, l->arena, err));
         shape_make(&info->shape, info->shape.rank - 1, l->tensor[i / steps].info.shape.dim + 1);
         if (t->at != NOWHERE)
-            t->at += t->slice * info->shape.n * sizeof(float);
+            t->at += t->slice * info->shape.n * array_item_bytes[info->type];
     }
     l->tensor = part;
     l->tensors = l->tensor_room = l->tensors * steps;
     return OK;
+}
+
+/* Leaves of the tensor's shape what a sample of it has. */
+static void cut_sample(TensorInfo *t, const DumpHints *h)
+{
+    enum { EACH = 256 };
+    const size_t most = (size_t)h->sample * (t->shape.rank == 1 ? EACH : 1), thin = h->thin > 1 ? (size_t)h->thin : 1;
+    t->whole = t->shape.n;
+    if (!most || t->shape.rank == 0 || t->shape.n == 0 || t->layout == LAYOUT_HWIO || t->shape.dim[0] <= most)
+        return;
+    t->shape.n = t->shape.n / t->shape.dim[0] * (most / thin ? most / thin : 1);
+    t->shape.dim[0] = most / thin ? most / thin : 1;
 }
 
 Status listing_finish(Listing *l, Error *err)
@@ -537,8 +523,10 @@ Status listing_finish(Listing *l, Error *err)
     TRY(listing_sort_groups(l, err));
     if (l->hints.steps_axis)
         TRY(cut_steps(l, err));
-    for (size_t i = 0; i < l->tensors; i++)
+    for (size_t i = 0; i < l->tensors; i++) {
         TRY(describe(l, &l->tensor[i].info, err));
+        cut_sample(&l->tensor[i].info, &l->hints);
+    }
     TRY(check_steps(l, err));
     put_in_order(l);
     return OK;

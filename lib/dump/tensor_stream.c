@@ -43,7 +43,8 @@ static Status take_group(Listing *l, Reader *r, Error *err)
 
 static bool stands_in_file(const Listed *t, uint64_t file_size)
 {
-    return t->at == NOWHERE || (t->at <= file_size && t->info.shape.n <= (file_size - t->at) / sizeof(float));
+    const size_t item = array_item_bytes[t->info.type];
+    return t->at == NOWHERE || (item && t->at <= file_size && t->info.shape.n <= (file_size - t->at) / item);
 }
 
 static Status take_tensor(Listing *l, Reader *r, Error *err)

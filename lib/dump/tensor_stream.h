@@ -7,8 +7,8 @@
  *     size:u32  type:u8  body                 size counts type and body; all fields little-endian
  *
  *     'G' group     path:text attrs           in the order of listing; the root has the path ""
- *     'T' tensor    path:text type:u8 rank:u8 dim:u64 x rank at:u64 attrs      at: the file offset of its floats if
- *                   they are contiguous float32; else NOWHERE
+ *     'T' tensor    path:text type:u8 rank:u8 dim:u64 x rank at:u64 attrs      at: the file offset of its elements if
+ *                   they are plain: of the type `type`, little-endian and contiguous; else NOWHERE
  *     'S' skipped   path:text type:text n:u64 a dataset of n elements that is left out; type: "" for integers, texts and the like,
  *                   else as in LeftOut
  *     'Z' end       count:u64                 the number of tensors; ends the listing
@@ -33,12 +33,10 @@ enum {
     OBJECTS_MAX = 1 << 20, /* the most groups, tensors and skipped datasets in one file */
 };
 
-#define NOWHERE UINT64_MAX
-
 typedef struct {
     TensorInfo info;
     size_t number; /* the tensor's number in the order in which the reader sent them */
-    uint64_t at;   /* file offset of the tensor's floats if they are contiguous float32; else NOWHERE */
+    uint64_t at;   /* file offset of the tensor's elements if they are plain; else NOWHERE */
     size_t whole, slice; /* elements of the tensor in the file, and which part of it this is: 0, 1, ..., each of shape.n elements */
     size_t part, place; /* of a dump of several files: the file, and the tensor's place in it (tensor_files.h) */
 } Listed;
@@ -60,10 +58,6 @@ typedef struct {
     const ListedGroup **by_path; /* pointers to the groups sorted by path, set by listing_finish */
     size_t skipped;
     LeftOut left_out;
-    size_t twins; /* number of twins, as defined at `dump_twins` */
-    /* path of a tensor in the first twin (a group with the step or worker number of another group); NULL: no
-     * twins */
-    const char *twin;
     bool ended;
 } Listing;
 
@@ -99,6 +93,10 @@ Status message_send(int socket, Buf *b, Error *err);
 /* Returns the array `items` of *room items of `size` bytes with room for one more item than `count`. A full array is first
  * copied to one of twice its length. NULL: out of memory. */
 void *items_more(void *items, size_t count, size_t *room, size_t size, Arena *a);
+
+/* Writes a part of a kernel that is stored as [h, w, in, out] to its places in x, which is [out, in, h, w]: the n
+ * elements from element `at` on. `shape` is the shape of x. */
+void layout_transpose(const Shape *shape, const float *part, size_t at, size_t n, float *x);
 
 /* Returns the attributes of the group at `path`; NULL: no such group. Works only after `listing_finish`. */
 const AttrList *listing_attrs(const Listing *l, const char *path);

@@ -1,5 +1,9 @@
-/* tensor_wire.c -- names and attributes as bytes (tensor_wire.h), and the attribute of a name. */
+/* tensor_wire.c -- names and attributes as bytes (tensor_wire.h), the attribute of a name, and types of elements. */
 #include "dump/tensor_wire.h"
+
+const uint8_t array_item_bytes[] = {[ARRAY_F16] = 2, [ARRAY_BF16] = 2,    [ARRAY_F32] = 4,
+                                    [ARRAY_F64] = 8, [ARRAY_F8_E4M3] = 1, [ARRAY_F8_E5M2] = 1, [ARRAY_OTHER] = 0};
+const char *const array_type_names[] = {"F16", "BF16", "F32", "F64", "F8_E4M3", "F8_E5M2", ""};
 
 const Attr *attr_find(const AttrList *list, const char *name)
 {

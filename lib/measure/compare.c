@@ -470,6 +470,8 @@ static Status run_vector(Engine *e, const Cell *cell, size_t place, size_t i, Po
         pool->failed++;
         e->failures++;
     } else {
+        if (v->whole > v->shape.n && v->shape.n)
+            tally_scale(&r.tally, (double)v->whole / (double)v->shape.n);
         pool_vector(e, v, &r.tally, pool);
     }
     if (!known)

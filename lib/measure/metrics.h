@@ -131,6 +131,9 @@ Status tally_spread(Tally *t, const MeasuredVector *s);
  * `distances`, `decile`, `cells` and `percentile_known` of `total` unchanged. */
 void tally_append(Tally *total, const Tally *part);
 
+/* Multiplies the sums of a tally of one vector, a sample, by `by`: by how many elements each of its elements stands for. */
+void tally_scale(Tally *t, double by);
+
 /* A tally as an array of tally_numbers(t) numbers, which FILE.part keeps: all but `level`, `sent` and `distance`. tally_load
  * takes an open tally of as many decoded repeats. */
 size_t tally_numbers(const Tally *t);

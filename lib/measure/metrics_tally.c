@@ -167,6 +167,21 @@ void tally_append(Tally *total, const Tally *part)
     }
 }
 
+void tally_scale(Tally *t, double by)
+{
+    double *sum = (double *)((char *)t + FIRST);
+    const double raw = t->raw;
+    for (size_t i = ADDED; i < NUMBERS; i++)
+        sum[i] *= by;
+    t->raw = raw; /* counts tensors */
+    for (size_t r = 0; r < t->decoded; r++) {
+        t->sent[r] *= by;
+        t->grown[r] *= by;
+        for (size_t i = 0; i < E_SUMS; i++)
+            t->error[r][i] *= by;
+    }
+}
+
 size_t tally_numbers(const Tally *t)
 {
     return NUMBERS + t->decoded * (E_SUMS + 1) + FLAGS;

@@ -254,6 +254,8 @@ const ResultKind result_kinds[] = {
     {"against", "atomo-against/1", "tensor,compressor,against,metric,difference", "Paired differences",
      "Each codec against one of them, with the same random numbers in each repeat.", NULL, NULL,
      .lead = "tensor", .value = "*"},
+    {"sample", "atomo-sample/1", "compressor,metric,result_low", "Estimates from samples",
+     "Each codec on random rows of a model; intervals for the whole model.", NULL, NULL, .lead = NULL},
     {"sweep", "atomo-sweep/1", COMPARED ",rate,pareto", "Size against error",
      "Each codec at many rates. On the front are those that no other one of their kind beats in both.",
      WHOSE

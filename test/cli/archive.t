@@ -18,7 +18,7 @@ $ atomo-bench encode a.h5 -c none
 2> atomo-bench: encode: no output file; want -o FILE.atomo
 = 2
 $ atomo-bench encode a.h5 -o a.atomo
-2> atomo-bench: encode: no codec; want one -c SPEC
+2> atomo-bench: encode: no codec; want one -c SPEC, or --base OLD
 = 2
 $ atomo-bench synth -o a.h5 >/dev/null; atomo-bench encode a.h5 -c none -t layer0.wieght -o a.atomo
 2> atomo-bench: a.h5: no tensor matches "layer0.wieght" (did you mean layer0.weight?)
@@ -96,3 +96,19 @@ $ python3 $SRC/test/cli/bomb.py tera.atomo topk 67108864 20000; python3 $SRC/tes
 - 0
 - b.h5
 = 0
+
+# a patch needs its base; tensors that are not of 16 bits are kept whole
+$ atomo-bench synth -o a.h5 -q; atomo-bench synth -o b.h5 --seed 2 -q; atomo-bench encode b.h5 --base a.h5 -o p.atomo; atomo-bench decode p.atomo -o c.h5; atomo-bench decode p.atomo --base a.h5 -o c.h5; atomo-bench convert -q b.h5 b.npz; atomo-bench convert -q c.h5 c.npz; cmp b.npz c.npz && echo equal; atomo-bench encode c.npz --base b.npz -o q.atomo; atomo-bench encode a.h5 -c none -o n.atomo -q; atomo-bench decode n.atomo --base a.h5 -o d.h5
+> a.h5: *
+> b.h5: *
+> p.atomo: 0 of 0 weights of 16 bits changed, and 4 tensors of other types; * bytes
+> c.h5: a.h5 with 4 groups of tensors patched
+> b.npz: *
+> c.npz: *
+> equal
+> n.atomo: *
+2> atomo-bench: p.atomo: a patch; want --base OLD, the file that it was made with
+2> atomo-bench: b.npz: step_000001/layer0.weight is not plain in this file: packed, not little-endian, or with a checksum
+2> hint: patches are of single files: safetensors, .npy, or HDF5 with contiguous datasets
+2> atomo-bench: n.atomo: has payloads of none, no patch; want no --base
+= 2

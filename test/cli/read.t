@@ -1,6 +1,6 @@
 # kernels that Keras wrote are recognised by the attribute layout; they have the singular values of PyTorch's order
 ? /usr/bin/python3 -c 'import h5py, numpy'
-$ /usr/bin/python3 -c 'import h5py, numpy as np; k = np.random.default_rng(1).standard_normal((3, 3, 16, 32)).astype("f4"); f = h5py.File("k.h5", "w"); f["conv/kernel"] = k; f.attrs["layout"] = "HWIO"; g = h5py.File("t.h5", "w"); g["conv/kernel"] = k.transpose(3, 2, 0, 1)' && for f in k t; do atomo-bench inspect $f.h5 --spectrum -o $f.csv || exit; atomo-bench compare $f.h5 -c svd -c qsgd --metrics bytes,mse -f csv >$f.c || exit; done; cmp k.csv t.csv && cmp k.c t.c && wc -l <k.csv; atomo-bench inspect k.h5 -f csv | cut -d, -f3-5
+$ /usr/bin/python3 -c 'import h5py, numpy as np; k = np.random.default_rng(1).standard_normal((3, 3, 16, 32)).astype("f4"); f = h5py.File("k.h5", "w"); f["conv/kernel"] = k; f.attrs["layout"] = "HWIO"; g = h5py.File("t.h5", "w"); g["conv/kernel"] = k.transpose(3, 2, 0, 1); g.attrs["layout"] = "oihw"' && for f in k t; do atomo-bench inspect $f.h5 --spectrum -o $f.csv || exit; atomo-bench compare $f.h5 -c svd -c qsgd --metrics bytes,mse -f csv >$f.c || exit; done; cmp k.csv t.csv && cmp k.c t.c && wc -l <k.csv; atomo-bench inspect k.h5 -f csv | cut -d, -f3-5
 > 19
 > conv/kernel,conv,32x16x3x3
 2>
@@ -14,7 +14,7 @@ $ /usr/bin/python3 -c 'import h5py, numpy as np; f = h5py.File("k.h5", "w"); f["
 - 1
 > 32x16x3x3
 > *equal
-2> note: k.h5: kernels such as conv/kernel (3x3x16x32) look like height x width x in x out, as in Keras, and are read as out x in x height x width; --layout hwio if they are, else --layout oihw
+2> note: k.h5: kernels such as conv/kernel (3x3x16x32) may be height x width x in x out, as in Keras, and are read as out x in x height x width; --layout hwio if they are, else --layout oihw
 = 0
 
 # ... also where all axes are short; a kernel of three axes is not transposed, and a note says so, also where the layout is unknown
@@ -22,9 +22,15 @@ $ /usr/bin/python3 -c 'import h5py, numpy as np; f = h5py.File("k.h5", "w"); f["
 $ /usr/bin/python3 -c 'import h5py, numpy as np; r = np.random.default_rng(1); f = h5py.File("k.h5", "w"); f["conv/kernel"] = r.standard_normal((3, 3, 8, 8)).astype("f4"); g = h5py.File("l.h5", "w"); g["conv1d/kernel"] = r.standard_normal((5, 16, 32)).astype("f4"); g["dense/kernel"] = r.standard_normal((16, 32)).astype("f4")'; atomo-bench inspect k.h5 >out; atomo-bench inspect k.h5 --layout hwio -f csv | cut -d, -f5; atomo-bench inspect l.h5 --layout hwio -f csv | cut -d, -f5; echo; atomo-bench inspect l.h5 >out; atomo-bench inspect l.h5 --layout oihw >out
 > 8x8x3x3
 > 5x16x32
-2> note: k.h5: kernels such as conv/kernel (3x3x8x8) look like height x width x in x out*
+2> note: k.h5: kernels such as conv/kernel (3x3x8x8) may be height x width x in x out*
 2> note: l.h5: conv1d/kernel, a kernel of 3 axes, is read as it is stored, as out x in x ... (kernels like this: 1); --layout hwio transposes kernels of four axes only*
 2> note: l.h5: conv1d/kernel, a kernel of 3 axes, is read as it is stored*
+= 0
+
+# a user block before the file moves no data
+? /usr/bin/python3 -c 'import h5py, numpy'
+$ /usr/bin/python3 -c 'import h5py, numpy as np; f = h5py.File("u.h5", "w", userblock_size=1024); f["a"] = np.arange(9, dtype="f4")'; atomo-bench convert -q u.h5 u.npz && /usr/bin/python3 -c 'import numpy; print(numpy.load("u.npz")["a"].sum())'
+> 36.0
 = 0
 
 # PyTorch's kernels raise no doubt

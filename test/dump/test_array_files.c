@@ -101,7 +101,7 @@ static void slashes_make_groups_and_metadata_are_attributes(void **state)
     assert_string_equal(dump_tensor(dump, 2)->name, "conv1.weight");
     assert_int_equal(dump_tensor(dump, 2)->step, 70);
     assert_int_equal(dump_tensor(dump, 2)->kind, KIND_NORM);
-    assert_int_equal(dump_groups(dump), 4); /* the groups are the root, step_7 and its two workers */
+    assert_int_equal(dump_groups(dump), 2); /* the root and step_7, which have attributes */
     const Attr *loss = attr_find(dump_step_attrs(dump, "step_7"), "loss"),
                *lr = attr_find(dump_attrs(dump), "lr");
     check(loss && loss->type == ATTR_REAL && loss->real == 2 && lr && lr->real == 0.5);
@@ -341,14 +341,12 @@ static void broken_npz_is_refused_with_the_reason(void **state)
         {{.name = "a.npy", .content = &other, .flags = 1}, "a.npy: encrypted"},
         {{.name = "a.npy", .content = &other, .method = 12},
          "a.npy: packed by method 12; want stored or deflated"},
-        {{.name = "a.npy", .content = &other, .headers_differ = true},
-         "its directory and a member's header differ"},
         {{.name = "a.npy", .content = &other, .claims = 5000},
          "a.npy: stored as 94 bytes, and says it has 5000"},
         {{.name = "a.npy", .content = &other, .claims_packed = 5000, .claims = 5000},
-         "a member beyond its directory"},
+         "a member is not where its directory says"},
         {{.name = "a.npy", .content = &other, .claims_at = 5001}, "a member beyond its directory"},
-        {{.name = "a.npy", .content = &other, .claims_at = 5}, "differ"},
+        {{.name = "a.npy", .content = &other, .claims_at = 5}, "a member is not where its directory says"},
         {{.name = "a.npy", .content = &bomb, .deflated = true, .claims = 93}, "its shape needs 80000 bytes"},
         {{.name = "a.npy", .content = &bomb, .deflated = true, .claims = (uint64_t)1 << 40, .wide = true},
          "bytes cannot unpack to 1099511627776"},

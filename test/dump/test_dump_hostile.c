@@ -248,6 +248,11 @@ static void groups_without_end_are_refused(void **state)
     H5Gclose(group);
     H5Fclose(file);
     check_refused("deep.h5", "groups stand more than 64 deep");
+    const hid_t cycle = make_file(in_scratch("cycle.h5"), false);
+    make_group(cycle, "g");
+    check(H5Lcreate_hard(cycle, "/", cycle, "g/root", H5P_DEFAULT, H5P_DEFAULT) >= 0);
+    H5Fclose(cycle);
+    check_refused("cycle.h5", "groups stand more than 64 deep");
 }
 
 static void names_and_ranks_beyond_measure_are_refused(void **state)

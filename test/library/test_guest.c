@@ -563,7 +563,7 @@ static void callbacks_find_the_hosts_settings(void **state)
 
 /* ---- files ---- */
 
-static const char *doubles; /* a file whose reader process converts float64 */
+static const char *doubles; /* a file whose reader process converts big-endian float64 */
 
 static void *open_doubles(void *data)
 {
@@ -572,14 +572,17 @@ static void *open_doubles(void *data)
 
 static void write_doubles(void)
 {
-    static const char head[] = "\x93NUMPY\1\0\x76\0{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }";
+    static const char head[] = "\x93NUMPY\1\0\x76\0{'descr': '>f8', 'fortran_order': False, 'shape': (3,), }";
     uint8_t all[128 + 24];
     memset(all, ' ', 128);
     memcpy(all, head, sizeof head - 1);
     all[127] = '\n';
     for (int i = 0; i < 3; i++) {
         const double v = i + 0.5;
-        memcpy(all + 128 + 8 * i, &v, 8);
+        uint64_t bits;
+        memcpy(&bits, &v, 8);
+        for (int k = 0; k < 8; k++)
+            all[128 + 8 * i + k] = (uint8_t)(bits >> (56 - 8 * k));
     }
     FILE *to = fopen(doubles = in_scratch("doubles.npy"), "wb");
     check(to && fwrite(all, 1, sizeof all, to) == sizeof all && !fclose(to));

@@ -94,7 +94,6 @@ typedef struct {
     /* the offset of the member's header that the directory claims, plus 1; 0: the true offset */
     uint64_t claims_at;
     uint32_t sum_error;  /* a number that is added to the right checksum */
-    bool headers_differ; /* the name in the member's header differs from the name in the directory */
 } MadeMember;
 
 /* The end record of a .npz archive: its optional parts, and the errors in it. */
@@ -157,8 +156,6 @@ static inline size_t add_member(Made *m, const MadeMember *member)
     add_u32(m, 0x04034b50);
     add_common(m, member, packed.size, member->wide ? 20 : 0);
     add_text(m, member->name);
-    if (member->headers_differ)
-        m->data[m->size - 1] ^= 1;
     add_wide(m, member, packed.size, NULL);
     add(m, packed.data, packed.size);
     return packed.size;
