@@ -221,9 +221,8 @@ void gradient_begin(GradientExchange *x, size_t step, float *const *gradient, co
             x->first = w;
         }
     assert(x->senders);
-    memset(x->up, 0, x->spec.workers * sizeof *x->up);
     x->bytes = (GradientBytes){0};
-    x->gathered = x->shot = 0;
+    x->shot = 0;
     arena_rewind(x->main.scratch, x->empty);
     arena_rewind(x->carrying->scratch, x->empty);
     for (size_t i = 0; i < x->buckets; i++)
@@ -243,12 +242,16 @@ void gradient_ready(GradientExchange *x, size_t tensor)
 
 static void count(GradientExchange *x)
 {
-    for (size_t w = 0; w < x->spec.workers; w++) {
-        x->bytes.up += x->up[w];
+    const double p = (double)x->senders, others = p - 1, payload = x->bytes.payload / p;
+    GradientBytes *b = &x->bytes;
+    b->payload = payload;
+    if (x->spec.way == NET_ROOT || x->spec.way == NET_ALL) {
+        b->sent = x->spec.way == NET_ALL ? others * payload : payload;
+        b->carried = payload;
+        return;
     }
-    x->bytes.up /= (double)x->senders;
-    x->bytes.agreed += x->gathered;
-    x->bytes.shots = x->shot / (double)x->senders;
+    b->sent = others / p * (payload + b->carried) + x->shot / p;
+    b->carried += others > 0 ? x->shot / (2 * others) : 0; /* each of the shots carries (P - 1)/P of a payload */
 }
 
 static Status run_step(GradientExchange *x, Status status)
@@ -391,8 +394,7 @@ static Status make_parcels(GradientExchange *x, Error *err)
     x->empty = arena_mark(x->payloads);
     for (size_t i = 0; i < x->buckets; i++)
         x->bucket[i].payloads = x->spec.overlap ? arena_open(0) : x->payloads;
-    x->up = NEW(x->arena, double, x->spec.workers);
-    return arena_check(x->up, x->arena, err);
+    return OK;
 }
 
 /* A rank without workers does not compute, so it needs no second thread. */

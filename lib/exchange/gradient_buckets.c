@@ -276,17 +276,6 @@ static Status make_mean(RelayTensor *t)
     return OK;
 }
 
-static void count_bytes(GradientExchange *x, size_t count, int round)
-{
-    for (size_t w = 0; w < x->spec.workers; w++)
-        for (size_t j = 0; j < count; j++) {
-            const double size = (double)x->relay.size[w * count + j];
-            x->up[w] += size;
-            if (round + 1 == x->part[j]->x.rounds && !x->part[j]->x.adds)
-                x->gathered += size;
-        }
-}
-
 /* Takes the payloads of a round that the ranks have not merged. The last round's are left to bucket_finish, unless rank
  * 0 sends the result to the other ranks. */
 static Status take_round(const GradientExchange *x, Bucket *b, int round)
@@ -312,7 +301,8 @@ static Status carry_round(GradientExchange *x, Bucket *b, int round, Status stat
     if (!count)
         return OK;
     TRY(relay_payloads(&x->relay, x->part, count, status, x->sends));
-    count_bytes(x, count, round);
+    for (size_t i = 0; i < x->spec.workers * count; i++)
+        x->bytes.payload += (double)x->relay.size[i];
     return relay_results(&x->relay, x->part, count, round, take_round(x, b, round));
 }
 
@@ -531,7 +521,7 @@ Status bucket_finish(GradientExchange *x, Bucket *b, Workspace *ws)
         RelayTensor *t = &b->tensor[j];
         TRY(receive(x, p, t));
         for (int round = 0; round < t->x.rounds; round++) {
-            x->bytes.agreed += (double)t->x.heard[round].size;
+            x->bytes.carried += (double)t->x.heard[round].size;
             x->bytes.early += round + 1 < t->x.rounds ? (double)t->x.heard[round].size : 0;
         }
         parcel_store(&x->parcels, p, t->x.y, x->agreed);

@@ -83,11 +83,9 @@ struct GradientExchange {
     ExchangeWorker *worker; /* (workers, parcels) */
     char *plan;             /* (workers, parcels) records of `codec_plan`, `plan_size` bytes each */
     size_t plan_size;       /* 0: no plan, as the codec does not divide a budget between parcels */
-    double *up;             /* (workers) bytes that each worker sent in this step */
     double shot;            /* bytes that all workers sent in this step of tensors whose sums are quantised again */
     const Codec *again;     /* the codec of the second quantisation */
     void **owner_state;     /* (parcels) its states, of shards that this rank's workers own; NULL: none */
-    double gathered;        /* bytes of this step's payloads that do not merge */
     size_t own, end;        /* this rank's workers: own .. end - 1 */
     Relay relay;
 

@@ -153,7 +153,7 @@ const Field fields[] = {
     {"decode_each_ms_se", "standard error of decode each", .brief = "decode-each se", .unit = "ms", .meaning = "of the median, by the quartiles"},
     {"bytes_merged_se", "standard error of the merged payload", .brief = "merged payload se", .unit = FIELD_BYTES, .meaning = "of the mean over repeats"},
     {"bytes_up_se", "standard error of the payload sent", .brief = "sent se", .unit = FIELD_BYTES, .meaning = "of the mean over repeats"},
-    {"bytes_up", "sent by a worker", .brief = "sent", .unit = FIELD_BYTES, .meaning = "payload of one worker; in a run's summary, of all its steps"},
+    {"bytes_up", "sent by a worker", .brief = "sent", .unit = FIELD_BYTES, .meaning = "payload of one worker; of atomo-train all that it sends, in the summary in all steps"},
     {"bytes_merged", "merged payload", .unit = FIELD_BYTES, .meaning = "size of the merged payload"},
     /* cost */
     {"topology", "topology", .text = true, .meaning = "ps, allgather, ring or tree: who sends to whom"},

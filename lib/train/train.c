@@ -462,20 +462,16 @@ static Status time_phase(void *data, ExchangePhase phase, size_t worker, Status 
 static void note_cost(Trainer *t, const GradientBytes *b, StepRecord *r)
 {
     t->waited = b->waited;
-    const double senders = (double)t->s.aggregate, parameters = 4 * (double)t->floats;
-    const bool all = t->s.topology == TOPOLOGY_ALLGATHER;
+    const double parameters = 4 * (double)t->floats;
     for (size_t w = 0; w < t->s.workers; w++)
         r->encode = fmax(r->encode, t->encode[w]);
     r->decode = t->decode;
-    r->bytes_up = b->up + b->shots;
-    r->bytes_down =
-        t->s.topology == TOPOLOGY_PS ? parameters : all ? (senders - 1) * b->up : b->agreed + b->shots;
-    /* the payload of which (P - 1)/P are sent in each of both halves of the exchange */
-    const double again = senders > 1 ? b->shots * senders / (2 * (senders - 1)) : 0;
+    r->bytes_up = b->sent;
+    r->bytes_down = t->s.topology == TOPOLOGY_PS ? parameters : b->sent;
     const Traffic traffic = {.topology = t->s.topology,
-                             .workers = senders,
+                             .workers = (double)t->s.aggregate,
                              .rounds = codec_rounds(t->s.codec),
-                             .payload = topology_adds(t->s.topology) ? b->agreed + again : b->up,
+                             .payload = b->carried,
                              .early = b->early,
                              .parameters = parameters};
     r->comm = r->modelled = t->s.link ? link_seconds(t->s.link, &traffic) : 0;

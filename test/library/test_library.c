@@ -275,7 +275,7 @@ static void steps_equal_training(void **state)
             int senders = 0;
             for (int w = 0; w < P; w++)
                 senders += !(drop >> w & 1);
-            check((double)sent == bytes.up * senders);
+            check((double)sent == bytes.payload * senders);
         }
         gradient_close(reference.x);
         arena_close(reference.arena);
