@@ -54,28 +54,6 @@ static int by_number(const struct dirent **x, const struct dirent **y)
     return (a > b) - (a < b);
 }
 
-static int is_shown(const struct dirent *e)
-{
-    return e->d_name[0] != '.';
-}
-
-void step_folders(TextBuf *out, const char *dir, int depth)
-{
-    struct dirent **found = NULL;
-    const int count = scandir(dir, &found, is_shown, alphasort);
-    bool has = false;
-    for (int i = 0; i < count; i++) {
-        if (is_step(found[i]) && !has)
-            text_addf(out, "%s%s", out->size ? ", " : "", dir);
-        has = has || is_step(found[i]);
-        const char *inner = depth ? text_format(out->arena, "%s/%s", dir, found[i]->d_name) : NULL;
-        if (inner)
-            step_folders(out, inner, depth - 1);
-        free(found[i]);
-    }
-    free(found);
-}
-
 Status step_files(size_t **step, size_t *count, const char *dir, Arena *a, Error *err)
 {
     struct dirent **found = NULL;
@@ -99,16 +77,6 @@ static bool step_of_path(const char *path, size_t *step)
     return number_of(slash ? slash + 1 : path, step);
 }
 
-Status step_file_check(const char *path, Error *err)
-{
-    struct stat now;
-    if (stat(path, &now) || S_ISREG(now.st_mode))
-        return OK;
-    FAIL(err, ERR_CORRUPT, "%s: %s, want a checkpoint", path,
-         S_ISDIR(now.st_mode) ? "a folder" : "no regular file");
-    return error_hint(err, "remove it, or name another --train-dir");
-}
-
 /* ---- making the folder of steps ---- */
 
 static Status step_folder_make(const char *dir, Arena *a, Error *err)
@@ -129,18 +97,6 @@ static Status step_folder_make(const char *dir, Arena *a, Error *err)
 
 /* ---- locking ---- */
 
-/* Removes unfinished files. Files are written as .step_*.tmp and then renamed (outfile.h). This process has
- * the lock, so no running process writes such a file. */
-static void sweep(int fd)
-{
-    DIR *folder = fdopendir(dup(fd));
-    for (const struct dirent *e; folder && (e = readdir(folder));)
-        if (text_glob(".step_*.tmp", e->d_name))
-            unlinkat(fd, e->d_name, 0);
-    if (folder)
-        closedir(folder);
-}
-
 Status step_folder_lock(int *lock, const char *dir, Arena *a, Error *err)
 {
     *lock = -1;
@@ -152,7 +108,6 @@ Status step_folder_lock(int *lock, const char *dir, Arena *a, Error *err)
         close(fd);
         return FAIL(err, ERR_IO, "%s: another run is at work there", dir);
     }
-    sweep(fd);
     *lock = fd;
     return OK;
 }

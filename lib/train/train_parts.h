@@ -99,4 +99,20 @@ typedef struct {
 /* Makes the optimizer's step number `step` on a whole network. */
 void optimize(const Trainer *t, size_t step, const Optimized *o);
 
+/* ---- local steps (local_steps.c) ---- */
+
+/* Sets t->inner. It stays NULL for training without local steps, and for settings that give the same training. */
+Status local_open(Trainer *t, Error *err);
+void local_reset(Trainer *t);
+
+/* Makes the step of the inner optimizer on each worker of this process. Does nothing if t->inner is NULL; so does
+ * local_differences. */
+void local_update(Trainer *t, size_t step);
+
+/* Replaces the gradient of each worker of this process by its pseudo-gradient. */
+void local_differences(Trainer *t);
+
+/* Applies the mean of the pseudo-gradients, t->agreed, to the common weights, from which all workers go on. */
+void local_outer_step(Trainer *t);
+
 #endif

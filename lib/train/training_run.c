@@ -211,15 +211,6 @@ static Status check_parts(GradientDump *d, Error *err)
     return OK;
 }
 
-/* Checks before the run that FILE can be written. */
-static Status try_file(const char *path, Error *err)
-{
-    DumpWriter *to;
-    TRY(dump_create(&to, path, err));
-    dump_abandon(to);
-    return OK;
-}
-
 static Status open_dump(GradientDump *d, const Trainer *t, Error *err)
 {
     const SliceList *list = model_parameters(t->model);
@@ -234,7 +225,6 @@ static Status open_dump(GradientDump *d, const Trainer *t, Error *err)
     d->root[2] = attr_text("framework", "atomo");
     d->root[3] = attr_text("gradient", d->workers ? "each worker's" : "mean");
     d->roots = 4 + setup_attrs(&t->s, d->root + 4, d->arena);
-    TRY(try_file(d->path, err));
     TRY(step_folder_lock(&d->lock, d->folder, d->arena, err));
     return check_parts(d, err);
 }
@@ -368,7 +358,7 @@ static bool is_dumped(const Trainer *t, const Course *c, size_t step)
     return c->dump_every && exchange && (exchange - 1) % c->dump_every == 0;
 }
 
-/* A test that is stopped has no result; the resumed run repeats the test. */
+/* A test that is stopped has no result. */
 static Status test(Trainer *t, StepRecord *r, Error *err)
 {
     const Status status = trainer_test(t, t->s.test, &r->test, err);
