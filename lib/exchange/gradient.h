@@ -42,6 +42,10 @@ typedef struct {
     /* How the sums of payloads that do not add are quantised again; the others travel as `way` says. Not SHOTS_NONE: NET_RING.
      * The same mean for any number of ranks. */
     Shots shots;
+    /* with SHOTS_NODES: the number of workers in a node, which divides `workers`, and the codec within nodes; `codec` is the
+     * one between nodes. All workers send, and no rank is without workers. */
+    size_t node;
+    const Codec *within;
     /* with `shots`: the codec of the second quantisation, with a state that the shard's owner keeps; NULL: `codec`, without
      * a state */
     const Codec *feedback;
@@ -73,7 +77,8 @@ typedef struct {
      * each of the P - 1 others; else (P - 1)/P of its payloads and of the merged ones, and what the shots of tensors take
      * whose sums are quantised again. But for NET_ROOT, it receives as many. */
     double sent;
-    double carried; /* S of the network's model (docs/cost.md): with NET_RING and NET_TREE, bytes of the merged payloads */
+    /* S of the network's model (docs/cost.md): with NET_RING and NET_TREE, bytes of the merged payloads; `within`: S' of hier */
+    double carried, within;
     double early;   /* bytes of the merged payloads of all rounds but the last */
     /* seconds that the calling thread spent in functions of net.h, or waited for the second thread */
     double waited;

@@ -136,10 +136,11 @@ const float *bucket_load(const GradientExchange *x, const Parcel *p, size_t w, c
 
 Exchange bucket_exchange(const GradientExchange *x, const Parcel *p, const Workspace *ws)
 {
-    const Codec *codec = p->raw ? x->none : x->spec.codec;
+    const Codec *codec = p->raw ? x->none : x->spec.node ? x->spec.within : x->spec.codec;
+    const size_t senders = x->spec.node && !p->raw ? x->spec.node : x->senders ? x->senders : x->spec.workers;
     return (Exchange){.call = {.self = codec,
                                .shape = &p->shape,
-                               .workers = (int)(x->senders ? x->senders : x->spec.workers),
+                               .workers = (int)senders,
                                .threads = ws->threads,
                                .scratch = ws->scratch,
                                .err = ws->err},
@@ -163,7 +164,7 @@ Status bucket_blame(const GradientExchange *x, const char *name, size_t w, Statu
     return status == OK ? OK : error_at(err, "step %zu: worker %zu: %s", x->step, w, name);
 }
 
-static const Parcel *parcel_of(const GradientExchange *x, const Bucket *b, size_t j)
+const Parcel *bucket_parcel(const GradientExchange *x, const Bucket *b, size_t j)
 {
     return &x->parcels.item[b->low + b->count - 1 - j];
 }
@@ -207,11 +208,11 @@ static void occupy(Bucket *b, const Workspace *ws)
 void bucket_open(const GradientExchange *x, Bucket *b, const Workspace *ws)
 {
     for (size_t j = 0; j < b->count; j++) {
-        const Parcel *p = parcel_of(x, b, j);
+        const Parcel *p = bucket_parcel(x, b, j);
         b->tensor[j] = (RelayTensor){
             .x = bucket_exchange(x, p, ws), .name = p->name, .first = bucket_worker(x, p, x->first)};
         b->tensor[j].x.payloads = b->payloads;
-        b->tensor[j].shots = shots_used(x->spec.shots, b->tensor[j].x.call.self);
+        b->tensor[j].shots = !p->raw && shots_used(x->spec.shots, b->tensor[j].x.call.self);
     }
 }
 
@@ -235,7 +236,7 @@ Status bucket_encode(const GradientExchange *x, Bucket *b, int round, Workspace 
         TRY(begin(x, b, ws));
     for (size_t j = 0; j < b->count; j++) {
         const ArenaMark mark = arena_mark(ws->scratch);
-        const Parcel *p = parcel_of(x, b, j);
+        const Parcel *p = bucket_parcel(x, b, j);
         RelayTensor *t = &b->tensor[j];
         for (size_t w = x->own; w < x->end && round < t->x.rounds; w++) {
             if (!x->sends[w] || t->partial)
@@ -252,8 +253,7 @@ Status bucket_encode(const GradientExchange *x, Bucket *b, int round, Workspace 
 
 /* ---- carrying ---- */
 
-/* Takes the payloads of all workers, in the order of workers. */
-static Status take_all(const GradientExchange *x, const Parcel *p, RelayTensor *t)
+Status bucket_take(const GradientExchange *x, const Parcel *p, RelayTensor *t)
 {
     const int round = t->x.call.round;
     for (size_t w = 0; w < x->spec.workers; w++)
@@ -285,7 +285,7 @@ static Status take_round(const GradientExchange *x, Bucket *b, int round)
         const bool last = round + 1 == t->x.rounds;
         if (round >= t->x.rounds || t->shots || t->merged.data || (last && !relay_has_root(&x->relay)))
             continue;
-        TRY(take_all(x, parcel_of(x, b, j), t));
+        TRY(bucket_take(x, bucket_parcel(x, b, j), t));
         if (last && relay_sends_mean(&x->relay, &t->x))
             TRY(make_mean(t));
     }
@@ -306,184 +306,6 @@ static Status carry_round(GradientExchange *x, Bucket *b, int round, Status stat
     return relay_results(&x->relay, x->part, count, round, take_round(x, b, round));
 }
 
-/* ---- carrying tensors whose sums are quantised again (shots.h) ---- */
-
-typedef struct {
-    GradientExchange *x;
-    Bucket *b;
-    Workspace *ws;
-    RelayItem *item; /* (parcels of the bucket x workers) */
-    size_t *chain;   /* (workers) */
-} Shooting;
-
-static int shot_rank(const GradientExchange *x, size_t w)
-{
-    return relay_rank_of(x->spec.net, x->spec.way, x->spec.workers, w);
-}
-
-static bool shot_is_own(const GradientExchange *x, size_t w)
-{
-    return w >= x->own && w < x->end;
-}
-
-static Status shot_deliver(const Shooting *s, size_t count, bool all, Status status)
-{
-    return relay_deliver(s->x->spec.net, s->item, count, all, status, s->b->payloads, s->ws->err);
-}
-
-/* Sends the payloads of all workers to the owners. */
-static Status shot_first(const Shooting *s, Status status)
-{
-    GradientExchange *x = s->x;
-    size_t count = 0;
-    for (size_t j = 0; j < s->b->count; j++)
-        for (size_t w = 0; w < x->spec.workers && s->b->tensor[j].shots; w++)
-            if (x->sends[w])
-                s->item[count++] = (RelayItem){shot_rank(x, w), shot_rank(x, parcel_of(x, s->b, j)->owner),
-                                               status == OK ? s->b->tensor[j].sent[w][0] : (Bytes){0}};
-    TRY(shot_deliver(s, count, false, status));
-    count = 0;
-    for (size_t j = 0; j < s->b->count; j++)
-        for (size_t w = 0; w < x->spec.workers && s->b->tensor[j].shots; w++)
-            if (x->sends[w]) {
-                s->b->tensor[j].sent[w][0] = s->item[count].payload;
-                x->shot += w == parcel_of(x, s->b, j)->owner ? 0 : (double)s->item[count].payload.size;
-                count++;
-            }
-    return OK;
-}
-
-/* Sets `sum` to the worker's own elements, 0 if it sends none, plus the sum that worker `before` has sent, if `in` is not
- * empty. */
-static Status hop_sum(const Shooting *s, const Parcel *p, RelayTensor *t, size_t w, size_t before, Bytes in, float *sum)
-{
-    const GradientExchange *x = s->x;
-    memset(sum, 0, p->shape.n * sizeof *sum);
-    if (x->sends[w])
-        bucket_load(x, p, w, s->ws);
-    return in.size ? shots_add(&t->x, bucket_worker(x, p, before), in, sum) : OK;
-}
-
-/* Encodes the sum of a worker that is not the last one of a shard's chain. */
-static Status hop_send(const Shooting *s, const Parcel *p, RelayTensor *t, size_t w, size_t before, Bytes in)
-{
-    const ExchangeWorker *worker = bucket_worker(s->x, p, w);
-    float *sum = s->ws->x;
-    TRY(hop_sum(s, p, t, w, before, in, sum));
-    if (worker->state) {
-        const size_t size = p->shape.n * sizeof *sum;
-        t->partial[w] = NEW(s->b->payloads, float, p->shape.n);
-        TRY(arena_check(t->partial[w], s->b->payloads, s->ws->err));
-        memcpy(t->partial[w], sum, size);
-    }
-    return bucket_blame(s->x, t->name, w, exchange_send(&t->x, worker, sum, &t->sent[w][0]), s->ws->err);
-}
-
-/* Lets the sums of all shards visit the workers. In hop h, worker h of a shard's chain sends to worker h + 1. */
-static Status shot_hops(const Shooting *s, Status status)
-{
-    GradientExchange *x = s->x;
-    for (size_t h = 0; h + 1 < x->spec.workers; h++) {
-        size_t count = 0;
-        for (size_t j = 0; j < s->b->count; j++) {
-            RelayTensor *t = &s->b->tensor[j];
-            const Parcel *p = parcel_of(x, s->b, j);
-            if (!t->shots || h + 1 >= shots_chain(x->sends, x->spec.workers, p->owner, s->chain))
-                continue;
-            const size_t w = s->chain[h], before = h ? s->chain[h - 1] : 0;
-            if (status == OK && shot_is_own(x, w))
-                status = hop_send(s, p, t, w, before, h ? t->sent[before][0] : (Bytes){0});
-            s->item[count++] = (RelayItem){shot_rank(x, w), shot_rank(x, s->chain[h + 1]),
-                                           status == OK ? t->sent[w][0] : (Bytes){0}};
-        }
-        TRY(shot_deliver(s, count, false, status));
-        count = 0;
-        for (size_t j = 0; j < s->b->count; j++)
-            if (s->b->tensor[j].shots &&
-                h + 1 < shots_chain(x->sends, x->spec.workers, parcel_of(x, s->b, j)->owner, s->chain)) {
-                s->b->tensor[j].sent[s->chain[h]][0] = s->item[count].payload;
-                x->shot += (double)s->item[count++].payload.size;
-            }
-    }
-    return OK;
-}
-
-static ExchangeWorker owner_of(const GradientExchange *x, const Parcel *p)
-{
-    return (ExchangeWorker){.index = p->owner, .state = x->owner_state[p - x->parcels.item]};
-}
-
-/* Computes the mean of a shard of this rank in ws->x, and encodes it. */
-static Status shot_mean(const Shooting *s, const Parcel *p, RelayTensor *t)
-{
-    const GradientExchange *x = s->x;
-    const ExchangeWorker owner = owner_of(x, p);
-    const size_t size = p->shape.n * sizeof(float);
-    float *mean = s->ws->x;
-    if (t->partial) {
-        const size_t hops = shots_chain(x->sends, x->spec.workers, p->owner, s->chain) - 1,
-                     before = hops ? s->chain[hops - 1] : 0;
-        TRY(hop_sum(s, p, t, p->owner, before, hops ? t->sent[before][0] : (Bytes){0}, mean));
-        shots_divide(mean, mean, p->shape.n, (double)x->senders);
-    } else {
-        TRY(take_all(x, p, t));
-        TRY(exchange_receive(&t->x));
-        memcpy(mean, t->x.y, size);
-    }
-    if (owner.state) {
-        t->owned = NEW(s->b->payloads, float, p->shape.n);
-        TRY(arena_check(t->owned, s->b->payloads, s->ws->err));
-        memcpy(t->owned, mean, size);
-    }
-    Exchange again = shots_mean(&t->x, x->again);
-    return bucket_blame(x, t->name, p->owner, exchange_send(&again, &owner, mean, &t->again), s->ws->err);
-}
-
-/* Sends the payloads of the means to all. */
-static Status shot_second(const Shooting *s)
-{
-    GradientExchange *x = s->x;
-    Status status = OK;
-    size_t count = 0;
-    for (size_t j = 0; j < s->b->count; j++) {
-        const Parcel *p = parcel_of(x, s->b, j);
-        RelayTensor *t = &s->b->tensor[j];
-        if (!t->shots)
-            continue;
-        if (status == OK && shot_is_own(x, p->owner))
-            status = shot_mean(s, p, t);
-        s->item[count++] = (RelayItem){.from = shot_rank(x, p->owner), .payload = t->again};
-    }
-    TRY(shot_deliver(s, count, true, status));
-    count = 0;
-    for (size_t j = 0; j < s->b->count; j++)
-        if (s->b->tensor[j].shots) {
-            s->b->tensor[j].again = s->item[count++].payload;
-            x->shot += (double)s->b->tensor[j].again.size * (double)(x->spec.workers - 1);
-        }
-    return OK;
-}
-
-static Status carry_shots(GradientExchange *x, Bucket *b, Workspace *ws, Status status)
-{
-    const ArenaMark mark = arena_mark(ws->scratch);
-    const Shooting s = {x, b, ws, NEW(b->payloads, RelayItem, b->count * x->spec.workers),
-                        NEW(b->payloads, size_t, x->spec.workers)};
-    TRY(arena_check(s.item && s.chain, b->payloads, ws->err));
-    TRY(x->spec.shots == SHOTS_HOPS ? shot_hops(&s, status) : shot_first(&s, status));
-    TRY(shot_second(&s));
-    arena_rewind(ws->scratch, mark);
-    return OK;
-}
-
-static bool has_shots(const Bucket *b)
-{
-    for (size_t j = 0; j < b->count; j++)
-        if (b->tensor[j].shots)
-            return true;
-    return false;
-}
-
 Status bucket_carry(GradientExchange *x, Bucket *b, Workspace *ws)
 {
     int rounds = 0;
@@ -492,20 +314,17 @@ Status bucket_carry(GradientExchange *x, Bucket *b, Workspace *ws)
     occupy(b, ws);
     for (int round = 0; round < rounds; round++)
         TRY(carry_round(x, b, round, round ? bucket_encode(x, b, round, ws) : b->status));
-    return has_shots(b) ? carry_shots(x, b, ws, b->status) : OK;
+    return shots_carry(x, b, ws, b->status);
 }
 
 /* ---- finishing ---- */
 
 static Status receive(const GradientExchange *x, const Parcel *p, RelayTensor *t)
 {
-    if (t->shots) {
-        Exchange again = shots_mean(&t->x, x->again);
-        const ExchangeWorker owner = owner_of(x, p);
-        return exchange_decode(&again, EXCHANGE_DECODE, &owner, t->again);
-    }
+    if (t->shots)
+        return shots_receive(x, p, t);
     if (!relay_has_root(&x->relay) && !t->merged.data)
-        TRY(take_all(x, p, t));
+        TRY(bucket_take(x, p, t));
     if (!t->mean.data)
         return exchange_receive(&t->x);
     memcpy(t->x.y, t->mean.data, t->mean.size);
@@ -517,7 +336,7 @@ Status bucket_finish(GradientExchange *x, Bucket *b, Workspace *ws)
     occupy(b, ws);
     for (size_t j = 0; j < b->count; j++) {
         const ArenaMark mark = arena_mark(ws->scratch);
-        const Parcel *p = parcel_of(x, b, j);
+        const Parcel *p = bucket_parcel(x, b, j);
         RelayTensor *t = &b->tensor[j];
         TRY(receive(x, p, t));
         for (int round = 0; round < t->x.rounds; round++) {
@@ -536,7 +355,7 @@ static Status settle(const GradientExchange *x, const Parcel *p, RelayTensor *t,
     const ExchangeWorker *worker = bucket_worker(x, p, w);
     if (t->partial && x->sends[w]) /* the last worker of the chain adds its elements as they are */
         return w == p->owner ? OK : exchange_settle(&t->x, worker, t->partial[w], t->sent[w]);
-    const float *values = w >= x->own && w < x->end ? bucket_load(x, p, w, ws) : NULL;
+    const float *values = bucket_is_own(x, w) ? bucket_load(x, p, w, ws) : NULL;
     return x->sends[w] ? exchange_settle(&t->x, worker, values, t->sent[w])
                        : exchange_settle_dropped(&t->x, worker, values);
 }
@@ -546,17 +365,13 @@ Status bucket_settle(const GradientExchange *x, Bucket *b, Workspace *ws)
     occupy(b, ws);
     for (size_t j = 0; j < b->count; j++) {
         const ArenaMark mark = arena_mark(ws->scratch);
-        const Parcel *p = parcel_of(x, b, j);
+        const Parcel *p = bucket_parcel(x, b, j);
         RelayTensor *t = &b->tensor[j];
-        if (t->owned) {
-            Exchange again = shots_mean(&t->x, x->again);
-            const ExchangeWorker owner = owner_of(x, p);
-            parcel_load(&x->parcels, p, x->agreed, 1, ws->y);
-            TRY(bucket_blame(x, t->name, p->owner, exchange_settle(&again, &owner, t->owned, &t->again), ws->err));
-        }
+        parcel_load(&x->parcels, p, x->agreed, 1, ws->y);
+        if (t->shots)
+            TRY(shots_settle(x, p, t, ws));
         if (!codec_keeps_state(t->x.call.self))
             continue;
-        parcel_load(&x->parcels, p, x->agreed, 1, ws->y);
         for (size_t w = 0; w < x->spec.workers; w++)
             if (bucket_worker(x, p, w)->state)
                 TRY(bucket_blame(x, t->name, w, settle(x, p, t, w, ws), ws->err));

@@ -25,6 +25,10 @@ typedef struct {
     Bytes again;       /* the payload of the mean */
     float *owned;      /* (x.call.shape->n) with owner feedback, on the owner's rank: the mean that it encoded */
     float **partial;   /* (workers) with SHOTS_HOPS, for workers with a state: the sum that the worker encoded */
+    /* With SHOTS_NODES, (nodes): what the leader of a node sends, the mean that it encoded, and what it gets back; (workers)
+     * what the workers get from their leaders. */
+    Bytes *up, *back, *down;
+    float **led;
 } RelayTensor;
 
 typedef struct {
@@ -63,7 +67,7 @@ Status relay_payloads(Relay *r, RelayTensor *const *t, size_t count, Status stat
 /* A payload that rank `from` has, for rank `to`. */
 typedef struct {
     int from, to;
-    Bytes payload; /* then also on rank `to`; the size on all ranks */
+    Bytes *payload; /* then also on rank `to`; the size on all ranks */
 } RelayItem;
 
 /* Carries payloads between ranks. `all`: to all ranks, round a ring; `to` is not read. The same items on all ranks, with the

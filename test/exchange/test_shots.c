@@ -85,6 +85,7 @@ typedef struct {
     Shots shots;
     bool feedback;
     bool all; /* false: worker 2 does not send in step 1 */
+    const char *within; /* the codec within nodes of two workers; NULL: there are no nodes */
 } Case;
 
 typedef struct {
@@ -101,7 +102,7 @@ typedef struct {
 
 static Status run_steps(Rank *r, Net *net, Arena *a)
 {
-    const Codec *codec, *feedback = NULL;
+    const Codec *codec, *feedback = NULL, *within = NULL;
     GradientExchange *x;
     GradientBytes bytes;
     char spec[100];
@@ -109,7 +110,11 @@ static Status run_steps(Rank *r, Net *net, Arena *a)
     TRY(codec_open(&codec, r->c->spec, a, &r->err));
     if (r->c->feedback)
         TRY(codec_open(&feedback, spec, a, &r->err));
+    if (r->c->within)
+        TRY(codec_open(&within, r->c->within, a, &r->err));
     const GradientSpec s = {.codec = codec,
+                            .within = within,
+                            .node = within ? 2 : 0,
                             .min_elements = 10,
                             .workers = WORKERS,
                             .seed = 5,
@@ -120,7 +125,7 @@ static Status run_steps(Rank *r, Net *net, Arena *a)
                             .way = NET_RING,
                             .shots = r->c->shots,
                             .feedback = feedback};
-    r->adds = codec_adds(codec);
+    r->adds = codec_adds(codec) && !within;
     TRY(gradient_open(&x, &s, &r->err));
     for (size_t step = 0; step < STEPS && r->status == OK; step++) {
         float *g[WORKERS];
@@ -205,9 +210,14 @@ static void ranks_compute_the_mean_of_one_process(void **state)
     for (size_t i = 0; i < countof(specs); i++)
         for (Shots shots = SHOTS_TWO; shots <= SHOTS_HOPS; shots++)
             for (int feedback = 0; feedback < 2; feedback++)
-                compare_case(&(Case){specs[i], shots, feedback, false});
-    compare_case(&(Case){"none", SHOTS_TWO, false, true});
-    compare_case(&(Case){"sign", SHOTS_TWO, false, true});
+                compare_case(&(Case){specs[i], shots, feedback, false, NULL});
+    static const char *const nodes[][2] = {
+        {"qsgd:bits=4,bucket=64", "fp16"}, {"ef+topk:ratio=0.1", "none"}, {"svd", "ef+qsgd:bits=6"}, {"none", "minmax"}};
+    for (size_t i = 0; i < countof(nodes); i++)
+        for (int feedback = 0; feedback < 2; feedback++)
+            compare_case(&(Case){nodes[i][0], SHOTS_NODES, feedback, true, nodes[i][1]});
+    compare_case(&(Case){"none", SHOTS_TWO, false, true, NULL});
+    compare_case(&(Case){"sign", SHOTS_TWO, false, true, NULL});
 }
 
 /* ---- errors ---- */
@@ -238,8 +248,18 @@ static void an_owner_with_feedback_errs_less_over_steps(void **state)
     for (size_t step = 1; step < STEPS; step++)
         memcpy(gradients[step], gradients[0], sizeof gradients[0]);
     for (Shots shots = SHOTS_TWO; shots <= SHOTS_HOPS; shots++)
-        check(error_over_steps(&(Case){"ef+minmax:bits=2", shots, true, true}) <
-              0.8 * error_over_steps(&(Case){"ef+minmax:bits=2", shots, false, true}));
+        check(error_over_steps(&(Case){"ef+minmax:bits=2", shots, true, true, NULL}) <
+              0.8 * error_over_steps(&(Case){"ef+minmax:bits=2", shots, false, true, NULL}));
+}
+
+/* Plain floats within nodes and between them give the mean; a codec's errors add to those of the other. */
+static void nodes_compute_the_mean(void **state)
+{
+    const double both = error_over_steps(&(Case){"minmax:bits=4", SHOTS_NODES, false, true, "minmax:bits=4"}),
+                 near = error_over_steps(&(Case){"none", SHOTS_NODES, false, true, "minmax:bits=4"}),
+                 far = error_over_steps(&(Case){"minmax:bits=4", SHOTS_NODES, false, true, "none"});
+    check(error_over_steps(&(Case){"none", SHOTS_NODES, false, true, "none"}) < 1e-13);
+    check(near > 1e-4 && far > 1e-4 && both > near && both > far && both < 0.1);
 }
 
 /* ---- shards ---- */
@@ -271,6 +291,7 @@ static void shards_cover_the_vector_and_begin_at_buckets(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(ranks_compute_the_mean_of_one_process),
     cmocka_unit_test(an_owner_with_feedback_errs_less_over_steps),
+    cmocka_unit_test(nodes_compute_the_mean),
     cmocka_unit_test(shards_cover_the_vector_and_begin_at_buckets),
 };
 
