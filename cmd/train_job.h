@@ -11,7 +11,7 @@
 typedef struct {
     /* set from the command line, as are the settings of `setup` (train_settings.h) */
     Common common;
-    const char *dataset, *data_dir, *link;
+    const char *dataset, *data_dir, *link, *topology, *within, *near;
     TextList specs;
     int64_t test_batch, max_steps, epochs;
     int64_t seeds;    /* number of runs of each codec, with the seeds common.seed, common.seed + 1, ... */

@@ -379,8 +379,12 @@ static Status take_setup(TrainSetup *s, const char **dataset, size_t *images, co
     for (const Setting *of = train_settings; of->name; of++)
         if ((of->use & SETTING_KEPT) && !setting_take(of, s, attr_find(attrs, of->name)))
             k.missing = of->name;
+    const char *again = known_text(&k, "quantised_again");
+    s->owner_feedback = !strcmp(known_text(&k, "owner_feedback"), "on");
     if (k.missing)
         return FAIL(err, ERR_CORRUPT, "%s: no attribute %s: not a checkpoint", path, k.missing);
+    if (strcmp(again, "no") && setup_read_topology(s, again, a, err) != OK)
+        return error_at(err, "%s", path);
     return s->network && *dataset ? codec_open(&s->codec, spec, a, err) : arena_fail(a, err);
 }
 

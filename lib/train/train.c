@@ -365,8 +365,13 @@ static void note_cost(Trainer *t, const GradientBytes *b, StepRecord *r)
                              .rounds = codec_rounds(t->s.codec),
                              .payload = b->carried,
                              .early = b->early,
-                             .parameters = parameters};
+                             .parameters = parameters,
+                             .node = (double)t->s.node};
+    const Traffic near = {
+        .topology = TOPOLOGY_TWOSHOT, .workers = (double)t->s.node, .rounds = 1, .payload = b->within};
     r->comm = r->modelled = t->s.link ? link_seconds(t->s.link, &traffic) : 0;
+    if (t->s.link && t->s.topology == TOPOLOGY_HIER)
+        r->comm = r->modelled = r->modelled + link_seconds(t->s.near, &near);
 }
 
 /* Updates the common weights after an exchange. */
@@ -536,6 +541,8 @@ static Status open_exchange(Trainer *t, Error *err)
                                .net = s->net,
                                .way = way_of(s->topology),
                                .shots = topology_shots(s->topology),
+                               .node = s->topology == TOPOLOGY_HIER ? s->node : 0,
+                               .within = s->within,
                                .feedback = feedback,
                                .bucket_bytes = s->bucket_bytes,
                                .overlap = s->overlap};

@@ -68,6 +68,10 @@ typedef struct { /* train_settings.h has a table of these settings */
     uint64_t seed;
     int threads;
     Topology topology;
+    /* of TOPOLOGY_HIER: workers in a node, the codec within nodes (`codec` is the one between them), and the link there */
+    size_t node;
+    const Codec *within;
+    const Link *near;
     int owner_feedback; /* 1: the owner of a shard keeps the error of the second quantisation (exchange/gradient.h) */
     const Link *link; /* network model for the communication time; NULL: no communication time */
     /* returns true from the moment when the user asked to stop; several threads ask at a time; may be NULL */

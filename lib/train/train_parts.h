@@ -86,7 +86,8 @@ static inline NetWay way_of(Topology topology)
                                   [TOPOLOGY_ALLGATHER] = NET_ALL,
                                   [TOPOLOGY_RING] = NET_RING,
                                   [TOPOLOGY_TREE] = NET_TREE,
-                                  [TOPOLOGY_TWOSHOT] = NET_RING};
+                                  [TOPOLOGY_TWOSHOT] = NET_RING,
+                                  [TOPOLOGY_HIER] = NET_RING};
     return ways[topology];
 }
 

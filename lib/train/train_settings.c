@@ -7,11 +7,14 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const optimizer_names[] = {"sgd", "adamw", "signsgd", NULL}; /* by OptimizerKind */
 static const char *const aggregate_names[] = {"seed", "arrival", NULL};
 static const char *const switch_names[] = {"off", "on", NULL};
+
+enum { WORKERS_MOST = 4096 };
 
 enum { KEPT = SETTING_KEPT, SHOWN = SETTING_SHOWN, BOTH = KEPT | SHOWN, RUN = SETTING_RUN };
 
@@ -23,8 +26,8 @@ enum { KEPT = SETTING_KEPT, SHOWN = SETTING_SHOWN, BOTH = KEPT | SHOWN, RUN = SE
 
 const Setting train_settings[] = {
     SETTING("network", TEXT, network, SHOWN, NULL, NULL),
-    SETTING("workers", WHOLE, workers, BOTH, "P", "number of workers, which share each batch", .low = 1, .high = 4096,
-            .usual = 1),
+    SETTING("workers", WHOLE, workers, BOTH, "P", "number of workers, which share each batch", .low = 1,
+            .high = WORKERS_MOST, .usual = 1),
     SETTING("num_aggregate", WHOLE, aggregate, BOTH, "K",
             "use the gradients of K workers per step, drawn at random; 0: of all", .high = 4096),
     SETTING("aggregate_by", CHOICE, arrival, SHOWN, "A",
@@ -63,8 +66,6 @@ const Setting train_settings[] = {
             .choices = grouping_names),
     SETTING("min_elements", WHOLE, min_elements, BOTH, "N", "send tensors of fewer elements as floats", .high = 1e12),
     SETTING("average", CHOICE, average, BOTH, "A", average_help, .choices = average_names),
-    SETTING("topology", CHOICE, topology, SHOWN, "T",
-            "how workers exchange payloads; of run under mpirun without it allgather", .choices = topology_names),
     SETTING("owner_feedback", CHOICE, owner_feedback, SHOWN, "O",
             "with twoshot, and with ring where payloads do not add: on keeps the error of a mean that is encoded again, and "
             "adds it in the next step",
@@ -127,6 +128,42 @@ bool setting_take(const Setting *of, TrainSetup *s, const Attr *attr)
     return !of->choices;
 }
 
+/* ---- the topology, whose text says what hier has besides ---- */
+
+const char *setup_topology(const TrainSetup *s, Arena *a)
+{
+    return s->topology == TOPOLOGY_HIER
+               ? text_format(a, "hier:node=%zu,within=%s", s->node, codec_typed(s->within, a))
+               : topology_names[s->topology];
+}
+
+static const char *topology_name(const void *data, size_t i)
+{
+    (void)data;
+    return i == TOPOLOGY_HIER ? "hier:node=K" : topology_names[i];
+}
+
+Status setup_read_topology(TrainSetup *s, const char *text, Arena *a, Error *err)
+{
+    static const char hier[] = "hier:node=", within[] = ",within=";
+    char *end;
+    for (size_t t = 0; t < TOPOLOGY_HIER; t++)
+        if (!strcmp(topology_names[t], text)) {
+            s->topology = (Topology)t;
+            return OK;
+        }
+    if (strncmp(text, hier, strlen(hier)))
+        return text_unknown(err, text, topology_name, NULL,
+                            "--topology: \"%.40s\": want ps, allgather, ring, tree, twoshot or hier:node=K", text);
+    const long node = strtol(text + strlen(hier), &end, 10);
+    const bool codec = !strncmp(end, within, strlen(within));
+    if (node < 2 || node > WORKERS_MOST || (*end && !codec))
+        return FAIL(err, ERR_USAGE, "--topology %.40s: want hier:node=K, 2 to %d workers in a node", text, WORKERS_MOST);
+    s->topology = TOPOLOGY_HIER;
+    s->node = (size_t)node;
+    return codec ? codec_open(&s->within, end + strlen(within), a, err) : OK;
+}
+
 /* ---- the setup as attributes of files ---- */
 
 size_t setup_attrs(const TrainSetup *s, Attr out[SETUP_MOST], Arena *a)
@@ -139,7 +176,7 @@ size_t setup_attrs(const TrainSetup *s, Attr out[SETUP_MOST], Arena *a)
     out[count++] = attr_text("compressor", codec_typed(s->codec, a));
     out[count++] = attr_whole("seed", s->seed);
     const bool again = shots_used(topology_shots(s->topology), s->codec);
-    out[count++] = attr_text("quantised_again", again ? topology_names[s->topology] : "no");
+    out[count++] = attr_text("quantised_again", again ? setup_topology(s, a) : "no");
     out[count++] = attr_text("owner_feedback", switch_names[again && s->owner_feedback]);
     for (const Setting *of = train_settings; of->name; of++)
         if (of->use & SETTING_KEPT)
@@ -224,6 +261,19 @@ static Status check_arrival(const TrainSetup *s, Error *err)
     return error_hint(err, "mpirun -n P+1 atomo-train run --topology ps trains P workers with a server");
 }
 
+static Status check_nodes(const TrainSetup *s, Error *err)
+{
+    const char *hier = "--topology hier:node";
+    if (s->workers % s->node)
+        return FAIL(err, ERR_USAGE, "%s=%zu: the %zu workers do not fill nodes", hier, s->node, s->workers);
+    if (s->aggregate != s->workers)
+        return FAIL(err, ERR_USAGE, "%s: cannot be combined with --num-aggregate", hier);
+    if (net_ranks(s->net) > (int)s->workers)
+        return FAIL(err, ERR_USAGE, "%s: %d ranks, and %zu workers: want one or more on each rank", hier,
+                    net_ranks(s->net), s->workers);
+    return shots_check(SHOTS_NODES, s->within, false, err);
+}
+
 Status train_check(const TrainSetup *s, Error *err)
 {
     char shown[SPEC_SHOWN];
@@ -244,6 +294,8 @@ Status train_check(const TrainSetup *s, Error *err)
     TRY(check_arrival(s, err));
     TRY(average_check(s->average, c, err));
     TRY(shots_check(topology_shots(s->topology), c, average_over_senders(s->average, c), err));
+    if (s->topology == TOPOLOGY_HIER)
+        TRY(check_nodes(s, err));
     if (s->owner_feedback && !shots_used(topology_shots(s->topology), c))
         return FAIL(err, ERR_USAGE, "--owner-feedback on: --topology %s quantises no sum of %s again",
                     topology_names[s->topology], codec_shown(shown, c));
