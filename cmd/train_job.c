@@ -157,8 +157,11 @@ static Status check_idle(const TrainJob *j)
     if (!j->net && (s->bucket_bytes || s->overlap))
         return FAIL(j->err, ERR_USAGE, "%s: want several ranks: mpirun -n P atomo-train run",
                     s->overlap ? "--overlap" : "--bucket-bytes");
-    if (o->kind != OPTIMIZER_ADAMW && cli_given(&j->common, "beta2"))
-        return FAIL(j->err, ERR_USAGE, "--beta2: only --optimizer adamw has it");
+    if (o->kind != OPTIMIZER_ADAMW && o->kind != OPTIMIZER_MUON && cli_given(&j->common, "beta2"))
+        return FAIL(j->err, ERR_USAGE, "--beta2: only --optimizer adamw and muon have it");
+    if (o->kind != OPTIMIZER_MUON && (cli_given(&j->common, "lr-other") || cli_given(&j->common, "muon-scale")))
+        return FAIL(j->err, ERR_USAGE, "%s: only --optimizer muon has it",
+                    cli_given(&j->common, "lr-other") ? "--lr-other" : "--muon-scale");
     if (o->kind == OPTIMIZER_SIGNSGD && cli_given(&j->common, "momentum") && o->momentum > 0)
         return FAIL(j->err, ERR_USAGE, "--momentum: signsgd has none");
     if (o->decay != 1 && !o->every)
@@ -179,6 +182,8 @@ static void fill_setup(TrainJob *j, const Link *link)
 {
     TrainSetup *s = &j->setup;
     s->aggregate = s->aggregate ? s->aggregate : s->workers;
+    if (s->optimizer.kind == OPTIMIZER_MUON && !cli_given(&j->common, "momentum"))
+        s->optimizer.momentum = 0.95;
     s->grouping = (int)s->grouping ? GROUP_ALL : GROUP_TENSOR; /* the second of `groupings` is the third of all */
     s->seed = (uint64_t)j->common.seed;
     s->threads = (int)j->common.threads;

@@ -24,7 +24,7 @@ static bool local_is_ordinary(const TrainSetup *s)
 
 Status local_open(Trainer *t, Error *err)
 {
-    const bool squares = t->s.optimizer.kind == OPTIMIZER_ADAMW;
+    const bool squares = optimizer_squares(&t->s.optimizer);
     if (local_is_ordinary(&t->s))
         return OK;
     t->inner = NEW_ZERO(t->arena, InnerState, t->s.workers);

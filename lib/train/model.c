@@ -128,6 +128,14 @@ const SliceList *model_running(const Model *m)
     return &m->b.running;
 }
 
+const Slice *model_head(const Model *m)
+{
+    size_t i = m->b.layers - 1;
+    while (i && !m->b.layer[i].weight)
+        i--;
+    return m->b.layer[i].weight;
+}
+
 size_t model_bytes(const Model *m)
 {
     return arena_used(m->arena);

@@ -39,6 +39,9 @@ const SliceList *model_parameters(const Model *m);
  * another flat array. Valid until the model is closed. */
 const SliceList *model_running(const Model *m);
 
+/* Returns the weights of the last layer that has some. */
+const Slice *model_head(const Model *m);
+
 /* Returns the bytes of the model's memory: activations, their gradients, and what layers keep. */
 size_t model_bytes(const Model *m);
 

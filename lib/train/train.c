@@ -471,7 +471,8 @@ static Status make_room(Trainer *t, size_t images, Error *err)
     bool full = false;
     t->weights = NEW(a, float, t->floats);
     t->velocity = NEW(a, float, t->floats);
-    t->square = t->s.optimizer.kind == OPTIMIZER_ADAMW ? NEW(a, float, t->floats) : NULL;
+    t->square = optimizer_squares(&t->s.optimizer) ? NEW(a, float, t->floats) : NULL;
+    t->room = NEW(a, float, optimizer_room(&t->s.optimizer, t->model));
     t->agreed = NEW_ZERO(a, float, t->floats);
     t->running_start = NEW(a, float, t->running_floats);
     t->gradient = NEW(a, float *, t->s.workers);
@@ -488,7 +489,7 @@ static Status make_room(Trainer *t, size_t images, Error *err)
     t->labels = NEW(a, uint32_t, images * dataset_labels(d));
     t->order = NEW(a, uint32_t, t->s.train->count);
     t->index = NEW(a, uint32_t, t->s.test_batch);
-    TRY(arena_check(t->weights && t->velocity && (t->square || t->s.optimizer.kind != OPTIMIZER_ADAMW) &&
+    TRY(arena_check(t->weights && t->velocity && (t->square || !optimizer_squares(&t->s.optimizer)) && t->room &&
                         t->agreed && t->running_start && t->gradient && t->running && t->running_before &&
                         t->weight && t->sends && t->encode && t->score && t->times && t->images &&
                         t->labels && t->order && t->index,

@@ -17,9 +17,13 @@
 #include "exchange/net.h"
 #include "measure/netcost.h"
 
-/* ---- the optimizers: SGD with momentum and AdamW, as torch.optim defines them, and signSGD ---- */
+/* ---- the optimizers: SGD with momentum and AdamW, as torch.optim defines them, signSGD, and Muon ---- */
 
-typedef enum { OPTIMIZER_SGD, OPTIMIZER_ADAMW, OPTIMIZER_SIGNSGD } OptimizerKind;
+typedef enum { OPTIMIZER_SGD, OPTIMIZER_ADAMW, OPTIMIZER_SIGNSGD, OPTIMIZER_MUON } OptimizerKind;
+
+/* By which factor the step size of a matrix of d_out rows and d_in columns grows under Muon: sqrt(max(1, d_out / d_in)),
+ * 0.2 sqrt(max(d_out, d_in)), sqrt(d_out / d_in). */
+typedef enum { MUON_KELLER, MUON_MOONSHOT, MUON_DION } MuonScale;
 
 typedef struct {
     double lr, momentum, weight_decay; /* momentum: beta1 of AdamW; signSGD has none */
@@ -27,6 +31,8 @@ typedef struct {
     size_t every;                      /* steps between two decays; 0: no decays */
     OptimizerKind kind;
     double beta2; /* of AdamW */
+    MuonScale scale;
+    double other; /* with Muon: step size of AdamW, which changes all but the matrices, falling and rising as `lr` */
     double clip; /* largest norm of a whole gradient: a larger gradient is scaled to this norm; 0: no limit */
     /* The rate rises in equal steps and reaches lr at step `warmup` + 1. Then it falls along half a cosine to `least`
      * at step `cosine` + 1, and stays there. `cosine` 0: it does not fall along a cosine. */

@@ -21,7 +21,7 @@ typedef struct {
 } RankTimes;
 
 /* A worker's own weights and state of the inner optimizer, in training with local steps. Each array has as many
- * floats as the network has parameters. `square` is NULL unless the optimizer is AdamW. */
+ * floats as the network has parameters. `square` is NULL unless the optimizer keeps squares. */
 typedef struct {
     float *weights, *velocity, *square;
 } InnerState;
@@ -44,9 +44,10 @@ struct Trainer {
     float *running_start;    /* (running_floats) running statistics before the first step */
     const float *start;      /* (floats) initial weights from a file; NULL: they are drawn from the seed */
     size_t floats;           /* number of parameters */
-    /* (floats) `velocity` and `square`: state of the optimizer; `square` is NULL unless it is AdamW; `agreed`: mean
+    /* (floats) `velocity` and `square`: state of the optimizer; `square` is NULL unless it keeps squares; `agreed`: mean
      * of the workers' estimates */
     float *weights, *velocity, *square, *agreed;
+    float *room; /* (optimizer_room) working memory of the optimizer */
     /* (workers) NULL: no local steps. With local steps, `weights` are the common weights, `velocity` is the state of
      * the outer optimizer, and `gradient` holds the pseudo-gradients during an exchange. Rank 0 has the arrays of all
      * workers; on other ranks the pointers of other workers are NULL. */
@@ -91,7 +92,16 @@ static inline NetWay way_of(Topology topology)
     return ways[topology];
 }
 
-/* The arrays that one optimizer step reads and changes, (floats) each. `square` is NULL unless AdamW. */
+/* True if the optimizer has averages of squares: AdamW, and Muon for what is no matrix. */
+static inline bool optimizer_squares(const Optimizer *o)
+{
+    return o->kind == OPTIMIZER_ADAMW || o->kind == OPTIMIZER_MUON;
+}
+
+/* Returns the floats of working memory that the optimizer needs. */
+size_t optimizer_room(const Optimizer *o, const Model *m);
+
+/* The arrays that one optimizer step reads and changes, (floats) each. `square` is NULL unless the optimizer keeps squares. */
 typedef struct {
     const float *gradient;
     float *weights, *velocity, *square;

@@ -1,6 +1,8 @@
 /* train_settings.c -- implements train_settings.h. */
 #include "train/train_settings.h"
 
+#include "train/train_parts.h"
+
 #include "compress/compressor.h"
 #include "compress/spec.h"
 #include "exchange/exchange.h"
@@ -10,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const optimizer_names[] = {"sgd", "adamw", "signsgd", NULL}; /* by OptimizerKind */
+static const char *const optimizer_names[] = {"sgd", "adamw", "signsgd", "muon", NULL}; /* by OptimizerKind */
+static const char *const scale_names[] = {"keller", "moonshot", "dion", NULL};           /* by MuonScale */
 static const char *const aggregate_names[] = {"seed", "arrival", NULL};
 static const char *const switch_names[] = {"off", "on", NULL};
 
@@ -47,13 +50,20 @@ const Setting train_settings[] = {
     SETTING("lr_cosine", WHOLE, optimizer.cosine, BOTH, "N",
             "let the step size fall along half a cosine until step N; 0: never", .high = 1e9),
     SETTING("lr_min", REAL, optimizer.least, BOTH, "X", "the step size at the end of --lr-cosine", .high = 1e38),
-    SETTING("momentum", REAL, optimizer.momentum, BOTH, "X", "momentum of sgd, beta1 of adamw; signsgd has none", .high = 1,
-            .usual = 0.9),
+    SETTING("momentum", REAL, optimizer.momentum, BOTH, "X", "momentum of sgd and muon (of muon without it 0.95), beta1 of adamw; signsgd has none",
+            .high = 1, .usual = 0.9),
     SETTING("beta2", REAL, optimizer.beta2, BOTH, "X", "factor of adamw's average of squares", .high = 1, .usual = 0.999),
+    SETTING("lr_other", REAL, optimizer.other, BOTH, "X",
+            "with muon: step size of adamw, which changes vectors, embeddings and the output layer; follows --lr's decay",
+            .high = 1e38, .usual = 0.001),
+    SETTING("muon_scale", CHOICE, optimizer.scale, BOTH, "S",
+            "factor of muon's step size for a matrix of m x n: keller sqrt(max(1, m/n)), moonshot 0.2 sqrt(max(m, n)), dion "
+            "sqrt(m/n)",
+            .choices = scale_names),
     SETTING("clip_norm", REAL, optimizer.clip, BOTH, "X", "scale mean gradients of a larger norm to norm X; 0: never",
             .high = 1e38),
     SETTING("weight_decay", REAL, optimizer.weight_decay, BOTH, "X",
-            "sgd: X times the weights is added to the gradient; adamw, signsgd: matrices shrink by X times the step size",
+            "sgd: X times the weights is added to the gradient; others: matrices shrink by X times the step size",
             .high = 1),
     SETTING("local_steps", WHOLE, local.steps, BOTH, "H",
             "let each worker change its own weights in H steps, then exchange these changes; 0: exchange the gradients of "
@@ -237,9 +247,9 @@ static Status check_optimizer(const Optimizer *o, Error *err)
     if (o->least > o->lr)
         return FAIL(err, ERR_USAGE, "--lr-min %g: above the step size, %g, which falls to it", o->least,
                     o->lr);
-    if (o->kind == OPTIMIZER_ADAMW && (o->momentum >= 1 || o->beta2 >= 1))
-        return FAIL(err, ERR_USAGE, "--optimizer adamw: --momentum %g and --beta2 %g: want less than 1",
-                    o->momentum, o->beta2);
+    if (optimizer_squares(o) && (o->momentum >= 1 || o->beta2 >= 1))
+        return FAIL(err, ERR_USAGE, "--optimizer %s: --momentum %g and --beta2 %g: want less than 1",
+                    optimizer_names[o->kind], o->momentum, o->beta2);
     return OK;
 }
 

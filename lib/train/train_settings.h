@@ -41,7 +41,7 @@ Status setup_read_topology(TrainSetup *s, const char *text, Arena *a, Error *err
 
 /* ---- the training setup, written as attributes into the files of a run ---- */
 
-enum { SETUP_MOST = 32 };
+enum { SETUP_MOST = 40 };
 
 /* Writes to `out` every setting that the weights depend on (SETTING_KEPT), the data set, the codec and the seed. Returns the number of attributes. Memory for texts comes from `a`. */
 size_t setup_attrs(const TrainSetup *s, Attr out[SETUP_MOST], Arena *a);

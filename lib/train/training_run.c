@@ -307,7 +307,7 @@ static void move_inner(Trainer *t, int way, size_t w)
     const size_t size = t->floats * sizeof *i->weights;
     move(t, way, w, i->weights, size);
     move(t, way, w, i->velocity, size);
-    if (t->s.optimizer.kind == OPTIMIZER_ADAMW)
+    if (optimizer_squares(&t->s.optimizer))
         move(t, way, w, i->square, size);
 }
 

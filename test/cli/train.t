@@ -178,7 +178,7 @@ $ yes 'to be or not to be, that is the question' | head -n 40 >play.txt; g="--ne
 = 0
 
 $ atomo-train run --beta2 0.9; atomo-train run --optimizer signsgd --momentum 0.5; atomo-train run --lr-min 1; atomo-train run --lr-cosine 5 --lr-warmup 5; atomo-train run --optimizer adam
-2> atomo-train: --beta2: only --optimizer adamw has it
+2> atomo-train: --beta2: only --optimizer adamw and muon have it
 2> atomo-train: --momentum: signsgd has none
 2> atomo-train: --lr-min: want --lr-cosine as well
 2> atomo-train: --lr-cosine 5: want more than the 5 of --lr-warmup
@@ -186,10 +186,11 @@ $ atomo-train run --beta2 0.9; atomo-train run --optimizer signsgd --momentum 0.
 = 2
 
 # mistakes in options are said before the data are read: here there are none
-$ run() { atomo-train run --dataset mnist --data-dir nowhere "$@"; }; run --lr-cosine 9 --lr-min 0.02; run --optimizer signsgd --momentum 0.9; run --beta2 0.999; run --workers 4 --batch-size 3; run --num-aggregate 2; run --topology tree -c topk; run --topology twoshot -c powersgd --owner-feedback on; run --topology ring -c diana+qsgd; run --average senders -c qsgd; run --weights w.h5; atomo-train tune --dataset mnist --data-dir nowhere --lr-cosine 9 --lr-min 0.5; printf 'compressor,lr,chosen\nnone,0.1,true\nqsgd,0.01,true\n' >t.csv; run --lr-from t.csv --lr 0.01; run --lr-from t.csv -c none -c qsgd --lr-cosine 9 --lr-min 0.02; run
+$ run() { atomo-train run --dataset mnist --data-dir nowhere "$@"; }; run --lr-cosine 9 --lr-min 0.02; run --optimizer signsgd --momentum 0.9; run --beta2 0.999; run --muon-scale dion; run --workers 4 --batch-size 3; run --num-aggregate 2; run --topology tree -c topk; run --topology twoshot -c powersgd --owner-feedback on; run --topology ring -c diana+qsgd; run --average senders -c qsgd; run --weights w.h5; atomo-train tune --dataset mnist --data-dir nowhere --lr-cosine 9 --lr-min 0.5; printf 'compressor,lr,chosen\nnone,0.1,true\nqsgd,0.01,true\n' >t.csv; run --lr-from t.csv --lr 0.01; run --lr-from t.csv -c none -c qsgd --lr-cosine 9 --lr-min 0.02; run
 2> atomo-train: --lr-min 0.02: above the step size, 0.01, which falls to it
 2> atomo-train: --momentum: signsgd has none
-2> atomo-train: --beta2: only --optimizer adamw has it
+2> atomo-train: --beta2: only --optimizer adamw and muon have it
+2> atomo-train: --muon-scale: only --optimizer muon has it
 2> atomo-train: --batch-size 3: want one or more for each of the 4 workers
 2> atomo-train: --num-aggregate 2: want 1 to the 1 workers
 2> atomo-train: --topology tree: payloads of topk do not add
