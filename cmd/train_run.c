@@ -378,9 +378,7 @@ static Status train_in(TrainRun *r, OneRun *one)
     if (one->ended)
         return replay(r, one);
     if (j->common.verbose && writes(r))
-        progress_note(&j->progress, "note: %s: %zu parameters, %.1f MB of memory without the codec's",
-                      j->setup.network, trainer_parameters(one->trainer),
-                      1e-6 * (double)trainer_bytes(one->trainer));
+        progress_note(&j->progress, "note: %s: %zu parameters", j->setup.network, trainer_parameters(one->trainer));
     j->progress.total = j->steps * j->codecs * (size_t)j->seeds;
     return train(r, one);
 }

@@ -387,7 +387,7 @@ static Status open(GradientExchange *x, Error *err)
     TRY(make_workspace(x, &x->main, err));
     x->own = relay_first_worker(s->net, s->way, s->workers, net_rank(s->net));
     x->end = relay_first_worker(s->net, s->way, s->workers, net_rank(s->net) + 1);
-    TRY(relay_open(&x->relay, s->net, s->way, s->workers, x->parcels.count, x->arena, err));
+    x->relay = (Relay){s->net, s->way, s->workers};
     x->plan_size = codec_plan_size(s->codec);
     x->early = s->overlap && !x->plan_size && !codec_trains(s->codec);
     TRY(make_workers(x, err));

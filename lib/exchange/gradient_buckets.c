@@ -301,8 +301,9 @@ static Status carry_round(GradientExchange *x, Bucket *b, int round, Status stat
     if (!count)
         return OK;
     TRY(relay_payloads(&x->relay, x->part, count, status, x->sends));
-    for (size_t i = 0; i < x->spec.workers * count; i++)
-        x->bytes.payload += (double)x->relay.size[i];
+    for (size_t w = 0; w < x->spec.workers; w++)
+        for (size_t j = 0; j < count && x->sends[w]; j++)
+            x->bytes.payload += (double)x->part[j]->sent[w][round].size;
     return relay_results(&x->relay, x->part, count, round, take_round(x, b, round));
 }
 

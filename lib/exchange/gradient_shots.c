@@ -34,7 +34,7 @@ static void shots_item(Shooting *s, size_t from, size_t to, size_t copies, Bytes
 static Status shots_deliver(Shooting *s, bool all, bool near, Status status)
 {
     double sent = 0;
-    TRY(relay_deliver(s->x->spec.net, s->item, s->items, all, status, s->b->payloads, s->ws->err));
+    TRY(relay_deliver(s->x->spec.net, s->item, s->items, all ? NET_RING : RELAY_ONE, status, s->b->payloads, s->ws->err));
     for (size_t i = 0; i < s->items; i++)
         sent += (double)s->copies[i] * (double)s->item[i].payload->size;
     s->x->shot += sent;

@@ -1,13 +1,11 @@
-/* relay.c -- implements relay.h. Before payloads, each rank sends the sizes of its payloads, 8 bytes each. A
- * size of FAILED says that the rank could not encode. In a message, the payloads of a worker follow one another in
- * the order of tensors, and the workers follow one another in their order. */
+/* relay.c -- implements relay.h. Before payloads, each rank sends whether it has failed, and the sizes of its payloads, 8 bytes
+ * each. In a message, the payloads of a worker follow one another in the order of tensors, and the workers follow one another
+ * in their order. */
 #include "exchange/relay.h"
 #include "compress/numbers.h"
 
 #include <string.h>
 #include <assert.h>
-
-static const uint64_t FAILED = UINT64_MAX;
 
 size_t relay_first_worker(const Net *net, NetWay way, size_t workers, int rank)
 {
@@ -21,19 +19,6 @@ int relay_rank_of(const Net *net, NetWay way, size_t workers, size_t w)
     while (relay_first_worker(net, way, workers, rank + 1) <= w)
         rank++;
     return rank;
-}
-
-Status relay_open(Relay *r, Net *net, NetWay way, size_t workers, size_t most, Arena *a, Error *err)
-{
-    const int ranks = net_ranks(net);
-    *r = (Relay){.net = net, .way = way, .workers = workers};
-    r->size = NEW_ZERO(a, uint64_t, workers * most);
-    r->first = NEW(a, size_t, (size_t)ranks + 1);
-    r->rank_bytes = NEW(a, size_t, (size_t)ranks);
-    TRY(arena_check(r->size && r->first && r->rank_bytes, a, err));
-    for (int i = 0; i <= ranks; i++)
-        r->first[i] = relay_first_worker(net, way, workers, i);
-    return OK;
 }
 
 bool relay_takes(const Relay *r)
@@ -51,40 +36,38 @@ bool relay_sends_mean(const Relay *r, const Exchange *x)
     return r->net && r->way == NET_ROOT && !x->adds;
 }
 
-static bool is_own(const Relay *r, size_t w)
-{
-    const int rank = net_rank(r->net);
-    return w >= r->first[rank] && w < r->first[rank + 1];
-}
-
 /* ---- payloads from one rank to another ---- */
 
-/* Tells all ranks the sizes of the items. */
-static Status deliver_sizes(Net *net, RelayItem *item, size_t count, Arena *a, Error *err)
+/* Tells all ranks the sizes of the items, and whether a rank has failed. */
+static Status deliver_sizes(Net *net, RelayItem *item, size_t count, Status status, Arena *a, Error *err)
 {
     size_t *bytes = NEW_ZERO(a, size_t, (size_t)net->ranks), at = 0;
-    uint64_t *size = NEW_ZERO(a, uint64_t, count);
+    uint64_t *size = NEW_ZERO(a, uint64_t, count + (size_t)net->ranks);
+    bool failed = false;
     TRY(arena_check(bytes && size, a, err));
-    for (int r = 0; r < net->ranks; r++)
-        for (size_t i = 0; i < count; i++)
-            if (item[i].from == r) {
-                size[at++] = r == net->rank ? item[i].payload->size : 0;
-                bytes[r] += sizeof *size;
-            }
-    net_gather(net, NET_ALL, size, bytes);
-    at = 0;
-    for (int r = 0; r < net->ranks; r++)
+    for (int r = 0; r < net->ranks; r++) {
+        const size_t first = at;
+        size[at++] = r == net->rank && status != OK;
         for (size_t i = 0; i < count; i++)
             if (item[i].from == r)
-                item[i].payload->size = (size_t)size[at++];
-    return OK;
+                size[at++] = r == net->rank ? item[i].payload->size : 0;
+        bytes[r] = (at - first) * sizeof *size;
+    }
+    net_gather(net, NET_ALL, size, bytes);
+    for (int r = 0; r < net->ranks; r++) {
+        failed = failed || *size++;
+        for (size_t i = 0; i < count; i++)
+            if (item[i].from == r)
+                item[i].payload->size = (size_t)*size++;
+    }
+    return failed ? net_agree(net, status, err) : OK;
 }
 
 /* Copies to `out` the items that this rank sends to rank `to` (-1: to all), and adds their sizes to *size. */
 static uint8_t *deliver_copy(const Net *net, const RelayItem *item, size_t count, int to, uint8_t *out, size_t *size)
 {
     for (size_t i = 0; i < count; i++)
-        if (item[i].from == net->rank && (to < 0 || item[i].to == to)) {
+        if (item[i].from == net->rank && item[i].payload->size && (to < 0 || item[i].to == to)) {
             memcpy(out, item[i].payload->data, item[i].payload->size);
             out += item[i].payload->size;
             *size += item[i].payload->size;
@@ -92,7 +75,7 @@ static uint8_t *deliver_copy(const Net *net, const RelayItem *item, size_t count
     return out;
 }
 
-/* Points the items that have come from rank `from` to their bytes, in the order of ranks. */
+/* Points the items that have come from rank `from` to their bytes. */
 static const uint8_t *deliver_take(const Net *net, RelayItem *item, size_t count, bool all, int from, const uint8_t *in)
 {
     for (size_t i = 0; i < count; i++)
@@ -103,9 +86,15 @@ static const uint8_t *deliver_take(const Net *net, RelayItem *item, size_t count
     return in;
 }
 
-/* Carries the items, whose sizes all ranks know. */
-static Status deliver(Net *net, RelayItem *item, size_t count, bool all, Arena *a, Error *err)
+static bool gets_all(const Net *net, int way)
 {
+    return way == NET_ALL || way == NET_RING || net->rank == 0;
+}
+
+/* Carries the items, whose sizes all ranks know. */
+static Status deliver(Net *net, RelayItem *item, size_t count, int way, Arena *a, Error *err)
+{
+    const bool all = way != RELAY_ONE;
     const size_t ranks = (size_t)net->ranks;
     size_t *out_size = NEW_ZERO(a, size_t, ranks), *in_size = NEW_ZERO(a, size_t, ranks), sent = 0, received = 0, before = 0;
     TRY(arena_check(out_size && in_size, a, err));
@@ -123,22 +112,21 @@ static Status deliver(Net *net, RelayItem *item, size_t count, bool all, Arena *
     for (int r = 0; r < (all ? 1 : net->ranks); r++)
         at = deliver_copy(net, item, count, all ? -1 : r, at, &out_size[r]);
     if (all)
-        net_gather(net, NET_RING, in, in_size);
+        net_gather(net, (NetWay)way, in, in_size);
     else
         net_scatter(net, out, out_size, in, in_size);
     const uint8_t *from = in;
-    for (int r = 0; r < net->ranks; r++)
+    for (int r = 0; r < net->ranks && (!all || gets_all(net, way)); r++)
         from = deliver_take(net, item, count, all, r, from);
     return OK;
 }
 
-Status relay_deliver(Net *net, RelayItem *item, size_t count, bool all, Status status, Arena *a, Error *err)
+Status relay_deliver(Net *net, RelayItem *item, size_t count, int way, Status status, Arena *a, Error *err)
 {
-    TRY(net_agree(net, status, err));
-    if (!net || !count)
-        return OK;
-    TRY(deliver_sizes(net, item, count, a, err));
-    return deliver(net, item, count, all, a, err);
+    if (!net)
+        return status;
+    TRY(deliver_sizes(net, item, count, status, a, err));
+    return count ? deliver(net, item, count, way, a, err) : OK;
 }
 
 /* ---- merging in segments ----
@@ -186,11 +174,12 @@ static Status send_slices(const Relay *r, Segments *s, size_t count, const bool 
             for (size_t i = 0; i < s->segments && sends[w]; i++, slice++) {
                 const uint8_t *sent = s[j].tensor->sent[w][s->call.round].data;
                 const size_t at = numbers_head(m) + numbers_size(m, segment_at(&s[j], i), m->bits);
-                *slice = (Bytes){is_own(r, w) ? sent + at : NULL, segment_size(&s[j], i, m->bits)};
-                item[items++] = (RelayItem){relay_rank_of(r->net, r->way, r->workers, w), (int)i, slice};
+                const int from = relay_rank_of(r->net, r->way, r->workers, w);
+                *slice = (Bytes){from == r->net->rank ? sent + at : NULL, segment_size(&s[j], i, m->bits)};
+                item[items++] = (RelayItem){from, (int)i, slice};
             }
     }
-    return deliver(r->net, item, items, false, s->tensor->x.payloads, s->call.err);
+    return deliver(r->net, item, items, RELAY_ONE, s->tensor->x.payloads, s->call.err);
 }
 
 static Status add(void *arg)
@@ -247,14 +236,14 @@ static Status segments_merge(const Relay *r, Segments *s, size_t count, const bo
         status = status == OK ? add_slices(&s[j]) : status;
     }
     TRY(net_agree(r->net, status, s->call.err));
-    TRY(deliver(r->net, item, count * s->segments, true, a, s->call.err));
+    TRY(deliver(r->net, item, count * s->segments, NET_RING, a, s->call.err));
     for (size_t j = 0; j < count; j++)
         TRY(join_segments(&s[j]));
     return OK;
 }
 
 /* Merges in segments the payloads that allow it. Sets *left to the number of other tensors. */
-static Status merge_segments(Relay *r, RelayTensor *const *t, size_t count, const bool *sends, size_t *left)
+static Status merge_segments(const Relay *r, RelayTensor *const *t, size_t count, const bool *sends, size_t *left)
 {
     Arena *a = t[0]->x.payloads;
     Segments *all = NEW(a, Segments, count);
@@ -280,85 +269,48 @@ static Status merge_segments(Relay *r, RelayTensor *const *t, size_t count, cons
 
 /* ---- payloads ---- */
 
-/* Sends the sizes of this rank's payloads to all ranks. */
-static Status share_sizes(Relay *r, size_t count, Status status, Error *err)
-{
-    const size_t own = r->first[net_rank(r->net)], end = r->first[net_rank(r->net) + 1];
-    bool failed = false;
-    for (size_t i = own * count; i < end * count && status != OK; i++)
-        r->size[i] = FAILED;
-    for (int i = 0; i < net_ranks(r->net); i++)
-        r->rank_bytes[i] = (r->first[i + 1] - r->first[i]) * count * sizeof *r->size;
-    net_gather(r->net, NET_ALL, r->size, r->rank_bytes);
-    for (size_t i = 0; i < r->workers * count; i++)
-        failed = failed || r->size[i] == FAILED;
-    return failed ? net_agree(r->net, status, err) : OK;
-}
-
-/* Copies this rank's payloads to a new array of all payloads, and gathers the array. Leaves out tensors that the ranks
- * have merged. */
-static Status share_payloads(Relay *r, RelayTensor *const *t, size_t count)
+/* Lists the payloads of the tensors that the ranks have not merged. */
+static size_t list_payloads(const Relay *r, RelayTensor *const *t, size_t count, const bool *sends, RelayItem *item)
 {
     const int round = t[0]->x.call.round;
-    Arena *a = t[0]->x.payloads;
-    size_t all = 0, at = 0;
-    for (int i = 0; i < net_ranks(r->net); i++) {
-        r->rank_bytes[i] = 0;
-        for (size_t w = r->first[i]; w < r->first[i + 1]; w++)
-            for (size_t j = 0; j < count; j++)
-                r->rank_bytes[i] += t[j]->merged.data ? 0 : r->size[w * count + j];
-        all += r->rank_bytes[i];
-    }
-    uint8_t *data = NEW(a, uint8_t, all);
-    TRY(arena_check(data, a, t[0]->x.call.err));
-    for (size_t i = 0; i < r->workers * count; i++) {
-        const RelayTensor *tensor = t[i % count];
-        Bytes *payload = &tensor->sent[i / count][round];
-        if (tensor->merged.data)
-            continue;
-        if (is_own(r, i / count) && r->size[i])
-            memcpy(data + at, payload->data, r->size[i]);
-        else if (!is_own(r, i / count) && relay_takes(r))
-            *payload = (Bytes){data + at, r->size[i]};
-        at += r->size[i];
-    }
-    net_gather(r->net, r->way, data, r->rank_bytes);
-    return OK;
-}
-
-Status relay_payloads(Relay *r, RelayTensor *const *t, size_t count, Status status, const bool *sends)
-{
-    const int round = t[0]->x.call.round;
-    size_t left = count;
+    size_t items = 0;
     for (size_t w = 0; w < r->workers; w++)
-        for (size_t j = 0; j < count; j++)
-            r->size[w * count + j] = is_own(r, w) && sends[w] && status == OK ? t[j]->sent[w][round].size : 0;
+        for (size_t j = 0; j < count && sends[w]; j++)
+            if (!t[j]->merged.data)
+                item[items++] =
+                    (RelayItem){.from = relay_rank_of(r->net, r->way, r->workers, w), .payload = &t[j]->sent[w][round]};
+    return items;
+}
+
+Status relay_payloads(const Relay *r, RelayTensor *const *t, size_t count, Status status, const bool *sends)
+{
+    Arena *a = t[0]->x.payloads;
+    Error *err = t[0]->x.call.err;
+    size_t left = count;
     for (size_t j = 0; j < count; j++)
         t[j]->merged = (Bytes){0};
     if (!r->net)
         return status;
-    if (r->way == NET_ROOT) /* the server has no payload whose size could say that it has failed */
-        TRY(net_agree(r->net, status, t[0]->x.call.err));
-    TRY(share_sizes(r, count, status, t[0]->x.call.err));
+    RelayItem *item = NEW(a, RelayItem, r->workers * count);
+    TRY(arena_check(item, a, err));
+    TRY(deliver_sizes(r->net, item, list_payloads(r, t, count, sends, item), status, a, err));
     if (r->way == NET_RING)
         TRY(merge_segments(r, t, count, sends, &left));
-    return left ? share_payloads(r, t, count) : OK;
+    return left ? deliver(r->net, item, list_payloads(r, t, count, sends, item), r->way, a, err) : OK;
 }
 
 /* ---- results of rank 0 ---- */
 
-/* Sends the bytes result[j] of rank 0 to all ranks, if rank 0 has not failed. */
-static Status from_root(Relay *r, Exchange *x, Status status, Bytes *result, size_t count)
+/* Sends the bytes result[j] of rank 0 to all ranks. */
+static Status from_root(const Relay *r, const Exchange *x, Bytes *result, size_t count)
 {
     const bool root = net_rank(r->net) == 0;
     size_t all = 0;
     uint64_t *size = NEW_ZERO(x->payloads, uint64_t, count);
     TRY(arena_check(size, x->payloads, x->call.err));
     for (size_t j = 0; j < count && root; j++)
-        size[j] = status == OK ? result[j].size : FAILED;
+        size[j] = result[j].size;
     net_broadcast(r->net, 0, size, count * sizeof *size);
-    if (size[0] == FAILED)
-        return net_agree(r->net, status, x->call.err);
     for (size_t j = 0; j < count; j++)
         all += size[j];
     uint8_t *data = NEW(x->payloads, uint8_t, all), *at = data;
@@ -372,14 +324,15 @@ static Status from_root(Relay *r, Exchange *x, Status status, Bytes *result, siz
     return OK;
 }
 
-static Status share_results(Relay *r, RelayTensor *const *t, size_t count, int round, Status status)
+static Status share_results(const Relay *r, RelayTensor *const *t, size_t count, int round, Status status)
 {
     Exchange *x = &t[0]->x;
+    TRY(net_agree(r->net, status, x->call.err));
     Bytes *result = NEW(x->payloads, Bytes, count);
     TRY(arena_check(result, x->payloads, x->call.err));
     for (size_t j = 0; j < count; j++)
         result[j] = t[j]->mean.data ? t[j]->mean : t[j]->x.heard[round];
-    TRY(from_root(r, x, status, result, count));
+    TRY(from_root(r, x, result, count));
     for (size_t j = 0; j < count && !relay_takes(r); j++)
         if (round + 1 == t[j]->x.rounds && relay_sends_mean(r, &t[j]->x))
             t[j]->mean = result[j];
@@ -388,7 +341,7 @@ static Status share_results(Relay *r, RelayTensor *const *t, size_t count, int r
     return OK;
 }
 
-Status relay_results(Relay *r, RelayTensor *const *t, size_t count, int round, Status status)
+Status relay_results(const Relay *r, RelayTensor *const *t, size_t count, int round, Status status)
 {
     if (relay_has_root(r))
         return share_results(r, t, count, round, status);

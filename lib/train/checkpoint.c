@@ -146,14 +146,6 @@ static size_t own_attrs(const Trainer *t, Attr out[SETUP_MOST + 8])
 static Status check_own(const Trainer *t, const AttrList *attrs, const char *path, Error *err)
 {
     Attr own[SETUP_MOST + 8];
-    const Attr *initial = attr_find(attrs, "initial");
-    if (initial && initial->type == ATTR_INT && (uint64_t)initial->whole != t->s.initial) {
-        FAIL(err, ERR_USAGE, "%s: its run began with %s", path,
-             !initial->whole     ? "weights drawn from the seed"
-             : t->s.initial != 0 ? "weights of another file"
-                                 : "weights of a file");
-        return error_hint(err, "give the --weights of that run, or name another --train-dir");
-    }
     const Status status = setup_check(own, own_attrs(t, own), attrs, path, "a checkpoint", err);
     if (status == ERR_USAGE)
         error_hint(err, "another run wrote it: give its options, or name another --train-dir");
@@ -256,12 +248,9 @@ static Status save_all(Trainer *t, DumpWriter *to, Error *err)
     Passing p = {.to = to};
     Attr attr[SETUP_MOST + 8];
     const ArenaMark mark = arena_mark(t->arena);
-    const Portion next = portion_of(t, t->step + 1);
     TRY(visit_arrays(t, save_array, &p, err));
     size_t count = own_attrs(t, attr);
     attr[count++] = attr_whole("step", t->step);
-    attr[count++] = attr_whole("epoch", next.epoch);
-    attr[count++] = attr_whole("place", next.place);
     attr[count++] = attr_whole("checksum", p.sum);
     TRY(dump_write_attrs(to, "", &(AttrList){attr, count}, err));
     arena_rewind(t->arena, mark);

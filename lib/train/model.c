@@ -136,11 +136,6 @@ const Slice *model_head(const Model *m)
     return m->b.layer[i].weight;
 }
 
-size_t model_bytes(const Model *m)
-{
-    return arena_used(m->arena);
-}
-
 /* ---- drawing the initial weights ---- */
 
 static void init_uniform(const Rng *rng, double bound, float *x, size_t n)

@@ -647,8 +647,3 @@ size_t trainer_parameters(const Trainer *t)
 {
     return t->floats;
 }
-
-size_t trainer_bytes(const Trainer *t)
-{
-    return model_bytes(t->model) + arena_used(t->arena);
-}

@@ -108,8 +108,6 @@ void trainer_reset(Trainer *t); /* sets the initial weights again, as before ste
 size_t trainer_step_done(const Trainer *t);   /* returns the number of the last step; 0: no step yet */
 size_t trainer_epoch_steps(const Trainer *t); /* returns the number of steps in an epoch */
 size_t trainer_parameters(const Trainer *t);  /* returns the number of weights */
-/* Returns the bytes of activations, weights, gradients and batches, without the state of the codec. */
-size_t trainer_bytes(const Trainer *t);
 
 /* Returns the number, from 1, of the exchange that follows a step; 0: no exchange follows it. */
 size_t trainer_exchange(const Trainer *t, size_t step);

@@ -227,7 +227,7 @@ $ sh $SRC/test/cli/tiny.sh; g="--network softmax --dataset mnist -q --max-steps 
 > other
 > 2
 > 1
-2> atomo-train: b/step_0000000?.h5: its run began with weights of a file
+2> atomo-train: b/step_0000000?.h5: initial is * there, 0 here
 2> atomo-train: a/step_00000001.h5: no tensor conv1.weight
 = 1
 
