@@ -354,7 +354,7 @@ static Status train(TrainRun *r, const OneRun *one)
     if (r->job.common.resume && writes(r))
         status = resume(r, t, one->dir);
     TRY(agree(r, status));
-    trainer_spread(t);
+    TRY(trainer_spread(t, r->job.err));
     TRY(follow_course(r, t, one->dir));
     return agree(r, writes(r) ? test_again(r, t) : OK);
 }

@@ -71,12 +71,6 @@ Status step_files(size_t **step, size_t *count, const char *dir, Arena *a, Error
     return arena_check(*step, a, err);
 }
 
-static bool step_of_path(const char *path, size_t *step)
-{
-    const char *slash = strrchr(path, '/');
-    return number_of(slash ? slash + 1 : path, step);
-}
-
 /* ---- making the folder of steps ---- */
 
 static Status step_folder_make(const char *dir, Arena *a, Error *err)
@@ -154,17 +148,15 @@ static Status check_own(const Trainer *t, const AttrList *attrs, const char *pat
 
 /* ---- the arrays that a step changes: weights, optimizer states, running statistics, codec states ---- */
 
-typedef Status (*ArrayVisit)(void *data, const char *path, const Shape *shape, float *x, Error *err);
-
-static Status visit_slices(Trainer *t, const char *folder, const SliceList *list, float *x, ArrayVisit visit,
+static Status visit_slices(Trainer *t, int64_t worker, const char *folder, const SliceList *list, float *x, ArrayVisit visit,
                            void *data, Error *err)
 {
-    for (size_t i = 0; i < list->count; i++) {
+    for (size_t i = 0; i < list->count && x; i++) {
         const Slice *s = &list->item[i];
         const ArenaMark mark = arena_mark(t->arena);
         const char *path = text_format(t->arena, "%s/%s", folder, s->name);
         TRY(arena_check(path, t->arena, err));
-        TRY(visit(data, path, &s->shape, x + s->offset, err));
+        TRY(visit(data, worker, path, &s->shape, x + s->offset, err));
         arena_rewind(t->arena, mark);
     }
     return OK;
@@ -183,41 +175,29 @@ static Status visit_states(Trainer *t, size_t w, ArrayVisit visit, void *data, E
             continue;
         const char *path = text_format(t->arena, "state/%zu/%s", w, s->name);
         TRY(arena_check(path, t->arena, err));
-        TRY(visit(data, path, &shape, s->state, err));
+        TRY(visit(data, s->worker, path, &shape, s->state, err));
         arena_rewind(t->arena, mark);
     }
     return OK;
 }
 
-/* Calls `visit` for the own weights and optimizer state of worker w, if it takes local steps. */
-static Status visit_inner(Trainer *t, size_t w, ArrayVisit visit, void *data, Error *err)
-{
-    const InnerState none = {0}, *s = t->inner ? &t->inner[w] : &none;
-    const struct {
-        const char *name;
-        float *x;
-    } parts[] = {{"weights", s->weights}, {"velocity", s->velocity}, {"square", s->square}};
-    for (size_t i = 0; i < countof(parts); i++) {
-        char folder[64];
-        snprintf(folder, sizeof folder, "inner/%zu/%s", w, parts[i].name);
-        if (parts[i].x)
-            TRY(visit_slices(t, folder, model_parameters(t->model), parts[i].x, visit, data, err));
-    }
-    return OK;
-}
-
-static Status visit_arrays(Trainer *t, ArrayVisit visit, void *data, Error *err)
+Status checkpoint_visit(Trainer *t, ArrayVisit visit, void *data, Error *err)
 {
     const SliceList *parameters = model_parameters(t->model);
-    TRY(visit_slices(t, "weights", parameters, t->weights, visit, data, err));
-    TRY(visit_slices(t, "velocity", parameters, t->velocity, visit, data, err));
-    if (t->square)
-        TRY(visit_slices(t, "square", parameters, t->square, visit, data, err));
+    TRY(visit_slices(t, -1, "weights", parameters, t->weights, visit, data, err));
+    TRY(visit_slices(t, -1, "velocity", parameters, t->velocity, visit, data, err));
+    TRY(visit_slices(t, -1, "square", parameters, t->square, visit, data, err));
     for (size_t w = 0; w < t->s.workers; w++) {
-        char folder[48];
-        snprintf(folder, sizeof folder, "running/%zu", w);
-        TRY(visit_slices(t, folder, model_running(t->model), t->running[w], visit, data, err));
-        TRY(visit_inner(t, w, visit, data, err));
+        static const char *const names[] = {"", "/weights", "/velocity", "/square"};
+        const InnerState none = {0}, *s = t->inner ? &t->inner[w] : &none;
+        float *const parts[] = {t->running[w], s->weights, s->velocity, s->square};
+        for (size_t i = 0; i < countof(parts); i++) {
+            const ArenaMark mark = arena_mark(t->arena);
+            const char *folder = text_format(t->arena, "%s/%zu%s", i ? "inner" : "running", w, names[i]);
+            TRY(arena_check(folder, t->arena, err));
+            TRY(visit_slices(t, (int64_t)w, folder, i ? parameters : model_running(t->model), parts[i], visit, data, err));
+            arena_rewind(t->arena, mark);
+        }
         TRY(visit_states(t, w, visit, data, err));
     }
     return OK;
@@ -236,9 +216,10 @@ static void add_sum(Passing *p, const Shape *shape, const float *x)
     p->sum = checksum_floats(x, shape->n, p->sum);
 }
 
-static Status save_array(void *data, const char *path, const Shape *shape, float *x, Error *err)
+static Status save_array(void *data, int64_t worker, const char *path, const Shape *shape, float *x, Error *err)
 {
     Passing *p = data;
+    (void)worker;
     add_sum(p, shape, x);
     return dump_write(p->to, path, shape, x, NULL, err);
 }
@@ -248,7 +229,7 @@ static Status save_all(Trainer *t, DumpWriter *to, Error *err)
     Passing p = {.to = to};
     Attr attr[SETUP_MOST + 8];
     const ArenaMark mark = arena_mark(t->arena);
-    TRY(visit_arrays(t, save_array, &p, err));
+    TRY(checkpoint_visit(t, save_array, &p, err));
     size_t count = own_attrs(t, attr);
     attr[count++] = attr_whole("step", t->step);
     attr[count++] = attr_whole("checksum", p.sum);
@@ -272,9 +253,10 @@ Status checkpoint_save(Trainer *t, const char *dir, Error *err)
 
 /* ---- loading ---- */
 
-static Status load_array(void *data, const char *path, const Shape *shape, float *x, Error *err)
+static Status load_array(void *data, int64_t worker, const char *path, const Shape *shape, float *x, Error *err)
 {
     Passing *p = data;
+    (void)worker;
     for (size_t i = 0; i < dump_count(p->from); i++) {
         const TensorInfo *info = dump_tensor(p->from, i);
         if (strcmp(info->path, path))
@@ -298,16 +280,13 @@ static bool is_checkpoint(const AttrList *attrs)
 static Status load_all(Trainer *t, Dump *from, const char *path, Error *err)
 {
     Passing p = {.from = from};
-    size_t named;
     if (!is_checkpoint(dump_attrs(from)))
         return FAIL(err, ERR_CORRUPT, "%s: is no checkpoint", path);
     TRY(check_own(t, dump_attrs(from), path, err));
     const Attr *step = attr_find(dump_attrs(from), "step"), *sum = attr_find(dump_attrs(from), "checksum");
     if (!step || step->type != ATTR_INT || step->whole < 0 || !sum || sum->type != ATTR_INT)
         return FAIL(err, ERR_CORRUPT, "%s: no step or no checksum", path);
-    if (step_of_path(path, &named) && named != (size_t)step->whole)
-        return FAIL(err, ERR_CORRUPT, "%s: is the checkpoint of step %lld", path, (long long)step->whole);
-    if (visit_arrays(t, load_array, &p, err) != OK)
+    if (checkpoint_visit(t, load_array, &p, err) != OK)
         return error_at(err, "%s", path);
     if (p.sum != (uint64_t)sum->whole)
         return FAIL(err, ERR_CORRUPT, "%s: wrong checksum of its arrays", path);

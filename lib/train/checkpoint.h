@@ -30,6 +30,11 @@ bool step_folder_is_locked(const char *dir);
 
 /* ---- checkpoints ---- */
 
+/* Calls `visit` for each array that a step changes: the weights, the states of the optimizer (both of worker -1), and each
+ * worker's running statistics, own weights and codec states, as far as this process has them. `path`: its name in a checkpoint. */
+typedef Status (*ArrayVisit)(void *data, int64_t worker, const char *path, const Shape *shape, float *x, Error *err);
+Status checkpoint_visit(Trainer *t, ArrayVisit visit, void *data, Error *err);
+
 Status checkpoint_save(Trainer *t, const char *dir, Error *err); /* makes the folder */
 
 /* Restores the trainer's state from a file. Returns ERR_USAGE if the file belongs to another setup. After

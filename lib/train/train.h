@@ -148,7 +148,7 @@ typedef struct {
 Status trainer_step(Trainer *t, StepRecord *r, Error *err);
 
 /* Copies the state of rank 0's trainer, which has loaded a checkpoint, to the trainers of all ranks. */
-void trainer_spread(Trainer *t);
+Status trainer_spread(Trainer *t, Error *err);
 
 /* Computes loss and accuracy on all images of `d` with worker 0's running statistics. ERR_STOPPED: stopped. */
 Status trainer_test(Trainer *t, const Dataset *d, MeanScore *out, Error *err);

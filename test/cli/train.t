@@ -75,7 +75,6 @@ $ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax
 > 2,1
 > 4,1
 > codes 0 1 2
-2> note: d/step_00000009.h5: is the checkpoint of step 2
 2> note: d/step_00000011.h5: cannot be opened: No such file or directory
 2> note: d/step_00000013.h5: is no checkpoint
 2> note: d/step_00000012.h5: not a regular file, want a file; trying the checkpoint before it

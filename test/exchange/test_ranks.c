@@ -285,7 +285,7 @@ static void open_both(const TrainSetup *s, Trainer **t, Trainer **alone)
 /* Saves a checkpoint, loads it on the ranks into new trainers, and trains on; the single process trains without a break. */
 static void resume(const TrainSetup *s, Trainer *t, Trainer *alone)
 {
-    trainer_collect(t, true);
+    check_ok(trainer_collect(t, true, &err), &err);
     if (alone) {
         compare_files(alone, t);
         for (size_t w = 0; w < s->workers; w++)
@@ -296,7 +296,7 @@ static void resume(const TrainSetup *s, Trainer *t, Trainer *alone)
         check_ok(checkpoint_load(later, step_file(folder, 2, arena), &err), &err);
         alone->arrived = s->arrival ? later->sends : NULL;
     }
-    trainer_spread(later);
+    check_ok(trainer_spread(later, &err), &err);
     train_both(later, alone, 2);
     trainer_close(later);
 }
