@@ -356,6 +356,8 @@ static Status make_parcels(GradientExchange *x, Error *err)
     if (shots)
         TRY(parcels_cut(&x->parcels, x->spec.codec, x->spec.workers, x->arena, err));
     buckets_make(x, tensor);
+    x->nothing = arena_zeroed(x->arena, x->spec.workers, sizeof *x->nothing);
+    TRY(arena_check(x->nothing, x->arena, err));
     x->payloads = arena_open(0);
     x->empty = arena_mark(x->payloads);
     for (size_t i = 0; i < x->buckets; i++)

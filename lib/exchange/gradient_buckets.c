@@ -212,6 +212,7 @@ void bucket_open(const GradientExchange *x, Bucket *b, const Workspace *ws)
         b->tensor[j] = (RelayTensor){
             .x = bucket_exchange(x, p, ws), .name = p->name, .first = bucket_worker(x, p, x->first)};
         b->tensor[j].x.payloads = b->payloads;
+        b->tensor[j].sent = x->nothing;
         b->tensor[j].shots = !p->raw && shots_used(x->spec.shots, b->tensor[j].x.call.self);
     }
 }
@@ -219,8 +220,9 @@ void bucket_open(const GradientExchange *x, Bucket *b, const Workspace *ws)
 static Status begin(const GradientExchange *x, Bucket *b, const Workspace *ws)
 {
     for (RelayTensor *t = b->tensor; t < b->tensor + b->count; t++) {
-        t->sent = arena_zeroed(b->payloads, x->spec.workers, sizeof *t->sent);
-        TRY(arena_check(t->sent, b->payloads, ws->err));
+        Bytes (*sent)[ROUNDS_MAX] = arena_zeroed(b->payloads, x->spec.workers, sizeof *sent);
+        TRY(arena_check(sent, b->payloads, ws->err));
+        t->sent = sent;
         if (t->shots && x->spec.shots == SHOTS_HOPS) {
             t->partial = NEW_ZERO(b->payloads, float *, x->spec.workers);
             TRY(arena_check(t->partial, b->payloads, ws->err));

@@ -85,6 +85,7 @@ struct GradientExchange {
     size_t plan_size;       /* 0: no plan, as the codec does not divide a budget between parcels */
     /* bytes that all workers sent in this step of tensors whose sums are quantised again; `near`: of them within nodes */
     double shot, near;
+    Bytes (*nothing)[ROUNDS_MAX]; /* (workers) no payloads, of a bucket that could not be encoded */
     const Codec *again;     /* the codec of the second quantisation */
     void **owner_state;     /* (parcels) its states, of shards that this rank's workers own; NULL: none */
     void **leader_state;    /* (nodes, parcels) states of spec.codec between nodes, of shards that this rank's workers lead */

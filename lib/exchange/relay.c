@@ -54,13 +54,17 @@ static Status deliver_sizes(Net *net, RelayItem *item, size_t count, Status stat
         bytes[r] = (at - first) * sizeof *size;
     }
     net_gather(net, NET_ALL, size, bytes);
+    for (int r = 0, first = 0; r < net->ranks; first += (int)(bytes[r++] / sizeof *size))
+        failed = failed || size[first];
+    if (failed)
+        return net_agree(net, status, err);
     for (int r = 0; r < net->ranks; r++) {
-        failed = failed || *size++;
+        size++;
         for (size_t i = 0; i < count; i++)
             if (item[i].from == r)
                 item[i].payload->size = (size_t)*size++;
     }
-    return failed ? net_agree(net, status, err) : OK;
+    return OK;
 }
 
 /* Copies to `out` the items that this rank sends to rank `to` (-1: to all), and adds their sizes to *size. */
