@@ -15,6 +15,12 @@
 
 /* ---- the images of each step, and the steps that end with an exchange ---- */
 
+/* The images of a step: order[place .. place + count - 1], where `order` lists the epoch's images in
+ * shuffled order. `epoch` and `place` count from 0. */
+typedef struct {
+    size_t epoch, place, count;
+} Portion;
+
 /* A last step with fewer images than workers is left out. */
 size_t trainer_epoch_steps(const Trainer *t)
 {
@@ -22,7 +28,7 @@ size_t trainer_epoch_steps(const Trainer *t)
     return t->s.train->count / t->s.batch + (rest >= t->s.workers);
 }
 
-Portion portion_of(const Trainer *t, size_t step)
+static Portion portion_of(const Trainer *t, size_t step)
 {
     const size_t steps = trainer_epoch_steps(t), place = (step - 1) % steps * t->s.batch;
     const size_t left = t->s.train->count - place;

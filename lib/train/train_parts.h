@@ -70,13 +70,6 @@ struct Trainer {
     size_t step;     /* number of the last step that has been done */
 };
 
-/* The images of a step: order[place .. place + count - 1], where `order` lists the epoch's images in
- * shuffled order. `epoch` and `place` count from 0. */
-typedef struct {
-    size_t epoch, place, count;
-} Portion;
-Portion portion_of(const Trainer *t, size_t step);
-
 /* Returns the number of images that worker w has seen since the exchange before `step`, those of `step` included. */
 size_t round_images(const Trainer *t, size_t step, size_t w);
 
