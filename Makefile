@@ -199,7 +199,7 @@ VERSION_FLAGS := -DATOMO_VERSION='"$(VERSION)"' -DATOMO_REVISION='"$(REVISION)"'
 $(B)/lib/report/report_meta.o $(B)/lib/library/library_codec.o: FLAGS += $(VERSION_FLAGS)
 $(B)/lib/report/report_meta.o $(B)/lib/library/library_codec.o: $(B)/revision
 
-$(B)/lib/exchange/net%.o: FLAGS += $(MPI_CFLAGS)
+$(B)/lib/exchange/net.o $(B)/lib/exchange/net_mpi.o: FLAGS += $(MPI_CFLAGS)
 $(B)/lib/exchange/net_mpi.o $(B)/lib/exchange/net.o: $(B)/mpi
 $(B)/mpi: FORCE
 	@mkdir -p $(@D)

@@ -22,6 +22,8 @@ void train_job_defaults(TrainJob *j)
     settings_usual(&j->setup);
     j->setup.network = "lenet";
     j->link = "lan10g";
+    j->within = "fp16";
+    j->near = "lan100g";
     j->seeds = 1;
     j->epochs = j->epochs ? j->epochs : 10;
 }
@@ -107,6 +109,11 @@ static const Option *all_options(TrainJob *j, const Option *own)
                .high = 99999999),
         OPTION(0, "epochs", "N", &j->epochs, "passes over the training set", .low = 1, .high = 1e6),
         OPTION(0, "link", "LINK", &j->link, link, .names = link_name, .listed = true),
+        OPTION(0, "topology", "T", &j->topology,
+               "how workers exchange payloads: ps, allgather, ring, tree, twoshot, or hier:node=K, twoshot within nodes of K "
+               "workers and between them; of run under mpirun without it allgather, else ps"),
+        OPTION(0, "within", "SPEC", &j->within, "with hier: the codec within nodes"),
+        OPTION(0, "link-within", "LINK", &j->near, "with hier: the link within nodes, as for --link", .names = link_name),
         {0},
     };
     return join_options(j, own, shared);
@@ -150,8 +157,11 @@ static Status check_idle(const TrainJob *j)
     if (!j->net && (s->bucket_bytes || s->overlap))
         return FAIL(j->err, ERR_USAGE, "%s: want several ranks: mpirun -n P atomo-train run",
                     s->overlap ? "--overlap" : "--bucket-bytes");
-    if (o->kind != OPTIMIZER_ADAMW && cli_given(&j->common, "beta2"))
-        return FAIL(j->err, ERR_USAGE, "--beta2: only --optimizer adamw has it");
+    if (o->kind != OPTIMIZER_ADAMW && o->kind != OPTIMIZER_MUON && cli_given(&j->common, "beta2"))
+        return FAIL(j->err, ERR_USAGE, "--beta2: only --optimizer adamw and muon have it");
+    if (o->kind != OPTIMIZER_MUON && (cli_given(&j->common, "lr-other") || cli_given(&j->common, "muon-scale")))
+        return FAIL(j->err, ERR_USAGE, "%s: only --optimizer muon has it",
+                    cli_given(&j->common, "lr-other") ? "--lr-other" : "--muon-scale");
     if (o->kind == OPTIMIZER_SIGNSGD && cli_given(&j->common, "momentum") && o->momentum > 0)
         return FAIL(j->err, ERR_USAGE, "--momentum: signsgd has none");
     if (o->decay != 1 && !o->every)
@@ -172,10 +182,13 @@ static void fill_setup(TrainJob *j, const Link *link)
 {
     TrainSetup *s = &j->setup;
     s->aggregate = s->aggregate ? s->aggregate : s->workers;
+    if (s->optimizer.kind == OPTIMIZER_MUON && !cli_given(&j->common, "momentum"))
+        s->optimizer.momentum = 0.95;
     s->grouping = (int)s->grouping ? GROUP_ALL : GROUP_TENSOR; /* the second of `groupings` is the third of all */
     s->seed = (uint64_t)j->common.seed;
     s->threads = (int)j->common.threads;
     s->link = link;
+    s->near = link + 1;
     s->stopped = cli_stopped;
     s->net = j->net;
 }
@@ -184,10 +197,12 @@ Status train_job_open(TrainJob *j)
 {
     static const char *none[] = {"none"};
     const TextList usual = {none, 1};
-    Link *link = NEW(j->a, Link, 1);
+    Link *link = NEW(j->a, Link, 2);
     TRY(check_idle(j));
     TRY(arena_check(link, j->a, j->err));
     TRY(link_read(link, j->link, j->a, j->err));
+    TRY(link_read(link + 1, j->near, j->a, j->err));
+    TRY(codec_open(&j->setup.within, j->within, j->a, j->err));
     fill_setup(j, link);
     TRY(codec_list(&j->codec, &j->codecs, j->specs.count ? &j->specs : &usual, j->a, j->err));
     if (net_rank(j->net) == 0)
@@ -245,6 +260,7 @@ static size_t add_data(const TrainJob *j, Fact *out)
                         {"images", value_int((int64_t)j->train.count)},
                         {"test_images", value_int((int64_t)j->test.count)},
                         {"link", value_text(j->setup.link->name)},
+                        {"topology", value_text(setup_topology(&j->setup, j->a))},
                         {"seeds", value_int(j->seeds)}};
     memcpy(out, all, sizeof all);
     return countof(all);
@@ -320,7 +336,10 @@ static Status join_ranks(TrainJob *j, const char *command)
 static Status parse(TrainJob *j, const Command *c, int argc, char **argv, bool *helped)
 {
     TextList arguments;
-    TRY(net_agree(j->net, cli_parse(c, argc, argv, &arguments, helped, j->a, j->err), j->err));
+    Status status = cli_parse(c, argc, argv, &arguments, helped, j->a, j->err);
+    if (status == OK && j->topology)
+        status = setup_read_topology(&j->setup, j->topology, j->a, j->err);
+    TRY(net_agree(j->net, status, j->err));
     if (j->setup.workers == 0)
         j->setup.workers = (size_t)(net_ranks(j->net) - (j->setup.topology == TOPOLOGY_PS));
     return OK;

@@ -11,7 +11,7 @@
 typedef struct {
     /* set from the command line, as are the settings of `setup` (train_settings.h) */
     Common common;
-    const char *dataset, *data_dir, *link;
+    const char *dataset, *data_dir, *link, *topology, *within, *near;
     TextList specs;
     int64_t test_batch, max_steps, epochs;
     int64_t seeds;    /* number of runs of each codec, with the seeds common.seed, common.seed + 1, ... */
@@ -66,7 +66,7 @@ Status train_job_load(Dataset *out, const TrainData *from, DataSplit split, Net 
 size_t train_job_pass(int64_t wanted, const DatasetInfo *info);
 
 /* Sets the settings as name-value pairs (facts), which reports show at their beginning; returns their number. */
-enum { TRAIN_FACTS_MOST = 48 };
+enum { TRAIN_FACTS_MOST = 64 };
 size_t train_job_facts(const TrainJob *j, Fact out[TRAIN_FACTS_MOST]);
 
 /* Sets what the records of a run depend on, by the names by which a user knows it: the option as typed, or what it is. Returns

@@ -307,17 +307,6 @@ static const char *run_name(const TrainRecords *r, const char *compressor, int64
     return named ? named : compressor;
 }
 
-/* Runs a step's test that an earlier run did not finish, and adds the step's record with its accuracy to FILE.part. */
-static Status repeat_test(TrainRecords *r, Value *row, Trainer *t)
-{
-    TrainJob *j = r->job;
-    MeanScore score;
-    TRY(trainer_test(t, j->setup.test, &score, j->err));
-    *cell(row, "test_loss") = value_real(score.loss);
-    *cell(row, "test_accuracy") = value_real(score.accuracy);
-    return add_to_part(r, row, j->err);
-}
-
 /* Writes the record of one step to the report, as if the step had just run. */
 static Status replay_row(TrainRecords *r, Value *row)
 {
@@ -407,23 +396,14 @@ static void note_steps(TrainRecords *r, size_t step, size_t lost)
                       j->steps);
 }
 
-Status train_records_resume(TrainRecords *r, size_t step, Trainer *tested)
+Status train_records_resume(TrainRecords *r, size_t step)
 {
-    Value row[RECORD_COLUMNS_MOST];
     const size_t count = count_records(r, step);
     r->to = r->from + count;
     r->partial = count < step;
     note_steps(r, step, step - count);
     TRY(part_keep(&r->part, r->to, r->job->err));
-    TRY(replay(r, r->to - (count > 0)));
-    if (count) {
-        read_row(r, r->to - 1, row);
-        if (tested && value_number(cell(row, "step")) == (double)step && isnan(value_number(cell(row, "test_accuracy")))) {
-            TRY(part_keep(&r->part, --r->to, r->job->err));
-            TRY(repeat_test(r, row, tested));
-        }
-        TRY(replay_row(r, row));
-    }
+    TRY(replay(r, r->to));
     if (r->last.step != step)
         r->sim = r->wall = NAN;
     r->clock = clock_now();

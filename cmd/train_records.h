@@ -68,9 +68,8 @@ bool train_records_ended(const TrainRecords *r);
 Status train_records_replay(TrainRecords *r, bool *diverged);
 
 /* For a resumed run: writes the records of steps 1 to `step` of FILE.part, as if these steps had just run, and drops the
- * others. `tested`: a trainer that has done these steps; if the record of step `step` has no test, the network is tested now. If
- * `tested` is NULL, nothing is tested. */
-Status train_records_resume(TrainRecords *r, size_t step, Trainer *tested);
+ * others. */
+Status train_records_resume(TrainRecords *r, size_t step);
 Status train_records_step(TrainRecords *r, const StepRecord *step, Error *err);
 Status train_records_summary(TrainRecords *r, bool failed); /* failed: the run diverged */
 

@@ -297,9 +297,7 @@ static Status check_folders(TrainRun *r)
 static Status resume(TrainRun *r, Trainer *t, const char *dir)
 {
     TRY(checkpoint_resume(t, dir, note, r, r->job.err));
-    const size_t step = trainer_step_done(t);
-    const bool tested = step == r->job.steps || (r->every && step % (size_t)r->every == 0);
-    return train_records_resume(&r->records, step, tested ? t : NULL);
+    return train_records_resume(&r->records, trainer_step_done(t));
 }
 
 /* If the run is finished but its test results are lost, tests the trained network again. */
@@ -355,7 +353,7 @@ static Status train(TrainRun *r, const OneRun *one)
     if (r->job.common.resume && writes(r))
         status = resume(r, t, one->dir);
     TRY(agree(r, status));
-    trainer_spread(t);
+    TRY(trainer_spread(t, r->job.err));
     TRY(follow_course(r, t, one->dir));
     return agree(r, writes(r) ? test_again(r, t) : OK);
 }
@@ -379,9 +377,7 @@ static Status train_in(TrainRun *r, OneRun *one)
     if (one->ended)
         return replay(r, one);
     if (j->common.verbose && writes(r))
-        progress_note(&j->progress, "note: %s: %zu parameters, %.1f MB of memory without the codec's",
-                      j->setup.network, trainer_parameters(one->trainer),
-                      1e-6 * (double)trainer_bytes(one->trainer));
+        progress_note(&j->progress, "note: %s: %zu parameters", j->setup.network, trainer_parameters(one->trainer));
     j->progress.total = j->steps * j->codecs * (size_t)j->seeds;
     return train(r, one);
 }
@@ -498,15 +494,6 @@ static Status run_all(TrainRun *r)
     return OK;
 }
 
-static void note_idle_ranks(TrainJob *j)
-{
-    const int64_t ranks = net_ranks(j->net) - (j->setup.topology == TOPOLOGY_PS),
-                  workers = (int64_t)j->setup.workers;
-    if (net_rank(j->net) == 0 && ranks > workers)
-        progress_note(&j->progress, "note: %lld of %d ranks have no worker: there are %lld workers",
-                      (long long)(ranks - workers), net_ranks(j->net), (long long)workers);
-}
-
 static Status prepare(TrainRun *r)
 {
     TrainJob *j = &r->job;
@@ -545,7 +532,6 @@ static Status run(TrainJob *j)
     TRY(train_job_data(j));
     TRY(rank_check(r));
     progress_open(&j->progress, "training", "steps", 1, j->common.quiet || net_rank(j->net));
-    note_idle_ranks(j);
     Status status = run_all(r);
     if (net_rank(j->net) == 0)
         status = train_records_close(&r->records, r->dir != NULL, status);

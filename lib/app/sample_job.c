@@ -122,7 +122,7 @@ static Status measure(Sampling *s)
                           .repeats = 1,
                           .seed = (uint64_t)j->common.seed + 0x9e3779b97f4a7c15 * s->repeat, /* other random numbers for each repeat */
                           .threads = (int)j->common.threads,
-                          .sample = sample_least(),
+                          .sample = SAMPLE_LEAST,
                           .untimed = !s->timed,
                           .without_distances = true,
                           .data = s,

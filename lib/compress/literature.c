@@ -187,7 +187,7 @@ const Literature literature[] = {
     {"Streaming DiLoCo", "float:format=e3m0",
      "Streaming DiLoCo sends a part of the network at a time in floats of 4 bits, after local steps: --local-steps"},
     {"NoLoCo", "none", "NoLoCo averages the weights of pairs of workers, without a mean over all"},
-    {"MuLoCo", "ef:decay=0.9+minmax:bucket=0", "MuLoCo has Muon for its local steps: atomo-train run --local-steps"},
+    {"MuLoCo", "ef:decay=0.9+minmax:bucket=0", "MuLoCo has Muon for its local steps: atomo-train run --local-steps --optimizer muon"},
     {"DisTrO", "ef:decay=0.999+chunktopk:transform=dct", "DisTrO sends the signs of these values: --optimizer signsgd"},
     {"DiLoCo", "none", "DiLoCo exchanges less often: atomo-train run --local-steps"},
     {"DeMo", "ef:decay=0.999+chunktopk:transform=dct", "DeMo's optimizer takes signs: --optimizer signsgd"},

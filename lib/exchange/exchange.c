@@ -5,7 +5,6 @@
 #include "compress/compressor.h"
 #include "compress/spec.h"
 #include "compress/wrapper.h"
-#include "math/vec/kernels.h"
 
 #include <assert.h>
 #include <math.h>
@@ -18,8 +17,6 @@ typedef struct {
     const double *total;
     float *mean;
     double *sum, count;
-    const uint32_t *senders;
-    uint32_t *counted;
     size_t n;
 } MeanJob;
 
@@ -61,52 +58,17 @@ void mean_of_sum(float *mean, const double *sum, size_t n, double count, int thr
     parallel_for(threads, blocks_of(n), divide_block, &job);
 }
 
-static void count_block(void *data, size_t b)
+/* Over the workers that sent an element. */
+static void mean_of_senders(float *mean, const double *sum, const uint32_t *count, size_t n)
 {
-    const MeanJob *job = data;
-    const float *x = job->x + b * BLOCK;
-    uint32_t *counted = job->counted + b * BLOCK;
-    for (size_t i = 0, n = block_size(job->n, b); i < n; i++)
-        counted[i] += x[i] != 0;
-}
-
-static void mean_count(uint32_t *count, const float *x, size_t n, int threads)
-{
-    MeanJob job = {.x = x, .counted = count, .n = n};
-    parallel_for(threads, blocks_of(n), count_block, &job);
-}
-
-static void divide_by_senders(void *data, size_t b)
-{
-    const MeanJob *job = data;
-    const double *total = job->total + b * BLOCK;
-    const uint32_t *senders = job->senders + b * BLOCK;
-    float *mean = job->mean + b * BLOCK;
-    for (size_t i = 0, n = block_size(job->n, b); i < n; i++)
-        mean[i] = senders[i] ? (float)(total[i] / senders[i]) : 0;
-}
-
-static void mean_of_senders(float *mean, const double *sum, const uint32_t *count, size_t n, int threads)
-{
-    MeanJob job = {.total = sum, .mean = mean, .senders = count, .n = n};
-    parallel_for(threads, blocks_of(n), divide_by_senders, &job);
-}
-
-/* Divides by a power of two: multiplying by its inverse, which is exact in float32, gives the same rounded
- * result. */
-static void halve_block(void *data, size_t b)
-{
-    const MeanJob *job = data;
-    float *mean = job->mean + b * BLOCK;
-    kernels()->scale(mean, (float)(1 / job->count), block_size(job->n, b), mean);
+    for (size_t i = 0; i < n; i++)
+        mean[i] = count[i] ? (float)(sum[i] / count[i]) : 0;
 }
 
 static void mean_scale(float *x, size_t n, double count, int threads)
 {
     MeanJob job = {.mean = x, .n = n, .count = count};
-    int exponent;
-    const bool power_of_two = frexp(count, &exponent) == 0.5;
-    parallel_for(threads, blocks_of(n), power_of_two ? halve_block : scale_block, &job);
+    parallel_for(threads, blocks_of(n), scale_block, &job);
 }
 
 const char *const average_names[] = {"auto", "all", "senders", NULL};
@@ -188,8 +150,8 @@ static Status add_estimate(void *arg)
     Exchange *x = arg;
     const size_t n = x->call.shape->n;
     mean_add(x->sum, x->y, n, x->call.threads);
-    if (x->senders)
-        mean_count(x->sent, x->y, n, x->call.threads);
+    for (size_t i = 0; i < n && x->senders; i++)
+        x->sent[i] += x->y[i] != 0;
     return OK;
 }
 
@@ -197,7 +159,7 @@ static Status divide_sum(void *arg)
 {
     Exchange *x = arg;
     if (x->senders)
-        mean_of_senders(x->y, x->sum, x->sent, x->call.shape->n, x->call.threads);
+        mean_of_senders(x->y, x->sum, x->sent, x->call.shape->n);
     else
         mean_of_sum(x->y, x->sum, x->call.shape->n, x->call.workers, x->call.threads);
     return OK;

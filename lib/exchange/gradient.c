@@ -111,16 +111,6 @@ static void background_restart(Background *b)
 
 /* ---- the workers of this rank ---- */
 
-static int rank_of(const GradientExchange *x, size_t w)
-{
-    return relay_rank_of(x->spec.net, x->spec.way, x->spec.workers, w);
-}
-
-static bool is_own(const GradientExchange *x, size_t w)
-{
-    return w >= x->own && w < x->end;
-}
-
 bool gradient_follows(const GradientExchange *x)
 {
     return x->spec.net && codec_traits(x->spec.codec) & DECODES_STATE && !codec_adds(x->spec.codec) &&
@@ -138,16 +128,16 @@ static Status train(GradientExchange *x, const Parcel *p)
     if (!size)
         return OK;
     Status status = OK;
-    if (is_own(x, x->first))
+    if (bucket_is_own(x, x->first))
         status = bucket_blame(x, p->name, x->first,
                               exchange_train(&e, first, bucket_load(x, p, x->first, &x->main)), x->main.err);
     TRY(net_agree(x->spec.net, status, x->main.err));
     const ArenaMark mark = arena_mark(x->main.scratch);
     char *learned = arena_take(x->main.scratch, size, 1);
     TRY(arena_check(learned, x->main.scratch, x->main.err));
-    if (is_own(x, x->first))
+    if (bucket_is_own(x, x->first))
         memcpy(learned, exchange_learned(&e, first, &size), size);
-    net_broadcast(x->spec.net, rank_of(x, x->first), learned, size);
+    net_broadcast(x->spec.net, bucket_rank(x, x->first), learned, size);
     for (size_t w = 0; w < x->spec.workers; w++) {
         void *to = exchange_learned(&e, bucket_worker(x, p, w), &size);
         if (to)
@@ -322,9 +312,8 @@ void gradient_begin(GradientExchange *x, size_t step, float *const *gradient, co
             x->first = w;
         }
     assert(x->senders);
-    memset(x->up, 0, x->spec.workers * sizeof *x->up);
     x->bytes = (GradientBytes){0};
-    x->gathered = x->shot = 0;
+    x->shot = x->near = 0;
     arena_rewind(x->main.scratch, x->empty);
     arena_rewind(x->carrying->scratch, x->empty);
     for (size_t i = 0; i < x->buckets; i++)
@@ -344,12 +333,18 @@ void gradient_ready(GradientExchange *x, size_t tensor)
 
 static void count(GradientExchange *x)
 {
-    for (size_t w = 0; w < x->spec.workers; w++) {
-        x->bytes.up += x->up[w];
+    const double p = (double)x->senders, others = p - 1, payload = x->bytes.payload / p;
+    GradientBytes *b = &x->bytes;
+    b->payload = payload;
+    if (x->spec.way == NET_ROOT || x->spec.way == NET_ALL) {
+        b->sent = x->spec.way == NET_ALL ? others * payload : payload;
+        b->carried = payload;
+        return;
     }
-    x->bytes.up /= (double)x->senders;
-    x->bytes.agreed += x->gathered;
-    x->bytes.shots = x->shot / (double)x->senders;
+    b->sent = others / p * (payload + b->carried) + x->shot / p;
+    const double node = x->spec.node ? (double)x->spec.node : 1;
+    b->carried += p > node ? (x->shot - x->near) * node / (2 * (p - node)) : 0; /* each of the shots carries (P - 1)/P of a payload */
+    b->within = node > 1 ? x->near / p * node / (2 * (node - 1)) : 0;
 }
 
 static Status run_step(GradientExchange *x, Status status)
@@ -423,7 +418,7 @@ static Status make_workers(GradientExchange *x, Error *err)
         *w = (ExchangeWorker){.index = i / parcels};
         if (x->plan_size && !p->raw)
             w->plan = x->plan + i * x->plan_size;
-        if (!is_own(x, w->index) && net_rank(x->spec.net) && !gradient_follows(x))
+        if (!bucket_is_own(x, w->index) && net_rank(x->spec.net) && !gradient_follows(x))
             continue;
         const Exchange e = bucket_exchange(x, p, &x->main);
         const Call call = exchange_call(&e, w);
@@ -432,34 +427,8 @@ static Status make_workers(GradientExchange *x, Error *err)
             return err->status;
         }
         /* rank 0 has room for the state, for saving, but does not know it */
-        if (!is_own(x, w->index) && !gradient_follows(x))
+        if (!bucket_is_own(x, w->index) && !gradient_follows(x))
             w->state = NULL;
-    }
-    return OK;
-}
-
-/* Finds the states of the second quantisation. They belong to the owners, under names of their own. */
-static Status make_owners(GradientExchange *x, Error *err)
-{
-    x->again = x->spec.feedback ? x->spec.feedback : x->spec.codec;
-    x->owner_state = NEW_ZERO(x->arena, void *, x->parcels.count);
-    TRY(arena_check(x->owner_state, x->arena, err));
-    for (size_t i = 0; i < x->parcels.count && x->spec.feedback; i++) {
-        const Parcel *p = &x->parcels.item[i];
-        const bool own = is_own(x, p->owner);
-        const ExchangeWorker owner = {.index = p->owner};
-        if (p->raw || (!own && net_rank(x->spec.net)))
-            continue;
-        const Exchange e = bucket_exchange(x, p, &x->main), again = shots_mean(&e, x->again);
-        const Call call = exchange_call(&again, &owner);
-        const char *name = text_format(x->arena, "%s mean", p->name);
-        TRY(arena_check(name, x->arena, err));
-        if (codec_states_find(&x->states, &call, (int64_t)p->owner, name, &x->owner_state[i]) != OK) {
-            *err = *x->main.err;
-            return err->status;
-        }
-        if (!own) /* as for workers: rank 0 has room for it */
-            x->owner_state[i] = NULL;
     }
     return OK;
 }
@@ -488,12 +457,13 @@ static Status make_parcels(GradientExchange *x, Error *err)
     if (shots)
         TRY(parcels_cut(&x->parcels, x->spec.codec, x->spec.workers, x->arena, err));
     buckets_make(x, tensor);
+    x->nothing = arena_zeroed(x->arena, x->spec.workers, sizeof *x->nothing);
+    TRY(arena_check(x->nothing, x->arena, err));
     x->payloads = arena_open(0);
     x->empty = arena_mark(x->payloads);
     for (size_t i = 0; i < x->buckets; i++)
         x->bucket[i].payloads = x->spec.overlap ? arena_open(0) : x->payloads;
-    x->up = NEW(x->arena, double, x->spec.workers);
-    return arena_check(x->up, x->arena, err);
+    return OK;
 }
 
 /* A rank without workers does not compute, so it needs no second thread. */
@@ -520,11 +490,11 @@ static Status open(GradientExchange *x, Error *err)
     TRY(make_workspace(x, &x->main, err));
     x->own = relay_first_worker(s->net, s->way, s->workers, net_rank(s->net));
     x->end = relay_first_worker(s->net, s->way, s->workers, net_rank(s->net) + 1);
-    TRY(relay_open(&x->relay, s->net, s->way, s->workers, x->parcels.count, x->arena, err));
+    x->relay = (Relay){s->net, s->way, s->workers};
     x->plan_size = codec_plan_size(s->codec);
     x->early = s->overlap && !x->plan_size && !codec_trains(s->codec);
     TRY(make_workers(x, err));
-    TRY(make_owners(x, err));
+    TRY(shots_open(x, err));
     return open_carrier(x, err);
 }
 

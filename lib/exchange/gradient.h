@@ -42,6 +42,10 @@ typedef struct {
     /* How the sums of payloads that do not add are quantised again; the others travel as `way` says. Not SHOTS_NONE: NET_RING.
      * The same mean for any number of ranks. */
     Shots shots;
+    /* with SHOTS_NODES: the number of workers in a node, which divides `workers`, and the codec within nodes; `codec` is the
+     * one between nodes. All workers send, and no rank is without workers. */
+    size_t node;
+    const Codec *within;
     /* with `shots`: the codec of the second quantisation, with a state that the shard's owner keeps; NULL: `codec`, without
      * a state */
     const Codec *feedback;
@@ -68,11 +72,14 @@ bool gradient_follows(const GradientExchange *x);
 
 /* Bytes that are sent in one step. */
 typedef struct {
-    double up; /* bytes that a worker sends in all rounds: mean over the workers that send */
-    double agreed; /* bytes of the merged payloads; if the codec's payloads cannot be merged, bytes of all
-                    * payloads */
-    double shots;  /* besides `up` and `agreed`: bytes that a worker sends of tensors whose sums are quantised again */
-    double early;  /* bytes of the merged payloads of all rounds but the last */
+    double payload; /* bytes of a worker's payloads of all rounds, but of those that are quantised again: mean over the workers that send */
+    /* Bytes that a worker sends, mean over the P workers that send: with NET_ROOT its payloads; with NET_ALL its payloads to
+     * each of the P - 1 others; else (P - 1)/P of its payloads and of the merged ones, and what the shots of tensors take
+     * whose sums are quantised again. But for NET_ROOT, it receives as many. */
+    double sent;
+    /* S of the network's model (docs/cost.md): with NET_RING and NET_TREE, bytes of the merged payloads; `within`: S' of hier */
+    double carried, within;
+    double early;   /* bytes of the merged payloads of all rounds but the last */
     /* seconds that the calling thread spent in functions of net.h, or waited for the second thread */
     double waited;
 } GradientBytes;

@@ -83,11 +83,12 @@ struct GradientExchange {
     ExchangeWorker *worker; /* (workers, parcels) */
     char *plan;             /* (workers, parcels) records of `codec_plan`, `plan_size` bytes each */
     size_t plan_size;       /* 0: no plan, as the codec does not divide a budget between parcels */
-    double *up;             /* (workers) bytes that each worker sent in this step */
-    double shot;            /* bytes that all workers sent in this step of tensors whose sums are quantised again */
+    /* bytes that all workers sent in this step of tensors whose sums are quantised again; `near`: of them within nodes */
+    double shot, near;
+    Bytes (*nothing)[ROUNDS_MAX]; /* (workers) no payloads, of a bucket that could not be encoded */
     const Codec *again;     /* the codec of the second quantisation */
     void **owner_state;     /* (parcels) its states, of shards that this rank's workers own; NULL: none */
-    double gathered;        /* bytes of this step's payloads that do not merge */
+    void **leader_state;    /* (nodes, parcels) states of spec.codec between nodes, of shards that this rank's workers lead */
     size_t own, end;        /* this rank's workers: own .. end - 1 */
     Relay relay;
 
@@ -119,6 +120,16 @@ const float *bucket_load(const GradientExchange *x, const Parcel *p, size_t w, c
 /* Returns the exchange of a parcel in the current step, without memory for its payloads. */
 Exchange bucket_exchange(const GradientExchange *x, const Parcel *p, const Workspace *ws);
 
+static inline int bucket_rank(const GradientExchange *x, size_t w)
+{
+    return relay_rank_of(x->spec.net, x->spec.way, x->spec.workers, w);
+}
+
+static inline bool bucket_is_own(const GradientExchange *x, size_t w)
+{
+    return w >= x->own && w < x->end;
+}
+
 ExchangeWorker *bucket_worker(const GradientExchange *x, const Parcel *p, size_t w);
 
 /* Adds step, worker and tensor to an error. */
@@ -126,6 +137,11 @@ Status bucket_blame(const GradientExchange *x, const char *name, size_t w, Statu
 
 /* Makes x->bucket from x->parcels. `tensor` has room for all parcels. */
 void buckets_make(GradientExchange *x, RelayTensor *tensor);
+
+const Parcel *bucket_parcel(const GradientExchange *x, const Bucket *b, size_t j); /* the parcel of tensor j */
+
+/* Takes the payloads of all workers, in the order of workers. */
+Status bucket_take(const GradientExchange *x, const Parcel *p, RelayTensor *t);
 
 /* Names the bucket's tensors, for a step. */
 void bucket_open(const GradientExchange *x, Bucket *b, const Workspace *ws);
@@ -142,5 +158,19 @@ Status bucket_finish(GradientExchange *x, Bucket *b, Workspace *ws);
 
 /* Settles the states of the workers that this rank follows. */
 Status bucket_settle(const GradientExchange *x, Bucket *b, Workspace *ws);
+
+/* ---- tensors whose sums are quantised again (gradient_shots.c), for the functions above ---- */
+
+/* Finds the states of the owners' and leaders' codecs. */
+Status shots_open(GradientExchange *x, Error *err);
+
+/* Carries the bucket's tensors that have `shots`. `status`: of bucket_encode. */
+Status shots_carry(GradientExchange *x, Bucket *b, Workspace *ws, Status status);
+
+/* Decodes the mean of a tensor to t->x.y. */
+Status shots_receive(const GradientExchange *x, const Parcel *p, RelayTensor *t);
+
+/* Settles the states of this rank's owners and leaders. t->x.y has the mean. */
+Status shots_settle(const GradientExchange *x, const Parcel *p, RelayTensor *t, const Workspace *ws);
 
 #endif

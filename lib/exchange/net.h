@@ -14,8 +14,8 @@
 typedef enum {
     NET_ALL,  /* MPI_Allgatherv: all ranks get all parts */
     NET_RING, /* each rank passes parts on to the next rank; all ranks get all parts */
-    NET_TREE, /* along a binomial tree; rank 0 gets all parts */
-    NET_ROOT, /* MPI_Gatherv: each rank sends its part to rank 0 */
+    NET_TREE, /* MPI_Gatherv: rank 0 gets all parts */
+    NET_ROOT, /* the same, where rank 0 has no workers */
 } NetWay;
 
 typedef struct Net Net;

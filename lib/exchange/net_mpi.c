@@ -179,23 +179,6 @@ static void gather_ring(Net *n, uint8_t *data, const size_t *size)
     }
 }
 
-/* In each round, every second rank that is left sends the parts that it has to its neighbour in the tree. */
-static void gather_tree(Net *n, uint8_t *data, const size_t *size)
-{
-    for (int span = 1; span < n->ranks; span *= 2) {
-        const int from = n->rank & span ? n->rank : n->rank + span;
-        const int to = from + span < n->ranks ? from + span : n->ranks;
-        if (from >= n->ranks)
-            continue;
-        uint8_t *parts = data + sum(size, 0, from);
-        if (n->rank == from) {
-            send_to(n, from - span, parts, sum(size, from, to));
-            return;
-        }
-        receive_from(n, from, parts, sum(size, from, to));
-    }
-}
-
 static void fill_counts(MpiNet *m, const size_t *size)
 {
     int at = 0;
@@ -243,10 +226,10 @@ static void gather_root(Net *n, uint8_t *data, const size_t *size)
 static void gather(Net *n, NetWay way, uint8_t *data, const size_t *size)
 {
     static void (*const ways[])(Net *, uint8_t *, const size_t *) = {
-        [NET_ALL] = gather_all, [NET_RING] = gather_ring, [NET_TREE] = gather_tree, [NET_ROOT] = gather_root};
+        [NET_ALL] = gather_all, [NET_RING] = gather_ring, [NET_TREE] = gather_root, [NET_ROOT] = gather_root};
     const double start = mpi.Wtime();
     if (sum(size, 0, n->ranks) > INT_MAX)
-        way = way == NET_ALL ? NET_RING : way == NET_ROOT ? NET_TREE : way;
+        way = NET_RING;
     ways[way](n, data, size);
     n->seconds += mpi.Wtime() - start;
 }

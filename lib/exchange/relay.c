@@ -1,13 +1,11 @@
-/* relay.c -- implements relay.h. Before payloads, each rank sends the sizes of its payloads, 8 bytes each. A
- * size of FAILED says that the rank could not encode. In a message, the payloads of a worker follow one another in
- * the order of tensors, and the workers follow one another in their order. */
+/* relay.c -- implements relay.h. Before payloads, each rank sends whether it has failed, and the sizes of its payloads, 8 bytes
+ * each. In a message, the payloads of a worker follow one another in the order of tensors, and the workers follow one another
+ * in their order. */
 #include "exchange/relay.h"
 #include "compress/numbers.h"
 
 #include <string.h>
 #include <assert.h>
-
-static const uint64_t FAILED = UINT64_MAX;
 
 size_t relay_first_worker(const Net *net, NetWay way, size_t workers, int rank)
 {
@@ -21,19 +19,6 @@ int relay_rank_of(const Net *net, NetWay way, size_t workers, size_t w)
     while (relay_first_worker(net, way, workers, rank + 1) <= w)
         rank++;
     return rank;
-}
-
-Status relay_open(Relay *r, Net *net, NetWay way, size_t workers, size_t most, Arena *a, Error *err)
-{
-    const int ranks = net_ranks(net);
-    *r = (Relay){.net = net, .way = way, .workers = workers};
-    r->size = NEW_ZERO(a, uint64_t, workers * most);
-    r->first = NEW(a, size_t, (size_t)ranks + 1);
-    r->rank_bytes = NEW(a, size_t, (size_t)ranks);
-    TRY(arena_check(r->size && r->first && r->rank_bytes, a, err));
-    for (int i = 0; i <= ranks; i++)
-        r->first[i] = relay_first_worker(net, way, workers, i);
-    return OK;
 }
 
 bool relay_takes(const Relay *r)
@@ -51,10 +36,101 @@ bool relay_sends_mean(const Relay *r, const Exchange *x)
     return r->net && r->way == NET_ROOT && !x->adds;
 }
 
-static bool is_own(const Relay *r, size_t w)
+/* ---- payloads from one rank to another ---- */
+
+/* Tells all ranks the sizes of the items, and whether a rank has failed. */
+static Status deliver_sizes(Net *net, RelayItem *item, size_t count, Status status, Arena *a, Error *err)
 {
-    const int rank = net_rank(r->net);
-    return w >= r->first[rank] && w < r->first[rank + 1];
+    size_t *bytes = NEW_ZERO(a, size_t, (size_t)net->ranks), at = 0;
+    uint64_t *size = NEW_ZERO(a, uint64_t, count + (size_t)net->ranks);
+    bool failed = false;
+    TRY(arena_check(bytes && size, a, err));
+    for (int r = 0; r < net->ranks; r++) {
+        const size_t first = at;
+        size[at++] = r == net->rank && status != OK;
+        for (size_t i = 0; i < count; i++)
+            if (item[i].from == r)
+                size[at++] = r == net->rank ? item[i].payload->size : 0;
+        bytes[r] = (at - first) * sizeof *size;
+    }
+    net_gather(net, NET_ALL, size, bytes);
+    for (int r = 0, first = 0; r < net->ranks; first += (int)(bytes[r++] / sizeof *size))
+        failed = failed || size[first];
+    if (failed)
+        return net_agree(net, status, err);
+    for (int r = 0; r < net->ranks; r++) {
+        size++;
+        for (size_t i = 0; i < count; i++)
+            if (item[i].from == r)
+                item[i].payload->size = (size_t)*size++;
+    }
+    return OK;
+}
+
+/* Copies to `out` the items that this rank sends to rank `to` (-1: to all), and adds their sizes to *size. */
+static uint8_t *deliver_copy(const Net *net, const RelayItem *item, size_t count, int to, uint8_t *out, size_t *size)
+{
+    for (size_t i = 0; i < count; i++)
+        if (item[i].from == net->rank && item[i].payload->size && (to < 0 || item[i].to == to)) {
+            memcpy(out, item[i].payload->data, item[i].payload->size);
+            out += item[i].payload->size;
+            *size += item[i].payload->size;
+        }
+    return out;
+}
+
+/* Points the items that have come from rank `from` to their bytes. */
+static const uint8_t *deliver_take(const Net *net, RelayItem *item, size_t count, bool all, int from, const uint8_t *in)
+{
+    for (size_t i = 0; i < count; i++)
+        if (item[i].from == from && (all || item[i].to == net->rank)) {
+            item[i].payload->data = in;
+            in += item[i].payload->size;
+        }
+    return in;
+}
+
+static bool gets_all(const Net *net, int way)
+{
+    return way == NET_ALL || way == NET_RING || net->rank == 0;
+}
+
+/* Carries the items, whose sizes all ranks know. */
+static Status deliver(Net *net, RelayItem *item, size_t count, int way, Arena *a, Error *err)
+{
+    const bool all = way != RELAY_ONE;
+    const size_t ranks = (size_t)net->ranks;
+    size_t *out_size = NEW_ZERO(a, size_t, ranks), *in_size = NEW_ZERO(a, size_t, ranks), sent = 0, received = 0, before = 0;
+    TRY(arena_check(out_size && in_size, a, err));
+    for (size_t i = 0; i < count; i++) {
+        const size_t size = item[i].payload->size;
+        sent += item[i].from == net->rank ? size : 0;
+        if (!all && item[i].to != net->rank)
+            continue;
+        in_size[item[i].from] += size;
+        received += size;
+        before += item[i].from < net->rank ? size : 0;
+    }
+    uint8_t *in = NEW(a, uint8_t, received), *out = all ? in + before : NEW(a, uint8_t, sent), *at = out;
+    TRY(arena_check(in && out, a, err));
+    for (int r = 0; r < (all ? 1 : net->ranks); r++)
+        at = deliver_copy(net, item, count, all ? -1 : r, at, &out_size[r]);
+    if (all)
+        net_gather(net, (NetWay)way, in, in_size);
+    else
+        net_scatter(net, out, out_size, in, in_size);
+    const uint8_t *from = in;
+    for (int r = 0; r < net->ranks && (!all || gets_all(net, way)); r++)
+        from = deliver_take(net, item, count, all, r, from);
+    return OK;
+}
+
+Status relay_deliver(Net *net, RelayItem *item, size_t count, int way, Status status, Arena *a, Error *err)
+{
+    if (!net)
+        return status;
+    TRY(deliver_sizes(net, item, count, status, a, err));
+    return count ? deliver(net, item, count, way, a, err) : OK;
 }
 
 /* ---- merging in segments ----
@@ -67,300 +143,178 @@ static bool is_own(const Relay *r, size_t w)
  * payload and (P - 1) / P of the merged payload.
  *
  * The sums are those of codec_merge, bit for bit, because each number is added in the same order. A ring that adds
- * on the way would add each segment in another order.
- *
- * A slice is the part of one worker's payload that lies in one segment. In a message, the segments or slices for one
- * rank, of all tensors, lie side by side. */
+ * on the way would add each segment in another order. */
 
 enum { LEAST = 64 }; /* numbers in a segment */
 
 typedef struct {
-    const Relay *r;
     RelayTensor *tensor;
-    const bool *sends;
     Call call;
     Numbers numbers;
+    size_t segments, own;  /* number of segments, and this rank's one */
+    Bytes *slice;          /* (call.workers, segments) segments of the payloads, in the order of workers */
+    Bytes *merged;         /* (segments) segments of the merged payload */
 } Segments;
 
-static Segments segments_of(const Relay *r, RelayTensor *t, const bool *sends)
+static size_t segment_at(const Segments *s, size_t i)
 {
-    Segments s = {.r = r, .tensor = t, .sends = sends, .call = exchange_call(&t->x, t->first)};
-    s.numbers = codec_numbers(&s.call);
-    return s;
-}
-
-/* Returns true if the round's payloads are merged in segments. */
-static bool segments_used(const Segments *s)
-{
-    return s->numbers.count >= LEAST * (size_t)net_ranks(s->r->net);
-}
-
-static size_t cut(const Segments *s, int segment)
-{
-    return numbers_cut(&s->numbers, (size_t)net_ranks(s->r->net), (size_t)segment);
+    return numbers_cut(&s->numbers, s->segments, i);
 }
 
 /* Returns the bytes of a segment whose numbers have `bits` bits. */
-static size_t segment_size(const Segments *s, int segment, int bits)
+static size_t segment_size(const Segments *s, size_t i, int bits)
 {
-    return numbers_size(&s->numbers, cut(s, segment + 1) - cut(s, segment), bits);
+    return numbers_size(&s->numbers, segment_at(s, i + 1) - segment_at(s, i), bits);
 }
 
-static size_t senders_of(const Segments *s, int rank)
+/* Sends each rank its segment of all payloads. */
+static Status send_slices(const Relay *r, Segments *s, size_t count, const bool *sends, RelayItem *item)
 {
-    size_t senders = 0;
-    for (size_t w = s->r->first[rank]; w < s->r->first[rank + 1]; w++)
-        senders += s->sends[w];
-    return senders;
-}
-
-/* ---- sending slices ---- */
-
-/* Returns the bytes of a segment of one worker's payloads. */
-static size_t slices_size(const Segments *s, size_t count, int segment)
-{
-    size_t size = 0;
-    for (size_t j = 0; j < count; j++)
-        size += segment_size(&s[j], segment, s[j].numbers.bits);
-    return size;
-}
-
-/* Copies a segment of this rank's payloads to `out`; returns the end of the copy. */
-static uint8_t *copy_slices(const Segments *s, int segment, uint8_t *out)
-{
-    const Numbers *m = &s->numbers;
-    const Relay *r = s->r;
-    const int rank = net_rank(r->net), round = s->tensor->x.call.round;
-    const size_t size = segment_size(s, segment, m->bits);
-    const size_t at = numbers_head(m) + numbers_size(m, cut(s, segment), m->bits);
-    for (size_t w = r->first[rank]; w < r->first[rank + 1]; w++)
-        if (s->sends[w]) {
-            const Bytes sent = s->tensor->sent[w][round];
-            assert(sent.size == numbers_head(m) + numbers_size(m, m->count, m->bits));
-            memcpy(out, sent.data + at, size);
-            out += size;
-        }
-    return out;
-}
-
-/* Sends each rank the slices of its segment. Sets *in to the slices of this rank's segment, sorted by the sender's
- * rank. */
-static Status send_slices(const Segments *s, size_t count, const uint8_t **in)
-{
-    Arena *a = s->tensor->x.payloads;
-    const int ranks = net_ranks(s->r->net), rank = net_rank(s->r->net);
-    const size_t own = senders_of(s, rank);
-    size_t *out_size = NEW(a, size_t, (size_t)ranks), *in_size = NEW(a, size_t, (size_t)ranks), all = 0;
-    TRY(arena_check(out_size && in_size, a, s->call.err));
-    for (int i = 0; i < ranks; i++) {
-        out_size[i] = own * slices_size(s, count, i);
-        in_size[i] = senders_of(s, i) * slices_size(s, count, rank);
-        all += out_size[i];
+    size_t items = 0;
+    for (size_t j = 0; j < count; j++) {
+        const Numbers *m = &s[j].numbers;
+        Bytes *slice = s[j].slice;
+        for (size_t w = 0; w < r->workers; w++)
+            for (size_t i = 0; i < s->segments && sends[w]; i++, slice++) {
+                const uint8_t *sent = s[j].tensor->sent[w][s->call.round].data;
+                const size_t at = numbers_head(m) + numbers_size(m, segment_at(&s[j], i), m->bits);
+                const int from = relay_rank_of(r->net, r->way, r->workers, w);
+                *slice = (Bytes){from == r->net->rank ? sent + at : NULL, segment_size(&s[j], i, m->bits)};
+                item[items++] = (RelayItem){from, (int)i, slice};
+            }
     }
-    uint8_t *out = NEW(a, uint8_t, all), *to = out;
-    uint8_t *slices = NEW(a, uint8_t, (size_t)s->call.workers * slices_size(s, count, rank));
-    TRY(arena_check(out && slices, a, s->call.err));
-    for (int i = 0; i < ranks; i++)
-        for (size_t j = 0; j < count; j++)
-            to = copy_slices(&s[j], i, to);
-    net_scatter(s->r->net, out, out_size, slices, in_size);
-    *in = slices;
-    return OK;
+    return deliver(r->net, item, items, RELAY_ONE, s->tensor->x.payloads, s->call.err);
 }
-
-/* ---- merging this rank's segment ---- */
-
-typedef struct {
-    const Segments *s;
-    const uint8_t **slice; /* (call.workers) */
-    uint8_t *out;
-} Job;
 
 static Status add(void *arg)
 {
-    const Job *job = arg;
-    const Segments *s = job->s;
-    const int rank = net_rank(s->r->net);
-    return numbers_add(&s->call, &s->numbers, job->slice, (size_t)s->call.workers,
-                       cut(s, rank + 1) - cut(s, rank), job->out);
+    const Segments *s = arg;
+    const size_t workers = (size_t)s->call.workers, numbers = segment_at(s, s->own + 1) - segment_at(s, s->own);
+    const uint8_t **in = NEW(s->tensor->x.payloads, const uint8_t *, workers);
+    uint8_t *out = NEW(s->tensor->x.payloads, uint8_t, s->merged[s->own].size);
+    TRY(arena_check(in && out, s->tensor->x.payloads, s->call.err));
+    for (size_t k = 0; k < workers; k++)
+        in[k] = s->slice[k * s->segments + s->own].data;
+    s->merged[s->own].data = out;
+    return numbers_add(&s->call, &s->numbers, in, workers, numbers, out);
 }
 
-/* Points `slice` to the slices of tensor j in the message `in`, in the order of workers. */
-static void find_slices(const Segments *s, size_t count, size_t j, const uint8_t *in, const uint8_t **slice)
+static Status add_slices(Segments *s)
 {
-    const int rank = net_rank(s->r->net);
-    for (int i = 0; i < net_ranks(s->r->net); i++)
-        for (size_t k = 0; k < count; k++)
-            for (size_t w = 0; w < senders_of(s, i); w++) {
-                if (k == j)
-                    *slice++ = in;
-                in += segment_size(&s[k], rank, s[k].numbers.bits);
-            }
+    const ExchangeClock *clock = &s->tensor->x.clock;
+    const Status status = clock->run ? clock->run(clock->data, EXCHANGE_MERGE, s->tensor->first->index, add, s) : add(s);
+    return status == OK ? OK
+                        : error_at(s->call.err, "%s: segment %zu, from number %zu on", s->tensor->name, s->own,
+                                   segment_at(s, s->own));
 }
 
-static Status add_slices(const Segments *s, size_t count, const uint8_t *in, uint8_t *out)
+/* Makes the merged payload from its segments. */
+static Status join_segments(const Segments *s)
 {
-    Arena *a = s->tensor->x.payloads;
-    const int rank = net_rank(s->r->net);
-    for (size_t j = 0; j < count; j++) {
-        const ExchangeClock *clock = &s[j].tensor->x.clock;
-        Job job = {&s[j], NEW(a, const uint8_t *, (size_t)s->call.workers), out};
-        TRY(arena_check(job.slice, a, s->call.err));
-        find_slices(s, count, j, in, job.slice);
-        const Status status =
-            clock->run ? clock->run(clock->data, EXCHANGE_MERGE, s->tensor->first->index, add, &job)
-                       : add(&job);
-        if (status != OK)
-            return error_at(s->call.err, "%s: segment %d, from number %zu on", s[j].tensor->name, rank,
-                            cut(&s[j], rank));
-        out += segment_size(&s[j], rank, s[j].numbers.merged_bits);
-    }
-    return OK;
-}
-
-/* Makes the merged payloads from their segments, which `in` has in the order of ranks. */
-static Status join_segments(const Segments *s, size_t count, const uint8_t *in)
-{
-    Arena *a = s->tensor->x.payloads;
-    for (size_t j = 0; j < count; j++) {
-        const Numbers *m = &s[j].numbers;
-        Buf out = {.cap = 16 + numbers_size(m, m->count, m->merged_bits)};
-        out.data = NEW(a, uint8_t, out.cap);
-        TRY(arena_check(out.data, a, s->call.err));
-        numbers_merged_head(&s[j].call, m, &out);
-        const uint8_t *from = in;
-        for (int i = 0; i < net_ranks(s->r->net); i++)
-            for (size_t k = 0; k < count; k++) {
-                const size_t size = segment_size(&s[k], i, s[k].numbers.merged_bits);
-                if (k == j)
-                    memcpy(buf_room(&out, size), from, size);
-                from += size;
-            }
-        s[j].tensor->merged = buf_bytes(&out);
-    }
+    const Numbers *m = &s->numbers;
+    Buf out = {.cap = 16 + numbers_size(m, m->count, m->merged_bits)};
+    out.data = NEW(s->tensor->x.payloads, uint8_t, out.cap);
+    TRY(arena_check(out.data, s->tensor->x.payloads, s->call.err));
+    numbers_merged_head(&s->call, m, &out);
+    for (size_t i = 0; i < s->segments; i++)
+        if (s->merged[i].size)
+            buf_copy(&out, s->merged[i].data, s->merged[i].size);
+    s->tensor->merged = buf_bytes(&out);
     return OK;
 }
 
 /* Merges the payloads of `count` tensors to s[j].tensor->merged. s[j].tensor->sent has the payloads of this rank's
  * workers. The merged payloads are valid to the end of the step. Errors are the same on all ranks. */
-static Status segments_merge(const Segments *s, size_t count)
+static Status segments_merge(const Relay *r, Segments *s, size_t count, const bool *sends)
 {
-    const Relay *r = s->r;
     Arena *a = s->tensor->x.payloads;
-    const int rank = net_rank(r->net);
-    size_t all = 0, before = 0;
-    const uint8_t *in;
-    TRY(send_slices(s, count, &in));
-    for (int i = 0; i < net_ranks(r->net); i++) {
-        r->rank_bytes[i] = 0;
-        for (size_t j = 0; j < count; j++)
-            r->rank_bytes[i] += segment_size(&s[j], i, s[j].numbers.merged_bits);
-        before += i < rank ? r->rank_bytes[i] : 0;
-        all += r->rank_bytes[i];
+    RelayItem *item = NEW(a, RelayItem, count * s->segments * (size_t)s->call.workers);
+    Status status = OK;
+    TRY(arena_check(item, a, s->call.err));
+    TRY(send_slices(r, s, count, sends, item));
+    for (size_t j = 0; j < count; j++) {
+        for (size_t i = 0; i < s->segments; i++) {
+            s[j].merged[i].size = segment_size(&s[j], i, s[j].numbers.merged_bits);
+            item[j * s->segments + i] = (RelayItem){.from = (int)i, .payload = &s[j].merged[i]};
+        }
+        status = status == OK ? add_slices(&s[j]) : status;
     }
-    uint8_t *merged = NEW(a, uint8_t, all);
-    TRY(arena_check(merged, a, s->call.err));
-    TRY(net_agree(r->net, add_slices(s, count, in, merged + before), s->call.err));
-    net_gather(r->net, NET_RING, merged, r->rank_bytes);
-    return join_segments(s, count, merged);
-}
-
-/* ---- payloads ---- */
-
-/* Sends the sizes of this rank's payloads to all ranks. */
-static Status share_sizes(Relay *r, size_t count, Status status, Error *err)
-{
-    const size_t own = r->first[net_rank(r->net)], end = r->first[net_rank(r->net) + 1];
-    bool failed = false;
-    for (size_t i = own * count; i < end * count && status != OK; i++)
-        r->size[i] = FAILED;
-    for (int i = 0; i < net_ranks(r->net); i++)
-        r->rank_bytes[i] = (r->first[i + 1] - r->first[i]) * count * sizeof *r->size;
-    net_gather(r->net, NET_ALL, r->size, r->rank_bytes);
-    for (size_t i = 0; i < r->workers * count; i++)
-        failed = failed || r->size[i] == FAILED;
-    return failed ? net_agree(r->net, status, err) : OK;
-}
-
-/* Copies this rank's payloads to a new array of all payloads, and gathers the array. Leaves out tensors that the ranks
- * have merged. */
-static Status share_payloads(Relay *r, RelayTensor *const *t, size_t count)
-{
-    const int round = t[0]->x.call.round;
-    Arena *a = t[0]->x.payloads;
-    size_t all = 0, at = 0;
-    for (int i = 0; i < net_ranks(r->net); i++) {
-        r->rank_bytes[i] = 0;
-        for (size_t w = r->first[i]; w < r->first[i + 1]; w++)
-            for (size_t j = 0; j < count; j++)
-                r->rank_bytes[i] += t[j]->merged.data ? 0 : r->size[w * count + j];
-        all += r->rank_bytes[i];
-    }
-    uint8_t *data = NEW(a, uint8_t, all);
-    TRY(arena_check(data, a, t[0]->x.call.err));
-    for (size_t i = 0; i < r->workers * count; i++) {
-        const RelayTensor *tensor = t[i % count];
-        Bytes *payload = &tensor->sent[i / count][round];
-        if (tensor->merged.data)
-            continue;
-        if (is_own(r, i / count) && r->size[i])
-            memcpy(data + at, payload->data, r->size[i]);
-        else if (!is_own(r, i / count) && relay_takes(r))
-            *payload = (Bytes){data + at, r->size[i]};
-        at += r->size[i];
-    }
-    net_gather(r->net, r->way, data, r->rank_bytes);
+    TRY(net_agree(r->net, status, s->call.err));
+    TRY(deliver(r->net, item, count * s->segments, NET_RING, a, s->call.err));
+    for (size_t j = 0; j < count; j++)
+        TRY(join_segments(&s[j]));
     return OK;
 }
 
 /* Merges in segments the payloads that allow it. Sets *left to the number of other tensors. */
-static Status merge_segments(Relay *r, RelayTensor *const *t, size_t count, const bool *sends, size_t *left)
+static Status merge_segments(const Relay *r, RelayTensor *const *t, size_t count, const bool *sends, size_t *left)
 {
     Arena *a = t[0]->x.payloads;
-    Segments *s = NEW(a, Segments, count);
+    Segments *all = NEW(a, Segments, count);
     size_t merged = 0;
-    TRY(arena_check(s, a, t[0]->x.call.err));
+    TRY(arena_check(all, a, t[0]->x.call.err));
     for (size_t j = 0; j < count; j++) {
-        s[merged] = segments_of(r, t[j], sends);
-        merged += segments_used(&s[merged]);
+        Segments *s = &all[merged];
+        *s = (Segments){.tensor = t[j],
+                        .call = exchange_call(&t[j]->x, t[j]->first),
+                        .segments = (size_t)r->net->ranks,
+                        .own = (size_t)r->net->rank};
+        s->numbers = codec_numbers(&s->call);
+        if (s->numbers.count < LEAST * s->segments)
+            continue;
+        s->slice = NEW(a, Bytes, (size_t)s->call.workers * s->segments);
+        s->merged = NEW(a, Bytes, s->segments);
+        TRY(arena_check(s->slice && s->merged, a, s->call.err));
+        merged++;
     }
     *left = count - merged;
-    return merged ? segments_merge(s, merged) : OK;
+    return merged ? segments_merge(r, all, merged, sends) : OK;
 }
 
-Status relay_payloads(Relay *r, RelayTensor *const *t, size_t count, Status status, const bool *sends)
+/* ---- payloads ---- */
+
+/* Lists the payloads of the tensors that the ranks have not merged. */
+static size_t list_payloads(const Relay *r, RelayTensor *const *t, size_t count, const bool *sends, RelayItem *item)
 {
     const int round = t[0]->x.call.round;
-    size_t left = count;
+    size_t items = 0;
     for (size_t w = 0; w < r->workers; w++)
-        for (size_t j = 0; j < count; j++)
-            r->size[w * count + j] = is_own(r, w) && sends[w] && status == OK ? t[j]->sent[w][round].size : 0;
+        for (size_t j = 0; j < count && sends[w]; j++)
+            if (!t[j]->merged.data)
+                item[items++] =
+                    (RelayItem){.from = relay_rank_of(r->net, r->way, r->workers, w), .payload = &t[j]->sent[w][round]};
+    return items;
+}
+
+Status relay_payloads(const Relay *r, RelayTensor *const *t, size_t count, Status status, const bool *sends)
+{
+    Arena *a = t[0]->x.payloads;
+    Error *err = t[0]->x.call.err;
+    size_t left = count;
     for (size_t j = 0; j < count; j++)
         t[j]->merged = (Bytes){0};
     if (!r->net)
         return status;
-    if (r->way == NET_ROOT) /* the server has no payload whose size could say that it has failed */
-        TRY(net_agree(r->net, status, t[0]->x.call.err));
-    TRY(share_sizes(r, count, status, t[0]->x.call.err));
+    RelayItem *item = NEW(a, RelayItem, r->workers * count);
+    TRY(arena_check(item, a, err));
+    TRY(deliver_sizes(r->net, item, list_payloads(r, t, count, sends, item), status, a, err));
     if (r->way == NET_RING)
         TRY(merge_segments(r, t, count, sends, &left));
-    return left ? share_payloads(r, t, count) : OK;
+    return left ? deliver(r->net, item, list_payloads(r, t, count, sends, item), r->way, a, err) : OK;
 }
 
 /* ---- results of rank 0 ---- */
 
-/* Sends the bytes result[j] of rank 0 to all ranks, if rank 0 has not failed. */
-static Status from_root(Relay *r, Exchange *x, Status status, Bytes *result, size_t count)
+/* Sends the bytes result[j] of rank 0 to all ranks. */
+static Status from_root(const Relay *r, const Exchange *x, Bytes *result, size_t count)
 {
     const bool root = net_rank(r->net) == 0;
     size_t all = 0;
     uint64_t *size = NEW_ZERO(x->payloads, uint64_t, count);
     TRY(arena_check(size, x->payloads, x->call.err));
     for (size_t j = 0; j < count && root; j++)
-        size[j] = status == OK ? result[j].size : FAILED;
+        size[j] = result[j].size;
     net_broadcast(r->net, 0, size, count * sizeof *size);
-    if (size[0] == FAILED)
-        return net_agree(r->net, status, x->call.err);
     for (size_t j = 0; j < count; j++)
         all += size[j];
     uint8_t *data = NEW(x->payloads, uint8_t, all), *at = data;
@@ -374,14 +328,15 @@ static Status from_root(Relay *r, Exchange *x, Status status, Bytes *result, siz
     return OK;
 }
 
-static Status share_results(Relay *r, RelayTensor *const *t, size_t count, int round, Status status)
+static Status share_results(const Relay *r, RelayTensor *const *t, size_t count, int round, Status status)
 {
     Exchange *x = &t[0]->x;
+    TRY(net_agree(r->net, status, x->call.err));
     Bytes *result = NEW(x->payloads, Bytes, count);
     TRY(arena_check(result, x->payloads, x->call.err));
     for (size_t j = 0; j < count; j++)
         result[j] = t[j]->mean.data ? t[j]->mean : t[j]->x.heard[round];
-    TRY(from_root(r, x, status, result, count));
+    TRY(from_root(r, x, result, count));
     for (size_t j = 0; j < count && !relay_takes(r); j++)
         if (round + 1 == t[j]->x.rounds && relay_sends_mean(r, &t[j]->x))
             t[j]->mean = result[j];
@@ -390,7 +345,7 @@ static Status share_results(Relay *r, RelayTensor *const *t, size_t count, int r
     return OK;
 }
 
-Status relay_results(Relay *r, RelayTensor *const *t, size_t count, int round, Status status)
+Status relay_results(const Relay *r, RelayTensor *const *t, size_t count, int round, Status status)
 {
     if (relay_has_root(r))
         return share_results(r, t, count, round, status);
@@ -398,82 +353,4 @@ Status relay_results(Relay *r, RelayTensor *const *t, size_t count, int round, S
         if (t[j]->merged.data)
             status = exchange_hear(&t[j]->x, t[j]->first, t[j]->merged);
     return status;
-}
-
-/* ---- payloads from one rank to another ---- */
-
-/* Tells all ranks the sizes of the items. */
-static Status deliver_sizes(Net *net, RelayItem *item, size_t count, Arena *a, Error *err)
-{
-    size_t *bytes = NEW_ZERO(a, size_t, (size_t)net->ranks), at = 0;
-    uint64_t *size = NEW_ZERO(a, uint64_t, count);
-    TRY(arena_check(bytes && size, a, err));
-    for (int r = 0; r < net->ranks; r++)
-        for (size_t i = 0; i < count; i++)
-            if (item[i].from == r) {
-                size[at++] = r == net->rank ? item[i].payload.size : 0;
-                bytes[r] += sizeof *size;
-            }
-    net_gather(net, NET_ALL, size, bytes);
-    at = 0;
-    for (int r = 0; r < net->ranks; r++)
-        for (size_t i = 0; i < count; i++)
-            if (item[i].from == r)
-                item[i].payload.size = (size_t)size[at++];
-    return OK;
-}
-
-/* Copies to `out` the items that this rank sends to rank `to` (-1: to all), and adds their sizes to *size. */
-static uint8_t *deliver_copy(const Net *net, const RelayItem *item, size_t count, int to, uint8_t *out, size_t *size)
-{
-    for (size_t i = 0; i < count; i++)
-        if (item[i].from == net->rank && (to < 0 || item[i].to == to)) {
-            memcpy(out, item[i].payload.data, item[i].payload.size);
-            out += item[i].payload.size;
-            *size += item[i].payload.size;
-        }
-    return out;
-}
-
-/* Points the items that have come from rank `from` to their bytes, in the order of ranks. */
-static const uint8_t *deliver_take(const Net *net, RelayItem *item, size_t count, bool all, int from, const uint8_t *in)
-{
-    for (size_t i = 0; i < count; i++)
-        if (item[i].from == from && (all || item[i].to == net->rank)) {
-            item[i].payload.data = in;
-            in += item[i].payload.size;
-        }
-    return in;
-}
-
-Status relay_deliver(Net *net, RelayItem *item, size_t count, bool all, Status status, Arena *a, Error *err)
-{
-    TRY(net_agree(net, status, err));
-    if (!net || !count)
-        return OK;
-    TRY(deliver_sizes(net, item, count, a, err));
-    const size_t ranks = (size_t)net->ranks;
-    size_t *out_size = NEW_ZERO(a, size_t, ranks), *in_size = NEW_ZERO(a, size_t, ranks), sent = 0, received = 0, before = 0;
-    TRY(arena_check(out_size && in_size, a, err));
-    for (size_t i = 0; i < count; i++) {
-        const size_t size = item[i].payload.size;
-        sent += item[i].from == net->rank ? size : 0;
-        if (!all && item[i].to != net->rank)
-            continue;
-        in_size[item[i].from] += size;
-        received += size;
-        before += item[i].from < net->rank ? size : 0;
-    }
-    uint8_t *in = NEW(a, uint8_t, received), *out = all ? in + before : NEW(a, uint8_t, sent), *at = out;
-    TRY(arena_check(in && out, a, err));
-    for (int r = 0; r < (all ? 1 : net->ranks); r++)
-        at = deliver_copy(net, item, count, all ? -1 : r, at, &out_size[r]);
-    if (all)
-        net_gather(net, NET_RING, in, in_size);
-    else
-        net_scatter(net, out, out_size, in, in_size);
-    const uint8_t *from = in;
-    for (int r = 0; r < net->ranks; r++)
-        from = deliver_take(net, item, count, all, r, from);
-    return OK;
 }

@@ -25,20 +25,17 @@ typedef struct {
     Bytes again;       /* the payload of the mean */
     float *owned;      /* (x.call.shape->n) with owner feedback, on the owner's rank: the mean that it encoded */
     float **partial;   /* (workers) with SHOTS_HOPS, for workers with a state: the sum that the worker encoded */
+    /* With SHOTS_NODES, (nodes): what the leader of a node sends, the mean that it encoded, and what it gets back; (workers)
+     * what the workers get from their leaders. */
+    Bytes *up, *back, *down;
+    float **led;
 } RelayTensor;
 
 typedef struct {
     Net *net;
     NetWay way;
     size_t workers;
-    /* (workers, tensors of the message) bytes of the payloads of the round that relay_payloads has carried */
-    uint64_t *size;
-    size_t *first;      /* (ranks + 1) first worker of each rank */
-    size_t *rank_bytes; /* (ranks) */
 } Relay;
-
-/* `most`: the most tensors in one message. */
-Status relay_open(Relay *r, Net *net, NetWay way, size_t workers, size_t most, Arena *a, Error *err);
 
 /* relay_rank_of returns the rank that has worker w. relay_first_worker returns the first worker of a rank;
  * `workers` for rank = net_ranks(net). The ranks' numbers of workers differ by at most 1, except that rank 0
@@ -57,22 +54,24 @@ bool relay_sends_mean(const Relay *r, const Exchange *x);
 
 /* Carries the payloads of one round. t[j]->sent has the payloads of this rank's workers. Merges the payloads to
  * t[j]->merged if NET_RING can; otherwise adds all other payloads to t[j]->sent if relay_takes. `sends` tells which
- * workers send. */
-Status relay_payloads(Relay *r, RelayTensor *const *t, size_t count, Status status, const bool *sends);
+ * workers send; of their payloads all ranks know the sizes then. */
+Status relay_payloads(const Relay *r, RelayTensor *const *t, size_t count, Status status, const bool *sends);
 
 /* A payload that rank `from` has, for rank `to`. */
 typedef struct {
     int from, to;
-    Bytes payload; /* then also on rank `to`; the size on all ranks */
+    Bytes *payload; /* then also on rank `to`; the size on all ranks */
 } RelayItem;
 
-/* Carries payloads between ranks. `all`: to all ranks, round a ring; `to` is not read. The same items on all ranks, with the
- * status of their own work. */
-Status relay_deliver(Net *net, RelayItem *item, size_t count, bool all, Status status, Arena *a, Error *err);
+enum { RELAY_ONE = -1 };
+
+/* Carries payloads between ranks. `way`: RELAY_ONE, each to its rank; or as NetWay says, and `to` is not read. The same items on
+ * all ranks, with the status of their own work. */
+Status relay_deliver(Net *net, RelayItem *item, size_t count, int way, Status status, Arena *a, Error *err);
 
 /* Ends a round. If relay_has_root, rank 0 sends to the other ranks the merged payload of each tensor or, in
  * the last round of a tensor for which relay_sends_mean is true, the mean t[j]->mean. Otherwise each rank
  * continues with t[j]->merged for the tensors that the ranks have merged in segments. */
-Status relay_results(Relay *r, RelayTensor *const *t, size_t count, int round, Status status);
+Status relay_results(const Relay *r, RelayTensor *const *t, size_t count, int round, Status status);
 
 #endif

@@ -6,14 +6,17 @@
 
 Status shots_check(Shots shots, const Codec *codec, bool senders, Error *err)
 {
+    static const char *const names[] = {"", "twoshot", "ring", "hier"};
     const char *why = codec_rounds(codec) > 1                  ? "has several rounds"
+                      : shots == SHOTS_NODES && (codec_plan_size(codec) || codec_trains(codec))
+                          ? "looks at whole gradients first"
                       : codec_traits(codec) & DECODES_STATE    ? "decodes with the senders' states"
-                      : shots == SHOTS_HOPS && senders         ? "takes the mean over the workers that sent an element"
+                      : shots >= SHOTS_HOPS && senders         ? "takes the mean over the workers that sent an element"
                                                                : NULL;
     if (!shots_used(shots, codec) || !why)
         return OK;
     FAIL(err, ERR_USAGE, "--topology %s: %s %s, so its sums are not quantised again",
-         shots == SHOTS_TWO ? "twoshot" : "ring", codec->typed, why);
+         names[shots], codec->typed, why);
     return error_hint(err, "--topology allgather takes every codec");
 }
 

@@ -4,20 +4,23 @@
  *     SHOTS_TWO   every worker sends its payload of a shard to the owner, which decodes the payloads and averages
  *     SHOTS_HOPS  the shard's sum goes from worker to worker: each one decodes it, adds its own elements, and encodes; the
  *                 owner is the last one
+ *     SHOTS_NODES nodes of K workers: each worker sends its payload of a shard, of a codec of its own, to the shard's leader in
+ *                 its node, worker owner mod K there; the leaders exchange the means of their nodes by SHOTS_TWO, and send the
+ *                 result, encoded by the nodes' codec, to the workers of their nodes
  *
- * In both the owner then encodes the mean, and sends this payload to all. So the mean has the codec's error of the first
+ * In the first two the owner then encodes the mean, and sends this payload to all. So the mean has the codec's error of the first
  * shot or of the hops, and once more that of the codec on the mean. docs/cost.md has bytes, times and errors. */
 #ifndef ATOMO_SHOTS_H
 #define ATOMO_SHOTS_H
 
 #include "exchange/exchange.h"
 
-typedef enum { SHOTS_NONE, SHOTS_TWO, SHOTS_HOPS } Shots;
+typedef enum { SHOTS_NONE, SHOTS_TWO, SHOTS_HOPS, SHOTS_NODES } Shots;
 
-/* True if the codec's payloads are decoded and quantised again: they do not add. */
+/* True if the codec's payloads are decoded and quantised again: they do not add, or travel by nodes. */
 static inline bool shots_used(Shots shots, const Codec *codec)
 {
-    return shots != SHOTS_NONE && !codec_adds(codec);
+    return shots == SHOTS_NODES || (shots != SHOTS_NONE && !codec_adds(codec));
 }
 
 /* Fails with ERR_USAGE if a sum of the codec's payloads cannot be quantised again. `senders`: of Exchange. */

@@ -25,7 +25,7 @@ typedef struct {
     Arena *arena; /* private, like all members below; NULL and 0 at first */
     CodecState *item;
     size_t count, room;
-    size_t *slot; /* hash table of 2 * room slots: 1 + the index of an item; 0: empty */
+    size_t last; /* index of the state that was found last */
     uint64_t elements;
 } CodecStates;
 

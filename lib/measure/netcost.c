@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const topology_names[] = {"ps", "allgather", "ring", "tree", "twoshot", NULL};
+const char *const topology_names[] = {"ps", "allgather", "ring", "tree", "twoshot", "hier", NULL};
 
 #define BITS(per_second) ((per_second) / 8)
 

@@ -28,7 +28,7 @@
 #include "exchange/shots.h"
 
 typedef enum { TOPOLOGY_PS, TOPOLOGY_ALLGATHER, TOPOLOGY_RING, TOPOLOGY_TREE, TOPOLOGY_TWOSHOT, TOPOLOGY_HIER } Topology;
-extern const char *const topology_names[]; /* names in the order of Topology, without TOPOLOGY_HIER, then NULL */
+extern const char *const topology_names[]; /* names in the order of Topology, then NULL */
 
 /* ---- links ---- */
 
@@ -70,7 +70,10 @@ bool topology_adds(Topology topology);
 /* Returns how the sums of payloads that do not add are quantised again. */
 static inline Shots topology_shots(Topology topology)
 {
-    return topology == TOPOLOGY_TWOSHOT ? SHOTS_TWO : topology == TOPOLOGY_RING ? SHOTS_HOPS : SHOTS_NONE;
+    return topology == TOPOLOGY_TWOSHOT ? SHOTS_TWO
+           : topology == TOPOLOGY_RING  ? SHOTS_HOPS
+           : topology == TOPOLOGY_HIER  ? SHOTS_NODES
+                                        : SHOTS_NONE;
 }
 
 /* Returns true for a tree, which only codecs whose payloads can be merged may use. */

@@ -110,7 +110,7 @@ const Field fields[] = {
     {"average", "average over", .text = true, .meaning = "workers over which the mean of an element is taken: all, or senders, those that sent it"},
     {"merge_ms", "merge", .unit = "ms", .meaning = "time to merge all payloads without decoding them", .se = "of the median, by the quartiles"},
     {"decode_each_ms", "decode each", .brief = "decode-each", .unit = "ms", .meaning = "time to decode every payload and to average", .se = "of the median, by the quartiles"},
-    {"bytes_up", "sent by a worker", .brief = "sent", .unit = FIELD_BYTES, .meaning = "payload of one worker; in a run's summary, of all its steps", .se = "of the mean over repeats"},
+    {"bytes_up", "sent by a worker", .brief = "sent", .unit = FIELD_BYTES, .meaning = "payload of one worker; of atomo-train all that it sends, in the summary in all steps", .se = "of the mean over repeats"},
     {"bytes_merged", "merged payload", .unit = FIELD_BYTES, .meaning = "size of the merged payload", .se = "of the mean over repeats"},
     /* cost */
     {"topology", "topology", .text = true, .meaning = "who sends to whom: ps, allgather, ring, tree, twoshot or hier:node=K; any: in merge, all that were asked for"},

@@ -54,28 +54,6 @@ static int by_number(const struct dirent **x, const struct dirent **y)
     return (a > b) - (a < b);
 }
 
-static int is_shown(const struct dirent *e)
-{
-    return e->d_name[0] != '.';
-}
-
-void step_folders(TextBuf *out, const char *dir, int depth)
-{
-    struct dirent **found = NULL;
-    const int count = scandir(dir, &found, is_shown, alphasort);
-    bool has = false;
-    for (int i = 0; i < count; i++) {
-        if (is_step(found[i]) && !has)
-            text_addf(out, "%s%s", out->size ? ", " : "", dir);
-        has = has || is_step(found[i]);
-        const char *inner = depth ? text_format(out->arena, "%s/%s", dir, found[i]->d_name) : NULL;
-        if (inner)
-            step_folders(out, inner, depth - 1);
-        free(found[i]);
-    }
-    free(found);
-}
-
 Status step_files(size_t **step, size_t *count, const char *dir, Arena *a, Error *err)
 {
     struct dirent **found = NULL;
@@ -91,22 +69,6 @@ Status step_files(size_t **step, size_t *count, const char *dir, Arena *a, Error
             number_of(found[i]->d_name, *step + i);
     free(found);
     return arena_check(*step, a, err);
-}
-
-static bool step_of_path(const char *path, size_t *step)
-{
-    const char *slash = strrchr(path, '/');
-    return number_of(slash ? slash + 1 : path, step);
-}
-
-Status step_file_check(const char *path, Error *err)
-{
-    struct stat now;
-    if (stat(path, &now) || S_ISREG(now.st_mode))
-        return OK;
-    FAIL(err, ERR_CORRUPT, "%s: %s, want a checkpoint", path,
-         S_ISDIR(now.st_mode) ? "a folder" : "no regular file");
-    return error_hint(err, "remove it, or name another --train-dir");
 }
 
 /* ---- making the folder of steps ---- */
@@ -129,18 +91,6 @@ static Status step_folder_make(const char *dir, Arena *a, Error *err)
 
 /* ---- locking ---- */
 
-/* Removes unfinished files. Files are written as .step_*.tmp and then renamed (outfile.h). This process has
- * the lock, so no running process writes such a file. */
-static void sweep(int fd)
-{
-    DIR *folder = fdopendir(dup(fd));
-    for (const struct dirent *e; folder && (e = readdir(folder));)
-        if (text_glob(".step_*.tmp", e->d_name))
-            unlinkat(fd, e->d_name, 0);
-    if (folder)
-        closedir(folder);
-}
-
 Status step_folder_lock(int *lock, const char *dir, Arena *a, Error *err)
 {
     *lock = -1;
@@ -152,7 +102,6 @@ Status step_folder_lock(int *lock, const char *dir, Arena *a, Error *err)
         close(fd);
         return FAIL(err, ERR_IO, "%s: another run is at work there", dir);
     }
-    sweep(fd);
     *lock = fd;
     return OK;
 }
@@ -191,14 +140,6 @@ static size_t own_attrs(const Trainer *t, Attr out[SETUP_MOST + 8])
 static Status check_own(const Trainer *t, const AttrList *attrs, const char *path, Error *err)
 {
     Attr own[SETUP_MOST + 8];
-    const Attr *initial = attr_find(attrs, "initial");
-    if (initial && initial->type == ATTR_INT && (uint64_t)initial->whole != t->s.initial) {
-        FAIL(err, ERR_USAGE, "%s: its run began with %s", path,
-             !initial->whole     ? "weights drawn from the seed"
-             : t->s.initial != 0 ? "weights of another file"
-                                 : "weights of a file");
-        return error_hint(err, "give the --weights of that run, or name another --train-dir");
-    }
     const Status status = setup_check(own, own_attrs(t, own), attrs, path, "a checkpoint", err);
     if (status == ERR_USAGE)
         error_hint(err, "another run wrote it: give its options, or name another --train-dir");
@@ -207,17 +148,15 @@ static Status check_own(const Trainer *t, const AttrList *attrs, const char *pat
 
 /* ---- the arrays that a step changes: weights, optimizer states, running statistics, codec states ---- */
 
-typedef Status (*ArrayVisit)(void *data, const char *path, const Shape *shape, float *x, Error *err);
-
-static Status visit_slices(Trainer *t, const char *folder, const SliceList *list, float *x, ArrayVisit visit,
+static Status visit_slices(Trainer *t, int64_t worker, const char *folder, const SliceList *list, float *x, ArrayVisit visit,
                            void *data, Error *err)
 {
-    for (size_t i = 0; i < list->count; i++) {
+    for (size_t i = 0; i < list->count && x; i++) {
         const Slice *s = &list->item[i];
         const ArenaMark mark = arena_mark(t->arena);
         const char *path = text_format(t->arena, "%s/%s", folder, s->name);
         TRY(arena_check(path, t->arena, err));
-        TRY(visit(data, path, &s->shape, x + s->offset, err));
+        TRY(visit(data, worker, path, &s->shape, x + s->offset, err));
         arena_rewind(t->arena, mark);
     }
     return OK;
@@ -236,41 +175,29 @@ static Status visit_states(Trainer *t, size_t w, ArrayVisit visit, void *data, E
             continue;
         const char *path = text_format(t->arena, "state/%zu/%s", w, s->name);
         TRY(arena_check(path, t->arena, err));
-        TRY(visit(data, path, &shape, s->state, err));
+        TRY(visit(data, s->worker, path, &shape, s->state, err));
         arena_rewind(t->arena, mark);
     }
     return OK;
 }
 
-/* Calls `visit` for the own weights and optimizer state of worker w, if it takes local steps. */
-static Status visit_inner(Trainer *t, size_t w, ArrayVisit visit, void *data, Error *err)
-{
-    const InnerState none = {0}, *s = t->inner ? &t->inner[w] : &none;
-    const struct {
-        const char *name;
-        float *x;
-    } parts[] = {{"weights", s->weights}, {"velocity", s->velocity}, {"square", s->square}};
-    for (size_t i = 0; i < countof(parts); i++) {
-        char folder[64];
-        snprintf(folder, sizeof folder, "inner/%zu/%s", w, parts[i].name);
-        if (parts[i].x)
-            TRY(visit_slices(t, folder, model_parameters(t->model), parts[i].x, visit, data, err));
-    }
-    return OK;
-}
-
-static Status visit_arrays(Trainer *t, ArrayVisit visit, void *data, Error *err)
+Status checkpoint_visit(Trainer *t, ArrayVisit visit, void *data, Error *err)
 {
     const SliceList *parameters = model_parameters(t->model);
-    TRY(visit_slices(t, "weights", parameters, t->weights, visit, data, err));
-    TRY(visit_slices(t, "velocity", parameters, t->velocity, visit, data, err));
-    if (t->square)
-        TRY(visit_slices(t, "square", parameters, t->square, visit, data, err));
+    TRY(visit_slices(t, -1, "weights", parameters, t->weights, visit, data, err));
+    TRY(visit_slices(t, -1, "velocity", parameters, t->velocity, visit, data, err));
+    TRY(visit_slices(t, -1, "square", parameters, t->square, visit, data, err));
     for (size_t w = 0; w < t->s.workers; w++) {
-        char folder[48];
-        snprintf(folder, sizeof folder, "running/%zu", w);
-        TRY(visit_slices(t, folder, model_running(t->model), t->running[w], visit, data, err));
-        TRY(visit_inner(t, w, visit, data, err));
+        static const char *const names[] = {"", "/weights", "/velocity", "/square"};
+        const InnerState none = {0}, *s = t->inner ? &t->inner[w] : &none;
+        float *const parts[] = {t->running[w], s->weights, s->velocity, s->square};
+        for (size_t i = 0; i < countof(parts); i++) {
+            const ArenaMark mark = arena_mark(t->arena);
+            const char *folder = text_format(t->arena, "%s/%zu%s", i ? "inner" : "running", w, names[i]);
+            TRY(arena_check(folder, t->arena, err));
+            TRY(visit_slices(t, (int64_t)w, folder, i ? parameters : model_running(t->model), parts[i], visit, data, err));
+            arena_rewind(t->arena, mark);
+        }
         TRY(visit_states(t, w, visit, data, err));
     }
     return OK;
@@ -289,9 +216,10 @@ static void add_sum(Passing *p, const Shape *shape, const float *x)
     p->sum = checksum_floats(x, shape->n, p->sum);
 }
 
-static Status save_array(void *data, const char *path, const Shape *shape, float *x, Error *err)
+static Status save_array(void *data, int64_t worker, const char *path, const Shape *shape, float *x, Error *err)
 {
     Passing *p = data;
+    (void)worker;
     add_sum(p, shape, x);
     return dump_write(p->to, path, shape, x, NULL, err);
 }
@@ -301,12 +229,9 @@ static Status save_all(Trainer *t, DumpWriter *to, Error *err)
     Passing p = {.to = to};
     Attr attr[SETUP_MOST + 8];
     const ArenaMark mark = arena_mark(t->arena);
-    const Portion next = portion_of(t, t->step + 1);
-    TRY(visit_arrays(t, save_array, &p, err));
+    TRY(checkpoint_visit(t, save_array, &p, err));
     size_t count = own_attrs(t, attr);
     attr[count++] = attr_whole("step", t->step);
-    attr[count++] = attr_whole("epoch", next.epoch);
-    attr[count++] = attr_whole("place", next.place);
     attr[count++] = attr_whole("checksum", p.sum);
     TRY(dump_write_attrs(to, "", &(AttrList){attr, count}, err));
     arena_rewind(t->arena, mark);
@@ -328,9 +253,10 @@ Status checkpoint_save(Trainer *t, const char *dir, Error *err)
 
 /* ---- loading ---- */
 
-static Status load_array(void *data, const char *path, const Shape *shape, float *x, Error *err)
+static Status load_array(void *data, int64_t worker, const char *path, const Shape *shape, float *x, Error *err)
 {
     Passing *p = data;
+    (void)worker;
     for (size_t i = 0; i < dump_count(p->from); i++) {
         const TensorInfo *info = dump_tensor(p->from, i);
         if (strcmp(info->path, path))
@@ -354,16 +280,13 @@ static bool is_checkpoint(const AttrList *attrs)
 static Status load_all(Trainer *t, Dump *from, const char *path, Error *err)
 {
     Passing p = {.from = from};
-    size_t named;
     if (!is_checkpoint(dump_attrs(from)))
         return FAIL(err, ERR_CORRUPT, "%s: is no checkpoint", path);
     TRY(check_own(t, dump_attrs(from), path, err));
     const Attr *step = attr_find(dump_attrs(from), "step"), *sum = attr_find(dump_attrs(from), "checksum");
     if (!step || step->type != ATTR_INT || step->whole < 0 || !sum || sum->type != ATTR_INT)
         return FAIL(err, ERR_CORRUPT, "%s: no step or no checksum", path);
-    if (step_of_path(path, &named) && named != (size_t)step->whole)
-        return FAIL(err, ERR_CORRUPT, "%s: is the checkpoint of step %lld", path, (long long)step->whole);
-    if (visit_arrays(t, load_array, &p, err) != OK)
+    if (checkpoint_visit(t, load_array, &p, err) != OK)
         return error_at(err, "%s", path);
     if (p.sum != (uint64_t)sum->whole)
         return FAIL(err, ERR_CORRUPT, "%s: wrong checksum of its arrays", path);
@@ -424,8 +347,12 @@ static Status take_setup(TrainSetup *s, const char **dataset, size_t *images, co
     for (const Setting *of = train_settings; of->name; of++)
         if ((of->use & SETTING_KEPT) && !setting_take(of, s, attr_find(attrs, of->name)))
             k.missing = of->name;
+    const char *again = known_text(&k, "quantised_again");
+    s->owner_feedback = !strcmp(known_text(&k, "owner_feedback"), "on");
     if (k.missing)
         return FAIL(err, ERR_CORRUPT, "%s: no attribute %s: not a checkpoint", path, k.missing);
+    if (strcmp(again, "no") && setup_read_topology(s, again, a, err) != OK)
+        return error_at(err, "%s", path);
     return s->network && *dataset ? codec_open(&s->codec, spec, a, err) : arena_fail(a, err);
 }
 

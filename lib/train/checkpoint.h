@@ -3,12 +3,11 @@
  *
  * Weights, velocities, AdamW's averages of squares, running statistics and codec states are stored in the groups
  * /weights, /velocity, /square, /running/WORKER and /state/WORKER (four bytes of a state in one float). With local
- * steps, /inner/WORKER has each worker's own weights and optimizer state. The attributes are the setup, the step, the
- * epoch of the next step and its place among the epoch's shuffled images, and a checksum of all arrays. */
+ * steps, /inner/WORKER has each worker's own weights and optimizer state. The attributes are the setup, the step, and a
+ * checksum of all arrays. */
 #ifndef ATOMO_CHECKPOINT_H
 #define ATOMO_CHECKPOINT_H
 
-#include "base/text.h"
 #include "train/train.h"
 
 /* ---- a folder of files step_%08d.h5, each complete or absent: a run's checkpoints or its saved gradients. A run locks
@@ -17,18 +16,11 @@
 /* returns the path of a step's file; NULL: out of memory */
 char *step_file(const char *dir, size_t step, Arena *a);
 
-/* ERR_CORRUPT: something else than a file, such as a folder, has the name. OK if nothing has it. */
-Status step_file_check(const char *path, Error *err);
-
-/* Appends the folders with steps among `dir` and the folders in it, down to `depth` levels, with commas between them. */
-void step_folders(TextBuf *out, const char *dir, int depth);
-
 /* Lists the steps that have a file in the folder, ascending; the list is empty if there is no folder. Fails for a
  * folder that cannot be listed. */
 Status step_files(size_t **step, size_t *count, const char *dir, Arena *a, Error *err);
 
-/* Makes the folder, locks it until `step_folder_release`, and removes unfinished files that a killed run
- * left in it. ERR_IO: another process has the lock. On a file system without locks every call succeeds. */
+/* Makes the folder, and locks it until `step_folder_release`. ERR_IO: another process has the lock. On a file system without locks every call succeeds. */
 Status step_folder_lock(int *lock, const char *dir, Arena *a, Error *err);
 void step_folder_release(int lock); /* negative is fine */
 
@@ -37,6 +29,11 @@ void step_folder_release(int lock); /* negative is fine */
 bool step_folder_is_locked(const char *dir);
 
 /* ---- checkpoints ---- */
+
+/* Calls `visit` for each array that a step changes: the weights, the states of the optimizer (both of worker -1), and each
+ * worker's running statistics, own weights and codec states, as far as this process has them. `path`: its name in a checkpoint. */
+typedef Status (*ArrayVisit)(void *data, int64_t worker, const char *path, const Shape *shape, float *x, Error *err);
+Status checkpoint_visit(Trainer *t, ArrayVisit visit, void *data, Error *err);
 
 Status checkpoint_save(Trainer *t, const char *dir, Error *err); /* makes the folder */
 

@@ -128,9 +128,12 @@ const SliceList *model_running(const Model *m)
     return &m->b.running;
 }
 
-size_t model_bytes(const Model *m)
+const Slice *model_head(const Model *m)
 {
-    return arena_used(m->arena);
+    size_t i = m->b.layers - 1;
+    while (i && !m->b.layer[i].weight)
+        i--;
+    return m->b.layer[i].weight;
 }
 
 /* ---- drawing the initial weights ---- */

@@ -39,8 +39,8 @@ const SliceList *model_parameters(const Model *m);
  * another flat array. Valid until the model is closed. */
 const SliceList *model_running(const Model *m);
 
-/* Returns the bytes of the model's memory: activations, their gradients, and what layers keep. */
-size_t model_bytes(const Model *m);
+/* Returns the weights of the last layer that has some. */
+const Slice *model_head(const Model *m);
 
 /* Fills weights and running statistics with initial values, which depend on the seed only, on any machine. */
 void model_init(const Model *m, uint64_t seed, float *weights, float *running);

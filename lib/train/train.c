@@ -15,6 +15,12 @@
 
 /* ---- the images of each step, and the steps that end with an exchange ---- */
 
+/* The images of a step: order[place .. place + count - 1], where `order` lists the epoch's images in
+ * shuffled order. `epoch` and `place` count from 0. */
+typedef struct {
+    size_t epoch, place, count;
+} Portion;
+
 /* A last step with fewer images than workers is left out. */
 size_t trainer_epoch_steps(const Trainer *t)
 {
@@ -22,7 +28,7 @@ size_t trainer_epoch_steps(const Trainer *t)
     return t->s.train->count / t->s.batch + (rest >= t->s.workers);
 }
 
-Portion portion_of(const Trainer *t, size_t step)
+static Portion portion_of(const Trainer *t, size_t step)
 {
     const size_t steps = trainer_epoch_steps(t), place = (step - 1) % steps * t->s.batch;
     const size_t left = t->s.train->count - place;
@@ -338,114 +344,6 @@ static void note_scores(Trainer *t, StepRecord *r, const Portion *all)
     }
 }
 
-/* ---- training with local steps (DiLoCo, Douillard et al. 2023, arXiv 2311.08105). Each worker takes
- * H steps of the inner optimizer from the common weights, with its own data and optimizer state. Then all workers
- * exchange their pseudo-gradients, D = common weights - own weights. The outer optimizer applies the mean of D:
- *
- *     v = momentum v + D,    common weights -= lr (D + momentum v)    (SGD with Nesterov's momentum)
- *
- * All workers go on from the new common weights. The states of the inner optimizers stay. */
-
-/* With one local step of plain SGD and an outer step of factor 1, D is the learning rate times the gradient. The
- * workers then send their gradients, as in training without local steps. */
-static bool local_is_ordinary(const TrainSetup *s)
-{
-    const Optimizer *o = &s->optimizer;
-    return s->local.steps == 0 ||
-           (s->local.steps == 1 && o->kind == OPTIMIZER_SGD && o->momentum == 0 && o->weight_decay == 0 &&
-            o->clip == 0 && s->local.lr == 1 && s->local.momentum == 0);
-}
-
-/* Sets t->inner. It stays NULL for training without local steps, and for settings that give the same training. */
-static Status local_open(Trainer *t, Error *err)
-{
-    const bool squares = t->s.optimizer.kind == OPTIMIZER_ADAMW;
-    if (local_is_ordinary(&t->s))
-        return OK;
-    t->inner = NEW_ZERO(t->arena, InnerState, t->s.workers);
-    TRY(arena_check(t->inner, t->arena, err));
-    for (size_t w = 0; w < t->s.workers; w++) {
-        InnerState *i = &t->inner[w];
-        if (net_rank(t->s.net) && (w < t->own || w >= t->end))
-            continue;
-        i->weights = NEW(t->arena, float, t->floats);
-        i->velocity = NEW(t->arena, float, t->floats);
-        i->square = squares ? NEW(t->arena, float, t->floats) : NULL;
-        if (!i->weights || !i->velocity || (squares && !i->square))
-            return arena_fail(t->arena, err);
-    }
-    return OK;
-}
-
-/* Sets the weights of this process's workers to the common weights. */
-static void begin_round(Trainer *t)
-{
-    for (size_t w = t->own; w < t->end; w++)
-        memcpy(t->inner[w].weights, t->weights, t->floats * sizeof *t->weights);
-}
-
-static void local_reset(Trainer *t)
-{
-    for (size_t w = 0; t->inner && w < t->s.workers; w++) {
-        const InnerState *i = &t->inner[w];
-        if (!i->weights)
-            continue;
-        memcpy(i->weights, t->weights, t->floats * sizeof *t->weights);
-        memset(i->velocity, 0, t->floats * sizeof *i->velocity);
-        if (i->square)
-            memset(i->square, 0, t->floats * sizeof *i->square);
-    }
-}
-
-/* Makes the step of the inner optimizer on each worker of this process. Does nothing if t->inner is NULL; so does
- * local_differences. */
-static void local_update(Trainer *t, size_t step)
-{
-    for (size_t w = t->own; t->inner && w < t->end; w++) {
-        const InnerState *i = &t->inner[w];
-        optimize(t, step, &(Optimized){t->gradient[w], i->weights, i->velocity, i->square});
-    }
-}
-
-typedef struct {
-    const Trainer *t;
-    float *difference;
-    const float *weights;
-} Difference;
-
-static void subtract_block(void *data, size_t b)
-{
-    const Difference *d = data;
-    for (size_t i = b * BLOCK, end = i + block_size(d->t->floats, b); i < end; i++)
-        d->difference[i] = d->t->weights[i] - d->weights[i];
-}
-
-/* Replaces the gradient of each worker of this process by its pseudo-gradient. */
-static void local_differences(Trainer *t)
-{
-    for (size_t w = t->own; t->inner && w < t->end; w++) {
-        Difference d = {t, t->gradient[w], t->inner[w].weights};
-        parallel_for(t->s.threads, blocks_of(t->floats), subtract_block, &d);
-    }
-}
-
-static void outer_block(void *data, size_t b)
-{
-    const Trainer *t = data;
-    const float lr = (float)t->s.local.lr, momentum = (float)t->s.local.momentum;
-    for (size_t i = b * BLOCK, end = i + block_size(t->floats, b); i < end; i++) {
-        t->velocity[i] = momentum * t->velocity[i] + t->agreed[i];
-        t->weights[i] -= lr * (t->agreed[i] + momentum * t->velocity[i]);
-    }
-}
-
-/* Applies the mean of the pseudo-gradients, t->agreed, to the common weights, from which all workers go on. */
-static void local_outer_step(Trainer *t)
-{
-    parallel_for(t->s.threads, blocks_of(t->floats), outer_block, t);
-    begin_round(t);
-}
-
 /* ---- running one step of training ---- */
 
 /* Runs a phase and adds its time to a total. Encoding counts for its worker, merging and decoding for the
@@ -462,23 +360,24 @@ static Status time_phase(void *data, ExchangePhase phase, size_t worker, Status 
 static void note_cost(Trainer *t, const GradientBytes *b, StepRecord *r)
 {
     t->waited = b->waited;
-    const double senders = (double)t->s.aggregate, parameters = 4 * (double)t->floats;
-    const bool all = t->s.topology == TOPOLOGY_ALLGATHER;
+    const double parameters = 4 * (double)t->floats;
     for (size_t w = 0; w < t->s.workers; w++)
         r->encode = fmax(r->encode, t->encode[w]);
     r->decode = t->decode;
-    r->bytes_up = b->up + b->shots;
-    r->bytes_down =
-        t->s.topology == TOPOLOGY_PS ? parameters : all ? (senders - 1) * b->up : b->agreed + b->shots;
-    /* the payload of which (P - 1)/P are sent in each of both halves of the exchange */
-    const double again = senders > 1 ? b->shots * senders / (2 * (senders - 1)) : 0;
+    r->bytes_up = b->sent;
+    r->bytes_down = t->s.topology == TOPOLOGY_PS ? parameters : b->sent;
     const Traffic traffic = {.topology = t->s.topology,
-                             .workers = senders,
+                             .workers = (double)t->s.aggregate,
                              .rounds = codec_rounds(t->s.codec),
-                             .payload = topology_adds(t->s.topology) ? b->agreed + again : b->up,
+                             .payload = b->carried,
                              .early = b->early,
-                             .parameters = parameters};
+                             .parameters = parameters,
+                             .node = (double)t->s.node};
+    const Traffic near = {
+        .topology = TOPOLOGY_TWOSHOT, .workers = (double)t->s.node, .rounds = 1, .payload = b->within};
     r->comm = r->modelled = t->s.link ? link_seconds(t->s.link, &traffic) : 0;
+    if (t->s.link && t->s.topology == TOPOLOGY_HIER)
+        r->comm = r->modelled = r->modelled + link_seconds(t->s.near, &near);
 }
 
 /* Updates the common weights after an exchange. */
@@ -578,7 +477,8 @@ static Status make_room(Trainer *t, size_t images, Error *err)
     bool full = false;
     t->weights = NEW(a, float, t->floats);
     t->velocity = NEW(a, float, t->floats);
-    t->square = t->s.optimizer.kind == OPTIMIZER_ADAMW ? NEW(a, float, t->floats) : NULL;
+    t->square = optimizer_squares(&t->s.optimizer) ? NEW(a, float, t->floats) : NULL;
+    t->room = NEW(a, float, optimizer_room(&t->s.optimizer, t->model));
     t->agreed = NEW_ZERO(a, float, t->floats);
     t->running_start = NEW(a, float, t->running_floats);
     t->gradient = NEW(a, float *, t->s.workers);
@@ -595,7 +495,7 @@ static Status make_room(Trainer *t, size_t images, Error *err)
     t->labels = NEW(a, uint32_t, images * dataset_labels(d));
     t->order = NEW(a, uint32_t, t->s.train->count);
     t->index = NEW(a, uint32_t, t->s.test_batch);
-    TRY(arena_check(t->weights && t->velocity && (t->square || t->s.optimizer.kind != OPTIMIZER_ADAMW) &&
+    TRY(arena_check(t->weights && t->velocity && (t->square || !optimizer_squares(&t->s.optimizer)) && t->room &&
                         t->agreed && t->running_start && t->gradient && t->running && t->running_before &&
                         t->weight && t->sends && t->encode && t->score && t->times && t->images &&
                         t->labels && t->order && t->index,
@@ -648,6 +548,8 @@ static Status open_exchange(Trainer *t, Error *err)
                                .net = s->net,
                                .way = way_of(s->topology),
                                .shots = topology_shots(s->topology),
+                               .node = s->topology == TOPOLOGY_HIER ? s->node : 0,
+                               .within = s->within,
                                .feedback = feedback,
                                .bucket_bytes = s->bucket_bytes,
                                .overlap = s->overlap};
@@ -750,9 +652,4 @@ size_t trainer_step_done(const Trainer *t)
 size_t trainer_parameters(const Trainer *t)
 {
     return t->floats;
-}
-
-size_t trainer_bytes(const Trainer *t)
-{
-    return model_bytes(t->model) + arena_used(t->arena);
 }

@@ -17,9 +17,13 @@
 #include "exchange/net.h"
 #include "measure/netcost.h"
 
-/* ---- the optimizers: SGD with momentum and AdamW, as torch.optim defines them, and signSGD ---- */
+/* ---- the optimizers: SGD with momentum and AdamW, as torch.optim defines them, signSGD, and Muon ---- */
 
-typedef enum { OPTIMIZER_SGD, OPTIMIZER_ADAMW, OPTIMIZER_SIGNSGD } OptimizerKind;
+typedef enum { OPTIMIZER_SGD, OPTIMIZER_ADAMW, OPTIMIZER_SIGNSGD, OPTIMIZER_MUON } OptimizerKind;
+
+/* By which factor the step size of a matrix of d_out rows and d_in columns grows under Muon: sqrt(max(1, d_out / d_in)),
+ * 0.2 sqrt(max(d_out, d_in)), sqrt(d_out / d_in). */
+typedef enum { MUON_KELLER, MUON_MOONSHOT, MUON_DION } MuonScale;
 
 typedef struct {
     double lr, momentum, weight_decay; /* momentum: beta1 of AdamW; signSGD has none */
@@ -27,6 +31,8 @@ typedef struct {
     size_t every;                      /* steps between two decays; 0: no decays */
     OptimizerKind kind;
     double beta2; /* of AdamW */
+    MuonScale scale;
+    double other; /* with Muon: step size of AdamW, which changes all but the matrices, falling and rising as `lr` */
     double clip; /* largest norm of a whole gradient: a larger gradient is scaled to this norm; 0: no limit */
     /* The rate rises in equal steps and reaches lr at step `warmup` + 1. Then it falls along half a cosine to `least`
      * at step `cosine` + 1, and stays there. `cosine` 0: it does not fall along a cosine. */
@@ -68,6 +74,10 @@ typedef struct { /* train_settings.h has a table of these settings */
     uint64_t seed;
     int threads;
     Topology topology;
+    /* of TOPOLOGY_HIER: workers in a node, the codec within nodes (`codec` is the one between them), and the link there */
+    size_t node;
+    const Codec *within;
+    const Link *near;
     int owner_feedback; /* 1: the owner of a shard keeps the error of the second quantisation (exchange/gradient.h) */
     const Link *link; /* network model for the communication time; NULL: no communication time */
     /* returns true from the moment when the user asked to stop; several threads ask at a time; may be NULL */
@@ -98,8 +108,6 @@ void trainer_reset(Trainer *t); /* sets the initial weights again, as before ste
 size_t trainer_step_done(const Trainer *t);   /* returns the number of the last step; 0: no step yet */
 size_t trainer_epoch_steps(const Trainer *t); /* returns the number of steps in an epoch */
 size_t trainer_parameters(const Trainer *t);  /* returns the number of weights */
-/* Returns the bytes of activations, weights, gradients and batches, without the state of the codec. */
-size_t trainer_bytes(const Trainer *t);
 
 /* Returns the number, from 1, of the exchange that follows a step; 0: no exchange follows it. */
 size_t trainer_exchange(const Trainer *t, size_t step);
@@ -140,7 +148,7 @@ typedef struct {
 Status trainer_step(Trainer *t, StepRecord *r, Error *err);
 
 /* Copies the state of rank 0's trainer, which has loaded a checkpoint, to the trainers of all ranks. */
-void trainer_spread(Trainer *t);
+Status trainer_spread(Trainer *t, Error *err);
 
 /* Computes loss and accuracy on all images of `d` with worker 0's running statistics. ERR_STOPPED: stopped. */
 Status trainer_test(Trainer *t, const Dataset *d, MeanScore *out, Error *err);

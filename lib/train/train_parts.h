@@ -21,7 +21,7 @@ typedef struct {
 } RankTimes;
 
 /* A worker's own weights and state of the inner optimizer, in training with local steps. Each array has as many
- * floats as the network has parameters. `square` is NULL unless the optimizer is AdamW. */
+ * floats as the network has parameters. `square` is NULL unless the optimizer keeps squares. */
 typedef struct {
     float *weights, *velocity, *square;
 } InnerState;
@@ -44,9 +44,10 @@ struct Trainer {
     float *running_start;    /* (running_floats) running statistics before the first step */
     const float *start;      /* (floats) initial weights from a file; NULL: they are drawn from the seed */
     size_t floats;           /* number of parameters */
-    /* (floats) `velocity` and `square`: state of the optimizer; `square` is NULL unless it is AdamW; `agreed`: mean
+    /* (floats) `velocity` and `square`: state of the optimizer; `square` is NULL unless it keeps squares; `agreed`: mean
      * of the workers' estimates */
     float *weights, *velocity, *square, *agreed;
+    float *room; /* (optimizer_room) working memory of the optimizer */
     /* (workers) NULL: no local steps. With local steps, `weights` are the common weights, `velocity` is the state of
      * the outer optimizer, and `gradient` holds the pseudo-gradients during an exchange. Rank 0 has the arrays of all
      * workers; on other ranks the pointers of other workers are NULL. */
@@ -69,13 +70,6 @@ struct Trainer {
     size_t step;     /* number of the last step that has been done */
 };
 
-/* The images of a step: order[place .. place + count - 1], where `order` lists the epoch's images in
- * shuffled order. `epoch` and `place` count from 0. */
-typedef struct {
-    size_t epoch, place, count;
-} Portion;
-Portion portion_of(const Trainer *t, size_t step);
-
 /* Returns the number of images that worker w has seen since the exchange before `step`, those of `step` included. */
 size_t round_images(const Trainer *t, size_t step, size_t w);
 
@@ -86,11 +80,21 @@ static inline NetWay way_of(Topology topology)
                                   [TOPOLOGY_ALLGATHER] = NET_ALL,
                                   [TOPOLOGY_RING] = NET_RING,
                                   [TOPOLOGY_TREE] = NET_TREE,
-                                  [TOPOLOGY_TWOSHOT] = NET_RING};
+                                  [TOPOLOGY_TWOSHOT] = NET_RING,
+                                  [TOPOLOGY_HIER] = NET_RING};
     return ways[topology];
 }
 
-/* The arrays that one optimizer step reads and changes, (floats) each. `square` is NULL unless AdamW. */
+/* True if the optimizer has averages of squares: AdamW, and Muon for what is no matrix. */
+static inline bool optimizer_squares(const Optimizer *o)
+{
+    return o->kind == OPTIMIZER_ADAMW || o->kind == OPTIMIZER_MUON;
+}
+
+/* Returns the floats of working memory that the optimizer needs. */
+size_t optimizer_room(const Optimizer *o, const Model *m);
+
+/* The arrays that one optimizer step reads and changes, (floats) each. `square` is NULL unless the optimizer keeps squares. */
 typedef struct {
     const float *gradient;
     float *weights, *velocity, *square;
@@ -98,5 +102,21 @@ typedef struct {
 
 /* Makes the optimizer's step number `step` on a whole network. */
 void optimize(const Trainer *t, size_t step, const Optimized *o);
+
+/* ---- local steps (local_steps.c) ---- */
+
+/* Sets t->inner. It stays NULL for training without local steps, and for settings that give the same training. */
+Status local_open(Trainer *t, Error *err);
+void local_reset(Trainer *t);
+
+/* Makes the step of the inner optimizer on each worker of this process. Does nothing if t->inner is NULL; so does
+ * local_differences. */
+void local_update(Trainer *t, size_t step);
+
+/* Replaces the gradient of each worker of this process by its pseudo-gradient. */
+void local_differences(Trainer *t);
+
+/* Applies the mean of the pseudo-gradients, t->agreed, to the common weights, from which all workers go on. */
+void local_outer_step(Trainer *t);
 
 #endif

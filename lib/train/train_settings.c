@@ -1,17 +1,23 @@
 /* train_settings.c -- implements train_settings.h. */
 #include "train/train_settings.h"
 
+#include "train/train_parts.h"
+
 #include "compress/compressor.h"
 #include "compress/spec.h"
 #include "exchange/exchange.h"
 
 #include <assert.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-static const char *const optimizer_names[] = {"sgd", "adamw", "signsgd", NULL}; /* by OptimizerKind */
+static const char *const optimizer_names[] = {"sgd", "adamw", "signsgd", "muon", NULL}; /* by OptimizerKind */
+static const char *const scale_names[] = {"keller", "moonshot", "dion", NULL};           /* by MuonScale */
 static const char *const aggregate_names[] = {"seed", "arrival", NULL};
 static const char *const switch_names[] = {"off", "on", NULL};
+
+enum { WORKERS_MOST = 4096 };
 
 enum { KEPT = SETTING_KEPT, SHOWN = SETTING_SHOWN, BOTH = KEPT | SHOWN, RUN = SETTING_RUN };
 
@@ -23,8 +29,8 @@ enum { KEPT = SETTING_KEPT, SHOWN = SETTING_SHOWN, BOTH = KEPT | SHOWN, RUN = SE
 
 const Setting train_settings[] = {
     SETTING("network", TEXT, network, SHOWN, NULL, NULL),
-    SETTING("workers", WHOLE, workers, BOTH, "P", "number of workers, which share each batch", .low = 1, .high = 4096,
-            .usual = 1),
+    SETTING("workers", WHOLE, workers, BOTH, "P", "number of workers, which share each batch", .low = 1,
+            .high = WORKERS_MOST, .usual = 1),
     SETTING("num_aggregate", WHOLE, aggregate, BOTH, "K",
             "use the gradients of K workers per step, drawn at random; 0: of all", .high = 4096),
     SETTING("aggregate_by", CHOICE, arrival, SHOWN, "A",
@@ -44,13 +50,20 @@ const Setting train_settings[] = {
     SETTING("lr_cosine", WHOLE, optimizer.cosine, BOTH, "N",
             "let the step size fall along half a cosine until step N; 0: never", .high = 1e9),
     SETTING("lr_min", REAL, optimizer.least, BOTH, "X", "the step size at the end of --lr-cosine", .high = 1e38),
-    SETTING("momentum", REAL, optimizer.momentum, BOTH, "X", "momentum of sgd, beta1 of adamw; signsgd has none", .high = 1,
-            .usual = 0.9),
+    SETTING("momentum", REAL, optimizer.momentum, BOTH, "X", "momentum of sgd and muon (of muon without it 0.95), beta1 of adamw; signsgd has none",
+            .high = 1, .usual = 0.9),
     SETTING("beta2", REAL, optimizer.beta2, BOTH, "X", "factor of adamw's average of squares", .high = 1, .usual = 0.999),
+    SETTING("lr_other", REAL, optimizer.other, BOTH, "X",
+            "with muon: step size of adamw, which changes vectors, embeddings and the output layer; follows --lr's decay",
+            .high = 1e38, .usual = 0.001),
+    SETTING("muon_scale", CHOICE, optimizer.scale, BOTH, "S",
+            "factor of muon's step size for a matrix of m x n: keller sqrt(max(1, m/n)), moonshot 0.2 sqrt(max(m, n)), dion "
+            "sqrt(m/n)",
+            .choices = scale_names),
     SETTING("clip_norm", REAL, optimizer.clip, BOTH, "X", "scale mean gradients of a larger norm to norm X; 0: never",
             .high = 1e38),
     SETTING("weight_decay", REAL, optimizer.weight_decay, BOTH, "X",
-            "sgd: X times the weights is added to the gradient; adamw, signsgd: matrices shrink by X times the step size",
+            "sgd: X times the weights is added to the gradient; others: matrices shrink by X times the step size",
             .high = 1),
     SETTING("local_steps", WHOLE, local.steps, BOTH, "H",
             "let each worker change its own weights in H steps, then exchange these changes; 0: exchange the gradients of "
@@ -63,8 +76,6 @@ const Setting train_settings[] = {
             .choices = grouping_names),
     SETTING("min_elements", WHOLE, min_elements, BOTH, "N", "send tensors of fewer elements as floats", .high = 1e12),
     SETTING("average", CHOICE, average, BOTH, "A", average_help, .choices = average_names),
-    SETTING("topology", CHOICE, topology, SHOWN, "T",
-            "how workers exchange payloads; of run under mpirun without it allgather", .choices = topology_names),
     SETTING("owner_feedback", CHOICE, owner_feedback, SHOWN, "O",
             "with twoshot, and with ring where payloads do not add: on keeps the error of a mean that is encoded again, and "
             "adds it in the next step",
@@ -127,6 +138,42 @@ bool setting_take(const Setting *of, TrainSetup *s, const Attr *attr)
     return !of->choices;
 }
 
+/* ---- the topology, whose text says what hier has besides ---- */
+
+const char *setup_topology(const TrainSetup *s, Arena *a)
+{
+    return s->topology == TOPOLOGY_HIER
+               ? text_format(a, "hier:node=%zu,within=%s", s->node, codec_typed(s->within, a))
+               : topology_names[s->topology];
+}
+
+static const char *topology_name(const void *data, size_t i)
+{
+    (void)data;
+    return i == TOPOLOGY_HIER ? "hier:node=K" : topology_names[i];
+}
+
+Status setup_read_topology(TrainSetup *s, const char *text, Arena *a, Error *err)
+{
+    static const char hier[] = "hier:node=", within[] = ",within=";
+    char *end;
+    for (size_t t = 0; t < TOPOLOGY_HIER; t++)
+        if (!strcmp(topology_names[t], text)) {
+            s->topology = (Topology)t;
+            return OK;
+        }
+    if (strncmp(text, hier, strlen(hier)))
+        return text_unknown(err, text, topology_name, NULL,
+                            "--topology: \"%.40s\": want ps, allgather, ring, tree, twoshot or hier:node=K", text);
+    const long node = strtol(text + strlen(hier), &end, 10);
+    const bool codec = !strncmp(end, within, strlen(within));
+    if (node < 2 || node > WORKERS_MOST || (*end && !codec))
+        return FAIL(err, ERR_USAGE, "--topology %.40s: want hier:node=K, 2 to %d workers in a node", text, WORKERS_MOST);
+    s->topology = TOPOLOGY_HIER;
+    s->node = (size_t)node;
+    return codec ? codec_open(&s->within, end + strlen(within), a, err) : OK;
+}
+
 /* ---- the setup as attributes of files ---- */
 
 size_t setup_attrs(const TrainSetup *s, Attr out[SETUP_MOST], Arena *a)
@@ -139,7 +186,7 @@ size_t setup_attrs(const TrainSetup *s, Attr out[SETUP_MOST], Arena *a)
     out[count++] = attr_text("compressor", codec_typed(s->codec, a));
     out[count++] = attr_whole("seed", s->seed);
     const bool again = shots_used(topology_shots(s->topology), s->codec);
-    out[count++] = attr_text("quantised_again", again ? topology_names[s->topology] : "no");
+    out[count++] = attr_text("quantised_again", again ? setup_topology(s, a) : "no");
     out[count++] = attr_text("owner_feedback", switch_names[again && s->owner_feedback]);
     for (const Setting *of = train_settings; of->name; of++)
         if (of->use & SETTING_KEPT)
@@ -200,9 +247,9 @@ static Status check_optimizer(const Optimizer *o, Error *err)
     if (o->least > o->lr)
         return FAIL(err, ERR_USAGE, "--lr-min %g: above the step size, %g, which falls to it", o->least,
                     o->lr);
-    if (o->kind == OPTIMIZER_ADAMW && (o->momentum >= 1 || o->beta2 >= 1))
-        return FAIL(err, ERR_USAGE, "--optimizer adamw: --momentum %g and --beta2 %g: want less than 1",
-                    o->momentum, o->beta2);
+    if (optimizer_squares(o) && (o->momentum >= 1 || o->beta2 >= 1))
+        return FAIL(err, ERR_USAGE, "--optimizer %s: --momentum %g and --beta2 %g: want less than 1",
+                    optimizer_names[o->kind], o->momentum, o->beta2);
     return OK;
 }
 
@@ -224,6 +271,19 @@ static Status check_arrival(const TrainSetup *s, Error *err)
     return error_hint(err, "mpirun -n P+1 atomo-train run --topology ps trains P workers with a server");
 }
 
+static Status check_nodes(const TrainSetup *s, Error *err)
+{
+    const char *hier = "--topology hier:node";
+    if (s->workers % s->node)
+        return FAIL(err, ERR_USAGE, "%s=%zu: the %zu workers do not fill nodes", hier, s->node, s->workers);
+    if (s->aggregate != s->workers)
+        return FAIL(err, ERR_USAGE, "%s: cannot be combined with --num-aggregate", hier);
+    if (net_ranks(s->net) > (int)s->workers)
+        return FAIL(err, ERR_USAGE, "%s: %d ranks, and %zu workers: want one or more on each rank", hier,
+                    net_ranks(s->net), s->workers);
+    return shots_check(SHOTS_NODES, s->within, false, err);
+}
+
 Status train_check(const TrainSetup *s, Error *err)
 {
     const Codec *c = s->codec;
@@ -243,6 +303,8 @@ Status train_check(const TrainSetup *s, Error *err)
     TRY(check_arrival(s, err));
     TRY(average_check(s->average, c, err));
     TRY(shots_check(topology_shots(s->topology), c, average_over_senders(s->average, c), err));
+    if (s->topology == TOPOLOGY_HIER)
+        TRY(check_nodes(s, err));
     if (s->owner_feedback && !shots_used(topology_shots(s->topology), c))
         return FAIL(err, ERR_USAGE, "--owner-feedback on: --topology %s quantises no sum of %s again",
                     topology_names[s->topology], c->typed);

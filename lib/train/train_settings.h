@@ -33,9 +33,15 @@ Attr setting_attr(const Setting *of, const TrainSetup *s);
 /* Sets the setting of `s` to an attribute's value. False: the attribute has another type, or a value that there is not. */
 bool setting_take(const Setting *of, TrainSetup *s, const Attr *attr);
 
+/* Returns the topology as text, "hier:node=K,within=SPEC" if it is that; NULL: out of memory. */
+const char *setup_topology(const TrainSetup *s, Arena *a);
+
+/* Sets the topology from its text; that of hier may end before ",within=", and `s->within` is then unchanged. */
+Status setup_read_topology(TrainSetup *s, const char *text, Arena *a, Error *err);
+
 /* ---- the training setup, written as attributes into the files of a run ---- */
 
-enum { SETUP_MOST = 32 };
+enum { SETUP_MOST = 40 };
 
 /* Writes to `out` every setting that the weights depend on (SETTING_KEPT), the data set, the codec and the seed. Returns the number of attributes. Memory for texts comes from `a`. */
 size_t setup_attrs(const TrainSetup *s, Attr out[SETUP_MOST], Arena *a);

@@ -143,25 +143,20 @@ static size_t step_of(const char *group)
 }
 
 /* Copies all steps to one dump, in order. `before` is the dump of the earlier run; its steps are copied up
- * to step `from`. A step that has a part (a file of this step alone) is copied from the part. */
+ * to step `from`, but for those that have parts (files of one step each). */
 static Status copy_all(GradientDump *d, Dump *before, const size_t *part, size_t parts, DumpWriter *to,
                        Error *err)
 {
-    size_t next = 0;
     TRY(dump_write_attrs(to, "", &(AttrList){d->root, d->roots}, err));
     for (size_t i = 0; before && i < dump_groups(before); i++) {
         const AttrList *attrs;
         const char *group = dump_group(before, i, &attrs);
         const size_t step = step_of(group);
-        if (!step || step > d->from)
-            continue;
-        for (; next < parts && part[next] < step; next++)
-            TRY(copy_part(d, part[next], to, err));
-        if (next == parts || part[next] != step)
+        if (step && step <= d->from && (!parts || step < part[0]))
             TRY(copy_step(d, before, group, to, err));
     }
-    for (; next < parts; next++)
-        TRY(copy_part(d, part[next], to, err));
+    for (size_t i = 0; i < parts; i++)
+        TRY(copy_part(d, part[i], to, err));
     return OK;
 }
 
@@ -211,15 +206,6 @@ static Status check_parts(GradientDump *d, Error *err)
     return OK;
 }
 
-/* Checks before the run that FILE can be written. */
-static Status try_file(const char *path, Error *err)
-{
-    DumpWriter *to;
-    TRY(dump_create(&to, path, err));
-    dump_abandon(to);
-    return OK;
-}
-
 static Status open_dump(GradientDump *d, const Trainer *t, Error *err)
 {
     const SliceList *list = model_parameters(t->model);
@@ -234,7 +220,6 @@ static Status open_dump(GradientDump *d, const Trainer *t, Error *err)
     d->root[2] = attr_text("framework", "atomo");
     d->root[3] = attr_text("gradient", d->workers ? "each worker's" : "mean");
     d->roots = 4 + setup_attrs(&t->s, d->root + 4, d->arena);
-    TRY(try_file(d->path, err));
     TRY(step_folder_lock(&d->lock, d->folder, d->arena, err));
     return check_parts(d, err);
 }
@@ -287,70 +272,50 @@ Status gradient_dump_close(GradientDump *d, Error *err)
 
 /* ---- the state of the whole run on rank 0 ---- */
 
-enum { COLLECT, SPREAD };
+typedef struct {
+    Trainer *t;
+    bool spread; /* false: the workers' ranks send to rank 0; true: rank 0 sends to them, and what is common to all */
+} Moving;
 
-/* Sends an array of worker w between rank 0 and the worker's rank. */
-static void move(Trainer *t, int way, size_t w, void *data, size_t size)
+static void move(const Moving *m, size_t w, void *data, size_t size)
 {
-    const int rank = relay_rank_of(t->s.net, way_of(t->s.topology), t->s.workers, w);
-    net_move(t->s.net, way == COLLECT ? rank : 0, way == COLLECT ? 0 : rank, data, size);
+    const int rank = relay_rank_of(m->t->s.net, way_of(m->t->s.topology), m->t->s.workers, w);
+    net_move(m->t->s.net, m->spread ? 0 : rank, m->spread ? rank : 0, data, size);
 }
 
-/* Sends the codec states. Where a receiver decodes payloads with the senders' states, all ranks need all
- * states. */
-static void move_states(Trainer *t, int way)
+/* Where a receiver decodes payloads with the senders' states, all ranks need all states. */
+static Status move_array(void *data, int64_t worker, const char *path, const Shape *shape, float *x, Error *err)
 {
-    const CodecStates *states = gradient_states(t->exchange);
-    const bool to_all = way == SPREAD && gradient_follows(t->exchange) && t->s.topology != TOPOLOGY_PS;
-    for (size_t i = 0; i < states->count; i++) {
-        const CodecState *s = &states->item[i];
-        if (to_all)
-            net_broadcast(t->s.net, 0, s->state, s->size);
-        else
-            move(t, way, (size_t)s->worker, s->state, s->size);
-    }
+    const Moving *m = data;
+    const size_t size = shape->n * sizeof *x;
+    const bool to_all = !strncmp(path, "state/", 6) && gradient_follows(m->t->exchange) && m->t->s.topology != TOPOLOGY_PS;
+    (void)err;
+    if (worker >= 0 && !(m->spread && to_all))
+        move(m, (size_t)worker, x, size);
+    else if (m->spread)
+        net_broadcast(m->t->s.net, 0, x, size);
+    return OK;
 }
 
-static void move_inner(Trainer *t, int way, size_t w)
-{
-    const InnerState *i = &t->inner[w];
-    const size_t size = t->floats * sizeof *i->weights;
-    move(t, way, w, i->weights, size);
-    move(t, way, w, i->velocity, size);
-    if (t->s.optimizer.kind == OPTIMIZER_ADAMW)
-        move(t, way, w, i->square, size);
-}
-
-static void move_all(Trainer *t, int way)
-{
-    for (size_t w = 0; w < t->s.workers; w++)
-        move(t, way, w, t->running[w], t->running_floats * sizeof **t->running);
-    for (size_t w = 0; t->inner && w < t->s.workers; w++)
-        move_inner(t, way, w);
-    move_states(t, way);
-}
-
-/* Copies to rank 0 what only other ranks know: the running statistics and codec states of their workers. Called
+/* Copies to rank 0 what only other ranks know: the running statistics and states of their workers. Called
  * before rank 0 tests, or saves a checkpoint. With `gradients`, also copies the gradients of the last step, or after an exchange
  * with local steps, the pseudo-gradients. */
-static void trainer_collect(Trainer *t, bool gradients)
+static Status trainer_collect(Trainer *t, bool gradients, Error *err)
 {
-    move_all(t, COLLECT);
+    Moving m = {t, false};
     for (size_t w = 0; w < t->s.workers && gradients; w++)
-        move(t, COLLECT, w, t->gradient[w], t->floats * sizeof **t->gradient);
+        move(&m, w, t->gradient[w], t->floats * sizeof **t->gradient);
+    return t->s.net ? checkpoint_visit(t, move_array, &m, err) : OK;
 }
 
-void trainer_spread(Trainer *t)
+Status trainer_spread(Trainer *t, Error *err)
 {
+    Moving m = {t, true};
     uint64_t step = t->step;
     net_broadcast(t->s.net, 0, &step, sizeof step);
-    net_broadcast(t->s.net, 0, t->weights, t->floats * sizeof *t->weights);
-    net_broadcast(t->s.net, 0, t->velocity, t->floats * sizeof *t->velocity);
-    if (t->square)
-        net_broadcast(t->s.net, 0, t->square, t->floats * sizeof *t->square);
-    move_all(t, SPREAD);
     t->step = (size_t)step;
     t->ordered = 0;
+    return t->s.net ? checkpoint_visit(t, move_array, &m, err) : OK;
 }
 
 /* ---- the loop over the steps ---- */
@@ -368,7 +333,7 @@ static bool is_dumped(const Trainer *t, const Course *c, size_t step)
     return c->dump_every && exchange && (exchange - 1) % c->dump_every == 0;
 }
 
-/* A test that is stopped has no result; the resumed run repeats the test. */
+/* A test that is stopped has no result. */
 static Status test(Trainer *t, StepRecord *r, Error *err)
 {
     const Status status = trainer_test(t, t->s.test, &r->test, err);
@@ -392,7 +357,7 @@ static Status write_step(Trainer *t, const Course *c, bool dumps, StepRecord *r,
 static Status save(Trainer *t, const Course *c, Error *err)
 {
     Status status = OK;
-    trainer_collect(t, false);
+    TRY(trainer_collect(t, false, err));
     if (net_rank(t->s.net) == 0)
         status = checkpoint_save(t, c->dir, err);
     return net_agree(t->s.net, status, err);
@@ -412,7 +377,7 @@ static Status run_step(Trainer *t, const Course *c, bool *stops, Error *err)
     const bool due = is_due(c, r.step), dumps = is_dumped(t, c, r.step);
     r.dumped = dumps;
     if (dumps || (due && t->s.test))
-        trainer_collect(t, dumps);
+        TRY(trainer_collect(t, dumps, err));
     if (net_rank(t->s.net) == 0)
         status = write_step(t, c, dumps, &r, err);
     TRY(net_agree(t->s.net, status, err));

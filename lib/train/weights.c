@@ -56,17 +56,6 @@ static Status read_slice(Source *s, size_t i, const Slice *to, float *x)
                               : FAIL(s->err, ERR_CORRUPT, "%s: element %zu is not finite", to->name, bad);
 }
 
-static Status refuse_absent(Source *s, const char *name)
-{
-    const size_t skipped = dump_skipped(s->dump);
-    FAIL(s->err, ERR_CORRUPT, "no tensor %s%s", name, skipped ? " of floats" : "");
-    return skipped
-               ? error_hint(s->err,
-                            "%zu of the file's tensors hold no floats, such as integers; weights are floats",
-                            skipped)
-               : s->err->status;
-}
-
 static Status read_slices(Source *s, const SliceList *list, const char *folder, bool all, float *x)
 {
     for (size_t i = 0; i < list->count; i++) {
@@ -75,7 +64,7 @@ static Status read_slices(Source *s, const SliceList *list, const char *folder, 
         if (at < dump_count(s->dump))
             TRY(read_slice(s, at, to, x + to->offset));
         else if (all)
-            return refuse_absent(s, to->name);
+            return FAIL(s->err, ERR_CORRUPT, "no tensor %s", to->name);
     }
     return OK;
 }
@@ -116,19 +105,8 @@ static Status check_rest(const Source *s)
     return OK;
 }
 
-static Status refuse_gradients(const Source *s)
-{
-    for (size_t i = 0; i < dump_count(s->dump); i++)
-        if (dump_tensor(s->dump, i)->step_group) {
-            FAIL(s->err, ERR_CORRUPT, "%s: gradients of a step, want weights", dump_tensor(s->dump, i)->path);
-            return error_hint(s->err, "a checkpoint of atomo-train run --train-dir has weights");
-        }
-    return OK;
-}
-
 static Status read_all(Source *s, const Model *m, float *weights, float *running)
 {
-    TRY(refuse_gradients(s));
     s->used = NEW_ZERO(s->a, bool, dump_count(s->dump) + 1);
     TRY(arena_check(s->used, s->a, s->err));
     TRY(read_slices(s, model_parameters(m), "weights/", true, weights));

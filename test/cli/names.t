@@ -93,7 +93,7 @@ $ atomo-train run --network softmax --dataset digits --max-steps 2 --eval-freq 2
 > topk
 > 2
 2> atomo-train: t: no checkpoint there
-2> hint: it has folders with checkpoints: t/none, t/topk
+2> hint: a run of several codecs has a folder for each in its --train-dir
 > step,compressor
 > 2,TopK:ratio=0.010
 > 4,TopK:ratio=0.010

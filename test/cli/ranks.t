@@ -14,7 +14,6 @@ $ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; for run in '1 allgather' '
 ? . $SRC/test/cli/ranks.sh; can_launch # needs mpirun and a build with MPI (make deps-mpi), without sanitizers
 $ . $SRC/test/cli/ranks.sh; sh $SRC/test/cli/tiny.sh; go() { d=$1; shift; "$@" --max-steps 10 --workers 3 --train-dir $d >/dev/null; }; go a $TRAIN; go b $LAUNCH -n 2 $TRAIN; go c $LAUNCH -n 5 $TRAIN; cmp a/step_00000010.h5 b/step_00000010.h5 && cmp b/step_00000010.h5 c/step_00000010.h5 && echo same
 > same
-2> note: 2 of 5 ranks have no worker: there are 3 workers
 = 0
 
 # gpt on ranks writes the checkpoints of one process: residuals, rounds, sums in segments, a server, means over senders

@@ -75,7 +75,6 @@ $ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax
 > 2,1
 > 4,1
 > codes 0 1 2
-2> note: d/step_00000009.h5: is the checkpoint of step 2
 2> note: d/step_00000011.h5: cannot be opened: No such file or directory
 2> note: d/step_00000013.h5: is no checkpoint
 2> note: d/step_00000012.h5: not a regular file, want a file; trying the checkpoint before it
@@ -178,7 +177,7 @@ $ yes 'to be or not to be, that is the question' | head -n 40 >play.txt; g="--ne
 = 0
 
 $ atomo-train run --beta2 0.9; atomo-train run --optimizer signsgd --momentum 0.5; atomo-train run --lr-min 1; atomo-train run --lr-cosine 5 --lr-warmup 5; atomo-train run --optimizer adam
-2> atomo-train: --beta2: only --optimizer adamw has it
+2> atomo-train: --beta2: only --optimizer adamw and muon have it
 2> atomo-train: --momentum: signsgd has none
 2> atomo-train: --lr-min: want --lr-cosine as well
 2> atomo-train: --lr-cosine 5: want more than the 5 of --lr-warmup
@@ -186,10 +185,11 @@ $ atomo-train run --beta2 0.9; atomo-train run --optimizer signsgd --momentum 0.
 = 2
 
 # mistakes in options are said before the data are read: here there are none
-$ run() { atomo-train run --dataset mnist --data-dir nowhere "$@"; }; run --lr-cosine 9 --lr-min 0.02; run --optimizer signsgd --momentum 0.9; run --beta2 0.999; run --workers 4 --batch-size 3; run --num-aggregate 2; run --topology tree -c topk; run --topology twoshot -c powersgd --owner-feedback on; run --topology ring -c diana+qsgd; run --average senders -c qsgd; run --weights w.h5; atomo-train tune --dataset mnist --data-dir nowhere --lr-cosine 9 --lr-min 0.5; printf 'compressor,lr,chosen\nnone,0.1,true\nqsgd,0.01,true\n' >t.csv; run --lr-from t.csv --lr 0.01; run --lr-from t.csv -c none -c qsgd --lr-cosine 9 --lr-min 0.02; run
+$ run() { atomo-train run --dataset mnist --data-dir nowhere "$@"; }; run --lr-cosine 9 --lr-min 0.02; run --optimizer signsgd --momentum 0.9; run --beta2 0.999; run --muon-scale dion; run --workers 4 --batch-size 3; run --num-aggregate 2; run --topology tree -c topk; run --topology twoshot -c powersgd --owner-feedback on; run --topology ring -c diana+qsgd; run --average senders -c qsgd; run --weights w.h5; atomo-train tune --dataset mnist --data-dir nowhere --lr-cosine 9 --lr-min 0.5; printf 'compressor,lr,chosen\nnone,0.1,true\nqsgd,0.01,true\n' >t.csv; run --lr-from t.csv --lr 0.01; run --lr-from t.csv -c none -c qsgd --lr-cosine 9 --lr-min 0.02; run
 2> atomo-train: --lr-min 0.02: above the step size, 0.01, which falls to it
 2> atomo-train: --momentum: signsgd has none
-2> atomo-train: --beta2: only --optimizer adamw has it
+2> atomo-train: --beta2: only --optimizer adamw and muon have it
+2> atomo-train: --muon-scale: only --optimizer muon has it
 2> atomo-train: --batch-size 3: want one or more for each of the 4 workers
 2> atomo-train: --num-aggregate 2: want 1 to the 1 workers
 2> atomo-train: --topology tree: payloads of topk do not add
@@ -226,7 +226,7 @@ $ sh $SRC/test/cli/tiny.sh; g="--network softmax --dataset mnist -q --max-steps 
 > other
 > 2
 > 1
-2> atomo-train: b/step_0000000?.h5: its run began with weights of a file
+2> atomo-train: b/step_0000000?.h5: initial is * there, 0 here
 2> atomo-train: a/step_00000001.h5: no tensor conv1.weight
 = 1
 
@@ -356,3 +356,15 @@ $ sh $SRC/test/cli/tiny.sh; for t in twoshot ring; do go() { atomo-train run --t
 > True
 2> *owner_feedback is on there, off here*
 2> *owner_feedback is on there, off here*
+
+# with hier, and with twoshot, a run resumes to the same bits, and eval tests its checkpoints
+$ sh $SRC/test/cli/tiny.sh; for t in twoshot hier:node=2; do go() { atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 4 --eval-freq 2 --workers 4 --batch-size 8 --topology $t --within ef+qsgd:bits=6 --owner-feedback on -c ef+topk:ratio=0.1 --train-dir $t -q "$@" >/dev/null; }; go -o $t.csv; cp $t/step_00000004.h5 whole; rm $t/step_00000004.h5 $t.csv; go --resume; cmp whole $t/step_00000004.h5 && atomo-train eval --threads 1 --train-dir $t -q -f csv | wc -l; done; atomo-train run --workers 4 --topology hier:node=3 --network softmax; atomo-train run --workers 4 --topology hier --network softmax; atomo-train run --workers 4 --topology hier:node=2 -c powersgd --network softmax
+> 3
+> 3
+2> note: ef+topk:ratio=0.1: records of 2 of the first 2 steps are not there*
+2> note: ef+topk:ratio=0.1: records of 2 of the first 2 steps are not there*
+2> atomo-train: --topology hier:node=3: the 4 workers do not fill nodes
+2> atomo-train: --topology: "hier": want ps, allgather, ring, tree, twoshot or hier:node=K (did you mean hier:node=K?)
+2> atomo-train: --topology hier: powersgd has several rounds, so its sums are not quantised again
+2> hint: --topology allgather takes every codec
+= 2

@@ -229,7 +229,7 @@ static void only_exchanges_cost_bytes_and_time(void **state)
     (void)weights_after(&s, &n, r);
     for (size_t i = 0; i < STEPS; i++) {
         const bool exchanges = i % 4 == 3;
-        check(r[i].bytes_up == (exchanges ? 4 * (double)n : 0));
+        check(r[i].bytes_up == (exchanges ? 2 * 4 * (double)n : 0));
         check(r[i].bytes_down == (exchanges ? 2 * 4 * (double)n : 0));
         check((r[i].comm > 0) == exchanges && (r[i].modelled > 0) == exchanges &&
               (r[i].encode > 0) == exchanges);

@@ -71,18 +71,28 @@ static void a_test_is_the_mean_over_its_images(void **state)
 
 /* ---- bytes, and seconds on a link ---- */
 
-static StepRecord step_of(const char *spec, size_t workers, size_t aggregate, Topology topology)
+static const Link link_of_runs = {"x", 1e-3, 1e6}, near_link = {"y", 1e-4, 1e8};
+
+static StepRecord step_between(const char *spec, size_t workers, size_t aggregate, Topology topology, size_t node, const char *within)
 {
-    static const Link link = {"x", 1e-3, 1e6};
     TrainSetup s = setup_of(spec, workers, aggregate);
     Trainer *t;
     StepRecord r;
     s.topology = topology;
-    s.link = &link;
+    s.link = &link_of_runs;
+    s.near = &near_link;
+    s.node = node;
+    if (within)
+        check_ok(codec_open(&s.within, within, arena, &err), &err);
     check_ok(trainer_open(&t, &s, &err), &err);
     check_ok(trainer_step(t, &r, &err), &err);
     trainer_close(t);
     return r;
+}
+
+static StepRecord step_of(const char *spec, size_t workers, size_t aggregate, Topology topology)
+{
+    return step_between(spec, workers, aggregate, topology, 0, NULL);
 }
 
 /* The model has a 4 x 64 matrix and 4 biases, which are 1040 bytes of floats. With the codec `sign`, a worker
@@ -94,15 +104,46 @@ static void bytes_and_link_times_are_those_of_the_workers_that_send(void **state
     check(r.bytes_up == 1040 && r.bytes_down == 1040);
     check_rel(r.comm, 2e-3 + 4 * 2080e-6, 1e-12);
     r = step_of("none", 6, 4, TOPOLOGY_ALLGATHER);
-    check(r.bytes_up == 1040 && r.bytes_down == 3 * 1040);
+    check(r.bytes_up == 3 * 1040 && r.bytes_down == 3 * 1040);
     check_rel(r.comm, 3 * (1e-3 + 1040e-6), 1e-12);
     r = step_of("none", 6, 4, TOPOLOGY_RING);
-    check(r.bytes_up == 1040 && r.bytes_down == 1040);
+    check(r.bytes_up == 2 * 3 / 4. * 1040 && r.bytes_down == r.bytes_up);
     check_rel(r.comm, 6 * 1e-3 + 2 * 3 / 4. * 1040e-6, 1e-12);
     r = step_of("sign", 6, 4, TOPOLOGY_TREE);
-    check(r.bytes_up == 1 + 32 + 1 + 1);
-    check(r.bytes_down > 3 * 260 / 8. && r.bytes_down < 3 * 260 / 8. + 8);
-    check_rel(r.comm, 4 * (1e-3 + r.bytes_down * 1e-6), 1e-12);
+    const double merged = r.bytes_up / (3 / 4.) - (1 + 32 + 1 + 1);
+    check(merged > 3 * 260 / 8. && merged < 3 * 260 / 8. + 8);
+    check_rel(r.comm, 4 * (1e-3 + merged * 1e-6), 1e-9);
+}
+
+/* Whether payloads add, as those of `none`, or are quantised again: with two shots a worker sends 2 (P - 1)/P S, and so it does
+ * on a ring. With a server S is what it sends. Only the heads of shards are beside it. The network's time is of these bytes. */
+static void bytes_sent_follow_one_formula_for_all_codecs(void **state)
+{
+    static const char *const specs[] = {"none", "fp16", "qsgd:code=fixed", "minmax", "topk:ratio=0.25", "svd"};
+    enum { P = 4, HEADS = 2 * 2 * P * 24 };
+    for (size_t i = 0; i < countof(specs); i++) {
+        const double s = step_of(specs[i], P, P, TOPOLOGY_PS).bytes_up;
+        check(step_of(specs[i], P, P, TOPOLOGY_ALLGATHER).bytes_up == (P - 1) * s);
+        for (Topology topology = TOPOLOGY_RING; topology <= TOPOLOGY_TWOSHOT; topology += TOPOLOGY_TWOSHOT - TOPOLOGY_RING) {
+            const StepRecord r = step_of(specs[i], P, P, topology);
+            check_near(r.bytes_up, 2 * (P - 1.) / P * s, i ? HEADS : 0);
+            check(r.bytes_down == r.bytes_up);
+            check_rel(r.comm, 2 * (P - 1) * 1e-3 + r.bytes_up * 1e-6, i == 1 ? 1e-2 : 1e-12);
+        }
+    }
+}
+
+/* In nodes of K, 2 (K - 1)/K of the payload within nodes, and 2 (N - 1)/N of 1/K of that between the N nodes. */
+static void bytes_sent_by_nodes_follow_the_formula(void **state)
+{
+    enum { P = 6, HEADS = 2 * 2 * P * 24 };
+    const double s = step_of("qsgd:code=fixed", P, P, TOPOLOGY_PS).bytes_up, near = 4 * 260;
+    for (int k = 2; k <= 3; k++) {
+        const double in = 2 * (k - 1.) / k * near, out = 2 * (P / k - 1.) / P * s;
+        const StepRecord r = step_between("qsgd:code=fixed", P, P, TOPOLOGY_HIER, (size_t)k, "none");
+        check_near(r.bytes_up, in + out, HEADS);
+        check_near(r.comm, 2 * (k - 1) * 1e-4 + in / 1e8 + 2 * (P / k - 1) * 1e-3 + out / 1e6, HEADS / 1e6);
+    }
 }
 
 /* ---- seconds of processors, by a clock that only this test moves ---- */
@@ -184,6 +225,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_test_is_the_mean_over_its_images),
         cmocka_unit_test(bytes_and_link_times_are_those_of_the_workers_that_send),
+        cmocka_unit_test(bytes_sent_follow_one_formula_for_all_codecs),
+        cmocka_unit_test(bytes_sent_by_nodes_follow_the_formula),
         cmocka_unit_test(encoding_takes_as_long_as_its_slowest_worker),
         cmocka_unit_test(computing_takes_as_long_as_its_slowest_worker),
     };

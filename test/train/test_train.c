@@ -261,7 +261,7 @@ static void quantisation_that_rounds_the_wrong_way_fails_to_learn(void **state)
 
 static void step_of(const Optimizer *o, size_t step, float g, float *v, float *s, float *w)
 {
-    optimizer_step(o, step, &(Updated){&g, v, s, w, 1, true, optimizer_scale(o, &g, 1, 1)}, 1);
+    optimizer_step(o, step, &(Updated){.gradient = &g, .velocity = v, .square = s, .weights = w, .n = 1, .matrix = true, .scale = optimizer_scale(o, &g, 1, 1)}, 1);
 }
 
 /* The expected weights are from torch.optim.SGD(lr=0.1, momentum=0.9, weight_decay=0.01), after each of three
@@ -303,7 +303,7 @@ static void adamw_is_its_formula(void **state)
         shrunk = (1 - 0.1 * 0.05) * shrunk + 0.1;
         check_near((double)still, shrunk, 1e-5);
     }
-    Updated vector = {&(float){0}, &(float){0}, &(float){0}, &w, 1, false, 1};
+    Updated vector = {.gradient = &(float){0}, .velocity = &(float){0}, .square = &(float){0}, .weights = &w, .n = 1, .scale = 1};
     const float before = w;
     optimizer_step(&o, 1, &vector, 1);
     check(w == before);
