@@ -129,7 +129,7 @@ $(CLI_TESTS:%=cli-%): cli-%: $(PROGRAMS) $(LIBRARY)
 # The tests of the Python package, if its modules are installed (Debian: python3-numpy, python3-h5py, python3-pandas,
 # python3-torch). A program without AddressSanitizer cannot load a library that has it, so there are no such tests
 # under SAN=1.
-PYTHON_TESTS := atomo guest torch ranks overlap local digits chunks weights installed
+PYTHON_TESTS := atomo guest exchange torch ranks overlap local digits chunks weights installed
 AS_PACKAGE = PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=lib/python ATOMO_LIBRARY=$(CURDIR)/$(B)/public/$(SONAME)
 
 .PHONY: python-tests $(PYTHON_TESTS:%=python-%)

@@ -11,10 +11,11 @@ atomo.fsdp stand on it.
 from __future__ import annotations
 
 import json
+import re
 import warnings
 import zlib
 from itertools import zip_longest
-from typing import Any, Iterable, Mapping
+from typing import Any, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -44,8 +45,12 @@ class Part:
         self.codec = exchange.codec if elements >= exchange.min_elements else exchange.none
 
     def open(self, exchange: Exchange, array: Any, mean: Any) -> None:
-        self.value, self.mean = as_floats(array, self.name), mean
-        self.tensor = exchange._tensor(self)
+        self.value, self.mean, self.shards = as_floats(array, self.name), mean, []
+        if exchange._shoots(self.codec):
+            self.shards = _cut(exchange, self)
+            self.late = exchange._keeps(self.codec)
+            return
+        self.tensor = exchange._tensor(self.codec, self.name, self.value.shape)
         self.late = exchange._keeps(self.tensor.codec)
 
     def send(self) -> Any:
@@ -53,7 +58,11 @@ class Part:
         return self.sent
 
     def finish(self) -> None:
-        self.tensor.finish(self.value)
+        if self.shards:
+            for shard in self.shards if self.late else ():
+                shard.settle()
+        else:
+            self.tensor.finish(self.value)
 
 
 class Bucket:
@@ -84,6 +93,22 @@ class Bucket:
             part.open(exchange, self.arrays[part.name], self.means[part.name])
 
 
+class _Pieces(Bucket):
+    """What `scatter` sends: shards whose owners are given."""
+
+    def __init__(self, exchange: Exchange, pieces: Sequence[Mapping[str, Any]]) -> None:
+        self.parts = []
+        self.shards = [_Shard("%s[%d]" % (name, r), array, r, name) for r, arrays in enumerate(pieces) for name, array in arrays.items()]
+
+    def told(self) -> list[str]:
+        return ["%s %s" % (shard.name, "x".join(map(str, shard.values.shape))) for shard in self.shards]
+
+    def open(self, exchange: Exchange) -> None:
+        for shard in self.shards:
+            shard.values = as_floats(shard.values, shard.name)
+            shard.open(exchange, exchange.codec if shard.values.size >= exchange.min_elements else exchange.none)
+
+
 class Exchange:
     """Means of arrays over the ranks of a transport.
 
@@ -92,7 +117,8 @@ class Exchange:
     min_elements  smaller arrays travel as floats
     exchange      "gather": all ranks get all payloads; "reduce": payloads are merged on the way, which codecs whose payloads
                   add allow, and a power of two of ranks; "auto": reduce where it sends fewer bytes, but gather the floats of
-                  small arrays where other arrays are gathered
+                  small arrays where other arrays are gathered; "twoshot": as auto, but where payloads do not add, each rank
+                  averages its shard of every array, encodes the mean again, and sends it to all
     nonfinite     "skip": where an array of any rank has NaN or infinity, all ranks get means of NaN, and the states stay as they
                   were; "raise": all ranks raise an error
     start         the first `start` steps travel as floats
@@ -112,18 +138,21 @@ class Exchange:
         nonfinite: str = "raise",
         start: int = 0,
     ) -> None:
-        self.exchange = one_of("exchange", exchange, ("auto", "gather", "reduce"))
+        self.exchange = one_of("exchange", exchange, ("auto", "gather", "reduce", "twoshot"))
         self.nonfinite = one_of("nonfinite", nonfinite, ("skip", "raise"))
         self.codec, self.none = Codec(spec), Codec("none")
         self._traits = {codec: codec.traits for codec in (self.codec, self.none)}
         if exchange == "reduce" and not self._adds(self.codec):
             raise UsageError("exchange='reduce': payloads of %s do not merge" % self.spec)
+        if exchange == "twoshot" and not self._adds(self.codec):
+            self._check_shots("exchange='twoshot'")
         self.seed, self.threads = seed_of(seed), int_of("threads", threads)
         self.min_elements, self.start = (integer(n, v, 0, 2**63 - 1) for n, v in (("min_elements", min_elements), ("start", start)))
         self.wire = Wire(transport)
         self.step = 0
         self._history = 0  # the same on all ranks: a checksum over what all have sent
         self._tensors: dict[str, Tensor] = {}
+        self._readers: dict[tuple[str, str], Tensor] = {}
         self._loaded: dict[str, bytes] = {}
         self._failure: Failure | None = None  # of this rank, which the others do not know yet
         self._warned = False
@@ -176,6 +205,29 @@ class Exchange:
             mean.fill(np.nan)
         return bucket.means
 
+    def scatter(self, pieces: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """The means of the arrays that are this rank's: pieces[r] are those that rank r gets. Each rank sends its payloads of a piece
+        to the one rank, and nothing is encoded again. It needs a codec of one round, and counts as a step of its own."""
+        self._check_shots("scatter")
+        everyone = _Pieces(self, pieces)
+        shards, skips = everyone.shards, False
+        self._do(everyone.describe, self)
+        try:
+            self._do(everyone.open, self)
+            _first_shot(self, everyone, shards)
+            self._do(lambda: [shard.settle() for shard in shards if self._keeps(shard.tensor.codec)])
+            if self._failure:
+                failure, self._failure = self._failure, None
+                raise failure.error from failure.cause
+        except Skip as skip:
+            skips = True
+            self._say_skip(skip)
+        self.step += 1
+        means = {shard.array: shard.mean for shard in shards if shard.owner == self.wire.rank}
+        for mean in means.values() if skips else ():
+            mean.fill(np.nan)
+        return means
+
     def state_dict(self) -> dict[str, Any]:
         """This rank's states, for a checkpoint: every rank saves its own."""
         states = {name: tensor.state() for name, tensor in self._tensors.items() if self._keeps(tensor.codec)}
@@ -211,15 +263,32 @@ class Exchange:
         """Whether this step travels as floats."""
         return self.step < self.start
 
-    def _tensor(self, part: Part) -> Tensor:
-        codec = self.none if self._plain else part.codec
-        tensor = self._tensors.get(part.name)
+    def _kept(self, kind: str, name: str, make: Any) -> Tensor:
+        """A Tensor without a state worth keeping, from step to step."""
+        if (kind, name) not in self._readers:
+            self._readers[kind, name] = make()
+        return self._readers[kind, name]
+
+    def _shoots(self, codec: Codec) -> bool:
+        """Whether sums of this codec's payloads are encoded again."""
+        return self.exchange == "twoshot" and not self._plain and not self._adds(codec)
+
+    def _check_shots(self, what: str) -> None:
+        traits = self._traits[self.codec]
+        why = "has several rounds" if self.codec.rounds > 1 else "decodes with the senders' states" if "reads_state" in traits else ""
+        why = why or ("trains" if "trains" in traits else "")
+        if why:
+            raise UsageError("%s: %s %s" % (what, self.spec, why), "exchange='gather' takes every codec")
+
+    def _tensor(self, codec: Codec, name: str, shape: Any) -> Tensor:
+        codec = self.none if self._plain else codec
+        tensor = self._tensors.get(name)
         if tensor is None or tensor.codec is not codec:
-            tensor = codec.tensor(part.value.shape, part.name, self.seed, self.wire.rank, self.wire.ranks, self.threads)
-            if self._keeps(codec) and part.name in self._loaded:
-                tensor.load_state(self._loaded[part.name])
-                del self._loaded[part.name]
-            self._tensors[part.name] = tensor
+            tensor = codec.tensor(shape, name, self.seed, self.wire.rank, self.wire.ranks, self.threads)
+            if self._keeps(codec) and name in self._loaded:
+                tensor.load_state(self._loaded[name])
+                del self._loaded[name]
+            self._tensors[name] = tensor
         return tensor
 
     # ---- failures: a rank that has one goes on to its next message, and sends it there, so that no rank waits for a payload ----
@@ -263,10 +332,14 @@ class Exchange:
         """Takes the payloads of all ranks; the mean of an array without a state is finished then."""
         self._do(bucket.open, self)
         sent = _train(self, bucket)
-        self._do(lambda: [part.tensor.begin(self.step + 1, mean=part.mean) for part in bucket.parts])
+        shot = [part for part in bucket.parts if self._shoots(part.codec)]
+        whole = [part for part in bucket.parts if not self._shoots(part.codec)]
+        if shot:
+            _two_shots(self, bucket, shot)
+        self._do(lambda: [part.tensor.begin(self.step + 1, mean=part.mean) for part in whole])
         rounds = {codec: 1 if self._plain else codec.rounds for codec in self._traits}
-        for turn in range(max((rounds[part.codec] for part in bucket.parts), default=0)):
-            left = [part for part in bucket.parts if rounds[part.codec] > turn]
+        for turn in range(max((rounds[part.codec] for part in whole), default=0)):
+            left = [part for part in whole if rounds[part.codec] > turn]
             for take, some in _ways(self, left):
                 message = self._message(lambda: [part.send() for part in some])
                 take(self, bucket, some, message, (bucket.index, sent))
@@ -323,7 +396,7 @@ def _reduces(exchange: Exchange, codec: Codec) -> bool:
     paired = not world & (world - 1)
     if exchange.exchange == "reduce" and not paired:
         raise UsageError("exchange='reduce' on %d ranks: want a power of two" % world)
-    least = {"gather": world + 1, "reduce": 2, "auto": 4}[exchange.exchange]
+    least = {"gather": world + 1, "reduce": 2}.get(exchange.exchange, 4)
     return paired and world >= least and exchange._adds(codec)
 
 
@@ -332,7 +405,7 @@ def _ways(exchange: Exchange, parts: list[Any]) -> list[Any]:
     exchange of their own would cost more time than their bytes. The floats before `start` go the way of their codec, so that the
     kind of a message does not depend on the step."""
     reduces = {codec: _reduces(exchange, codec) for codec in {part.codec for part in parts}}
-    joins = exchange.exchange == "auto" and not all(reduces.values())
+    joins = exchange.exchange in ("auto", "twoshot") and not all(reduces.values())
     ways: dict[Any, list[Any]] = {_take_merged: [], _take_all: []}
     for part in parts:
         small = joins and part.codec is exchange.none
@@ -365,3 +438,93 @@ def _take_all(exchange, bucket, parts, message, place):
         exchange._remember(data)
         own = rank == exchange.wire.rank  # the tensor keeps its own payload, and copies others
         exchange._do(lambda: [part.tensor.take(rank, part.sent if own else p) for part, p in zip(parts, unpack(data, len(parts)))])
+
+
+# ---- shards: vectors with random numbers of their own, each averaged by the rank that owns it ----
+
+_OWNER = -2  # the worker whose random numbers are those of a mean that is encoded again
+
+
+class _Shard:
+    """A vector of which one rank, the owner, makes the mean. `array`: the name of the array that it is of."""
+
+    def __init__(self, name: str, values: Any, owner: int = 0, array: str = "") -> None:
+        self.name, self.values, self.owner, self.array = name, values, owner, array
+        self.mean: Any = None
+
+    def open(self, exchange: Exchange, codec: Codec) -> None:
+        self.step, self.tensor = exchange.step + 1, exchange._tensor(codec, self.name, self.values.shape)
+
+    def send(self) -> Any:
+        self.tensor.begin(self.step)
+        self.sent = self.tensor.send(self.values)
+        return self.sent
+
+    def average(self, exchange: Exchange, payloads: Iterable[Any]) -> None:
+        """The mean of the ranks' payloads. It is taken as by one who sends nothing, so that no state moves."""
+        world, t = exchange.wire.ranks, self.tensor
+        reader = exchange._kept("mean", self.name, lambda: t.codec.tensor(t.shape, self.name, t.seed, world, world + 1, exchange.threads))
+        reader.begin(self.step, world)
+        for rank, data in enumerate(payloads):
+            reader.take(rank, data)
+        reader.end_round()
+        self.mean = reader.finish(np.zeros(t.shape, np.float32))
+
+    def settle(self) -> None:
+        self.tensor.learn(b"")  # ends the step that `send` began
+        self.tensor.advance(self.values, self.sent, self.step)
+
+
+def _cut(exchange: Exchange, part: Part) -> list[_Shard]:
+    """An array's shards: about equal, at multiples of the codec's bucket. Codecs that take an array as a matrix have one."""
+    flat, world, spec = part.value.reshape(-1), exchange.wire.ranks, part.codec.complete.rsplit("+", 1)[-1]
+    found = re.search(r"\b(?:bucket|block)=(\d+)", spec)
+    bucket = max(1, int(found.group(1))) if found else 1
+    buckets = -(-flat.size // bucket)
+    cuts = [min(flat.size, bucket * (buckets // world * s + buckets % world * s // world)) for s in range(world + 1)]
+    if spec.split(":")[0] in _WHOLE or flat.size in (b - a for a, b in zip(cuts, cuts[1:])):
+        shards = [_Shard(part.name, part.value)]
+    else:
+        shards = [_Shard("%s[%d]" % (part.name, s), flat[a:b]) for s, (a, b) in enumerate(zip(cuts, cuts[1:])) if a < b]
+    for shard in shards:
+        shard.open(exchange, part.codec)
+    return shards
+
+
+_WHOLE = ("svd", "fourier", "zfp", "chunktopk")
+
+
+def _first_shot(exchange: Exchange, bucket: Any, shards: list[_Shard]) -> None:
+    """Every rank sends its payload of each shard to the owner, which takes the mean."""
+    wire = exchange.wire
+    owned = [[shard for shard in shards if shard.owner == rank] for rank in range(wire.ranks)]
+    messages = [exchange._message(lambda some=some: [shard.send() for shard in some]) for some in owned]
+    got = exchange._arrived(wire.scatter((bucket.index, "shot"), [exchange._failure or m for m in messages]), wire, bucket)
+    payloads = zip(*[unpack(data, len(owned[wire.rank])) for data in got])
+    exchange._do(lambda: [shard.average(exchange, some) for shard, some in zip(owned[wire.rank], payloads)])
+
+
+def _two_shots(exchange: Exchange, bucket: Any, parts: list[Part]) -> None:
+    """The exchange `twoshot`: owners encode the means again, with random numbers of no worker, and send them to all."""
+    wire, step = exchange.wire, exchange.step + 1
+    shards, load = [shard for part in parts for shard in getattr(part, "shards", ())], [0] * wire.ranks
+    for shard in shards:
+        shard.owner = load.index(min(load))
+        load[shard.owner] += shard.values.size
+
+    def again(shard: _Shard) -> Tensor:
+        t = shard.tensor
+        return exchange._kept("again", shard.name, lambda: t.codec.tensor(t.shape, t.name, t.seed, _OWNER, 1, exchange.threads))
+
+    def encoded() -> list[Any]:
+        return [np.frombuffer(again(shard).encode(shard.mean, step), np.uint8) for shard in shards if shard.owner == wire.rank]
+
+    _first_shot(exchange, bucket, shards)
+    everyone = exchange._arrived(wire.gather((bucket.index, "means"), exchange._message(encoded)), wire, bucket)
+    for rank, data in enumerate(everyone):
+        exchange._remember(data)
+        owned = [shard for shard in shards if shard.owner == rank]
+        for shard, payload in zip(owned, unpack(data, len(owned))):
+            shard.mean = again(shard).decode(payload, step, worker=0)
+    for part in parts:
+        np.concatenate([shard.mean.reshape(-1) for shard in part.shards], out=part.mean.reshape(-1))
