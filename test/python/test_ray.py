@@ -10,6 +10,7 @@ import warnings
 
 os.environ.setdefault("RAY_DEDUP_LOGS", "0")
 os.environ["RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO"] = "0"
+os.environ.setdefault("RAY_worker_niceness", "0")  # its 15 makes tests wait on a busy machine
 
 try:
     import ray
@@ -114,7 +115,7 @@ class Training(unittest.TestCase):
         ray.shutdown()
 
     def run_of(self, task, spec, **more):
-        run = atomo.ray.Run(task, spec, more.pop("workers", WORKERS), cpus=0.5, **more)
+        run = atomo.ray.Run(task, spec, more.pop("workers", WORKERS), cpus=0.2, **more)
         self.addCleanup(run.close)
         return run
 

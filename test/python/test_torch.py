@@ -281,6 +281,10 @@ def work(rank, world, meeting, runs):
     both = [train(rank, world, "randk:ratio=0.2", 5, exchange=how)[0] for how in ("gather", "reduce")]
     gap = max(float((both[0][n] - both[1][n]).abs().max()) for n in both[0])
     check(gap < 1e-5, world, "reduce is", gap, "off gather")
+    weights, accuracy, _, middle = train(rank, world, "ef+topk:ratio=0.05", STEPS, exchange="twoshot")
+    check(same_everywhere(weights, world) and accuracy > 0.6, world, "two shots: ranks differ, or accuracy is", accuracy)
+    rest = train(rank, world, "ef+topk:ratio=0.05", STEPS, saved=middle, exchange="twoshot")
+    check(same(rest[0], weights), world, "two shots go on differently from a checkpoint")
     goes_back(rank, world)
     if world == 4:
         in_pairs(rank, world)

@@ -215,8 +215,12 @@ class Run:
         self._ends: dict[int, Any] = {}  # the ends of steps, of which errors are read later
         try:
             first = self._server.task_state.remote()
-            ray.get([worker.load.remote(first, None) for worker in self._alive.values()])
+            ray.get([worker.load.remote(first, None) for worker in self._alive.values()], timeout=START)
+        except ray.exceptions.GetTimeoutError:
+            self.close()
+            raise Error("the actors did not start in %d s" % START, "others may hold the CPUs that Ray has") from None
         except ray.exceptions.RayError as error:
+            self.close()
             lines = [line.strip() for line in str(error).split("\n") if line.strip()]
             raise Error("an actor did not start: %s" % lines[-1]) from error
 
@@ -323,6 +327,7 @@ class Run:
         return {"step": step, "loss": loss, "taken": taken, "bytes_up": up, "bytes_down": down * len(self._alive)}
 
 
+START = 600  # seconds that actors may take to start
 _ADVICE = "make a new Run, and load the last checkpoint"
 
 

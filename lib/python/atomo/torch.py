@@ -88,7 +88,8 @@ class State(Exchange):
     process_group the group that carries payloads, and nothing else; by itself a new one of DDP's ranks, over gloo
     exchange      "gather": all ranks get all payloads; "reduce": payloads are merged on the way, which codecs whose payloads
                   add allow, and a power of two of ranks; "auto": reduce where it sends fewer bytes, but gather the floats of
-                  small tensors where other tensors are gathered
+                  small tensors where other tensors are gathered; "twoshot": as auto, but where payloads do not add, each rank
+                  averages its shard of every tensor, encodes the mean again, and sends it to all
     nonfinite     "skip": where a gradient of any rank has NaN or infinity, all ranks get means of NaN, and the states stay as they
                   were, so that GradScaler skips the step; "raise": all ranks raise an error
     start         the first `start` steps travel as floats
