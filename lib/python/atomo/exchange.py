@@ -57,7 +57,7 @@ class Part:
         self.sent = self.tensor.lend(self.value)
         return self.sent
 
-    def finish(self) -> None:
+    def finish(self) -> Any:
         if self.shards:
             for shard in self.shards if self.late else ():
                 shard.settle()
@@ -68,7 +68,10 @@ class Part:
 class Bucket:
     """Arrays that travel together. `facts`: what all ranks must share."""
 
-    index, last, facts = 0, True, {}  # type: ignore[var-annotated]
+    index, last = 0, True
+    facts: dict[str, Any] = {}
+    parts: Any
+    means: Any
 
     def __init__(self, exchange: Exchange, arrays: Mapping[str, Any]) -> None:
         self.arrays = arrays
@@ -470,7 +473,7 @@ class _Shard:
         reader.end_round()
         self.mean = reader.finish(np.zeros(t.shape, np.float32))
 
-    def settle(self) -> None:
+    def settle(self) -> Any:
         self.tensor.learn(b"")  # ends the step that `send` began
         self.tensor.advance(self.values, self.sent, self.step)
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax  # type: ignore[import-not-found, unused-ignore]
+import optax
 
 from ._library import Error, OutOfMemory, UsageError, error_of, integer, seed_of
 from .codec import Codec, Tensor

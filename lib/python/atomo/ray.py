@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import collections
+import functools
 import os
 from typing import Any, Callable
 
@@ -120,6 +121,19 @@ def _adds(t: Tensor) -> bool:
     return bool(t.codec.traits & {"linear", "mergeable"})
 
 
+def _told(method: Any) -> Any:
+    """An error is the first of two results: Ray would print the other one's, besides what the driver says."""
+
+    @functools.wraps(method)
+    def telling(*arguments: Any) -> Any:
+        try:
+            return method(*arguments)
+        except Exception as error:
+            return error, None
+
+    return telling
+
+
 class _Worker(_Side):
     def gradient(self, step: int) -> float:
         loss, gradients = self.task.gradients(step)
@@ -131,6 +145,7 @@ class _Worker(_Side):
         training = [(t, self.sent[name]) for name, t in self.tensors.items() if "trains" in t.codec.traits]
         return pack([np.frombuffer(t.train(x, step), np.uint8) for t, x in training])
 
+    @_told
     def send(self, step: int, turn: int, taken: list[int], learned: Any, heard: Any) -> tuple[int, Any]:
         """The payloads of a round, after those of the round before were heard; and their bytes."""
         if turn:
@@ -151,6 +166,7 @@ class _Worker(_Side):
 
 
 class _Server(_Side):
+    @_told
     def round(self, step: int, turn: int, taken: list[int], learned: Any, *payloads: Any) -> tuple[int, Any]:
         """Takes the payloads of a round: what all hear then, and its bytes. After the last round the weights move on."""
         if turn == 0:
@@ -258,7 +274,14 @@ class Run:
             self._get(worker.load.remote(saved["task"], saved["states"].get(w)), w)
 
     def state_dict(self) -> dict[str, Any]:
-        """The server's {"model": ..., "optimizer": ...}."""
+        """{"model": ..., "optimizer": ...} of a worker, whose weights are the server's and all others', to the bit; buffers, such as
+        BatchNorm's, are its own."""
+        for w, worker in list(self._alive.items()):
+            if w not in self._busy:
+                try:
+                    return dict(self._get(worker.task_state.remote(), w))
+                except _Lost:
+                    pass
         return dict(self._get(self._server.task_state.remote(), "server"))
 
     def close(self) -> None:
@@ -273,11 +296,12 @@ class Run:
         """What a call of the server's or of a worker's returns; a worker that has died is left out from now on."""
         name = "the server" if whose == "server" else "worker %d" % whose
         try:
-            return ray.get(ref)
+            value = ray.get(ref)
+            if not isinstance(value, Exception):
+                return value
+            cause = value
         except ray.exceptions.RayTaskError as error:  # what the task, or the codec, has raised
             cause = error.cause
-            text = "%s: %s" % (name, getattr(cause, "text", "%s: %s" % (type(cause).__name__, cause)))
-            raise (type(cause) if isinstance(cause, Error) else Error)(text, getattr(cause, "hint", "")) from error
         except ray.exceptions.RayError as error:
             died = isinstance(error, ray.exceptions.RayActorError)
             if whose == "server":
@@ -288,6 +312,8 @@ class Run:
             for record in (self._alive, self._busy, self._have, self._ends):
                 record.pop(whose, None)
             raise _Lost from error
+        text = "%s: %s" % (name, getattr(cause, "text", "%s: %s" % (type(cause).__name__, cause)))
+        raise (type(cause) if isinstance(cause, Error) else Error)(text, getattr(cause, "hint", "")) from cause
 
     def _gradients(self, step: int) -> dict[int, float]:
         """The losses of the workers that are taken, by worker, the first that are there. A worker that still computes a gradient of an
@@ -311,7 +337,8 @@ class Run:
 
     def _step(self, step: int) -> dict[str, Any]:
         losses = self._gradients(step)
-        taken, heard, up, down = list(losses), [], 0, 0
+        taken, up, down = list(losses), 0, 0
+        heard: list[Any] = []
         learned = self._alive[taken[0]].train.remote(step) if "trains" in self.codec.traits else None
         for turn in range(self.codec.rounds):
             send = [self._alive[w].send.options(num_returns=2) for w in taken]
