@@ -85,7 +85,7 @@ def plain(spec, steps, workers=WORKERS):
     task = Small(-1, workers)
     optimizer = torch.optim.SGD(task.model.parameters(), lr=0.1, momentum=0.9)
     codec = atomo.Codec(spec)
-    tensors = {(w, n): codec.tensor(tuple(p.shape), n, worker=w) for w in range(workers) for n, p in task.model.named_parameters()}
+    tensors = {(w, n): codec.tensor(tuple(p.shape), n, worker=w, workers=workers) for w in range(workers) for n, p in task.model.named_parameters()}
     for step in range(1, steps + 1):
         means = {}
         for w in range(workers):
