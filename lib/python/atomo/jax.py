@@ -1,6 +1,6 @@
 """Compression of gradients in JAX, as an optax transformation.
 
-    optimizer = optax.chain(atomo.jax.compress("ef+topk:ratio=0.01"), optax.sgd(0.1))
+    optimizer = optax.chain(atomo.jax.compress("ef+topk:ratio=0.05"), optax.sgd(0.1))
 
 It works under jit and on any pytree. All that a codec keeps from step to step is in the optimizer's state, as arrays: a callback has
 no memory, so JAX may run it again, in another order or not at all.
