@@ -119,16 +119,12 @@ typedef struct atomo_tensor atomo_tensor;
 
 #define ATOMO_RANK_MAX 8
 
-/* As `worker`, with 1 as `workers`: the tensor is a mean that its owner encodes again, as the second of two shots. Its random
- * numbers are those of no worker, and the same whoever owns it. */
-#define ATOMO_OWNER (-2)
-
 typedef struct {
     const char *name;  /* the tensor's name, the same on all workers; random numbers depend on it */
     int rank;          /* 0 .. ATOMO_RANK_MAX */
     const size_t *dim; /* (rank), row-major: the last axis is contiguous */
     uint64_t seed;     /* the same on all workers */
-    int worker;        /* this worker's number, 0 .. workers - 1; or ATOMO_OWNER */
+    int worker;        /* this worker's number, 0 .. workers - 1 */
     int workers;       /* 1 .. 1048576 */
     int threads;       /* most threads that a call may use; 0: one for each core */
     /* 1: the library does not check that tensors are finite, which saves one pass over the data; the payload

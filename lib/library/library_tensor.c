@@ -38,7 +38,7 @@ static Status check_layout(const atomo_layout *l, Shape *shape, Error *err)
     TRY(library_shape(shape, shown(l->name), l->rank, l->dim, err));
     if (l->workers < 1 || l->workers > WORKERS_MAX)
         return FAIL(err, ERR_USAGE, "workers=%d: want 1 to %d", l->workers, WORKERS_MAX);
-    if (l->worker == ATOMO_OWNER ? l->workers != 1 : l->worker < 0 || l->worker >= l->workers)
+    if (l->worker < 0 || l->worker >= l->workers)
         return FAIL(err, ERR_USAGE, "worker=%d: want 0 to %d", l->worker, l->workers - 1);
     return OK;
 }
@@ -93,7 +93,7 @@ static Status open_tensor(atomo_tensor *t, const atomo_layout *l, Error *err)
     t->name = text_copy(t->arena, shown(l->name));
     if (!t->name)
         return arena_fail(t->arena, err);
-    t->self = l->worker == ATOMO_OWNER ? 0 : (size_t)l->worker;
+    t->self = (size_t)l->worker;
     t->workers = (size_t)l->workers;
     t->unchecked = l->unchecked;
     t->exchange = (Exchange){.call = {.self = t->codec->codec,
@@ -104,7 +104,6 @@ static Status open_tensor(atomo_tensor *t, const atomo_layout *l, Error *err)
                                       .err = err},
                              .seed = l->seed,
                              .tensor = rng_hash(l->name),
-                             .again = l->worker == ATOMO_OWNER,
                              .keep = true,
                              .senders = average_over_senders(AVERAGE_AUTO, t->codec->codec),
                              .payloads = arena_open(0)};

@@ -505,8 +505,6 @@ static void wrong_calls_are_refused(void **state)
     good(atomo_codec_open(&codec, "qsgd", &err), &err);
     atomo_layout l = layout_of(&shape, 4, 4);
     refused(atomo_tensor_open(&t, codec, &l, &err), ATOMO_USAGE, &err, "worker=4");
-    l = layout_of(&shape, ATOMO_OWNER, 2);
-    refused(atomo_tensor_open(&t, codec, &l, &err), ATOMO_USAGE, &err, "worker=-2");
     l = layout_of(&shape, 0, 0);
     refused(atomo_tensor_open(&t, codec, &l, &err), ATOMO_USAGE, &err, "workers=0");
     l = layout_of(&shape, 0, 2);
