@@ -226,6 +226,28 @@ atomo_status atomo_step_end_round(atomo_tensor *tensor, int *more, atomo_error *
  * atomo_state_load. */
 atomo_status atomo_step_finish(atomo_tensor *tensor, const float *x, atomo_error *err);
 
+/* ---- two shots, for payloads that do not merge: each worker owns a shard of the vector, and quantises its mean again ----
+ *
+ * Every worker opens a tensor for each shard. With the name "NAME[S]" for shard S of the tensor NAME, or NAME for a shard that is
+ * the whole tensor, the means are those of atomo-train --topology twoshot. A step of a shard:
+ *
+ *     atomo_step_begin, atomo_step_send       on every worker; the payload goes to the owner
+ *     atomo_step_take, atomo_step_end_round   on the owner, as above
+ *     atomo_step_again                        on the owner; the payload of the mean goes to all
+ *     atomo_step_hear                         on every worker, the owner included
+ *     atomo_step_finish */
+
+/* Returns the first element of a shard, 0 <= shard <= workers, of a vector of n elements; `shard` = workers gives n. Some shards
+ * may be empty. Codecs that take a tensor as a matrix have one shard, number 0, whose owner may be any worker. */
+size_t atomo_shard(const atomo_codec *codec, size_t n, int workers, int shard);
+
+/* Encodes the mean of the payloads that the owner has taken, when its round has ended. *payload is valid as that of
+ * atomo_step_send. ATOMO_USAGE: the codec has several rounds, or decodes with the senders' states. */
+atomo_status atomo_step_again(atomo_tensor *tensor, const void **payload, size_t *size, atomo_error *err);
+
+/* Takes the payload of the mean. One that is refused does not count. */
+atomo_status atomo_step_hear(atomo_tensor *tensor, const void *payload, size_t size, atomo_error *err);
+
 /* ---- saving and loading states, for checkpoints ---- */
 
 /* `atomo_state_size` returns the number of bytes that `atomo_state_save` writes to `out`, which has room for

@@ -43,6 +43,8 @@ struct atomo_tensor {
         STEP_NONE,  /* no step has begun */
         STEP_ROUND, /* a step is in one of its rounds */
         STEP_OVER,  /* all rounds of the step are over */
+        STEP_AGAIN, /* this worker has encoded the mean of a shard */
+        STEP_HEARD, /* the mean of a shard is known */
     } at;
 };
 

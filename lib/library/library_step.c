@@ -2,6 +2,7 @@
 #include "library/library_parts.h"
 
 #include "compress/wrapper.h"
+#include "exchange/shots.h"
 
 #include <string.h>
 
@@ -260,6 +261,61 @@ atomo_status atomo_step_end_round(atomo_tensor *t, int *more, atomo_error *err)
     return library_call_tensor(end_round, t, &(Order){.more = more}, err);
 }
 
+/* ---- two shots ---- */
+
+size_t atomo_shard(const atomo_codec *codec, size_t n, int workers, int shard)
+{
+    return shots_cut(codec->codec, n, (size_t)workers, (size_t)shard);
+}
+
+static Status again(atomo_tensor *t, const Order *o, Error *err)
+{
+    const Codec *codec = t->codec->codec;
+    const ExchangeWorker owner = {.index = t->self};
+    Bytes sent;
+    TRY(check_at(t, STEP_OVER, "atomo_step_end_round", err));
+    if (codec_rounds(codec) > 1)
+        return FAIL(err, ERR_USAGE, "%s sends %d payloads a step, so its sums are not quantised again", t->codec->spec,
+                    codec_rounds(codec));
+    TRY(shots_check(SHOTS_TWO, codec, t->exchange.senders, err));
+    t->at = STEP_NONE; /* a mean that failed is lost */
+    TRY(exchange_receive(&t->exchange));
+    Exchange mean = shots_mean(&t->exchange, codec);
+    TRY(exchange_send(&mean, &owner, t->exchange.y, &sent));
+    t->at = STEP_AGAIN;
+    *o->payload = sent.data;
+    *o->size = sent.size;
+    return OK;
+}
+
+atomo_status atomo_step_again(atomo_tensor *t, const void **payload, size_t *size, atomo_error *err)
+{
+    *payload = NULL;
+    *size = 0;
+    return library_call_tensor(again, t, &(Order){.payload = payload, .size = size}, err);
+}
+
+static Status hear(atomo_tensor *t, const Order *o, Error *err)
+{
+    if (t->at != STEP_AGAIN)
+        TRY(check_at(t, STEP_ROUND, "atomo_step_begin", err));
+    if (t->taken)
+        return FAIL(err, ERR_USAGE, "%d payloads were taken in this round already", t->taken);
+    TRY(library_check_bytes(t, o->in, err));
+    Exchange mean = shots_mean(&t->exchange, t->codec->codec);
+    if (exchange_decode(&mean, EXCHANGE_DECODE, &(ExchangeWorker){.index = t->self}, o->in) != OK)
+        return error_at(err, "%s", t->name);
+    t->at = STEP_HEARD;
+    return OK;
+}
+
+atomo_status atomo_step_hear(atomo_tensor *t, const void *payload, size_t size, atomo_error *err)
+{
+    return library_call_tensor(hear, t, &(Order){.in = {payload, size}}, err);
+}
+
+/* ---- the end of a step ---- */
+
 /* Computes the next state of worker `self`, whose gradient is x. If decoding needs the states of all
  * workers, computes the next states of the other workers too; their gradients are unknown (NULL). */
 static Status settle(atomo_tensor *t, const float *x)
@@ -277,13 +333,15 @@ static Status settle(atomo_tensor *t, const float *x)
 
 static Status finish_step(atomo_tensor *t, const Order *o, Error *err)
 {
-    TRY(check_at(t, STEP_OVER, "atomo_step_end_round", err));
+    const bool heard = t->at == STEP_HEARD;
+    if (!heard)
+        TRY(check_at(t, STEP_OVER, "atomo_step_end_round", err));
     if (t->state) { /* else x is not read */
         TRY(check_apart(t, o->x, err));
         TRY(library_check(t, o->x, err));
     }
     t->at = STEP_NONE;
-    Status status = exchange_receive(&t->exchange);
+    Status status = heard ? OK : exchange_receive(&t->exchange);
     if (status == OK && (status = settle(t, o->x)) != OK)
         t->lost = true;
     arena_rewind(t->exchange.payloads, (ArenaMark){0});

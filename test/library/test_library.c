@@ -215,7 +215,7 @@ typedef struct {
     float g[P][N], agreed[N];
 } Reference;
 
-static void reference_open(Reference *r, const char *spec, const Shape *shape)
+static void reference_open(Reference *r, const char *spec, const Shape *shape, Shots shots)
 {
     Error err;
     r->arena = arena_open(0);
@@ -227,7 +227,9 @@ static void reference_open(Reference *r, const char *spec, const Shape *shape)
                               .seed = 5,
                               .threads = 1,
                               .tensor = &r->tensor,
-                              .tensors = 1};
+                              .tensors = 1,
+                              .way = shots ? NET_RING : NET_ALL,
+                              .shots = shots};
     check_ok(gradient_open(&r->x, &all, &err), &err);
 }
 
@@ -258,7 +260,7 @@ static void steps_equal_training(void **state)
     check(shape_make(&shape, 2, (const size_t[]){ROWS, COLS}));
     for (size_t k = 0; k < countof(stepped); k++) {
         team_open(&team, stepped[k], &shape);
-        reference_open(&reference, stepped[k], &shape);
+        reference_open(&reference, stepped[k], &shape, SHOTS_NONE);
         /* with ef21 and diana, receivers need every worker's payload to update their states, so no worker
          * drops out */
         const bool all = atomo_codec_traits(team.codec) & ATOMO_READS_STATE;
@@ -280,6 +282,102 @@ static void steps_equal_training(void **state)
         gradient_close(reference.x);
         arena_close(reference.arena);
         team_close(&team);
+    }
+}
+
+/* ---- two shots ---- */
+
+typedef struct {
+    atomo_tensor *tensor[P];
+    size_t first, count;
+    int owner;
+} Shard;
+
+/* Runs a step of a shard; worker w sends nothing if bit w of `drops` is set. */
+static void shard_step(Shard *s, Party *t, int64_t step, unsigned drops)
+{
+    atomo_error err;
+    const void *payload[P], *mean;
+    size_t size[P], mean_size;
+    int senders = 0, more;
+    for (int w = 0; w < P; w++)
+        senders += !(drops >> w & 1);
+    for (int w = 0; w < P; w++) {
+        good(atomo_step_begin(s->tensor[w], step, senders, t->mean[w] + s->first, &err), &err);
+        if (!(drops >> w & 1))
+            good(atomo_step_send(s->tensor[w], t->x[w] + s->first, &payload[w], &size[w], &err), &err);
+    }
+    for (int w = 0; w < P; w++)
+        if (!(drops >> w & 1))
+            good(atomo_step_take(s->tensor[s->owner], w, payload[w], size[w], &err), &err);
+    check(atomo_step_again(s->tensor[s->owner], &mean, &mean_size, &err) == ATOMO_USAGE);
+    good(atomo_step_end_round(s->tensor[s->owner], &more, &err), &err);
+    good(atomo_step_again(s->tensor[s->owner], &mean, &mean_size, &err), &err);
+    for (int w = 0; w < P; w++) {
+        check(atomo_step_finish(s->tensor[w], t->x[w] + s->first, &err) == ATOMO_USAGE);
+        check(atomo_step_hear(s->tensor[w], mean, mean_size - 1, &err) == ATOMO_CORRUPT);
+        good(atomo_step_hear(s->tensor[w], mean, mean_size, &err), &err);
+        good(atomo_step_finish(s->tensor[w], t->x[w] + s->first, &err), &err);
+    }
+}
+
+/* A tensor for each shard that is not empty. Returns their number. */
+static int shards_open(Shard *s, const Party *t, const Shape *shape)
+{
+    atomo_error err;
+    int count = 0;
+    for (int i = 0; i < P; i++) {
+        char name[40];
+        const size_t first = atomo_shard(t->codec, shape->n, P, i), n = atomo_shard(t->codec, shape->n, P, i + 1) - first;
+        if (!n)
+            continue;
+        s[count] = (Shard){.first = first, .count = n, .owner = i};
+        snprintf(name, sizeof name, "tensor[%d]", i);
+        for (int w = 0; w < P; w++) {
+            atomo_layout layout = layout_of(shape, w, P);
+            if (n < shape->n) {
+                layout.name = name;
+                layout.rank = 1;
+                layout.dim = &s[count].count;
+            }
+            good(atomo_tensor_open(&s[count].tensor[w], t->codec, &layout, &err), &err);
+        }
+        count++;
+    }
+    return count;
+}
+
+static void two_shots_equal_training(void **state)
+{
+    static const char *const shot_specs[] = {"qsgd:bits=4,bucket=32", "topk:ratio=0.1", "ef+topk:ratio=0.05", "eden", "svd", "ef+minmax:bits=2,bucket=64"};
+    static const unsigned drops[STEPS] = {0, 0, 1, 0, 6};
+    static Party team;
+    static Reference reference;
+    Shape shape;
+    check(shape_make(&shape, 2, (const size_t[]){ROWS, COLS}));
+    for (size_t k = 0; k < countof(shot_specs); k++) {
+        Shard shard[P];
+        atomo_error err;
+        good(atomo_codec_open(&team.codec, shot_specs[k], &err), &err);
+        const int shards = shards_open(shard, &team, &shape);
+        check(k == 1 || k == 2 ? shards == P : shards >= 1 && (k != 4 || shards == 1));
+        reference_open(&reference, shot_specs[k], &shape, SHOTS_TWO);
+        for (int64_t step = 0; step < STEPS; step++) {
+            GradientBytes bytes;
+            for (int w = 0; w < P; w++)
+                draw(team.x[w], w, step);
+            for (int i = 0; i < shards; i++)
+                shard_step(&shard[i], &team, step, drops[step]);
+            reference_step(&reference, step, drops[step], &bytes);
+            for (int w = 0; w < P; w++)
+                check(!memcmp(team.mean[w], reference.agreed, sizeof reference.agreed));
+        }
+        gradient_close(reference.x);
+        arena_close(reference.arena);
+        for (int i = 0; i < shards; i++)
+            for (int w = 0; w < P; w++)
+                atomo_tensor_close(shard[i].tensor[w]);
+        atomo_codec_close(team.codec);
     }
 }
 
@@ -619,6 +717,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(payloads_equal_the_codecs),
         cmocka_unit_test(steps_equal_training),
+        cmocka_unit_test(two_shots_equal_training),
         cmocka_unit_test(states_survive),
         cmocka_unit_test(alone_is_a_step),
         cmocka_unit_test(merged_payloads_decode_to_the_sum),
