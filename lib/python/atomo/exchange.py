@@ -11,7 +11,6 @@ atomo.fsdp stand on it.
 from __future__ import annotations
 
 import json
-import re
 import warnings
 import zlib
 from itertools import zip_longest
@@ -45,24 +44,21 @@ class Part:
         self.codec = exchange.codec if elements >= exchange.min_elements else exchange.none
 
     def open(self, exchange: Exchange, array: Any, mean: Any) -> None:
-        self.value, self.mean, self.shards = as_floats(array, self.name), mean, []
+        self.values, self.mean, self.shards = as_floats(array, self.name), mean, []
         if exchange._shoots(self.codec):
             self.shards = _cut(exchange, self)
             self.late = exchange._keeps(self.codec)
             return
-        self.tensor = exchange._tensor(self.codec, self.name, self.value.shape)
+        self.tensor = exchange._tensor(self.codec, self.name, self.values.shape)
         self.late = exchange._keeps(self.tensor.codec)
 
     def send(self) -> Any:
-        self.sent = self.tensor.lend(self.value)
+        self.sent = self.tensor.lend(self.values)
         return self.sent
 
     def finish(self) -> Any:
-        if self.shards:
-            for shard in self.shards if self.late else ():
-                shard.settle()
-        else:
-            self.tensor.finish(self.value)
+        for whole in self.shards or (self,):
+            whole.tensor.finish(whole.values)
 
 
 class Bucket:
@@ -155,7 +151,6 @@ class Exchange:
         self.step = 0
         self._history = 0  # the same on all ranks: a checksum over what all have sent
         self._tensors: dict[str, Tensor] = {}
-        self._readers: dict[tuple[str, str], Tensor] = {}
         self._loaded: dict[str, bytes] = {}
         self._failure: Failure | None = None  # of this rank, which the others do not know yet
         self._warned = False
@@ -218,7 +213,7 @@ class Exchange:
         try:
             self._do(everyone.open, self)
             _first_shot(self, everyone, shards)
-            self._do(lambda: [shard.settle() for shard in shards if self._keeps(shard.tensor.codec)])
+            self._do(lambda: [shard.finish() if shard.owner == self.wire.rank else shard.leave() for shard in shards])
             if self._failure:
                 failure, self._failure = self._failure, None
                 raise failure.error from failure.cause
@@ -265,12 +260,6 @@ class Exchange:
     def _plain(self) -> bool:
         """Whether this step travels as floats."""
         return self.step < self.start
-
-    def _kept(self, kind: str, name: str, make: Any) -> Tensor:
-        """A Tensor without a state worth keeping, from step to step."""
-        if (kind, name) not in self._readers:
-            self._readers[kind, name] = make()
-        return self._readers[kind, name]
 
     def _shoots(self, codec: Codec) -> bool:
         """Whether sums of this codec's payloads are encoded again."""
@@ -386,7 +375,7 @@ def _train(exchange: Exchange, bucket: Any) -> int:
         return 0
     wire, learns = exchange.wire, [] if exchange._plain else training
     learned = exchange._message(
-        lambda: [np.frombuffer(p.tensor.train(p.value, exchange.step + 1), np.uint8) for p in learns if wire.rank == 0]
+        lambda: [np.frombuffer(p.tensor.train(p.values, exchange.step + 1), np.uint8) for p in learns if wire.rank == 0]
     )
     everyone = exchange._arrived(wire.gather((bucket.index, 0), learned), wire, bucket)
     exchange._do(lambda: [p.tensor.learn(data) for p, data in zip(learns, unpack(everyone[0], len(learns)))])
@@ -445,89 +434,72 @@ def _take_all(exchange, bucket, parts, message, place):
 
 # ---- shards: vectors with random numbers of their own, each averaged by the rank that owns it ----
 
-_OWNER = -2  # the worker whose random numbers are those of a mean that is encoded again
-
 
 class _Shard:
     """A vector of which one rank, the owner, makes the mean. `array`: the name of the array that it is of."""
 
-    def __init__(self, name: str, values: Any, owner: int = 0, array: str = "") -> None:
-        self.name, self.values, self.owner, self.array = name, values, owner, array
-        self.mean: Any = None
+    def __init__(self, name: str, values: Any, owner: int = 0, array: str = "", mean: Any = None) -> None:
+        self.name, self.values, self.owner, self.array, self.mean = name, values, owner, array, mean
 
     def open(self, exchange: Exchange, codec: Codec) -> None:
         self.step, self.tensor = exchange.step + 1, exchange._tensor(codec, self.name, self.values.shape)
+        if self.mean is None:
+            self.mean = np.empty(self.values.shape, np.float32)
 
     def send(self) -> Any:
-        self.tensor.begin(self.step)
+        self.tensor.begin(self.step, mean=self.mean)
         self.sent = self.tensor.send(self.values)
         return self.sent
 
-    def average(self, exchange: Exchange, payloads: Iterable[Any]) -> None:
-        """The mean of the ranks' payloads. It is taken as by one who sends nothing, so that no state moves."""
-        world, t = exchange.wire.ranks, self.tensor
-        reader = exchange._kept("mean", self.name, lambda: t.codec.tensor(t.shape, self.name, t.seed, world, world + 1, exchange.threads))
-        reader.begin(self.step, world)
+    def take(self, payloads: Iterable[Any]) -> None:
+        """What the ranks have sent, on the owner."""
         for rank, data in enumerate(payloads):
-            reader.take(rank, data)
-        reader.end_round()
-        self.mean = reader.finish(np.zeros(t.shape, np.float32))
+            self.tensor.take(rank, data)
+        self.tensor.end_round()
 
-    def settle(self) -> Any:
-        self.tensor.learn(b"")  # ends the step that `send` began
-        self.tensor.advance(self.values, self.sent, self.step)
+    def finish(self) -> Any:
+        self.tensor.finish(self.values)
+
+    def leave(self) -> Any:
+        """Ends a step whose mean this rank does not get: the state moves on by what was sent."""
+        if "stateful" in self.tensor.codec.traits:
+            self.tensor.learn(b"")  # ends the step that `send` began
+            self.tensor.advance(self.values, self.sent, self.step)
 
 
 def _cut(exchange: Exchange, part: Part) -> list[_Shard]:
-    """An array's shards: about equal, at multiples of the codec's bucket. Codecs that take an array as a matrix have one."""
-    flat, world, spec = part.value.reshape(-1), exchange.wire.ranks, part.codec.complete.rsplit("+", 1)[-1]
-    found = re.search(r"\b(?:bucket|block)=(\d+)", spec)
-    bucket = max(1, int(found.group(1))) if found else 1
-    buckets = -(-flat.size // bucket)
-    cuts = [min(flat.size, bucket * (buckets // world * s + buckets % world * s // world)) for s in range(world + 1)]
-    if spec.split(":")[0] in _WHOLE or flat.size in (b - a for a, b in zip(cuts, cuts[1:])):
-        shards = [_Shard(part.name, part.value)]
-    else:
-        shards = [_Shard("%s[%d]" % (part.name, s), flat[a:b]) for s, (a, b) in enumerate(zip(cuts, cuts[1:])) if a < b]
+    """An array's shards, as atomo-train cuts it. Codecs that take an array as a matrix have one."""
+    flat, mean, world = part.values.reshape(-1), part.mean.reshape(-1), exchange.wire.ranks
+    cuts = [part.codec._shard(flat.size, world, s) for s in range(world)] + [flat.size]
+    shards = [_Shard("%s[%d]" % (part.name, s), flat[a:b], mean=mean[a:b]) for s, (a, b) in enumerate(zip(cuts, cuts[1:])) if a < b]
+    if len(shards) < 2:
+        shards = [_Shard(part.name, part.values, mean=part.mean)]
     for shard in shards:
         shard.open(exchange, part.codec)
     return shards
 
 
-_WHOLE = ("svd", "fourier", "zfp", "chunktopk")
-
-
 def _first_shot(exchange: Exchange, bucket: Any, shards: list[_Shard]) -> None:
-    """Every rank sends its payload of each shard to the owner, which takes the mean."""
+    """Every rank sends its payload of each shard to the owner."""
     wire = exchange.wire
     owned = [[shard for shard in shards if shard.owner == rank] for rank in range(wire.ranks)]
     messages = [exchange._message(lambda some=some: [shard.send() for shard in some]) for some in owned]
     got = exchange._arrived(wire.scatter((bucket.index, "shot"), [exchange._failure or m for m in messages]), wire, bucket)
     payloads = zip(*[unpack(data, len(owned[wire.rank])) for data in got])
-    exchange._do(lambda: [shard.average(exchange, some) for shard, some in zip(owned[wire.rank], payloads)])
+    exchange._do(lambda: [shard.take(some) for shard, some in zip(owned[wire.rank], payloads)])
 
 
 def _two_shots(exchange: Exchange, bucket: Any, parts: list[Part]) -> None:
-    """The exchange `twoshot`: owners encode the means again, with random numbers of no worker, and send them to all."""
-    wire, step = exchange.wire, exchange.step + 1
+    """The exchange `twoshot`: owners encode the means again, and send them to all."""
+    wire = exchange.wire
     shards, load = [shard for part in parts for shard in getattr(part, "shards", ())], [0] * wire.ranks
     for shard in shards:
         shard.owner = load.index(min(load))
         load[shard.owner] += shard.values.size
-
-    def again(shard: _Shard) -> Tensor:
-        t = shard.tensor
-        return exchange._kept("again", shard.name, lambda: t.codec.tensor(t.shape, t.name, t.seed, _OWNER, 1, exchange.threads))
-
-    def encoded() -> list[Any]:
-        return [np.frombuffer(again(shard).encode(shard.mean, step), np.uint8) for shard in shards if shard.owner == wire.rank]
-
     _first_shot(exchange, bucket, shards)
-    everyone = exchange._arrived(wire.gather((bucket.index, "means"), exchange._message(encoded)), wire, bucket)
+    mine = exchange._message(lambda: [shard.tensor.again() for shard in shards if shard.owner == wire.rank])
+    everyone = exchange._arrived(wire.gather((bucket.index, "means"), mine), wire, bucket)
     for rank, data in enumerate(everyone):
         exchange._remember(data)
         owned = [shard for shard in shards if shard.owner == rank]
-        for shard, payload in zip(owned, unpack(data, len(owned))):
-            shard.mean = again(shard).decode(payload, step, worker=0)
-    for part in parts:
-        np.concatenate([shard.mean.reshape(-1) for shard in part.shards], out=part.mean.reshape(-1))
+        exchange._do(lambda: [shard.tensor.hear(payload) for shard, payload in zip(owned, unpack(data, len(owned)))])
