@@ -29,8 +29,8 @@ int main(int argc, char **argv)
 {
     static const char first_steps[] =
         "  atomo-bench demo               compare compressors on a gradient of LeNet\n"
-        "  atomo-bench compare FILE.h5    on your own: HDF5, safetensors, .npz, .npy\n"
-        "  atomo-bench advise FILE.h5     which compressor to use, on which network\n";
+        "  atomo-bench compare FILE       on your own: HDF5, safetensors, .npz, .npy\n"
+        "  atomo-bench advise FILE        which compressor to use, on which network\n";
     return cli_main("atomo-bench", "compare gradient compressors on saved gradients", first_steps, commands,
                     argc, argv);
 }

@@ -1,4 +1,4 @@
-/* bench_advise.c -- advise FILE.h5 --link LINK --workers P: answers which codec makes a training iteration fastest.
+/* bench_advise.c -- advise FILE --link LINK --workers P: answers which codec makes a training iteration fastest.
  *
  * All candidates are screened: measured with one worker and few repeats, which gives a lower bound on the time of an iteration.
  * The fastest of those that meet the limits are then measured as `cost` does. bench_advise_rank.c ranks them. */
@@ -16,7 +16,6 @@ typedef struct {
     CostJob cost; /* must be first: hooks cast CompareJob to AdviseJob */
     bool all;
     AdviseLimits limits;
-    Bytecount most_bytes, most_memory; /* --max-bytes, --memory; 0: no limit */
 
     Candidate *list; /* (candidates) */
     size_t candidates;
@@ -55,8 +54,6 @@ static Status read_options(AdviseJob *j)
     }
     if (j->all && c->job.specs.count)
         return FAIL(err, ERR_USAGE, "--all and -c: want one of them");
-    j->limits.bytes = j->most_bytes.bytes ? (double)j->most_bytes.bytes : INFINITY;
-    j->limits.scratch = j->most_memory.bytes ? (double)j->most_memory.bytes : INFINITY;
     return OK;
 }
 
@@ -481,17 +478,15 @@ int bench_advise(int argc, char **argv)
         OPTION(0, "allreduce", NULL, &j.limits.undecoded, "only codecs whose payloads add without decoding"),
         OPTION(0, "max-error", "E", &j.limits.error, "most relative error of the mean, less its 95 % interval", .low = 0,
                .high = 1e9),
-        OPTION(0, "max-bytes", "BYTES", &j.most_bytes, "most bytes that a worker sends in a step"),
-        OPTION(0, "memory", "BYTES", &j.most_memory, "most working memory of a codec"),
         {0},
     };
     const Command command = {
         .program = "atomo-bench",
         .command = "advise",
-        .usage = "FILE.h5 [-c SPEC]...",
+        .usage = "FILE... [-c SPEC]...",
         .brief = "which codec to use, at which rate, on this network",
-        .examples = "FILE.h5 --link lan10g --workers 16 --compute-ms 20\n"
-                    "FILE.h5 --link wan100m --workers 4 --unbiased\n",
+        .examples = "FILE --link lan10g --workers 16 --compute-ms 20\n"
+                    "FILE --link wan100m --workers 4 --unbiased\n",
         .details = details,
         .options = options,
         .fields = "rank,total_ms,speedup16,bytes_up,mean_error,feedback,travels,why,",

@@ -3,7 +3,6 @@
 
 #include "base/text.h"
 #include "math/stats.h"
-#include "report/report_table.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -41,19 +40,6 @@ static const char *ms(double seconds, Arena *a)
     return three(1e3 * seconds, a);
 }
 
-/* Returns "WHAT VALUE, above MOST". */
-static const char *more_than(double value, double most, const char *what, bool bytes, Arena *a)
-{
-    const double number[] = {value, most};
-    TextBuf out = {.arena = a};
-    for (size_t i = 0; i < countof(number); i++) {
-        const size_t unit = bytes ? report_unit_of(number[i]) : 0;
-        text_addf(&out, "%s %s%s%s", i ? ", above" : what, three(report_in_unit(number[i], unit), a),
-                  bytes ? " " : "", bytes ? report_units[unit] : "");
-    }
-    return text_done(&out);
-}
-
 /* Returns the lower end of the error's 95 % interval: two draws of screening can put a codec over a limit that it meets. */
 static double least_error(const Candidate *c)
 {
@@ -64,10 +50,9 @@ static const char *broken_limit(const Candidate *c, const AdviseLimits *l, Arena
 {
     return l->unbiased && !c->unbiased && !c->plain ? "biased"
            : l->undecoded && !c->adds               ? "its payloads do not add"
-           : least_error(c) > l->error ? more_than(c->error, l->error, "error of the mean", false, a)
-           : c->bytes > l->bytes     ? more_than(c->bytes, l->bytes, "payload", true, a)
-           : c->scratch > l->scratch ? more_than(c->scratch, l->scratch, "working memory", true, a)
-                                     : NULL;
+           : least_error(c) > l->error
+               ? text_format(a, "error of the mean %s, above %s", three(c->error, a), three(l->error, a))
+               : NULL;
 }
 
 /* ---- reasons ---- */

@@ -11,8 +11,6 @@ typedef struct {
     bool unbiased;  /* only unbiased codecs, none and bf16 */
     bool undecoded; /* only codecs whose payloads add without decoding */
     double error;   /* most relative error of the mean of all workers' estimates, less its interval; INFINITY: no limit */
-    double bytes;   /* most bytes that a worker sends in a step; INFINITY: no limit */
-    double scratch; /* most working memory in bytes; INFINITY: no limit */
 } AdviseLimits;
 
 /* How a codec's bias is met. */

@@ -1,4 +1,4 @@
-/* bench_archive.c -- encode FILE.h5 -c SPEC -o FILE.atomo: writes the payloads of a dump to a file (app/frame.h); and
+/* bench_archive.c -- encode FILE -c SPEC -o FILE.atomo: writes the payloads of a dump to a file (app/frame.h); and
  * decode FILE.atomo -o FILE.h5: decodes them. Both call the codec with the same arguments and the same states.
  *
  * Vectors are encoded in the order of the dump, with the random numbers of repeat 0. A codec's state
@@ -24,86 +24,76 @@ typedef struct {
     int threads;
     uint64_t memory;     /* most bytes for decoding; 0: no limit */
     uint64_t output_max; /* most bytes of tensors that decoding writes; 0: no limit */
-    Tick tick; /* called after each vector, with its name; may be NULL */
-    void *tick_data;
-} ArchiveJob;
+    Progress progress;
+    Error *err;
 
-typedef struct {
+    /* sums so far */
     size_t vectors, tensors;
     uint64_t raw_bytes;     /* bytes of the vectors as float32 */
     uint64_t payload_bytes; /* bytes of the payloads of all rounds */
-} ArchiveSum;
 
-typedef struct {
-    const ArchiveJob *job;
     const Codec *none; /* the codec `none`, for vectors that are sent as raw floats */
     CodecStates states;
     Arena *scratch; /* rewound for each vector */
     char *plan;     /* next record of `codec_plan`; NULL: the codec plans nothing */
-    ArchiveSum *sum;
-    Error *err;
-} Work;
+} Archive;
 
-static Status work_open(Work *w, const ArchiveJob *job, uint64_t elements_max, ArchiveSum *sum, Arena *a,
-                        Error *err)
+static Status work_open(Archive *w, uint64_t elements_max, Arena *a)
 {
-    *sum = (ArchiveSum){0};
-    *w = (Work){
-        .job = job, .states = {.elements_max = elements_max, .one_shape = true}, .sum = sum, .err = err};
-    TRY(codec_open(&w->none, "none", a, err));
-    w->scratch = arena_open(job->memory);
+    w->states = (CodecStates){.elements_max = elements_max, .one_shape = true};
+    TRY(codec_open(&w->none, "none", a, w->err));
+    w->scratch = arena_open(w->memory);
     return OK;
 }
 
-static void work_close(Work *w)
+static void work_close(Archive *w)
 {
     codec_states_forget(&w->states);
     arena_close(w->scratch);
 }
 
-static Call call_for(const Work *w, const FrameRecord *r, const Shape *shape)
+static Call call_for(const Archive *w, const FrameRecord *r, const Shape *shape)
 {
     return (Call){
-        .self = r->raw ? w->none : w->job->codec,
+        .self = r->raw ? w->none : w->codec,
         .shape = shape,
         .rng = rng_open(r->seed, r->repeat, r->worker, r->step, r->tensor),
         .rng_shared = rng_open(r->seed, r->repeat, RNG_EVERYONE, r->step, r->tensor),
         .workers = 1,
-        .threads = w->job->threads,
+        .threads = w->threads,
         .scratch = w->scratch,
         .err = w->err,
     };
 }
 
-static Status count(Work *w, const FrameRecord *r, size_t n)
+static Status count(Archive *w, const FrameRecord *r, size_t n)
 {
-    w->sum->vectors++;
-    w->sum->tensors += r->members;
-    w->sum->raw_bytes += 4 * (uint64_t)n;
+    w->vectors++;
+    w->tensors += r->members;
+    w->raw_bytes += 4 * (uint64_t)n;
     for (int i = 0; i < r->rounds; i++)
-        w->sum->payload_bytes += r->round[i].size;
-    if (w->job->tick && !w->job->tick(w->job->tick_data, w->sum->vectors, r->name))
-        return FAIL(w->err, ERR_STOPPED, "stopped after %zu vector%s; no file was written", w->sum->vectors,
-                    text_s(w->sum->vectors));
+        w->payload_bytes += r->round[i].size;
+    if (!progress_tick(&w->progress, w->vectors, r->name))
+        return FAIL(w->err, ERR_STOPPED, "stopped after %zu vector%s; no file was written", w->vectors, text_s(w->vectors));
     return OK;
 }
 
 /* ---- encoding ---- */
 
-static Status describe(Dump *d, const Vector *v, const ArchiveJob *job, FrameRecord *r, Arena *a, Error *err)
+static Status describe(Archive *w, Dump *d, const Vector *v, FrameRecord *r)
 {
     *r = (FrameRecord){
-        .seed = job->seed,
+        .seed = w->seed,
         .worker = v->worker_address,
         .step = v->step_address,
         .tensor = rng_hash(v->name),
         .name = v->name,
         .raw = v->raw,
         .joined = v->joined,
-        .member = NEW(a, FrameMember, v->members),
+        .member = NEW(w->scratch, FrameMember, v->members),
         .members = v->members,
     };
-    TRY(arena_check(r->member, a, err));
+    TRY(arena_check(r->member, w->scratch, w->err));
     for (size_t m = 0; m < v->members; m++) {
         const TensorInfo *t = dump_tensor(d, v->member[m]);
         r->member[m] = (FrameMember){t->path, t->shape, t->attrs};
@@ -111,7 +101,7 @@ static Status describe(Dump *d, const Vector *v, const ArchiveJob *job, FrameRec
     return OK;
 }
 
-static Status settle(Work *w, Call *c, const float *x, const Message *m, void *state)
+static Status settle(Archive *w, Call *c, const float *x, const Message *m, void *state)
 {
     if (!codec_keeps_state(c->self))
         return OK;
@@ -123,9 +113,9 @@ static Status settle(Work *w, Call *c, const float *x, const Message *m, void *s
     return codec_settle(c, x, m->round, agreed, state);
 }
 
-static Status open_vector(Work *w, Dump *d, const Vector *v, FrameRecord *r, Call *c, void **state)
+static Status open_vector(Archive *w, Dump *d, const Vector *v, FrameRecord *r, Call *c, void **state)
 {
-    TRY(describe(d, v, w->job, r, w->scratch, w->err));
+    TRY(describe(w, d, v, r));
     *c = call_for(w, r, &v->shape);
     TRY(codec_states_find(&w->states, c, v->worker_address, v->name, state));
     c->state = *state;
@@ -148,7 +138,7 @@ static const float *load_planned(void *data, size_t j, Error *err)
 }
 
 /* Calls `codec_plan` for one worker's vectors of one step. The first of them has index `first` in the list. */
-static Status plan_cell(Work *w, Dump *d, const VectorList *list, size_t first, Arena *plans)
+static Status plan_cell(Archive *w, Dump *d, const VectorList *list, size_t first, Arena *plans)
 {
     size_t to = first, largest = 0;
     FrameRecord r;
@@ -158,7 +148,7 @@ static Status plan_cell(Work *w, Dump *d, const VectorList *list, size_t first, 
     Call *call = NEW(w->scratch, Call, to - first);
     Source source = {d, NEW(w->scratch, const Vector *, to - first), 0, NEW(w->scratch, float, largest)};
     Step step = {.call = call, .load = load_planned, .data = &source};
-    w->plan = arena_take(plans, to - first, codec_plan_size(w->job->codec));
+    w->plan = arena_take(plans, to - first, codec_plan_size(w->codec));
     TRY(arena_check(call && source.vector && source.x, w->scratch, w->err));
     TRY(arena_check(w->plan, plans, w->err));
     for (size_t i = first; i < to; i++)
@@ -171,7 +161,7 @@ static Status plan_cell(Work *w, Dump *d, const VectorList *list, size_t first, 
     return OK;
 }
 
-static Status encode_vector(Work *w, Dump *d, const Vector *v, FrameWriter *to)
+static Status encode_vector(Archive *w, Dump *d, const Vector *v, FrameWriter *to)
 {
     FrameRecord r;
     Call c;
@@ -224,41 +214,34 @@ static Status put_groups(const Dump *d, const VectorList *list, FrameWriter *to,
 
 /* Writes to the file the attributes of the groups that contain tensors of `list`, and a record for every
  * vector. The caller then commits the file. */
-static Status archive_encode(Dump *d, const VectorList *list, const ArchiveJob *job, FrameWriter *to,
-                      ArchiveSum *sum, Arena *a, Error *err)
+static Status archive_encode(Archive *w, Dump *d, const VectorList *list, FrameWriter *to, Arena *a)
 {
-    Work w;
-    TRY(put_groups(d, list, to, err));
-    TRY(work_open(&w, job, UINT64_MAX, sum, a, err));
-    const bool plans = codec_plan_size(job->codec) > 0;
+    TRY(put_groups(d, list, to, w->err));
+    TRY(work_open(w, UINT64_MAX, a));
+    const bool plans = codec_plan_size(w->codec) > 0;
     Status status = OK;
     Arena *records = arena_open(0);
     const ArenaMark none = arena_mark(records);
     for (size_t v = 0; v < list->count && status == OK; v++) {
-        const ArenaMark mark = arena_mark(w.scratch);
+        const ArenaMark mark = arena_mark(w->scratch);
         if (plans && (v == 0 || !compare_same_cell(&list->item[v - 1], &list->item[v]))) {
             arena_rewind(records, none);
-            status = plan_cell(&w, d, list, v, records);
-            arena_rewind(w.scratch, mark);
+            status = plan_cell(w, d, list, v, records);
+            arena_rewind(w->scratch, mark);
         }
         if (status == OK)
-            status = encode_vector(&w, d, &list->item[v], to);
-        arena_rewind(w.scratch, mark);
+            status = encode_vector(w, d, &list->item[v], to);
+        arena_rewind(w->scratch, mark);
     }
     arena_close(records);
-    work_close(&w);
+    work_close(w);
     return status;
 }
 
 /* ---- decoding ---- */
 
-static uint64_t add_capped(uint64_t a, uint64_t b)
-{
-    return a < UINT64_MAX - b ? a + b : UINT64_MAX;
-}
-
 /* Decodes a payload to the estimate x. If the decoder reads the codec's state, also computes the next state. */
-static Status receive(Work *w, Call *c, const FrameRecord *r, float *x)
+static Status receive(Archive *w, Call *c, const FrameRecord *r, float *x)
 {
     const bool replay = codec_traits(c->self) & DECODES_STATE;
     void *state = NULL;
@@ -279,13 +262,13 @@ static Status receive(Work *w, Call *c, const FrameRecord *r, float *x)
     return replay ? codec_settle(c, NULL, m.round, x, state) : OK;
 }
 
-static Status decode_record(Work *w, const FrameReader *from, const FrameRecord *r, DumpWriter *to)
+static Status decode_record(Archive *w, const FrameReader *from, const FrameRecord *r, DumpWriter *to)
 {
     const Shape shape = frame_shape(r);
     Call c = call_for(w, r, &shape);
-    if (w->job->output_max && add_capped(w->sum->raw_bytes, 4 * (uint64_t)shape.n) > w->job->output_max) {
+    if (w->output_max && w->raw_bytes + 4 * (uint64_t)shape.n > w->output_max) { /* no sum of vectors in memory overflows */
         FAIL(w->err, ERR_CORRUPT, "%.200s: %llu bytes that decode to more than %llu", from->name,
-             (unsigned long long)from->size, (unsigned long long)w->job->output_max);
+             (unsigned long long)from->size, (unsigned long long)w->output_max);
         return error_hint(w->err, "--max-output BYTES allows more, if you trust the file");
     }
     float *x = NEW(w->scratch, float, shape.n);
@@ -300,7 +283,7 @@ static Status decode_record(Work *w, const FrameReader *from, const FrameRecord 
     return count(w, r, shape.n);
 }
 
-static Status decode_next(Work *w, FrameReader *from, DumpWriter *to, bool *ended)
+static Status decode_next(Archive *w, FrameReader *from, DumpWriter *to, bool *ended)
 {
     FrameItem item;
     TRY(frame_next(from, &item, w->scratch, w->err));
@@ -310,22 +293,20 @@ static Status decode_next(Work *w, FrameReader *from, DumpWriter *to, bool *ende
     return *ended ? OK : decode_record(w, from, &item.record, to);
 }
 
-/* Decodes a container to a dump with the same paths, shapes and attributes. `job->codec` must be the codec
+/* Decodes a container to a dump with the same paths, shapes and attributes. `w->codec` must be the codec
  * that the container names. The caller then commits the dump. */
-static Status archive_decode(FrameReader *from, const ArchiveJob *job, DumpWriter *to, ArchiveSum *sum, Arena *a,
-                      Error *err)
+static Status archive_decode(Archive *w, FrameReader *from, DumpWriter *to, Arena *a)
 {
-    Work w;
     bool ended = false;
-    const uint64_t states = frame_elements_limit(from->size), most = job->memory / 4;
-    TRY(work_open(&w, job, most && most < states ? most : states, sum, a, err));
+    const uint64_t states = frame_elements_limit(from->size), most = w->memory / 4;
+    TRY(work_open(w, most && most < states ? most : states, a));
     Status status = OK;
     while (status == OK && !ended) {
-        const ArenaMark mark = arena_mark(w.scratch);
-        status = decode_next(&w, from, to, &ended);
-        arena_rewind(w.scratch, mark);
+        const ArenaMark mark = arena_mark(w->scratch);
+        status = decode_next(w, from, to, &ended);
+        arena_rewind(w->scratch, mark);
     }
-    work_close(&w);
+    work_close(w);
     return status;
 }
 
@@ -344,22 +325,16 @@ typedef struct {
 
 static Status write_container(const Encode *o, Dump *d, const VectorList *list, const Codec *codec)
 {
-    Progress progress;
-    ArchiveSum sum;
     FrameWriter *to;
+    Archive w = {.codec = codec, .seed = (uint64_t)o->common.seed, .threads = (int)o->common.threads, .err = o->err};
     const char *spec = codec_text(codec, o->a);
     TRY(arena_check(spec, o->a, o->err));
     TRY(frame_create(&to, o->common.output, spec, list->count, o->a, o->err));
-    progress_open(&progress, "encoding", "tensors", list->count, o->common.quiet);
-    const ArchiveJob job = {.codec = codec,
-                            .seed = (uint64_t)o->common.seed,
-                            .threads = (int)o->common.threads,
-                            .tick = progress_tick,
-                            .tick_data = &progress};
-    Status status = archive_encode(d, list, &job, to, &sum, o->a, o->err);
+    progress_open(&w.progress, "encoding", "tensors", list->count, o->common.quiet);
+    Status status = archive_encode(&w, d, list, to, o->a);
     if (status == ERR_STOPPED)
         error_at(o->err, "encode");
-    progress_close(&progress);
+    progress_close(&w.progress);
     uint64_t size = 0;
     if (status == OK)
         status = frame_commit(to, &size, o->err);
@@ -369,11 +344,11 @@ static Status write_container(const Encode *o, Dump *d, const VectorList *list, 
     const bool piped = !strcmp(o->common.output, "-");
     fprintf(piped ? stderr : stdout,
             "%s: %s, %zu tensor%s, %llu -> %llu payload bytes, ratio %.4g; %llu bytes %s\n",
-            piped ? "standard output" : o->common.output, codec->typed, sum.tensors, text_s(sum.tensors),
-            (unsigned long long)sum.raw_bytes, (unsigned long long)sum.payload_bytes,
-            (double)sum.raw_bytes / (double)(sum.payload_bytes ? sum.payload_bytes : 1),
+            piped ? "standard output" : o->common.output, codec->typed, w.tensors, text_s(w.tensors),
+            (unsigned long long)w.raw_bytes, (unsigned long long)w.payload_bytes,
+            (double)w.raw_bytes / (double)(w.payload_bytes ? w.payload_bytes : 1),
             (unsigned long long)size, piped ? "in all" : "on disk");
-    notes_dump(d, list, &progress);
+    notes_dump(d, list, &w.progress);
     return OK;
 }
 
@@ -424,9 +399,9 @@ int bench_encode(int argc, char **argv)
     const Command command = {
         .program = "atomo-bench",
         .command = "encode",
-        .usage = "FILE.h5 -c SPEC -o FILE.atomo",
+        .usage = "FILE... -c SPEC -o FILE.atomo",
         .brief = "write the payloads of a dump to a file; decode reads them back",
-        .examples = "FILE.h5 -c qsgd:bits=4 -o gradients.atomo\n",
+        .examples = "FILE -c qsgd:bits=4 -o gradients.atomo\n",
         .details =
             "-o - writes the payloads to standard output. They are those of compare's first repeat with the same --seed, each worker by itself. A codec with a "
             "state carries it from step to step, in the order of the file.\n",
@@ -458,22 +433,19 @@ static uint64_t usual_most(uint64_t file_size)
 
 static Status write_dump(const Decode *o, FrameReader *from, const Codec *codec)
 {
-    Progress progress;
-    ArchiveSum sum;
     DumpWriter *to;
+    Archive w = {.codec = codec,
+                 .threads = (int)o->common.threads,
+                 .memory = o->memory.bytes,
+                 .output_max = o->output_max.bytes ? o->output_max.bytes : usual_most(from->size),
+                 .err = o->err};
     TRY(dump_create(&to, o->common.output, o->err));
     dump_sign(to, "atomo-bench decode");
-    progress_open(&progress, "decoding", "tensors", from->records, o->common.quiet);
-    const ArchiveJob job = {.codec = codec,
-                            .threads = (int)o->common.threads,
-                            .memory = o->memory.bytes,
-                            .output_max = o->output_max.bytes ? o->output_max.bytes : usual_most(from->size),
-                            .tick = progress_tick,
-                            .tick_data = &progress};
-    Status status = archive_decode(from, &job, to, &sum, o->a, o->err);
+    progress_open(&w.progress, "decoding", "tensors", from->records, o->common.quiet);
+    Status status = archive_decode(&w, from, to, o->a);
     if (status == ERR_STOPPED)
         error_at(o->err, "decode");
-    progress_close(&progress);
+    progress_close(&w.progress);
     if (status == ERR_MEMORY) {
         if (strncmp(o->err->text, from->name, strlen(from->name)) != 0)
             error_at(o->err, "%.200s", from->name);
@@ -482,8 +454,7 @@ static Status write_dump(const Decode *o, FrameReader *from, const Codec *codec)
     status = dump_finish(to, status, o->err);
     TRY(status);
     printf("%s: %s, %zu tensor%s, %llu payload bytes -> %llu\n", o->common.output, from->spec,
-           sum.tensors, text_s(sum.tensors), (unsigned long long)sum.payload_bytes,
-           (unsigned long long)sum.raw_bytes);
+           w.tensors, text_s(w.tensors), (unsigned long long)w.payload_bytes, (unsigned long long)w.raw_bytes);
     return OK;
 }
 

@@ -1,4 +1,4 @@
-/* bench_cost.c -- cost FILE.h5 -c SPEC... --workers 2,4,8,16: computes the time of a training iteration under a network model.
+/* bench_cost.c -- cost FILE -c SPEC... --workers 2,4,8,16: computes the time of a training iteration under a network model.
  * The records are written by link, number of workers, codec and topology, or in the order of --sort. */
 #include "bench_commands.h"
 
@@ -46,17 +46,16 @@ static const Column cost_columns[] = {
 };
 enum { COST_FIELDS = countof(cost_columns) };
 
-enum { COST_HALF = 1 }; /* index of the codec fp16 */
-
-typedef struct {
-    Value *row; /* (rows x COST_FIELDS) */
-    size_t rows;
-    bool errors; /* true: a row has the text of a failure instead of times */
-} CostRows;
+/* The codecs that `cost` always measures, before those of -c, and the index of fp16 among them. */
+static const char *const yardsticks[] = {"none", "fp16", "bf16:code=rans"};
+enum { COST_NONE, COST_HALF, YARDSTICKS = countof(yardsticks) };
 
 typedef struct {
     const CostJob *cost;
-    CostRows out;
+    Value *row; /* (rows x COST_FIELDS) */
+    size_t rows;
+    bool errors;         /* true: a row has the text of a failure instead of times */
+    const char *refused; /* the first codec of -c, or plain floats, that cannot be exchanged so; NULL: all can */
 
     /* fields of the row that is being made */
     const Link *link;
@@ -110,15 +109,15 @@ static const char *const pays_names[] = {"below", "above", "always", "never"}; /
 static void put_times(const Sheet *s, const Iteration *it, int asked, Value *row)
 {
     const CostJob *c = s->cost;
-    const Iteration plain = cost_iteration(c, 0, s->plain, s->workers, s->link, plain_topology(asked));
+    const Iteration plain = cost_iteration(c, COST_NONE, s->plain, s->workers, s->link, plain_topology(asked));
     const double b = s->link->bandwidth;
     const CostFigures f = cost_figures(it, &plain, b),
-                      se = cost_errors(it, &plain, s->codec == 0, c->compute_se / 1e3, b, s->moved);
+                      se = cost_errors(it, &plain, s->codec == COST_NONE, c->compute_se / 1e3, b, s->moved);
     double even;
     put_figures(&f, cell(row, "compute_ms"), cell(row, "speedup"));
     put_figures(&se, cell(row, "compute_ms_se"), cell(row, "speedup_se"));
     put_over_half(s, it, plain_topology(asked), row);
-    if (s->codec == 0 && it->topology == plain.topology)
+    if (s->codec == COST_NONE && it->topology == plain.topology)
         return;
     *cell(row, "pays") = value_text(pays_names[iteration_pays(it, &plain, &even)]);
     *cell(row, "break_even_gbps") = value_real(f.break_even / 1e9); /* NaN is written as an empty field */
@@ -147,12 +146,12 @@ static Status add_row(Sheet *s, const Iteration *it, int asked)
 {
     const CostJob *c = s->cost;
     const CompareJob *j = &c->job;
-    const char *error = cost_error(c, s->codec);
-    Value *row = s->out.row + s->out.rows++ * COST_FIELDS;
+    const char *error = cost_error(c, s->codec), *topology = it->topology == TOPOLOGY_HIER ? c->hier : topology_names[it->topology];
+    Value *row = s->row + s->rows++ * COST_FIELDS;
     *cell(row, "compressor") = value_text(j->name[s->codec]);
     *cell(row, "spec") = value_text(codec_complete(j->codec[s->codec], j->a));
     *cell(row, "workers") = value_int((int64_t)s->workers);
-    *cell(row, "topology") = value_text(it->topology == TOPOLOGY_HIER ? c->hier : topology_names[it->topology]);
+    *cell(row, "topology") = value_text(topology);
     *cell(row, "link") = value_text(s->link->name);
     *cell(row, "repeats") = value_int((int64_t)j->repeats);
     *cell(row, "seed") = value_int((int64_t)j->common.seed);
@@ -161,13 +160,16 @@ static Status add_row(Sheet *s, const Iteration *it, int asked)
     *cell(row, "beta_gbps") = value_real(s->link->bandwidth / 1e9);
     if (!error)
         put_sizes(s, row);
-    if (!error)
-        error = cost_refusal(c, j->codec[s->codec], it->topology, s->workers);
-    if (!error)
+    const char *refusal = error ? NULL : cost_refusal(c, j->codec[s->codec], it->topology, s->workers);
+    if (!error && !refusal)
         put_times(s, it, asked, row);
-    *cell(row, "error") = value_text(error);
-    s->out.errors = s->out.errors || error;
-    return OK;
+    *cell(row, "error") = value_text(error ? error : refusal);
+    s->errors = s->errors || error || refusal;
+    const bool wanted = s->codec <= COST_HALF || (j->specs.count && s->codec >= YARDSTICKS);
+    if (!refusal || !wanted || s->refused)
+        return OK;
+    s->refused = text_format(j->a, "%s by %s, %zu workers: %s", j->name[s->codec], topology, s->workers, refusal);
+    return arena_check(s->refused, j->a, j->err);
 }
 
 /* ---- making all records ---- */
@@ -195,23 +197,12 @@ static Status add_all(Sheet *s)
         for (size_t p = 0; p < c->workers.count; p++) {
             s->link = &c->link[l];
             s->workers = c->workers.number[p];
-            s->plain = cost_layers(c, 0, s->workers);
+            s->plain = cost_layers(c, COST_NONE, s->workers);
             s->half = cost_layers(c, COST_HALF, s->workers);
             TRY(arena_check(s->plain && s->half, c->job.a, c->job.err));
             for (s->codec = 0; s->codec < c->job.codecs; s->codec++)
                 TRY(add_codec(s));
         }
-    return OK;
-}
-
-static Status cost_rows(CostRows *out, const CostJob *c)
-{
-    const size_t most = c->links * c->workers.count * c->job.codecs * c->topologies;
-    Sheet s = {.cost = c, .out.row = NEW_ZERO(c->job.a, Value, most * COST_FIELDS)};
-    s.moved = NEW(c->job.a, CostLayer, 2 * c->layers);
-    TRY(arena_check(s.out.row && s.moved, c->job.a, c->job.err));
-    TRY(add_all(&s));
-    *out = s.out;
     return OK;
 }
 
@@ -241,30 +232,31 @@ static Status cost_write(CompareJob *j, ReportSpec spec)
 {
     const CostJob *c = (const CostJob *)j;
     Written written[COST_FIELDS];
-    CostRows s = {0};
-    TRY(cost_rows(&s, c));
+    const size_t most = c->links * c->workers.count * c->job.codecs * c->topologies;
+    Sheet s = {.cost = c, .row = NEW_ZERO(j->a, Value, most * COST_FIELDS), .moved = NEW(j->a, CostLayer, 2 * c->layers)};
+    TRY(arena_check(s.row && s.moved, j->a, j->err));
+    TRY(add_all(&s));
     for (size_t i = 0; i < COST_FIELDS; i++)
         written[i] = (Written){cost_columns[i], i, i};
     written[report_column(cost_columns, "error")].column.shown = s.errors;
     j->facts[spec.facts++] = (Fact){"compute_from", value_text(c->compute_from)};
     j->facts[spec.facts++] = (Fact){"overlap", value_bool(c->overlap)};
-    return rows_write(&(RowSet){.columns = cost_columns,
-                                .stride = COST_FIELDS,
-                                .cell = s.row,
-                                .rows = s.rows,
-                                .group = s.rows,
-                                .written = written,
-                                .count = COST_FIELDS,
-                                .sort = c->sort},
-                      spec, j->a, j->err);
+    const RowSet rows = {.columns = cost_columns,
+                         .stride = COST_FIELDS,
+                         .cell = s.row,
+                         .rows = s.rows,
+                         .group = s.rows,
+                         .written = written,
+                         .count = COST_FIELDS,
+                         .sort = c->sort};
+    TRY(rows_write(&rows, spec, j->a, j->err));
+    return s.refused ? FAIL(j->err, ERR_NUMERIC, "%s: %s", j->file, s.refused) : OK;
 }
 
 /* ---- the command ---- */
 
-/* `usual_set`: the codecs that `cost` measures if the user gives no -c. `yardsticks`: the codecs that `cost`
- * always measures. */
+/* The codecs that `cost` measures if the user gives no -c. */
 static const char *const usual_set[] = {"sign", "qsgd", "terngrad", "svd", "powersgd", "ef+topk"};
-static const char *const yardsticks[] = {"none", "fp16", "bf16:code=rans"};
 
 /* Opens the yardsticks, and then those of the option -c, or a default set if -c is not given. */
 static Status open_codecs(const CostJob *c, const Codec ***codec, size_t *count)
@@ -272,11 +264,10 @@ static Status open_codecs(const CostJob *c, const Codec ***codec, size_t *count)
     const CompareJob *j = &c->job;
     const TextList usual = {(const char **)(uintptr_t)usual_set, countof(usual_set)},
                    asked = j->specs.count ? j->specs : usual;
-    const size_t first = countof(yardsticks);
-    TextList all = {NEW(j->a, const char *, first + asked.count), first + asked.count};
+    TextList all = {NEW(j->a, const char *, YARDSTICKS + asked.count), YARDSTICKS + asked.count};
     TRY(arena_check(all.item, j->a, j->err));
     memcpy(all.item, yardsticks, sizeof yardsticks);
-    memcpy(all.item + first, asked.item, asked.count * sizeof *asked.item);
+    memcpy(all.item + YARDSTICKS, asked.item, asked.count * sizeof *asked.item);
     return codec_list(codec, count, &all, j->a, j->err);
 }
 
@@ -300,6 +291,26 @@ static Status run(CompareJob *j)
     return compare_job_finish(j, measure(c, codec, count), cost_write);
 }
 
+static const char details[] =
+    "Encoding, decoding and bytes are measured; the network is a latency alpha and a bandwidth beta. With payloads "
+    "of S bytes, D bytes of parameters and P workers an exchange takes\n"
+    "  ps         2 alpha + P (S + D) / beta             through a server, which returns parameters\n"
+    "  allgather  (P - 1) (alpha + S / beta)             everyone sends to everyone\n"
+    "  ring       2 (P - 1) alpha + 2 (P - 1)/P S / beta  if payloads add, S of the aggregate\n"
+    "  tree       2 ceil(log2 P) (alpha + S / beta)      payloads that add; S of the aggregate\n"
+    "  twoshot    2 (P - 1) alpha + 2 (P - 1)/P S / beta  each owns 1/P: it averages payloads, and encodes again\n"
+    "  hier       2 (N - 1) alpha + 2 (N - 1)/N S / (K beta), N = P/K, and twoshot of --within on --link-within\n"
+    "On a ring, sums of payloads that do not add are decoded and encoded at each hop. "
+    "auto is the faster of ring and tree for codecs whose payloads add (list CODEC: mergeable), else allgather. "
+    "The break-even keeps the topologies of its row. Codecs of several rounds pay the latencies in each round. "
+    "none, fp16 and bf16:code=rans are always in the table. docs/cost.md has the model in full.\n"
+    "A number with +- has the standard error of the median over this run's repeats, which follow each other within "
+    "milliseconds. On a busy machine another run differs by more: repeat the command to see by how much.\n"
+    "--sort takes the fields below, and FIELD:desc. With --overlap total_ms is less than the sum of its parts. The exit "
+    "code is 1 if a codec of -c cannot be exchanged in a topology that is asked for.\n"
+    "Without -c: sign, qsgd, terngrad, svd, powersgd, ef+topk. plot iteration-time, runtime and break-even draw "
+    "the results.\n";
+
 int bench_cost(int argc, char **argv)
 {
     static const char *usual_link[] = {"lan10g"};
@@ -320,7 +331,7 @@ int bench_cost(int argc, char **argv)
                  .link_texts = {usual_link, 1}};
     const Option options[] = {
         OPTION(0, "workers", "LIST", &c.workers_text,
-               "numbers of workers; 2,4,...,64 continues at the same ratio"),
+               "numbers of workers, with hier by default of nodes; 2,4,...,64 continues at the same ratio"),
         OPTION(0, "link", "LINK", &c.link_texts, link, .names = link_name, .listed = true),
         OPTION(0, "topology", "LIST", &c.topology_text,
                "how workers exchange payloads: auto, ps, allgather, ring, tree, twoshot, hier:node=K", .names = cost_topology_name,
@@ -340,29 +351,14 @@ int bench_cost(int argc, char **argv)
     const Command command = {
         .program = "atomo-bench",
         .command = "cost",
-        .usage = "FILE.h5 [-c SPEC]...",
+        .usage = "FILE... [-c SPEC]...",
         .brief = "iteration time under a network model: compute, encode, communicate, decode",
-        .examples = "FILE.h5 --link lan10g --workers 2,4,8,16\n"
-                    "FILE.h5 -c qsgd -c ef+topk --compute-ms 20 -o cost.csv\n",
-        .details =
-            "Encoding, decoding and bytes are measured; the network is a latency alpha and a bandwidth beta. With payloads "
-            "of S bytes, D bytes of parameters and P workers an exchange takes\n"
-            "  ps         2 alpha + P (S + D) / beta             through a server, which returns parameters\n"
-            "  allgather  (P - 1) (alpha + S / beta)             everyone sends to everyone\n"
-            "  ring       2 (P - 1) alpha + 2 (P - 1)/P S / beta  if payloads add, S of the aggregate\n"
-            "  tree       2 ceil(log2 P) (alpha + S / beta)      payloads that add; S of the aggregate\n"
-            "  twoshot    2 (P - 1) alpha + 2 (P - 1)/P S / beta  each owns 1/P: it averages payloads, and encodes again\n"
-            "  hier       2 (N - 1) alpha + 2 (N - 1)/N S / (K beta), N = P/K, and twoshot of --within on --link-within\n"
-            "On a ring, sums of payloads that do not add are decoded and encoded at each hop. "
-            "auto is the faster of ring and tree for codecs whose payloads add (list CODEC: mergeable), else allgather. "
-            "The break-even keeps the topologies of its row. Codecs of several rounds pay the latencies in each round. "
-            "none, fp16 and bf16:code=rans are always in the table. docs/cost.md has the model in full.\n"
-            "--sort takes the fields below, and FIELD:desc. With --overlap total_ms is less than the sum of its parts.\n"
-            "Without -c: sign, qsgd, terngrad, svd, powersgd, ef+topk. plot iteration-time, runtime and break-even draw "
-            "the results.\n",
+        .examples = "FILE --link lan10g --workers 2,4,8,16\n"
+                    "FILE -c qsgd -c ef+topk --compute-ms 20 -o cost.csv\n",
+        .details = details,
         .options = options,
         .fields =
-            "compute_ms,encode_ms,comm_ms,decode_ms,total_ms,break_even_gbps,pays,speedup,bytes_up,bytes_merged,rounds,"
+            "compute_ms,encode_ms,comm_ms,decode_ms,total_ms,break_even_gbps,pays,speedup,speedup16,bytes_up,bytes_merged,rounds,"
             "alpha_ms,beta_gbps,error,",
     };
     return compare_job_main(&c.job, &command, argc, argv, run);

@@ -111,10 +111,12 @@ Status cost_read_compute(CostJob *c)
 
 Status cost_read(CostJob *c)
 {
-    TRY(counts_read(&c->workers, "--workers", c->workers_text, COST_WORKERS_MOST, c->job.err));
     TRY(each_item(c, c->topology_text, take_topology));
     if (!c->topologies)
         return FAIL(c->job.err, ERR_USAGE, "--topology: there is none");
+    TRY(counts_read(&c->workers, "--workers", c->workers_text, COST_WORKERS_MOST, c->job.err));
+    for (size_t i = 0; i < c->workers.count && c->node && !cli_given(&c->job.common, "workers"); i++)
+        c->workers.number[i] *= c->node; /* the default is that of nodes, which workers fill */
     return read_links(c);
 }
 

@@ -71,7 +71,7 @@ static Status run(void *options, const TextList *arguments)
     const char *file = dumps[which].file, *path = find_dump(file, d->a);
     if (!path) {
         FAIL(d->err, ERR_IO, "%s: not there, neither beside this program nor installed", file);
-        return error_hint(d->err, "atomo-bench compare FILE.h5 compares codecs on your own gradients");
+        return error_hint(d->err, "atomo-bench compare FILE compares codecs on your own gradients");
     }
     char **words = NEW(d->a, char *, (size_t)d->argc + 2);
     TRY(arena_check(words, d->a, d->err));
@@ -85,7 +85,7 @@ static Status run(void *options, const TextList *arguments)
     d->code = bench_compare(count, words);
     if (!d->code)
         puts(
-            "\nnext: atomo-bench advise FILE.h5 on your own gradients; atomo-bench help qsgd; atomo-bench --help");
+            "\nnext: atomo-bench advise FILE on your own gradients; atomo-bench help qsgd; atomo-bench --help");
     return OK;
 }
 

@@ -1,4 +1,4 @@
-/* bench_inspect.c -- inspect FILE.h5: describes the tensors of a dump, with a record, a histogram or a spectrum of each. */
+/* bench_inspect.c -- inspect FILE: describes the tensors of a dump, with a record, a histogram or a spectrum of each. */
 #include "bench_commands.h"
 
 #include "app/notes.h"
@@ -312,11 +312,11 @@ int bench_inspect(int argc, char **argv)
     const Command command = {
         .program = "atomo-bench",
         .command = "inspect",
-        .usage = "FILE.h5",
+        .usage = "FILE...",
         .brief = "describe each tensor: norms, zeros, singular values, and the quantities of the ATOMO paper",
-        .examples = "FILE.h5\n"
-                    "FILE.h5 -t 'fc*' --spectrum -o spectrum.csv\n"
-                    "FILE.h5 --histogram -o histogram.csv\n",
+        .examples = "FILE\n"
+                    "FILE -t 'fc*' --spectrum -o spectrum.csv\n"
+                    "FILE --histogram -o histogram.csv\n",
         .details =
             "NaN and infinities are counted in nonfinite and ignored elsewhere; such a tensor has no spectrum.\n"
             "theorem 6 names the atoms with less variance at equal cost: svd if (rows + cols) nuclear^2 <= l1^2.\n"

@@ -24,7 +24,7 @@
  * and ring: the exchanges of these topologies, as training makes them. In a ring, each rank sends each other rank a segment,
  * and then the segments go round. */
 typedef enum { TRIAL_PING_PONG, TRIAL_ALLGATHER, TRIAL_RING, TRIALS } LinkTrialKind;
-static const char *const link_trial_names[] = {"ping-pong", "allgather", "ring"};
+static const char *const link_trial_names[TRIALS + 1] = {"ping-pong", "allgather", "ring", "all"};
 
 typedef struct {
     double messages, bytes; /* of one exchange */
@@ -50,20 +50,24 @@ typedef struct {
 } LinkTime;
 
 typedef struct {
-    Net *net;
-    const Counts *sizes;
-    size_t repeats; /* samples for each kind and size; fewer, but at least 3, if they took over two seconds */
-    /* Called on each rank after each of the TRIALS x sizes->count measurements; false stops all ranks; may be
-     * NULL. */
-    Tick progress;
-    void *data;
+    Common common;
+    const char *sizes_text;
+    int64_t repeats; /* samples for each kind and size; fewer, but at least 3, if they took over two seconds */
 
-    /* set by link_trial, on all ranks */
-    LinkTime *time; /* (times) */
+    Net *net; /* NULL: one process */
+    Counts sizes;
+    size_t size;        /* of the exchange that is timed */
+    uint8_t *in, *out;  /* (ranks x the largest size), (the largest size) */
+    size_t *own, *each; /* (ranks) sizes of the parts of `out`, and of the parts of `in` */
+    double *seconds;    /* (ranks) of one sample */
+    double *sample;     /* (repeats) */
+    LinkTime *time;     /* (times) the same on all ranks */
     size_t times;
-    LinkFit fit[TRIALS]; /* of each kind of exchange alone; NaN: its times do not grow with the bytes */
-    LinkFit all;         /* of all exchanges together */
-} LinkTrial;
+    LinkFit fit[TRIALS + 1]; /* of each kind of exchange alone, NaN: its times do not grow with the bytes; and of all together */
+    Progress progress;
+    Arena *a;
+    Error *err;
+} LinkJob;
 
 /* ---- the fit ---- */
 
@@ -138,15 +142,6 @@ enum { LEAST_SAMPLES = 3, LOOP_MOST = 1000 };
 static const double sample_seconds = 2e-4; /* a sample lasts at least this long */
 static const double kind_seconds = 2;      /* about the time of all samples of one kind and size */
 
-typedef struct {
-    Net *net;
-    size_t size;
-    uint8_t *in, *out;  /* (ranks x the largest size), (the largest size) */
-    size_t *own, *each; /* (ranks) sizes of the parts of `out`, and of the parts of `in` */
-    double *seconds;    /* (ranks) of one sample */
-    double *sample;     /* (repeats) */
-} Bench;
-
 /* ---- one exchange ---- */
 
 static void fill(size_t *size, int ranks, size_t value)
@@ -155,26 +150,26 @@ static void fill(size_t *size, int ranks, size_t value)
         size[r] = value;
 }
 
-static void ping_pong(Bench *b)
+static void ping_pong(LinkJob *b)
 {
     const int last = b->net->ranks - 1;
     net_move(b->net, 0, last, b->out, b->size);
     net_move(b->net, last, 0, b->out, b->size);
 }
 
-static void allgather(Bench *b)
+static void allgather(LinkJob *b)
 {
     fill(b->each, b->net->ranks, b->size);
     net_gather(b->net, NET_ALL, b->in, b->each);
 }
 
-static size_t segment(const Bench *b, int rank)
+static size_t segment(const LinkJob *b, int rank)
 {
     const size_t ranks = (size_t)b->net->ranks, r = (size_t)rank;
     return b->size * (r + 1) / ranks - b->size * r / ranks;
 }
 
-static void ring(Bench *b)
+static void ring(LinkJob *b)
 {
     for (int r = 0; r < b->net->ranks; r++)
         b->own[r] = segment(b, r);
@@ -183,7 +178,7 @@ static void ring(Bench *b)
     net_gather(b->net, NET_RING, b->out, b->own);
 }
 
-static void (*const exchanges[TRIALS])(Bench *) = {
+static void (*const exchanges[TRIALS])(LinkJob *) = {
     [TRIAL_PING_PONG] = ping_pong, [TRIAL_ALLGATHER] = allgather, [TRIAL_RING] = ring};
 
 /* Returns the messages and bytes of one exchange by the network model. In a ping-pong, the message there and
@@ -201,7 +196,7 @@ static LinkPoint model(LinkTrialKind kind, int ranks, size_t size)
 /* ---- samples ---- */
 
 /* Returns the slowest rank's seconds for one exchange. */
-static double take_sample(Bench *b, LinkTrialKind kind, size_t loop)
+static double take_sample(LinkJob *b, LinkTrialKind kind, size_t loop)
 {
     net_any(b->net, false);
     const double start = clock_now();
@@ -221,15 +216,14 @@ static size_t bounded(double v, size_t low, size_t high)
 }
 
 /* The ranks make the same decisions, since they see the same times. */
-static LinkTime take_time(Bench *b, LinkTrialKind kind, size_t size, size_t repeats)
+static LinkTime take_time(LinkJob *b, LinkTrialKind kind, size_t size)
 {
     LinkTime t = {.kind = kind, .size = size, .point = model(kind, b->net->ranks, size)};
     b->size = size;
     take_sample(b, kind, 1); /* opens connections, and touches the memory */
     const double first = fmax(take_sample(b, kind, 1), 1e-7);
     const size_t loop = bounded(ceil(sample_seconds / first), 1, LOOP_MOST);
-    const size_t most = repeats > LEAST_SAMPLES ? repeats : LEAST_SAMPLES;
-    t.samples = bounded(kind_seconds / (first * (double)loop), LEAST_SAMPLES, most);
+    t.samples = bounded(kind_seconds / (first * (double)loop), LEAST_SAMPLES, (size_t)b->repeats);
     for (size_t i = 0; i < t.samples; i++)
         b->sample[i] = take_sample(b, kind, loop);
     t.point.seconds = stats_median(b->sample, t.samples);
@@ -239,92 +233,66 @@ static LinkTime take_time(Bench *b, LinkTrialKind kind, size_t size, size_t repe
 
 /* ---- all measurements ---- */
 
-static Status open_bench(Bench *b, const LinkTrial *t, Arena *a, Error *err)
+static Status open_bench(LinkJob *b)
 {
-    const size_t ranks = (size_t)t->net->ranks, largest = counts_largest(t->sizes);
-    const size_t samples = t->repeats > LEAST_SAMPLES ? t->repeats : LEAST_SAMPLES;
-    *b = (Bench){.net = t->net,
-                 .in = arena_zeroed(a, ranks, largest),
-                 .out = arena_zeroed(a, 1, largest),
-                 .own = NEW(a, size_t, ranks),
-                 .each = NEW(a, size_t, ranks),
-                 .seconds = NEW(a, double, ranks),
-                 .sample = NEW(a, double, samples)};
-    return arena_check(b->in && b->out && b->own && b->each && b->seconds && b->sample, a, err);
+    const size_t ranks = (size_t)b->net->ranks, largest = counts_largest(&b->sizes);
+    b->in = arena_zeroed(b->a, ranks, largest);
+    b->out = arena_zeroed(b->a, 1, largest);
+    b->own = NEW(b->a, size_t, ranks);
+    b->each = NEW(b->a, size_t, ranks);
+    b->seconds = NEW(b->a, double, ranks);
+    b->sample = NEW(b->a, double, (size_t)b->repeats);
+    b->time = NEW(b->a, LinkTime, TRIALS * b->sizes.count);
+    return arena_check(b->in && b->out && b->own && b->each && b->seconds && b->sample && b->time, b->a, b->err);
 }
 
-static Status measure(LinkTrial *t, Bench *b, Error *err)
+static Status measure(LinkJob *b)
 {
-    for (size_t s = 0; s < t->sizes->count; s++)
+    for (size_t s = 0; s < b->sizes.count; s++)
         for (int k = 0; k < TRIALS; k++) {
-            t->time[t->times++] = take_time(b, (LinkTrialKind)k, t->sizes->number[s], t->repeats);
-            char at[80];
-            snprintf(at, sizeof at, "%s of %zu bytes", link_trial_names[k], t->sizes->number[s]);
-            const bool stops = t->progress && !t->progress(t->data, t->times, at);
-            if (net_any(t->net, stops))
-                return FAIL(err, ERR_STOPPED, "stopped");
+            progress_at(&b->progress, "%s of %zu bytes", link_trial_names[k], b->sizes.number[s]);
+            b->time[b->times++] = take_time(b, (LinkTrialKind)k, b->sizes.number[s]);
+            progress_step(&b->progress, b->times);
+            if (net_any(b->net, cli_stopped()))
+                return FAIL(b->err, ERR_STOPPED, "stopped");
         }
     return OK;
 }
 
 /* Fits the exchanges of one kind; kind TRIALS: all. */
-static Status fit(const LinkTrial *t, int kind, LinkFit *out, Arena *a, Error *err)
+static Status fit(LinkJob *b, int kind)
 {
-    const ArenaMark mark = arena_mark(a);
-    LinkPoint *point = NEW(a, LinkPoint, t->times);
+    LinkPoint *point = NEW(b->a, LinkPoint, b->times);
     size_t count = 0;
-    TRY(arena_check(point, a, err));
-    for (const LinkTime *i = t->time; i < t->time + t->times; i++)
+    TRY(arena_check(point, b->a, b->err));
+    for (const LinkTime *i = b->time; i < b->time + b->times; i++)
         if (kind == TRIALS || (int)i->kind == kind)
             point[count++] = i->point;
-    const Status status = link_fit(out, point, count, err);
-    arena_rewind(a, mark);
-    return status;
+    return link_fit(&b->fit[kind], point, count, b->err);
 }
 
-/* Fits the exchanges of each kind alone, and all exchanges. */
-static Status fit_all(LinkTrial *t, Arena *a, Error *err)
+static Status fit_all(LinkJob *b)
 {
-    for (int k = 0; k < TRIALS; k++) {
-        const Status status = fit(t, k, &t->fit[k], a, err);
+    Status status = OK;
+    for (int k = 0; k <= TRIALS; k++) {
+        status = fit(b, k);
         if (status != ERR_NUMERIC)
             TRY(status);
     }
-    const Status status = fit(t, TRIALS, &t->all, a, err);
     return status == ERR_NUMERIC
-               ? error_hint(err, "larger --sizes and more --repeats help where other programs keep the machine busy")
+               ? error_hint(b->err, "larger --sizes and more --repeats help where other programs keep the machine busy")
                : status;
 }
 
-/* Measures and fits; called on all ranks. Needs at least two ranks and two sizes. ERR_STOPPED: `progress` returned
- * false. Errors are the same on all ranks. */
-static Status link_trial(LinkTrial *t, Arena *a, Error *err)
+/* Measures and fits; called on all ranks, with at least two of them and two sizes. Errors are the same on all ranks. */
+static Status link_trial(LinkJob *b)
 {
-    Bench b;
-    t->times = 0;
-    t->time = NEW(a, LinkTime, TRIALS * t->sizes->count);
-    Status status = arena_check(t->time, a, err);
-    if (status == OK)
-        status = open_bench(&b, t, a, err);
-    TRY(net_agree(t->net, status, err));
-    TRY(net_agree(t->net, measure(t, &b, err), err));
-    return net_agree(t->net, fit_all(t, a, err), err);
+    TRY(net_agree(b->net, open_bench(b), b->err));
+    TRY(net_agree(b->net, measure(b), b->err));
+    return net_agree(b->net, fit_all(b), b->err);
 }
 
 /* ==== the command ==== */
-
-typedef struct {
-    Common common;
-    const char *sizes_text;
-    int64_t repeats;
-
-    Net *net; /* NULL: one process */
-    Counts sizes;
-    LinkTrial trial;
-    Progress progress;
-    Arena *a;
-    Error *err;
-} Job;
 
 /* ---- records; members of a row that a record does not have are empty ---- */
 
@@ -336,10 +304,11 @@ static const Column columns[] = {{"record", false},         {"exchange", true},
                                  {"predicted_ratio", false}, {"alpha_ms_se", false},
                                  {"beta_gbps_se", false},   {"measured_ms_se", false}};
 
-static Status write_fit(const Job *j, Report *report, const char *exchange, const LinkFit *f)
+static Status write_fit(const LinkJob *j, Report *report, int kind)
 {
+    const LinkFit *f = &j->fit[kind];
     const Value row[countof(columns)] = {value_text("fit"),
-                                         value_text(exchange),
+                                         value_text(link_trial_names[kind]),
                                          value_real(1e3 * f->latency),
                                          value_real(f->bandwidth / 1e9),
                                          value_real(f->deviation),
@@ -349,9 +318,9 @@ static Status write_fit(const Job *j, Report *report, const char *exchange, cons
     return report_row(report, row, true, j->err);
 }
 
-static Status write_time(const Job *j, Report *report, const LinkTime *t)
+static Status write_time(const LinkJob *j, Report *report, const LinkTime *t)
 {
-    const double predicted = link_fit_seconds(&j->trial.all, &t->point);
+    const double predicted = link_fit_seconds(&j->fit[TRIALS], &t->point);
     const Value row[countof(columns)] = {value_text("time"),
                                          value_text(link_trial_names[t->kind]),
                                          [6] = value_int((int64_t)t->size),
@@ -363,33 +332,32 @@ static Status write_time(const Job *j, Report *report, const LinkTime *t)
     return report_row(report, row, false, j->err);
 }
 
-static Status write_rows(const Job *j, Report *report)
+static Status write_rows(const LinkJob *j, Report *report)
 {
-    const LinkTrial *t = &j->trial;
-    TRY(write_fit(j, report, "all", &t->all));
+    TRY(write_fit(j, report, TRIALS));
     for (int k = 0; k < TRIALS; k++)
-        TRY(write_fit(j, report, link_trial_names[k], &t->fit[k]));
-    for (const LinkTime *i = t->time; i < t->time + t->times; i++)
+        TRY(write_fit(j, report, k));
+    for (const LinkTime *i = j->time; i < j->time + j->times; i++)
         TRY(write_time(j, report, i));
     return OK;
 }
 
 /* Notes that the times do not suit the model, and how to use the result. */
-static void note_link(Job *j)
+static void note_link(LinkJob *j)
 {
     static const double poor = 0.3; /* from this deviation on, the note asks whether a machine is busy */
     const char *path = j->common.output;
     fflush(stdout);
-    if (j->trial.all.deviation > poor)
+    if (j->fit[TRIALS].deviation > poor)
         progress_note(
             &j->progress,
             "note: measured times deviate by %.0f %% from latency and bandwidth: is a machine busy with other work?",
-            100 * j->trial.all.deviation);
+            100 * j->fit[TRIALS].deviation);
     if (path && !j->common.quiet)
         progress_note(&j->progress, "note: use it by --link %s", path);
 }
 
-static Status write_result(Job *j)
+static Status write_result(LinkJob *j)
 {
     const Fact facts[] = {{"ranks", value_int(j->net->ranks)},
                           {"ranks_on_first_machine", value_int(j->net->neighbours)}};
@@ -407,7 +375,7 @@ static Status write_result(Job *j)
 
 /* ---- the command, on each rank ---- */
 
-static Status refuse_alone(const Job *j)
+static Status refuse_alone(const LinkJob *j)
 {
     const bool with = strcmp(net_library(), "none") != 0;
     FAIL(j->err, ERR_USAGE,
@@ -418,7 +386,7 @@ static Status refuse_alone(const Job *j)
                     : "`make deps-mpi`, then `make`, builds it with MPI");
 }
 
-static Status read_sizes(Job *j)
+static Status read_sizes(LinkJob *j)
 {
     enum { SIZE_MOST = 1 << 30 };
     TRY(counts_read(&j->sizes, "--sizes", j->sizes_text, SIZE_MOST, j->err));
@@ -426,21 +394,16 @@ static Status read_sizes(Job *j)
                               : FAIL(j->err, ERR_USAGE, "--sizes %s: want two or more sizes", j->sizes_text);
 }
 
-static Status run(Job *j)
+static Status run(LinkJob *j)
 {
     TRY(net_agree(j->net, read_sizes(j), j->err));
-    j->trial = (LinkTrial){.net = j->net,
-                           .sizes = &j->sizes,
-                           .repeats = (size_t)j->repeats,
-                           .progress = progress_tick,
-                           .data = &j->progress};
     progress_open(&j->progress, "measuring", "exchanges", TRIALS * j->sizes.count,
                   j->common.quiet || j->net->rank);
-    TRY(link_trial(&j->trial, j->a, j->err));
+    TRY(link_trial(j));
     return net_agree(j->net, j->net->rank ? OK : write_result(j), j->err);
 }
 
-static int run_ranks(Job *j, const Command *command, int argc, char **argv)
+static int run_ranks(LinkJob *j, const Command *command, int argc, char **argv)
 {
     Error err = {0};
     TextList arguments;
@@ -460,7 +423,7 @@ static int run_ranks(Job *j, const Command *command, int argc, char **argv)
 
 int bench_link(int argc, char **argv)
 {
-    Job j = {.sizes_text = "64,256,...,4194304", .repeats = 20};
+    LinkJob j = {.sizes_text = "64,256,...,4194304", .repeats = 20};
     const Option options[] = {
         OPTION(0, "sizes", "LIST", &j.sizes_text,
                "bytes that each process sends in an exchange; 64,256,...,4096 continues at the same ratio"),

@@ -4,12 +4,9 @@
 #include "app/notes.h"
 #include "base/outfile.h"
 #include "compress/spec.h"
-#include "math/stats.h"
-#include "measure/compare.h"
 #include "report/report.h"
 
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 
 typedef struct {
@@ -115,77 +112,6 @@ static char *choices_of(const CodecDoc *doc, Arena *a)
     return text_done(&out);
 }
 
-/* ---- the least bias that tests with a given number of repeats detect ---- */
-
-/* Sample variances of <h, g> / |g|^2 (`gain`) and of <h, sign g> / |g|_1 (`gain_l1`) over DOC_DRAWS draws. g is
- * a square matrix of normal numbers; h is the codec's decoded estimate of g. Both are NaN if the codec is
- * stateful, not random, or not unbiased. */
-enum { DOC_DRAWS = 100 };
-typedef struct {
-    double gain, gain_l1;
-} CodecSight;
-
-static Status load_normal(void *data, const Vector *v, float *x, Error *err)
-{
-    const Rng rng = rng_open(1, 0, 0, 0, rng_hash("list data"));
-    (void)data, (void)err;
-    rng_normals(&rng, USE_DATA, 0, v->shape.n, 1, x);
-    return OK;
-}
-
-static Status see(void *data, const Record *r, Error *err)
-{
-    CodecSight *s = data;
-    const Tally *t = &r->tally;
-    Moments gain = {0}, along = {0};
-    (void)err;
-    for (size_t k = 0; k < t->decoded && r->vectors; k++) {
-        moments_add(&gain, t->error[k][E_DOT] / t->gradient[G_SQUARES]);
-        moments_add(&along, t->error[k][E_SIGNED] / t->gradient[G_MAGNITUDES]);
-    }
-    *s = r->vectors ? (CodecSight){moments_variance(&gain), moments_variance(&along)} : (CodecSight){NAN, NAN};
-    return OK;
-}
-
-static CodecSight sight_of(const CodecDoc *doc, size_t side)
-{
-    CodecSight s = {NAN, NAN};
-    Vector g = {.name = "list"};
-    Error err;
-    size_t failures;
-    if (doc->stateful || !(doc->promises & UNBIASED) || !(doc->promises & RANDOM) ||
-        !shape_make(&g.shape, 2, (const size_t[]){side, side}))
-        return s;
-    const VectorList list = {.item = &g, .count = 1, .largest = g.shape.n, .tensors = 1, .elements = g.shape.n};
-    const Comparison c = {.codec = &doc->codec,
-                          .codecs = 1,
-                          .vectors = &list,
-                          .repeats = DOC_DRAWS,
-                          .seed = 1,
-                          .threads = 1,
-                          .untimed = true,
-                          .without_distances = true,
-                          .data = &s,
-                          .load = load_normal,
-                          .record = see};
-    Arena *a = arena_open(0);
-    compare_run(&c, &failures, a, &err);
-    arena_close(a);
-    return s;
-}
-
-/* Suppose that decoded gradients have the mean (1 + b) g, where g is the true gradient. Returns the least b > 0
- * that a test of "unbiased" at significance DOC_LEVEL detects with probability 0.9. */
-#define DOC_LEVEL 0.01
-static double least_bias(CodecSight s, size_t repeats)
-{
-    const double r = (double)repeats;
-    const double gain = sqrt(s.gain / r), gain_l1 = sqrt(s.gain_l1 / r);
-    const double along = bias_detectable(gain_l1, r - 1, SE_MEASURED, DOC_LEVEL);
-    /* eden, for example, makes the gain 1 in every draw, which cannot show a bias */
-    return gain < 1e-3 * gain_l1 ? along : fmin(bias_detectable(gain, r - 1, SE_MEASURED, DOC_LEVEL), along);
-}
-
 /* ---- table of a codec's keys ---- */
 
 enum { KEY_COLUMNS = 7 };
@@ -289,23 +215,6 @@ static void put_keys(TextBuf *out, const Compressor *ops, Format format, size_t 
     out->failed |= !table || !rows;
 }
 
-static void put_sight(TextBuf *out, const CodecDoc *doc)
-{
-    static const size_t sides[] = {64, 128};
-    for (size_t i = 0; i < countof(sides); i++) {
-        const CodecSight s = sight_of(doc, sides[i]);
-        if (isnan(s.gain))
-            return;
-        text_addf(
-            out,
-            i ? "; of %zu x %zu: %.2g and %.2g"
-              : "\nLeast bias that shows: E h = (1 + b) g is found with probability 0.9, by a test at p = 0.01, from this b on:\n"
-                "on a normal matrix of %zu x %zu: %.2g with 10 repeats, %.2g with 1000",
-            sides[i], sides[i], least_bias(s, 10), least_bias(s, 1000));
-    }
-    text_add(out, "\n");
-}
-
 /* Returns the page about the codec, for a terminal of `width` characters a line (FORMAT_TABLE; 0: any width) or
  * in Markdown. NULL: out of memory. */
 static char *page_of(const CodecDoc *doc, Format format, size_t width, Arena *a)
@@ -327,7 +236,6 @@ static char *page_of(const CodecDoc *doc, Format format, size_t width, Arena *a)
     }
     text_add(&out, "\n");
     put_keys(&out, ops, format, width, a);
-    put_sight(&last, doc);
     if (doc->codec && codec_caution(doc->codec))
         text_addf(&last, "\nCaution: %s\n", codec_caution(doc->codec));
     if (ops->paper)
@@ -346,7 +254,6 @@ static Status show(List *l, const Compressor *ops)
         return write_text(l, page_of(&doc, l->format, cli_width(&l->common), l->a));
     size_t count;
     const Value *rows = keys_of(ops, &count, l->a);
-    const CodecSight sight = sight_of(&doc, 64);
     const Fact facts[] = {
         {"codec", value_text(ops->name)},
         {"brief", value_text(ops->brief)},
@@ -356,8 +263,6 @@ static Status show(List *l, const Compressor *ops)
         {"formula", value_text(ops->formula)},
         {"flags", value_text(flags_of(&doc, l->a))},
         {"choices", value_text(choices_of(&doc, l->a))},
-        {"gain_variance", value_real(sight.gain)},
-        {"gain_l1_variance", value_real(sight.gain_l1)},
         {"reference", value_text(ops->paper)},
     };
     const ReportSpec spec = {.schema = "atomo-list/1",

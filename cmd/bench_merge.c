@@ -1,4 +1,4 @@
-/* bench_merge.c -- merge FILE.h5 -c SPEC... --workers 4,8,...,512: merges the payloads of 4, 8, ... workers,
+/* bench_merge.c -- merge FILE -c SPEC... --workers 4,8,...,512: merges the payloads of 4, 8, ... workers,
  * and reports sizes and errors. */
 #include "bench_commands.h"
 
@@ -15,6 +15,13 @@ enum { WORKERS_MOST = 1 << 20 };
 /* How payloads travel, in the order of Shots. */
 static const char *const exchanges[] = {"allgather", "twoshot", "ring"};
 
+/* An entry of the comparison's list of codecs, which has every codec once for each exchange and number of workers. */
+typedef struct {
+    size_t workers;
+    Shots shots;
+    const char *topology;
+} MergeEntry;
+
 typedef struct {
     CompareJob job; /* must be first: hooks cast CompareJob to Merge */
     const char *text, *topologies;
@@ -22,6 +29,7 @@ typedef struct {
     size_t ways;                    /* number of them */
     int average;
     Counts workers;
+    MergeEntry *entry; /* (job.codecs) */
 } Merge;
 
 /* The codecs that `merge` applies if the user gives no -c. */
@@ -30,26 +38,11 @@ static const char all_numbers[] = "4,8,...,512";
 
 /* ---- records ---- */
 
-/* workers_at and shots_at return the number of workers and the exchange of entry k of the comparison's list of codecs. The
- * list has every codec once for each exchange and number of workers. */
-static size_t workers_at(const Merge *m, size_t k)
-{
-    return m->workers.number[k % m->workers.count];
-}
-
-static Shots shots_at(const Merge *m, size_t k)
-{
-    size_t before = k / m->workers.count % m->ways;
-    int shots = 0;
-    while (!m->asked[shots] || before-- > 0)
-        shots++;
-    return (Shots)shots;
-}
-
 static void figures(CompareJob *j, const Record *r)
 {
     const Merge *m = (const Merge *)j;
-    const size_t workers = workers_at(m, r->codec);
+    const MergeEntry *entry = &m->entry[r->codec];
+    const size_t workers = entry->workers;
     size_t made = 0;
     for (size_t i = 0; i < j->list.count; i++) {
         const Vector *v = &j->list.item[i];
@@ -59,7 +52,7 @@ static void figures(CompareJob *j, const Record *r)
         made = own > made ? own : made;
     }
     const bool raw = r->level == LEVEL_VECTOR && r->vector->raw;
-    merge_fill(&j->results, r, workers, exchanges[shots_at(m, r->codec)], made, !raw && average_over_senders(j->average, j->codec[r->codec]));
+    merge_fill(&j->results, r, workers, entry->topology, made, !raw && average_over_senders(j->average, j->codec[r->codec]));
     progress_at(&j->progress, "%s on %s, %zu worker%s", j->name[r->codec],
                 r->level == LEVEL_VECTOR ? r->vector->name : "*", workers, text_s(workers));
 }
@@ -87,22 +80,39 @@ static Status run_number(Merge *m, size_t number, Shots shots)
     bool *skip = NEW(j->a, bool, j->codecs);
     TRY(arena_check(skip, j->a, j->err));
     for (size_t k = 0; k < j->codecs; k++)
-        skip[k] = workers_at(m, k) != number || shots_at(m, k) != shots;
+        skip[k] = m->entry[k].workers != number || m->entry[k].shots != shots;
     j->shots = shots;
     return compare_job_merge(j, number, skip, NULL);
+}
+
+/* Adds the entries of a codec. Where payloads add, all exchanges give the same mean, so one entry stands for them. */
+static size_t add_entries(Merge *m, const Codec *codec, const Codec **each, size_t rows)
+{
+    const bool any = m->ways > 1 && codec_adds(codec);
+    for (size_t s = 0, ways = 0; s < countof(exchanges); s++) {
+        if (!m->asked[s] || (any && ways++))
+            continue;
+        for (size_t i = 0; i < m->workers.count; i++) {
+            m->entry[rows] = (MergeEntry){m->workers.number[i], (Shots)s, any ? "any" : exchanges[s]};
+            each[rows++] = codec;
+        }
+    }
+    return rows;
 }
 
 static Status run_all(Merge *m, const Codec *const *codec, size_t count)
 {
     CompareJob *j = &m->job;
-    const size_t numbers = m->workers.count, rows = count * numbers * m->ways;
-    const Codec **each = NEW(j->a, const Codec *, rows);
-    TRY(arena_check(each, j->a, j->err));
-    for (size_t k = 0; k < rows; k++)
-        each[k] = codec[k / numbers / m->ways];
+    const size_t most = count * m->workers.count * m->ways;
+    const Codec **each = NEW(j->a, const Codec *, most);
+    size_t rows = 0;
+    m->entry = NEW(j->a, MergeEntry, most);
+    TRY(arena_check(each && m->entry, j->a, j->err));
+    for (size_t k = 0; k < count; k++)
+        rows = add_entries(m, codec[k], each, rows);
     TRY(note_made(m));
     TRY(compare_job_codecs(j, each, rows));
-    for (size_t i = 0; i < numbers; i++)
+    for (size_t i = 0; i < m->workers.count; i++)
         for (size_t s = 0; s < countof(exchanges); s++)
             if (m->asked[s])
                 TRY(run_number(m, m->workers.number[i], (Shots)s));
@@ -173,6 +183,7 @@ static const char details[] =
     "owns a part of the tensor: it averages all workers' payloads of the part, and encodes the mean again. With ring each "
     "part goes from worker to worker, each of which adds its own and encodes the sum. merge_ms is then the time in which an "
     "owner encodes its mean.\nWith --average senders an element's average is over the workers that sent it.\n"
+    "With several --topology a codec whose payloads add has one row for all of them, with topology any.\n"
     "bytes and encode_ms are those of one worker. Without -c: none, randk, sign, qsgd, terngrad, svd, topk. plot merge draws the "
     "results.\n";
 
@@ -193,7 +204,8 @@ int bench_merge(int argc, char **argv)
         OPTION(0, "noise", "X", &m.job.noise, "noise of made gradients, in units of the tensor's rms", .low = 0,
                .high = 1e6),
         OPTION(0, "topology", "LIST", &m.topologies,
-               "how payloads that do not add travel: allgather, twoshot, ring; the last two quantise sums again",
+               "allgather, twoshot, ring or several of them: how payloads that do not add travel; the last two quantise sums again; "
+               "through a server (ps) the mean is that of allgather",
                .names = exchange_name, .listed = true),
         OPTION(0, "average", "A", &m.average, average_help, .choices = average_names),
         {0},
@@ -201,10 +213,10 @@ int bench_merge(int argc, char **argv)
     const Command command = {
         .program = "atomo-bench",
         .command = "merge",
-        .usage = "FILE.h5 [-c SPEC]...",
+        .usage = "FILE... [-c SPEC]...",
         .brief = "aggregate many workers' payloads: merge time, decode time, error of the average",
-        .examples = "FILE.h5 -c qsgd -c powersgd --workers 4,8,16\n"
-                    "FILE.h5 -c sign -o merge.csv\n",
+        .examples = "FILE -c qsgd -c powersgd --workers 4,8,16\n"
+                    "FILE -c sign -o merge.csv\n",
         .details = details,
         .options = options,
     };

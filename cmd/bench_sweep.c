@@ -1,4 +1,4 @@
-/* bench_sweep.c -- sweep FILE.h5 -c CODEC...: runs each codec at several values of its rate parameter, reports
+/* bench_sweep.c -- sweep FILE -c CODEC...: runs each codec at several values of its rate parameter, reports
  * size against error, and marks the Pareto front. */
 #include "bench_commands.h"
 
@@ -75,10 +75,10 @@ int bench_sweep(int argc, char **argv)
     const Command command = {
         .program = "atomo-bench",
         .command = "sweep",
-        .usage = "FILE.h5 [-c CODEC]...",
+        .usage = "FILE... [-c CODEC]...",
         .brief = "vary each codec's rate, report size against error, mark the Pareto front",
-        .examples = "FILE.h5 -c qsgd -c svd -o sweep.csv\n"
-                    "FILE.h5 -c topk --rates 0.001,0.01,0.1\n",
+        .examples = "FILE -c qsgd -c svd -o sweep.csv\n"
+                    "FILE -c topk --rates 0.001,0.01,0.1\n",
         .details =
             "A codec's rate is the key that list CODEC marks. If a spec does not set it, it takes the values of --rates, "
             "or else the usual ones (bits and ranks 1 2 3 4 6 8, shares from 0.001 to 0.3); if a spec sets it "

@@ -1,4 +1,4 @@
-/* bench_verify.c -- verify FILE.h5: checks the statements of the ATOMO paper on a dump. */
+/* bench_verify.c -- verify FILE: checks the statements of the ATOMO paper on a dump. */
 #include "bench_commands.h"
 
 #include "app/notes.h"
@@ -16,7 +16,6 @@ typedef struct {
     GroupSpec groups;
     int grouping;
     bool per_tensor; /* true: a row for each statement and tensor */
-    const VerifyMethods *methods;
     Arena *forever, *scratch; /* forever: until the report is written; scratch: while one vector is checked */
     Error *err;
 } VerifyJob;
@@ -192,8 +191,7 @@ static Status check_vector(const VerifyJob *o, Dump *d, const Vector *v, VerifyR
     float *x = NEW(o->scratch, float, v->shape.n);
     TRY(arena_check(x, o->scratch, o->err));
     TRY(vector_load(d, v, x, o->err));
-    TRY(subject_open(&s, o->methods, v, x, (uint64_t)o->common.seed, (int)o->common.threads, o->scratch,
-                     o->err));
+    TRY(subject_open(&s, v, x, (uint64_t)o->common.seed, (int)o->common.threads, o->scratch, o->err));
     for (size_t i = 0; i < statement_count(); i++) {
         VerifyVerdict verdict;
         if (cli_stopped())
@@ -297,8 +295,8 @@ static const char *details(Arena *a)
         "|lambda_i|, norms of matrices in units of the Frobenius norm. Means over random draws have a tolerance by "
         "Bernstein's inequality: a true statement fails with probability 5e-10 at most, so a run over 100 tensors raises "
         "a false alarm less than once in a million.\n"
-        "Sums over elements use all of them. Statements that cannot use all elements use %d, one drawn from each of as many "
-        "equal stretches, or a submatrix drawn likewise, whose size the list below says (otherwise at most %d by %d). "
+        "Sums over elements use all of them. Statements that cannot use all elements use %d, the first of as many "
+        "equal stretches, or a submatrix likewise, whose size the list below says (otherwise at most %d by %d). "
         "Matrices are those of svd:reshape=paper; tensors of rank 1 have none. Tensors that a codec sends as plain floats "
         "are left out.\n"
         "Misprints of the paper are corrected, and named in brackets:\n",
@@ -324,8 +322,7 @@ static Status run(void *options, const TextList *arguments)
 int bench_verify(int argc, char **argv)
 {
     Error err = {.status = OK};
-    VerifyJob o = {
-        .methods = &verify_methods, .forever = arena_open(0), .scratch = arena_open(0), .err = &err};
+    VerifyJob o = {.forever = arena_open(0), .scratch = arena_open(0), .err = &err};
     const Option options[] = {
         OPTIONS_SELECTION(&o.groups.selection),
         OPTIONS_HINTS(&o.hints),
@@ -338,10 +335,10 @@ int bench_verify(int argc, char **argv)
     const Command command = {
         .program = "atomo-bench",
         .command = "verify",
-        .usage = "FILE.h5",
+        .usage = "FILE...",
         .brief = "check the statements of the ATOMO paper on a dump",
-        .examples = "FILE.h5\n"
-                    "FILE.h5 -t 'fc*'\n",
+        .examples = "FILE\n"
+                    "FILE -t 'fc*'\n",
         .details = details(o.forever),
         .options = options,
         .common = &o.common,

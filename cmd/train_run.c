@@ -71,10 +71,9 @@ static Status take_rates(TrainRun *r)
         return OK;
     TRY(load_rates(&r->rate, r->tuned, j->codec, j->codecs, j->a, j->err));
     for (size_t k = 0; k < j->codecs; k++) {
-        char shown[SPEC_SHOWN];
         j->setup.optimizer.lr = r->rate[k];
         if (train_check(&j->setup, j->err) != OK)
-            return error_at(j->err, "--lr-from %s: %s", r->tuned, codec_shown(shown, j->codec[k]));
+            return error_at(j->err, "--lr-from %s: %s", r->tuned, j->codec[k]->typed);
     }
     j->setup.optimizer.lr = NAN;
     return OK;

@@ -184,9 +184,9 @@ static void cli_help(const Command *c, FILE *to, Arena *a)
     text_add(&out, "\noptions:\n");
     for (const Option *o = rows; o && o->name; o++)
         put_option(&out, o, width, a);
-    if (c->usage && !strncmp(c->usage, "FILE.h5", strlen("FILE.h5"))) {
+    if (c->usage && !strncmp(c->usage, "FILE...", strlen("FILE..."))) {
         text_add(&out, "\n");
-        text_wrap(&out, "FILE.h5 is a file of gradients: HDF5, safetensors, .npz or .npy.", 0, width);
+        text_wrap(&out, "FILE is a file of gradients (HDF5, safetensors, .npz or .npy), a folder of such files, or the index of shards; several are steps or workers.", 0, width);
         text_add(&out, "\n");
     }
     if (c->details && *c->details) {

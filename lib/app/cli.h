@@ -106,7 +106,7 @@ enum {
 
 typedef struct {
     const char *program, *command;
-    const char *usage, *brief; /* usage: for example "FILE.h5 [-c SPEC]..." */
+    const char *usage, *brief; /* usage: for example "FILE... [-c SPEC]..." */
     const char *examples;      /* the arguments of each example, a line each, printed first by --help */
     const char
         *details; /* end of the help text: one paragraph per line; lines that begin with a space are not
@@ -196,7 +196,7 @@ Status ranks_join(Net **out, Arena *a, Error *err);
 int ranks_leave(Net *n, const char *program, Status status, const Error *err);
 
 /* Prints "PROGRAM: text" and the hint of `err` to stderr. Returns the program's exit code: 2 for ERR_USAGE, 130
- * for ERR_STOPPED, 141 if the reader of stdout is gone, else 1. */
+ * for ERR_STOPPED, else 1. */
 int cli_report(const char *program, const Error *err);
 
 /* ---- cli_options.c: the table of options, and completion ---- */

@@ -225,7 +225,7 @@ static Comparison comparison_of(CompareJob *j)
                         .seed = (uint64_t)j->common.seed,
                         .memory = j->memory.bytes,
                         .threads = (int)j->common.threads,
-                        .sample = sample_least(),
+                        .sample = SAMPLE_LEAST,
                         .untimed = !view_times(&j->view, j->own),
                         .without_distances = !view_distances(&j->view),
                         .costs_only = j->sums_up,
@@ -404,7 +404,9 @@ static const char *details(const CompareJob *j, const char *own)
         "The table has a row for each codec over the whole selection; csv and json have a record for each step, worker, "
         "tensor and codec, and records with tensor \"*\" for all tensors together.\n"
         "--metrics and --sort take the fields below; --sort FIELD:desc reverses the order. Where none of the named fields is a "
-        "time, nothing is timed, and where none is a Wasserstein distance, no distance is measured, which is faster.\n");
+        "time, nothing is timed, and where none is a Wasserstein distance, no distance is measured, which is faster.\n"
+        "bias is judged for all codecs of the table together: beside more codecs, as in sweep, a codec needs more evidence, and "
+        "a larger bias to show.\n");
     return text_done(&text);
 }
 

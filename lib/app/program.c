@@ -5,39 +5,25 @@
 #include "base/outfile.h"
 #include "exchange/net.h"
 #include "math/linalg.h"
+#include "measure/timing.h"
 #include "report/report.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 static const char standard_output[] = "standard output"; /* all errors about stdout name it so */
-
-enum {
-    READER_GONE = 128 + SIGPIPE
-}; /* the exit code of a program that SIGPIPE killed, as a shell gives it */
-
-/* True if the process that reads stdout has ended, as after `| head -1`. */
-static bool reader_gone(void)
-{
-    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
-    return poll(&out, 1, 0) == 1 && (out.revents & POLLERR) && !isatty(STDOUT_FILENO);
-}
 
 int cli_report(const char *program, const Error *err)
 {
     static const int codes[] = {[OK] = 0,          [ERR_USAGE] = 2,  [ERR_IO] = 1,       [ERR_CORRUPT] = 1,
                                 [ERR_NUMERIC] = 1, [ERR_MEMORY] = 1, [ERR_STOPPED] = 130};
     fflush(stdout); /* finished results must come before the error message */
-    if (err->status == ERR_IO && strstr(err->text, standard_output) && reader_gone())
-        return READER_GONE; /* finish ends the program; nobody misses the output */
     fprintf(stderr, "%s: %s\n", program, err->text);
     if (*err->hint)
         fprintf(stderr, "hint: %s\n", err->hint);
@@ -113,13 +99,6 @@ int ranks_leave(Net *n, const char *program, Status status, const Error *err)
 /* a global variable, because a signal handler cannot be given a pointer to data */
 static atomic_bool stop_came;
 
-static double seconds_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* `timeout` of the GNU coreutils sends its signal to the program and to the process group, so a second signal is the
  * user's own only if it comes later. It kills. */
 static void note_stop(int number)
@@ -128,14 +107,22 @@ static void note_stop(int number)
     static double first;
     const int error = errno;
     if (!stop_came) {
-        first = seconds_now();
+        first = clock_now();
         stop_came = true;
-    } else if (seconds_now() - first > ONE_SIGNAL) {
+    } else if (clock_now() - first > ONE_SIGNAL) {
         outfile_abandon_all();
         signal(number, SIG_DFL);
         raise(number);
     }
     errno = error;
+}
+
+/* The reader of a pipe is gone, as after `| head -1`: ends the program in silence. */
+static void note_pipe(int number)
+{
+    outfile_abandon_all();
+    signal(number, SIG_DFL);
+    raise(number);
 }
 
 void cli_catch_stop(void)
@@ -179,14 +166,6 @@ static void widen_stdout(void)
         setvbuf(stdout, room, _IOFBF, sizeof room);
 }
 
-/* Ends the program as SIGPIPE does where a program does not ignore it. Returns if the signal is blocked. */
-static int die_of_pipe(void)
-{
-    signal(SIGPIPE, SIG_DFL);
-    raise(SIGPIPE);
-    return READER_GONE;
-}
-
 /* Returns the exit code of the program. Everything but stdout has been closed. */
 static int finish(const char *program, int code)
 {
@@ -204,7 +183,7 @@ static int finish(const char *program, int code)
              errno ? strerror(errno) : "some of it was lost");
         code = cli_report(program, &err);
     }
-    return code == READER_GONE ? die_of_pipe() : code;
+    return code;
 }
 
 /* ---- --help, --version, unknown commands ---- */
@@ -315,10 +294,8 @@ int cli_main(const char *program, const char *brief, const char *first_steps, co
     cli_catch_stop();
     file_stopped = cli_stopped;
     atexit(outfile_abandon_all);
-    /* with SIGPIPE and SIGXFSZ ignored, writing to a closed pipe or beyond the file size limit fails with an
-     * error */
-    signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN);
+    signal(SIGPIPE, note_pipe);
+    signal(SIGXFSZ, SIG_IGN); /* so that writing beyond the file size limit fails with an error */
     if (argc < 2) {
         fprintf(stderr, "%s: %s\n%s%s --help lists the commands; %s help COMMAND describes one.\n", program,
                 brief, first_steps, program, program);

@@ -47,7 +47,7 @@ static void close_others(const int *fd, size_t count)
 
 /* Moves the descriptors to the numbers CONFINE_FD, CONFINE_FD + 1, ... Copies them to unused high numbers
  * first, so that no descriptor overwrites another one. This needs `count` more descriptors for a short time. */
-void confine_keep(const int *fd, size_t count)
+static void keep_only(const int *fd, size_t count)
 {
     enum { MOST = 4 };
     int high[MOST];
@@ -86,10 +86,11 @@ static void confine_crash(void)
     set_limit(0, RLIMIT_CORE, 0, true);
 }
 
-void confine_start(void)
+void confine_begin(const int *fd, size_t count)
 {
     sigset_t none;
     sigemptyset(&none);
+    keep_only(fd, count);
     /* the parent process, not Ctrl-C or a signal to the group, decides when this child process ends, and the parent's
      * handlers are not for it */
     for (int s = 1; s < NSIG; s++)
@@ -100,12 +101,6 @@ void confine_start(void)
     set_limit(0, RLIMIT_NPROC, 0, true);
 }
 
-void confine_memory(uint64_t used, uint64_t more)
-{
-    if (used)
-        set_limit(0, RLIMIT_AS, used + more, false);
-}
-
 static void limit_seconds(pid_t who, clockid_t clock, uint64_t seconds)
 {
     struct timespec used = {0};
@@ -113,12 +108,7 @@ static void limit_seconds(pid_t who, clockid_t clock, uint64_t seconds)
     set_limit(who, RLIMIT_CPU, (uint64_t)used.tv_sec + seconds + 1, false);
 }
 
-void confine_seconds(uint64_t seconds)
-{
-    limit_seconds(0, CLOCK_PROCESS_CPUTIME_ID, seconds);
-}
-
-void confine_files(unsigned more)
+static void limit_files(unsigned more)
 {
     const int next = fcntl(0, F_DUPFD, 0);
     if (next >= 0)
@@ -126,15 +116,20 @@ void confine_files(unsigned more)
     set_limit(0, RLIMIT_NOFILE, next < 0 ? 0 : (unsigned)next + more, true);
 }
 
-void confine_child_memory(pid_t child, uint64_t used, uint64_t more)
+void confine_limit(uint64_t bytes, uint64_t seconds)
 {
+    const uint64_t used = confine_space(); /* opens a file */
     if (used)
-        set_limit(child, RLIMIT_AS, used + more, true);
+        set_limit(0, RLIMIT_AS, used + bytes, false);
+    limit_seconds(0, CLOCK_PROCESS_CPUTIME_ID, seconds);
+    limit_files(1);
 }
 
-void confine_child_seconds(pid_t child, uint64_t seconds)
+void confine_child(pid_t child, uint64_t most, uint64_t seconds)
 {
     clockid_t clock;
+    if (most)
+        set_limit(child, RLIMIT_AS, most, true);
     if (!clock_getcpuclockid(child, &clock))
         limit_seconds(child, clock, seconds);
 }

@@ -30,7 +30,7 @@ typedef enum { PARAM_END, PARAM_INT, PARAM_REAL, PARAM_BOOL, PARAM_CHOICE, PARAM
 typedef struct {
     const char *key, *fallback; /* fallback: the default as text; NULL: unset */
     ParamType type;
-    size_t offset;
+    size_t offset, all; /* of the field; bytes of the struct */
     double low, high; /* the range of numbers, both ends included; `low` is excluded if `above` is set */
     const char *const *choices;
     const char *help;
@@ -49,19 +49,29 @@ typedef struct {
 #define PARAM(T, field, text, lowest, highest, ...)                                                          \
     {                                                                                                        \
         .key = #field, .fallback = text, .type = PARAM_TYPE(T, field), .offset = offsetof(T, field),         \
-        .low = lowest, .high = highest, .help = __VA_ARGS__                                                  \
+        .all = sizeof(T), .low = lowest, .high = highest, .help = __VA_ARGS__                                \
     }
 #define PARAM_OF(T, field, text, names, ...)                                                                 \
     {                                                                                                        \
         .key = #field, .fallback = text, .type = PARAM_TYPE(T, field), .offset = offsetof(T, field),         \
-        .choices = names, .help = __VA_ARGS__                                                                \
+        .all = sizeof(T), .choices = names, .help = __VA_ARGS__                                              \
     }
 #define PARAM_WORDS(T, field, forms, ...)                                                                    \
     {                                                                                                        \
-        .key = #field, .type = PARAM_TYPE(T, field), .offset = offsetof(T, field), .choices = forms,         \
-        .high = sizeof(((T *)0)->field) - 1, .help = __VA_ARGS__                                             \
+        .key = #field, .type = PARAM_TYPE(T, field), .offset = offsetof(T, field), .all = sizeof(T),         \
+        .choices = forms, .high = sizeof(((T *)0)->field) - 1, .help = __VA_ARGS__                           \
     }
 #define PARAM_SWITCH(T, field, text, ...) PARAM_OF(T, field, text, NULL, __VA_ARGS__)
+
+/* Returns the bytes of the struct that a schema describes. The fields of several rows may be in the struct that begins it.
+ * NULL: there are no parameters. */
+static inline size_t params_size(const Param *schema)
+{
+    size_t size = 0;
+    for (; schema && schema->key; schema++)
+        size = schema->all > size ? schema->all : size;
+    return size;
+}
 
 /* Fills `params` with the defaults, then parses "key=value,key=value", which may be empty. `owner` is the
  * codec's name in error messages. */

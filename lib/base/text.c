@@ -215,34 +215,16 @@ static bool same_start(const char *s, const char *t)
     return !*s || !*t;
 }
 
-/* True if s has as many parts, separated by _ or -, as t, and each is the beginning of t's part, ignoring case: "rel_error" and
- * "relative_error". */
-static bool abbreviates(const char *s, const char *t)
-{
-    for (;; s++, t++) {
-        const size_t own = strcspn(s, "_-"), whole = strcspn(t, "_-");
-        if (own > whole || strncasecmp(s, t, own) != 0)
-            return false;
-        s += own;
-        t += whole;
-        if (!*s || !*t)
-            return !*s && !*t;
-    }
-}
-
-/* Returns the first name that begins with s, else the first that s abbreviates. NULL: there is none, or s has fewer than three
- * characters. */
+/* Returns the first name that begins with s; NULL: there is none, or s has fewer than three characters. */
 static const char *longer_name(const char *s, TextName name, const void *data)
 {
     enum { START = 3 };
     const size_t length = strlen(s);
-    const char *candidate, *whole = NULL;
-    for (size_t i = 0; length >= START && (candidate = name(data, i)); i++) {
+    const char *candidate;
+    for (size_t i = 0; length >= START && (candidate = name(data, i)); i++)
         if (!strncasecmp(s, candidate, length))
             return candidate;
-        whole = whole || !abbreviates(s, candidate) ? whole : candidate;
-    }
-    return whole;
+    return NULL;
 }
 
 const char *text_nearest(const char *s, TextName name, const void *data)

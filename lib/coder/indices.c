@@ -1,6 +1,6 @@
 /* indices.c -- writes and reads an index set as Golomb gaps or as a bitmap, whichever is shorter.
  *
- * Most gaps are written with one bits_put and read with one table look-up. The loop that reads a unary quotient is bounded: it
+ * Most gaps are written by twos with one bits_put and read with one table look-up. The loop that reads a unary quotient is bounded: it
  * stops at the end of the payload. */
 #include "coder/indices.h"
 #include "base/bits.h"
@@ -73,16 +73,14 @@ static inline uint64_t split(const Golomb *g, uint64_t gap, unsigned *top)
 
 static const size_t *list_run(const Indices *set, size_t run, size_t room[INDEX_RUN], size_t *count)
 {
-    const size_t left = set->count - run * INDEX_RUN;
-    (void)room;
-    *count = left < INDEX_RUN ? left : INDEX_RUN;
-    return (const size_t *)set->data + run * INDEX_RUN;
+    (void)run, (void)room;
+    *count = set->count;
+    return set->data;
 }
 
 Indices indices_list(const size_t *index, size_t count)
 {
-    return (Indices){
-        .count = count, .runs = (count + INDEX_RUN - 1) / INDEX_RUN, .data = index, .run = list_run};
+    return (Indices){.count = count, .runs = 1, .data = index, .run = list_run};
 }
 
 static const size_t *bits_run(const Indices *set, size_t run, size_t room[INDEX_RUN], size_t *count)
@@ -123,12 +121,6 @@ typedef struct {
     uint64_t bits[NEAR];          /* the bits of all long gaps in each code */
 } Count;
 
-static void open_codes(Golomb g[NEAR], GolombCode first, size_t codes)
-{
-    for (size_t k = 0; k < codes; k++)
-        g[k] = open_code((GolombCode)(first + k));
-}
-
 /* `next` is the index after the previous one. */
 static void count_gaps(Count *c, const size_t *index, size_t count, size_t next)
 {
@@ -153,77 +145,19 @@ static void count_close(const Count *c, uint64_t bits[NEAR])
     }
 }
 
-/* A set is cut into parts of PART_RUNS runs for several threads. The gaps of PARTS parts are counted at a time. */
-enum { PART_RUNS = 64, PARTS = 64 };
-
-static size_t parts_of(const Indices *set)
+/* Sets bits[k] to the bits of the set's gaps in code `first` + k. */
+static void count_bits(const Indices *set, GolombCode first, size_t codes, uint64_t bits[NEAR])
 {
-    return (set->runs + PART_RUNS - 1) / PART_RUNS;
-}
-
-static size_t part_end(const Indices *set, size_t part)
-{
-    return (part + 1) * PART_RUNS < set->runs ? (part + 1) * PART_RUNS : set->runs;
-}
-
-typedef struct {
-    size_t first, end;   /* the first index, and the index after the last one; end = 0: the part is empty */
-    uint64_t bits[NEAR]; /* of the part's gaps but the first */
-} Part;
-
-typedef struct {
-    const Indices *set;
-    GolombCode first;
-    size_t codes, from; /* from: the number of part[0] */
-    Part *part;
-} PartCount;
-
-static void count_part(void *data, size_t i)
-{
-    const PartCount *job = data;
-    const Indices *set = job->set;
-    Count c = {.codes = job->codes};
-    Part p = {0};
-    open_codes(c.g, job->first, c.codes);
-    for (size_t r = (job->from + i) * PART_RUNS; r < part_end(set, job->from + i); r++) {
+    Count c = {.codes = codes};
+    for (size_t k = 0; k < codes; k++)
+        c.g[k] = open_code((GolombCode)(first + k));
+    for (size_t r = 0, next = 0; r < set->runs; r++) {
         size_t room[INDEX_RUN], count;
         const size_t *index = set->run(set, r, room, &count);
-        if (count == 0)
-            continue;
-        const bool opens = p.end == 0;
-        if (opens)
-            p.first = index[0];
-        count_gaps(&c, index + opens, count - opens, opens ? p.first + 1 : p.end);
-        p.end = index[count - 1] + 1;
+        count_gaps(&c, index, count, next);
+        next = count ? index[count - 1] + 1 : next;
     }
-    count_close(&c, p.bits);
-    job->part[i] = p;
-}
-
-/* Adds the bits of the set's gaps in each code to bits[]. If `from` is not NULL, sets from[i] to the first bit of
- * part i in the first code, and next[i] to the index after the last one before the part. */
-static void count_bits(const Indices *set, GolombCode first, size_t codes, int threads, uint64_t bits[NEAR],
-                       uint64_t *from, size_t *next)
-{
-    Part part[PARTS];
-    PartCount job = {set, first, codes, 0, part};
-    Golomb g[NEAR];
-    size_t end = 0;
-    open_codes(g, first, codes);
-    memset(bits, 0, NEAR * sizeof *bits);
-    for (; job.from < parts_of(set); job.from += PARTS) {
-        const size_t left = parts_of(set) - job.from, some = left < PARTS ? left : PARTS;
-        parallel_for(threads, some, count_part, &job);
-        for (size_t i = 0; i < some; i++) {
-            if (from) {
-                from[job.from + i] = bits[0];
-                next[job.from + i] = end;
-            }
-            for (size_t k = 0; k < codes && part[i].end; k++)
-                bits[k] += part[i].bits[k] + gap_bits(&g[k], part[i].first - end);
-            end = part[i].end ? part[i].end : end;
-        }
-    }
+    count_close(&c, bits);
 }
 
 /* Returns the code with the least m >= -1 / log2(1 - density). If gaps are geometrically distributed, this
@@ -251,19 +185,19 @@ static size_t last_index(const Indices *set)
  * at a good code for geometrically distributed gaps with the same mean. It goes to smaller and to larger m
  * until the bits stop falling, so gaps of another distribution may have a better code. `set` must not be
  * empty. */
-static GolombCode golomb_best(const Indices *set, int threads, uint64_t *bits)
+static GolombCode golomb_best(const Indices *set, uint64_t *bits)
 {
     GolombCode best = code_for((double)set->count / ((double)last_index(set) + 1));
     const int first = best < 1 ? 0 : best > GOLOMB_CODES - NEAR ? GOLOMB_CODES - NEAR : best - 1;
     uint64_t near[NEAR];
-    count_bits(set, (GolombCode)first, NEAR, threads, near, NULL, NULL);
+    count_bits(set, (GolombCode)first, NEAR, near);
     *bits = near[best - first];
     for (int step = -1; step <= 1; step += 2)
         for (int code = best + step; code >= 0 && code < GOLOMB_CODES; code += step) {
             const bool known = code >= first && code < first + NEAR;
             uint64_t b[NEAR] = {known ? near[code - first] : 0};
             if (!known)
-                count_bits(set, (GolombCode)code, 1, threads, b, NULL, NULL);
+                count_bits(set, (GolombCode)code, 1, b);
             if (b[0] >= *bits)
                 break;
             *bits = b[0];
@@ -300,25 +234,20 @@ static double golomb_mean_bits(double density)
 
 /* ---- writing ---- */
 
+static uint64_t low_bits(const Golomb *g, uint64_t gap)
+{
+    return gap & ((UINT64_C(1) << g->shift) - 1);
+}
+
 static void put_gap(BitWriter *w, const Golomb *g, uint64_t gap)
 {
-    /* apart: the number of low bits that a second bits_put writes; 0 if the code fits in one bits_put */
-    unsigned top, apart = 0;
+    unsigned top;
     uint64_t q = split(g, gap, &top);
-    const uint64_t low = gap & ((UINT64_C(1) << g->shift) - 1);
-    uint64_t code = UINT64_C(1) << g->binary.bits[top] | g->binary.code[top];
-    unsigned bits = 1u + g->binary.bits[top];
-    if (g->shift <= 32) {
-        code = code << g->shift | low;
-        bits += g->shift;
-    } else {
-        apart = g->shift;
-    }
+    const unsigned bits = g->binary.bits[top];
     for (; q > 16; q -= 16)
         bits_put(w, 0, 16);
-    bits_put(w, code, (unsigned)q + bits);
-    if (apart)
-        bits_put(w, low, apart);
+    bits_put(w, UINT64_C(1) << bits | g->binary.code[top], (unsigned)q + 1 + bits);
+    bits_put(w, low_bits(g, gap), g->shift);
 }
 
 /* The codes of short gaps: code << WORD_SHIFT | its length, or 0 if it has more than WORD_BITS bits. */
@@ -328,10 +257,9 @@ static void fill_words(const Golomb *g, uint64_t word[SHORT])
 {
     for (uint64_t gap = 0; gap < SHORT; gap++) {
         unsigned top;
-        const uint64_t q = split(g, gap, &top), length = q + 1 + g->binary.bits[top] + g->shift,
-                       low = gap & ((UINT64_C(1) << g->shift) - 1),
-                       high = UINT64_C(1) << g->binary.bits[top] | g->binary.code[top];
-        word[gap] = length <= WORD_BITS ? (high << g->shift | low) << WORD_SHIFT | length : 0;
+        split(g, gap, &top);
+        const uint64_t length = gap_bits(g, gap), high = UINT64_C(1) << g->binary.bits[top] | g->binary.code[top];
+        word[gap] = length <= WORD_BITS ? (high << g->shift | low_bits(g, gap)) << WORD_SHIFT | length : 0;
     }
 }
 
@@ -367,105 +295,24 @@ static void put_run(BitWriter *writer, const Golomb *g, const uint64_t *word, co
     }
 }
 
-/* Writes the runs `from` to `to` - 1. */
-static void put_runs(BitWriter *w, const Golomb *g, const uint64_t *word, const Indices *set, size_t from,
-                     size_t to, size_t next)
-{
-    for (size_t r = from; r < to; r++) {
-        size_t room[INDEX_RUN], count;
-        const size_t *index = set->run(set, r, room, &count);
-        put_run(w, g, word, index, count, next);
-        next = count ? index[count - 1] + 1 : next;
-    }
-}
-
-/* ---- writing a set on several threads: each part to bytes of its own, which are then joined ---- */
-
-typedef struct {
-    const Indices *set;
-    const Golomb *g;
-    const uint64_t *word;
-    uint64_t *from; /* (parts + 1) index of each part's first bit; the last entry is the number of all bits */
-    size_t *next;   /* (parts) the index after the last one before each part */
-    uint8_t *room;
-} PartPut;
-
-/* A part has its own bytes, from the byte with its first bit on. The last byte of the part before may be the
- * same byte of the stream. */
-static uint8_t *part_start(const PartPut *p, size_t part)
-{
-    return p->room + p->from[part] / 8 + part;
-}
-
-static size_t part_bytes(const PartPut *p, size_t part)
-{
-    return (size_t)((p->from[part + 1] + 7) / 8 - p->from[part] / 8);
-}
-
-static void put_part(void *data, size_t part)
-{
-    const PartPut *p = data;
-    BitWriter w = bits_writer(part_start(p, part), part_bytes(p, part));
-    bits_put(&w, 0, p->from[part] % 8);
-    put_runs(&w, p->g, p->word, p->set, part * PART_RUNS, part_end(p->set, part), p->next[part]);
-    bits_close(&w);
-    assert(!w.full);
-}
-
-static void join_parts(const PartPut *p, uint8_t *out)
-{
-    for (size_t i = 0; i < parts_of(p->set); i++) {
-        if (p->from[i] == p->from[i + 1])
-            continue;
-        uint8_t *const to = out + p->from[i] / 8;
-        const uint8_t before = p->from[i] % 8 ? *to : 0; /* the last bits of the part before */
-        memcpy(to, part_start(p, i), part_bytes(p, i));
-        *to |= before;
-    }
-}
-
-/* Returns false, and writes nothing, if one thread should write the set or `scratch` has no memory. The memory
- * is taken in any case, so that the peak of an encoding's memory does not depend on the number of threads. */
-static bool put_parts(const Indices *set, GolombCode code, const Golomb *g, const uint64_t *word,
-                      uint64_t bits, int threads, Arena *scratch, uint8_t *out)
-{
-    const ArenaMark mark = arena_mark(scratch);
-    const size_t parts = parts_of(set);
-    uint64_t all[NEAR];
-    PartPut p = {set,
-                 g,
-                 word,
-                 NEW(scratch, uint64_t, parts + 1),
-                 NEW(scratch, size_t, parts),
-                 NEW(scratch, uint8_t, bits / 8 + parts + 1)};
-    const bool several = threads > 1 && p.from && p.next && p.room;
-    if (several) {
-        count_bits(set, code, 1, threads, all, p.from, p.next);
-        p.from[parts] = all[0];
-        parallel_for(threads, parts, put_part, &p);
-        join_parts(&p, out);
-    }
-    arena_rewind(scratch, mark);
-    return several;
-}
-
-/* Writes the gaps of `set`. `bits` must be golomb_bits(code, set). Up to `threads` threads write a long set if
- * `scratch` (may be NULL) has memory for its bytes; otherwise the caller's thread writes it. */
-static void golomb_put(GolombCode code, const Indices *set, uint64_t bits, int threads, Arena *scratch, Buf *out)
+/* Writes the gaps of `set`, which take `bits` bits. */
+static void golomb_put(GolombCode code, const Indices *set, uint64_t bits, Buf *out)
 {
     const Golomb g = open_code(code);
     const size_t bytes = (size_t)((bits + 7) / 8);
-    uint8_t *const start = buf_room(out, bytes);
-    BitWriter w = bits_writer(start, bytes);
+    BitWriter w = bits_writer(buf_room(out, bytes), bytes);
     uint64_t word[SHORT];
     const bool many = set->count >= WORDS_FROM;
     if (many)
         fill_words(&g, word);
-    if (many && scratch && parts_of(set) > 1 && put_parts(set, code, &g, word, bits, threads, scratch, start))
-        return;
-    put_runs(&w, &g, many ? word : NULL, set, 0, set->runs, 0);
+    for (size_t r = 0, next = 0; r < set->runs; r++) {
+        size_t room[INDEX_RUN], count;
+        const size_t *index = set->run(set, r, room, &count);
+        put_run(&w, &g, many ? word : NULL, index, count, next);
+        next = count ? index[count - 1] + 1 : next;
+    }
     bits_close(&w);
-    assert(!w.full && w.at == start + bytes);
+    assert(!w.full && w.at == w.end);
 }
 
 /* ---- reading ---- */
@@ -630,17 +477,17 @@ static void put_bitmap(const Indices *set, size_t n, Buf *out)
     }
 }
 
-void indices_put(const Indices *set, size_t n, int threads, Arena *scratch, Buf *out)
+void indices_put(const Indices *set, size_t n, Buf *out)
 {
     buf_varint(out, set->count);
     if (set->count == 0 || set->count == n)
         return;
     uint64_t bits;
-    const GolombCode code = golomb_best(set, threads, &bits);
+    const GolombCode code = golomb_best(set, &bits);
     const bool gaps = bits <= n;
     buf_u8(out, gaps ? code : BITMAP);
     if (gaps)
-        golomb_put(code, set, bits, threads, scratch, out);
+        golomb_put(code, set, bits, out);
     else
         put_bitmap(set, n, out);
 }

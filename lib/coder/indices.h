@@ -23,15 +23,14 @@
 #include "base/bytes.h"
 #include "base/parallel.h"
 
-/* An increasing sequence of indices, cut into runs of at most INDEX_RUN indices, so that the whole sequence need not
- * be in memory at once. */
+/* An increasing sequence of indices, cut into runs, so that the whole sequence need not be in memory at once: a run is in
+ * memory, or has at most INDEX_RUN indices. */
 enum { INDEX_RUN = 1024 };
 typedef struct Indices Indices;
 struct Indices {
     size_t count, runs; /* count: number of indices in all runs together; runs: number of runs */
     const void *data;
-    /* Returns the array of indices with number `run`, which may lie in `room`, and sets *count to its length.
-     * Several threads may call it at once. */
+    /* Returns the array of indices with number `run`, which may lie in `room`, and sets *count to its length. */
     const size_t *(*run)(const Indices *set, size_t run, size_t room[INDEX_RUN], size_t *count);
 };
 
@@ -52,9 +51,8 @@ typedef struct {
 /* Returns an upper bound on the bytes that indices_put writes for any set of indices under n. */
 size_t indices_bound(size_t n);
 
-/* Writes a set out of n indices to `out`; every index must be less than n. A long set is written on up to
- * `threads` threads if `scratch` has memory for its bytes; the result is the same. NULL is fine for one thread. */
-void indices_put(const Indices *set, size_t n, int threads, Arena *scratch, Buf *out);
+/* Writes a set out of n indices to `out`; every index must be less than n. */
+void indices_put(const Indices *set, size_t n, Buf *out);
 
 /* Reads a set out of n indices into memory from `scratch`. If the bytes are not what indices_put writes,
  * sets in->bad and returns false. If `scratch` is out of memory, returns false without setting in->bad. */

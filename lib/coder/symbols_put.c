@@ -561,7 +561,6 @@ typedef struct {
     uint32_t common;
     void *code;
     size_t count;
-    size_t *before; /* (blocks + 1) number of codes that differ from the common code before each block */
     size_t *index;  /* (count) positions of the codes that differ from the common code */
 } Others;
 
@@ -613,50 +612,27 @@ static bool may_pay(const DensePlan *p, uint32_t *common)
            sparse_bits(p, *common) * (1 + 1.0 / GAIN_PART) + HEAD_BITS < (double)p->bits;
 }
 
-static void count_others(void *data, size_t block)
-{
-    const Others *o = data;
-    const Symbols *s = o->s;
-    const size_t from = block * BLOCK, to = from + block_size(s->n, block);
-    size_t others = 0;
-    for (size_t i = from; i < to; i++)
-        others += code_at(s->code, s->width, i) != o->common;
-    o->before[block + 1] = others;
-}
-
-static void list_others(void *data, size_t block)
-{
-    const Others *o = data;
-    const Symbols *s = o->s;
-    size_t next = o->before[block];
-    for (size_t i = block * BLOCK; next < o->before[block + 1]; i++) {
-        const uint32_t code = code_at(s->code, s->width, i);
-        if (code == o->common)
-            continue;
-        o->index[next] = i;
-        set_code(o->code, s->width, next++, code);
-    }
-}
-
 /* Lists the codes that differ from the common code, and their positions. The list stays empty if there are more
  * than n/4 such codes. */
 static Status find_others(Others *o, Arena *scratch)
 {
-    const size_t n = o->s->n, blocks = blocks_of(n);
-    o->before = NEW_ZERO(scratch, size_t, blocks + 1);
-    if (!o->before)
-        return ERR_MEMORY;
-    parallel_for(o->s->threads, blocks, count_others, o);
-    for (size_t b = 0; b < blocks; b++)
-        o->before[b + 1] += o->before[b];
-    if (o->before[blocks] > others_most(n))
+    const Symbols *s = o->s;
+    size_t count = 0;
+    for (size_t i = 0; i < s->n; i++)
+        count += code_at(s->code, s->width, i) != o->common;
+    if (count > others_most(s->n))
         return OK;
-    o->count = o->before[blocks];
-    o->code = codes_take(o->count, o->s->width, scratch);
-    o->index = NEW(scratch, size_t, o->count);
+    o->code = codes_take(count, s->width, scratch);
+    o->index = NEW(scratch, size_t, count);
     if (!o->code || !o->index)
         return ERR_MEMORY;
-    parallel_for(o->s->threads, blocks, list_others, o);
+    for (size_t i = 0; o->count < count; i++) {
+        const uint32_t code = code_at(s->code, s->width, i);
+        if (code == o->common)
+            continue;
+        o->index[o->count] = i;
+        set_code(o->code, s->width, o->count++, code);
+    }
     return OK;
 }
 
@@ -690,7 +666,7 @@ static Status put_set(const Others *o, Buf *out, Arena *scratch, double *entropy
     out->data = NEW(scratch, uint8_t, out->cap);
     if (!out->data)
         return ERR_MEMORY;
-    indices_put(&set, o->s->n, 1, scratch, out);
+    indices_put(&set, o->s->n, out);
     *entropy += fmin(8 * (double)out->size, log2_sets((double)o->s->n, (double)o->count));
     return OK;
 }

@@ -101,13 +101,6 @@ size_t codec_bound(const Call *c)
     return method > raw_size(c) ? method : raw_size(c);
 }
 
-static Status raw_get(const Call *c, Bytes in, float *x)
-{
-    if (in.size != raw_size(c))
-        return payload_bad(c, "%zu bytes of raw floats, want %zu", in.size, raw_size(c));
-    return payload_floats(c, in.data + 1, x);
-}
-
 /* Replaces a payload that is longer than raw floats: decodes it, and sends the decoded values as raw floats.
  * Sending x itself would bias the estimate, because the payload's length depends on the random draws. */
 static Status send_drawn(const Call *c, Buf *out, size_t start, const Streams *before)
@@ -135,11 +128,10 @@ Status codec_encode(const Call *c, const float *x, Buf *out)
     const size_t start = out->size, bound = codec_bound(c);
     const Streams before = c->streams ? *c->streams : (Streams){0};
     assert(out->cap - start >= bound);
-    const bool last = c->round == codec_rounds(c->self) - 1;
     Status status = c->self->ops->encode(c, x, out);
     assert(out->size - start <= bound);
     arena_rewind(c->scratch, mark); /* frees the encoder's memory before send_drawn allocates */
-    if (status == OK && last && !passes_on(c->self) && out->size - start > raw_size(c))
+    if (status == OK && is_last_round(c) && !passes_on(c->self) && out->size - start > raw_size(c))
         status = send_drawn(c, out, start, &before);
     arena_rewind(c->scratch, mark);
     return status;
@@ -159,14 +151,16 @@ static Status decode_kind(const Call *c, Bytes in, float *x)
             return payload_bad(c, "%zu bytes, and raw floats take %zu", in.size, raw_size(c));
         return OK;
     }
-    if (c->self->ops->bound(c) < raw_size(c))
+    if (!sends_raw(c))
         return payload_bad(c, "kind %d, which no tensor of %zu elements needs", PAYLOAD_RAW, c->shape->n);
     /* Raw floats are sent in the last round; the payloads of all earlier rounds are then empty. This does not
      * hold for wrappers, whose earlier rounds carry the inner codec's payloads. */
     for (int round = 0; c->heard && !c->self->inner && round < c->round; round++)
         if (c->heard[round].size)
             return payload_bad(c, "floats, after %zu bytes in round %d", c->heard[round].size, round);
-    TRY(raw_get(c, in, x));
+    if (in.size != raw_size(c))
+        return payload_bad(c, "%zu bytes of raw floats, want %zu", in.size, raw_size(c));
+    TRY(payload_floats(c, in.data + 1, x));
     return c->terms && c->self->ops->to_terms ? c->self->ops->to_terms(c, x) : OK;
 }
 
@@ -234,19 +228,44 @@ size_t codec_plan_size(const Codec *codec)
     return 0;
 }
 
+/* The data of load_input, by which the inner codec's plan gets the vectors that the wrapper passes to the inner codec. */
+typedef struct {
+    const Step *step;
+    float *t; /* room for the values of the largest tensor with a state */
+} InnerStep;
+
+static const float *load_input(void *data, size_t j, Error *err)
+{
+    const InnerStep *s = data;
+    const Call *c = &s->step->call[j];
+    const float *x = s->step->load(s->step->data, j, err);
+    if (!x || !c->state || !c->self->ops->input)
+        return x;
+    return c->self->ops->input(c, x, s->t, err) == OK ? s->t : NULL;
+}
+
+/* Writes the inner codec's records for the wrapper's `step`. */
+static Status plan_inner(const Step *step, void *records)
+{
+    const Call *c = step->call;
+    size_t largest = 0;
+    Call *call = NEW(c->scratch, Call, step->count);
+    TRY(arena_check(call, c->scratch, c->err));
+    for (size_t j = 0; j < step->count; j++) {
+        call[j] = call_inner(&c[j]);
+        if (c->self->ops->input && c[j].state && c[j].shape->n > largest)
+            largest = c[j].shape->n;
+    }
+    InnerStep changed = {step, NEW(c->scratch, float, largest)};
+    TRY(arena_check(changed.t, c->scratch, c->err));
+    return codec_plan(&(Step){step->count, call, load_input, &changed}, records);
+}
+
 Status codec_plan(const Step *step, void *plan)
 {
     const Call *c = step->call;
     const ArenaMark mark = arena_mark(c->scratch);
-    Status status;
-    if (c->self->ops->plan) {
-        status = c->self->ops->plan(step, plan);
-    } else {
-        /* a wrapper with a state changes x before the inner codec encodes it, so such a wrapper must have a
-         * plan hook */
-        assert(!c->self->ops->state_size);
-        status = plan_inner(step, NULL, plan);
-    }
+    const Status status = c->self->ops->plan ? c->self->ops->plan(step, plan) : plan_inner(step, plan);
     arena_rewind(c->scratch, mark);
     return status;
 }
@@ -281,13 +300,18 @@ Status codec_train(const Call *c, const float *x, void *state)
 {
     if (!codec_trains(c->self))
         return OK;
-    if (!c->self->ops->train) {
-        const Call inner = call_inner(c);
-        assert(!c->self->ops->state_size);
-        return codec_train(&inner, x, state);
-    }
     const ArenaMark mark = arena_mark(c->scratch);
-    const Status status = c->self->ops->train(c, x, state);
+    Status status = OK;
+    if (c->self->ops->train) {
+        status = c->self->ops->train(c, x, state);
+    } else {
+        const Call inner = call_inner(c);
+        const float *t = x;
+        if (c->self->ops->input)
+            status = state_input(c, x, &t);
+        if (status == OK)
+            status = codec_train(&inner, t, state_inner(c, state));
+    }
     arena_rewind(c->scratch, mark);
     return status;
 }
@@ -323,44 +347,23 @@ Call call_inner(const Call *c)
     return inner;
 }
 
-/* The data of load_input. The inner codec's plan loads tensors with load_input, and so gets the vectors that
- * `input` computes in place of the gradients. */
-typedef struct {
-    const Step *step;
-    InnerInput *input;
-    float *t; /* room for the values of the largest tensor with a state */
-} InnerStep;
-
-static const float *load_input(void *data, size_t j, Error *err)
+Status state_input(const Call *c, const float *x, const float **t)
 {
-    const InnerStep *s = data;
-    const Call *c = &s->step->call[j];
-    const float *x = s->step->load(s->step->data, j, err);
-    if (!x || !c->state)
-        return x;
-    return s->input(c, x, s->t, err) == OK ? s->t : NULL;
-}
-
-Status plan_inner(const Step *step, InnerInput *input, void *records)
-{
-    const Call *c = step->call;
-    size_t largest = 0;
-    Step inner = *step;
-    Call *call = NEW(c->scratch, Call, step->count);
-    TRY(arena_check(call, c->scratch, c->err));
-    for (size_t j = 0; j < step->count; j++) {
-        call[j] = call_inner(&c[j]);
-        if (input && c[j].state && c[j].shape->n > largest)
-            largest = c[j].shape->n;
+    Arena *a = c->kept ? c->kept->arena : c->scratch;
+    *t = x;
+    if (!c->state)
+        return OK;
+    if (c->kept && c->kept->vector && c->kept->x == x) {
+        *t = c->kept->vector;
+        return OK;
     }
-    InnerStep changed = {step, input, NEW(c->scratch, float, largest)};
-    TRY(arena_check(changed.t, c->scratch, c->err));
-    inner.call = call;
-    if (input) {
-        inner.load = load_input;
-        inner.data = &changed;
-    }
-    return codec_plan(&inner, records);
+    float *own = NEW(a, float, c->shape->n);
+    TRY(arena_check(own, a, c->err));
+    TRY(c->self->ops->input(c, x, own, c->err));
+    *t = own;
+    if (c->kept)
+        *c->kept = (KeptVector){a, own, x};
+    return OK;
 }
 
 /* ---- one worker alone, which receives only its own payloads ---- */

@@ -67,7 +67,7 @@ typedef struct Codec {
      * type PARAM_SPEC */
     const struct Codec *other;
     uint64_t named; /* bit i is set if the spec names the key ops->params[i] */
-    /* the whole spec as it was typed; NULL in a codec inside a wrapper, and after a key was set (rate_set) */
+    /* the whole spec as it was typed; after rate_set, with the keys that were named. NULL in a codec inside a wrapper */
     const char *typed;
     const char *alias; /* the name of the literature in `typed` (Literature.title); NULL: none */
 } Codec;

@@ -108,42 +108,39 @@ static int by_size(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
-/* A histogram of index gaps. count[gap] counts the gaps below SHORT_GAPS. `longer` lists the few longer
- * gaps. */
+/* gaps of SHORT_GAPS and more are listed, because they are few */
 enum { SHORT_GAPS = 4096 };
-typedef struct {
-    uint64_t count[SHORT_GAPS], *longer;
-    size_t more;
-} GapCounts;
 
-static void count_gaps(GapCounts *g, const Indices *set)
+/* Sets count[gap] to the number of gaps below SHORT_GAPS of each size, and count[SHORT_GAPS ...] to the longer gaps.
+ * Returns how many these are. */
+static size_t count_gaps(const Indices *set, uint64_t *count)
 {
-    size_t next = 0;
+    size_t next = 0, longer = 0;
     for (size_t r = 0; r < set->runs; r++) {
-        size_t room[INDEX_RUN], count;
-        const size_t *index = set->run(set, r, room, &count);
-        for (size_t i = 0; i < count; i++) {
+        size_t room[INDEX_RUN], some;
+        const size_t *index = set->run(set, r, room, &some);
+        for (size_t i = 0; i < some; i++) {
             const size_t gap = index[i] - next;
             next = index[i] + 1;
             if (gap < SHORT_GAPS)
-                g->count[gap]++;
+                count[gap]++;
             else
-                g->longer[g->more++] = gap;
+                count[SHORT_GAPS + longer++] = gap;
         }
     }
+    return longer;
 }
 
-/* Sorts the list of long gaps and replaces it by a list of counts: how often each gap occurs. */
-static void count_longer(GapCounts *g)
+/* Replaces sorted numbers by how often each of them occurs. Returns how many differ. */
+static size_t count_equal(uint64_t *number, size_t n)
 {
-    size_t sizes = 0;
-    qsort(g->longer, g->more, sizeof *g->longer, by_size);
-    for (size_t i = 0, from = 0; i < g->more; i++)
-        if (i + 1 == g->more || g->longer[i + 1] != g->longer[i]) {
-            g->longer[sizes++] = i + 1 - from;
+    size_t differ = 0;
+    for (size_t i = 0, from = 0; i < n; i++)
+        if (i + 1 == n || number[i + 1] != number[i]) {
+            number[differ++] = i + 1 - from;
             from = i + 1;
         }
-    g->more = sizes;
+    return differ;
 }
 
 void streams_gaps(const Call *c, const Indices *set)
@@ -151,19 +148,11 @@ void streams_gaps(const Call *c, const Indices *set)
     if (!c->streams)
         return;
     const ArenaMark mark = arena_mark(c->scratch);
-    GapCounts *g = NEW_ZERO(c->scratch, GapCounts, 1);
-    uint64_t *all = NULL;
-    if (g)
-        g->longer = NEW(c->scratch, uint64_t, c->shape->n / SHORT_GAPS + 1);
-    if (g && g->longer) {
-        count_gaps(g, set);
-        count_longer(g);
-        all = NEW(c->scratch, uint64_t, SHORT_GAPS + g->more);
-    }
-    if (all) {
-        memcpy(all, g->count, sizeof g->count);
-        memcpy(all + SHORT_GAPS, g->longer, g->more * sizeof *all);
-        streams_symbols(c->streams, all, SHORT_GAPS + g->more);
+    uint64_t *count = NEW_ZERO(c->scratch, uint64_t, SHORT_GAPS + c->shape->n / SHORT_GAPS + 1);
+    if (count) {
+        const size_t longer = count_gaps(set, count);
+        qsort(count + SHORT_GAPS, longer, sizeof *count, by_size);
+        streams_symbols(c->streams, count, SHORT_GAPS + count_equal(count + SHORT_GAPS, longer));
     } else {
         streams_bits(c->streams, NAN);
     }

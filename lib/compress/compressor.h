@@ -43,7 +43,6 @@ struct Compressor {
     const char *use_when; /* completes the sentence "Use it when" */
     const char *example;  /* commands that run as they are, one a line; they write g.h5. A test runs them. */
     const Param *params;  /* the parameters; ends in {0}; NULL: none */
-    size_t params_size;
     CodecLook look; /* a spec is drawn as its last codec, so wrappers need none */
     /* a struct for hooks that several codecs share, which describes this codec: for example, a BucketLaw for
      * levels/buckets.c */
@@ -76,6 +75,9 @@ struct Compressor {
     Numbers (*numbers)(const Call *c);
     /* number of rounds; NULL: the inner codec's number, or 1 without an inner codec */
     int (*rounds)(const Codec *codec);
+    /* Writes to `t` (shape->n) the vector that is encoded for x with the state, by a wrapper's inner codec. Sets *err on
+     * failure. See state_input. */
+    Status (*input)(const Call *c, const float *x, float *t, Error *err);
     size_t (*state_size)(const Call *c); /* returns the bytes of the codec's state, in a wrapper without the inner codec's */
     Status (*train)(const Call *c, const float *x, void *state);
     Status (*settle)(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state);
@@ -125,6 +127,17 @@ static inline size_t raw_size(const Call *c)
     return 4 * c->shape->n + 1;
 }
 
+/* True if raw floats take no more bytes than the codec's bound. A codec whose payloads all take as many bytes as its
+ * bound says then sends raw floats; own_kind returns the kind of its payloads. */
+static inline bool sends_raw(const Call *c)
+{
+    return c->self->ops->bound(c) >= raw_size(c);
+}
+static inline unsigned own_kind(const Call *c)
+{
+    return sends_raw(c) ? PAYLOAD_RAW : PAYLOAD_METHOD;
+}
+
 /* Fails with ERR_CORRUPT and the message "NAME payload: ...". */
 Status payload_bad(const Call *c, const char *format, ...) PRINTF(2);
 
@@ -154,10 +167,19 @@ static inline Status payload_shorter(const Call *c, Bytes in)
 /* Adds `more`, the number of workers of a merged payload, to *total; fails on overflow. */
 Status payload_add_workers(const Call *c, uint64_t more, uint64_t *total);
 
+/* Sets *t to the vector of the hook `input`, which is computed once for all calls with the same c->kept. Without a state
+ * it is x. */
+Status state_input(const Call *c, const float *x, const float **t);
+
+static inline bool is_last_round(const Call *c)
+{
+    return c->round == codec_rounds(c->self) - 1;
+}
+
 /* Fails unless c->round is the last round: payloads of earlier rounds are not decoded. */
 static inline Status payload_last_round(const Call *c)
 {
-    return c->round == codec_rounds(c->self) - 1 ? OK : payload_bad(c, "round %d is not the last", c->round);
+    return is_last_round(c) ? OK : payload_bad(c, "round %d is not the last", c->round);
 }
 
 /* The streams_ functions let an encoder report the entropy of its streams. They do nothing if s is NULL. */

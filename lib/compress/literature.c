@@ -197,15 +197,5 @@ const Literature literature[] = {
      "LoCo averages its residuals over steps; SparseLoCo is ef:decay=0.95+chunktopk:k=64,values=2bit"},
     {"CCLoco", "ef:decay=0.95+chunktopk:k=64,values=2bit",
      "CCLoco takes local steps: atomo-train run --local-steps"},
-    /* optimizers */
-    {"momentum", "none", "momentum is an option of training: atomo-train run --momentum"},
-    {"Nesterov", "none", "momentum is an option of training: atomo-train run --momentum"},
-    {"Adam", "none", "Adam is an optimizer: atomo-train run --optimizer adamw"},
-    {"AdamW", "none", "AdamW is an optimizer: atomo-train run --optimizer adamw"},
-    {"AdaGrad", "none", "AdaGrad is an optimizer; those of atomo-train: --optimizer sgd, adamw or signsgd"},
-    {"RMSprop", "none", "RMSprop is an optimizer; those of atomo-train: --optimizer sgd, adamw or signsgd"},
-    {"LAMB", "none", "LAMB is an optimizer; those of atomo-train: --optimizer sgd, adamw or signsgd"},
-    {"Lion", "none", "Lion is an optimizer; those of atomo-train: --optimizer sgd, adamw or signsgd"},
-    {"Muon", "none", "Muon is an optimizer; those of atomo-train: --optimizer sgd, adamw or signsgd"},
     {0},
 };

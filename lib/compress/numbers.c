@@ -2,8 +2,6 @@
 #include "compress/compressor.h"
 #include "compress/wrapper.h"
 
-#include "coder/planes.h"
-
 Numbers codec_numbers(const Call *c)
 {
     Numbers m = {0};
@@ -39,16 +37,6 @@ Numbers numbers_in_planes(size_t count, int bits, int merged_bits, uint32_t top)
 }
 
 /* ---- segments ---- */
-
-size_t numbers_size(const Numbers *m, size_t n, int bits)
-{
-    return m->planes ? planes_size(n, bits) : n * (size_t)bits / 8;
-}
-
-size_t numbers_cut(const Numbers *m, size_t segments, size_t i)
-{
-    return i == segments ? m->count : m->count / PLANE_GROUP * i / segments * PLANE_GROUP;
-}
 
 size_t numbers_head(const Numbers *m)
 {

@@ -9,6 +9,7 @@
 #define ATOMO_NUMBERS_H
 
 #include "compress/codec.h"
+#include "coder/planes.h"
 
 /* The numbers in the payloads of one round. */
 typedef struct Numbers Numbers;
@@ -35,11 +36,17 @@ Numbers codec_numbers(const Call *c);
 Numbers numbers_in_planes(size_t count, int bits, int merged_bits, uint32_t top);
 
 /* Returns the bytes of n numbers of `bits` bits, where `bits` is m->bits or m->merged_bits. */
-size_t numbers_size(const Numbers *m, size_t n, int bits);
+static inline size_t numbers_size(const Numbers *m, size_t n, int bits)
+{
+    return m->planes ? planes_size(n, bits) : n * (size_t)bits / 8;
+}
 
 /* Cuts the numbers into `segments` segments. Returns the index of segment i's first number, or m->count for i
  * = segments. Segments begin at multiples of 64. Each has 64 numbers or more if m->count >= 64 `segments`. */
-size_t numbers_cut(const Numbers *m, size_t segments, size_t i);
+static inline size_t numbers_cut(const Numbers *m, size_t segments, size_t i)
+{
+    return i == segments ? m->count : m->count / PLANE_GROUP * i / segments * PLANE_GROUP;
+}
 
 /* Returns the bytes before the numbers in a worker's payload. */
 size_t numbers_head(const Numbers *m);

@@ -83,9 +83,9 @@ Status rate_set(const Codec **out, const Codec *codec, const Rate *r, double val
     const Compressor *ops = r->stage->ops;
     char text[32];
     Codec *stage = NULL, *first = copy_down_to(codec, r->stage, &stage, a);
-    void *params = NEW_ZERO(a, char, ops->params_size + 1);
+    void *params = NEW(a, char, params_size(ops->params));
     TRY(arena_check(first && params, a, err));
-    memcpy(params, r->stage->params, ops->params_size);
+    memcpy(params, r->stage->params, params_size(ops->params));
     stage->params = params;
     first->typed = first->alias = NULL;
     for (const Param *p = ops->params; p->key; p++)
@@ -101,8 +101,9 @@ Status rate_set(const Codec **out, const Codec *codec, const Rate *r, double val
     for (const Codec *c = first; c; c = c->inner)
         if (c->ops->check)
             TRY(c->ops->check(c, err));
+    first->typed = codec_typed(first, a);
     *out = first;
-    return OK;
+    return arena_check(first->typed, a, err);
 }
 
 /* ---- a spec at several rates ---- */

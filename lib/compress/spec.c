@@ -12,20 +12,24 @@ static char lower(char c)
     return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c); /* tolower depends on the locale */
 }
 
-/* True if `name`, in any case, is a codec's name, which has no capitals. */
-static bool is_name(const char *codec, const char *name)
+/* Returns the compressor whose name, in any case, is `text` up to the first character of `stops`. */
+static const Compressor *compressor_at(const char *text, const char *stops)
 {
-    while (*codec && *codec == lower(*name))
-        codec++, name++;
-    return !*codec && !*name;
+    const size_t length = strcspn(text, stops);
+    for (size_t i = 0; compressors[i]; i++) {
+        const char *name = compressors[i]->name; /* it has no capitals */
+        size_t same = 0;
+        while (same < length && name[same] == lower(text[same]))
+            same++;
+        if (same == length && !name[same])
+            return compressors[i];
+    }
+    return NULL;
 }
 
 const Compressor *compressor_find(const char *name)
 {
-    for (size_t i = 0; compressors[i]; i++)
-        if (is_name(compressors[i]->name, name))
-            return compressors[i];
-    return NULL;
+    return compressor_at(name, "");
 }
 
 static const char *compressor_name(const void *data, size_t i)
@@ -82,40 +86,21 @@ const Literature *literature_alias(const char *name)
     return row && !row->note ? row : NULL;
 }
 
-static Status hint_literature(Error *err, const char *name)
-{
-    const Literature *row = literature_find(name);
-    return row && row->note ? error_hint(err, "try %s; %s", row->spec, row->note) : OK;
-}
-
 const char *compressor_left_out(const char *spec)
 {
     /* SCIENCE in the Makefile */
     return strcspn(spec, ":+") == 3 && !strncmp(spec, "zfp", 3) && !compressor_find("zfp") ? "zfp" : NULL;
 }
 
-static Status hint_library(Error *err, const char *name)
-{
-    const char *codec = compressor_left_out(name);
-    return codec ? error_hint(err, "this build lacks lib%s: install lib%s-dev, then build atomo anew", codec,
-                              codec)
-                 : OK;
-}
-
-/* Returns the codec whose name is the first `length` characters of `name`. */
-static const Compressor *find_start(const char *name, size_t length)
-{
-    for (size_t i = 0; compressors[i]; i++)
-        if (strlen(compressors[i]->name) == length && !strncmp(compressors[i]->name, name, length))
-            return compressors[i];
-    return NULL;
-}
-
 Status compressor_unknown(Error *err, const char *name)
 {
+    const Literature *row = literature_find(name);
+    const char *codec = compressor_left_out(name);
     FAIL(err, ERR_USAGE, "no codec is called \"%s\"", name);
-    if (hint_literature(err, name) != OK || hint_library(err, name) != OK)
-        return err->status;
+    if (row && row->note)
+        return error_hint(err, "try %s; %s", row->spec, row->note);
+    if (codec)
+        return error_hint(err, "this build lacks lib%s: install lib%s-dev, then build atomo anew", codec, codec);
     text_unknown(err, name, compressor_name, NULL, "no codec is called \"%s\"", name);
     return error_hint(err, "atomo-bench list shows them all");
 }
@@ -170,29 +155,10 @@ static Status hint_key(Error *err, const Compressor *ops, const char *key, const
     return err->status;
 }
 
-/* Values that went with version 2.0, and what is smaller. */
-static const struct {
-    const char *codec, *item, *instead;
-} gone[] = {
-    {"qsgd", "code=huffman", "code=rans"},
-    {"nuqsgd", "code=huffman", "code=rans"},
-    {"zipml", "solver=greedy", "solver=exact"},
-    {"cas", "index=fixed", "index=huffman"},
-    {"cas", "index=bitmap", "index=huffman"},
-};
-
-static const char *instead_of(const Compressor *ops, const char *item)
-{
-    for (size_t i = 0; i < countof(gone); i++)
-        if (!strcmp(gone[i].codec, ops->name) && !strcmp(gone[i].item, item))
-            return gone[i].instead;
-    return NULL;
-}
-
 /* Hint for a key without a value: "topk:0.01", "ef:topk", "qsgd:bits=4,terngrad". */
 static Status hint_bare(Error *err, const Compressor *ops, const char *item)
 {
-    const Compressor *other = find_start(item, strcspn(item, ":"));
+    const Compressor *other = compressor_at(item, ":");
     const Param *rate = param_rate(ops->params);
     if (other)
         return ops->wraps ? error_hint(err, "a wrapper is followed by a plus: %s+%s", ops->name, item)
@@ -211,9 +177,6 @@ static Status compressor_wrong_keys(Error *err, const Compressor *ops, const cha
         char item[NAME_ROOM];
         length = strcspn(keys, ",");
         snprintf(item, sizeof item, "%.*s", (int)length, keys);
-        const char *instead = instead_of(ops, item);
-        if (instead)
-            return error_hint(err, "%s went in 2.0; write %s:%s", item, ops->name, instead);
         char *value = strchr(item, '=');
         if (!value)
             return hint_bare(err, ops, item);
@@ -250,19 +213,17 @@ static char *cut_spec(char *keys, const Param *p)
     return NULL;
 }
 
-/* Returns the wrapper whose name is `text` up to the first character of `stops`, or NULL if there is none. */
-static const Compressor *wrapper_at(const char *text, const char *stops, Arena *a)
+static bool wrapper_at(const char *text, const char *stops)
 {
-    const char *name = text_slice(a, text, strcspn(text, stops));
-    const Compressor *ops = name ? compressor_find(name) : NULL;
-    return ops && ops->wraps ? ops : NULL;
+    const Compressor *ops = compressor_at(text, stops);
+    return ops && ops->wraps;
 }
 
 /* Opens the codec whose spec is the value of key `p`, and replaces the value by the codec's canonical spec. */
 static Status open_named(Codec *codec, const Param *p, const char *spec, Arena *a, Error *err)
 {
     const char **text = (const char **)(uintptr_t)((const char *)codec->params + p->offset);
-    if (spec && wrapper_at(spec, ":+,", a))
+    if (spec && wrapper_at(spec, ":+,"))
         return FAIL(err, ERR_USAGE, "%s: %s=%s is a wrapper: want a codec", codec->ops->name, p->key, spec);
     if (codec_open(&codec->other, spec ? spec : p->fallback, a, err) != OK)
         return error_at(err, "%s: %s", codec->ops->name, p->key);
@@ -293,13 +254,13 @@ static Status open_stage(Codec *codec, const char *stage, size_t length, Arena *
     if (keys)
         *keys++ = 0;
     codec->ops = compressor_find(text);
-    if (!codec->ops && text[0] && text[strlen(text) - 1] == '+' && wrapper_at(text, "+", a)) {
+    if (!codec->ops && text[0] && text[strlen(text) - 1] == '+' && wrapper_at(text, "+")) {
         FAIL(err, ERR_USAGE, "%.*s needs a codec to wrap", (int)strlen(text) - 1, text);
         return error_hint(err, "write %snone, or another codec after the +", text);
     }
     if (!codec->ops)
         return compressor_unknown(err, text);
-    void *params = NEW_ZERO(a, char, codec->ops->params_size + 1);
+    void *params = NEW_ZERO(a, char, params_size(codec->ops->params));
     TRY(arena_check(params, a, err));
     codec->params = params;
     const Param *last = codec->ops->params;
@@ -317,13 +278,13 @@ static Status open_stage(Codec *codec, const char *stage, size_t length, Arena *
 }
 
 /* Fails: the codec from `stage` to `end` is no wrapper, but another stage follows. */
-static Status wraps_nothing(const char *spec, const char *stage, const char *end, Arena *a, Error *err)
+static Status wraps_nothing(const char *spec, const char *stage, const char *end, Error *err)
 {
     const int before = (int)(end - stage), name = (int)strcspn(stage, ":+");
     const char *next = end + 1;
     FAIL(err, ERR_USAGE, "codec %s: %.*s wraps nothing; a wrapper such as ef stands first", spec, name,
          stage);
-    return wrapper_at(next, ":+", a)
+    return wrapper_at(next, ":+")
                ? error_hint(err, "write %s+%.*s", next, before, stage)
                : error_hint(err, "each codec takes its own -c: -c %.*s -c %s", before, stage, next);
 }
@@ -398,7 +359,7 @@ static Status open_stages(Codec **out, const char *spec, Arena *a, Error *err)
         else
             first = codec;
         if (*end && !codec->ops->wraps)
-            return wraps_nothing(spec, stage, end, a, err);
+            return wraps_nothing(spec, stage, end, err);
         if (!*end && codec->ops->alone[0]) {
             TRY(codec_open(&codec->inner, codec->ops->alone[0], a, err));
             TRY(codec_open(&codec->other, codec->ops->alone[1], a, err));
@@ -570,13 +531,4 @@ Status codec_list(const Codec ***out, size_t *count, const TextList *specs, Aren
 {
     TRY(codec_alternatives(out, count, specs, a, err));
     return codec_unique(*out, count, a, err);
-}
-
-const char *codec_shown(char out[SPEC_SHOWN], const Codec *codec)
-{
-    Arena *a = arena_open(0);
-    const char *whole = codec_typed(codec, a);
-    snprintf(out, SPEC_SHOWN, "%s", whole ? whole : codec->ops->name);
-    arena_close(a);
-    return out;
 }

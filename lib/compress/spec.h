@@ -55,9 +55,6 @@ const char *codec_typed(const Codec *codec, Arena *a);
 /* True if both texts are specs, of equal codecs, however they are typed. */
 bool spec_equal(const char *spec, const char *other);
 
-/* Writes the spec as it was typed to `out`, or its beginning, for a message. Returns `out`. */
-enum { SPEC_SHOWN = 80 };
-const char *codec_shown(char out[SPEC_SHOWN], const Codec *codec);
 /* Returns the names of a spec's codecs without their keys, "ef+topk", in `a`; NULL: out of memory. */
 char *codec_family(const Codec *codec, Arena *a);
 bool codec_alone(const Codec *codec); /* True for a wrapper whose spec wraps no codec, such as `joint` */

@@ -2,7 +2,8 @@
  *
  * A wrapper's state is its own bytes, which its hook state_size counts, padded to a multiple of 64, and then the inner
  * codec's state. For
- * rounds, train, plan, state and residual, a wrapper without its own function uses the inner codec's. */
+ * rounds, train, plan, state and residual, a wrapper without its own function uses the inner codec's. The inner codec
+ * trains and plans for the vector of the wrapper's hook `input`. */
 #ifndef ATOMO_WRAPPER_H
 #define ATOMO_WRAPPER_H
 
@@ -14,14 +15,6 @@ Call call_inner(const Call *c);
 
 /* Returns the inner codec's part of the wrapper's state. */
 void *state_inner(const Call *c, void *state);
-
-/* Writes to `t` (shape->n) the vector that the wrapper passes to the inner codec for the gradient x. On failure,
- * sets *err. */
-typedef Status InnerInput(const Call *c, const float *x, float *t, Error *err);
-
-/* Writes the inner codec's records for the wrapper's `step`. For each tensor with a state, the inner codec plans for the vector from
- * `input`. For other tensors, or if `input` is NULL, the inner codec plans for the gradient. */
-Status plan_inner(const Step *step, InnerInput *input, void *records);
 
 /* Rounds up to a multiple of 64. */
 static inline size_t state_round(size_t bytes)

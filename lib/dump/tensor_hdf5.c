@@ -291,6 +291,21 @@ static int by_path(const void *left, const void *right)
     return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
+/* Where each file holds steps of its own, the files cannot be steps, too, but workers; and the other way round. */
+static Status refuse_twins(const Files *f, const Listing *l, const char *path)
+{
+    const Listed *t = l->tensor;
+    while (t->info.path != path)
+        t++;
+    const Part *p = &f->part[t->part];
+    const bool steps = t->info.step_group && t->info.step_group != p->group[0],
+               workers = t->info.worker_group && t->info.worker_group != p->group[1];
+    FAIL(f->err, ERR_CORRUPT, "%s and others: two tensors of the name %.200s", f->part[0].path, path);
+    return steps == workers ? ERR_CORRUPT
+                            : error_hint(f->err, "each file has %s of its own: --%s-as files", steps ? "steps" : "workers",
+                                         steps ? "workers" : "steps");
+}
+
 static Status check_twins(const Files *f, const Listing *l)
 {
     const char **path = NEW(l->arena, const char *, l->tensors);
@@ -300,7 +315,7 @@ static Status check_twins(const Files *f, const Listing *l)
     qsort(path, l->tensors, sizeof *path, by_path);
     for (size_t i = 1; i < l->tensors; i++)
         if (!strcmp(path[i - 1], path[i]))
-            return FAIL(f->err, ERR_CORRUPT, "%s and others: two tensors of the name %.200s", f->part[0].path, path[i]);
+            return refuse_twins(f, l, path[i]);
     return OK;
 }
 
@@ -525,12 +540,10 @@ static Status read_unpacked(Dump *d, const Listed *t, float *x, Error *err)
     Bytes answer;
     if (d->owner != getpid())
         return FAIL(err, ERR_USAGE, "%s: was opened before this process was forked: open it here", d->file);
-    if (!d->x) {
+    if (!d->x)
         TRY(share_memory(d, err));
-        confine_child_memory(d->reader, d->used, 8 * d->room + ((uint64_t)1 << 30));
-    }
-    confine_child_seconds(d->reader,
-                          8 + bytes / (1 << 20)); /* HDF5 converts uncommon types at only a few MB/s */
+    const uint64_t most = d->used ? d->used + 8 * d->room + ((uint64_t)1 << 30) : 0;
+    confine_child(d->reader, most, 8 + bytes / (1 << 20)); /* HDF5 converts uncommon types at only a few MB/s */
     if (bytes > SHARED_KEEP)
         free_pages(x, t->info.shape.n * sizeof(float));
     store_u64(request, t->number);

@@ -688,14 +688,10 @@ _Noreturn void reader_run(int socket, int memory, const char *file, FileKind kin
     float *x = NULL;
     size_t room = 0;
     uint8_t request[REQUEST_SIZE];
-    confine_keep((int[]){socket, memory}, 2);
-    confine_start();
-    /* loading the library and `confine_space` open files, so they come before the limits */
+    confine_begin((int[]){socket, memory}, 2);
+    /* loading the library opens files, so it comes before the limits */
     const Status loaded = kind == FILE_HDF5 ? hdf5_ready(&err) : OK;
-    const uint64_t used = confine_space();
-    confine_memory(used, 1024 * MIB + (integers ? 8 * file_size : 0)); /* bytes become floats */
-    confine_seconds(8 + file_size / (16 * MIB));
-    confine_files(1);
+    confine_limit(1024 * MIB + (integers ? 8 * file_size : 0), 8 + file_size / (16 * MIB)); /* bytes become floats */
     confine_calls(true);
     if (loaded != OK || (kind == FILE_HDF5 ? list_hdf5 : list_arrays)(&s, &err) != OK) {
         send_error(SOCKET_FD, &err);

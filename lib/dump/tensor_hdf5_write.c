@@ -83,7 +83,7 @@ static Status check_ending(const char *path, Error *err)
     for (size_t i = 0; dot && i < countof(others); i++)
         if (!strcmp(dot, others[i])) {
             FAIL(err, ERR_USAGE, "%s: a dump is written as HDF5; want a name that ends in .h5", path);
-            return error_hint(err, "atomo-bench convert FILE.h5 OUT.npz (or .safetensors) writes it anew");
+            return error_hint(err, "atomo-bench convert FILE OUT.npz (or .safetensors) writes it anew");
         }
     return OK;
 }

@@ -116,12 +116,11 @@ const char average_help[] =
 
 Status average_check(Average average, const Codec *codec, Error *err)
 {
-    char shown[SPEC_SHOWN];
     if (average != AVERAGE_SENDERS || codec_traits(codec) & LEAVES_OUT)
         return OK;
     return FAIL(err, ERR_USAGE,
                 "--average senders: %s does not send some elements and leave the others out, as topk does",
-                codec_shown(shown, codec));
+                codec->typed);
 }
 
 bool average_over_senders(Average average, const Codec *codec)

@@ -1,12 +1,113 @@
 /* gradient.c -- exchanges all tensors of a gradient (gradient.h), bucket by bucket (gradient_buckets.h). */
 #include "exchange/gradient.h"
 #include "exchange/gradient_buckets.h"
+#include "base/parallel.h"
 #include "base/text.h"
 #include "compress/spec.h"
 
 #include <assert.h>
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
+#include <time.h>
+
+/* ---- a thread that does jobs in order while its caller goes on ---- */
+
+typedef struct Background {
+    void (*job)(void *data, size_t i);
+    void *data;
+    pthread_t thread;
+    pthread_mutex_t lock; /* guards `posted`, `done` and `closing` */
+    pthread_cond_t changed;
+    size_t posted, done;
+    bool closing;
+    double waited; /* seconds that the caller has spent in background_wait */
+} Background;
+
+static void *background_serve(void *arg)
+{
+    Background *b = arg;
+    pthread_mutex_lock(&b->lock);
+    for (;;) {
+        while (b->done == b->posted && !b->closing)
+            pthread_cond_wait(&b->changed, &b->lock);
+        if (b->done == b->posted)
+            break;
+        const size_t i = b->done;
+        pthread_mutex_unlock(&b->lock);
+        b->job(b->data, i);
+        pthread_mutex_lock(&b->lock);
+        b->done++;
+        pthread_cond_broadcast(&b->changed);
+    }
+    pthread_mutex_unlock(&b->lock);
+    return NULL;
+}
+
+/* Starts the thread. It calls job(data, i) for job i = 0, 1, ... ERR_MEMORY: the system refuses a thread. */
+static Status background_open(Background **out, void (*job)(void *data, size_t i), void *data, Arena *a, Error *err)
+{
+    Background *b = NEW_ZERO(a, Background, 1);
+    *out = NULL;
+    TRY(arena_check(b, a, err));
+    b->job = job;
+    b->data = data;
+    pthread_mutex_init(&b->lock, NULL);
+    pthread_cond_init(&b->changed, NULL);
+    if (!parallel_thread(&b->thread, background_serve, b))
+        return FAIL(err, ERR_MEMORY, "cannot start a thread");
+    *out = b;
+    return OK;
+}
+
+/* Waits for the jobs that have been posted; NULL is fine. */
+static void background_close(Background *b)
+{
+    if (!b)
+        return;
+    pthread_mutex_lock(&b->lock);
+    b->closing = true;
+    pthread_cond_broadcast(&b->changed);
+    pthread_mutex_unlock(&b->lock);
+    pthread_join(b->thread, NULL);
+    pthread_cond_destroy(&b->changed);
+    pthread_mutex_destroy(&b->lock);
+}
+
+/* Lets the thread do the next job. The job sees all that the caller has written before. */
+static void background_post(Background *b)
+{
+    pthread_mutex_lock(&b->lock);
+    b->posted++;
+    pthread_cond_broadcast(&b->changed);
+    pthread_mutex_unlock(&b->lock);
+}
+
+static double background_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Returns when the first `jobs` jobs are done; the caller then sees all that they have written. */
+static void background_wait(Background *b, size_t jobs)
+{
+    const double start_time = background_now();
+    pthread_mutex_lock(&b->lock);
+    while (b->done < jobs)
+        pthread_cond_wait(&b->changed, &b->lock);
+    pthread_mutex_unlock(&b->lock);
+    b->waited += background_now() - start_time;
+}
+
+/* Counts jobs from 0 again. All jobs that were posted must be done. */
+static void background_restart(Background *b)
+{
+    pthread_mutex_lock(&b->lock);
+    b->posted = b->done = 0;
+    pthread_mutex_unlock(&b->lock);
+}
 
 /* ---- the workers of this rank ---- */
 
@@ -232,7 +333,7 @@ void gradient_begin(GradientExchange *x, size_t step, float *const *gradient, co
         background_restart(x->carrier);
     if (x->spec.net)
         x->spec.net->patient = x->spec.overlap;
-    x->waited = -(x->carrier ? background_waited(x->carrier) : net_seconds(x));
+    x->waited = -(x->carrier ? x->carrier->waited : net_seconds(x));
 }
 
 void gradient_ready(GradientExchange *x, size_t tensor)
@@ -269,7 +370,7 @@ static Status run_step(GradientExchange *x, Status status)
     }
     const double before = net_seconds(x);
     TRY(net_agree(x->spec.net, x->settled, x->main.err));
-    x->waited += x->carrier ? background_waited(x->carrier) + net_seconds(x) - before : net_seconds(x);
+    x->waited += x->carrier ? x->carrier->waited + net_seconds(x) - before : net_seconds(x);
     count(x);
     return OK;
 }

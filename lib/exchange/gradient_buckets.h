@@ -94,7 +94,7 @@ struct GradientExchange {
     /* Workspaces of the calling thread and of the thread that carries buckets. If the caller carries them, `carrier`
      * is NULL, and both are the same. */
     Workspace main, second, *carrying;
-    Background *carrier;
+    struct Background *carrier; /* gradient.c */
     bool early;      /* true: a bucket may be encoded as soon as its tensors are complete */
     size_t posted;   /* buckets of this step that have been encoded and handed to bucket_carry */
     bool stuck;      /* true: the last posted bucket has failed on this rank */

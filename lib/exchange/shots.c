@@ -6,7 +6,6 @@
 
 Status shots_check(Shots shots, const Codec *codec, bool senders, Error *err)
 {
-    char shown[SPEC_SHOWN];
     const char *why = codec_rounds(codec) > 1                  ? "has several rounds"
                       : codec_traits(codec) & DECODES_STATE    ? "decodes with the senders' states"
                       : shots == SHOTS_HOPS && senders         ? "takes the mean over the workers that sent an element"
@@ -14,7 +13,7 @@ Status shots_check(Shots shots, const Codec *codec, bool senders, Error *err)
     if (!shots_used(shots, codec) || !why)
         return OK;
     FAIL(err, ERR_USAGE, "--topology %s: %s %s, so its sums are not quantised again",
-         shots == SHOTS_TWO ? "twoshot" : "ring", codec_shown(shown, codec), why);
+         shots == SHOTS_TWO ? "twoshot" : "ring", codec->typed, why);
     return error_hint(err, "--topology allgather takes every codec");
 }
 

@@ -179,7 +179,7 @@ static Status run(Job *j)
                           .seed = j->want->seed,
                           .memory = host_memory() / 2,
                           .threads = j->want->threads > 0 ? j->want->threads : parallel_cores(),
-                          .sample = sample_least(),
+                          .sample = SAMPLE_LEAST,
                           .untimed = !j->want->timed,
                           .data = j,
                           .load = load,

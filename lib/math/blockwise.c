@@ -98,32 +98,50 @@ typedef struct {
     const float *x;
     size_t n;
     double sum[AT_ONCE], squares[AT_ONCE];
+    float most[AT_ONCE];
+    bool wants_sum, wants_most;
 } Moments;
 
 static void moments_block(void *data, size_t block)
 {
     Moments *m = data;
-    kernels()->moments(m->x + block * BLOCK, block_size(m->n, block), &m->sum[block], &m->squares[block]);
+    const float *x = m->x + block * BLOCK;
+    const size_t n = block_size(m->n, block);
+    if (m->wants_sum)
+        kernels()->moments(x, n, &m->sum[block], &m->squares[block]);
+    else
+        m->squares[block] = kernels()->sum_squares(x, n);
+    if (m->wants_most)
+        m->most[block] = kernels()->abs_max(x, n);
 }
 
-void blockwise_moments(const float *x, size_t n, int threads, double *sum, double *squares)
+void blockwise_moments(const float *x, size_t n, int threads, double *sum, double *squares, float *most)
 {
-    *sum = *squares = 0;
+    *squares = 0;
+    if (sum)
+        *sum = 0;
+    if (most)
+        *most = 0;
     for (size_t at = 0; at < n; at += (size_t)AT_ONCE * BLOCK) {
-        Moments m = {.x = x + at, .n = n - at};
+        Moments m = {.x = x + at, .n = n - at, .wants_sum = sum, .wants_most = most};
         const size_t blocks = blocks_of(m.n) < AT_ONCE ? blocks_of(m.n) : AT_ONCE;
         parallel_for(threads, blocks, moments_block, &m);
         for (size_t b = 0; b < blocks; b++) {
-            *sum += m.sum[b];
+            if (sum)
+                *sum += m.sum[b];
             *squares += m.squares[b];
+            if (most)
+                *most = m.most[b] > *most ? m.most[b] : *most;
         }
     }
 }
 
 double blockwise_squares(const float *x, size_t n, int threads)
 {
-    double sum, squares;
-    blockwise_moments(x, n, threads, &sum, &squares);
+    double squares;
+    if (n <= BLOCK) /* one block needs no parallel loop */
+        return kernels()->sum_squares(x, n);
+    blockwise_moments(x, n, threads, NULL, &squares, NULL);
     return squares;
 }
 

@@ -22,8 +22,9 @@ float blockwise_most(const float *x, size_t n, int threads);
 /* Returns the sum of the squares of the n elements of x. */
 double blockwise_squares(const float *x, size_t n, int threads);
 
-/* Sets *sum and *squares to the sums of the n elements of x and of their squares. */
-void blockwise_moments(const float *x, size_t n, int threads, double *sum, double *squares);
+/* Sets *sum and *squares to the sums of the n elements of x and of their squares, and *most to the largest magnitude. `sum`
+ * and `most` may be NULL. */
+void blockwise_moments(const float *x, size_t n, int threads, double *sum, double *squares, float *most);
 
 /* Returns the index of the first NaN or infinity among the n elements of x; n if there is none. Sets
  * `*count`, if `count` is not NULL, to the number of NaN and infinities. */

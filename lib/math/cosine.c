@@ -43,7 +43,7 @@ static size_t least(size_t a, size_t b)
 
 /* Copies pairs of elements of x, 2 i and 2 i + 1 for i = at .. end - 1, to v. In v the even elements come
  * first, then the odd elements backwards, as the FFT needs. */
-static inline void split(const float *x, size_t step, size_t n, size_t at, size_t end, float *v)
+static void split(const float *x, size_t step, size_t n, size_t at, size_t end, float *v)
 {
     for (size_t i = at; i < end; i++) {
         v[i] = x[2 * i * step];
@@ -51,7 +51,7 @@ static inline void split(const float *x, size_t step, size_t n, size_t at, size_
     }
 }
 
-static inline void join(const float *v, size_t step, size_t n, size_t at, size_t end, float *x)
+static void join(const float *v, size_t step, size_t n, size_t at, size_t end, float *x)
 {
     for (size_t i = at; i < end; i++) {
         x[2 * i * step] = v[i];
@@ -61,7 +61,7 @@ static inline void join(const float *v, size_t step, size_t n, size_t at, size_t
 
 /* Computes from the Fourier transform v the DCT's coefficients k and n - k, for k = at .. end - 1, k > 0,
  * and writes them to y. `f` has scale * exp(+i pi k / (2 n)), the conjugate of t_k times the scale. */
-static inline void fold(const float *v, const RotorChunk *f, size_t step, size_t n, size_t at, size_t end,
+static void fold(const float *v, const RotorChunk *f, size_t step, size_t n, size_t at, size_t end,
                         float *y)
 {
     for (size_t k = at; k < end; k++) {
@@ -71,7 +71,7 @@ static inline void fold(const float *v, const RotorChunk *f, size_t step, size_t
     }
 }
 
-static inline void unfold(const float *y, const RotorChunk *f, size_t step, size_t n, size_t at, size_t end,
+static void unfold(const float *y, const RotorChunk *f, size_t step, size_t n, size_t at, size_t end,
                           float *v)
 {
     for (size_t k = at; k < end; k++) {
@@ -126,10 +126,7 @@ static void gather_chunk(const Strip *s, size_t at)
     const size_t n = p->length, end = least(at + CHUNK, n / 2);
     for (size_t l = 0; l < s->lines; l++) {
         const float *x = p->from + (s->line + l) * p->pitch;
-        if (p->step == 1)
-            split(x, 1, n, at, end, s->v + l * s->room);
-        else
-            split(x, p->step, n, at, end, s->v + l * s->room);
+        split(x, p->step, n, at, end, s->v + l * s->room);
     }
 }
 
@@ -148,10 +145,7 @@ static void scatter_chunk(const Strip *s, size_t at)
     const size_t n = p->length, end = least(at + CHUNK, n / 2);
     for (size_t l = 0; l < s->lines; l++) {
         float *x = p->to + (s->line + l) * p->pitch;
-        if (p->step == 1)
-            join(s->v + l * s->room, 1, n, at, end, x);
-        else
-            join(s->v + l * s->room, p->step, n, at, end, x);
+        join(s->v + l * s->room, p->step, n, at, end, x);
     }
 }
 
@@ -173,10 +167,7 @@ static void fold_chunk(const Strip *s, size_t at)
     for (size_t l = 0; l < s->lines; l++) {
         float *y = p->to + (s->line + l) * p->pitch;
         const float *v = s->v + l * s->room;
-        if (p->step == 1)
-            fold(v, &f, 1, n, at + !at, end, y);
-        else
-            fold(v, &f, p->step, n, at + !at, end, y);
+        fold(v, &f, p->step, n, at + !at, end, y);
         if (!at)
             y[0] = v[0] * (float)sqrt(1 / (double)n);
     }
@@ -192,10 +183,7 @@ static void unfold_chunk(const Strip *s, size_t at)
     for (size_t l = 0; l < s->lines; l++) {
         const float *y = p->from + (s->line + l) * p->pitch;
         float *v = s->v + l * s->room;
-        if (p->step == 1)
-            unfold(y, &f, 1, n, at + !at, end, v);
-        else
-            unfold(y, &f, p->step, n, at + !at, end, v);
+        unfold(y, &f, p->step, n, at + !at, end, v);
     }
 }
 

@@ -79,9 +79,8 @@ void linalg_multiply(const Product *p, int threads);
 
 /* ---- loading OpenBLAS ---- */
 
-/* Loads OpenBLAS unless it is loaded. If this fails, the error text gives the reason; the status is
- * ERR_MEMORY if a limit on memory does not leave its buffers, else ERR_IO. The functions above that return a Status load it
- * where they need it; before `linalg_multiply` the caller must call `linalg_ready`. */
+/* Loads OpenBLAS unless it is loaded. If this fails, the status is ERR_IO and the error text gives the reason. The functions above
+ * that return a Status load it where they need it; before `linalg_multiply` the caller must call `linalg_ready`. */
 Status linalg_ready(Error *err);
 
 /* OpenBLAS picks its kernels by CPU model, and picks the slowest for an unknown model. After this call,

@@ -4,7 +4,6 @@
  * buffers, and when memory or threads are short it hangs or ends the program. Since this file loads it
  * instead, only programs that use OpenBLAS start it, and they can ask it for one thread beforehand. */
 #include "base/dynamic.h"
-#include "base/parallel.h"
 #include "math/linalg_blas.h"
 #include "math/vec/kernels.h"
 
@@ -13,8 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
 
 static struct {
     pthread_once_t once;
@@ -62,29 +59,6 @@ static const char *better_core(const char *core)
     }
 }
 
-static bool is_limited(void)
-{
-    struct rlimit space, data;
-    return !getrlimit(RLIMIT_AS, &space) && !getrlimit(RLIMIT_DATA, &data) &&
-           (space.rlim_cur != RLIM_INFINITY || data.rlim_cur != RLIM_INFINITY);
-}
-
-enum { BUFFER = 130 << 20, SPARE = 96 << 20 };
-
-/* OpenBLAS waits for ever for a buffer that does not fit under a limit on memory (ulimit -v, -d), also while it is loaded.
- * So it is refused where the limit does not leave the buffers of all threads. */
-static bool fits(void)
-{
-    const size_t room = (size_t)parallel_cores() * BUFFER + SPARE;
-    void *probe = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (probe == MAP_FAILED) {
-        FAIL(&loading.err, ERR_MEMORY, "out of memory: OpenBLAS asked for %zu bytes", room);
-        return false;
-    }
-    munmap(probe, room);
-    return true;
-}
-
 static void use_one_thread(void)
 {
     loading.threads = loading.blas.openblas_get_num_threads();
@@ -96,8 +70,6 @@ static void use_one_thread(void)
 static bool load(void)
 {
     void *handle;
-    if (is_limited() && !fits())
-        return false;
     Status status = library_load(&library, &handle, &loading.err);
     const char *better = status == OK ? better_core(loading.blas.openblas_get_corename()) : NULL;
     if (better && loading.may_choose && !getenv("OPENBLAS_CORETYPE") &&

@@ -1,6 +1,6 @@
 /* lloyd.c -- the table of Lloyd-Max quantisation levels for the standard normal distribution. Each level is
  * the mean of the distribution over the interval between the midpoints to the two neighbouring levels. */
-#include "math/best_levels.h"
+#include "math/vec/kernels.h"
 
 static const float levels[] = {
     /* 1 bit */

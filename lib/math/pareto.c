@@ -2,7 +2,6 @@
 #include "math/pareto.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 typedef enum { LESS, EQUAL, MORE, UNCLEAR } Sign;
 
@@ -41,36 +40,4 @@ void pareto_mark(ParetoPoint *point, size_t count)
         p->front = most < SURELY;
         p->certain = most != PERHAPS;
     }
-}
-
-static int by_kind_and_size(const void *left, const void *right)
-{
-    const ParetoPoint *p = *(ParetoPoint *const *)left, *q = *(ParetoPoint *const *)right;
-    if (p->kind != q->kind)
-        return p->kind < q->kind ? -1 : 1;
-    if (p->size != q->size)
-        return p->size < q->size ? -1 : 1;
-    return (p->error > q->error) - (p->error < q->error);
-}
-
-Status pareto_mark_exact(ParetoPoint *point, size_t count, Arena *a, Error *err)
-{
-    ParetoPoint **order = NEW(a, ParetoPoint *, count);
-    TRY(arena_check(order, a, err));
-    size_t numbers = 0;
-    for (size_t i = 0; i < count; i++) {
-        point[i].front = false;
-        point[i].certain = true;
-        if (!isnan(point[i].size) && !isnan(point[i].error))
-            order[numbers++] = &point[i];
-    }
-    qsort(order, numbers, sizeof *order, by_kind_and_size);
-    const ParetoPoint *last = NULL; /* the last point on the front: the least error so far of the kind */
-    for (size_t i = 0; i < numbers; i++) {
-        ParetoPoint *p = order[i];
-        const bool same = last && last->size == p->size && last->error == p->error;
-        p->front = !last || last->kind != p->kind || p->error < last->error || same;
-        last = p->front ? p : last;
-    }
-    return OK;
 }

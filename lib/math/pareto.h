@@ -2,7 +2,7 @@
 #ifndef ATOMO_PARETO_H
 #define ATOMO_PARETO_H
 
-#include "base/arena.h"
+#include "base/base.h"
 
 typedef struct {
     double size, error; /* less is better; a point with a NaN is on no front and is ignored */
@@ -19,8 +19,5 @@ typedef struct {
  * the root of the sum of their squared margins could have either order. Then neither point removes the other,
  * and a point on the front that might be removed is not certain. */
 void pareto_mark(ParetoPoint *point, size_t count);
-
-/* Does the same for points whose margins are all 0, in O(n log n) time. */
-Status pareto_mark_exact(ParetoPoint *point, size_t count, Arena *a, Error *err);
 
 #endif

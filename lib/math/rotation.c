@@ -131,11 +131,6 @@ size_t rotation_block(size_t left)
     return n < ROTATION_LEAST ? left : n;
 }
 
-Rotation rotation_open(const Rng *rng, size_t piece, size_t at, int rounds)
-{
-    return (Rotation){rng_key(rng, USE_SIGN, piece), at, rounds};
-}
-
 static uint32_t first_word(const Rotation *r, int round)
 {
     return (uint32_t)(r->at / 32) + (uint32_t)round * ROUND_WORDS;

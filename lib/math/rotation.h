@@ -38,7 +38,10 @@ typedef struct {
     int rounds;
 } Rotation;
 
-Rotation rotation_open(const Rng *rng, size_t piece, size_t at, int rounds);
+static inline Rotation rotation_open(const Rng *rng, size_t piece, size_t at, int rounds)
+{
+    return (Rotation){rng_key(rng, USE_SIGN, piece), at, rounds};
+}
 
 /* Writes y = scale times the rotated block; x and y may be the same. */
 void rotation_turn(const Rotation *r, const float *x, size_t n, float scale, float *y);

@@ -16,7 +16,7 @@ enum {
     WORDS = BLOCK / 64,
     SAMPLE = 1 << 14,
     SAMPLED_FROM = 4 * SAMPLE, /* vectors with fewer elements are ranked without a sample */
-    FEW = 8                    /* `select_list` makes a list when at most n / FEW elements are selected */
+    FEW = 8                    /* the selected indices are listed when they are at most n / FEW */
 };
 
 bool select_open(Picks *s, const float *x, size_t n, int threads, Arena *scratch)
@@ -83,19 +83,9 @@ static size_t select_places(const Picks *s, size_t block, size_t *place)
     return count;
 }
 
-size_t *select_before(const Picks *s)
-{
-    size_t *before = NEW(s->scratch, size_t, blocks_of(s->n));
-    for (size_t b = 0, count = 0; b < blocks_of(s->n) && before; b++) {
-        before[b] = count;
-        count += s->in_block[b];
-    }
-    return before;
-}
-
 typedef struct {
     Picks *s;
-    size_t *before;
+    size_t *before; /* number of selected elements before each block */
 } List;
 
 static void list_block(void *data, size_t block)
@@ -108,20 +98,44 @@ static void list_block(void *data, size_t block)
         value[i] = l->s->x[place[i]];
 }
 
-bool select_list(Picks *s)
+static void gather_block(void *data, size_t block)
 {
-    if (s->place || s->count > s->n / FEW)
-        return true;
-    List l = {s, select_before(s)};
-    s->place = NEW(s->scratch, size_t, s->count);
-    s->value = NEW(s->scratch, float, s->count);
-    if (!l.before || !s->place || !s->value) {
-        s->place = NULL;
-        s->value = NULL;
+    const List *l = data;
+    const float *x = l->s->x + block * BLOCK;
+    const uint64_t *bits = l->s->bits + block * WORDS;
+    float *value = l->s->value + l->before[block];
+    const size_t words = l->s->in_block[block] ? (block_size(l->s->n, block) + 63) / 64 : 0;
+    for (size_t w = 0; w < words; w++)
+        for (uint64_t left = bits[w]; left; left &= left - 1)
+            *value++ = x[64 * w + (size_t)__builtin_ctzll(left)];
+}
+
+/* Writes the selected elements to s->value, and with `places` their indices to s->place. */
+static bool list(Picks *s, bool places)
+{
+    List l = {s, NEW(s->scratch, size_t, blocks_of(s->n))};
+    float *value = NEW(s->scratch, float, s->count);
+    size_t *place = places ? NEW(s->scratch, size_t, s->count) : NULL, count = 0;
+    if (!l.before || !value || (places && !place))
         return false;
+    for (size_t b = 0; b < blocks_of(s->n); b++) {
+        l.before[b] = count;
+        count += s->in_block[b];
     }
-    parallel_for(s->threads, blocks_of(s->n), list_block, &l);
+    s->value = value;
+    s->place = place;
+    parallel_for(s->threads, blocks_of(s->n), places ? list_block : gather_block, &l);
     return true;
+}
+
+static bool list_few(Picks *s)
+{
+    return s->place || s->count > s->n / FEW || list(s, true);
+}
+
+bool select_values(Picks *s)
+{
+    return list_few(s) && (s->value || list(s, false));
 }
 
 /* ---- thinning a selection: keeps elements above a threshold and the first `ties` equal to it ---- */
@@ -149,7 +163,9 @@ static void thin_list(Picks *s, const Thin *t)
         const float v = s->value[i];
         s->place[kept] = s->place[i];
         s->value[kept] = v;
-        kept += stays(t, v);
+        const bool stay = stays(t, v);
+        kept += stay;
+        s->in_block[s->place[i] / BLOCK] -= !stay;
     }
     s->count = kept;
 }
@@ -206,7 +222,7 @@ bool select_narrow(Picks *s, size_t k)
         select_from(s, INFINITY);
         return true;
     }
-    if (!select_list(s))
+    if (!list_few(s))
         return false;
     if (s->place) {
         const float least = kth_largest(s->value, s->count, k, s->threads, &ties);
@@ -303,7 +319,7 @@ bool select_sides(Picks *s, const size_t k[2])
         return false;
     if (s->n >= SAMPLED_FROM && k[0] + k[1] <= s->n / FEW) {
         select_from(s, guess_both(s, k));
-        if (!select_list(s))
+        if (!list_few(s))
             return false;
         if (s->place && rank_both(s->value, s->count, k, s->threads, room, &t)) {
             thin_list(s, &t);

@@ -13,10 +13,10 @@ typedef struct {
     int threads;
     Arena *scratch;
     uint64_t *bits;   /* element i is selected if bit i % 64 of bits[i / 64] is set */
-    size_t *in_block; /* (blocks) number of set bits in each block */
+    size_t *in_block; /* (blocks) number of selected elements in each block */
     /* the selected indices, ascending; `bits` is then not used. NULL: there is no list, only `bits` */
     size_t *place;
-    float *value; /* the elements of x at the selected indices */
+    float *value; /* the elements of x at the selected indices; NULL before select_values */
     double *part; /* (blocks) working memory of one number for each block */
 } Picks;
 
@@ -38,11 +38,8 @@ bool select_narrow(Picks *s, size_t k);
  * must have at least k[0] positive and k[1] negative elements. */
 bool select_sides(Picks *s, const size_t k[2]);
 
-/* If at most one element in eight is selected, writes the selected indices to s->place and the elements at
- * these indices to s->value. Otherwise leaves both pointers NULL. */
-bool select_list(Picks *s);
-
-/* Returns an array with the number of selected elements before each block. NULL: no memory. */
-size_t *select_before(const Picks *s);
+/* Writes the selected elements to s->value, in the order of their indices, and the indices to s->place if at most one
+ * element in eight is selected. */
+bool select_values(Picks *s);
 
 #endif

@@ -456,12 +456,12 @@ static double least_seen(double se, double freedom, double level)
 
 /* A factor 1 + b also multiplies the deviations, and the standard error if it is measured. An estimate of it deviates by the
  * share 1 / sqrt(2 freedom), and where it is small, a table is likelier to say that a bias would show. */
-double bias_detectable(double se, double freedom, SeKind kind, double level)
+double bias_detectable(double se, double freedom, bool known, double level)
 {
     const double wide = hypot(se, ROUNDING), used = isfinite(freedom) ? freedom : KNOWN;
     /* both tails together have 0.2, so the test misses the bias with probability 0.1 */
-    const double miss = t_quantile(0.2, used) * (kind == SE_ESTIMATED ? 1 + 1 / sqrt(2 * used) : 1);
-    const double sum = wide * (least_seen(wide, used, level) + miss), left = 1 - (kind == SE_KNOWN ? wide * miss : sum);
+    const double miss = t_quantile(0.2, used) * (known ? 1 : 1 + 1 / sqrt(2 * used));
+    const double sum = wide * (least_seen(wide, used, level) + miss), left = 1 - (known ? wide * miss : sum);
     return left > 0 && used >= FREEDOM_LEAST ? sum / left : NAN;
 }
 

@@ -184,13 +184,10 @@ double spread_se(const Tally *t, double mse_se);
 /* Returns the standard error of mse - variance, an unbiased estimate of |E h - g|^2. */
 double bias2_se(const Tally *t);
 
-/* Whether the test knows the standard error or measures it, and then, whether `se` is only an estimate by such a test. */
-typedef enum { SE_KNOWN, SE_MEASURED, SE_ESTIMATED } SeKind;
-
 /* Returns the smallest b for which the test finds the factor 1 + b on every estimate h with probability 0.9, and the shift
- * h + b g with 0.9 or more. `se` and `freedom` are those of the gain without the bias (freedom NaN: normal tails), `level` is
- * the significance level of the test. NaN: no factor shows, or `freedom` is too low to say. */
-double bias_detectable(double se, double freedom, SeKind kind, double level);
+ * h + b g with 0.9 or more. `se` and `freedom` are those of the gain without the bias (freedom NaN: normal tails), `known` says
+ * that `se` is no estimate, `level` is the significance level of the test. NaN: no factor shows, or `freedom` is too low to say. */
+double bias_detectable(double se, double freedom, bool known, double level);
 
 /* ---- the table ---- */
 

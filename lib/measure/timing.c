@@ -30,12 +30,6 @@ double clock_resolution(void)
     return 1e-9 * (double)smallest;
 }
 
-double sample_least(void)
-{
-    const double least = 100 * clock_resolution();
-    return least > 1e-4 ? least : 1e-4;
-}
-
 Status time_loop(Status (*fn)(void *arg), void *arg, double least, double *seconds)
 {
     const double start = clock_now();

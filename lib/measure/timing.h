@@ -9,9 +9,8 @@ double clock_now(void); /* returns seconds since an arbitrary fixed moment */
 /* Returns the clock's smallest observed step, in seconds. Takes about 0.1 ms. */
 double clock_resolution(void);
 
-/* Returns the shortest duration of a timing sample, in seconds: 0.1 ms, or 100 times the clock's resolution
- * if that is longer. */
-double sample_least(void);
+/* The shortest duration of a timing sample, in seconds: thousands of steps of the clock. */
+#define SAMPLE_LEAST 1e-4
 
 /* Takes one timing sample: calls fn(arg) at least once, until `least` seconds have passed, and sets
  * `*seconds` to the mean time of a call. The clock is read only after 1, 3, 7, 15, ... calls, so reading it

@@ -8,8 +8,8 @@
  * statement fails with probability 5e-10 at most.
  *
  * Checks with linear cost use all elements. Others use a part: VERIFY_PART
- * elements, one drawn from each of VERIFY_PART ranges of equal length, or a submatrix whose rows and columns
- * are drawn in the same way. A part is scaled by a power of two, so that no codec leaves float32's range; the
+ * elements, the first of each of VERIFY_PART stretches of equal length, or a submatrix whose rows and columns
+ * are chosen in the same way. A part is scaled by a power of two, so that no codec leaves float32's range; the
  * scale changes no statement. */
 #ifndef ATOMO_VERIFY_H
 #define ATOMO_VERIFY_H
@@ -44,17 +44,6 @@ static inline bool verdict_holds(const VerifyVerdict *v)
     return verdict_strain(v) <= 1;
 }
 
-/* The functions under test. Unit tests replace one of them by a faulty one. */
-typedef struct {
-    bool (*level)(const float *x, size_t n, double budget, int threads, Arena *scratch, Level *out);
-    double (*level_of)(const double *lambda, size_t n, double budget, Arena *scratch);
-    /* Encodes one draw of a codec, and decodes its payload to y. */
-    Status (*draw)(const Call *c, const float *x, Buf *payload, float *y);
-    /* Decides whether atom i is kept, with probability p (t_i of the paper's estimator (2)). */
-    bool (*keep)(const Rng *rng, uint64_t i, double p);
-} VerifyMethods;
-extern const VerifyMethods verify_methods;
-
 /* A part of a vector: some of its elements, scaled. */
 typedef struct {
     float *x;
@@ -76,7 +65,6 @@ typedef struct {
 
 /* A vector, and intermediate results that several statements share, NULL until their first use. */
 typedef struct {
-    const VerifyMethods *methods;
     const Vector *vector;
     const float *x;
     size_t n, nonzero;
@@ -88,7 +76,7 @@ typedef struct {
     double *norm;                          /* for Theorem 5: the norms |x|_q */
     struct Spendings *spendings;           /* results for Algorithm 1 */
     struct EntrySample *entries;           /* results for Lemma 1 */
-    struct AtomSample *spectral, *overlap; /* results for Lemma 1 */
+    struct SvdSample *svd;                 /* results for Lemma 1 */
     Arena *a;
     Error *err;
 } VerifySubject;
@@ -105,8 +93,7 @@ const VerifyStatement *statement_at(size_t i); /* returns NULL if i is statement
 
 /* Opens *s, to check statements on the finite vector x (vector->shape.n), which must outlive *s. Intermediate
  * results are in the arena. */
-Status subject_open(VerifySubject *s, const VerifyMethods *methods, const Vector *vector, const float *x,
-                    uint64_t seed, int threads, Arena *a, Error *err);
+Status subject_open(VerifySubject *s, const Vector *vector, const float *x, uint64_t seed, int threads, Arena *a, Error *err);
 
 /* Checks the statement. If a computation fails with ERR_NUMERIC (for example overflow), the verdict has no
  * numbers and does not hold; other errors are returned. */

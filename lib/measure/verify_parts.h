@@ -11,10 +11,6 @@
 void verdict_take(VerifyVerdict *v, double left, double right, double tolerance, const char *note, ...)
     PRINTF(5);
 
-/* Returns a random stream for one purpose, independent of the random numbers that codecs draw. */
-Rng subject_rng(const VerifySubject *s, uint64_t purpose);
-enum { FOR_PART = 1, FOR_MATRIX, FOR_CHANCES = 4, FOR_ATOMS, FOR_SIGNS };
-
 /* ---- water levels ---- */
 
 static inline double chance_at(double tau, double lambda)
@@ -54,10 +50,6 @@ static inline bool coded_plain(const Coded *c, const float *x)
     return coded_raw(c) && !memcmp(c->y, x, c->shape.n * sizeof *x);
 }
 
-extern const VerifyStatement moment_statements[], cross_statements[]; /* verify_moments.c */
-extern const VerifyStatement matrix_statements[];                     /* verify_subject.c */
-
-/* Cuts a submatrix of the subject, of at most `longer` by `shorter` elements, and computes its singular values. */
-Status matrix_cut(VerifySubject *s, size_t longer, size_t shorter, uint64_t purpose, VerifyMatrix *m);
+extern const VerifyStatement moment_statements[], matrix_statements[]; /* verify_subject.c */
 
 #endif

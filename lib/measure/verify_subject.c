@@ -1,12 +1,11 @@
 /* verify_subject.c -- what the checks of the ATOMO paper's statements share: the vector and the verdict, water levels,
- * random draws of codecs; and the statements on matrices. */
+ * random draws of codecs; the statements on matrices; and Lemma 1, checked by random draws. */
 #include "measure/verify_parts.h"
 
 #include "dump/describe.h"
 #include "math/spectral.h"
 #include "math/stats.h"
 #include "compress/spec.h"
-#include "base/parallel.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -61,45 +60,26 @@ void verdict_take(VerifyVerdict *v, double left, double right, double tolerance,
 
 /* ---- subjects ---- */
 
-Rng subject_rng(const VerifySubject *s, uint64_t purpose)
+/* Returns the first of n indices in the i-th of `count` stretches of equal length. */
+static size_t place_of(size_t i, size_t count, size_t n)
 {
-    const Vector *v = s->vector;
-    const Rng rng = vector_rng(v, s->seed, 0);
-    const Rng ours = rng_below(&rng, rng_hash("verify"));
-    return rng_below(&ours, purpose);
-}
-
-/* Divides the indices 0 .. n - 1 into min(size, n) ranges of equal length, draws one index of each to
- * `place`, and returns their number. */
-static size_t places_take(size_t *place, size_t size, size_t n, const Rng *rng)
-{
-    const size_t count = size < n ? size : n;
-    for (size_t i = 0; i < count; i++) {
-        const size_t from = (size_t)((double)n / (double)count * (double)i);
-        const size_t next = (size_t)((double)n / (double)count * (double)(i + 1)), to = next < n ? next : n;
-        const double u = count < n ? rng_unit(rng, USE_SAMPLE, i) : 0;
-        place[i] = to > from ? from + (size_t)(u * (double)(to - from)) : from;
-    }
-    return count;
+    return (size_t)((double)n / (double)count * (double)i);
 }
 
 static Status take_part(VerifySubject *s)
 {
     VerifyPart *p = &s->part;
-    const size_t size = s->n < VERIFY_PART ? s->n : VERIFY_PART;
-    const Rng rng = subject_rng(s, FOR_PART);
-    size_t *place = NEW(s->a, size_t, size);
     int exponent;
-    p->x = NEW(s->a, float, size);
-    p->lambda = NEW(s->a, double, size);
-    TRY(arena_check(place && p->x && p->lambda, s->a, s->err));
-    p->n = places_take(place, size, s->n, &rng);
+    p->n = s->n < VERIFY_PART ? s->n : VERIFY_PART;
+    p->x = NEW(s->a, float, p->n);
+    p->lambda = NEW(s->a, double, p->n);
+    TRY(arena_check(p->x && p->lambda, s->a, s->err));
     for (size_t i = 0; i < p->n; i++)
-        p->most = fmax(p->most, fabs((double)s->x[place[i]]));
+        p->most = fmax(p->most, fabs((double)s->x[place_of(i, p->n, s->n)]));
     frexp(p->most, &exponent);
     p->most = 0;
     for (size_t i = 0; i < p->n; i++) {
-        p->x[i] = (float)ldexp((double)s->x[place[i]], -exponent);
+        p->x[i] = (float)ldexp((double)s->x[place_of(i, p->n, s->n)], -exponent);
         if (p->x[i] != 0)
             p->lambda[p->count++] = -fabs((double)p->x[i]);
     }
@@ -114,12 +94,10 @@ static Status take_part(VerifySubject *s)
     return OK;
 }
 
-Status subject_open(VerifySubject *s, const VerifyMethods *methods, const Vector *vector, const float *x,
-                    uint64_t seed, int threads, Arena *a, Error *err)
+Status subject_open(VerifySubject *s, const Vector *vector, const float *x, uint64_t seed, int threads, Arena *a, Error *err)
 {
     const Description d = describe(x, vector->shape.n);
-    *s = (VerifySubject){.methods = methods,
-                         .vector = vector,
+    *s = (VerifySubject){.vector = vector,
                          .x = x,
                          .n = vector->shape.n,
                          .nonzero = d.n - d.zeros,
@@ -173,11 +151,14 @@ Status coded_open(Coded *c, VerifySubject *s, const char *spec, const Shape *sha
 Status coded_draw(Coded *c, const float *x, uint64_t repeat)
 {
     const Vector *v = c->s->vector;
+    Message m;
     /* set again, since c may have been copied after `coded_open` */
     c->call.shape = &c->shape;
     c->call.rng = vector_rng(v, c->s->seed, repeat);
     c->call.rng_shared = vector_rng_shared(v, c->s->seed, repeat);
-    return c->s->methods->draw(&c->call, x, &c->payload, c->y);
+    c->payload.size = 0;
+    TRY(codec_send(&c->call, x, &c->payload, &m));
+    return codec_receive(&c->call, &m, c->y);
 }
 
 /* ==== matrices ==== */
@@ -200,20 +181,16 @@ static Status take_spectrum(VerifySubject *s, VerifyMatrix *m)
     return OK;
 }
 
-/* Copies m->rows random rows and m->cols random columns of the matrix `s->x` (rows x cols), one from each of
- * equally long ranges of indices. Scales them by a power of two so that the largest magnitude is below 1. */
-static Status copy_cut(VerifySubject *s, size_t rows, size_t cols, uint64_t purpose, VerifyMatrix *m)
+/* Copies m->rows rows and m->cols columns of the matrix `s->x` (rows x cols), the first of as many equally long stretches.
+ * Scales them by a power of two so that the largest magnitude is below 1. */
+static Status copy_cut(VerifySubject *s, size_t rows, size_t cols, VerifyMatrix *m)
 {
-    const Rng rng = subject_rng(s, purpose), row_rng = rng_below(&rng, 0), col_rng = rng_below(&rng, 1);
-    size_t *row = NEW(s->a, size_t, m->rows), *col = NEW(s->a, size_t, m->cols);
     float *x = NEW(s->a, float, m->rows * m->cols);
     int exponent = 0;
-    TRY(arena_check(row && col && x, s->a, s->err));
-    places_take(row, m->rows, rows, &row_rng);
-    places_take(col, m->cols, cols, &col_rng);
+    TRY(arena_check(x, s->a, s->err));
     for (size_t i = 0; i < m->rows; i++)
         for (size_t k = 0; k < m->cols; k++) {
-            x[i * m->cols + k] = s->x[row[i] * cols + col[k]];
+            x[i * m->cols + k] = s->x[place_of(i, m->rows, rows) * cols + place_of(k, m->cols, cols)];
             m->most = fmax(m->most, fabs((double)x[i * m->cols + k]));
         }
     frexp(m->most, &exponent);
@@ -227,7 +204,8 @@ static Status copy_cut(VerifySubject *s, size_t rows, size_t cols, uint64_t purp
     return OK;
 }
 
-Status matrix_cut(VerifySubject *s, size_t longer, size_t shorter, uint64_t purpose, VerifyMatrix *m)
+/* Cuts a submatrix of the subject, of at most `longer` by `shorter` elements, and computes its singular values. */
+static Status matrix_cut(VerifySubject *s, size_t longer, size_t shorter, VerifyMatrix *m)
 {
     size_t rows, cols;
     matrix_view(&s->vector->shape, RESHAPE_PAPER, &rows, &cols);
@@ -235,7 +213,7 @@ Status matrix_cut(VerifySubject *s, size_t longer, size_t shorter, uint64_t purp
     *m = (VerifyMatrix){.rows = rows < most_rows ? rows : most_rows,
                         .cols = cols < most_cols ? cols : most_cols};
     shape_make(&m->shape, 2, (size_t[]){m->rows, m->cols});
-    TRY(copy_cut(s, rows, cols, purpose, m));
+    TRY(copy_cut(s, rows, cols, m));
     return m->most > 0 ? take_spectrum(s, m) : OK;
 }
 
@@ -247,21 +225,11 @@ Status matrix_cut(VerifySubject *s, size_t longer, size_t shorter, uint64_t purp
 
 static Status subject_matrix(VerifySubject *s)
 {
-    size_t rows, cols;
     if (s->matrix)
         return OK;
     VerifyMatrix *m = NEW_ZERO(s->a, VerifyMatrix, 1);
     TRY(arena_check(m, s->a, s->err));
-    matrix_view(&s->vector->shape, RESHAPE_PAPER, &rows, &cols);
-    const size_t longer = rows > cols ? rows : cols, shorter = rows > cols ? cols : rows;
-    if (longer > VERIFY_LONG || shorter > VERIFY_SHORT) {
-        TRY(matrix_cut(s, VERIFY_LONG, VERIFY_SHORT, FOR_MATRIX, m));
-    } else {
-        *m = (VerifyMatrix){
-            .x = s->x, .rows = rows, .cols = cols, .l1 = s->l1, .squares = s->squares, .most = s->most};
-        shape_make(&m->shape, 2, (size_t[]){rows, cols});
-        TRY(take_spectrum(s, m));
-    }
+    TRY(matrix_cut(s, VERIFY_LONG, VERIFY_SHORT, m));
     s->matrix = m;
     return OK;
 }
@@ -300,7 +268,7 @@ static Status second_of_entries(VerifySubject *s, const VerifyMatrix *m, double 
     const ArenaMark mark = arena_mark(s->a);
     double spent = 0, sum = 0;
     Level level;
-    TRY(arena_check(s->methods->level(m->x, m->shape.n, budget, s->threads, s->a, &level), s->a, s->err));
+    TRY(arena_check(waterfill_floats(m->x, m->shape.n, budget, s->threads, s->a, &level), s->a, s->err));
     for (size_t i = 0; i < m->shape.n; i++) {
         const double v = fabs((double)m->x[i]);
         spent += chance_at(level.tau, v);
@@ -314,7 +282,7 @@ static Status second_of_entries(VerifySubject *s, const VerifyMatrix *m, double 
 static Status second_of_svd(VerifySubject *s, const VerifyMatrix *m, double *second)
 {
     const double budget = matrix_theory(m).svd_budget,
-                 tau = s->methods->level_of(m->sigma, m->k, budget, s->a);
+                 tau = waterfill_level(m->sigma, m->k, budget, s->a);
     size_t count = m->k;
     if (isnan(tau))
         return arena_fail(s->a, s->err);
@@ -389,5 +357,255 @@ const VerifyStatement matrix_statements[] = {
      check_table_svd},
     {"Theorem 6", "s' = s / (n + m): E|Xhat|^2 of svd over that of entries = (n + m) |X|_*^2 / |X|_{1,1}^2",
      EQUAL, NEEDS_MATRIX, check_winner},
+    {0},
+};
+
+/* ==== Lemma 1, by random draws of the codecs entry and svd ====
+ *
+ * For g = sum lambda_i a_i with orthogonal atoms a_i of length 1, each kept with probability p_i, the lemma says E[estimate] = g
+ * and E|estimate|^2 = sum lambda_i^2 / p_i. The mean estimate is compared with g along fixed directions d. <mean, d> is a sum of
+ * independent bounded terms, so Bernstein's inequality bounds its distance from <g, d>. Distance and bound are divided by |g| |d|. */
+
+/* ---- tolerances of means ---- */
+
+#define VERIFY_ALARM 5e-10
+
+/* Returns the t of Bernstein's inequality, P(|S - E S| > t) <= alarm. S is a sum of independent terms with
+ * total variance v; each term differs from its mean by at most `most`. */
+static double bernstein(double v, double most, double alarm)
+{
+    const double l = log(2 / alarm), third = most * l / 3;
+    return third + sqrt(third * third + 2 * v * l);
+}
+
+/* Returns a number of draws, from `least` to `most`, such that the mean of draws with variance v differs from
+ * its expected value by at most about `want`. */
+static size_t draws_for(double v, double want, double least, double most)
+{
+    return (size_t)fmin(most, fmax(least, ceil(2 * log(2 / VERIFY_ALARM) * v / (want * want))));
+}
+
+/* ---- Lemma 1 ---- */
+
+enum { DIRECTIONS = 2, DRAWS_LEAST = 200 };
+static const char *const directions[DIRECTIONS] = {"along g", "along (1, .., 1)"};
+
+/* ---- random draws of entries by the codec `entry` ---- */
+
+typedef struct EntrySample {
+    size_t draws;
+    double tau, budget;
+    double *mean, second;    /* `second`: mean of |estimate|^2 over the draws */
+    double expected, spread; /* expected value and variance of |estimate|^2 */
+    bool applies;
+} EntrySample;
+
+/* Returns x^2 (1 / p - 1), the variance of the estimate of an entry x that is sent with probability p =
+ * min(1, |x| / tau). */
+static double entry_variance(double tau, double x)
+{
+    return fabs(x) < tau ? fabs(x) * (tau - fabs(x)) : 0;
+}
+
+static void expect_entries(const VerifyPart *p, EntrySample *e, double *gain)
+{
+    *gain = e->expected = e->spread = 0;
+    for (size_t i = p->count; i-- > 0;) {
+        const double x = p->lambda[i], chance = chance_at(e->tau, x), second = x / chance * (x / chance);
+        e->expected += chance * second;
+        e->spread += second * second * chance * (1 - chance);
+        *gain += entry_variance(e->tau, x) * x * x / (p->squares * p->squares);
+    }
+}
+
+static Status draw_entries(VerifySubject *s, EntrySample *e, Coded *coded)
+{
+    const VerifyPart *p = &s->part;
+    for (size_t r = 0; r < e->draws; r++) {
+        double square = 0;
+        TRY(coded_draw(coded, p->x, r));
+        if (coded_plain(coded, p->x))
+            return OK;
+        for (size_t i = 0; i < p->n; i++) {
+            const double y = (double)coded->y[i];
+            e->mean[i] += y;
+            square += y * y;
+        }
+        e->second += square / (double)e->draws;
+    }
+    for (size_t i = 0; i < p->n; i++)
+        e->mean[i] /= (double)e->draws;
+    e->applies = true;
+    return OK;
+}
+
+/* The budget is 10 % of the entries, at least 100 and at most half of the entries. The number of draws is chosen to
+ * find a bias of 1 %, but limited, so that the work is bounded. */
+static Status sample_entries(VerifySubject *s)
+{
+    const VerifyPart *p = &s->part;
+    const Shape shape = shape_vector(p->n);
+    const double all = (double)p->count, want = 0.008;
+    EntrySample *e = s->entries;
+    Coded coded;
+    double gain;
+    char spec[64];
+    if (e)
+        return OK;
+    e = NEW_ZERO(s->a, EntrySample, 1);
+    TRY(arena_check(e && (e->mean = NEW_ZERO(s->a, double, p->n)), s->a, s->err));
+    e->budget = p->count ? fmin(fmax(100, all / 10), all / 2) : 1;
+    e->tau = (double)(float)waterfill_level(p->lambda, p->count, e->budget, s->a);
+    expect_entries(p, e, &gain);
+    const double spread = p->count ? e->spread / (e->expected * e->expected) : 0;
+    e->draws = draws_for(fmax(gain, spread), want, DRAWS_LEAST, fmin(10000, 2e7 / (double)(p->n + 1)));
+    snprintf(spec, sizeof spec, "entry:budget=%.17g", e->budget);
+    TRY(coded_open(&coded, s, spec, &shape));
+    TRY(draw_entries(s, e, &coded));
+    s->entries = e;
+    return OK;
+}
+
+static Status check_entry_mean(VerifySubject *s, VerifyVerdict *v)
+{
+    const VerifyPart *p = &s->part;
+    TRY(sample_entries(s));
+    const EntrySample *e = s->entries;
+    const double draws = (double)e->draws;
+    if (p->count == 0)
+        verdict_take(v, e->second, 0, 0, "all zeros");
+    for (size_t k = 0; k < DIRECTIONS && e->applies && p->count; k++) {
+        double left = 0, right = 0, length = 0, spread = 0, most = 0, sum = 0;
+        for (size_t i = 0; i < p->n; i++) {
+            const double x = (double)p->x[i], d = k ? 1 : x;
+            left += e->mean[i] * d;
+            right += x * d;
+            sum += fabs(x * d);
+            length += d * d;
+            spread += entry_variance(e->tau, x) * d * d / draws;
+            if (x != 0 && fabs(x) < e->tau)
+                most = fmax(most, fabs(d) * fmax(fabs(x), e->tau - fabs(x)) / draws);
+        }
+        const double unit = sqrt(length * p->squares);
+        const double tolerance = bernstein(spread, most, VERIFY_ALARM / DIRECTIONS) + 1e-6 * sum;
+        verdict_take(v, left / unit, right / unit, tolerance / unit, "%s, s = %.4g of %zu, %zu draws",
+                     directions[k], e->budget, p->n, e->draws);
+    }
+    return OK;
+}
+
+static Status check_entry_second(VerifySubject *s, VerifyVerdict *v)
+{
+    const VerifyPart *p = &s->part;
+    TRY(sample_entries(s));
+    const EntrySample *e = s->entries;
+    const double draws = (double)e->draws;
+    if (!e->applies)
+        return OK;
+    const double tolerance =
+        bernstein(e->spread / draws, e->tau * e->tau / draws, VERIFY_ALARM) + 1e-6 * e->expected;
+    verdict_take(v, e->second / p->squares, e->expected / p->squares, tolerance / p->squares,
+                 "s = %.4g of %zu, %zu draws", e->budget, p->n, e->draws);
+    return OK;
+}
+
+/* ---- random draws of singular vectors by the codec `svd` ---- */
+
+/* Second moments are in units of |X|_F^2, as is <estimate, X>, which is 1 in the mean. */
+typedef struct SvdSample {
+    VerifyMatrix m;
+    size_t draws; /* 0: the matrix is zero, or travels as plain floats */
+    double budget, gain, second;
+    double expected;                       /* of `second` */
+    double gain_spread, gain_most;         /* variance of the gain of one draw, and the most of an atom's deviation */
+    double second_spread, second_most;     /* of the second moment */
+} SvdSample;
+
+/* With t_i = 1 with probability p_i, else 0, <estimate, X> is the sum of sigma_i^2 t_i / p_i, and |estimate|^2 that of (sigma_i /
+ * p_i)^2 t_i. */
+static void expect_svd(SvdSample *e, double tau)
+{
+    const VerifyMatrix *m = &e->m;
+    for (size_t i = 0; i < m->k && m->sigma[i] > 0; i++) {
+        const double p = chance_at(tau, m->sigma[i]), apart = p < 1 ? fmax(p, 1 - p) : 0;
+        const double step = m->sigma[i] * m->sigma[i] / p / m->squares, square = step / p;
+        e->expected += p * square;
+        e->gain_spread += step * step * p * (1 - p);
+        e->second_spread += square * square * p * (1 - p);
+        e->gain_most = fmax(e->gain_most, step * apart);
+        e->second_most = fmax(e->second_most, square * apart);
+    }
+}
+
+static Status draw_svd(SvdSample *e, Coded *coded)
+{
+    const VerifyMatrix *m = &e->m;
+    for (size_t r = 0; r < e->draws; r++) {
+        TRY(coded_draw(coded, m->x, r));
+        if (coded_plain(coded, m->x)) {
+            e->draws = 0;
+            return OK;
+        }
+        for (size_t i = 0; i < m->shape.n; i++) {
+            const double y = (double)coded->y[i], unit = m->squares * (double)e->draws;
+            e->gain += y * (double)m->x[i] / unit;
+            e->second += y * y / unit;
+        }
+    }
+    return OK;
+}
+
+/* The budget is half the atoms of a submatrix. */
+static Status sample_svd(VerifySubject *s)
+{
+    char spec[64];
+    Coded coded;
+    if (s->svd)
+        return OK;
+    SvdSample *e = s->svd = NEW_ZERO(s->a, SvdSample, 1);
+    TRY(arena_check(e, s->a, s->err));
+    TRY(matrix_cut(s, 32, 8, &e->m));
+    if (e->m.most == 0)
+        return OK;
+    e->budget = (double)e->m.k / 2;
+    expect_svd(e, waterfill_level(e->m.sigma, e->m.k, e->budget, s->a));
+    e->draws = draws_for(fmax(e->gain_spread, e->second_spread / (e->expected * e->expected)), 0.014, DRAWS_LEAST, 10000);
+    snprintf(spec, sizeof spec, "svd:rank=%.17g", e->budget);
+    TRY(coded_open(&coded, s, spec, &e->m.shape));
+    return draw_svd(e, &coded);
+}
+
+static Status check_svd_mean(VerifySubject *s, VerifyVerdict *v)
+{
+    TRY(sample_svd(s));
+    const SvdSample *e = s->svd;
+    const double draws = (double)e->draws;
+    if (e->draws)
+        verdict_take(v, e->gain, 1, bernstein(e->gain_spread / draws, e->gain_most / draws, VERIFY_ALARM) + 1e-5,
+                     "s = %.4g of %zu, %zu draws", e->budget, e->m.k, e->draws);
+    return OK;
+}
+
+static Status check_svd_second(VerifySubject *s, VerifyVerdict *v)
+{
+    TRY(sample_svd(s));
+    const SvdSample *e = s->svd;
+    const double draws = (double)e->draws;
+    if (e->draws)
+        verdict_take(v, e->second, e->expected,
+                     bernstein(e->second_spread / draws, e->second_most / draws, VERIFY_ALARM) + 1e-5 * e->expected,
+                     "s = %.4g of %zu, %zu draws", e->budget, e->m.k, e->draws);
+    return OK;
+}
+
+const VerifyStatement moment_statements[] = {
+    {"Lemma 1: mean of entries", "E[ghat] = g, drawn by the codec entry", EQUAL, NEEDS_NOTHING,
+     check_entry_mean},
+    {"Lemma 1: second moment of entries", "E|ghat|^2 = sum lambda_i^2 / p_i, in the same draws", EQUAL,
+     NEEDS_NONZERO, check_entry_second},
+    {"Lemma 1: mean of svd", "E<ghat, g> = |g|^2 on at most 32 rows and 8 columns, drawn by the codec svd", EQUAL,
+     NEEDS_MATRIX, check_svd_mean},
+    {"Lemma 1: second moment of svd", "E|ghat|^2 = sum lambda_i^2 / p_i, in the same draws", EQUAL, NEEDS_MATRIX,
+     check_svd_second},
     {0},
 };

@@ -156,7 +156,7 @@ const Field fields[] = {
     {"bytes_up", "sent by a worker", .brief = "sent", .unit = FIELD_BYTES, .meaning = "payload of one worker; in a run's summary, of all its steps"},
     {"bytes_merged", "merged payload", .unit = FIELD_BYTES, .meaning = "size of the merged payload"},
     /* cost */
-    {"topology", "topology", .text = true, .meaning = "ps, allgather, ring or tree: who sends to whom"},
+    {"topology", "topology", .text = true, .meaning = "who sends to whom: ps, allgather, ring, tree, twoshot or hier:node=K; any: in merge, all that were asked for"},
     {"link", "link", .text = true, .meaning = "the modelled network: its latency and bandwidth"},
     {"compute_ms", "compute", .unit = "ms", .meaning = "forward and backward pass of the slowest worker"},
     {"comm_ms", "communicate", .brief = "comm", .unit = "ms", .meaning = "exchange by the network model"},

@@ -124,7 +124,7 @@ Status figure_front(PlotFigure *f, const PlotPoint *p, size_t count, double sign
     TRY(arena_check(all, a, err));
     for (size_t i = 0; i < count; i++)
         all[i] = (ParetoPoint){.size = p[i].x, .error = sign * p[i].y};
-    TRY(pareto_mark_exact(all, count, a, err));
+    pareto_mark(all, count);
     PlotLine *l = figure_guide(f, LINE_GUIDE, a);
     TRY(arena_check(l, a, err));
     l->look = (Look){"#777777", solid, 0};

@@ -282,7 +282,7 @@ static double least_found(const BiasRow *row, size_t gain, size_t repeats, doubl
 {
     const double freedom = row->freedom[gain];
     const bool measured = gain == 0 ? isfinite(freedom) : freedom < (double)repeats;
-    return isnan(row->p[1 + gain]) ? NAN : bias_detectable(row->se[gain], freedom, measured ? SE_ESTIMATED : SE_KNOWN, level);
+    return isnan(row->p[1 + gain]) ? NAN : bias_detectable(row->se[gain], freedom, !measured, level);
 }
 
 Status bias_judge(BiasRow *row, size_t rows, size_t repeats, Arena *a, Error *err)

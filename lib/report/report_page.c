@@ -525,7 +525,7 @@ static Status open_folder(Page *p)
         return OK;
     FAIL(p->err, ERR_IO, "%s: no result there", s->folder);
     return error_hint(
-        p->err, "results come with -o, as in: atomo-bench compare FILE.h5 -o %.80s/compare.json", s->folder);
+        p->err, "results come with -o, as in: atomo-bench compare FILE -o %.80s/compare.json", s->folder);
 }
 
 static Status tell_damage(const Page *p)

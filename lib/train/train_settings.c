@@ -226,7 +226,6 @@ static Status check_arrival(const TrainSetup *s, Error *err)
 
 Status train_check(const TrainSetup *s, Error *err)
 {
-    char shown[SPEC_SHOWN];
     const Codec *c = s->codec;
     TRY(check_optimizer(&s->optimizer, err));
     if (s->local.momentum >= 1)
@@ -246,10 +245,10 @@ Status train_check(const TrainSetup *s, Error *err)
     TRY(shots_check(topology_shots(s->topology), c, average_over_senders(s->average, c), err));
     if (s->owner_feedback && !shots_used(topology_shots(s->topology), c))
         return FAIL(err, ERR_USAGE, "--owner-feedback on: --topology %s quantises no sum of %s again",
-                    topology_names[s->topology], codec_shown(shown, c));
+                    topology_names[s->topology], c->typed);
     if (topology_needs_sums(s->topology) && !codec_adds(c))
         return FAIL(err, ERR_USAGE, "--topology %s: payloads of %s do not add", topology_names[s->topology],
-                    codec_shown(shown, c));
+                    c->typed);
     return OK;
 }
 

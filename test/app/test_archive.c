@@ -6,6 +6,8 @@
 #include "dump/write.h"
 #include "compress/spec.h"
 
+#include <signal.h>
+
 static Error err;
 static Arena *arena;
 
@@ -29,31 +31,29 @@ static void make_dump(int64_t steps, int64_t workers)
     check_ok(dump_commit(w, &err), &err);
 }
 
-static ArchiveSum encode(const Codec *codec, const GroupSpec *spec)
+static Archive encode(const Codec *codec, const GroupSpec *spec)
 {
     Dump *d;
     VectorList list;
     FrameWriter *w;
-    ArchiveSum sum;
-    const ArchiveJob job = {.codec = codec, .seed = 1, .threads = 1};
+    Archive job = {.codec = codec, .seed = 1, .threads = 1, .err = &err};
     check_ok(dump_open(&d, in_scratch("in.h5"), arena, &err), &err);
     check_ok(groups_make(&list, d, spec, arena, &err), &err);
     check_ok(frame_create(&w, in_scratch("x.atomo"), codec->ops->name, list.count, arena, &err), &err);
-    check_ok(archive_encode(d, &list, &job, w, &sum, arena, &err), &err);
+    check_ok(archive_encode(&job, d, &list, w, arena), &err);
     check_ok(frame_commit(w, &(uint64_t){0}, &err), &err);
     dump_close(d);
-    return sum;
+    return job;
 }
 
 static Status decode(const Codec *codec)
 {
     FrameReader *r;
     DumpWriter *w;
-    ArchiveSum sum;
-    const ArchiveJob job = {.codec = codec, .threads = 1};
+    Archive job = {.codec = codec, .threads = 1, .err = &err};
     check_ok(frame_open(&r, in_scratch("x.atomo"), arena, &err), &err);
     check_ok(dump_create(&w, in_scratch("out.h5"), &err), &err);
-    Status status = archive_decode(r, &job, w, &sum, arena, &err);
+    Status status = archive_decode(&job, r, w, arena);
     if (status == OK)
         status = dump_commit(w, &err);
     else
@@ -110,7 +110,7 @@ static void none_brings_every_dump_back_exactly(void **state)
         make_dump(2, workers);
         for (int g = 0; g < 3; g++) {
             const GroupSpec spec = {.grouping = (Grouping)g, .min_elements = g == 1 ? 10 : 0};
-            const ArchiveSum sum = encode(&none, &spec);
+            const Archive sum = encode(&none, &spec);
             assert_int_equal(sum.tensors, 8 * workers);
             assert_int_equal(sum.payload_bytes, sum.raw_bytes);
             check_ok(decode(&none), &err);
@@ -247,23 +247,16 @@ static void a_payload_of_another_codec_is_refused_with_its_place(void **state)
 }
 
 /* Encodes in.h5 to x.atomo. The caller commits or abandons the file. */
-static Status encode_ticking(const ArchiveJob *job, FrameWriter **to)
+static Status encode_ticking(Archive *job, FrameWriter **to)
 {
     Dump *d;
     VectorList list;
-    ArchiveSum sum;
     check_ok(dump_open(&d, in_scratch("in.h5"), arena, &err), &err);
     check_ok(groups_make(&list, d, &(GroupSpec){0}, arena, &err), &err);
     check_ok(frame_create(to, in_scratch("x.atomo"), "none", list.count, arena, &err), &err);
-    const Status status = archive_encode(d, &list, job, *to, &sum, arena, &err);
+    const Status status = archive_encode(job, d, &list, *to, arena);
     dump_close(d);
     return status;
-}
-
-static bool stop_at_two(void *data, uint64_t done, const char *at)
-{
-    (void)data, (void)at;
-    return done < 2;
 }
 
 static void work_that_is_stopped_leaves_nothing(void **state)
@@ -273,7 +266,9 @@ static void work_that_is_stopped_leaves_nothing(void **state)
     make_dump(1, 1);
     FrameWriter *w;
     const Codec none = codec_of(compressor_find("none"));
-    const ArchiveJob job = {.codec = &none, .threads = 1, .tick = stop_at_two};
+    Archive job = {.codec = &none, .threads = 1, .err = &err};
+    cli_catch_stop();
+    raise(SIGINT);
     assert_int_equal(encode_ticking(&job, &w), ERR_STOPPED);
     frame_abandon(w);
     assert_int_equal(scratch_files(false), 1);
@@ -315,12 +310,11 @@ static void decoding_ends_at_the_limits(void **state)
     for (size_t i = 0; i < countof(limits); i++) {
         FrameReader *r;
         DumpWriter *w;
-        ArchiveSum sum;
-        const ArchiveJob job = {
-            .codec = &none, .threads = 1, .output_max = limits[i].output, .memory = limits[i].memory};
+        Archive job = {
+            .codec = &none, .threads = 1, .output_max = limits[i].output, .memory = limits[i].memory, .err = &err};
         check_ok(frame_open(&r, in_scratch("x.atomo"), arena, &err), &err);
         check_ok(dump_create(&w, in_scratch("out.h5"), &err), &err);
-        check(archive_decode(r, &job, w, &sum, arena, &err) == limits[i].status);
+        check(archive_decode(&job, r, w, arena) == limits[i].status);
         dump_abandon(w);
         frame_close(r);
     }

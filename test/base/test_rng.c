@@ -54,7 +54,7 @@ static const Rng *rng(void)
 
 static void words_are_uniform_in_every_byte(void **state)
 {
-    enum { DRAWS = 1 << 24 };
+    enum { DRAWS = 1 << 22 };
     static uint32_t count[4][256];
     memset(count, 0, sizeof count);
     for (uint64_t block = 0; block < DRAWS / BLOCK; block++) {
@@ -135,15 +135,15 @@ static uint32_t two_workers(uint64_t i)
 
 static void related_words_are_independent(void **state)
 {
-    enum { DRAWS = 1 << 22 };
+    enum { DRAWS = 1 << 20 };
     check_pairs(neighbours, DRAWS, "neighbours");
     check_pairs(lanes, DRAWS, "lanes");
     check_pairs(adjacent_blocks, DRAWS, "blocks");
     check_pairs(continuation, DRAWS, "word and continuation");
     check_pairs(two_uses, DRAWS / 2, "two uses");
-    check_pairs(two_repeats, DRAWS / 8, "two repeats");
-    check_pairs(two_steps, DRAWS / 8, "two steps");
-    check_pairs(two_workers, DRAWS / 8, "two workers");
+    check_pairs(two_repeats, DRAWS / 4, "two repeats");
+    check_pairs(two_steps, DRAWS / 4, "two steps");
+    check_pairs(two_workers, DRAWS / 4, "two workers");
 }
 
 /* If one bit of the word `a` of the key is flipped, each bit of a random word must flip with probability 1/2.

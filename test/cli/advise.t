@@ -25,12 +25,10 @@ $ atomo-bench synth -o g.h5 --shape 200x100 -q; atomo-bench advise g.h5 -c svd -
 
 # limits: what breaks them has no rank, and the reason names the limit
 ? command -v python3
-$ atomo-bench synth -o g.h5 --shape 200x100 -q; for o in --unbiased --allreduce '--max-error 0.01' '--max-bytes 2000' '--memory 10'; do atomo-bench advise g.h5 -c qsgd:bits=4 -c topk:ratio=0.1 -c intsgd:bits=8 $o -q -f json | python3 -c 'import json, sys; print({r["compressor"]: r["why"] for r in json.load(sys.stdin)["results"] if r["rank"] is None and r["compressor"] not in ("none", "bf16")})'; done
+$ atomo-bench synth -o g.h5 --shape 200x100 -q; for o in --unbiased --allreduce '--max-error 0.01'; do atomo-bench advise g.h5 -c qsgd:bits=4 -c topk:ratio=0.1 -c intsgd:bits=8 $o -q -f json | python3 -c 'import json, sys; print({r["compressor"]: r["why"] for r in json.load(sys.stdin)["results"] if r["rank"] is None and r["compressor"] not in ("none", "bf16")})'; done
 > {*'topk:ratio=0.1': 'biased'*}
 > {*'qsgd*': 'its payloads do not add'*}
 > {*'topk:ratio=0.1': 'error of the mean 0.5*, above 0.01'*}
-> {*'intsgd*': 'payload 20* kB, above 2 kB'*}
-> {*'working memory * kB, above 10 B'*}
 = 0
 
 # the error of the mean of P workers: variance goes down with P, and bias stays; the exchange takes as long as cost says

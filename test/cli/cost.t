@@ -182,3 +182,11 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c scaledsig
 > scaledsign 6 hier:node=4 None the workers do not fill nodes
 2> *--within topk: want none, fp16 or a codec of -c
 = 2
+
+# a codec of -c that cannot be exchanged so gives exit code 1, bf16:code=rans, which is always measured, does not; with hier the default is 2 to 16 nodes
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c sign --workers 2 --topology tree -q -f csv >t.csv; echo $?; atomo-bench cost g.h5 -c topk --topology hier:node=4 -q -f csv | cut -d, -f 2 | sort -nu | tr '\n' ' '; atomo-bench cost g.h5 -c topk --workers 2 --topology tree -q -f csv -o t.csv; r=$?; grep -c add t.csv; exit $r
+> 0
+> workers 8 16 32 64 2
+2> note: no --compute-ms *
+2> atomo-bench: g.h5: topk by tree, 2 workers: its payloads do not add
+= 1

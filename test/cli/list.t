@@ -15,12 +15,11 @@ $ atomo-bench list -f csv
 2>
 = 0
 
-# list NAME prints the formula, the keys, and the bias that repeats can detect
+# list NAME prints the formula and the keys
 $ atomo-bench list qsgd
 > qsgd
 > *; unbiased
 > bits *whole *yes *
-> Least bias that shows: *
 2>
 = 0
 

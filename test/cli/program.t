@@ -1,7 +1,7 @@
 # help goes to stdout
 $ atomo-bench --help
 > usage: atomo-bench COMMAND*
->   atomo-bench compare FILE.h5 *
+>   atomo-bench compare FILE *
 >   list *
 2>
 = 0
@@ -74,14 +74,6 @@ $ atomo-bench list --quiet=yes
 2> atomo-bench: list: --quiet takes no value
 = 2
 
-# what version 2.0 took away says so, and what to type instead
-$ for c in fpzip:precision=16 ef+nuqsgd:bits=3,code=huffman cas:index=bitmap,clusters=3 zipml:solver=greedy; do atomo-bench compare g.h5 -c $c 2>&1 | tail -n 1; done
-> hint: try zfp; fpzip went in 2.0, and zfp stands for the compressors of scientific data
-> hint: code=huffman went in 2.0; write nuqsgd:code=rans
-> hint: index=bitmap went in 2.0; write cas:index=huffman
-> hint: solver=greedy went in 2.0; write zipml:solver=exact
-= 0
-
 # names of the literature lead to the codecs' names in every command; none leads to another codec, and none that is only similar is taken
 $ F="$SRC"/datasets/lenet-mnist.h5; for n in atomo adacomp; do atomo-bench compare "$F" -c "$n"; done; atomo-bench list Signum; atomo-bench sweep "$F" -c 1-bit-adam; atomo-train run -c EF-signSG --network lenet --dataset digits
 2> atomo-bench: codec atomo: no codec is called "atomo"
@@ -97,7 +89,7 @@ $ F="$SRC"/datasets/lenet-mnist.h5; for n in atomo adacomp; do atomo-bench compa
 # help begins with examples, which name no unknown option
 $ for p in atomo-bench atomo-train; do $p --help | sed -n 's/^  \([a-z][a-z]*\)  *.*/\1/p' | while read -r c; do $p $c --help >h; awk '/^examples:/ {e = NR} /^options:/ {o = NR} END {exit !(e && e < o)}' h || echo "no examples: $c"; grep "^  $p $c" h | grep -o -e ' --[a-z-]*' | sort -u | while read -r o; do grep -q -e "^  .*$o " h || echo "unknown: $c $o"; done; done; done; atomo-bench compare --help | sed -n 5,6p
 > examples:
->   atomo-bench compare FILE.h5
+>   atomo-bench compare FILE
 - no examples*
 - unknown*
 2>

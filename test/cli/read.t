@@ -60,3 +60,10 @@ $ atomo-bench synth -q -o g.h5 --shape 1025x1025 && atomo-bench inspect g.h5 -f 
 2> note: g.h5: the spectra of 1 tensor with more than 1024 rows and columns are left out*
 > ,
 = 0
+
+# files with steps of their own cannot be steps, but workers
+$ atomo-bench synth -o a.h5 --shape 64 --steps 2 -q; cp a.h5 b.h5; atomo-bench inspect a.h5 b.h5 --workers-as files -f csv -q | cut -d, -f 1-3 | tr '\n' ' '; atomo-bench inspect a.h5 b.h5 --steps-as files
+> *1,0,layer0.weight 1,1,layer0.weight 2,0,layer0.weight 2,1,layer0.weight *
+2> atomo-bench: a.h5 and others: two tensors of the name step_000001/layer0.weight
+2> hint: each file has steps of its own: --workers-as files
+= 1

@@ -44,7 +44,7 @@ $ mkdir d; echo '{"results": [' >d/a.json; atomo-bench inspect "$SRC"/datasets/l
 $ mkdir d; atomo-bench report d; r=$?; ls d; exit $r
 >
 2> atomo-bench: report: d: no result there
-2> hint: results come with -o, as in: atomo-bench compare FILE.h5 -o d/compare.json
+2> hint: results come with -o, as in: atomo-bench compare FILE -o d/compare.json
 = 1
 
 # a failure, such as a full disk, leaves an earlier page unchanged

@@ -26,7 +26,7 @@ static Buf written(const size_t *index, size_t k, size_t n)
 {
     Buf b = {NEW(scratch, uint8_t, indices_bound(n)), 0, indices_bound(n)};
     const Indices set = indices_list(index, k);
-    indices_put(&set, n, 1, NULL, &b);
+    indices_put(&set, n, &b);
     return b;
 }
 
@@ -77,7 +77,7 @@ static void runs_are_written_as_one_list(void **state)
             const Indices set = {.count = k, .runs = 2 * (k / each + 2), .data = &c, .run = cut_run};
             const Buf one = written(c.index, k, n);
             Buf b = {NEW(scratch, uint8_t, indices_bound(n)), 0, indices_bound(n)};
-            indices_put(&set, n, 1, NULL, &b);
+            indices_put(&set, n, &b);
             check(b.size == one.size && !memcmp(b.data, one.data, one.size));
             arena_rewind(scratch, mark);
         }
@@ -129,7 +129,7 @@ static void lopsided_sets_come_back(void **state)
 static uint64_t golomb_bits(GolombCode code, const Indices *set)
 {
     uint64_t bits[NEAR];
-    count_bits(set, code, 1, 1, bits, NULL, NULL);
+    count_bits(set, code, 1, bits);
     return bits[0];
 }
 
@@ -139,7 +139,7 @@ static void the_best_code_is_the_best_of_all(void **state)
         const size_t n = 30000;
         const Indices set = indices_list(random_set(k, n, k), k);
         uint64_t bits, least = UINT64_MAX;
-        golomb_best(&set, 1, &bits);
+        golomb_best(&set, &bits);
         for (int code = 0; code < GOLOMB_CODES; code++) {
             const uint64_t b = golomb_bits((GolombCode)code, &set);
             least = b < least ? b : least;

@@ -31,7 +31,7 @@ static Buf assemble(const Parts *p)
     b.data = NEW(arena, uint8_t, b.cap + 1);
     buf_u8(&b, SPARSE);
     buf_varint(&b, p->common);
-    indices_put(&set, SMALL, 1, arena, &b);
+    indices_put(&set, SMALL, &b);
     check_ok(symbols_put(&s, &b, arena, &err), &err);
     return b;
 }

@@ -38,7 +38,7 @@ static CurvePoint point_ref(const float *x, size_t n, double level)
         light += v >= level ? 0 : v / level;
         variance += v >= level ? 0 : v * (level - v);
     }
-    return (CurvePoint){level, atoms_bits(n, heavy, light), variance};
+    return (CurvePoint){level, atoms_bits(n, heavy, light, false), variance};
 }
 
 /* The optimality condition of a plan: there is one number mu, in variance per bit, for all tensors. On the
@@ -103,7 +103,7 @@ static Offers *offers_of(Model *m, const char *spec)
             Call inner = call_inner(&step.call[j]);
             inner.self = i ? step.call[j].self->other : step.call[j].self->inner;
             if (inner.self)
-                check_ok(codec_curve(&inner, m->x[j], room[i], &count[i]), &m->err);
+                check_ok(inner.self->ops->curve(&inner, m->x[j], room[i], &count[i]), &m->err);
             for (size_t k = 0; k < count[i] && step.call[j].self->other; k++)
                 room[i][k].bits = fmin(room[i][k].bits + 8, 8 * (double)raw_size(&inner));
         }

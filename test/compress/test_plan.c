@@ -205,9 +205,8 @@ static void archives_plan_each_step_and_decode_without(void **state)
     VectorList list;
     FrameWriter *w;
     FrameReader *r;
-    ArchiveSum sum;
     const Codec codec = {.ops = &planner, .params = ""};
-    const ArchiveJob job = {.codec = &codec, .seed = 1, .threads = 1};
+    Archive job = {.codec = &codec, .seed = 1, .threads = 1, .err = &err}, back = {.codec = &codec, .threads = 1, .err = &err};
     check(shape_make(&shapes[0], 2, (size_t[]){6, 7}) && shape_make(&shapes[1], 1, (size_t[]){5}) &&
           shape_make(&shapes[2], 1, (size_t[]){50}));
     check_ok(dump_create(&out, in_scratch("in.h5"), &err), &err);
@@ -218,12 +217,12 @@ static void archives_plan_each_step_and_decode_without(void **state)
     check_ok(dump_open(&d, in_scratch("in.h5"), a, &err), &err);
     check_ok(groups_make(&list, d, &(GroupSpec){.min_elements = 10}, a, &err), &err);
     check_ok(frame_create(&w, in_scratch("x.atomo"), "none", list.count, a, &err), &err);
-    check_ok(archive_encode(d, &list, &job, w, &sum, a, &err), &err);
+    check_ok(archive_encode(&job, d, &list, w, a), &err);
     check_ok(frame_commit(w, &(uint64_t){0}, &err), &err);
-    check(sum.vectors == 18 && sum.payload_bytes == 6 * (4 * 42 + 1 + 4 * 5 + 4 * 50 + 1));
+    check(job.vectors == 18 && job.payload_bytes == 6 * (4 * 42 + 1 + 4 * 5 + 4 * 50 + 1));
     check_ok(frame_open(&r, in_scratch("x.atomo"), a, &err), &err);
     check_ok(dump_create(&out, in_scratch("out.h5"), &err), &err);
-    check_ok(archive_decode(r, &job, out, &sum, a, &err), &err);
+    check_ok(archive_decode(&back, r, out, a), &err);
     check_ok(dump_commit(out, &err), &err);
     frame_close(r);
     dump_close(d);

@@ -13,7 +13,7 @@
  * `gain_sd` is the standard deviation of the gain <estimate, x> / |x|^2 of one draw. */
 static size_t repeats_for(double gain_sd, size_t n)
 {
-    const double wanted = 1.08e6 * gain_sd * gain_sd, most = 2.5e5 / (double)(n + 300);
+    const double wanted = 1.08e6 * gain_sd * gain_sd, most = 1.5e5 / (double)(n + 300);
     return (size_t)fmax(200, fmin(wanted, most));
 }
 
@@ -173,7 +173,7 @@ static void second_blocks_are_unbiased(void **state)
 
 /* ---- tests that a planted bias is detected ---- */
 
-enum { PILOT = 60, DRAWS_GOOD = 2500, DRAWS_MOST = 100000 };
+enum { PILOT = 60, DRAWS_GOOD = 2500, DRAWS_MOST = 40000 };
 
 /* Returns the number of draws that detect a bias of 1 %. The limit of the test, 6.22 standard errors, is then
  * at most 0.006, so a bias of 0.01 is four standard errors above the limit. */

@@ -180,7 +180,7 @@ static void sizes_are_what_was_expected(void **state)
             bytes += (double)rig.payload.size / 40;
         }
         const size_t atoms = n / 2 + 2;
-        check_rel(8 * bytes, atoms_phase_bits(atoms, 0, rows[r].budget * (double)n), 0.02);
+        check_rel(8 * bytes, atoms_bits(atoms, 0, rows[r].budget * (double)n, true), 0.02);
         rig_close(&rig);
     }
     arena_rewind(forever, mark);

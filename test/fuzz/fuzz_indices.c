@@ -28,7 +28,7 @@ static void same_again(const Places *set, size_t n, Arena *a)
     Buf out = {NEW(a, uint8_t, indices_bound(n)), 0, indices_bound(n)};
     const size_t *index = list_of(set, n, a);
     const Indices list = indices_list(index, set->count);
-    indices_put(&list, n, 1, NULL, &out);
+    indices_put(&list, n, &out);
     Reader in = reader_open(buf_bytes(&out));
     if (!indices_get(&in, n, a, &back) || !reader_done(&in) || back.count != set->count ||
         memcmp(index, list_of(&back, n, a), set->count * sizeof *index))

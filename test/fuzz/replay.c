@@ -44,7 +44,7 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++)
         run_folder(argv[i]);
     const char *wanted = getenv("REPLAY_MADE");
-    const uint64_t made = wanted ? strtoull(wanted, NULL, 10) : 20000;
+    const uint64_t made = wanted ? strtoull(wanted, NULL, 10) : 10000;
     for (uint64_t k = 0; k < made; k++) {
         const Rng rng = rng_open(3, k, 0, 0, rng_hash("replay"));
         const size_t size = rng_u32(&rng, USE_TEST, 0) % 200;

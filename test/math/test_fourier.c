@@ -78,7 +78,7 @@ static double coefficient_ref(const float *x, size_t rows, size_t cols, size_t j
 /* Only every stride-th coefficient is checked; for small n the stride is 1. */
 static size_t stride_for(size_t n)
 {
-    return n <= 1300 ? 1 : n / (n < 200000 ? 61 : 7) | 1;
+    return n <= 1300 ? 1 : n / (n < 20000 ? 61 : 7) | 1;
 }
 
 static void cosines_are_their_sums_and_come_back(void **state)
@@ -171,7 +171,8 @@ static void frequencies_are_their_sums_and_come_back(void **state)
         several.threads = 8;
         check_ok(spectrum_of(&several, x, &shared, y), &err);
         assert_memory_equal(shared.data, own.data, own.rows * own.room * sizeof *y);
-        check_ok(spectrum_clear(&c, &again), &err);
+        again.data = NEW_ZERO(c.scratch, float, again.rows * again.room);
+        check(again.data);
         for (size_t i = 0; i < own.atoms; i++) {
             const Frequency f = spectrum_frequency(&own, i);
             const float *z = own.data + f.at;

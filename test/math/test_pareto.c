@@ -93,7 +93,6 @@ static void draw_points(ParetoPoint *point, size_t count, uint32_t figures, cons
 static void the_front_is_whom_nobody_beats(void **state)
 {
     enum { MOST = 60 };
-    Error err;
     Arena *a = arena_open(0);
     for (uint64_t round = 0; round < 2000; round++) {
         ParetoPoint point[MOST];
@@ -104,10 +103,6 @@ static void the_front_is_whom_nobody_beats(void **state)
         pareto_mark(point, count);
         for (size_t i = 0; i < count; i++)
             check(point[i].front == is_unbeaten(point, count, i));
-        draw_points(point, count, 4 + rng_u32(&rng, 4, 1) % 40, &rng);
-        assert_int_equal(pareto_mark_exact(point, count, a, &err), OK);
-        for (size_t i = 0; i < count; i++)
-            check(point[i].front == is_unbeaten(point, count, i) && point[i].certain);
         arena_rewind(a, mark);
     }
     arena_close(a);

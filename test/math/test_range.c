@@ -13,10 +13,13 @@ static Tall low_rank(size_t side, size_t rank, double scale)
     const size_t rows = sides[side][0], cols = sides[side][1];
     const float *l = normal(rank * rows, 1, 1), *r = normal(rank * cols, 2, 1);
     float *x = NEW(arena, float, rows *cols);
+    double half[32];
+    for (size_t k = 0; k < rank; k++)
+        half[k] = ldexp(1, -(int)k);
     for (size_t i = 0; i < rows * cols; i++) {
         double sum = 0;
         for (size_t k = 0; k < rank; k++)
-            sum += pow(0.5, (double)k) * (double)l[k * rows + i / cols] * (double)r[k * cols + i % cols];
+            sum += half[k] * (double)l[k * rows + i / cols] * (double)r[k * cols + i % cols];
         x[i] = (float)(scale * sum);
     }
     return tall_of(x, rows, cols);
@@ -33,8 +36,8 @@ static void singular_vectors_are_those_of_gesdd(void **state)
 {
     const double scales[] = {1, 1e20, 1e-20};
     for (size_t side = 0; side < SIDES; side++)
-        for (size_t rank = 1; rank <= 25; rank += 8) {
-            const Tall a = low_rank(side, rank, scales[rank % countof(scales)]);
+        for (size_t rank = 1; rank <= 25; rank += 12) {
+            const Tall a = low_rank(side, rank, scales[rank / 12]);
             const Range r = range_of(a, 1);
             Spectral g;
             check_ok(spectral_open(&g, a, SPECTRAL_GESDD, 1, arena, &err), &err);

@@ -13,7 +13,7 @@ static const size_t shapes[][2] = {{1, 1},   {3, 2},    {2, 9},    {5, 8},    {8
 static void fill(float *x, size_t n, uint64_t seed)
 {
     const Rng rng = rng_open(seed, 0, 0, 0, 3);
-    thin_normal(&rng, 0, n, 1, 1, x);
+    rng_normals(&rng, USE_INIT, 0, n, 1, x);
 }
 
 #define EACH_ISA(k)                                                                                          \

@@ -98,13 +98,12 @@ static void what_would_show_adds_both_quantiles(void **state)
     /* Student's t with nine degrees of freedom: two tails of 1 % together begin at 3.2498, one tail of 10 %
      * at 1.3830. */
     const double b = 0.1 * (3.249836 + 1.383029), more = 0.1 * (3.249836 + 1.383029 * (1 + 1 / sqrt(18)));
-    check_rel(bias_detectable(0.1, R - 1, SE_MEASURED, 0.01), b / (1 - b), 1e-6);
-    check_rel(bias_detectable(0.1, R - 1, SE_ESTIMATED, 0.01), more / (1 - more), 1e-6);
-    check_rel(bias_detectable(0.1, R - 1, SE_KNOWN, 0.01), b / (1 - 0.1383029), 1e-6);
-    check(isnan(bias_detectable(0.3, R - 1, SE_MEASURED, 0.01)) && isnan(bias_detectable(0.1, 5, SE_MEASURED, 0.01)));
+    check_rel(bias_detectable(0.1, R - 1, false, 0.01), more / (1 - more), 1e-6);
+    check_rel(bias_detectable(0.1, R - 1, true, 0.01), b / (1 - 0.1383029), 1e-6);
+    check(isnan(bias_detectable(0.3, R - 1, false, 0.01)) && isnan(bias_detectable(0.1, 5, false, 0.01)));
     /* Known standard error: a tail of 0.5 % of chi-squared with 800 degrees of freedom begins at 2.669655 standard
      * deviations (scipy.stats.chi2), one of 10 % of the normal distribution at 1.281552. */
-    check_rel(bias_detectable(0.1, NAN, SE_KNOWN, 0.01), 0.1 * (2.669655 + 1.281552) / (1 - 0.1281552), 1e-5);
+    check_rel(bias_detectable(0.1, NAN, true, 0.01), 0.1 * (2.669655 + 1.281552) / (1 - 0.1281552), 1e-5);
 }
 
 /* Three estimates of two elements: the gradient is (1, 0), the errors are (0, 0), (2, 0) and (1, 3). */

@@ -3,6 +3,8 @@
 #include "rig/check.h"
 #include "cmd/bench_link.c"
 
+#include <signal.h>
+
 enum { RANKS = 3 };
 
 static Error err;
@@ -61,18 +63,17 @@ static Net ranks = {.ranks = RANKS,
                     .move = move,
                     .room = room,
                     .flag = flag};
-static const Counts sizes = {2, {3000, 30000}};
-static uint64_t measured;
+static const size_t sizes[] = {3000, 30000};
 
-/* After each measurement: compares the bytes of its exchange with the model. An all-gather brings P - 1 payloads; each
- * half of a ring carries (P - 1) / P of a payload. */
-static bool check_bytes(void *data, uint64_t done, const char *at)
+static LinkJob job(Arena *a)
 {
-    const size_t size = sizes.number[measured / TRIALS];
-    const LinkTrialKind kind = (LinkTrialKind)(measured % TRIALS);
-    char named[80];
-    snprintf(named, sizeof named, "%s of %zu bytes", link_trial_names[kind], size);
-    check(data == &last && done == ++measured && !strcmp(at, named));
+    return (LinkJob){.net = &ranks, .sizes = {countof(sizes), {sizes[0], sizes[1]}}, .repeats = 5, .a = a, .err = &err};
+}
+
+/* Compares the bytes of the last exchange with the model. An all-gather brings P - 1 payloads; each half of a ring carries
+ * (P - 1) / P of a payload. */
+static void check_bytes(LinkTrialKind kind, size_t size)
+{
     if (kind == TRIAL_PING_PONG)
         check(last.to_last == size && last.from_last == size);
     if (kind == TRIAL_ALLGATHER)
@@ -80,40 +81,37 @@ static bool check_bytes(void *data, uint64_t done, const char *at)
     if (kind == TRIAL_RING)
         check(last.scattered == size * 2 / 3 && last.gathered[NET_RING] == size * 2 / 3);
     memset(&last, 0, sizeof last);
-    return true;
 }
 
 static void exchanges_carry_the_bytes_of_the_model(void **state)
 {
     static const double messages[TRIALS] = {1, 2, 4}, bytes[TRIALS] = {1, 2, 4. / 3};
-    LinkTrial t = {.net = &ranks, .sizes = &sizes, .repeats = 5, .progress = check_bytes, .data = &last};
     Arena *a = arena_open(0);
-    const Status status = link_trial(&t, a, &err);
-    /* there may be no bandwidth, since the made-up ranks take no time */
-    check(status == OK || status == ERR_NUMERIC);
-    check(t.times == 2 * TRIALS && measured == t.times);
-    for (size_t i = 0; i < t.times; i++) {
-        const LinkTime *time = &t.time[i];
-        check(time->kind == (LinkTrialKind)(i % TRIALS) && time->size == sizes.number[i / TRIALS]);
-        check(time->point.messages == messages[time->kind]);
-        check_rel(time->point.bytes, bytes[time->kind] * (double)time->size, 1e-12);
-        check(time->point.seconds > 0 && time->samples >= 3 && time->samples <= 5);
-    }
+    LinkJob j = job(a);
+    check_ok(open_bench(&j), &err);
+    for (size_t s = 0; s < countof(sizes); s++)
+        for (int k = 0; k < TRIALS; k++) {
+            const LinkTime time = take_time(&j, (LinkTrialKind)k, sizes[s]);
+            check_bytes((LinkTrialKind)k, sizes[s]);
+            check((int)time.kind == k && time.size == sizes[s] && time.point.messages == messages[k]);
+            check_rel(time.point.bytes, bytes[k] * (double)sizes[s], 1e-12);
+            check(time.point.seconds > 0 && time.samples >= 3 && time.samples <= 5);
+        }
     arena_close(a);
 }
 
-static bool stop(void *data, uint64_t done, const char *at)
+static void all_exchanges_are_fitted_until_a_stop(void **state)
 {
-    (void)data, (void)at;
-    return done < 2;
-}
-
-static void a_stop_ends_the_measurements(void **state)
-{
-    LinkTrial t = {.net = &ranks, .sizes = &sizes, .repeats = 3, .progress = stop};
     Arena *a = arena_open(0);
+    LinkJob j = job(a);
+    const Status status = link_trial(&j);
+    /* there may be no bandwidth, since the made-up ranks take no time */
+    check((status == OK || status == ERR_NUMERIC) && j.times == countof(sizes) * TRIALS);
     ranks.failed = false;
-    check(link_trial(&t, a, &err) == ERR_STOPPED && t.times == 2);
+    j = job(a);
+    cli_catch_stop();
+    raise(SIGINT);
+    check(link_trial(&j) == ERR_STOPPED && j.times == 1);
     check(ranks.failed); /* so no rank is ended by another's exit code */
     arena_close(a);
 }
@@ -122,7 +120,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exchanges_carry_the_bytes_of_the_model),
-        cmocka_unit_test(a_stop_ends_the_measurements),
+        cmocka_unit_test(all_exchanges_are_fitted_until_a_stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;
 }

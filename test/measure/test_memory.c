@@ -158,8 +158,8 @@ static void a_merge_takes_no_more_for_more_workers(void **state)
     return;
 #endif
     for (size_t s = 0; s < countof(specs); s++) {
-        const size_t few = peak_of_merge(specs[s], 1 << 16, 8), many = peak_of_merge(specs[s], 1 << 16, 320);
-        print_message("%-20s %zu kB with 8 workers, %zu kB with 320\n", specs[s], few, many);
+        const size_t few = peak_of_merge(specs[s], 1 << 16, 8), many = peak_of_merge(specs[s], 1 << 16, 96);
+        print_message("%-20s %zu kB with 8 workers, %zu kB with 96\n", specs[s], few, many);
         check(many <= few + 2048 + few / 50);
     }
 }

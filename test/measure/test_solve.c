@@ -1,7 +1,7 @@
 /* test_solve.c -- tests the search for the argument x at which a function has a given value. The functions are
  * like payload sizes: powers, straight lines, stairs, constant at the ends, falling, noisy. Also tests what is
  * returned if no x gives this value. */
-#include "cmd/bench_compare.c"
+#include "cmd/bench_solve.c"
 #include "rig/check.h"
 
 #include <math.h>

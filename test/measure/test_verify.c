@@ -1,6 +1,6 @@
 /* test_verify.c -- tests the command verify. Each statement of the ATOMO paper must hold on every test vector.
- * Also tested are the verdicts that verify prints, its statistical bounds, and its sets of atoms. */
-#include "measure/verify_moments.c"
+ * Also tested are the verdicts that verify prints, and its statistical bounds. */
+#include "measure/verify_subject.c"
 #include "rig/verify_rig.h"
 
 static const VerifyStatement *find(const char *name)
@@ -14,15 +14,15 @@ static const VerifyStatement *find(const char *name)
 
 /* ---- the paper's statements, checked with the right methods ---- */
 
-/* These statements need draws that take long, so each is checked on every second source. Those of Lemma 1, which share
- * their draws, take turns, so every source has one of them. */
+/* These statements need draws that take long, so each is checked on every third source. Those of Lemma 1, which share
+ * their draws, take turns. */
 static const char *const drawn[] = {"Lemma 1: mean of entries", "Lemma 1: second moment of entries"};
 
 static bool sits_out(const VerifyStatement *st, size_t source)
 {
     for (size_t d = 0; d < countof(drawn); d++)
         if (named(st, drawn[d]))
-            return (source + d) % 2;
+            return (source + d) % 3;
     return false;
 }
 
@@ -35,7 +35,7 @@ static void every_statement_holds_on_every_source(void **state)
         const Source *from = &sources[k];
         const ArenaMark mark = arena_mark(scratch);
         VerifySubject s;
-        open_subject(&s, &verify_methods, from);
+        open_subject(&s, from);
         for (size_t i = 0; i < statement_count(); i++) {
             if (sits_out(statement_at(i), k))
                 continue;
@@ -49,20 +49,20 @@ static void every_statement_holds_on_every_source(void **state)
         arena_rewind(scratch, mark);
     }
     for (size_t i = 0; i < statement_count(); i++) {
-        if (applied[i] < 4)
+        if (applied[i] < 3)
             print_error("%s applies to %zu sources\n", statement_at(i)->name, applied[i]);
-        check(applied[i] >= 4);
+        check(applied[i] >= 3);
     }
 }
 
 static void another_seed_and_more_threads_change_no_closed_form(void **state)
 {
-    static const char *const closed[] = {"Algorithm 1", "Theorem 4: b", "Theorem 5: second", "Theorem 6",
+    static const char *const closed[] = {"Algorithm 1", "Theorem 4: b", "Theorem 6",
                                          "Lemma 7"};
     const ArenaMark mark = arena_mark(scratch);
     VerifySubject one, two;
-    open_subject(&one, &verify_methods, source("normal-70001"));
-    open_subject(&two, &verify_methods, source("normal-70001"));
+    open_subject(&one, source("normal-70001"));
+    open_subject(&two, source("normal-70001"));
     two.threads = 3;
     for (size_t i = 0; i < statement_count(); i++)
         for (size_t k = 0; k < countof(closed); k++) {
@@ -86,7 +86,7 @@ static void what_cannot_be_computed_fails_and_says_why(void **state)
     const ArenaMark mark = arena_mark(scratch);
     const VerifyStatement statement = {"a statement", "", AT_MOST, NEEDS_NOTHING, beyond_range};
     VerifySubject s;
-    open_subject(&s, &verify_methods, &sources[0]);
+    open_subject(&s, &sources[0]);
     const VerifyVerdict v = verdict_of(&s, &statement);
     check(v.applies && !verdict_holds(&v) && isnan(v.left) && isnan(v.right) && v.relation == AT_MOST);
     assert_string_equal(v.note, "a value is beyond float32");
@@ -106,11 +106,11 @@ static void wrong_norms_break_what_is_said_of_them(void **state)
 {
     const ArenaMark mark = arena_mark(scratch);
     VerifySubject s;
-    open_subject(&s, &verify_methods, source("normal-64x48"));
+    open_subject(&s, source("normal-64x48"));
     s.part.l1 *= 1.001;
-    check(!holds(&s, "Lemma 2: bound") && !holds(&s, "Lemma 2: equality"));
+    check(!holds(&s, "Lemma 2: equality"));
     s.l1 *= 1.001;
-    check(!holds(&s, "Theorem 4: balanced") && !holds(&s, "Theorem 5: second moment"));
+    check(!holds(&s, "Theorem 4: balanced"));
     check(holds(&s, "Lemma 7: left") && holds(&s, "Lemma 7: right"));
     const double nuclear = s.matrix->nuclear;
     s.matrix->nuclear = nuclear * 0.01;
@@ -130,7 +130,7 @@ static void a_missing_figure_never_holds(void **state)
     }
 }
 
-/* ---- bounds and sets of atoms ---- */
+/* ---- bounds ---- */
 
 /* Returns P(|S - n p| > t) for a binomial S, as the sum of the terms. */
 static double binomial_tails(int n, double p, double t)
@@ -156,32 +156,6 @@ static void binomial_tails_stay_under_the_alarm(void **state)
     check_rel(bernstein(0, 3, 0.01), 2 * log(200), 1e-14);
 }
 
-static void all_outcomes_have_the_mean_that_lemma_1_names(void **state)
-{
-    static const char *const from[] = {"normal-4096", "heavy-1009", "two", "constant-600"};
-    for (size_t k = 0; k < countof(from); k++) {
-        const ArenaMark mark = arena_mark(scratch);
-        VerifySubject s;
-        AtomSet set;
-        open_subject(&s, &verify_methods, source(from[k]));
-        check_ok(atomset_overlapping(&s, &set), &err);
-        check_ok(atomset_spend(&s, &set, 0.7 * (double)set.count), &err);
-        double second = set.cross, cross = 0;
-        for (size_t i = 0; i < set.count; i++)
-            second += set.lambda[i] * set.lambda[i] / set.p[i];
-        for (size_t i = 0; i < set.dim; i++)
-            cross += set.g[i] * set.g[i];
-        for (size_t i = 0; i < set.count; i++)
-            /* for atoms of norm 1, |g|^2 is the sum of lambda^2 plus the cross terms, the products of
-             * different atoms */
-            cross -= set.lambda[i] * set.lambda[i];
-        check_rel(atomset_outcomes(&set).mean, second, 1e-12);
-        check_rel(set.cross, cross, 1e-12);
-        check(set.cross < 0);
-        arena_rewind(scratch, mark);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -191,7 +165,6 @@ int main(void)
         cmocka_unit_test(wrong_norms_break_what_is_said_of_them),
         cmocka_unit_test(a_missing_figure_never_holds),
         cmocka_unit_test(binomial_tails_stay_under_the_alarm),
-        cmocka_unit_test(all_outcomes_have_the_mean_that_lemma_1_names),
     };
     scratch = arena_open(0);
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,9 +4,9 @@ docs/FORMAT.md.
 
 usage: check_decode.py [PROGRAM]. Every payload is decoded by the program or by its library, and by decode.py, and the
 floats are compared bit by bit (for transforms, up to float32 rounding). The program makes and decodes the payloads of
-codecs whose decoders have a state and of one other spec in 24; their containers' addresses, attributes and checksums are checked
+codecs whose decoders have a state and of one other spec in 40; their containers' addresses, attributes and checksums are checked
 too. The library, which takes no process, makes and decodes the payloads of the other specs. Of a codec seen before, a spec codes
-every third array; every ninth where it differs in numbers or in error feedback alone.
+every fifth array; every thirteenth where it differs in numbers or in error feedback alone.
 """
 import functools
 import re
@@ -83,8 +83,7 @@ SPECS = [
     "zstd+ef21+terngrad:share=on", "blosc+zstd+svd:rank=1",
     "induced+topk:ratio=0.1", "induced:with=natural+stc", "induced:with=entry:ratio=0.1,probs=clip+ef+scaledsign", "diana:alpha=0.5+none", "diana:alpha=0.125+ef21+terngrad:share=on","countsketch", "countsketch:rows=4,bits=9,topk=40", "countsketch:rows=1,cols=30", "countmin", "countmin:rows=2,bits=9", "countmin:estimate=median,bits=4",
 ]
-FAST = ["qsgd", "qsgd:bits=1,code=elias-sparse", "terngrad:code=elias", "entry:ratio=0.1", "randk:ratio=0.2", "svd", "ef+qsgd:bits=2",
-        "wavelet:family=db4", "hadamard", "dct", "fourier:dims=2", "joint", "rotated", "drive", "eden:bits=2.5", "powersgd", "lowrank"]
+FAST = ["qsgd", "terngrad:code=elias", "entry:ratio=0.1", "svd", "ef+qsgd:bits=2", "wavelet:family=db4", "joint", "eden:bits=2.5", "powersgd"]
 RARE = ["qsgd:bits=7,norm=linf,bucket=0,code=rans", "qsgd:bits=16,bucket=0,code=rans", "qsgd:bits=2,code=rans", "qsgd:bits=11,bucket=0,code=rans",
         "natural:code=rans", "terngrad:code=rans"]
 # numbers in a spec that decide how a vector of several blocks is coded
@@ -127,7 +126,7 @@ def rare_arrays():
     def values(n, share):
         return np.where(rng.random(n) < share, rng.laplace(size=n), 0).astype(np.float32)
 
-    return {"some": values(100000, 0.005), "few": values(400000, 0.0003), "clusters": np.repeat(values(1000, 0.05), 80),
+    return {"some": values(100000, 0.005), "few": values(200000, 0.0003), "clusters": np.repeat(values(1000, 0.05), 80),
             "behind": np.concatenate([np.zeros(140000, np.float32), values(60000, 0.01)])}
 
 
@@ -224,16 +223,16 @@ def in_library(codec, arrays, seed):
 
 
 def check_specs():
-    """Codes all arrays with the first spec of each codec, and of short.h5 every third with the first of its kind, every ninth with others."""
+    """Codes all arrays with the first spec of each codec, and of short.h5 every fifth with the first of its kind, every thirteenth with others."""
     dumps = {"odd.h5": bench.tensors("odd.h5"), "short.h5": bench.tensors("short.h5")}
     kinds, seed = {"zfp"}, 2**63 - 1
     for i, spec in enumerate(SPECS):
         kind = re.sub(r"^ef(:[^+]*)?\+|\w+=[0-9.:e-]+(?=[,+]|$)|[:,]", "", spec)
         seen = kind in kinds or spec.split(":")[0] in kinds
-        every, dump = (9 if kind in kinds else 3 if seen else 1), "short.h5" if seen else "odd.h5"
+        every, dump = (13 if kind in kinds else 5 if seen else 1), "short.h5" if seen else "odd.h5"
         kinds.add(kind)
         codec = atomo.Codec(spec)
-        if i % 24 and "reads_state" not in codec.traits:
+        if i % 40 and "reads_state" not in codec.traits:
             arrays = list(dumps[dump].items())
             in_library(codec, dict(arrays[i % every::every]), seed)
         else:

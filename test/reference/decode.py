@@ -427,7 +427,7 @@ def intsgd_is_raw(n, keys):
 
 
 def shared_scales(rounds, count, share):
-    """Reads the shared scales of sums.h and the bytes behind them, also of merged payloads."""
+    """Reads the shared scales of buckets.h and the bytes behind them, also of merged payloads."""
     source = Bytes(rounds[0])
     need(source.byte() == 1, "kind of the scales")
     scales = np.array([source.f32() for _ in range(count)])

@@ -18,14 +18,14 @@ static inline const Source *source(const char *name)
     return NULL;
 }
 
-static inline void open_subject(VerifySubject *s, const VerifyMethods *methods, const Source *from)
+static inline void open_subject(VerifySubject *s, const Source *from)
 {
     Vector *v = NEW_ZERO(scratch, Vector, 1);
     v->name = from->name;
     v->shape = source_shape(from);
     float *x = NEW(scratch, float, v->shape.n + 1);
     source_fill(from, x);
-    check_ok(subject_open(s, methods, v, x, 1, 1, scratch, &err), &err);
+    check_ok(subject_open(s, v, x, 1, 1, scratch, &err), &err);
 }
 
 static inline VerifyVerdict verdict_of(VerifySubject *s, const VerifyStatement *st)

@@ -261,7 +261,7 @@ static double slope(const Case *c, const double *x, const double *w, double *v, 
 }
 
 /* at most this many parameters, and elements of an image, are checked */
-enum { SAMPLE = 30 };
+enum { SAMPLE = 12 };
 
 static void check_case(const Case *c)
 {

@@ -15,75 +15,43 @@ size_t atoms_bound(size_t n)
 /* ---- bits and variance at one water level ---- */
 
 /* Returns the expected bits of a list of light atoms (p < 1), if `light` of n atoms are expected in the list.
- * Each listed atom takes an index and `each` more bits; a list that is not empty also takes the float tau
- * and, on average, 4 bits of padding. */
-static double light_bits(size_t n, double light, double each)
+ * Each listed atom takes an index and `each` more bits, a sign or a phase; a list that is not empty also takes the float
+ * tau and, on average, 4 bits of padding. */
+static double light_bits(size_t n, double light, int each)
 {
     const double any = -expm1(-light); /* about the probability that the list is not empty */
     return indices_mean_bits((double)n, light) + any * (32 + 4) + each * light;
 }
 
-/* Returns the expected bits of a payload's list of light atoms (p < 1) alone */
-static double atoms_light_bits(size_t n, double light)
+double atoms_bits(size_t n, double heavy, double light, bool phases)
 {
-    return light_bits(n, light, 1);
-}
-
-double atoms_bits(size_t n, double heavy, double light)
-{
-    return 8 + indices_mean_bits((double)n, heavy) + 32 * heavy + atoms_light_bits(n, light);
-}
-
-double atoms_phase_bits(size_t n, double heavy, double light)
-{
-    return 8 + indices_mean_bits((double)n, heavy) + 64 * heavy + light_bits(n, light, PHASE_BITS);
-}
-
-typedef struct {
-    double variance;
-    AtomMoments moments;
-} BlockSpread;
-
-typedef struct {
-    const float *x;
-    size_t n;
-    double tau;
-    BlockSpread *block; /* for each block: the sums over its elements */
-} SpreadJob;
-
-static void spread_block(void *data, size_t block)
-{
-    const SpreadJob *job = data;
-    const float *x = job->x + block * BLOCK;
-    BlockSpread sum = {.moments.none = 1};
-    for (size_t i = 0; i < block_size(job->n, block); i++) {
-        const double lambda = fabs((double)x[i]), v = lambda <= job->tau ? lambda * (job->tau - lambda) : 0;
-        sum.variance += v;
-        sum.moments.squares += v * v;
-        sum.moments.fourths += v * job->tau * job->tau - 6 * v * v;
-        sum.moments.weighted += v * lambda * lambda;
-        sum.moments.none *= lambda < job->tau ? 1 - lambda / job->tau : lambda == 0;
-    }
-    job->block[block] = sum;
+    return 8 + indices_mean_bits((double)n, heavy) + (phases ? 64 : 32) * heavy + light_bits(n, light, phases ? PHASE_BITS : 1);
 }
 
 /* Returns the expected squared error E |estimate - x|^2 for orthonormal atoms and empty=send. It is the sum
- * of |x| (tau - |x|) over the coefficients with |x| <= tau. Sets *m to the moments of the atoms' errors.
- * NaN: out of memory. */
-static double atoms_spread(const Call *c, float tau, const float *x, size_t n, AtomMoments *m)
+ * of |x| (tau - |x|) over the coefficients with |x| <= tau. Sets *m to the moments of the atoms' errors. Sums are taken
+ * block by block, so that they are accurate. */
+static double atoms_spread(float level, const float *x, size_t n, AtomMoments *m)
 {
-    SpreadJob job = {x, n, (double)tau, NEW(c->scratch, BlockSpread, blocks_of(n))};
+    const double tau = (double)level;
     double sum = 0;
     *m = (AtomMoments){.none = 1};
-    if (!job.block)
-        return NAN;
-    parallel_for(c->threads, blocks_of(n), spread_block, &job);
     for (size_t b = 0; b < blocks_of(n); b++) {
-        sum += job.block[b].variance;
-        m->squares += job.block[b].moments.squares;
-        m->fourths += job.block[b].moments.fourths;
-        m->weighted += job.block[b].moments.weighted;
-        m->none *= job.block[b].moments.none;
+        AtomMoments own = {.none = 1};
+        double variance = 0;
+        for (size_t i = b * BLOCK, end = i + block_size(n, b); i < end; i++) {
+            const double lambda = fabs((double)x[i]), v = lambda <= tau ? lambda * (tau - lambda) : 0;
+            variance += v;
+            own.squares += v * v;
+            own.fourths += v * tau * tau - 6 * v * v;
+            own.weighted += v * lambda * lambda;
+            own.none *= lambda < tau ? 1 - lambda / tau : lambda == 0;
+        }
+        sum += variance;
+        m->squares += own.squares;
+        m->fourths += own.fourths;
+        m->weighted += own.weighted;
+        m->none *= own.none;
     }
     return sum;
 }
@@ -201,7 +169,7 @@ enum { LEVEL_SHIFT = 16, LAST_EDGE = 0x7f7f /* the bin of the largest finite flo
 
 static double cost_at(const Profile *p, size_t n, int bin)
 {
-    return atoms_bits(n, (double)p->bin[bin].count, p->bin[bin].sum / edge(p, bin));
+    return atoms_bits(n, (double)p->bin[bin].count, p->bin[bin].sum / edge(p, bin), false);
 }
 
 /* Returns the water level at which the payload is expected to take `bits`. As the expected bits fall when the
@@ -209,7 +177,7 @@ static double cost_at(const Profile *p, size_t n, int bin)
 static double search(const Profile *p, size_t n, double bits)
 {
     int low = 1, high = LAST_EDGE; /* edge 0 is the magnitude 0, which is not a water level */
-    if (bits >= atoms_bits(n, (double)p->bin[0].count, 0))
+    if (bits >= atoms_bits(n, (double)p->bin[0].count, 0, false))
         return 0;
     while (high - low > 1) {
         const int mid = (low + high) / 2;
@@ -255,7 +223,7 @@ typedef struct {
  * bits. Returns false if the level needs at least as many bits as a payload that keeps every atom. */
 static bool add_level(AtomCurve *curve, double level, const Bin *at)
 {
-    const CurvePoint p = {level, atoms_bits(curve->n, (double)at->count, at->sum / level),
+    const CurvePoint p = {level, atoms_bits(curve->n, (double)at->count, at->sum / level, false),
                           fmax(0, level * at->sum - at->square)};
     if (p.bits >= curve->most)
         return false;
@@ -294,7 +262,7 @@ Status atoms_curve(const Call *c, const float *x, size_t n, CurvePoint *point, s
     if (n && !make_profile(x, n, CURVE_SHIFT, c->threads, c->scratch, &profile))
         return arena_fail(c->scratch, c->err);
     const uint64_t atoms = n ? profile.bin[0].count : 0;
-    curve.most = fmin(curve.most, atoms_bits(n, (double)atoms, 0));
+    curve.most = fmin(curve.most, atoms_bits(n, (double)atoms, 0, false));
     if (atoms)
         add_levels(&curve, &profile);
     curve.point[curve.count++] = (CurvePoint){0, curve.most, 0};
@@ -312,7 +280,7 @@ static bool is_heavy(const AtomSide *s, float value)
 static void count_block(void *data, size_t block, size_t slot)
 {
     const AtomSide *s = data;
-    const AtomPiece p = atoms_kept(s->draw, block, atoms_room(s->draw, slot));
+    const AtomPiece p = atoms_kept(s->draw, block, slot);
     size_t heavy = 0;
     for (size_t i = 0; i < p.count; i++)
         heavy += is_heavy(s, p.value[i]);
@@ -332,41 +300,49 @@ Status atom_side_open(const Call *c, const AtomDraw *draw, size_t n, AtomSide *s
     for (size_t b = 0; b < blocks; b++)
         for (int heavy = 0; heavy < 2; heavy++)
             side->before[heavy][b + 1] += side->before[heavy][b];
+    side->heavy = side->before[true][blocks];
     return OK;
 }
 
-size_t atom_side_count_heavy(const AtomSide *side)
-{
-    return side->before[true][blocks_of(side->n)];
-}
-
-/* The indices of a side's atoms, as bits. */
+/* The indices of a side's atoms, as a list or as bits. */
 typedef struct {
     const AtomSide *side;
     bool heavy;
+    size_t *list;
     uint64_t *bits;
 } SideSet;
 
-static void mark_block(void *data, size_t block, size_t slot)
+static void note_block(void *data, size_t block, size_t slot)
 {
     const SideSet *set = data;
     const AtomSide *s = set->side;
-    const AtomPiece p = atoms_kept(s->draw, block, atoms_room(s->draw, slot));
+    const AtomPiece p = atoms_kept(s->draw, block, slot);
+    if (set->list) {
+        size_t *list = set->list + s->before[set->heavy][block];
+        for (size_t i = 0; i < p.count; i++)
+            if (is_heavy(s, p.value[i]) == set->heavy)
+                *list++ = block * BLOCK + p.at[i];
+        return;
+    }
     uint64_t *bits = set->bits + block * (BLOCK / 64);
     memset(bits, 0, BLOCK / 8);
     for (size_t i = 0; i < p.count; i++)
         bits[p.at[i] / 64] |= (uint64_t)(is_heavy(s, p.value[i]) == set->heavy) << p.at[i] % 64;
 }
 
+/* A list takes 64 bits for each of `count` atoms, bits take one for each of the n atoms. Up to n / 8 atoms, the list
+ * is written faster. */
 Status atom_side_put(const Call *c, const AtomSide *side, bool heavy, size_t count, Buf *out)
 {
     const size_t n = side->n, blocks = count ? blocks_of(n) : 0;
+    const bool few = count <= n / 8;
     const ArenaMark mark = arena_mark(c->scratch);
-    SideSet s = {side, heavy, NEW(c->scratch, uint64_t, blocks * (BLOCK / 64))};
-    TRY(arena_check(s.bits, c->scratch, c->err));
-    parallel_for_slots(side->threads, blocks, mark_block, &s);
-    const Indices set = indices_bits(s.bits, count ? n : 0, count);
-    indices_put(&set, n, c->threads, c->scratch, out);
+    void *room = arena_take(c->scratch, few ? count : blocks * (BLOCK / 64), sizeof(uint64_t));
+    SideSet s = {side, heavy, few ? room : NULL, few ? NULL : room};
+    TRY(arena_check(room, c->scratch, c->err));
+    parallel_for_slots(side->threads, blocks, note_block, &s);
+    const Indices set = few ? indices_list(s.list, count) : indices_bits(s.bits, n, count);
+    indices_put(&set, n, out);
     streams_gaps(c, &set);
     arena_rewind(c->scratch, mark);
     return OK;
@@ -399,7 +375,7 @@ static void values_block(void *data, size_t block, size_t slot)
     const AtomSide *s = v->side;
     if (s->before[true][block] == s->before[true][block + 1])
         return;
-    const AtomPiece p = atoms_kept(s->draw, block, atoms_room(s->draw, slot));
+    const AtomPiece p = atoms_kept(s->draw, block, slot);
     uint8_t *to = v->out + sizeof(float) * s->before[true][block];
     for (size_t i = 0; i < p.count; i++)
         if (is_heavy(s, p.value[i])) {
@@ -418,7 +394,7 @@ static void signs_block(void *data, size_t block, size_t slot)
 {
     const SideJob *v = data;
     const AtomSide *s = v->side;
-    const AtomPiece p = atoms_kept(s->draw, block, atoms_room(s->draw, slot));
+    const AtomPiece p = atoms_kept(s->draw, block, slot);
     SignPen pen = signs_pen(v->out, s->before[false][block]);
     for (size_t i = 0; i < p.count; i++)
         if (!is_heavy(s, p.value[i]))
@@ -459,14 +435,14 @@ static void note_excess(const Call *c, const AtomDraw *draw, size_t n, double li
 {
     const double mean = draw->light, low = 0.9 * mean, high = 1.1 * mean;
     if (mean > 0 && c->streams)
-        c->streams->excess += (light - mean) * (atoms_light_bits(n, high) - atoms_light_bits(n, low)) / (high - low);
+        c->streams->excess += (light - mean) * (light_bits(n, high, 1) - light_bits(n, low, 1)) / (high - low);
 }
 
 static Status put(const Call *c, const AtomCoder *coder, const AtomDraw *draw, size_t n, Buf *out)
 {
     AtomSide s;
     TRY(atom_side_open(c, draw, n, &s));
-    const size_t heavy = atom_side_count_heavy(&s);
+    const size_t heavy = s.heavy;
     if (coder->light && heavy) /* the level is no bound of an element that the caller has not checked */
         return FAIL(c->err, ERR_NUMERIC, "%s: an element is NaN or infinite", c->self->ops->name);
     buf_u8(out, PAYLOAD_METHOD);
@@ -480,7 +456,7 @@ static Status put(const Call *c, const AtomCoder *coder, const AtomDraw *draw, s
 static bool goes_raw(const Call *c, const AtomCoder *coder, const AtomDraw *d, size_t n)
 {
     const double bits =
-        coder->light ? 8 + atoms_light_bits(n, d->light) : atoms_bits(n, (double)d->heavy, d->light);
+        coder->light ? 8 + light_bits(n, d->light, 1) : atoms_bits(n, (double)d->heavy, d->light, false);
     return bits >= 8 * (double)raw_size(c);
 }
 
@@ -503,7 +479,7 @@ double atoms_variance(const Call *c, const AtomCoder *coder, const float *x, siz
         return NAN;
     if (goes_raw(c, coder, &draw, n))
         return 0;
-    return coder->plan.empty == EMPTY_RESAMPLE ? NAN : atoms_spread(c, draw.tau, x, n, &m);
+    return coder->plan.empty == EMPTY_RESAMPLE ? NAN : atoms_spread(draw.tau, x, n, &m);
 }
 
 ErrorLaw atoms_law(const Call *c, const AtomCoder *coder, const float *x, size_t n, AtomMoments *m)
@@ -512,8 +488,8 @@ ErrorLaw atoms_law(const Call *c, const AtomCoder *coder, const float *x, size_t
     *m = (AtomMoments){0};
     if (coder->plan.draw == DRAW_SYSTEMATIC || atoms_open(c, &coder->plan, x, n, &draw) != OK)
         return DEPENDENT;
-    if (!goes_raw(c, coder, &draw, n) && isnan(atoms_spread(c, draw.tau, x, n, m)))
-        return DEPENDENT;
+    if (!goes_raw(c, coder, &draw, n))
+        atoms_spread(draw.tau, x, n, m);
     if (coder->plan.empty == EMPTY_RESAMPLE)
         m->none = 0;
     return ATOMWISE;

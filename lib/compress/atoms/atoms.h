@@ -64,23 +64,16 @@ Status atoms_open(const Call *c, const AtomPlan *plan, const float *x, size_t n,
  * random word for all atoms. The result does not depend on the number of threads. */
 Status atoms_toss(const AtomPlan *plan, AtomDraw *draw);
 
-/* Returns the kept atoms of one block of elements. The arrays in the result are either those of `room`, which
- * must be large enough for a whole block, or arrays of the draw. */
-AtomPiece atoms_kept(const AtomDraw *draw, size_t block, AtomPiece room);
-
-/* Returns room for the atoms of a block, after `atoms_toss`. `slot` is less than ATOM_ROOMS and less than the number of
- * blocks. */
+/* Returns the kept atoms of one block of elements, after `atoms_toss`. The arrays in the result are valid until the next
+ * call with this `slot`, which is less than ATOM_ROOMS and less than the number of blocks. */
 enum { ATOM_ROOMS = 16 };
-AtomPiece atoms_room(const AtomDraw *draw, size_t slot);
+AtomPiece atoms_kept(const AtomDraw *draw, size_t block, size_t slot);
 
 /* ---- expected bits and variance of a draw ---- */
 
 /* Returns the expected payload bits of a draw from n atoms. `heavy`: number of atoms with p = 1. `light`:
- * expected number of kept atoms with p < 1. */
-double atoms_bits(size_t n, double heavy, double light);
-/* returns the expected payload bits of a draw of the complex atoms of fourier.c, in which a light atom has a
- * phase instead of a sign */
-double atoms_phase_bits(size_t n, double heavy, double light);
+ * expected number of kept atoms with p < 1. `phases`: the atoms are the complex ones of fourier.c. */
+double atoms_bits(size_t n, double heavy, double light, bool phases);
 
 /* Returns the water level at which the payload of the n coefficients x takes `bits` in expectation
  * (atoms_bits); `bits` too few for a payload with one expected atom are raised. Returns 0 if `bits` suffices to keep every non-zero atom, and NaN if memory runs out. */
@@ -126,14 +119,12 @@ typedef struct {
     size_t n; /* number of atoms, kept and not kept */
     /* before[heavy][b]: number of heavy or light atoms kept before block b; the last entry counts all */
     size_t *before[2];
+    size_t heavy; /* number of heavy atoms */
     int threads;
 } AtomSide;
 
 /* Counts the atoms that the draw keeps. */
 Status atom_side_open(const Call *c, const AtomDraw *draw, size_t n, AtomSide *side);
-
-/* Returns the number of heavy atoms (p = 1). */
-size_t atom_side_count_heavy(const AtomSide *side);
 
 /* Writes the indices of the kept heavy atoms (p = 1), or with `heavy` false of the kept light atoms (p < 1).
  * `count` is their number. */

@@ -295,11 +295,17 @@ static void sum_block(void *data, size_t block)
     d->piece[block].sum = kernels()->sum_magnitudes(d->x + block * BLOCK, block_size(d->n, block));
 }
 
-static LevelResult solve_whole(const Candidates *d, double s, double *tau)
+/* Sets the sums of all blocks, and returns |x|_1. */
+static double sum_whole(Candidates *d)
+{
+    parallel_for(d->call->threads, d->blocks, sum_block, d);
+    return sum_all(d);
+}
+
+static LevelResult solve_whole(Candidates *d, double s, double *tau)
 {
     Remaining live = {.count = d->n, .x = d->x, .under = FLT_MAX};
-    parallel_for(d->call->threads, d->blocks, sum_block, (void *)(uintptr_t)d);
-    return solve(sum_all(d), s, 0, &live, tau);
+    return solve(sum_whole(d), s, 0, &live, tau);
 }
 
 static Status sift_and_solve(Candidates *d, double s, double from, double *tau, LevelResult *solved)
@@ -365,22 +371,12 @@ static Status level_of_budget(Candidates *d, double s, double *tau, bool *ready)
     return OK;
 }
 
-/* Returns the water level that the paper's released code uses for a budget s, with p = min(1, s |x| /
- * |x|_1). */
-static double clipped_level(const Candidates *d, double s)
-{
-    double sum = 0;
-    for (size_t b = 0; b < d->blocks; b++)
-        sum += kernels()->sum_magnitudes(d->x + b * BLOCK, block_size(d->n, b));
-    return sum / s;
-}
-
 static Status find_level(Candidates *d, const AtomPlan *plan, double *tau, bool *ready)
 {
     *ready = false;
     *tau = (double)plan->tau;
     if (plan->budget > 0 && plan->probs == PROBS_CLIP)
-        *tau = clipped_level(d, plan->budget);
+        *tau = sum_whole(d) / plan->budget; /* the paper's released code: p = min(1, s |x| / |x|_1) */
     else if (plan->budget > 0)
         return level_of_budget(d, plan->budget, tau, ready);
     return OK;
@@ -450,30 +446,6 @@ static inline uint64_t mass_of(float level)
     return level < 0x1p30f ? (uint64_t)((double)level * 0x1p34) : 0;
 }
 
-/* The job that computes for each block the sum of its elements' p modulo 1, and whether an element has p =
- * 1. */
-typedef struct {
-    Candidates *d;
-    bool *sure; /* one entry per block: true if the block has an element with p = 1 */
-} MassJob;
-
-static void weigh_block(void *data, size_t block)
-{
-    const MassJob *w = data;
-    const Candidates *d = w->d;
-    const float *x = d->x + block * BLOCK;
-    const size_t size = block_size(d->n, block);
-    uint64_t mass = 0;
-    bool sure = false;
-    for (size_t i = 0; i < size; i++) {
-        const float level = coin_level(d->coin, x[i]);
-        mass += mass_of(level);
-        sure |= level >= 0x1p30f;
-    }
-    d->mass[block] = mass;
-    w->sure[block] = sure;
-}
-
 /* Draws the kept elements of a block by systematic sampling. Element i owns the interval from the sum of p
  * before i to the sum that includes i. An element is kept if its interval contains `offset` plus an integer. */
 static void march(const Candidates *d, size_t block, AtomPiece *s)
@@ -497,21 +469,24 @@ static void march(const Candidates *d, size_t block, AtomPiece *s)
 
 static Status draw_systematic(Candidates *d, bool never_empty)
 {
-    bool *sure = NEW(d->call->scratch, bool, d->blocks), any = false;
+    bool sure = false; /* an element has p = 1 */
     unsigned __int128 total = 0;
     d->mass = NEW(d->call->scratch, uint64_t, d->blocks);
-    TRY(arena_check(d->mass && sure, d->call->scratch, d->call->err));
-    parallel_for(d->call->threads, d->blocks, weigh_block, &(MassJob){d, sure});
+    TRY(arena_check(d->mass, d->call->scratch, d->call->err));
     for (size_t b = 0; b < d->blocks; b++) {
-        const uint64_t mass = d->mass[b];
+        uint64_t mass = 0;
+        for (size_t i = b * BLOCK, end = i + block_size(d->n, b); i < end; i++) {
+            const float level = coin_level(d->coin, d->x[i]);
+            mass += mass_of(level);
+            sure |= level >= 0x1p30f;
+        }
         d->mass[b] = (uint64_t)total;
         total += mass;
-        any |= sure[b];
     }
     d->offset = rng_u64(&d->rng, USE_ATOM, 0);
     /* if sum p < 1, offsets in [0, 1) are scaled to [0, sum p), so that every offset lies in the interval of an
      * atom */
-    if (never_empty && !any && total >> 64 == 0)
+    if (never_empty && !sure && total >> 64 == 0)
         d->offset = (uint64_t)(d->offset * total >> 64);
     return candidates_collect(d, march);
 }
@@ -561,52 +536,32 @@ static Status draw_again(Candidates *d)
 
 /* ---- finding the water level and drawing the atoms ---- */
 
-/* The number of heavy atoms (p = 1) in a block of elements, and the sum of their |x|. */
-typedef struct {
-    size_t count;
-    double sum;
-} HeavyPart;
-
-typedef struct {
-    const Candidates *d;
-    float tau;
-    HeavyPart *heavy; /* the heavy atoms (p = 1) of each block */
-} HeavyJob;
-
-static void sum_heavy(void *data, size_t block)
+/* Adds the number of heavy atoms (p = 1) of a block to draw->heavy. Returns the sum of their |x|. */
+static double sum_heavy(const Candidates *d, size_t block, AtomDraw *draw)
 {
-    const HeavyJob *s = data;
-    const Candidates *d = s->d;
-    AtomPiece *p = &d->piece[block];
+    const AtomPiece *p = &d->piece[block];
     const float *x = d->dense ? d->x + block * BLOCK : p->value;
     const size_t n = d->dense ? block_size(d->n, block) : p->count;
-    HeavyPart h = {0};
+    double sum = 0;
     for (size_t i = 0; i < n; i++) {
-        const bool heavy = fabsf(x[i]) > s->tau;
-        h.count += heavy;
-        h.sum += heavy ? fabs((double)x[i]) : 0;
+        const bool heavy = fabsf(x[i]) > draw->tau;
+        draw->heavy += heavy;
+        sum += heavy ? fabs((double)x[i]) : 0;
     }
-    s->heavy[block] = h;
-    if (d->dense)
-        p->sum = kernels()->sum_magnitudes(x, n);
+    return sum;
 }
 
 Status atoms_open(const Call *c, const AtomPlan *plan, const float *x, size_t n, AtomDraw *draw)
 {
     Candidates *d = NEW(c->scratch, Candidates, 1);
-    double above = 0, all = 0;
+    double above = 0;
     TRY(arena_check(d, c->scratch, c->err));
     *draw = (AtomDraw){.from = d};
     TRY(candidates_open(d, c, x, n));
     TRY(candidates_of_plan(d, plan, &draw->tau));
-    HeavyJob s = {d, draw->tau, NEW(c->scratch, HeavyPart, d->blocks)};
-    TRY(arena_check(s.heavy, c->scratch, c->err));
-    parallel_for(c->threads, d->blocks, sum_heavy, &s);
-    for (size_t b = 0; b < d->blocks; b++) {
-        draw->heavy += s.heavy[b].count;
-        above += s.heavy[b].sum;
-        all += d->piece[b].sum;
-    }
+    const double all = d->dense ? sum_whole(d) : sum_all(d);
+    for (size_t b = 0; b < d->blocks; b++)
+        above += sum_heavy(d, b, draw);
     draw->light = draw->tau > 0 ? fmax(0, all - above) / (double)draw->tau : 0;
     return OK;
 }
@@ -633,14 +588,10 @@ Status atoms_toss(const AtomPlan *plan, AtomDraw *draw)
 }
 
 /* After the draw its slots are free. */
-AtomPiece atoms_room(const AtomDraw *draw, size_t slot)
-{
-    return draw->from->slot[slot];
-}
-
-AtomPiece atoms_kept(const AtomDraw *draw, size_t block, AtomPiece room)
+AtomPiece atoms_kept(const AtomDraw *draw, size_t block, size_t slot)
 {
     const Candidates *d = draw->from;
+    AtomPiece room = d->slot[slot];
     if (!d->dense)
         return d->piece[block];
     const float *x = d->x + block * BLOCK;

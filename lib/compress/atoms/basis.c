@@ -2,7 +2,6 @@
  * keep coefficients of a transform. */
 #include "compress/atoms/basis.h"
 #include "compress/atoms/waterfill.h"
-#include "base/parallel.h"
 #include "math/blockwise.h"
 #include "math/vec/kernels.h"
 #include "math/fourier_transform.h"
@@ -10,7 +9,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdatomic.h>
 
 /* An orthonormal basis. A codec that uses the hooks below has its Basis in `Compressor.family`. */
 typedef struct {
@@ -72,55 +70,27 @@ double basis_lift(float largest)
     return ldexp(1, -exponent);
 }
 
-typedef struct {
-    const float *from;
-    size_t n;
-    double lift;
-    float *to;
-    atomic_bool beyond; /* a product is beyond float32's range */
-} Scale;
-
-static void scale_block(void *data, size_t block)
+bool basis_scale(const float *from, size_t n, double lift, float *to)
 {
-    Scale *s = data;
-    const size_t some = block_size(s->n, block);
-    const float *from = s->from + block * BLOCK;
-    float *to = s->to + block * BLOCK;
     bool in = true;
-    for (size_t i = 0; i < some; i++)
-        in &= fabs((double)from[i] * s->lift) <= (double)FLT_MAX;
-    for (size_t i = 0; i < some && in; i++)
-        to[i] = (float)((double)from[i] * s->lift);
-    if (!in)
-        atomic_store(&s->beyond, true);
+    for (size_t i = 0; i < n; i++)
+        in &= fabs((double)from[i] * lift) <= (double)FLT_MAX;
+    for (size_t i = 0; i < n && in; i++)
+        to[i] = (float)((double)from[i] * lift);
+    return in;
 }
 
-bool basis_scale(const float *from, size_t n, double lift, int threads, float *to)
-{
-    Scale s = {.from = from, .n = n, .lift = lift, .to = to};
-    parallel_for(threads, blocks_of(n), scale_block, &s);
-    return !s.beyond;
-}
-
-/* Returns true only if no estimate of the vector x can exceed float32's range; `largest` is m = max |x|. Since
- * |x|_2 <= sqrt(n) m, the sum of the coefficients' magnitudes is at most n m, and the water level at most n m /
+/* `largest` is m = max |x|. Since |x|_2 <= sqrt(n) m, the sum of the coefficients' magnitudes is at most n m, and the water level at most n m /
  * budget. An estimate has at most n coefficients, each at most the water level or |x|_2, whichever is larger.
  * So the estimate's l2 norm is at most sqrt(n) times this maximum. */
-bool basis_in_range(const AtomPlan *plan, size_t n, float largest)
+Status basis_in_range(const Call *c, const AtomPlan *plan, const float *x)
 {
-    const double side = sqrt((double)n), most = (double)largest * side;
+    const size_t n = c->shape->n;
+    const double side = sqrt((double)n), most = (double)blockwise_most(x, n, c->threads) * side;
     const double level = plan->budget > 0 ? most * side / plan->budget : (double)plan->tau;
-    return side * fmax(most, level) <= (double)FLT_MAX / 4;
-}
-
-Status basis_check_range(const Call *c, Bytes payload)
-{
-    float *x = NEW(c->scratch, float, c->shape->n);
-    TRY(arena_check(x, c->scratch, c->err));
-    const Status status = c->self->ops->decode(c, payload, x);
-    if (status != ERR_CORRUPT)
-        return status;
-    return FAIL(c->err, ERR_NUMERIC, "%s: a decoded value would be beyond float32", c->self->ops->name);
+    return side * fmax(most, level) <= (double)FLT_MAX / 4
+               ? OK
+               : FAIL(c->err, ERR_NUMERIC, "%s: a decoded value might be beyond float32", c->self->ops->name);
 }
 
 /* ---- the transform between a tensor and its coefficients ---- */
@@ -134,10 +104,10 @@ static Status transform(const Call *c, const float *x, float *coef)
     const ArenaMark mark = arena_mark(c->scratch);
     float *lifted = NEW(c->scratch, float, n);
     TRY(arena_check(lifted, c->scratch, c->err));
-    basis_scale(x, n, lift, c->threads, lifted);
+    basis_scale(x, n, lift, lifted);
     TRY(basis_of(c)->forward(c, lifted, coef));
     arena_rewind(c->scratch, mark);
-    if (!basis_scale(coef, n, 1 / lift, c->threads, coef))
+    if (!basis_scale(coef, n, 1 / lift, coef))
         return FAIL(c->err, ERR_NUMERIC, "%s: a coefficient is beyond float32", c->self->ops->name);
     return OK;
 }
@@ -156,18 +126,13 @@ static Status coefficients(const Call *c, const float *x, const float **coef)
 
 static Status basis_encode(const Call *c, const float *x, Buf *out)
 {
-    const size_t n = c->shape->n, start = out->size;
-    const ArenaMark mark = arena_mark(c->scratch);
+    const size_t start = out->size;
     AtomCoder coder;
     const float *coef;
     TRY(open_coder(c, x, &coder));
     TRY(coefficients(c, x, &coef));
-    TRY(atoms_encode(c, &coder, coef, n, x, out));
-    if (coef == x || out->data[start] == PAYLOAD_RAW ||
-        basis_in_range(&coder.plan, n, blockwise_most(x, n, c->threads)))
-        return OK;
-    arena_rewind(c->scratch, mark);
-    return basis_check_range(c, (Bytes){out->data + start, out->size - start});
+    TRY(atoms_encode(c, &coder, coef, c->shape->n, x, out));
+    return coef == x || out->data[start] == PAYLOAD_RAW ? OK : basis_in_range(c, &coder.plan, x);
 }
 
 static Status basis_decode(const Call *c, Bytes in, float *x)
@@ -183,9 +148,9 @@ static Status basis_decode(const Call *c, Bytes in, float *x)
     arena_rewind(c->scratch, mark);
     const double lift = basis_lift(blockwise_most(coef, n, c->threads));
     if (lift != 1)
-        basis_scale(coef, n, lift, c->threads, coef);
+        basis_scale(coef, n, lift, coef);
     TRY(basis->inverse(c, coef, x));
-    if (lift != 1 && !basis_scale(x, n, 1 / lift, c->threads, x))
+    if (lift != 1 && !basis_scale(x, n, 1 / lift, x))
         return payload_bad(c, "a value is beyond float32");
     return OK;
 }
@@ -289,7 +254,6 @@ const Compressor compressor_entry = {
     .paper = "Wang et al., ATOMO, NeurIPS 2018, Algorithm 1",
     .look = {HUE_ATOMS, 5, 0},
     .params = entry_schema,
-    .params_size = sizeof(Entry),
     .promises = RANDOM | EXACT_BYTES,
     .traits = basis_traits,
     .family = &entry_basis,
@@ -346,7 +310,6 @@ const Compressor compressor_gspar = {
              "Optimization, NeurIPS 2018",
     .look = {HUE_ATOMS, 1, 2},
     .params = gspar_schema,
-    .params_size = sizeof(Gspar),
     .promises = UNBIASED | RANDOM | EXACT_BYTES,
     .family = &gspar_basis,
     BASIS_HOOKS,
@@ -375,49 +338,32 @@ static unsigned traits(const Codec *codec)
 
 /* ---- the norm |x|_q ---- */
 
-typedef struct {
-    const float *x;
-    size_t n;
-    double q, largest; /* q: the key q; largest: max |x| */
-    double *sum;       /* for each block, the sum of |x| if q = 1, else of (|x| / largest)^q */
-} NormJob;
-
-static void sum_powers(void *data, size_t block)
-{
-    const NormJob *s = data;
-    const float *x = s->x + block * BLOCK;
-    const size_t n = block_size(s->n, block);
-    double sum = s->q == 1 ? kernels()->sum_magnitudes(x, n) : 0;
-    for (size_t i = 0; s->q != 1 && i < n; i++)
-        sum += pow(fabs((double)x[i]) / s->largest, s->q);
-    s->sum[block] = sum;
-}
-
-/* Returns |x|_q (a quasi-norm for q < 1). Returns NaN if memory runs out. To avoid overflow, computes the
- * powers of |x| / max |x|. */
+/* Returns |x|_q (a quasi-norm for q < 1). To avoid overflow, computes the powers of |x| / max |x|. */
 static double norm(const Call *c, const float *x)
 {
-    const size_t n = c->shape->n, blocks = blocks_of(n);
-    const double q = ((const Lq *)c->self->params)->q, largest = (double)blockwise_most(x, n, c->threads);
+    const size_t n = c->shape->n;
+    const double q = ((const Lq *)c->self->params)->q;
+    double sum = 0;
+    float most = 0;
+    if (q == 2) {
+        blockwise_moments(x, n, c->threads, NULL, &sum, &most);
+        return fmax(sqrt(sum), (double)most);
+    }
+    const double largest = (double)blockwise_most(x, n, c->threads);
     if (largest == 0 || isinf(q))
         return largest;
-    if (q == 2)
-        return fmax(sqrt(blockwise_squares(x, n, c->threads)), largest);
-    NormJob s = {x, n, q, largest, NEW(c->scratch, double, blocks)};
-    double sum = 0;
-    if (!s.sum)
-        return NAN;
-    parallel_for(c->threads, blocks, sum_powers, &s);
-    for (size_t b = 0; b < blocks; b++)
-        sum += s.sum[b];
+    for (size_t b = 0; b < blocks_of(n); b++) {
+        double own = q == 1 ? kernels()->sum_magnitudes(x + b * BLOCK, block_size(n, b)) : 0;
+        for (size_t i = b * BLOCK, end = i + block_size(n, b); q != 1 && i < end; i++)
+            own += pow(fabs((double)x[i]) / largest, q);
+        sum += own;
+    }
     return fmax(q == 1 ? sum : largest * pow(sum, 1 / q), largest);
 }
 
 static Status lq_plan(const Call *c, const float *x, AtomPlan *plan)
 {
     const double scale = norm(c, x);
-    if (isnan(scale))
-        return arena_fail(c->scratch, c->err);
     if (scale > (double)FLT_MAX)
         return FAIL(c->err, ERR_NUMERIC, "lq: the norm %.3g is beyond float32", scale);
     *plan = (AtomPlan){.tau = (float)scale};
@@ -440,7 +386,6 @@ const Compressor compressor_lq = {
     .paper = "Wang et al., ATOMO, NeurIPS 2018, Theorem 5",
     .look = {HUE_ATOMS, 0, 1},
     .params = lq_schema,
-    .params_size = sizeof(Lq),
     .promises = UNBIASED | RANDOM,
     .traits = traits,
     .family = &lq_basis,
@@ -499,7 +444,6 @@ const Compressor compressor_dct = {
     .paper = "Wang et al., ATOMO, NeurIPS 2018, Algorithm 1; Makhoul, IEEE Trans. ASSP 28, 1980",
     .look = {HUE_ATOMS, 3, 3},
     .params = dct_schema,
-    .params_size = sizeof(Dct),
     .promises = RANDOM,
     .traits = basis_traits,
     .family = &dct_basis,
@@ -558,7 +502,6 @@ const Compressor compressor_wavelet = {
         "Wang et al., ATOMO, NeurIPS 2018 (any orthonormal atoms); Daubechies, Comm. Pure Appl. Math. 41, 1988",
     .look = {HUE_ATOMS, 4, 4},
     .params = wavelet_schema,
-    .params_size = sizeof(Wavelet),
     .promises = RANDOM | EXACT_BYTES,
     .traits = basis_traits,
     .family = &wavelet_basis,
@@ -605,7 +548,6 @@ const Compressor compressor_hadamard = {
         "Wang et al., ATOMO, NeurIPS 2018 (any orthonormal atoms); Fino and Algazi, IEEE Trans. Computers, 1976",
     .look = {HUE_ATOMS, 1, 1},
     .params = hadamard_schema,
-    .params_size = sizeof(BasisKeys),
     .promises = RANDOM | EXACT_BYTES,
     .traits = basis_traits,
     .family = &hadamard_basis,

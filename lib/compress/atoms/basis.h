@@ -39,16 +39,11 @@ unsigned basis_traits(const Codec *codec);
  * about 1. Returns 1 if `largest` is 0 or from 2^-40 to 2^40. */
 double basis_lift(float largest);
 
-/* Multiplies the n floats `from` by `lift` into `to`, which may be `from`. Returns false, and leaves a part of
- * `to` as it was, if a product is beyond float32's range. */
-bool basis_scale(const float *from, size_t n, double lift, int threads, float *to);
+/* Multiplies the n floats `from` by `lift` into `to`, which may be `from`. Returns false, and leaves `to` as it was, if a
+ * product is beyond float32's range. */
+bool basis_scale(const float *from, size_t n, double lift, float *to);
 
-/* Returns false if an estimate of a vector with the largest magnitude `largest` might be beyond float32's
- * range. Considers every possible draw of atoms. */
-bool basis_in_range(const AtomPlan *plan, size_t n, float largest);
-
-/* Decodes `payload` with the codec's decode hook; returns ERR_NUMERIC if a decoded value is beyond float32's
- * range. */
-Status basis_check_range(const Call *c, Bytes payload);
+/* Fails if an estimate of x (shape->n), for some draw of atoms, might be beyond float32's range. */
+Status basis_in_range(const Call *c, const AtomPlan *plan, const float *x);
 
 #endif

@@ -11,7 +11,6 @@
  * padding bits are zeros. */
 #include "compress/atoms/basis.h"
 #include "base/bits.h"
-#include "base/parallel.h"
 #include "math/blockwise.h"
 #include "math/fourier_transform.h"
 #include "compress/compressor.h"
@@ -172,6 +171,14 @@ static FourierSpectrum spectrum_shape(size_t rows, size_t cols)
     return s;
 }
 
+static FourierSpectrum shape_of(const Call *c)
+{
+    size_t rows = 1, cols = c->shape->n;
+    if (((const FourierKeys *)c->self->params)->dims == 2)
+        matrix_view(c->shape, RESHAPE_PAPER, &rows, &cols);
+    return spectrum_shape(rows, cols);
+}
+
 static size_t elements(const FourierSpectrum *s)
 {
     return s->rows * s->cols;
@@ -192,20 +199,20 @@ static Frequency spectrum_frequency(const FourierSpectrum *s, size_t atom)
 
 /* ---- copying between a tensor and rows of `room` floats ---- */
 
-static void load(const Call *c, const FourierSpectrum *s, const float *x, double lift)
+static void load(const FourierSpectrum *s, const float *x, double lift)
 {
     for (size_t j = 0; j < s->rows && !s->turned; j++)
-        basis_scale(x + j * s->cols, s->cols, lift, c->threads, s->data + j * s->room);
+        basis_scale(x + j * s->cols, s->cols, lift, s->data + j * s->room);
     for (size_t i = 0; i < s->cols && s->turned; i++)
         for (size_t j = 0; j < s->rows; j++)
             s->data[j * s->room + i] = (float)((double)x[i * s->rows + j] * lift);
 }
 
-static bool store(const Call *c, const FourierSpectrum *s, double lift, float *x)
+static bool store(const FourierSpectrum *s, double lift, float *x)
 {
     bool in = true;
     for (size_t j = 0; j < s->rows && !s->turned; j++)
-        in &= basis_scale(s->data + j * s->room, s->cols, lift, c->threads, x + j * s->cols);
+        in &= basis_scale(s->data + j * s->room, s->cols, lift, x + j * s->cols);
     for (size_t i = 0; i < s->cols && s->turned; i++)
         for (size_t j = 0; j < s->rows; j++) {
             const double v = (double)s->data[j * s->room + i] * lift;
@@ -216,22 +223,6 @@ static bool store(const Call *c, const FourierSpectrum *s, double lift, float *x
 }
 
 /* ---- forward transform ---- */
-
-typedef struct {
-    const FourierSpectrum *s;
-    float *gauge;
-    size_t blocks; /* blocks in a row of atoms, without columns 0 and cols / 2 */
-} GaugeJob;
-
-static void measure_piece(void *data, size_t piece)
-{
-    const GaugeJob *m = data;
-    const FourierSpectrum *s = m->s;
-    const size_t j = piece / m->blocks, block = piece % m->blocks, from = block * BLOCK;
-    const float scale = (float)sqrt(2 / (double)elements(s));
-    phase_gauges(s->data + j * s->room + 2 + 2 * from, block_size(s->middle, block), scale,
-                 m->gauge + s->edge + j * s->middle + from);
-}
 
 /* Computes the gauges of the atoms in column k, which is 0 or cols / 2. Rows j > rows / 2 hold the
  * conjugates of other rows, not atoms, so they get no gauge. */
@@ -246,10 +237,11 @@ static void measure_edge(const FourierSpectrum *s, size_t first, size_t k, float
     }
 }
 
-static void measure(const Call *c, const FourierSpectrum *s, float *gauge)
+static void measure(const FourierSpectrum *s, float *gauge)
 {
-    const GaugeJob m = {s, gauge, blocks_of(s->middle)};
-    parallel_for(c->threads, s->rows * m.blocks, measure_piece, (void *)(uintptr_t)&m);
+    for (size_t j = 0; j < s->rows; j++)
+        phase_gauges(s->data + j * s->room + 2, s->middle, (float)sqrt(2 / (double)elements(s)),
+                     gauge + s->edge + j * s->middle);
     measure_edge(s, 0, 0, gauge);
     if (s->cols % 2 == 0)
         measure_edge(s, s->edge + s->rows * s->middle, s->cols / 2, gauge);
@@ -276,26 +268,18 @@ static Status spectrum_of(const Call *c, const float *x, FourierSpectrum *s, flo
     TRY(arena_check(s->data, c->scratch, c->err));
     if (s->atoms == 0)
         return OK;
-    load(c, s, x, lift);
+    load(s, x, lift);
     TRY(transform(c, s, FOURIER_FORWARD, NULL));
-    measure(c, s, gauge);
+    measure(s, gauge);
     if (lift == 1)
         return OK;
-    if (!basis_scale(gauge, s->atoms, 1 / lift, c->threads, gauge))
+    if (!basis_scale(gauge, s->atoms, 1 / lift, gauge))
         return FAIL(c->err, ERR_NUMERIC, "%s: a coefficient is beyond float32", c->self->ops->name);
-    basis_scale(s->data, s->rows * s->room, 1 / lift, c->threads, s->data);
+    basis_scale(s->data, s->rows * s->room, 1 / lift, s->data);
     return OK;
 }
 
 /* ---- inverse transform ---- */
-
-/* Sets s->data to zeros, to begin an estimate. The caller then stores the z of each atom, times
- * spectrum_factor. */
-static Status spectrum_clear(const Call *c, FourierSpectrum *s)
-{
-    s->data = NEW_ZERO(c->scratch, float, s->rows * s->room);
-    return arena_check(s->data, c->scratch, c->err);
-}
 
 /* The inverse transform does not divide by sqrt(n), nor by the sqrt(2) of atoms that are not real, so the
  * factor does both. */
@@ -328,19 +312,11 @@ static Status spectrum_back(const Call *c, FourierSpectrum *s, double lift, floa
     if (s->cols % 2 == 0)
         mirror(s, s->cols / 2);
     TRY(transform(c, s, FOURIER_BACK, x));
-    *in = store(c, s, 1 / lift, x);
+    *in = store(s, 1 / lift, x);
     return OK;
 }
 
 /* ---- drawing ---- */
-
-static FourierSpectrum shape_of(const Call *c)
-{
-    size_t rows = 1, cols = c->shape->n;
-    if (((const FourierKeys *)c->self->params)->dims == 2)
-        matrix_view(c->shape, RESHAPE_PAPER, &rows, &cols);
-    return spectrum_shape(rows, cols);
-}
 
 /* The state before atoms are drawn: a tensor's spectrum, the atoms' gauges and the water level tau. */
 typedef struct {
@@ -358,7 +334,7 @@ static Status draw_open(const Call *c, const float *x, FourierDraw *d)
     TRY(arena_check(d->gauge, c->scratch, c->err));
     TRY(spectrum_of(c, x, &d->s, d->gauge));
     TRY(atoms_open(c, &d->plan, d->gauge, d->s.atoms, &d->draw));
-    d->raw = atoms_phase_bits(d->s.atoms, (double)d->draw.heavy, d->draw.light) >= 8 * (double)raw_size(c);
+    d->raw = atoms_bits(d->s.atoms, (double)d->draw.heavy, d->draw.light, true) >= 8 * (double)raw_size(c);
     return OK;
 }
 
@@ -373,7 +349,7 @@ static void put_values(const Call *c, const FourierSpectrum *s, const AtomSide *
 {
     size_t floats = 0;
     for (size_t b = 0; b < blocks_of(side->n); b++) {
-        const AtomPiece p = atoms_kept(side->draw, b, atoms_room(side->draw, 0));
+        const AtomPiece p = atoms_kept(side->draw, b, 0);
         for (size_t i = 0; i < p.count; i++) {
             if (!(p.value[i] > side->draw->tau))
                 continue;
@@ -390,7 +366,7 @@ static void put_values(const Call *c, const FourierSpectrum *s, const AtomSide *
 static void put_phases(const Call *c, const FourierSpectrum *s, const AtomSide *side, BitWriter *w)
 {
     for (size_t b = 0; b < blocks_of(side->n); b++) {
-        const AtomPiece p = atoms_kept(side->draw, b, atoms_room(side->draw, 0));
+        const AtomPiece p = atoms_kept(side->draw, b, 0);
         const RngKey key = rng_key(&c->rng, USE_PHASE, b);
         for (size_t i = 0; i < p.count; i++) {
             if (p.value[i] > side->draw->tau)
@@ -407,7 +383,7 @@ static Status put_atoms(const Call *c, const FourierSpectrum *s, const AtomDraw 
 {
     AtomSide side;
     TRY(atom_side_open(c, draw, s->atoms, &side));
-    const size_t heavy = atom_side_count_heavy(&side), light = draw->count - heavy;
+    const size_t heavy = side.heavy, light = draw->count - heavy;
     buf_u8(out, PAYLOAD_METHOD);
     TRY(atom_side_put(c, &side, true, heavy, out));
     put_values(c, s, &side, out);
@@ -516,8 +492,17 @@ static void set_light(const FourierSpectrum *s, const ReadPhases *kept, double l
     }
 }
 
-static Status get_atoms(const Call *c, Bytes bytes, FourierSpectrum *s, float *x)
+/* ---- the hooks of the codec ---- */
+
+static size_t bound(const Call *c)
 {
+    const size_t n = shape_of(c).atoms;
+    return 1 + 2 * indices_bound(n) + 2 * sizeof(float) * n + sizeof(float);
+}
+
+static Status decode(const Call *c, Bytes bytes, float *x)
+{
+    FourierSpectrum shape = shape_of(c), *const s = &shape;
     Reader in = reader_open(bytes);
     ReadPhases kept = {0};
     bool within;
@@ -527,41 +512,23 @@ static Status get_atoms(const Call *c, Bytes bytes, FourierSpectrum *s, float *x
     TRY(payload_end(c, &in));
     TRY(atom_sides_apart(c, &kept.heavy, &kept.light, s->atoms));
     const double lift = basis_lift((float)fmin(fmax(kept.most, (double)kept.tau), (double)FLT_MAX));
-    TRY(spectrum_clear(c, s));
+    s->data = NEW_ZERO(c->scratch, float, s->rows * s->room);
+    TRY(arena_check(s->data, c->scratch, c->err));
     set_heavy(s, &kept, lift);
     set_light(s, &kept, lift);
     TRY(spectrum_back(c, s, lift, x, &within));
     return within ? OK : payload_bad(c, "a value is beyond float32");
 }
 
-/* ---- the hooks of the codec ---- */
-
-static size_t bound(const Call *c)
-{
-    const size_t n = shape_of(c).atoms;
-    return 1 + 2 * indices_bound(n) + 2 * sizeof(float) * n + sizeof(float);
-}
-
-static Status decode(const Call *c, Bytes in, float *x)
-{
-    FourierSpectrum s = shape_of(c);
-    return get_atoms(c, in, &s, x);
-}
-
 static Status encode(const Call *c, const float *x, Buf *out)
 {
-    const ArenaMark mark = arena_mark(c->scratch);
-    const size_t start = out->size, n = c->shape->n;
     FourierDraw d;
     TRY(draw_open(c, x, &d));
     if (d.raw)
         return raw_put(c, x, out);
     TRY(atoms_toss(&d.plan, &d.draw));
     TRY(put_atoms(c, &d.s, &d.draw, out));
-    if (basis_in_range(&d.plan, n, blockwise_most(x, n, c->threads)))
-        return OK;
-    arena_rewind(c->scratch, mark);
-    return basis_check_range(c, (Bytes){out->data + start, out->size - start});
+    return basis_in_range(c, &d.plan, x);
 }
 
 /* Returns the sum of gauge tau - |z|^2 over the light atoms (p < 1). Each term is the variance of an atom
@@ -625,7 +592,6 @@ const Compressor compressor_fourier = {
     .paper = "Wang et al., ATOMO, NeurIPS 2018, Algorithm 1 and section 4",
     .look = {HUE_ATOMS, 2, 2},
     .params = schema,
-    .params_size = sizeof(FourierKeys),
     .promises = RANDOM | WHOLE,
     .traits = basis_traits,
     .bound = bound,

@@ -279,17 +279,6 @@ static const Codec *codec_of(const Codec *self, int i)
     return i ? self->other : self->inner;
 }
 
-/* Writes *count <= CURVE_MOST points to `point`. Along the points, level and variance fall, and bits rise; the
- * last point has level 0. Requires that the codec has a `curve` hook. */
-static Status codec_curve(const Call *c, const float *x, CurvePoint *point, size_t *count)
-{
-    const ArenaMark mark = arena_mark(c->scratch);
-    const Status status = c->self->ops->curve(c, x, point, count);
-    assert(status != OK || (*count > 0 && *count <= CURVE_MOST && point[*count - 1].level == 0));
-    arena_rewind(c->scratch, mark);
-    return status;
-}
-
 /* Turns one tensor's curves (variance against bits) into offers. For `joint` without a codec, adds the bits
  * of the byte that names the chosen codec. The second codec may have no curve: svd has none for matrices too
  * large for LAPACK. */
@@ -300,7 +289,9 @@ static Status make_offers(const Call *c, const float *x, CurvePoint *const room[
     for (int i = 0; i < OFFER_CODECS && codec_of(c->self, i); i++) {
         Call inner = call_inner(c);
         inner.self = codec_of(c->self, i);
-        const Status status = codec_curve(&inner, x, room[i], &count[i]);
+        const ArenaMark mark = arena_mark(c->scratch);
+        const Status status = inner.self->ops->curve(&inner, x, room[i], &count[i]);
+        arena_rewind(c->scratch, mark);
         if (status != OK && (i == 0 || status == ERR_MEMORY))
             return status;
         if (status != OK)
@@ -473,7 +464,6 @@ const Compressor compressor_joint = {
     .paper = "Wang et al., ATOMO, NeurIPS 2018, which leaves joint budgets for future work",
     .look = {HUE_ATOMS, 2, 3},
     .params = schema,
-    .params_size = sizeof(Joint),
     .wraps = true,
     .alone = {"entry", "svd"},
     .traits = traits,

@@ -5,7 +5,6 @@
  * mean of the estimate is A. svd_parts.h describes the plan and the payload. */
 #include "compress/atoms/svd_parts.h"
 #include "compress/atoms/waterfill.h"
-#include "compress/atoms/basis.h"
 #include "math/blockwise.h"
 
 #include <float.h>
@@ -291,7 +290,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     size_t *kept = NEW(c->scratch, size_t, plan.s.k);
     double most = 0;
     TRY(arena_check(kept, c->scratch, c->err));
-    const size_t start = out->size, count = svd_draw(c, &plan, kept);
+    const size_t count = svd_draw(c, &plan, kept);
     if (c->streams) {
         c->streams->excess += svd_excess(c, &plan, count);
         c->streams->mean_known = ((const Svd *)c->self->params)->vectors != VECTORS_QSGD;
@@ -299,8 +298,9 @@ static Status encode(const Call *c, const float *x, Buf *out)
     TRY(svd_put(c, &plan, kept, count, out));
     for (size_t i = 0; i < count; i++)
         most += plan.s.lambda[kept[i]] / plan.p[kept[i]];
-    return most <= (double)FLT_MAX / 4 ? OK
-                                       : basis_check_range(c, (Bytes){out->data + start, out->size - start});
+    return most <= (double)FLT_MAX / 4
+               ? OK
+               : FAIL(c->err, ERR_NUMERIC, "svd: a decoded value might be beyond float32");
 }
 
 static Status decode(const Call *c, Bytes in, float *x)
@@ -455,7 +455,6 @@ const Compressor compressor_svd = {
     .paper = "Wang et al., ATOMO: Communication-efficient Learning via Atomic Sparsification, NeurIPS 2018",
     .look = {HUE_ATOMS, 0, 0},
     .params = schema,
-    .params_size = sizeof(Svd),
     .promises = RANDOM | WHOLE,
     .traits = traits,
     .part = part,

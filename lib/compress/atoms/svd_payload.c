@@ -118,10 +118,15 @@ VectorCost svd_vectors_cost(const Call *c, size_t n)
 
 /* ---- encoding and decoding one vector ---- */
 
-/* Rounds the n elements x and appends them to `out` (not for F32). `index` selects the random words for the
+/* Rounds the n elements x, unless they are sent as floats, and appends them to `out`. `index` selects the random words for the
  * vector. ERR_NUMERIC: a value is beyond the range of the form. */
 static Status svd_vectors_put(const Call *c, uint64_t index, const float *x, size_t n, Buf *out)
 {
+    if (!c->self->other) {
+        buf_floats(out, x, n);
+        streams_floats(c->streams, n);
+        return OK;
+    }
     const Shape shape = shape_vector(n);
     const ArenaMark mark = arena_mark(c->scratch);
     Call inner = call_for(c, &shape);
@@ -138,25 +143,6 @@ static Status svd_vectors_put(const Call *c, uint64_t index, const float *x, siz
     buf_copy(out, payload.data, payload.size);
     streams_bits(c->streams, streams.entropy_bits + 8 * (double)varint_size(payload.size));
     arena_rewind(c->scratch, mark);
-    return OK;
-}
-
-/* Returns the bytes of the next vector in r and sets *size to their number. NULL: r has too few bytes left. */
-static const uint8_t *svd_vectors_take(const Call *c, Reader *r, size_t n, size_t *size)
-{
-    const uint64_t bytes = c->self->other ? take_varint(r) : 4 * n;
-    *size = (size_t)bytes;
-    return r->bad ? NULL : take_bytes(r, (size_t)bytes);
-}
-
-/* Decodes a vector's bytes to x (n). ERR_CORRUPT: svd_vectors_put cannot have written the bytes. */
-static Status svd_vectors_get(const Call *c, Bytes payload, size_t n, float *x)
-{
-    const Shape shape = shape_vector(n);
-    const Call inner = call_for(c, &shape);
-    if (c->self->other)
-        return codec_decode(&inner, payload, x);
-    floats_load(x, payload.data, n);
     return OK;
 }
 
@@ -221,50 +207,26 @@ static VectorNoise svd_vectors_noise(const Call *c, const float *x, size_t n)
     return (VectorNoise){sum.noise / squares, sum.along / squares / squares, sum.squares / squares / squares};
 }
 
-/* ---- writing the vectors of atoms as floats ---- */
+/* ---- the vectors of atoms as floats ---- */
 
-/* Where the vectors of atoms are written: the left vector of atom i (`rows` floats) at left[i], the right
- * vector (`cols` floats) at right[i]. */
-typedef struct {
-    uint8_t **left, **right;
-} VectorSlots;
-
-static Status slots_take(const Call *c, size_t count, VectorSlots *p)
-{
-    p->left = NEW(c->scratch, uint8_t *, count);
-    p->right = NEW(c->scratch, uint8_t *, count);
-    return p->left && p->right ? OK : arena_fail(c->scratch, c->err);
-}
-
-static Status make_atoms(const Call *c, SvdPlan *plan, const size_t *index, size_t count,
-                         const VectorSlots *p)
-{
-    double *scale = NEW(c->scratch, double, count);
-    const bool turned = plan->s.a.turned;
-    TRY(arena_check(scale, c->scratch, c->err));
-    for (size_t i = 0; i < count; i++)
-        scale[i] = 1 / plan->p[index[i]];
-    return spectral_atoms(&plan->s, index, scale, count, turned ? p->right : p->left,
-                          turned ? p->left : p->right, c->scratch, c->err);
-}
-
-/* The vectors of atoms as floats in this machine's byte order. */
 typedef struct {
     float *left, *right; /* (count, rows), (count, cols) */
 } VectorBatch;
 
 static Status batch_make(const Call *c, SvdPlan *plan, const size_t *kept, size_t count, VectorBatch *batch)
 {
-    VectorSlots to;
+    double *scale = NEW(c->scratch, double, count);
+    uint8_t **left = NEW(c->scratch, uint8_t *, count), **right = NEW(c->scratch, uint8_t *, count);
+    const bool turned = plan->s.a.turned;
     batch->left = NEW(c->scratch, float, count * plan->rows);
     batch->right = NEW(c->scratch, float, count * plan->cols);
-    TRY(arena_check(batch->left && batch->right, c->scratch, c->err));
-    TRY(slots_take(c, count, &to));
+    TRY(arena_check(scale && left && right && batch->left && batch->right, c->scratch, c->err));
     for (size_t i = 0; i < count; i++) {
-        to.left[i] = (uint8_t *)(batch->left + i * plan->rows);
-        to.right[i] = (uint8_t *)(batch->right + i * plan->cols);
+        left[i] = (uint8_t *)(batch->left + i * plan->rows);
+        right[i] = (uint8_t *)(batch->right + i * plan->cols);
+        scale[i] = 1 / plan->p[kept[i]];
     }
-    TRY(make_atoms(c, plan, kept, count, &to));
+    TRY(spectral_atoms(&plan->s, kept, scale, count, turned ? right : left, turned ? left : right, c->scratch, c->err));
     floats_order(batch->left, count * plan->rows);
     floats_order(batch->right, count * plan->cols);
     return OK;
@@ -272,21 +234,12 @@ static Status batch_make(const Call *c, SvdPlan *plan, const size_t *kept, size_
 
 /* ---- writing ---- */
 
-static Status put_floats(const Call *c, SvdPlan *plan, const size_t *kept, size_t count, Buf *out)
-{
-    VectorSlots to;
-    TRY(slots_take(c, count, &to));
-    for (size_t i = 0; i < count; i++) {
-        to.left[i] = buf_room(out, plan->rows * sizeof(float));
-        to.right[i] = buf_room(out, plan->cols * sizeof(float));
-    }
-    streams_floats(c->streams, count * (plan->rows + plan->cols));
-    return make_atoms(c, plan, kept, count, &to);
-}
-
-static Status put_rounded(const Call *c, SvdPlan *plan, const size_t *kept, size_t count, Buf *out)
+Status svd_put(const Call *c, SvdPlan *plan, const size_t *kept, size_t count, Buf *out)
 {
     VectorBatch batch;
+    buf_u8(out, PAYLOAD_METHOD);
+    buf_varint(out, count);
+    streams_bits(c->streams, 8 * (double)varint_size(count));
     TRY(batch_make(c, plan, kept, count, &batch));
     for (size_t i = 0; i < count; i++) {
         const uint64_t address = 2 * (uint64_t)kept[i];
@@ -294,14 +247,6 @@ static Status put_rounded(const Call *c, SvdPlan *plan, const size_t *kept, size
         TRY(svd_vectors_put(c, address + 1, batch.right + i * plan->cols, plan->cols, out));
     }
     return OK;
-}
-
-Status svd_put(const Call *c, SvdPlan *plan, const size_t *kept, size_t count, Buf *out)
-{
-    buf_u8(out, PAYLOAD_METHOD);
-    buf_varint(out, count);
-    streams_bits(c->streams, 8 * (double)varint_size(count));
-    return (c->self->other ? put_rounded : put_floats)(c, plan, kept, count, out);
 }
 
 /* ---- the variance that rounding adds to the vectors ---- */
@@ -336,15 +281,18 @@ static Status atoms_take(const Call *c, SvdAtoms *a)
     return a->left && a->right ? OK : arena_fail(c->scratch, c->err);
 }
 
-static Status get_vector(const Call *c, Reader *r, size_t atom, bool unit, size_t n,
-                         float *x)
+/* Reads a vector. ERR_CORRUPT: svd_vectors_put cannot have written it. */
+static Status get_vector(const Call *c, Reader *r, size_t atom, bool unit, size_t n, float *x)
 {
-    size_t size;
-    const uint8_t *data = svd_vectors_take(c, r, n, &size);
-    if (!data)
+    const size_t size = c->self->other ? (size_t)take_varint(r) : 4 * n;
+    const Bytes payload = {r->bad ? NULL : take_bytes(r, size), size};
+    const Shape shape = shape_vector(n);
+    const Call inner = call_for(c, &shape);
+    if (!payload.data)
         return payload_bad(c, "atom %zu is cut short", atom);
-    const Bytes payload = {data, size};
-    if (svd_vectors_get(c, payload, n, x) != OK)
+    if (!c->self->other)
+        floats_load(x, payload.data, n);
+    else if (codec_decode(&inner, payload, x) != OK)
         return error_at(c->err, "svd payload: atom %zu", atom);
     if (!isfinite(blockwise_most(x, n, 1)))
         return payload_bad(c, "atom %zu is not finite", atom);

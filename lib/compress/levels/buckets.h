@@ -4,6 +4,13 @@
  *
  *     kind:8  { head } x buckets  codes            (codes.h)
  *
+ * If all workers share the heads, they are scales, sent in round 0 and merged by maximum, and round 1 has the codes only:
+ *
+ *     round 0   kind:8=1 { scale:f32 } x scales          merged: kind:8=2 workers:varint { scale:f32 } x scales
+ *     round 1   kind:8=1 codes
+ *
+ * Round 0 is empty for tensors that are sent as raw floats.
+ *
  * A tensor is sent as raw floats if its longest possible payload is not shorter, which depends on spec and
  * shape alone.
  *
@@ -32,10 +39,8 @@ typedef struct BucketLaw {
     void (*find)(const struct Buckets *b, const float *x, size_t n, uint8_t *head);
     Status (*find_all)(const struct Buckets *b, uint8_t *head);
 
-    /* `good` returns false for a head that no encoder sends: encode then fails with ERR_NUMERIC, and decode
-     * with the ERR_CORRUPT that `refuse` makes. */
+    /* Returns false for a head that no encoder sends: encode then fails with ERR_NUMERIC, and decode with ERR_CORRUPT. */
     bool (*good)(const struct Buckets *b, const uint8_t *head);
-    Status (*refuse)(const struct Buckets *b, size_t bucket, const uint8_t *head);
 
     /* Returns a bucket's scale: its norm or the width of its range. If the scale is 0, the encoder sets all
      * codes of the bucket to 0 without `quantise`, and the decoder refuses other codes. */
@@ -63,10 +68,11 @@ typedef struct Buckets {
     uint32_t s;       /* the highest level */
     bool wide;        /* true: codes are 32-bit words */
     bool correlated;  /* true: rounding is correlated between workers (rounding_key) */
+    bool share;       /* true: all workers share the heads, which are scales (floats) */
     const float *x;
     float *decoded;
     uint8_t *head;       /* encode: where the heads (buckets x head_size bytes) are written in the payload */
-    const uint8_t *sent; /* decode: where the heads are read in the payload */
+    const uint8_t *sent; /* where the heads are read, in a payload */
     bool known;          /* encode: true if all heads are computed before the first element is rounded */
     Codes codes;
 } Buckets;
@@ -79,9 +85,16 @@ size_t buckets_bound(const Call *c);
 Status buckets_encode(const Call *c, const float *x, Buf *out);
 Status buckets_decode(const Call *c, Bytes in, float *x);
 double buckets_variance(const Call *c, const float *x);
+Status buckets_merge(const Call *c, const Bytes *in, size_t n, Buf *out); /* merges shared heads */
 
 #define BUCKET_HOOKS                                                                                         \
     .bound = buckets_bound, .encode = buckets_encode, .decode = buckets_decode, .variance = buckets_variance
+
+/* Functions for codecs whose workers share `count` scales. scales_check fails if a scale is not finite or is negative.
+ * scales_heard points *scale to the merged scales of round 0 in c->heard. scales_merge merges the payloads of round 0. */
+Status scales_check(const Call *c, size_t count, const uint8_t *scale);
+Status scales_heard(const Call *c, size_t count, const uint8_t **scale);
+Status scales_merge(const Call *c, size_t count, bool raw, const Bytes *in, size_t payloads, Buf *out);
 
 /* Returns f (1 - f), where f is the fractional part of v s / top. f (1 - f) is the variance of rounding v
  * without bias to a multiple of top / s, in units of (top / s)^2; 0 <= v <= top. */

@@ -108,8 +108,13 @@ static void put_piece(void *data, size_t piece)
     uint32_t own[BLOCK];
     size_t n;
     const size_t from = piece_from(job->codes, piece, &n);
-    void *code = job->code ? code_at(job, from) : own;
-    job->fill(job->data, from, n, code);
+    char *code = job->code ? code_at(job, from) : (void *)own;
+    const size_t width = codes_wide(job->codes) ? sizeof(uint32_t) : 1;
+    for (size_t i = 0, some; i < n; i += some) { /* pieces of trits need not begin or end with a block */
+        const size_t left = BLOCK - (from + i) % BLOCK;
+        some = left < n - i ? left : n - i;
+        job->fill(job->data, from + i, some, code + width * i);
+    }
     if (job->out)
         pack(job->codes, from, n, code, job->out);
 }

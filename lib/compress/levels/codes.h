@@ -36,7 +36,7 @@ size_t codes_run_end(const Codes *codes, size_t i, size_t to);
 /* Returns an upper bound on the bytes that codes_put writes. */
 size_t codes_most(const Codes *codes);
 
-/* Makes the codes of the n elements from element `from` on, for codes_put. */
+/* Makes the codes of the n elements from element `from` on, all of one block, for codes_put. */
 typedef void CodesFill(const void *data, size_t from, size_t n, void *code);
 /* Decodes the codes of the n elements from element `from` on, for codes_get. Returns NULL, or the reason why no encoder
  * writes these codes. */

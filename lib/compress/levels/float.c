@@ -517,7 +517,7 @@ static double variance(const Call *c, const float *x)
 }
 
 #define FLOAT_HOOKS                                                                                          \
-    .params_size = sizeof(Float), .promises = EXACT_BYTES | FIXED_SIZE, .traits = traits, .check = check,    \
+    .promises = EXACT_BYTES | FIXED_SIZE, .traits = traits, .check = check,    \
     .bound = bound, .encode = encode, .decode = decode, .variance = variance
 
 static const Float fp8 = {E4M3, SCALE_F32, BLOCK_ROW, 0, 0}, mxfp8 = {E4M3, FLOOR, BLOCK_32, 0, 0},

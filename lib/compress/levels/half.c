@@ -357,7 +357,7 @@ static double variance(const Call *c, const float *x)
 }
 
 #define HOOKS                                                                                                \
-    .params = schema, .params_size = sizeof(Half), .promises = EXACT_BYTES, .traits = traits,                \
+    .params = schema, .promises = EXACT_BYTES, .traits = traits,                \
     .bound = bound, .encode = encode, .decode = decode, .merge = merge, .numbers = numbers,                  \
     .variance = variance
 

@@ -67,12 +67,6 @@ static bool good(const Buckets *b, const uint8_t *head)
            !(r.low == 0 && signbit(r.low)) && !(r.high == 0 && signbit(r.high));
 }
 
-static Status refuse(const Buckets *b, size_t bucket, const uint8_t *head)
-{
-    const MinmaxRange r = range_load(head);
-    return payload_bad(b->c, "bucket %zu goes from %g to %g", bucket, (double)r.low, (double)r.high);
-}
-
 static float width_of(const uint8_t *head)
 {
     return range_load(head).width;
@@ -128,7 +122,6 @@ static const BucketLaw law = {
     .name = "range",
     .find = find,
     .good = good,
-    .refuse = refuse,
     .scale = width_of,
     .quantise = quantise,
     .dequantise = dequantise,
@@ -159,7 +152,6 @@ const Compressor compressor_minmax = {
         "Deep Learning, Middleware 2022",
     .look = {HUE_LEVELS, 1, 3},
     .params = schema,
-    .params_size = sizeof(Minmax),
     .promises = EXACT_BYTES | FIXED_SIZE,
     .traits = traits,
     .family = &law,

@@ -209,7 +209,6 @@ const Compressor compressor_natural = {
              "Learning, MSML 2022 (arXiv 1905.10988, 2019)",
     .look = {HUE_LEVELS, 0, 2},
     .params = schema,
-    .params_size = sizeof(Natural),
     .promises = UNBIASED | RANDOM | EXACT_BYTES,
     .traits = traits,
     .bound = bound,

@@ -1,5 +1,5 @@
-/* qsgd.c -- qsgd and nuqsgd: a norm for each bucket, and for each element a sign and a level. The payload has the format of
- * buckets.h; the head of a bucket is norm:32. */
+/* qsgd.c -- qsgd, nuqsgd and terngrad: a norm for each bucket, and for each element a sign and a level. The payload has the
+ * format of buckets.h; the head of a bucket is norm:32. */
 #include "compress/levels/buckets.h"
 #include "math/blockwise.h"
 
@@ -19,9 +19,10 @@ static float norm_scale(const uint8_t *head)
     return load_f32(head);
 }
 
-static Status refuse_norm(const Buckets *b, size_t bucket, const uint8_t *head)
+static bool good_norm(const Buckets *b, const uint8_t *head)
 {
-    return payload_bad(b->c, "bucket %zu has the norm %g", bucket, (double)load_f32(head));
+    (void)b;
+    return isfinite(load_f32(head)) && !signbit(load_f32(head));
 }
 
 /* ---- qsgd: QSGD (Alistarh, Grubic, Li, Tomioka, Vojnovic 2017): sends a norm for each bucket, and for each
@@ -62,7 +63,7 @@ static bool qsgd_good(const Buckets *b, const uint8_t *head)
 {
     const float norm = load_f32(head);
     const Dequantiser d = dequantiser_make(norm, b->s);
-    return isfinite(norm) && !signbit(norm) && isfinite(dequantise_code(&d, b->s));
+    return good_norm(b, head) && isfinite(dequantise_code(&d, b->s));
 }
 
 static void qsgd_quantise(const Buckets *b, const uint8_t *head, const float *x, size_t n, const RngKey *key,
@@ -110,7 +111,6 @@ static const BucketLaw qsgd_law = {
     .name = "norm",
     .find = qsgd_find,
     .good = qsgd_good,
-    .refuse = refuse_norm,
     .scale = norm_scale,
     .quantise = qsgd_quantise,
     .dequantise = qsgd_dequantise,
@@ -147,7 +147,6 @@ const Compressor compressor_qsgd = {
              "Quantization and Encoding, NIPS 2017",
     .look = {HUE_LEVELS, 4, 0},
     .params = qsgd_schema,
-    .params_size = sizeof(Qsgd),
     .promises = UNBIASED | RANDOM | EXACT_BYTES,
     .traits = qsgd_traits,
     .family = &qsgd_law,
@@ -186,12 +185,6 @@ static void nuqsgd_find(const Buckets *b, const float *x, size_t n, uint8_t *hea
 {
     (void)b;
     store_f32(head, norm_of(x, n));
-}
-
-static bool nuqsgd_good(const Buckets *b, const uint8_t *head)
-{
-    (void)b;
-    return isfinite(load_f32(head)) && !signbit(load_f32(head));
 }
 
 static void nuqsgd_quantise(const Buckets *b, const uint8_t *head, const float *x, size_t n, const RngKey *key,
@@ -234,8 +227,7 @@ static const BucketLaw nuqsgd_law = {
     .size = 4,
     .name = "norm",
     .find = nuqsgd_find,
-    .good = nuqsgd_good,
-    .refuse = refuse_norm,
+    .good = good_norm,
     .scale = norm_scale,
     .quantise = nuqsgd_quantise,
     .dequantise = nuqsgd_dequantise,
@@ -270,9 +262,144 @@ const Compressor compressor_nuqsgd = {
         "Data-Parallel SGD via Nonuniform Quantization, JMLR 22, 2021",
     .look = {HUE_LEVELS, 5, 1},
     .params = nuqsgd_schema,
-    .params_size = sizeof(Nuqsgd),
     .promises = UNBIASED | RANDOM | EXACT_BYTES,
     .traits = nuqsgd_traits,
     .family = &nuqsgd_law,
+    BUCKET_HOOKS,
+};
+
+/* ---- terngrad: TernGrad (Wen, Xu, Yan, Wu, Wang, Chen, Li 2017): each element is rounded at random to -s, 0 or
+ * s, where s is the tensor's scale.
+ *
+ *     share=off   kind:8  scale:32  codes
+ *     share=on    round 0: kind:8  scale:32            merged by maximum: kind:8  workers:varint  scale:32
+ *                 round 1: kind:8  codes               at the merged scale of round 0
+ *
+ *     code=trit   five to the byte (planes.h);  2bit: two bit planes;  rans, elias: codes.h with one level
+ *
+ * This is the payload of buckets.h with one bucket, whose head is the scale; elements are rounded as by qsgd with one level. ---- */
+
+typedef struct {
+    double clip;
+    int code;
+    bool share;
+    int rounding;
+} Terngrad;
+
+enum { TRIT, TWO_BIT, RANS, ELIAS };
+static const char *const terngrad_codes[] = {"trit", "2bit", "rans", "elias", NULL};
+
+static const Param terngrad_schema[] = {
+    PARAM(Terngrad, clip, "0", 0, 1e6,
+          "scale by this many standard deviations at most, 0: by the largest magnitude"),
+    PARAM_OF(Terngrad, code, "trit", terngrad_codes, "how signs and zeros travel"),
+    PARAM_SWITCH(Terngrad, share, "off", "one scale for all workers, sent in a round of its own"),
+    PARAM_OF(Terngrad, rounding, "independent", rounding_names, WORKERS_ROUNDING_HELP),
+    {0},
+};
+
+static const Terngrad *terngrad_of(const Codec *codec)
+{
+    return codec->params;
+}
+
+static unsigned terngrad_traits(const Codec *codec)
+{
+    const bool fixed = terngrad_of(codec)->code == TRIT || terngrad_of(codec)->code == TWO_BIT;
+    return (terngrad_of(codec)->clip == 0 ? UNBIASED : 0u) | (fixed ? FIXED_SIZE : 0u) |
+           (terngrad_of(codec)->rounding == ROUNDING_CORRELATED ? PART_SHARED : 0u);
+}
+
+static int terngrad_rounds(const Codec *codec)
+{
+    return terngrad_of(codec)->share ? 2 : 1;
+}
+
+/* ---- the scale s of the levels -s, 0 and s, and the codes ---- */
+
+/* Returns the largest magnitude, or with clip > 0 clip times the standard deviation if that is less. The variance is
+ * computed as the mean square minus the squared mean, whose rounding errors may give a constant vector a small variance.
+ * So a vector whose variance is at most 2^-40 of the mean square counts as constant and is not clipped. */
+static float terngrad_scale_of(const Call *c, const float *x)
+{
+    const double clip = terngrad_of(c->self)->clip, n = (double)c->shape->n;
+    double sum, squares;
+    float most;
+    if (clip == 0)
+        return blockwise_most(x, c->shape->n, c->threads);
+    blockwise_moments(x, c->shape->n, c->threads, &sum, &squares, &most);
+    const double spread = squares / n - sum / n * (sum / n), scale = clip * sqrt(spread);
+    return spread > 0x1p-40 * (squares / n) && scale < (double)most ? (float)scale : most;
+}
+
+static Status terngrad_find_all(const Buckets *b, uint8_t *head)
+{
+    store_f32(head, terngrad_scale_of(b->c, b->x));
+    return OK;
+}
+
+/* Returns the sum of |x| (s - |x|) = s |x|_1 - |x|^2; NaN if an element is clipped. */
+static double terngrad_variance(const Buckets *b, const uint8_t *head, const float *x, size_t n)
+{
+    const double scale = (double)load_f32(head);
+    double sum = 0;
+    if (terngrad_of(b->c->self)->clip > 0 || (double)blockwise_most(x, n, b->c->threads) > scale)
+        return NAN;
+    for (size_t i = 0; i < n; i++)
+        sum += fabs((double)x[i]) * (scale - fabs((double)x[i]));
+    return sum;
+}
+
+static void terngrad_open(Buckets *b, const Call *c)
+{
+    static const CodeKind kinds[] = {[TRIT] = CODE_TRITS,
+                                     [TWO_BIT] = CODE_FIXED,
+                                     [RANS] = CODE_RANS,
+                                     [ELIAS] = CODE_ELIAS};
+    const Terngrad *p = c->self->params;
+    buckets_open(b, c, 0, 1, false, kinds[p->code]);
+    b->correlated = p->rounding == ROUNDING_CORRELATED;
+    b->share = p->share;
+}
+
+static const BucketLaw terngrad_law = {
+    .open = terngrad_open,
+    .size = 4,
+    .name = "scale",
+    .find_all = terngrad_find_all,
+    .good = good_norm,
+    .scale = norm_scale,
+    .quantise = qsgd_quantise,
+    .dequantise = qsgd_dequantise,
+    .variance = terngrad_variance,
+};
+
+const Compressor compressor_terngrad = {
+    .name = "terngrad",
+    .brief = "each element -s, 0 or s",
+    .plain = "Sends each element as the largest magnitude, as minus that, or as zero, at random so that the"
+             " mean is the element.",
+    .use_when = "about 1.6 bits an element are wanted, encoding must be cheap, and no element is far larger"
+                " than the others.",
+    .example = "atomo-bench synth -o g.h5\n"
+               "atomo-bench compare g.h5 -c terngrad -c qsgd:bits=1",
+    .formula =
+        "x^_i = s sgn(x_i) b_i,  P(b_i = 1) = min(1, |x_i| / s),\n"
+        "s = max |x|, or with clip c > 0: min(c sigma, max |x|), sigma the standard deviation about the\n"
+        "mean: clipping is biased (the paper's c is 2.5).\n"
+        "E x^ = x and E |x^ - x|^2 = s |x|_1 - |x|^2 without clipping.\n"
+        "share=on: a first round finds the largest scale of all workers, and all use it.\n"
+        "trit: 1.6 bits an element, 2bit: 2, elias: omega codes of gaps and signs,\n"
+        "rans: the entropy of signs and zeros, by their shares in a table.\n"
+        "Raw where that is smaller.",
+    .paper = "Wen, Xu, Yan, Wu, Wang, Chen, Li: TernGrad: Ternary Gradients to Reduce Communication in\n"
+             "Distributed Deep Learning, NIPS 2017",
+    .look = {HUE_LEVELS, 3, 0},
+    .params = terngrad_schema,
+    .promises = RANDOM | EXACT_BYTES,
+    .traits = terngrad_traits,
+    .rounds = terngrad_rounds,
+    .merge = buckets_merge,
+    .family = &terngrad_law,
     BUCKET_HOOKS,
 };

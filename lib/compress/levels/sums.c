@@ -1,14 +1,37 @@
-/* sums.c -- writes, reads and merges payloads of scales (round 0) and of integers (round 1), see sums.h; and the codecs
- * intsgd and thc. */
-#include "compress/levels/sums.h"
+/* sums.c -- payloads of integers that merge without being decoded, because all workers use the same scales; and the codecs
+ * intsgd and thc.
+ *
+ *     round 0   kind:8=1 { scale:f32 } x scales
+ *               merged by maximum: kind:8=2 workers:varint { scale:f32 } x scales
+ *     round 1   kind:8=1 codes                     planes of n codes 0 ... top, `bits` wide (planes.h)
+ *               merged: kind:8=2 workers:varint sums of codes     planes, bits + ceil(log2 workers) wide
+ *     raw       round 0 is empty                   merged: kind:8=2 workers:varint { sum:f32 } x n
+ *
+ * Tensors whose shape makes raw floats shorter have the payloads of the line `raw`. If the scales are not
+ * shared, there is only one round, with the payload kind:8=1 { scale:f32 } x scales codes, and payloads do not
+ * merge. */
+#include "coder/planes.h"
 #include "compress/lowrank/addends.h"
 #include "math/blockwise.h"
-#include "compress/levels/codes.h"
+#include "compress/levels/buckets.h"
 #include "math/vec/kernels.h"
 #include "compress/rotated/blocks.h"
 
 #include <float.h>
 #include <math.h>
+
+typedef struct {
+    const Call *c;
+    size_t scales;
+    int bits;
+    uint32_t top;
+    bool shared, raw;
+} Sums;
+
+static bool scale_round(const Sums *s)
+{
+    return s->shared && s->c->round == 0;
+}
 
 /* The codes of one worker, or the sums of several workers' codes: bit planes of `width` bits with values of at
  * most `most`. In a payload of raw floats, `planes` points to the floats. */
@@ -22,55 +45,6 @@ typedef struct {
 enum { SUMS_WIDEST = PLANES_MAX };
 
 enum { PIECE = 4096, WIDE = 8 };
-
-/* ---- scales ---- */
-
-static Status scales_check(const Sums *s, const uint8_t *scale)
-{
-    for (size_t i = 0; i < s->scales; i++) {
-        const float v = load_f32(scale + 4 * i);
-        if (!isfinite(v) || signbit(v))
-            return payload_bad(s->c, "scale %zu is %g", i, (double)v);
-    }
-    return OK;
-}
-
-/* Reads a payload of round 0, of one worker or merged. *scale then points into the payload. */
-static Status scales_get(const Sums *s, Bytes in, uint64_t *workers, const uint8_t **scale)
-{
-    Reader r = reader_open(in);
-    const unsigned kind = take_u8(&r);
-    *workers = kind == PAYLOAD_MERGED ? take_varint(&r) : 1;
-    *scale = take_bytes(&r, 4 * s->scales);
-    if (!reader_done(&r) || (kind != PAYLOAD_METHOD && kind != PAYLOAD_MERGED) || *workers == 0)
-        return payload_bad(s->c, "%zu bytes that are not %zu scales", in.size, s->scales);
-    return scales_check(s, *scale);
-}
-
-Status sums_heard(const Sums *s, const uint8_t **scale)
-{
-    uint64_t workers;
-    return scales_get(s, s->c->heard[0], &workers, scale);
-}
-
-static Status merge_scales(const Sums *s, const Bytes *in, size_t count, Buf *out)
-{
-    uint64_t total = 0, workers;
-    float *most = NEW_ZERO(s->c->scratch, float, s->scales + 1);
-    TRY(arena_check(most, s->c->scratch, s->c->err));
-    for (size_t w = 0; w < count; w++) {
-        const uint8_t *scale;
-        TRY(scales_get(s, in[w], &workers, &scale));
-        TRY(payload_add_workers(s->c, workers, &total));
-        for (size_t i = 0; i < s->scales; i++)
-            most[i] = fmaxf(most[i], load_f32(scale + 4 * i));
-    }
-    buf_u8(out, PAYLOAD_MERGED);
-    buf_varint(out, total);
-    for (size_t i = 0; i < s->scales; i++)
-        buf_f32(out, most[i]);
-    return OK;
-}
 
 /* ---- codes ---- */
 
@@ -100,7 +74,7 @@ static Status sums_open(const Sums *s, Bytes in, const uint8_t **scale, SumsTota
     Reader r = reader_open(in);
     const unsigned own = s->raw ? PAYLOAD_RAW : PAYLOAD_METHOD, kind = take_u8(&r);
     const bool merged = s->shared && kind == PAYLOAD_MERGED;
-    if (sums_scale_round(s) || (kind != own && !merged))
+    if (scale_round(s) || (kind != own && !merged))
         return payload_bad(c, "kind %u in round %d, want %u%s in the last", kind, c->round, own,
                            s->shared ? " or 2" : "");
     *t = (SumsTotal){.workers = merged ? take_varint(&r) : 1};
@@ -109,12 +83,12 @@ static Status sums_open(const Sums *s, Bytes in, const uint8_t **scale, SumsTota
     if (r.bad || t->workers == 0 || (!s->raw && t->width > SUMS_WIDEST))
         return payload_bad(c, "the sum of %llu workers", (unsigned long long)t->workers);
     if (!s->raw && s->shared) {
-        TRY(sums_heard(s, scale));
+        TRY(scales_heard(c, s->scales, scale));
     } else if (!s->raw) {
         *scale = take_bytes(&r, 4 * s->scales);
         if (!*scale)
             return payload_bad(c, "%zu bytes, want %zu scales", in.size, s->scales);
-        TRY(scales_check(s, *scale));
+        TRY(scales_check(c, s->scales, *scale));
     }
     t->most = s->raw ? 0 : s->top * (uint32_t)t->workers;
     t->planes = take_bytes(&r, s->raw ? 4 * n : planes_size(n, t->width));
@@ -195,19 +169,6 @@ static Status merge_last(const Sums *s, const Bytes *in, size_t count, Buf *out)
     return s->raw ? add_floats(s, part, count, out) : add_codes(s, part, count, width, out);
 }
 
-Status sums_merge(const Sums *s, const Bytes *in, size_t count, Buf *out)
-{
-    if (!s->shared)
-        return FAIL(s->c->err, ERR_USAGE, "%s: with share=off each worker has scales of its own",
-                    s->c->self->ops->name);
-    if (!sums_scale_round(s))
-        return merge_last(s, in, count, out);
-    for (size_t w = 0; s->raw && w < count; w++)
-        if (in[w].size)
-            return payload_bad(s->c, "%zu bytes, want none", in[w].size);
-    return s->raw ? OK : merge_scales(s, in, count, out);
-}
-
 /* ---- the hooks of codecs whose payloads all have this format: a Compressor has `.family = &family, SUMS_HOOKS` ---- */
 
 /* The parameters of such a codec: the bits of a code, and whether all workers share the scales. */
@@ -223,6 +184,7 @@ static bool sums_correlated(const Codec *codec)
 }
 
 typedef struct {
+    BucketLaw law; /* of a codec that encodes by buckets.h */
     Sums (*open)(const Call *c);
 } SumsFamily;
 
@@ -246,15 +208,17 @@ static int sums_rounds(const Codec *codec)
 static size_t sums_bound(const Call *c)
 {
     const Sums s = open_sums(c);
-    if (sums_scale_round(&s))
+    if (scale_round(&s))
         return s.raw ? 0 : 1 + 4 * s.scales;
     return s.raw ? raw_size(c) : 1 + (s.shared ? 0 : 4 * s.scales) + planes_size(c->shape->n, s.bits);
 }
 
-static Status sums_merge_all(const Call *c, const Bytes *in, size_t count, Buf *out)
+static Status sums_merge(const Call *c, const Bytes *in, size_t count, Buf *out)
 {
     const Sums s = open_sums(c);
-    return sums_merge(&s, in, count, out);
+    if (!s.shared)
+        return FAIL(c->err, ERR_USAGE, "%s: with share=off each worker has scales of its own", c->self->ops->name);
+    return scale_round(&s) ? scales_merge(c, s.scales, s.raw, in, count, out) : merge_last(&s, in, count, out);
 }
 
 static Numbers sums_numbers(const Call *c)
@@ -262,7 +226,7 @@ static Numbers sums_numbers(const Call *c)
     const Sums s = open_sums(c);
     const int width = width_of(&s, (uint64_t)c->workers);
     const size_t n = c->shape->n;
-    if (sums_scale_round(&s) || !s.shared)
+    if (scale_round(&s) || !s.shared)
         return (Numbers){0};
     if (s.raw)
         return addends_numbers(n, 1, (double)FLT_MAX);
@@ -270,12 +234,12 @@ static Numbers sums_numbers(const Call *c)
 }
 
 #define SUMS_HOOKS                                                                                           \
-    .params_size = sizeof(SumsParams), .traits = sums_traits, .rounds = sums_rounds, .bound = sums_bound,    \
-    .merge = sums_merge_all, .numbers = sums_numbers
+    .traits = sums_traits, .rounds = sums_rounds, .bound = sums_bound,    \
+    .merge = sums_merge, .numbers = sums_numbers
 
 /* ---- intsgd: IntSGD (Mishchenko, Wang, Kovalev, Richtarik 2022): sends integers, rounded stochastically at a
  * scale that all workers share, so that payloads add without being decoded. The payload has the format of
- * sums.h with one scale.
+ * this file with one scale.
  *
  * The scale M is the largest magnitude over all workers (with share=off, of one worker). An element x becomes
  * s x / M, rounded to an integer k from -s to s. So no element is clipped, and the estimate is unbiased. The
@@ -289,18 +253,6 @@ static const Param intsgd_schema[] = {
     {0},
 };
 
-typedef struct {
-    const Call *c;
-    const float *x;
-    float scale;
-    uint32_t s;
-    Codes codes;
-    Sums sums;
-    SumsTotal total; /* decode: the sums of codes to decode */
-    float *decoded;
-    bool *bad; /* for each block of 2^16 elements: true if a code of the block is out of range */
-} IntsgdJob;
-
 static Sums intsgd_sums_of(const Call *c)
 {
     const SumsParams *p = c->self->params;
@@ -310,35 +262,20 @@ static Sums intsgd_sums_of(const Call *c)
     return sums;
 }
 
-static const SumsFamily intsgd_family = {intsgd_sums_of};
+/* ---- encoding: one bucket, whose head is the scale (buckets.h) ---- */
 
-static void open_job(IntsgdJob *job, const Call *c)
+static Status find_scale(const Buckets *b, uint8_t *head)
 {
-    const size_t n = c->shape->n;
-    const Sums sums = intsgd_sums_of(c);
-    const uint32_t s = sums.top / 2;
-    *job = (IntsgdJob){.c = c, .s = s, .sums = sums};
-    job->codes = (Codes){.c = c,
-                         .kind = CODE_FIXED,
-                         .unsigned_levels = true,
-                         .s = 2 * s + 1,
-                         .run = n ? n : 1};
+    store_f32(head, blockwise_most(b->x, b->n, b->c->threads));
+    return OK;
 }
 
-/* ---- the scale shared by all workers ---- */
-
-/* Fails if the largest integer s would decode to a value beyond float32's range. */
-static Status own_scale(const IntsgdJob *job, const float *x, float *scale)
+/* True if the largest integer s decodes to a value within float32's range. */
+static bool good_scale(const Buckets *b, const uint8_t *head)
 {
-    const Call *c = job->c;
-    *scale = blockwise_most(x, c->shape->n, c->threads);
-    const Dequantiser d = dequantiser_make(*scale, job->s);
-    return isfinite(dequantise_code(&d, job->s))
-               ? OK
-               : FAIL(c->err, ERR_NUMERIC, "intsgd: the scale %g is beyond float32", (double)*scale);
+    const Dequantiser d = dequantiser_make(load_f32(head), b->s / 2);
+    return isfinite(dequantise_code(&d, b->s / 2));
 }
-
-/* ---- quantising and dequantising one block ---- */
 
 /* Converts n codes of integers k in -s .. s from magnitude and sign bit to the number k + s. */
 #define ABOVE_LOWEST(TYPE)                                                                                   \
@@ -352,25 +289,69 @@ static Status own_scale(const IntsgdJob *job, const float *x, float *scale)
 ABOVE_LOWEST(uint8_t)
 ABOVE_LOWEST(uint32_t)
 
-static void quantise(const void *data, size_t from, size_t n, void *code)
+static void quantise(const Buckets *b, const uint8_t *head, const float *x, size_t n, const RngKey *key,
+                     uint32_t first, void *code)
 {
-    const IntsgdJob *job = data;
-    const float *x = job->x + from;
-    const RngKey key = rounding_key(job->c, sums_correlated(job->c->self), from / BLOCK);
-    const bool wide = codes_wide(&job->codes);
-    if (job->scale == 0)
-        memset(code, 0, wide ? 4 * n : n);
-    else if (job->s == 1)
-        kernels()->toss8(x, n, coin_make(job->scale), key, 0, code);
-    else if (wide)
-        kernels()->quantise32(x, n, quantiser_make(job->scale, job->s), key, 0, code);
+    const float scale = load_f32(head);
+    const uint32_t s = b->s / 2;
+    if (scale == 0 || !isfinite(scale))
+        memset(code, 0, b->wide ? 4 * n : n);
+    else if (s == 1)
+        kernels()->toss8(x, n, coin_make(scale), *key, first, code);
+    else if (b->wide)
+        kernels()->quantise32(x, n, quantiser_make(scale, s), *key, first, code);
     else
-        kernels()->quantise8(x, n, quantiser_make(job->scale, job->s), key, 0, code);
-    if (wide)
-        above_lowest_uint32_t(code, n, job->s, level_bits(job->s));
+        kernels()->quantise8(x, n, quantiser_make(scale, s), *key, first, code);
+    if (b->wide)
+        above_lowest_uint32_t(code, n, s, level_bits(s));
     else
-        above_lowest_uint8_t(code, n, job->s, level_bits(job->s));
+        above_lowest_uint8_t(code, n, s, level_bits(s));
 }
+
+/* Returns (M/s)^2 sum f (1 - f), where s is the largest integer, M the scale and f the fractional part of s |x|
+ * / M for an element x. */
+static double scale_variance(const Buckets *b, const uint8_t *head, const float *x, size_t n)
+{
+    const double scale = (double)load_f32(head), unit = scale / (b->s / 2);
+    double sum = 0;
+    if ((double)blockwise_most(x, n, b->c->threads) > scale)
+        return NAN;
+    for (size_t i = 0; i < n && unit > 0; i++) {
+        const double t = fabs((double)x[i]) / unit, f = t - floor(t);
+        sum += f * (1 - f);
+    }
+    return unit * unit * sum;
+}
+
+static void open_scale(Buckets *b, const Call *c)
+{
+    const SumsParams *p = c->self->params;
+    buckets_open(b, c, 0, (UINT32_C(1) << p->bits) - 1, true, CODE_FIXED);
+    b->correlated = sums_correlated(c->self);
+    b->share = p->share;
+}
+
+static const SumsFamily intsgd_family = {
+    .law = {.open = open_scale,
+            .size = 4,
+            .name = "scale",
+            .find_all = find_scale,
+            .good = good_scale,
+            .quantise = quantise,
+            .variance = scale_variance},
+    .open = intsgd_sums_of,
+};
+
+/* ---- decoding ---- */
+
+typedef struct {
+    const Call *c;
+    float scale;
+    uint32_t s;
+    SumsTotal total; /* the sums of codes */
+    float *decoded;
+    bool *bad; /* for each block of 2^16 elements: true if a code of the block is out of range */
+} IntsgdJob;
 
 /* Decodes n elements. Returns false if a sum of codes is out of range, a decoded value is not finite, or an
  * integer other than 0 has the scale 0. */
@@ -398,50 +379,16 @@ static void dequantise(void *data, size_t block)
         job->bad[block] |= !values(job, i, end - i < PIECE ? end - i : PIECE, job->decoded + i);
 }
 
-/* ---- the hooks of the codec ---- */
-
-static Status put_scale(const IntsgdJob *job, const float *x, Buf *out)
-{
-    float scale;
-    TRY(own_scale(job, x, &scale));
-    buf_u8(out, PAYLOAD_METHOD);
-    buf_f32(out, scale);
-    streams_floats(job->c->streams, 1);
-    return OK;
-}
-
-static Status intsgd_encode(const Call *c, const float *x, Buf *out)
-{
-    IntsgdJob job;
-    const uint8_t *scale;
-    open_job(&job, c);
-    if (sums_scale_round(&job.sums))
-        return job.sums.raw ? OK : put_scale(&job, x, out);
-    if (job.sums.raw)
-        return raw_put(c, x, out);
-    job.x = x;
-    if (job.sums.shared) {
-        TRY(sums_heard(&job.sums, &scale));
-        job.scale = load_f32(scale);
-        buf_u8(out, PAYLOAD_METHOD);
-    } else {
-        TRY(put_scale(&job, x, out));
-        job.scale = load_f32(out->data + out->size - 4);
-    }
-    return codes_put(&job.codes, quantise, &job, out);
-}
-
 static Status intsgd_decode(const Call *c, Bytes in, float *x)
 {
-    IntsgdJob job;
+    const Sums sums = intsgd_sums_of(c);
+    IntsgdJob job = {.c = c, .s = sums.top / 2, .decoded = x};
     const uint8_t *scale;
     const size_t blocks = blocks_of(c->shape->n);
-    open_job(&job, c);
-    TRY(sums_open(&job.sums, in, &scale, &job.total));
+    TRY(sums_open(&sums, in, &scale, &job.total));
     if (!scale)
         return payload_floats(c, job.total.planes, x);
     job.scale = load_f32(scale);
-    job.decoded = x;
     job.bad = NEW_ZERO(c->scratch, bool, blocks);
     TRY(arena_check(job.bad, c->scratch, c->err));
     parallel_for(c->threads, blocks, dequantise, &job);
@@ -449,34 +396,6 @@ static Status intsgd_decode(const Call *c, Bytes in, float *x)
         if (job.bad[b])
             return payload_bad(c, "numbers that no encoder writes, in block %zu", b);
     return OK;
-}
-
-/* Returns (M/s)^2 sum f (1 - f), where s is the largest integer, M the scale and f the fractional part of s |x|
- * / M for an element x. In round 1, M is the scale shared by all workers; otherwise M is this worker's largest
- * magnitude. */
-static double variance(const Call *c, const float *x)
-{
-    IntsgdJob job;
-    float own;
-    const uint8_t *heard;
-    open_job(&job, c);
-    if (job.sums.raw)
-        return 0;
-    if (own_scale(&job, x, &own) != OK)
-        return NAN;
-    job.scale = own;
-    if (job.sums.shared && c->round == 1 && c->heard) {
-        if (sums_heard(&job.sums, &heard) != OK || load_f32(heard) < own)
-            return NAN;
-        job.scale = load_f32(heard);
-    }
-    double sum = 0;
-    const double unit = (double)job.scale / job.s;
-    for (size_t i = 0; i < c->shape->n && unit > 0; i++) {
-        const double t = fabs((double)x[i]) / unit, f = t - floor(t);
-        sum += f * (1 - f);
-    }
-    return unit * unit * sum;
 }
 
 const Compressor compressor_intsgd = {
@@ -503,14 +422,14 @@ const Compressor compressor_intsgd = {
     .promises = UNBIASED | RANDOM | EXACT_BYTES | FIXED_SIZE,
     .family = &intsgd_family,
     SUMS_HOOKS,
-    .encode = intsgd_encode,
+    .encode = buckets_encode,
     .decode = intsgd_decode,
-    .variance = variance,
+    .variance = buckets_variance,
 };
 
 /* ---- thc: tensor homomorphic compression with uniform levels (Li, Ben Basat, Vargaftik, Lao, Xu, Mitzenmacher,
  * Yu 2024): all workers use the same rotation and the same quantisation levels, so that level numbers add
- * without decoding. The payload has the format of sums.h, with one scale for each block (blocks.h): the largest
+ * without decoding. The payload has the format of this file, with one scale for each block (blocks.h): the largest
  * norm of the block over all workers (with share=off, the worker's own norm).
  *
  * Rotated coordinates are nearly normally distributed with a standard deviation proportional to the block's
@@ -682,11 +601,11 @@ static Status thc_encode(const Call *c, const float *x, Buf *out)
     const Sums s = thc_sums_of(c);
     const uint8_t *norm = out->data + out->size + 1;
     if (s.raw)
-        return sums_scale_round(&s) ? OK : raw_put(c, x, out);
-    if (sums_scale_round(&s))
+        return scale_round(&s) ? OK : raw_put(c, x, out);
+    if (scale_round(&s))
         return put_norms(c, x, out);
     if (s.shared) {
-        TRY(sums_heard(&s, &norm));
+        TRY(scales_heard(c, s.scales, &norm));
         buf_u8(out, PAYLOAD_METHOD);
     } else {
         TRY(put_norms(c, x, out));
@@ -705,7 +624,7 @@ static Status thc_decode(const Call *c, Bytes in, float *x)
     return blocks_get(&levels, (Bytes){job.total.planes, planes_size(c->shape->n, job.total.width)}, x);
 }
 
-static const SumsFamily thc_family = {thc_sums_of};
+static const SumsFamily thc_family = {.open = thc_sums_of};
 
 const Compressor compressor_thc = {
     .name = "thc",

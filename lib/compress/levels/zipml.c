@@ -150,7 +150,7 @@ static size_t sort_different(KnotsRoom *room, const float *x, size_t n)
     return differ;
 }
 
-/* Sets `room->x` to the different numbers minus the median, and `room->b` to B at these numbers (best_levels.h).
+/* Sets `room->x` to the different numbers minus the median, and `room->b` to B at these numbers.
  * The slope of B between two neighbouring numbers is the count of numbers up to the left neighbour, minus
  * the count up to the median. */
 static void measure(KnotsRoom *room, size_t n, size_t differ)
@@ -424,13 +424,6 @@ static bool good(const Buckets *b, const uint8_t *head)
     return all;
 }
 
-static Status refuse(const Buckets *b, size_t bucket, const uint8_t *head)
-{
-    const ZipmlHead h = head_load(b, head);
-    return payload_bad(b->c, "bucket %zu has levels from %g to %g that no encoder writes", bucket,
-                       (double)h.level[0], (double)h.level[h.count - 1]);
-}
-
 /* The buckets are divided into at most PIECES_MOST groups, searched in parallel. The memory for all searches is
  * limited to about ROOM_MOST bytes. */
 enum { PIECES_MOST = 16, ROOM_MOST = 1 << 26 };
@@ -523,7 +516,6 @@ static const BucketLaw zipml_law = {
     .name = "level range",
     .find_all = find_all,
     .good = good,
-    .refuse = refuse,
     .quantise = quantise,
     .dequantise = dequantise,
     .variance = bucket_variance,
@@ -553,7 +545,6 @@ const Compressor compressor_zipml = {
              "Precision, and a Little Bit of Deep Learning, ICML 2017",
     .look = {HUE_LEVELS, 2, 4},
     .params = schema,
-    .params_size = sizeof(Zipml),
     .promises = UNBIASED | RANDOM | EXACT_BYTES,
     .family = &zipml_law,
     BUCKET_HOOKS,

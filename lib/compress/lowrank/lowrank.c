@@ -303,30 +303,31 @@ static Status thin_orthonormal(float *v, size_t count, size_t n, const Rng *rng,
     return OK;
 }
 
-/* ---- vectors of normal random numbers ---- */
-
-enum { NORMALS = 1024 };
+/* ---- a tensor as a matrix, which two thin factors replace ---- */
 
 typedef struct {
-    const Rng *rng;
-    uint64_t first;
-    size_t n;
-    double scale;
-    float *v;
-} Normals;
+    size_t rows, cols, rank;
+    bool raw; /* true: the tensor is sent as raw floats */
+} View;
 
-static void thin_normals_piece(void *data, size_t piece)
+/* Tensors with fewer than two dimensions have no rows and columns. */
+static View view_of(const Call *c, int64_t rank, Reshape reshape)
 {
-    const Normals *j = data;
-    const size_t from = piece * NORMALS, to = thin_smaller(from + NORMALS, j->n);
-    rng_normals(j->rng, USE_INIT, j->first + from, to - from, j->scale, j->v + from);
+    View v = {.rank = (size_t)rank};
+    if (c->shape->rank > 1 && c->shape->n)
+        matrix_view(c->shape, reshape, &v.rows, &v.cols);
+    return v;
 }
 
-/* Sets v_i, i < n, to `scale` times element first + i of the sequence of standard normal numbers of `rng`. */
-static void thin_normal(const Rng *rng, uint64_t first, size_t n, double scale, int threads, float *v)
+/* Returns true only if no element of P Q' is beyond float32's range. The sum over k of max |P_k| max |Q_k|,
+ * with P_k and Q_k the columns of P and Q, bounds every element. `p` NULL: the columns of P are orthonormal. */
+static bool decodes_finite(const View *v, const float *p, const float *q)
 {
-    Normals j = {rng, first, n, scale, v};
-    parallel_for(threads, thin_pieces_of(n, NORMALS), thin_normals_piece, &j);
+    double sum = 0;
+    for (size_t k = 0; k < v->rank; k++)
+        sum += (p ? (double)kernels()->abs_max(p + k * v->rows, v->rows) : 1) *
+               (double)kernels()->abs_max(q + k * v->cols, v->cols);
+    return sum <= (double)FLT_MAX / 2;
 }
 
 /* ---- lowrank: sends a matrix M as M Q Q', where Q is random and the same for all workers. The estimate is
@@ -349,61 +350,41 @@ static const Param lowrank_schema[] = {
 
 /* ---- sizes ---- */
 
-typedef struct {
-    size_t rows, cols, rank;
-    bool raw;
-} LowrankView;
-
-static LowrankView lowrank_view_of(const Call *c)
+static View lowrank_view_of(const Call *c)
 {
-    const Lowrank *p = c->self->params;
-    LowrankView v = {.rank = (size_t)p->rank, .raw = true};
-    if (c->shape->rank < 2 || c->shape->n == 0)
-        return v;
-    matrix_view(c->shape, RESHAPE_ROWS, &v.rows, &v.cols);
+    View v = view_of(c, ((const Lowrank *)c->self->params)->rank, RESHAPE_ROWS);
     v.raw = v.rank >= v.cols;
     return v;
 }
 
 static size_t lowrank_bound(const Call *c)
 {
-    const LowrankView v = lowrank_view_of(c);
+    const View v = lowrank_view_of(c);
     return v.raw ? raw_size(c) : 1 + 4 * v.rank * v.rows;
 }
 
 /* ---- the random matrix ---- */
 
 /* Draws Q into scratch, column after column. Returns NULL if memory runs out. */
-static float *draw(const Call *c, const LowrankView *v)
+static float *draw(const Call *c, const View *v)
 {
     float *q = NEW(c->scratch, float, v->rank * v->cols);
     if (q)
-        thin_normal(&c->rng_shared, 0, v->rank * v->cols, 1 / sqrt((double)v->rank), c->threads, q);
+        rng_normals(&c->rng_shared, USE_INIT, 0, v->rank * v->cols, 1 / sqrt((double)v->rank), q);
     return q;
-}
-
-/* Returns true only if no element of P Q' is beyond float32's range. The sum over k of max |P_k| max |Q_k|,
- * with P_k and Q_k the columns of P and Q, bounds every element. */
-static bool lowrank_decodes_finite(const LowrankView *v, const float *p, const float *q)
-{
-    double sum = 0;
-    for (size_t k = 0; k < v->rank; k++)
-        sum += (double)kernels()->abs_max(p + k * v->rows, v->rows) *
-               (double)kernels()->abs_max(q + k * v->cols, v->cols);
-    return sum <= (double)FLT_MAX / 2;
 }
 
 /* ---- the hooks of the codec ---- */
 
 static Status lowrank_encode(const Call *c, const float *x, Buf *out)
 {
-    const LowrankView v = lowrank_view_of(c);
+    const View v = lowrank_view_of(c);
     if (v.raw)
         return raw_put(c, x, out);
     float *q = draw(c, &v), *p = NEW(c->scratch, float, v.rank *v.rows);
     TRY(arena_check(q && p, c->scratch, c->err));
     thin_right(x, v.rows, v.cols, q, v.rank, c->threads, p);
-    if (first_nonfinite(p, v.rank * v.rows, NULL) < v.rank * v.rows || !lowrank_decodes_finite(&v, p, q))
+    if (first_nonfinite(p, v.rank * v.rows, NULL) < v.rank * v.rows || !decodes_finite(&v, p, q))
         return FAIL(c->err, ERR_NUMERIC, "lowrank: what is decoded would be beyond float32");
     buf_u8(out, PAYLOAD_METHOD);
     buf_floats(out, p, v.rank * v.rows);
@@ -413,13 +394,13 @@ static Status lowrank_encode(const Call *c, const float *x, Buf *out)
 
 static Status lowrank_decode(const Call *c, Bytes in, float *x)
 {
-    const LowrankView v = lowrank_view_of(c);
+    const View v = lowrank_view_of(c);
     if (v.raw)
         return addends_get(c, in, PAYLOAD_RAW, c->shape->n, x);
     float *q = draw(c, &v), *p = NEW(c->scratch, float, v.rank *v.rows);
     TRY(arena_check(q && p, c->scratch, c->err));
     TRY(addends_get(c, in, PAYLOAD_METHOD, v.rank * v.rows, p));
-    if (!lowrank_decodes_finite(&v, p, q))
+    if (!decodes_finite(&v, p, q))
         return payload_bad(c, "values beyond float32");
     linalg_outer(p, q, v.rank, v.rows, v.cols, c->threads, x);
     return OK;
@@ -429,7 +410,7 @@ static Status lowrank_decode(const Call *c, Bytes in, float *x)
  * from 53 random bits are at most 9 standard deviations. */
 static Numbers lowrank_numbers(const Call *c)
 {
-    const LowrankView v = lowrank_view_of(c);
+    const View v = lowrank_view_of(c);
     return v.raw ? addends_numbers(c->shape->n, 1, FLT_MAX)
                  : addends_numbers(v.rank * v.rows, 1, FLT_MAX / (18 * sqrt((double)v.rank)));
 }
@@ -440,18 +421,10 @@ static Status lowrank_merge(const Call *c, const Bytes *in, size_t n, Buf *out)
     return addends_merge(c, in, n, lowrank_view_of(c).raw ? PAYLOAD_RAW : PAYLOAD_METHOD, m.count, m.most, out);
 }
 
-static double squares_of(const float *x, size_t n)
-{
-    double sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += (double)x[i] * (double)x[i];
-    return sum;
-}
-
 static double variance(const Call *c, const float *x)
 {
-    const LowrankView v = lowrank_view_of(c);
-    return v.raw ? 0 : ((double)v.cols + 1) / (double)v.rank * squares_of(x, c->shape->n);
+    const View v = lowrank_view_of(c);
+    return v.raw ? 0 : ((double)v.cols + 1) / (double)v.rank * blockwise_squares(x, c->shape->n, c->threads);
 }
 
 /* The rows' errors are dependent, because all rows are multiplied by the same Q. With K = M M', the covariance
@@ -459,8 +432,8 @@ static double variance(const Call *c, const float *x)
  * trace of C^2, is ((cols + 2) |K|^2 + |M|^4) / rank^2, and `weighted`, x' C x, is 2 |K|^2 / rank. */
 static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
 {
-    const LowrankView v = lowrank_view_of(c);
-    const double g = squares_of(x, c->shape->n), rank = (double)v.rank;
+    const View v = lowrank_view_of(c);
+    const double g = blockwise_squares(x, c->shape->n, c->threads), rank = (double)v.rank;
     *m = (AtomMoments){0};
     if (v.raw)
         return ATOMWISE;
@@ -492,7 +465,6 @@ const Compressor compressor_lowrank = {
              "Distributed Optimization, NeurIPS 2019 (its unbiased variant of rank r)",
     .look = {HUE_LOWRANK, 1, 2},
     .params = lowrank_schema,
-    .params_size = sizeof(Lowrank),
     .promises = UNBIASED | LINEAR | MERGEABLE | RANDOM | EXACT_BYTES | SHARED_DRAWS | FIXED_SIZE,
     .bound = lowrank_bound,
     .encode = lowrank_encode,
@@ -549,20 +521,12 @@ static int rounds(const Codec *codec)
 
 /* ---- sizes ---- */
 
-typedef struct {
-    size_t rows, cols, rank;
-    bool raw;
-} PowersgdView;
-
-static PowersgdView powersgd_view_of(const Call *c)
+static View powersgd_view_of(const Call *c)
 {
     const Powersgd *p = params_of(c->self);
-    PowersgdView v = {.rank = (size_t)p->rank, .raw = true};
-    if (c->shape->rank < 2 || c->shape->n == 0)
-        return v;
-    matrix_view(c->shape, (Reshape)p->reshape, &v.rows, &v.cols);
-    if (v.rank < v.rows && v.rank < v.cols)
-        v.raw = (size_t)p->iters * (2 + 4 * v.rank * (v.rows + v.cols)) >= raw_size(c);
+    View v = view_of(c, p->rank, (Reshape)p->reshape);
+    v.raw = v.rank >= v.rows || v.rank >= v.cols ||
+            (size_t)p->iters * (2 + 4 * v.rank * (v.rows + v.cols)) >= raw_size(c);
     return v;
 }
 
@@ -573,14 +537,14 @@ static bool is_last(const Call *c, int round)
 
 /* Returns the number of floats in a round: the elements of P in even rounds, the elements of Q in odd
  * rounds. */
-static size_t count_of(const PowersgdView *v, int round)
+static size_t count_of(const View *v, int round)
 {
     return v->rank * (round % 2 ? v->cols : v->rows);
 }
 
 static size_t powersgd_bound(const Call *c)
 {
-    const PowersgdView v = powersgd_view_of(c);
+    const View v = powersgd_view_of(c);
     if (v.raw)
         return is_last(c, c->round) ? raw_size(c) : 0;
     return 1 + 4 * count_of(&v, c->round);
@@ -588,14 +552,14 @@ static size_t powersgd_bound(const Call *c)
 
 /* ---- factors ---- */
 
-static Status heard_factor(const Call *c, const PowersgdView *v, int round, float **x)
+static Status heard_factor(const Call *c, const View *v, int round, float **x)
 {
     *x = NEW(c->scratch, float, count_of(v, round));
     TRY(arena_check(*x, c->scratch, c->err));
     return addends_get(c, c->heard[round], PAYLOAD_METHOD, count_of(v, round), *x);
 }
 
-static Status first_factor(const Call *c, const PowersgdView *v, float **x)
+static Status first_factor(const Call *c, const View *v, float **x)
 {
     const size_t count = count_of(v, 1);
     *x = NEW_ZERO(c->scratch, float, count);
@@ -606,28 +570,18 @@ static Status first_factor(const Call *c, const PowersgdView *v, float **x)
 }
 
 /* Computes the orthonormal columns by which a round multiplies M (even rounds) or M' (odd rounds). */
-static Status basis_for(const Call *c, const PowersgdView *v, int round, float **x)
+static Status basis_for(const Call *c, const View *v, int round, float **x)
 {
     const Rng rng = rng_below(&c->rng_shared, (uint64_t)round);
     TRY(round ? heard_factor(c, v, round - 1, x) : first_factor(c, v, x));
     return thin_orthonormal(*x, v->rank, round % 2 ? v->rows : v->cols, &rng, c->scratch, c->err);
 }
 
-/* Returns true only if no element of orth(P) Q' is beyond float32's range. Elements of orth(P) are at most 1,
- * so the sum over k of max |Q_k|, with Q_k the columns of Q, bounds every element. */
-static bool powersgd_decodes_finite(const PowersgdView *v, const float *q)
-{
-    double sum = 0;
-    for (size_t k = 0; k < v->rank; k++)
-        sum += (double)kernels()->abs_max(q + k * v->cols, v->cols);
-    return sum <= (double)FLT_MAX / 2;
-}
-
 /* ---- the hooks of the codec ---- */
 
 static Status powersgd_encode(const Call *c, const float *x, Buf *out)
 {
-    const PowersgdView v = powersgd_view_of(c);
+    const View v = powersgd_view_of(c);
     float *basis;
     if (v.raw)
         return is_last(c, c->round) ? raw_put(c, x, out) : OK;
@@ -640,7 +594,7 @@ static Status powersgd_encode(const Call *c, const float *x, Buf *out)
     else
         TRY(thin_left(x, v.rows, v.cols, basis, v.rank, c->threads, product, c->scratch, c->err));
     if (first_nonfinite(product, count, NULL) < count ||
-        (is_last(c, c->round) && !powersgd_decodes_finite(&v, product)))
+        (is_last(c, c->round) && !decodes_finite(&v, NULL, product)))
         return FAIL(c->err, ERR_NUMERIC, "powersgd: a projection is beyond float32");
     buf_u8(out, PAYLOAD_METHOD);
     buf_floats(out, product, count);
@@ -649,7 +603,7 @@ static Status powersgd_encode(const Call *c, const float *x, Buf *out)
 }
 
 /* The estimate needs only the last P and Q. The payloads of the earlier rounds are read only to check them. */
-static Status decode_factors(const Call *c, const PowersgdView *v, Bytes in, float *x)
+static Status decode_factors(const Call *c, const View *v, Bytes in, float *x)
 {
     const int last = rounds(c->self) - 1;
     float *p, *q = NEW(c->scratch, float, count_of(v, last));
@@ -660,7 +614,7 @@ static Status decode_factors(const Call *c, const PowersgdView *v, Bytes in, flo
         arena_rewind(c->scratch, mark);
     }
     TRY(addends_get(c, in, PAYLOAD_METHOD, count_of(v, last), q));
-    if (!powersgd_decodes_finite(v, q))
+    if (!decodes_finite(v, NULL, q))
         return payload_bad(c, "values beyond float32");
     TRY(basis_for(c, v, last, &p));
     linalg_outer(p, q, v->rank, v->rows, v->cols, c->threads, x);
@@ -669,14 +623,14 @@ static Status decode_factors(const Call *c, const PowersgdView *v, Bytes in, flo
 
 static Status powersgd_decode(const Call *c, Bytes in, float *x)
 {
-    const PowersgdView v = powersgd_view_of(c);
+    const View v = powersgd_view_of(c);
     TRY(payload_last_round(c));
     return v.raw ? addends_get(c, in, PAYLOAD_RAW, c->shape->n, x) : decode_factors(c, &v, in, x);
 }
 
 static Numbers powersgd_numbers(const Call *c)
 {
-    const PowersgdView v = powersgd_view_of(c);
+    const View v = powersgd_view_of(c);
     const bool last = is_last(c, c->round);
     if (v.raw)
         return addends_numbers(last ? c->shape->n : 0, 1, FLT_MAX);
@@ -685,7 +639,7 @@ static Numbers powersgd_numbers(const Call *c)
 
 static Status powersgd_merge(const Call *c, const Bytes *in, size_t n, Buf *out)
 {
-    const PowersgdView v = powersgd_view_of(c);
+    const View v = powersgd_view_of(c);
     const Numbers m = powersgd_numbers(c);
     if (v.raw) {
         const bool last = is_last(c, c->round);
@@ -699,13 +653,13 @@ static Status powersgd_merge(const Call *c, const Bytes *in, size_t n, Buf *out)
 
 static size_t state_size(const Call *c)
 {
-    const PowersgdView v = powersgd_view_of(c);
+    const View v = powersgd_view_of(c);
     return params_of(c->self)->warm && !v.raw ? count_of(&v, 1) * sizeof(float) : 0;
 }
 
 static Status settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state)
 {
-    const PowersgdView v = powersgd_view_of(c);
+    const View v = powersgd_view_of(c);
     (void)x, (void)sent, (void)agreed;
     return state_size(c) ? addends_get(c, c->heard[c->round], PAYLOAD_METHOD, count_of(&v, 1), state) : OK;
 }
@@ -732,7 +686,6 @@ const Compressor compressor_powersgd = {
              "Distributed Optimization, NeurIPS 2019",
     .look = {HUE_LOWRANK, 3, 3},
     .params = powersgd_schema,
-    .params_size = sizeof(Powersgd),
     .promises = LINEAR | MERGEABLE | RANDOM | EXACT_BYTES | SHARED_DRAWS | FIXED_SIZE,
     .rounds = rounds,
     .bound = powersgd_bound,

@@ -10,6 +10,8 @@
 #include "compress/compressor.h"
 #include "math/rotation.h"
 
+#include <math.h>
+
 enum { BLOCK_MOST = ROTATION_LONGEST };
 
 /* The result of coding a block, from best to worst. BLOCK_LARGE: the block is encoded, but its scale is so
@@ -55,8 +57,16 @@ Status blocks_put(const RotatedBlocks *s, const float *x, Buf *out);
 /* Reads the blocks that blocks_put writes. */
 Status blocks_get(const RotatedBlocks *s, Bytes in, float *x);
 
-/* Returns the number of blocks of a vector of n elements. */
-size_t blocks_count(size_t n);
+/* Returns the number of blocks of a vector of n elements. Each piece of 2^16 elements is one block. Only the last piece,
+ * which may be shorter or longer, may have several blocks. */
+static inline size_t blocks_count(size_t n)
+{
+    const size_t pieces = rotation_pieces(n);
+    size_t count = pieces - 1;
+    for (size_t left = rotation_piece(n, pieces - 1); left; left -= rotation_block(left))
+        count++;
+    return count;
+}
 
 /* Returns the power of two by which a block of norm `norm` is multiplied before its rotation, so that all
  * rotated values stay within float32's range. */
@@ -67,7 +77,16 @@ static inline float blocks_lift(double norm)
 
 /* Divides the n values y by `lift`, after the inverse rotation. Returns false if a quotient is beyond
  * float32's range. */
-bool blocks_drop(float *y, size_t n, float lift);
+static inline bool blocks_drop(float *y, size_t n, float lift)
+{
+    const float drop = 1 / lift;
+    bool good = true;
+    for (size_t i = 0; i < n; i++) {
+        y[i] *= drop;
+        good &= isfinite(y[i]) != 0;
+    }
+    return good;
+}
 
 /* Rounds z (n) stochastically, `correlated` or not (rounding_key), to levels 0 .. steps, evenly spaced from `low` to `high`, and
  * writes the levels to code (n). A z below `low` gets level 0, a z above `high` gets level `steps`. Overwrites z. */

@@ -4,9 +4,9 @@
 #include "math/vec/kernels.h"
 #include "coder/planes.h"
 #include "math/vec/quantise.h"
-#include "math/best_levels.h"
 
 #include <math.h>
+#include <stdatomic.h>
 
 static const char *const reasons[BLOCK_RESULTS] = {
     [BLOCK_BEYOND] = "a value beyond float32",
@@ -23,7 +23,7 @@ typedef struct {
     float *y;
     uint8_t *out;
     const uint8_t *in;
-    BlockResult *result; /* for each piece (2^16 elements): the worst result of its blocks */
+    _Atomic BlockResult worst; /* of all blocks */
 } BlocksJob;
 
 /* ---- sizes ---- */
@@ -42,17 +42,6 @@ static size_t all_bytes(const RotatedBlocks *s, size_t n)
 {
     const size_t pieces = rotation_pieces(n);
     return (pieces - 1) * piece_bytes(s, BLOCK) + piece_bytes(s, rotation_piece(n, pieces - 1));
-}
-
-/* Each piece of 2^16 elements is one block. Only the last piece, which may be shorter or longer, may have
- * several blocks. */
-size_t blocks_count(size_t n)
-{
-    const size_t pieces = rotation_pieces(n);
-    size_t count = pieces - 1;
-    for (size_t left = rotation_piece(n, pieces - 1); left; left -= rotation_block(left))
-        count++;
-    return count;
 }
 
 static bool goes_raw(const Call *c)
@@ -83,34 +72,26 @@ static bool is_tiny(const float *x, size_t n)
 
 static void run_piece(void *data, size_t piece)
 {
-    const BlocksJob *job = data;
+    BlocksJob *job = data;
     const RotatedBlocks *s = job->s;
     const size_t start = piece * BLOCK, n = rotation_piece(job->n, piece);
     size_t payload = piece ? piece * piece_bytes(s, BLOCK) : 0;
-    BlockResult worst = BLOCK_FINE;
     RotatedBlock b = {.index = piece};
     for (size_t at = 0; at < n; at += b.n, b.index++) {
         b = (RotatedBlock){rotation_block(n - at), piece, b.index,
                            rotation_open(s->rng, piece, at, s->rounds)};
         const BlockResult v = job->in ? s->decode(s, &b, job->in + payload, job->y + start + at)
                                       : s->encode(s, &b, job->x + start + at, job->out + payload);
-        worst = v > worst ? v : worst;
+        for (BlockResult worst = job->worst; v > worst && !atomic_compare_exchange_weak(&job->worst, &worst, v);)
+            ;
         payload += s->bytes(s->data, b.n);
     }
-    job->result[piece] = worst;
 }
 
-static Status run(BlocksJob *job, BlockResult *worst)
+static BlockResult run(BlocksJob *job)
 {
-    const Call *c = job->s->c;
-    const size_t pieces = rotation_pieces(job->n);
-    job->result = NEW(c->scratch, BlockResult, pieces);
-    TRY(arena_check(job->result, c->scratch, c->err));
-    parallel_for(c->threads, pieces, run_piece, job);
-    *worst = BLOCK_FINE;
-    for (size_t p = 0; p < pieces; p++)
-        *worst = job->result[p] > *worst ? job->result[p] : *worst;
-    return OK;
+    parallel_for(job->s->c->threads, rotation_pieces(job->n), run_piece, job);
+    return job->worst;
 }
 
 /* ---- encoding and decoding the whole vector ---- */
@@ -136,11 +117,9 @@ static Status check_range(const BlocksJob *job)
 {
     const Call *c = job->s->c;
     BlocksJob back = {.s = job->s, .n = job->n, .in = job->out};
-    BlockResult worst = BLOCK_FINE;
     back.y = NEW(c->scratch, float, job->n);
     TRY(arena_check(back.y, c->scratch, c->err));
-    TRY(run(&back, &worst));
-    if (worst != BLOCK_FINE)
+    if (run(&back) != BLOCK_FINE)
         return FAIL(c->err, ERR_NUMERIC, "%s: decoded values would be beyond float32", c->self->ops->name);
     return OK;
 }
@@ -149,9 +128,8 @@ Status blocks_put(const RotatedBlocks *s, const float *x, Buf *out)
 {
     const Call *c = s->c;
     BlocksJob job = {.s = s, .n = c->shape->n, .x = x};
-    BlockResult worst = BLOCK_FINE;
     job.out = buf_room(out, all_bytes(s, job.n));
-    TRY(run(&job, &worst));
+    const BlockResult worst = run(&job);
     if (worst == BLOCK_BEYOND)
         return FAIL(c->err, ERR_NUMERIC, "%s: a block's scale is beyond float32", c->self->ops->name);
     if (worst == BLOCK_LARGE)
@@ -164,23 +142,15 @@ Status blocks_put(const RotatedBlocks *s, const float *x, Buf *out)
 Status blocks_get(const RotatedBlocks *s, Bytes in, float *x)
 {
     BlocksJob job = {.s = s, .n = s->c->shape->n, .y = x, .in = in.data};
-    BlockResult worst = BLOCK_FINE;
     if (in.size != all_bytes(s, job.n))
         return payload_bad(s->c, "%zu bytes, want %zu", 1 + in.size, 1 + all_bytes(s, job.n));
-    TRY(run(&job, &worst));
+    const BlockResult worst = run(&job);
     return worst == BLOCK_FINE ? OK : payload_bad(s->c, "%s", reasons[worst]);
 }
 
-/* The type of `Compressor.family` in codecs with ROTATED_HOOKS. `blocks` returns the quantiser for a Call. */
-typedef struct {
-    RotatedBlocks (*blocks)(const Call *c);
-} RotatedFamily;
-
-static RotatedBlocks blocks_of_family(const Call *c)
-{
-    const RotatedFamily *family = c->self->ops->family;
-    return family->blocks(c);
-}
+/* `Compressor.family` is the quantiser without the members that depend on a Call. With `rounds` 0 they are eden's parameter,
+ * and each worker has a rotation of its own. */
+static RotatedBlocks blocks_of_family(const Call *c);
 
 static Status blocks_encode(const Call *c, const float *x, Buf *out)
 {
@@ -214,17 +184,6 @@ static double blocks_variance(const Call *c, const float *x)
             sum += s.variance(&s, &b, x + p * BLOCK + at);
         }
     return sum;
-}
-
-bool blocks_drop(float *y, size_t n, float lift)
-{
-    const float drop = 1 / lift;
-    bool good = true;
-    for (size_t i = 0; i < n; i++) {
-        y[i] *= drop;
-        good &= isfinite(y[i]) != 0;
-    }
-    return good;
 }
 
 /* True if all bytes are 0. */
@@ -379,22 +338,12 @@ static BlockResult rotated_decode_block(const RotatedBlocks *s, const RotatedBlo
     return lift == 1 || blocks_drop(y, b->n, (float)lift) ? BLOCK_FINE : BLOCK_BEYOND;
 }
 
-/* ---- the hooks of the codec ---- */
-
-static RotatedBlocks rotated_blocks(const Call *c)
-{
-    return (RotatedBlocks){.c = c,
-                           .rng = &c->rng_shared,
-                           .rounds = 1,
-                           .data = c->self->params,
-                           .bytes = rotated_block_bytes,
-                           .encode = rotated_encode_block,
-                           .decode = rotated_decode_block,
-                           .count = rotated_count_codes,
-                           .variance = block_variance};
-}
-
-static const RotatedFamily rotated_family = {rotated_blocks};
+static const RotatedBlocks rotated_family = {.rounds = 1,
+                                             .bytes = rotated_block_bytes,
+                                             .encode = rotated_encode_block,
+                                             .decode = rotated_decode_block,
+                                             .count = rotated_count_codes,
+                                             .variance = block_variance};
 
 const Compressor compressor_rotated = {
     .name = "rotated",
@@ -413,7 +362,6 @@ const Compressor compressor_rotated = {
     .paper = "Suresh, Yu, Kumar, McMahan: Distributed Mean Estimation with Limited Communication, ICML 2017",
     .look = {HUE_ROTATIONS, 5, 2},
     .params = schema,
-    .params_size = sizeof(Rotated),
     .promises = UNBIASED | RANDOM | EXACT_BYTES | GIVEN_DRAWS | FIXED_SIZE,
     .traits = rotated_traits,
     .family = &rotated_family,
@@ -474,44 +422,37 @@ static unsigned traits(const Codec *codec)
 /* ---- codes of a block ---- */
 
 typedef struct {
-    /* wide: number of codes that are width + 1 bits wide; others: number of codes that are `width` bits wide */
-    size_t wide, others;
+    size_t from, n; /* the first of the codes, and their number */
     int width;
-} CodeWidths;
+    size_t at; /* of their bytes in the block */
+} CodeSpan;
 
-static CodeWidths widths_of(const Eden *e, size_t n)
+/* Sets span[] to the codes of a block of n elements that are sent. Returns the bytes of the block. */
+static size_t spans_of(const Eden *e, size_t n, CodeSpan span[2])
 {
     const double bits = e->bits > 0 ? e->bits : 1;
     const int width = (int)bits;
     size_t wide = (size_t)((bits - width) * (double)n + 0.5);
     if (!width && wide < LEAST_SENT)
         wide = LEAST_SENT;
-    return (CodeWidths){wide, n - wide, width};
-}
-
-static size_t wide_bytes(const CodeWidths *k)
-{
-    return planes_size(k->wide, k->width + 1);
+    const size_t others = width ? n - wide : 0, at = 4 + planes_size(wide, width + 1);
+    span[0] = (CodeSpan){0, wide, width + 1, 4};
+    span[1] = (CodeSpan){wide, others, width, at};
+    return at + planes_size(others, width);
 }
 
 static size_t eden_block_bytes(const void *data, size_t n)
 {
-    const CodeWidths k = widths_of(data, n);
-    return 4 + wide_bytes(&k) + planes_size(k.others, k.width);
+    CodeSpan span[2];
+    return spans_of(data, n, span);
 }
 
-static void put_codes(const CodeWidths *k, const uint8_t *code, uint8_t *out)
+static bool get_codes(const CodeSpan span[2], const uint8_t *in, uint8_t *code)
 {
-    if (k->wide)
-        planes_put8(code, k->wide, k->width + 1, out);
-    if (k->width)
-        planes_put8(code + k->wide, k->others, k->width, out + wide_bytes(k));
-}
-
-static bool get_codes(const CodeWidths *k, const uint8_t *in, uint8_t *code)
-{
-    return (!k->wide || planes_get8(in, k->wide, k->width + 1, code)) &&
-           (!k->width || planes_get8(in + wide_bytes(k), k->others, k->width, code + k->wide));
+    bool good = true;
+    for (const CodeSpan *k = span; k < span + 2; k++)
+        good = good && (!k->n || planes_get8(in + k->at, k->n, k->width, code + k->from));
+    return good;
 }
 
 static LevelScale scale_of(const Eden *e, int width, float unit)
@@ -521,25 +462,22 @@ static LevelScale scale_of(const Eden *e, int width, float unit)
 
 /* ---- encoding ---- */
 
-/* Divides the rotated block z (n) by `unit` and rounds each coordinate to the nearest level. Sets code (n) to
+/* Divides the rotated block z by `unit` and rounds each coordinate to the nearest level. Sets `code` to
  * the codes of the levels c, and returns <c, z>. */
-static double round_off(const Eden *e, const CodeWidths *k, const float *z, float unit, uint8_t *code)
+static double round_off(const Eden *e, const CodeSpan span[2], const float *z, float unit, uint8_t *code)
 {
     double dot = 0;
-    if (k->wide) {
-        const LevelScale s = scale_of(e, k->width + 1, unit);
-        dot += kernels()->nearest_levels(z, k->wide, &s, code);
-    }
-    if (k->width) {
-        const LevelScale s = scale_of(e, k->width, unit);
-        dot += kernels()->nearest_levels(z + k->wide, k->others, &s, code + k->wide);
-    }
+    for (const CodeSpan *k = span; k < span + 2; k++)
+        if (k->n) {
+            const LevelScale s = scale_of(e, k->width, unit);
+            dot += kernels()->nearest_levels(z + k->from, k->n, &s, code + k->from);
+        }
     return dot;
 }
 
 /* Computes the block's codes and returns its scale. Returns 0 if x is 0, or if all coordinates that would be
  * sent are 0; `code` is then not valid. */
-static float turn_and_round(const Eden *e, const RotatedBlock *b, const CodeWidths *k, const float *x,
+static float turn_and_round(const Eden *e, const RotatedBlock *b, const CodeSpan span[2], const float *x,
                             uint8_t *code)
 {
     float z[BLOCK_MOST];
@@ -548,7 +486,7 @@ static float turn_and_round(const Eden *e, const RotatedBlock *b, const CodeWidt
     if (squares == 0)
         return 0;
     rotation_turn(&b->rotation, x, b->n, (float)lift, z);
-    const double dot = round_off(e, k, z, (float)(norm * lift / sqrt((double)b->n)), code);
+    const double dot = round_off(e, span, z, (float)(norm * lift / sqrt((double)b->n)), code);
     if (dot <= 0)
         return 0;
     return (float)(e->scale == SCALE_MSE ? dot / (double)b->n / lift : squares * lift / dot);
@@ -557,22 +495,26 @@ static float turn_and_round(const Eden *e, const RotatedBlock *b, const CodeWidt
 static BlockResult eden_encode_block(const RotatedBlocks *s, const RotatedBlock *b, const float *x, uint8_t *out)
 {
     uint8_t code[BLOCK_MOST];
-    const CodeWidths k = widths_of(s->data, b->n);
-    const float scale = turn_and_round(s->data, b, &k, x, code);
+    CodeSpan span[2];
+    spans_of(s->data, b->n, span);
+    const float scale = turn_and_round(s->data, b, span, x, code);
     if (scale == 0)
         memset(code, 0, b->n);
     store_f32(out, scale);
-    put_codes(&k, code, out + 4);
+    for (const CodeSpan *k = span; k < span + 2; k++)
+        if (k->n)
+            planes_put8(code + k->from, k->n, k->width, out + k->at);
     return !isfinite(scale) ? BLOCK_BEYOND : scale > 0x1p100f ? BLOCK_LARGE : BLOCK_FINE;
 }
 
 static size_t eden_count_codes(const void *data, size_t n, const uint8_t *in, uint64_t count[2][256])
 {
     uint8_t code[BLOCK_MOST];
-    const CodeWidths k = widths_of(data, n);
-    if (get_codes(&k, in + 4, code))
-        for (size_t i = 0; i < (k.width ? n : k.wide); i++)
-            count[i < k.wide][code[i]]++;
+    CodeSpan span[2];
+    spans_of(data, n, span);
+    if (get_codes(span, in, code))
+        for (size_t i = 0; i < span[0].n + span[1].n; i++)
+            count[i < span[0].n][code[i]]++;
     return 1;
 }
 
@@ -594,42 +536,42 @@ static void level_values(const Eden *e, int width, float unit, const uint8_t *co
 static BlockResult eden_decode_block(const RotatedBlocks *s, const RotatedBlock *b, const uint8_t *in, float *y)
 {
     uint8_t code[BLOCK_MOST];
-    const CodeWidths k = widths_of(s->data, b->n);
+    CodeSpan span[2];
+    const size_t size = spans_of(s->data, b->n, span), sent = span[0].n + span[1].n;
     const float scale = load_f32(in), lift = blocks_lift((double)scale);
     if (!isfinite(scale) || signbit(scale))
         return BLOCK_BAD_SCALE;
     if (scale == 0) {
         memset(y, 0, b->n * sizeof *y);
-        return blocks_zero(in + 4, eden_block_bytes(s->data, b->n) - 4) ? BLOCK_FINE : BLOCK_BAD_ZEROS;
+        return blocks_zero(in + 4, size - 4) ? BLOCK_FINE : BLOCK_BAD_ZEROS;
     }
-    if (!get_codes(&k, in + 4, code))
+    if (!get_codes(span, in, code))
         return BLOCK_BAD_PADDING;
-    if (k.wide)
-        level_values(s->data, k.width + 1, scale * lift, code, k.wide, y);
-    if (k.width)
-        level_values(s->data, k.width, scale * lift, code + k.wide, k.others, y + k.wide);
-    else
-        memset(y + k.wide, 0, k.others * sizeof *y);
+    for (const CodeSpan *k = span; k < span + 2; k++)
+        if (k->n)
+            level_values(s->data, k->width, scale * lift, code + k->from, k->n, y + k->from);
+    memset(y + sent, 0, (b->n - sent) * sizeof *y);
     rotation_turn_back(&b->rotation, y, b->n);
     return lift == 1 || blocks_drop(y, b->n, lift) ? BLOCK_FINE : BLOCK_BEYOND;
 }
 
 /* ---- the hooks of the codec ---- */
 
-static RotatedBlocks eden_blocks(const Call *c)
+static const RotatedBlocks eden_family = {.bytes = eden_block_bytes,
+                                          .encode = eden_encode_block,
+                                          .decode = eden_decode_block,
+                                          .count = eden_count_codes};
+
+static RotatedBlocks blocks_of_family(const Call *c)
 {
     const Eden *e = c->self->params;
-    return (RotatedBlocks){.c = c,
-                           .rng = &c->rng,
-                           .rounds = (int)e->rotations,
-                           .data = e,
-                           .bytes = eden_block_bytes,
-                           .encode = eden_encode_block,
-                           .decode = eden_decode_block,
-                           .count = eden_count_codes};
+    RotatedBlocks s = *(const RotatedBlocks *)c->self->ops->family;
+    s.c = c;
+    s.rng = s.rounds ? &c->rng_shared : &c->rng;
+    s.data = c->self->params;
+    s.rounds = s.rounds ? s.rounds : (int)e->rotations;
+    return s;
 }
-
-static const RotatedFamily eden_family = {eden_blocks};
 
 /* The errors of coordinates are dependent. With the unbiased scale, for example, the estimate x^ has
  * <x^, x> = |x|^2 in every draw. */
@@ -664,7 +606,6 @@ const Compressor compressor_eden = {
         "and Robust Distributed Mean Estimation for Federated Learning, ICML 2022",
     .look = {HUE_ROTATIONS, 2, 4},
     .params = eden_keys,
-    .params_size = sizeof(Eden),
     .promises = RANDOM | EXACT_BYTES | FIXED_SIZE,
     .traits = traits,
     .family = &eden_family,
@@ -690,7 +631,6 @@ const Compressor compressor_drive = {
         "Mean Estimation, NeurIPS 2021",
     .look = {HUE_ROTATIONS, 1, 3},
     .params = drive_keys,
-    .params_size = sizeof(Eden),
     .promises = RANDOM | EXACT_BYTES | FIXED_SIZE,
     .traits = traits,
     .family = &eden_family,

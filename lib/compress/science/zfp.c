@@ -195,15 +195,15 @@ static void take_block(const Call *c, const Grid *g, zfp_stream *zfp, float *x, 
 static const float LIMIT = 0x1p126f;
 
 /* True if raw floats are sent, as they are not longer. */
-static bool sends_raw(const Call *c, const Grid *g)
+static bool goes_raw(const Call *c, const Grid *g)
 {
-    return !c->shape->n || (g->fixed && bound(c) >= raw_size(c));
+    return !c->shape->n || (g->fixed && sends_raw(c));
 }
 
 static Status encode(const Call *c, const float *x, Buf *out)
 {
     const Grid g = grid_of(c);
-    if (sends_raw(c, &g))
+    if (goes_raw(c, &g))
         return raw_put(c, x, out);
     for (size_t i = 0; i < c->shape->n; i++)
         if (fabsf(x[i]) >= LIMIT)
@@ -234,7 +234,7 @@ static Status decode(const Call *c, Bytes in, float *x)
 {
     const Grid g = grid_of(c);
     const size_t size = in.size - 1, most = bytes_most(&g);
-    TRY(payload_kind(c, in.data[0], sends_raw(c, &g) ? PAYLOAD_RAW : PAYLOAD_METHOD));
+    TRY(payload_kind(c, in.data[0], goes_raw(c, &g) ? PAYLOAD_RAW : PAYLOAD_METHOD));
     if (g.fixed ? size != most : size > most)
         return payload_bad(c, "%zu bytes, want %s%zu", in.size, g.fixed ? "" : "at most ", most + 1);
     Stream s;
@@ -274,7 +274,6 @@ const Compressor compressor_zfp = {
         "Computer Graphics 20(12), 2014",
     .look = {HUE_LEVELS, 0, 3},
     .params = schema,
-    .params_size = sizeof(Zfp),
     .promises = EXACT_BYTES | WHOLE,
     .bound = bound,
     .encode = encode,

@@ -8,15 +8,16 @@
  *     clusters = minus:8  plus:8  { centre:f32 buckets:u32 } x (minus + plus)
  *
  * An index is the list of the elements' cluster numbers, from which the decoder counts each bucket's elements.
- * A random word that all workers share selects an element's bucket in its cluster (clusters.h). So workers
+ * A random word that all workers share selects an element's bucket in its cluster (CasTable). So workers
  * with the same clusters can add their bucket sums without decoding. The codec's state is the clusters,
  * learned every `period` steps, and the number of steps since then. The tensor is sent raw if it has fewer
  * than `min` elements, or if its longest possible payload is not shorter than raw floats. */
 #include "compress/compressor.h"
 #include "compress/sketch/clusters.h"
+#include "compress/sketch/slices.h"
 #include "math/log_series.h"
+#include "math/vec/kernels.h"
 #include "coder/huffman.h"
-#include "math/blockwise.h"
 
 #include <float.h>
 #include <math.h>
@@ -279,6 +280,101 @@ static Status model_for(const Call *c, const CasLimits *l, const float *x, Clust
     return OK;
 }
 
+/* ---- buckets: an element is added to one bucket of its cluster, and decodes to the mean of that bucket.
+ *
+ * The element's index i selects the bucket: number floor(word_i size / 2^32) of the `size` buckets in a slice
+ * (slices.h) of its cluster's buckets. word_i is a random word that is the same on all workers. ---- */
+
+typedef struct {
+    const Call *c;
+    size_t n, clusters, buckets, pieces;
+    float above[CLUSTERS_MOST]; /* between the clusters, in rising order */
+    /* for each cluster: `size` is its number of buckets, `from` is the index of its first bucket */
+    uint32_t size[CLUSTERS_MOST], from[CLUSTERS_MOST];
+    uint8_t *code;       /* (n) number of each element's cluster */
+    const float *x;      /* the elements; NULL: an element adds 1 to its bucket */
+    double *sum;         /* (pieces x buckets) for each piece of the vector, the sum of each bucket */
+    const double *mean;  /* (buckets) */
+    float *y;            /* (n) gets the mean of each element's bucket; NULL: the means are added to `onto` (n) */
+    double *onto;
+} CasTable;
+
+/* Threads sum pieces of the vector, each with its own table of buckets. If there are several pieces, all tables together
+ * take at most 8 bytes per element of the vector. */
+enum { PIECES_MOST = 8 };
+
+static void table_open(CasTable *t, const Call *c, const ClusterModel *m, uint8_t *code)
+{
+    *t = (CasTable){.c = c, .n = c->shape->n, .clusters = cluster_model_clusters(m), .code = code};
+    cluster_model_thresholds(m, t->above);
+    for (size_t j = 0; j < t->clusters; j++) {
+        t->size[j] = m->cluster[j].buckets;
+        t->from[j] = (uint32_t)t->buckets;
+        t->buckets += t->size[j];
+    }
+    const size_t blocks = blocks_of(t->n), room = t->n / (t->buckets + 1);
+    const size_t pieces = blocks < PIECES_MOST ? blocks : PIECES_MOST;
+    t->pieces = room < 1 || pieces < 1 ? 1 : room < pieces ? room : pieces;
+}
+
+/* Finds the buckets of a block's elements; with t->x, first their clusters. Returns the number of elements. */
+static size_t block_slots(const CasTable *t, size_t block, uint32_t slot[BLOCK])
+{
+    const size_t n = block_size(t->n, block);
+    uint8_t *const code = t->code + block * BLOCK;
+    uint32_t first[CLUSTERS_MOST], size[CLUSTERS_MOST]; /* of the clusters' slices */
+    for (size_t j = 0; j < t->clusters; j++) {
+        const Slice slice = slice_of(t->size[j], t->n, block);
+        first[j] = t->from[j] + (uint32_t)slice.first;
+        size[j] = slice.count;
+    }
+    if (t->x)
+        kernels()->stretches(t->x + block * BLOCK, n, t->above, t->clusters - 1, code);
+    kernels()->cluster_slots(rng_key(&t->c->rng_shared, USE_ATOM, block), 0, n, code, t->clusters, first, size, slot);
+    return n;
+}
+
+static void sum_piece(void *data, size_t piece)
+{
+    const CasTable *t = data;
+    const Stretch s = stretch_of(t->n, t->pieces, piece);
+    double *sum = t->sum + piece * t->buckets;
+    uint32_t slot[BLOCK];
+    for (size_t block = s.from / BLOCK; block < blocks_of(s.to); block++) {
+        const size_t n = block_slots(t, block, slot);
+        const float *x = t->x ? t->x + block * BLOCK : NULL;
+        for (size_t k = 0; k < n; k++)
+            sum[slot[k]] += x ? (double)x[k] : 1;
+    }
+}
+
+/* Adds the elements x to the sums of their buckets, and sets t->code to their clusters. Without x, adds the number of
+ * elements of each bucket. */
+static Status table_add(CasTable *t, const float *x, double *sum)
+{
+    const ArenaMark mark = arena_mark(t->c->scratch);
+    t->x = x;
+    t->sum = NEW_ZERO(t->c->scratch, double, t->pieces * t->buckets);
+    TRY(arena_check(t->sum, t->c->scratch, t->c->err));
+    parallel_for(t->c->threads, t->pieces, sum_piece, t);
+    for (size_t p = 0; p < t->pieces; p++)
+        for (size_t b = 0; b < t->buckets; b++)
+            sum[b] += t->sum[p * t->buckets + b];
+    arena_rewind(t->c->scratch, mark);
+    return OK;
+}
+
+static void spread_block(void *data, size_t block)
+{
+    const CasTable *t = data;
+    uint32_t slot[BLOCK];
+    const size_t n = block_slots(t, block, slot), from = block * BLOCK;
+    for (size_t k = 0; k < n && t->y; k++)
+        t->y[from + k] = (float)t->mean[slot[k]];
+    for (size_t k = 0; k < n && !t->y; k++)
+        t->onto[from + k] += t->mean[slot[k]];
+}
+
 /* ---- encoding ---- */
 
 static void put_model(const ClusterModel *m, Buf *out)
@@ -296,27 +392,26 @@ static Status encode(const Call *c, const float *x, Buf *out)
     const CasLimits l = cas_limits(c);
     const size_t n = c->shape->n;
     ClusterModel m;
-    CasTable s;
+    CasTable t;
     if (l.raw)
         return raw_put(c, x, out);
     TRY(model_for(c, &l, x, &m));
-    cas_table_open(&s, c, &m);
-    uint8_t *code = NEW(c->scratch, uint8_t, n);
-    double *sum = NEW(c->scratch, double, s.buckets);
-    TRY(arena_check(code && sum, c->scratch, c->err));
-    TRY(cas_table_sums(&s, x, code, sum));
+    table_open(&t, c, &m, NEW(c->scratch, uint8_t, n));
+    double *sum = NEW_ZERO(c->scratch, double, t.buckets);
+    TRY(arena_check(t.code && sum, c->scratch, c->err));
+    TRY(table_add(&t, x, sum));
     buf_u8(out, PAYLOAD_METHOD);
     put_model(&m, out);
-    for (size_t b = 0; b < s.buckets; b++) {
+    for (size_t b = 0; b < t.buckets; b++) {
         if (fabs(sum[b]) > (double)FLT_MAX)
             return FAIL(c->err, ERR_NUMERIC, "cas: the sum of bucket %zu is beyond float32", b);
         buf_f32(out, (float)sum[b]);
     }
     uint64_t count[HUFFMAN_ALPHABET];
-    TRY(huffman_put(code, n, (uint32_t)s.clusters, c->threads, c->scratch, c->err, out, count));
-    streams_bits(c->streams, 64.0 * (double)s.clusters);
-    streams_floats(c->streams, s.buckets);
-    streams_symbols(c->streams, count, s.clusters);
+    TRY(huffman_put(t.code, n, (uint32_t)t.clusters, c->threads, c->scratch, c->err, out, count));
+    streams_bits(c->streams, 64.0 * (double)t.clusters);
+    streams_floats(c->streams, t.buckets);
+    streams_symbols(c->streams, count, t.clusters);
     return OK;
 }
 
@@ -402,35 +497,24 @@ static double sum_at(const CasPayload *p, size_t b)
 
 /* True if an encoder can write the sum of a bucket of `count` elements. An empty bucket has the sum +0.
  * Otherwise the sum has the sign of the cluster's values; for values <= 0 (`below`) the sum may also be +0. */
-static bool sum_good(double sum, uint64_t count, bool below)
+static bool sum_good(double sum, double count, bool below)
 {
     if (count == 0 || sum == 0)
         return sum == 0 && !signbit(sum) && (count == 0 || below);
     return isfinite(sum) && (below ? sum < 0 : sum > 0);
 }
 
-static Status take_means(const Call *c, const CasPayload *p, const uint64_t *count, double *mean)
+/* Replaces the buckets' numbers of elements by their means. */
+static Status take_means(const Call *c, const CasPayload *p, double *mean)
 {
     size_t b = 0;
     for (size_t j = 0; j < cluster_model_clusters(&p->model); j++)
         for (uint32_t k = 0; k < p->model.cluster[j].buckets; k++, b++) {
-            const double sum = sum_at(p, b);
-            if (!sum_good(sum, count[b], j < p->model.minus))
-                return payload_bad(c, "bucket %zu of %llu elements sums to %g", b,
-                                   (unsigned long long)count[b], sum);
-            mean[b] = count[b] ? sum / (double)count[b] : 0;
+            const double sum = sum_at(p, b), count = mean[b];
+            if (!sum_good(sum, count, j < p->model.minus))
+                return payload_bad(c, "bucket %zu of %.0f elements sums to %g", b, count, sum);
+            mean[b] = count > 0 ? sum / count : 0;
         }
-    return OK;
-}
-
-/* Sets x (n), the estimate for one worker, to the mean of each element's bucket. */
-static Status spread_one(const Call *c, const CasTable *s, const double *mean, const uint8_t *code, float *x)
-{
-    float *narrow = NEW(c->scratch, float, s->buckets);
-    TRY(arena_check(narrow, c->scratch, c->err));
-    for (size_t b = 0; b < s->buckets; b++)
-        narrow[b] = (float)mean[b];
-    cas_table_spread(s, narrow, code, x);
     return OK;
 }
 
@@ -444,17 +528,17 @@ static Status narrow_sum(const Call *c, const double *sum, float *x)
     return OK;
 }
 
-static Status spread_all(const Call *c, const CasPayload *p, const CasTable *s, const double *mean,
-                         uint8_t *code, float *x)
+/* Adds the means of the buckets of every worker's elements. */
+static Status spread_all(const Call *c, const CasPayload *p, CasTable *t, float *x)
 {
-    double *sum = NEW_ZERO(c->scratch, double, s->n);
     Reader r = p->index;
-    TRY(arena_check(sum, c->scratch, c->err));
+    t->onto = NEW_ZERO(c->scratch, double, t->n);
+    TRY(arena_check(t->onto, c->scratch, c->err));
     for (uint64_t w = 0; w < p->workers; w++) {
-        TRY(take_index(c, p, &r, code));
-        cas_table_spread_onto(s, mean, code, sum);
+        TRY(take_index(c, p, &r, t->code));
+        parallel_for(c->threads, blocks_of(t->n), spread_block, t);
     }
-    return narrow_sum(c, sum, x);
+    return narrow_sum(c, t->onto, x);
 }
 
 /* Fails if an index is not one that an encoder writes. */
@@ -474,21 +558,24 @@ static Status check_indices(const Call *c, const CasPayload *p)
 
 static Status decode_sketch(const Call *c, const CasPayload *p, float *x)
 {
-    CasTable s;
-    cas_table_open(&s, c, &p->model);
-    uint8_t *code = NEW(c->scratch, uint8_t, s.n);
-    uint64_t *count = NEW_ZERO(c->scratch, uint64_t, s.buckets);
-    double *mean = NEW(c->scratch, double, s.buckets);
+    CasTable t;
+    table_open(&t, c, &p->model, NEW(c->scratch, uint8_t, c->shape->n));
+    double *mean = NEW_ZERO(c->scratch, double, t.buckets);
     Reader r = p->index;
-    TRY(arena_check(code && count && mean, c->scratch, c->err));
+    TRY(arena_check(t.code && mean, c->scratch, c->err));
     for (uint64_t w = 0; w < p->workers; w++) {
-        TRY(take_index(c, p, &r, code));
-        TRY(cas_table_counts(&s, code, count));
+        TRY(take_index(c, p, &r, t.code));
+        TRY(table_add(&t, NULL, mean));
     }
     if (!reader_done(&r))
         return payload_bad(c, "more than its workers' indices");
-    TRY(take_means(c, p, count, mean));
-    return p->wide ? spread_all(c, p, &s, mean, code, x) : spread_one(c, &s, mean, code, x);
+    TRY(take_means(c, p, mean));
+    t.mean = mean;
+    if (p->wide)
+        return spread_all(c, p, &t, x);
+    t.y = x;
+    parallel_for(c->threads, blocks_of(t.n), spread_block, &t);
+    return OK;
 }
 
 static Status decode(const Call *c, Bytes in, float *x)
@@ -502,11 +589,9 @@ static Status decode(const Call *c, Bytes in, float *x)
 
 typedef struct {
     const Call *c;
-    const CasPayload *in;
-    size_t count;
-    uint64_t workers;         /* number of workers of all payloads together */
-    const CasPayload *sketch; /* the first payload that is a sketch; NULL: all payloads are floats */
-    bool floats;              /* true: at least one payload is n floats */
+    uint64_t workers; /* of all payloads together */
+    CasPayload *in;   /* (count) first the sketches; then the payloads that are floats, the last one first */
+    size_t sketches, count;
 } CasMerge;
 
 static bool same_model(const ClusterModel *a, const ClusterModel *b)
@@ -515,28 +600,13 @@ static bool same_model(const ClusterModel *a, const ClusterModel *b)
            !memcmp(a->cluster, b->cluster, cluster_model_clusters(a) * sizeof *a->cluster);
 }
 
-static Status add_payload(CasMerge *m, const CasPayload *p)
-{
-    TRY(payload_add_workers(m->c, p->workers, &m->workers));
-    m->floats |= p->floats;
-    if (p->floats)
-        return OK;
-    if (m->sketch && !same_model(&m->sketch->model, &p->model)) {
-        FAIL(m->c->err, ERR_USAGE, "cas: payloads of different clusters do not merge");
-        return error_hint(m->c->err, "all workers need the state that one of them was trained to");
-    }
-    m->sketch = m->sketch ? m->sketch : p;
-    return OK;
-}
-
 /* Returns an upper bound on the bytes of the payload that merges the sketches. */
 static size_t joined_size(const CasMerge *m)
 {
-    size_t size = 1 + VARINT_MAX + 3 + 8 * cluster_model_clusters(&m->sketch->model) + 8 * m->sketch->buckets;
-    for (size_t i = 0; i < m->count; i++) {
+    size_t size = 1 + VARINT_MAX + 3 + 8 * cluster_model_clusters(&m->in->model) + 8 * m->in->buckets;
+    for (size_t i = 0; i < m->sketches; i++) {
         const size_t own = reader_left(&m->in[i].index);
-        if (!m->in[i].floats)
-            size += own + (m->in[i].wide ? 0 : varint_size(own));
+        size += own + (m->in[i].wide ? 0 : varint_size(own));
     }
     return size;
 }
@@ -544,55 +614,44 @@ static size_t joined_size(const CasMerge *m)
 static void join(const CasMerge *m, Buf *out)
 {
     uint64_t workers = 0;
-    for (size_t i = 0; i < m->count; i++)
-        workers += m->in[i].floats ? 0 : m->in[i].workers;
+    for (size_t i = 0; i < m->sketches; i++)
+        workers += m->in[i].workers;
     buf_u8(out, PAYLOAD_MERGED);
     buf_varint(out, workers);
     buf_u8(out, FORM_SKETCH);
-    put_model(&m->sketch->model, out);
-    for (size_t b = 0; b < m->sketch->buckets; b++) {
+    put_model(&m->in->model, out);
+    for (size_t b = 0; b < m->in->buckets; b++) {
         double sum = 0;
-        for (size_t i = 0; i < m->count; i++)
-            sum += m->in[i].floats ? 0 : sum_at(&m->in[i], b);
+        for (size_t i = 0; i < m->sketches; i++)
+            sum += sum_at(&m->in[i], b);
         buf_f64(out, sum);
     }
-    for (size_t i = 0; i < m->count; i++) {
-        const CasPayload *p = &m->in[i];
-        if (p->floats)
-            continue;
-        if (!p->wide)
-            buf_varint(out, reader_left(&p->index));
-        buf_copy(out, p->index.at, reader_left(&p->index));
+    for (size_t i = 0; i < m->sketches; i++) {
+        const Reader *index = &m->in[i].index;
+        if (!m->in[i].wide)
+            buf_varint(out, reader_left(index));
+        buf_copy(out, index->at, reader_left(index));
     }
 }
 
-/* Adds the estimates of all sketches, and all float payloads, to sum (n). */
-static Status add_up(const CasMerge *m, double *sum)
-{
-    const size_t n = m->c->shape->n;
-    for (size_t i = 0; i < m->count; i++)
-        for (size_t k = 0; m->in[i].floats && k < n; k++)
-            sum[k] += (double)load_f32(m->in[i].value + 4 * k);
-    if (!m->sketch)
-        return OK;
-    Buf joined = {.cap = joined_size(m)};
-    joined.data = NEW(m->c->scratch, uint8_t, joined.cap);
-    float *x = NEW(m->c->scratch, float, n);
-    TRY(arena_check(joined.data && x, m->c->scratch, m->c->err));
-    join(m, &joined);
-    TRY(decode(m->c, buf_bytes(&joined), x));
-    for (size_t k = 0; k < n; k++)
-        sum[k] += (double)x[k];
-    return OK;
-}
-
+/* Adds all float payloads, and the estimate of the sketches together. */
 static Status put_floats(const CasMerge *m, Buf *out)
 {
     const size_t n = m->c->shape->n;
+    Buf joined = {.cap = m->sketches ? joined_size(m) : 0};
     double *sum = NEW_ZERO(m->c->scratch, double, n);
     float *x = NEW(m->c->scratch, float, n);
-    TRY(arena_check(sum && x, m->c->scratch, m->c->err));
-    TRY(add_up(m, sum));
+    joined.data = NEW(m->c->scratch, uint8_t, joined.cap);
+    TRY(arena_check(sum && x && joined.data, m->c->scratch, m->c->err));
+    for (size_t i = m->count; i-- > m->sketches;)
+        for (size_t k = 0; k < n; k++)
+            sum[k] += (double)load_f32(m->in[i].value + 4 * k);
+    if (m->sketches) {
+        join(m, &joined);
+        TRY(decode(m->c, buf_bytes(&joined), x));
+        for (size_t k = 0; k < n; k++)
+            sum[k] += (double)x[k];
+    }
     TRY(narrow_sum(m->c, sum, x));
     buf_u8(out, PAYLOAD_MERGED);
     buf_varint(out, m->workers);
@@ -603,16 +662,24 @@ static Status put_floats(const CasMerge *m, Buf *out)
 
 static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
 {
-    CasPayload *p = NEW(c->scratch, CasPayload, count);
-    CasMerge m = {.c = c, .in = p, .count = count};
-    TRY(arena_check(p, c->scratch, c->err));
+    CasMerge m = {.c = c, .in = NEW(c->scratch, CasPayload, count), .count = count};
+    TRY(arena_check(m.in, c->scratch, c->err));
     for (size_t i = 0; i < count; i++) {
-        TRY(payload_open(c, in[i], &p[i]));
-        if (!p[i].floats)
-            TRY(check_indices(c, &p[i]));
-        TRY(add_payload(&m, &p[i]));
+        CasPayload p;
+        TRY(payload_open(c, in[i], &p));
+        TRY(payload_add_workers(c, p.workers, &m.workers));
+        if (p.floats) {
+            m.in[count - 1 - (i - m.sketches)] = p;
+            continue;
+        }
+        TRY(check_indices(c, &p));
+        m.in[m.sketches++] = p;
+        if (!same_model(&m.in->model, &p.model)) {
+            FAIL(c->err, ERR_USAGE, "cas: payloads of different clusters do not merge");
+            return error_hint(c->err, "all workers need the state that one of them was trained to");
+        }
     }
-    if (m.floats || joined_size(&m) > 4 * c->shape->n)
+    if (m.sketches < count || joined_size(&m) > 4 * c->shape->n)
         return put_floats(&m, out);
     join(&m, out);
     return OK;
@@ -646,7 +713,6 @@ const Compressor compressor_cas = {
              "INFOCOM 2020",
     .look = {HUE_SKETCH, 4, 4},
     .params = schema,
-    .params_size = sizeof(Cas),
     .promises = MERGEABLE | RANDOM | EXACT_BYTES | SHARED_DRAWS,
     .check = cas_check,
     .bound = bound,

@@ -1,10 +1,9 @@
 /* clusters.c -- clusters a gradient's values by sign and magnitude, and divides buckets between the clusters
- * (clusters.h). Also sums and counts the elements in the buckets. */
+ * (clusters.h). */
 #include "compress/sketch/clusters.h"
 #include "math/log_series.h"
 #include "math/radix.h"
-#include "compress/sketch/slices.h"
-#include "math/vec/kernels.h"
+#include "base/parallel.h"
 
 #include <assert.h>
 #include <math.h>
@@ -15,20 +14,6 @@
  * The numbers are sorted. So each cluster is a range of them, and prefix sums give its mean, which makes
  * both algorithms fast. All decisions are computed with additions, multiplications and divisions only, so
  * every machine finds the same centres. */
-
-/* Returns how many of the n sorted numbers x are less than `value`. */
-static size_t count_under(const float *x, size_t n, double value)
-{
-    size_t low = 0, high = n;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if ((double)x[middle] < value)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
 
 /* Returns how many of the n sorted numbers x are less than or equal to `value`. */
 static size_t count_upto(const float *x, size_t n, double value)
@@ -151,7 +136,6 @@ typedef struct {
     const float *value;
     size_t n, all; /* n: number of values of this sign; all: number of values in the whole sample */
     float centre[SIDE_MOST];
-    double share[SIDE_MOST], entropy[SIDE_MOST];
     size_t clusters;
 } ClusterSide;
 
@@ -199,7 +183,7 @@ static Status find_centres(ClusterSide *s, const ClusterSpec *spec, const Rng *r
 {
     double centre[SIDE_MOST];
     const double top = s->n ? percentile_of(s->value, s->n, spec->percentile) : 0;
-    const size_t under = spec->clusters > 1 ? count_under(s->value, s->n, top) : 0;
+    const size_t under = spec->clusters > 1 ? count_upto(s->value, s->n, nextafter(top, -INFINITY)) : 0;
     const size_t k =
         kmeans_line(s->value, under ? under : s->n, spec->clusters - (under > 0), rng, centre, scratch);
     if (k == SIZE_MAX)
@@ -220,14 +204,18 @@ static float middle_of(float a, float b)
     return (double)near > middle ? nextafterf(near, 0) : near;
 }
 
-static void measure(ClusterSide *s, size_t bins, size_t *count)
+/* Enters the clusters of one sign into the model: those of x <= 0 in front, from the lowest centre on. */
+static void enter(const ClusterSide *s, bool below, size_t bins, size_t *count, ClusterModel *m, ClusterStats *stats)
 {
+    *(below ? &m->minus : &m->plus) = (uint32_t)s->clusters;
     for (size_t j = 0, from = 0; j < s->clusters; j++) {
+        const size_t at = below ? s->clusters - 1 - j : m->minus + j;
         const size_t to = j + 1 < s->clusters
                               ? count_upto(s->value, s->n, (double)middle_of(s->centre[j], s->centre[j + 1]))
                               : s->n;
-        s->share[j] = (double)(to - from) / (double)s->all;
-        s->entropy[j] = entropy_of(s->value + from, to - from, bins, count);
+        m->cluster[at] = (Cluster){s->centre[j] > 0 ? below ? -s->centre[j] : s->centre[j] : 0, 0};
+        stats->share[at] = (double)(to - from) / (double)s->all;
+        stats->entropy[at] = entropy_of(s->value + from, to - from, bins, count);
         from = to;
     }
 }
@@ -274,38 +262,25 @@ static void turn_round(float *value, size_t n)
     }
 }
 
-static void enter(ClusterModel *m, ClusterStats *s, const ClusterSide *side, size_t j, size_t at, float sign)
-{
-    m->cluster[at] = (Cluster){side->centre[j] > 0 ? sign * side->centre[j] : 0, 0};
-    s->share[at] = side->share[j];
-    s->entropy[at] = side->entropy[j];
-}
-
 Status clusters_train(ClusterModel *m, ClusterStats *s, const ClusterSpec *spec, const float *x, size_t n,
                       const Rng *rng, Arena *scratch, Error *err)
 {
     const ArenaMark mark = arena_mark(scratch);
     float *value;
     size_t all, *count = NEW(scratch, size_t, spec->bins);
-    ClusterSide *side = NEW(scratch, ClusterSide, 2);
-    TRY(arena_check(count && side, scratch, err));
+    ClusterSide side;
+    TRY(arena_check(count, scratch, err));
     assert(spec->clusters >= 1 && spec->clusters <= SIDE_MOST);
     TRY(take_sample(spec, x, n, rng, &value, &all, scratch, err));
     const size_t minus = count_upto(value, all, 0);
     turn_round(value, minus);
     for (uint64_t k = 0; k < 2; k++) {
         const Rng own = rng_below(rng, k);
-        side[k] = (ClusterSide){
+        side = (ClusterSide){
             .value = value + (k ? minus : 0), .n = k ? all - minus : minus, .all = all ? all : 1};
-        TRY(find_centres(&side[k], spec, &own, scratch, err));
-        measure(&side[k], spec->bins, count);
+        TRY(find_centres(&side, spec, &own, scratch, err));
+        enter(&side, k == 0, spec->bins, count, m, s);
     }
-    m->minus = (uint32_t)side[0].clusters;
-    m->plus = (uint32_t)side[1].clusters;
-    for (size_t j = 0; j < m->minus; j++)
-        enter(m, s, &side[0], j, m->minus - 1 - j, -1);
-    for (size_t j = 0; j < m->plus; j++)
-        enter(m, s, &side[1], j, m->minus + j, 1);
     arena_rewind(scratch, mark);
     return OK;
 }
@@ -332,14 +307,6 @@ void clusters_share(ClusterModel *m, const double *weight, uint64_t budget)
     }
 }
 
-uint64_t cluster_model_buckets(const ClusterModel *m)
-{
-    uint64_t sum = 0;
-    for (size_t j = 0; j < cluster_model_clusters(m); j++)
-        sum += m->cluster[j].buckets;
-    return sum;
-}
-
 bool cluster_model_good(const ClusterModel *m)
 {
     if (m->minus < 1 || m->minus > SIDE_MOST || m->plus < 1 || m->plus > SIDE_MOST)
@@ -354,10 +321,9 @@ bool cluster_model_good(const ClusterModel *m)
     return true;
 }
 
-/* Sets above[j], the threshold between clusters j and j + 1: cluster j has only values x <= above[j]. For x <=
- * 0, a value halfway between two centres belongs to the upper cluster, so above[j] is the next float below that
+/* For x <= 0, a value halfway between two centres belongs to the upper cluster, so above[j] is the next float below that
  * value. */
-static void cluster_model_thresholds(const ClusterModel *m, float *above)
+void cluster_model_thresholds(const ClusterModel *m, float *above)
 {
     for (size_t j = 0; j + 1 < cluster_model_clusters(m); j++) {
         const float low = m->cluster[j].centre, high = m->cluster[j + 1].centre;
@@ -365,160 +331,4 @@ static void cluster_model_thresholds(const ClusterModel *m, float *above)
                    : j + 1 < m->minus ? nextafterf(-middle_of(-high, -low), -INFINITY)
                                       : middle_of(low, high);
     }
-}
-
-/* ---- sums and counts of the elements in the buckets ---- */
-
-enum { RUN = 2048, PIECES_MOST = 8 };
-
-void cas_table_open(CasTable *s, const Call *c, const ClusterModel *m)
-{
-    *s = (CasTable){.c = c, .n = c->shape->n, .clusters = cluster_model_clusters(m)};
-    cluster_model_thresholds(m, s->above);
-    for (size_t j = 0; j < s->clusters; j++) {
-        s->size[j] = m->cluster[j].buckets;
-        s->from[j] = (uint32_t)s->buckets;
-        s->buckets += s->size[j];
-    }
-}
-
-typedef struct {
-    const CasTable *s;
-    size_t pieces;
-    const float *x;
-    uint8_t *code_out;
-    const uint8_t *code;
-    double *sums; /* (pieces x buckets) for each piece of the vector, the sum of each bucket */
-    /* (pieces x buckets) for each piece of the vector, the number of elements in each bucket */
-    uint64_t *counts;
-    const float *mean;
-    const double *wide;
-    float *y;
-    double *onto;
-} TableJob;
-
-/* Threads work on pieces of the vector. Each piece has its own table, with a sum or a count for each bucket. If
- * there are several pieces, all tables together take at most 8 bytes per element of the vector. */
-static size_t pieces_of(const CasTable *s)
-{
-    const size_t blocks = blocks_of(s->n), room = s->n / (s->buckets + 1);
-    const size_t pieces = blocks < PIECES_MOST ? blocks : PIECES_MOST;
-    return room < 1 || pieces < 1 ? 1 : room < pieces ? room : pieces;
-}
-
-typedef void Visit(const TableJob *job, size_t piece, size_t i, size_t count, const uint32_t *slot);
-
-/* Finds the buckets of elements [from, to), and calls `visit` for up to RUN elements at a time. `from` must be
- * the first element of a block. If job->x is set, first finds the elements' clusters. */
-static void walk(const TableJob *job, size_t piece, size_t from, size_t to, Visit *visit)
-{
-    const Kernels *k = kernels();
-    const CasTable *s = job->s;
-    uint32_t slot[RUN], first[CLUSTERS_MOST], size[CLUSTERS_MOST]; /* of the clusters' slices */
-    RngKey key = {0};
-    for (size_t i = from, count; i < to; i += count) {
-        count = to - i < RUN ? to - i : RUN;
-        if (i % BLOCK == 0) {
-            key = rng_key(&s->c->rng_shared, USE_ATOM, i / BLOCK);
-            for (size_t j = 0; j < s->clusters; j++) {
-                const Slice slice = slice_of(s->size[j], s->n, i / BLOCK);
-                first[j] = s->from[j] + (uint32_t)slice.first;
-                size[j] = slice.count;
-            }
-        }
-        if (job->x)
-            k->stretches(job->x + i, count, s->above, s->clusters - 1, job->code_out + i);
-        k->cluster_slots(key, (uint32_t)(i % BLOCK), count, job->code + i, s->clusters, first, size,
-                         slot);
-        visit(job, piece, i, count, slot);
-    }
-}
-
-/* ---- sums and counts of the buckets ---- */
-
-static void add_values(const TableJob *job, size_t piece, size_t i, size_t count, const uint32_t *slot)
-{
-    double *sum = job->sums + piece * job->s->buckets;
-    const float *x = job->x + i;
-    for (size_t k = 0; k < count; k++)
-        sum[slot[k]] += (double)x[k];
-}
-
-static void add_ones(const TableJob *job, size_t piece, size_t i, size_t count, const uint32_t *slot)
-{
-    uint64_t *sum = job->counts + piece * job->s->buckets;
-    (void)i;
-    for (size_t k = 0; k < count; k++)
-        sum[slot[k]]++;
-}
-
-static void add_piece(void *data, size_t piece)
-{
-    const TableJob *job = data;
-    const Stretch s = stretch_of(job->s->n, job->pieces, piece);
-    walk(job, piece, s.from, s.to, job->sums ? add_values : add_ones);
-}
-
-Status cas_table_sums(const CasTable *s, const float *x, uint8_t *code, double *sum)
-{
-    const ArenaMark mark = arena_mark(s->c->scratch);
-    TableJob job = {.s = s, .pieces = pieces_of(s), .x = x, .code_out = code, .code = code};
-    job.sums = NEW_ZERO(s->c->scratch, double, job.pieces * s->buckets);
-    TRY(arena_check(job.sums, s->c->scratch, s->c->err));
-    parallel_for(s->c->threads, job.pieces, add_piece, &job);
-    memcpy(sum, job.sums, s->buckets * sizeof *sum);
-    for (size_t p = 1; p < job.pieces; p++)
-        for (size_t b = 0; b < s->buckets; b++)
-            sum[b] += job.sums[p * s->buckets + b];
-    arena_rewind(s->c->scratch, mark);
-    return OK;
-}
-
-Status cas_table_counts(const CasTable *s, const uint8_t *code, uint64_t *count)
-{
-    const ArenaMark mark = arena_mark(s->c->scratch);
-    TableJob job = {.s = s, .pieces = pieces_of(s), .code = code};
-    job.counts = NEW_ZERO(s->c->scratch, uint64_t, job.pieces * s->buckets);
-    TRY(arena_check(job.counts, s->c->scratch, s->c->err));
-    parallel_for(s->c->threads, job.pieces, add_piece, &job);
-    for (size_t p = 0; p < job.pieces; p++)
-        for (size_t b = 0; b < s->buckets; b++)
-            count[b] += job.counts[p * s->buckets + b];
-    arena_rewind(s->c->scratch, mark);
-    return OK;
-}
-
-/* ---- means ---- */
-
-static void give_means(const TableJob *job, size_t piece, size_t i, size_t count, const uint32_t *slot)
-{
-    (void)piece;
-    for (size_t k = 0; k < count; k++)
-        job->y[i + k] = job->mean[slot[k]];
-}
-
-static void add_means(const TableJob *job, size_t piece, size_t i, size_t count, const uint32_t *slot)
-{
-    (void)piece;
-    for (size_t k = 0; k < count; k++)
-        job->onto[i + k] += job->wide[slot[k]];
-}
-
-static void spread_block(void *data, size_t block)
-{
-    const TableJob *job = data;
-    const size_t from = block * BLOCK;
-    walk(job, 0, from, from + block_size(job->s->n, block), job->y ? give_means : add_means);
-}
-
-void cas_table_spread(const CasTable *s, const float *mean, const uint8_t *code, float *x)
-{
-    TableJob job = {.s = s, .code = code, .mean = mean, .y = x};
-    parallel_for(s->c->threads, blocks_of(s->n), spread_block, &job);
-}
-
-void cas_table_spread_onto(const CasTable *s, const double *mean, const uint8_t *code, double *sum)
-{
-    TableJob job = {.s = s, .code = code, .wide = mean, .onto = sum};
-    parallel_for(s->c->threads, blocks_of(s->n), spread_block, &job);
 }

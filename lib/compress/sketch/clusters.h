@@ -29,6 +29,15 @@ static inline size_t cluster_model_clusters(const ClusterModel *m)
     return (size_t)m->minus + m->plus;
 }
 
+/* Returns the number of buckets of all clusters together. */
+static inline uint64_t cluster_model_buckets(const ClusterModel *m)
+{
+    uint64_t sum = 0;
+    for (size_t j = 0; j < cluster_model_clusters(m); j++)
+        sum += m->cluster[j].buckets;
+    return sum;
+}
+
 /* Statistics of the clusters in the training sample. */
 typedef struct {
     double share[CLUSTERS_MOST]; /* share of the sample's values */
@@ -56,35 +65,7 @@ void clusters_share(ClusterModel *m, const double *weight, uint64_t budget);
  * and every cluster has a bucket. */
 bool cluster_model_good(const ClusterModel *m);
 
-/* Returns the number of buckets of all clusters together. */
-uint64_t cluster_model_buckets(const ClusterModel *m);
-
-/* ---- the buckets of the cluster-aware sketch. Each cluster of values has its own buckets. An
- * element is added to one bucket of its cluster, and decodes to the mean of that bucket.
- *
- * The element's index i selects the bucket: number floor(word_i size / 2^32) of the `size` buckets in a slice
- * (slices.h) of its cluster's buckets. word_i is a random word that is the same on all workers. Results do not
- * depend on the number of threads. */
-
-typedef struct {
-    const Call *c;
-    size_t n, clusters, buckets;
-    float above[CLUSTERS_MOST]; /* between the clusters, in rising order */
-    /* for each cluster: `size` is its number of buckets, `from` is the index of its first bucket */
-    uint32_t size[CLUSTERS_MOST], from[CLUSTERS_MOST];
-} CasTable;
-
-void cas_table_open(CasTable *s, const Call *c, const ClusterModel *m);
-
-/* Sets code[i] to the number of element i's cluster. Sets each bucket's `sum` to the sum of its elements. */
-Status cas_table_sums(const CasTable *s, const float *x, uint8_t *code, double *sum);
-
-/* Adds each bucket's number of elements to count (buckets). */
-Status cas_table_counts(const CasTable *s, const uint8_t *code, uint64_t *count);
-
-/* Sets x (n) to the mean of each element's bucket. */
-void cas_table_spread(const CasTable *s, const float *mean, const uint8_t *code, float *x);
-/* Adds the mean of each element's bucket to sum (n). */
-void cas_table_spread_onto(const CasTable *s, const double *mean, const uint8_t *code, double *sum);
+/* Sets above[j], the threshold between clusters j and j + 1: cluster j has only values x <= above[j]. */
+void cluster_model_thresholds(const ClusterModel *m, float *above);
 
 #endif

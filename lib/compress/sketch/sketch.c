@@ -9,7 +9,7 @@
 #include "math/vec/kernels.h"
 #include "compress/lowrank/addends.h"
 #include "compress/sketch/slices.h"
-#include "math/select.h"
+#include "compress/sparse/sparse.h"
 
 #include <float.h>
 #include <math.h>
@@ -180,7 +180,6 @@ typedef struct {
     Sketch s;
     const uint8_t *cell;
     float *x;
-    Picks kept;
 } SketchEstimate;
 
 /* Sets v (n) to the bucket sums of one row to which elements `at` .. `at` + n - 1 of the block hash. For
@@ -246,62 +245,38 @@ static void estimate_block(void *data, size_t block)
                                                              x + at);
 }
 
-static void drop_block(void *data, size_t block)
+static Status keep_largest(const Sketch *s, size_t k, float *x)
 {
-    const SketchEstimate *e = data;
-    float *const x = e->x + block * BLOCK;
-    const size_t size = block_size(e->s.n, block);
-    const uint64_t *const bits = e->kept.bits + block * (BLOCK / 64);
-    for (size_t i = 0; i < size; i++)
-        x[i] = bits[i / 64] >> i % 64 & 1 ? x[i] : 0;
-}
-
-static Status keep_largest(SketchEstimate *e, size_t k)
-{
-    const Call *c = e->s.c;
-    Picks *kept = &e->kept;
-    TRY(arena_check(select_open(kept, e->x, e->s.n, c->threads, c->scratch) && select_top(kept, k),
-                    c->scratch, c->err));
-    if (!kept->place) {
-        parallel_for(c->threads, blocks_of(e->s.n), drop_block, e);
-        return OK;
+    const Call *c = s->c;
+    Picks kept;
+    TRY(picks_open(c, x, &kept));
+    TRY(arena_check(select_top(&kept, k) && select_values(&kept), c->scratch, c->err));
+    const Indices set = picks_indices(&kept);
+    memset(x, 0, s->n * sizeof *x);
+    for (size_t r = 0; r < set.runs; r++) {
+        size_t room[INDEX_RUN], count;
+        const size_t *index = set.run(&set, r, room, &count);
+        for (size_t i = 0; i < count; i++)
+            x[index[i]] = *kept.value++;
     }
-    memset(e->x, 0, e->s.n * sizeof *e->x);
-    for (size_t i = 0; i < kept->count; i++)
-        e->x[kept->place[i]] = kept->value[i];
     return OK;
 }
 
 /* ---- reading ---- */
 
-/* True if a bucket sum can have the float bits `bits`: finite, and not `never`. `mask` clears the sign bit if
- * sums may be negative. */
-static bool is_sum(uint32_t bits, uint32_t mask, uint32_t never)
-{
-    return (bits & mask) < 0x7f800000u && bits != never;
-}
-
 /* Returns `cell`, the bucket sums of a payload, or NULL if one has a value that no sum has. SKETCH_SPLIT sums
  * magnitudes, so its sums are never negative. No sum is -0, but raw floats may be -0. */
 static const uint8_t *check_cells(const Sketch *s, const uint8_t *cell, size_t cells)
 {
-    const bool raw = goes_raw(s);
-    const uint32_t mask = raw || s->kind != SKETCH_SPLIT ? 0x7fffffff : 0xffffffff,
-                   never = raw ? 0xffffffff : 0x80000000;
-    uint32_t good = 1;
-    for (size_t k = 0; k < cells; k++)
-        good &= is_sum(load_u32(cell + 4 * k), mask, never);
-    for (size_t k = 0; !good && k < cells; k++)
-        if (!is_sum(load_u32(cell + 4 * k), mask, never)) {
-            payload_bad(s->c, "bucket %zu holds %g, which is no sum", k, (double)load_f32(cell + 4 * k));
+    const bool raw = goes_raw(s), negative = s->kind != SKETCH_SPLIT;
+    for (size_t k = 0; k < cells; k++) {
+        const float v = load_f32(cell + 4 * k);
+        if (!isfinite(v) || (!raw && signbit(v) && !(negative && v < 0))) {
+            payload_bad(s->c, "bucket %zu holds %g, which is no sum", k, (double)v);
             return NULL;
         }
+    }
     return cell;
-}
-
-static unsigned own_kind(const Sketch *s)
-{
-    return goes_raw(s) ? PAYLOAD_RAW : PAYLOAD_METHOD;
 }
 
 static Status sketch_decode(const Call *c, Bytes in, float *x)
@@ -309,7 +284,7 @@ static Status sketch_decode(const Call *c, Bytes in, float *x)
     const size_t topk = (size_t)((const SketchParams *)c->self->params)->topk;
     uint64_t workers;
     SketchEstimate e = {.s = sketch_of(c), .x = x};
-    e.cell = addends_open(c, in, own_kind(&e.s), true, cells_of(&e.s), "cell", &workers);
+    e.cell = addends_open(c, in, own_kind(c), true, cells_of(&e.s), "cell", &workers);
     if (!e.cell || !check_cells(&e.s, e.cell, cells_of(&e.s)))
         return ERR_CORRUPT;
     if (goes_raw(&e.s)) {
@@ -317,14 +292,14 @@ static Status sketch_decode(const Call *c, Bytes in, float *x)
         return OK;
     }
     parallel_for(c->threads, blocks_of(e.s.n), estimate_block, &e);
-    return topk && topk < e.s.n ? keep_largest(&e, topk) : OK;
+    return topk && topk < e.s.n ? keep_largest(&e.s, topk, x) : OK;
 }
 
 static Status sketch_merge(const Call *c, const Bytes *in, size_t count, Buf *out)
 {
     const Sketch s = sketch_of(c);
     const uint8_t **cell;
-    TRY(addends_open_all(c, in, count, own_kind(&s), cells_of(&s), "cell", &cell, out));
+    TRY(addends_open_all(c, in, count, own_kind(c), cells_of(&s), "cell", &cell, out));
     for (size_t w = 0; w < count; w++)
         if (!check_cells(&s, cell[w], cells_of(&s)))
             return ERR_CORRUPT;
@@ -371,7 +346,6 @@ const Compressor compressor_countsketch = {
              "Communication-Efficient Federated Learning with Sketching, ICML 2020",
     .look = {HUE_SKETCH, 1, 1},
     .params = countsketch_schema,
-    .params_size = sizeof(SketchParams),
     .promises = MERGEABLE | RANDOM | EXACT_BYTES | SHARED_DRAWS | FIXED_SIZE,
     .family = countsketch_kinds,
     .bound = sketch_bound,
@@ -421,7 +395,6 @@ const Compressor compressor_countmin = {
              "Applications, Journal of Algorithms 2005",
     .look = {HUE_SKETCH, 2, 2},
     .params = countmin_schema,
-    .params_size = sizeof(SketchParams),
     .promises = MERGEABLE | RANDOM | EXACT_BYTES | SHARED_DRAWS | FIXED_SIZE,
     .family = countmin_kinds,
     .bound = sketch_bound,

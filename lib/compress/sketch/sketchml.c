@@ -146,26 +146,16 @@ static unsigned bytes_of(uint32_t delta)
 
 static void put_deltas(const uint32_t *key, size_t count, uint8_t *bytes, Buf *out)
 {
+    uint8_t *planes = buf_room(out, planes_size(count, 2));
     uint32_t previous = UINT32_MAX;
-    size_t total = 0;
     for (size_t i = 0; i < count; i++) {
-        bytes[i] = (uint8_t)(bytes_of(key[i] - previous) - 1);
-        total += bytes[i] + 1u;
+        const uint32_t delta = key[i] - previous;
+        const unsigned size = bytes_of(delta);
+        store_u32(buf_room(out, size), delta); /* `bound` has room for the zeros behind the last gap */
+        bytes[i] = (uint8_t)(size - 1);
         previous = key[i];
     }
-    planes_put8(bytes, count, 2, buf_room(out, planes_size(count, 2)));
-    uint8_t *at = buf_room(out, total), *const end = at + total;
-    previous = UINT32_MAX;
-    for (size_t i = 0; i < count; i++) {
-        uint8_t delta[4];
-        store_u32(delta, key[i] - previous);
-        if (end - at >= 4)
-            memcpy(at, delta, 4);
-        else
-            memcpy(at, delta, bytes[i] + 1u);
-        at += bytes[i] + 1u;
-        previous = key[i];
-    }
+    planes_put8(bytes, count, 2, planes);
 }
 
 static const size_t *keys_run(const Indices *set, size_t run, size_t room[INDEX_RUN], size_t *count)
@@ -189,7 +179,7 @@ static void keys_put(int form, const uint32_t *key, size_t count, size_t n, uint
 {
     if (form == DELTA_ADAPTIVE) {
         const Indices set = keys_set(key, count);
-        indices_put(&set, n, 1, NULL, out);
+        indices_put(&set, n, out);
         return;
     }
     buf_varint(out, count);
@@ -485,8 +475,7 @@ typedef struct {
     BinGroups *groups;
     /* for each group, with delta-binary keys: the gaps; until they are read, `bin` has their sizes */
     Bytes *gaps;
-    bool *bad;     /* for each group: gaps that no encoder writes */
-    size_t *twice; /* for each block: the first element that is in two groups, plus 1; else 0 */
+    _Atomic bool bad, twice; /* a group has gaps that no encoder writes; an element is in two groups */
     float *x;
 } Fill;
 
@@ -511,10 +500,11 @@ static Status take_groups(Fill *f, Reader *r)
 
 static void read_group(void *data, size_t k)
 {
-    const Fill *f = data;
+    Fill *f = data;
     const BinGroup *g = &f->groups->group[k];
-    f->bad[k] = f->gaps[k].data && !get_deltas(g->bin, f->gaps[k], g->count, f->c->shape->n, g->key);
-    if (!f->bad[k])
+    if (f->gaps[k].data && !get_deltas(g->bin, f->gaps[k], g->count, f->c->shape->n, g->key))
+        f->bad = true;
+    else
         query(f->c, g);
 }
 
@@ -534,8 +524,9 @@ static size_t first_key(const BinGroup *g, size_t least)
 
 static void fill_block(void *data, size_t block)
 {
-    const Fill *f = data;
+    Fill *f = data;
     float *const x = f->x + block * BLOCK;
+    bool twice = false;
     memset(x, 0, block_size(f->c->shape->n, block) * sizeof *x);
     for (size_t k = 0; k < f->groups->count; k++) {
         const BinGroup *g = &f->groups->group[k];
@@ -543,26 +534,22 @@ static void fill_block(void *data, size_t block)
         const size_t end = first_key(g, (block + 1) * BLOCK);
         for (size_t i = first_key(g, block * BLOCK); i < end; i++) {
             float *const at = &x[g->key[i] % BLOCK];
-            if (*at != 0 && !f->twice[block])
-                f->twice[block] = g->key[i] + (size_t)1;
+            twice |= *at != 0;
             *at = sign * value[g->bin[i]];
         }
     }
+    if (twice)
+        f->twice = true;
 }
 
 static Status fill(Fill *f)
 {
     const Call *c = f->c;
-    const size_t blocks = blocks_of(c->shape->n);
     parallel_for(c->threads, f->groups->count, read_group, f);
-    for (size_t k = 0; k < f->groups->count; k++)
-        if (f->bad[k])
-            return payload_bad(c, "keys that no encoder writes");
-    parallel_for(c->threads, blocks, fill_block, f);
-    for (size_t b = 0; b < blocks; b++)
-        if (f->twice[b])
-            return payload_bad(c, "element %zu is in two groups", f->twice[b] - 1);
-    return OK;
+    if (f->bad)
+        return payload_bad(c, "keys that no encoder writes");
+    parallel_for(c->threads, blocks_of(c->shape->n), fill_block, f);
+    return f->twice ? payload_bad(c, "an element is in two groups") : OK;
 }
 
 static Status decode(const Call *c, Bytes in, float *x)
@@ -577,9 +564,7 @@ static Status decode(const Call *c, Bytes in, float *x)
     TRY(take_bins(c, &r, &bins));
     groups_cut(f.groups, &bins, sketchml_of(c));
     f.gaps = NEW_ZERO(c->scratch, Bytes, f.groups->count);
-    f.bad = NEW(c->scratch, bool, f.groups->count);
-    f.twice = NEW_ZERO(c->scratch, size_t, blocks_of(c->shape->n));
-    TRY(arena_check(f.gaps && f.bad && f.twice, c->scratch, c->err));
+    TRY(arena_check(f.gaps, c->scratch, c->err));
     TRY(take_groups(&f, &r));
     return fill(&f);
 }
@@ -609,7 +594,6 @@ const Compressor compressor_sketchml = {
              "SIGMOD 2018",
     .look = {HUE_SKETCH, 3, 3},
     .params = schema,
-    .params_size = sizeof(Sketchml),
     .promises = RANDOM | EXACT_BYTES,
     .bound = bound,
     .encode = encode,

@@ -123,7 +123,6 @@ static void share_bins(QuantileBins *b, const float *sample, size_t m, size_t qu
     size_t under = 0;
     while (under < m && sample[under] < 0)
         under++;
-    memcpy(b->count, all->count, sizeof b->count);
     for (size_t i = 0; i < BINS_MOST; i++)
         b->edge[ABOVE_ZERO][i] = b->edge[BELOW_ZERO][i] = INFINITY;
     b->bins[ABOVE_ZERO] = b->bins[BELOW_ZERO] = 0;
@@ -159,7 +158,7 @@ Status quantile_bins_find(QuantileBins *bins, const Call *c, const float *x, siz
     if (total)
         share_bins(bins, s.sample, s.picks, quantiles, &all);
     else
-        *bins = (QuantileBins){.count = {0}};
+        *bins = (QuantileBins){.bins = {0}};
     return OK;
 }
 

@@ -10,7 +10,6 @@ enum { ABOVE_ZERO, BELOW_ZERO, TWO_SIDES };
 
 /* Bins of the magnitudes of positive and of negative elements, numbered from the smallest magnitude upwards. */
 typedef struct {
-    size_t count[TWO_SIDES]; /* number of elements of the sign */
     size_t bins[TWO_SIDES];  /* number of bins of the sign; 0 for a sign without elements */
     /* edge[side][b]: lower edge of bin b + 1 of the sign; infinite if there is no bin b + 1 */
     float edge[TWO_SIDES][BINS_MOST];

@@ -6,14 +6,13 @@
  * divisor of the side up to `chunk`. Chunks are ordered row by row, and so are the elements in a chunk. Index i of the
  * payload is the i-th element in this order.
  *
- * Payload: kind:8, the set of indices (indices.h), then their values:
+ * Payload: that of sparse.h, with these values:
  *     f32     { x:f32 } x count
  *     bf16    { x:16 } x count
- *     2bit    { mean:f32 } x 4, two bit planes of codes (planes.h); nothing for an empty set */
-#include "compress/compressor.h"
+ *     2bit    { mean:f32 } x 4, two bit planes of codes (planes.h) */
+#include "compress/sparse/sparse.h"
 
 #include "base/parallel.h"
-#include "coder/indices.h"
 #include "coder/planes.h"
 #include "math/rotation.h"
 
@@ -30,6 +29,7 @@ static const char *const transforms[] = {"none", "dct", NULL};
 enum { FLOATS, HALVES, BINS };
 static const char *const value_forms[] = {"f32", "bf16", "2bit", NULL};
 enum { BIN_COUNT = 4 };
+static const ValueForm forms[] = {{.bits = 32}, {.bits = 16}, {.head = 4 * BIN_COUNT, .bits = 2}};
 
 static const Param schema[] = {
     PARAM(ChunkTopk, k, "32", 1, 1 << 18, "elements sent of each chunk", .rate = true),
@@ -91,20 +91,18 @@ typedef struct {
     const double *along, *along_back; /* (wide, wide) */
 } Cosines;
 
-static const double *transposed(const double *c, size_t n, Arena *a)
+/* Sets *c to the matrix of the cosine transform of n elements, and *back to its transpose. */
+static bool cosines_of(size_t n, Arena *a, const double **c, const double **back)
 {
-    double *t = NEW(a, double, n *n);
-    for (size_t i = 0; t && i < n * n; i++)
-        t[i % n * n + i / n] = c[i];
-    return t;
-}
-
-static const double *cosines_of(size_t n, Arena *a)
-{
-    double *c = NEW(a, double, n *n);
-    if (c)
-        short_cosine_matrix(c, n);
-    return c;
+    double *matrix = NEW(a, double, n *n), *t = NEW(a, double, n *n);
+    if (!matrix || !t)
+        return false;
+    short_cosine_matrix(matrix, n);
+    for (size_t i = 0; i < n * n; i++)
+        t[i % n * n + i / n] = matrix[i];
+    *c = matrix;
+    *back = t;
+    return true;
 }
 
 /* Sets `to` to the product of the row vector `from` (n) and the matrix b (n, cols). Skips the zeros of
@@ -149,7 +147,7 @@ typedef struct {
     float *decoded; /* the estimate */
     size_t *place;  /* (chunks x g.most) the sent indices of each chunk */
     size_t *sent;   /* (chunks) number of sent indices */
-    bool *fits;     /* (chunks) false: elements of the estimate may be beyond float32 */
+    _Atomic bool beyond; /* elements of the estimate may be beyond float32 */
 } Chunks;
 
 static Chunks chunks_of(const Call *c)
@@ -165,12 +163,10 @@ static Status prepare(const Call *call, Chunks *s)
     Cosines *c = &s->cosines;
     if (!s->cosine)
         return OK;
-    c->down = cosines_of(g->high, a);
-    c->along_back = cosines_of(g->wide, a);
-    c->down_back = c->down ? transposed(c->down, g->high, a) : NULL;
-    c->along = c->along_back ? transposed(c->along_back, g->wide, a) : NULL;
     s->turned = NEW(a, double, parallel_slots(call->threads, g->count) * g->size);
-    return arena_check(c->down_back && c->along && s->turned, a, call->err);
+    return arena_check(s->turned && cosines_of(g->high, a, &c->down, &c->down_back) &&
+                           cosines_of(g->wide, a, &c->along_back, &c->along),
+                       a, call->err);
 }
 
 /* Returns the bits of the k-th largest magnitude of y (n), and sets *equal to how many of the elements with this magnitude
@@ -207,7 +203,7 @@ static void load_chunk(void *data, size_t chunk, size_t slot)
 
 static void choose_chunk(void *data, size_t chunk, size_t slot)
 {
-    const Chunks *s = data;
+    Chunks *s = data;
     const Grid *g = &s->g;
     const float *y = s->y + chunk * g->size;
     load_chunk(data, chunk, slot);
@@ -225,7 +221,8 @@ static void choose_chunk(void *data, size_t chunk, size_t slot)
     }
     s->sent[chunk] = count;
     /* an estimate's element is a sum of coefficients times factors of at most 1 */
-    s->fits[chunk] = !s->cosine || sum <= FLT_MAX / 2;
+    if (s->cosine && sum > FLT_MAX / 2)
+        s->beyond = true;
 }
 
 /* Moves the indices of all chunks together, and returns their number. */
@@ -271,7 +268,7 @@ static void sort_into_bins(const Chunks *s, size_t count, uint8_t *code, float m
         mean[i] = members[i] > 0 ? (float)(total[i] / members[i]) : 0;
 }
 
-static Status put_bins(const Call *c, const Chunks *s, size_t count, Buf *out)
+static Status put_bins(const Call *c, const Chunks *s, size_t count, uint8_t *out)
 {
     uint8_t *code = NEW(c->scratch, uint8_t, count);
     float mean[BIN_COUNT];
@@ -279,55 +276,48 @@ static Status put_bins(const Call *c, const Chunks *s, size_t count, Buf *out)
     if (!count)
         return OK;
     sort_into_bins(s, count, code, mean);
-    for (size_t i = 0; i < BIN_COUNT; i++)
-        buf_f32(out, mean[i]);
-    planes_put8(code, count, 2, buf_room(out, planes_size(count, 2)));
-    streams_floats(c->streams, BIN_COUNT);
-    streams_bits(c->streams, 2 * (double)count);
+    floats_store(out, mean, BIN_COUNT);
+    planes_put8(code, count, 2, out + sizeof mean);
     return OK;
 }
 
-static Status put_values(const Call *c, const Chunks *s, size_t count, Buf *out)
+static Status put_values(const Call *c, const Chunks *s, size_t count, uint8_t *out)
 {
     const int form = params_of(c)->values;
     if (form == BINS)
         return put_bins(c, s, count, out);
     for (size_t k = 0; k < count; k++) {
         const float v = s->y[s->place[k]];
-        form == FLOATS ? buf_f32(out, v) : buf_u16(out, half_of(v));
+        if (form == FLOATS)
+            store_f32(out + 4 * k, v);
+        else
+            store_u16(out + 2 * k, half_of(v));
     }
-    if (form == FLOATS)
-        streams_floats(c->streams, count);
-    else
-        streams_bits(c->streams, 16 * (double)count);
     return OK;
 }
 
-static Status get_bins(const Call *c, Reader *in, size_t count, float *value)
+static Status get_bins(const Call *c, const uint8_t *in, size_t count, float *value)
 {
     float mean[BIN_COUNT];
     uint8_t *code = NEW(c->scratch, uint8_t, count);
     TRY(arena_check(code, c->scratch, c->err));
     if (!count)
         return OK;
-    for (size_t i = 0; i < BIN_COUNT; i++)
-        mean[i] = take_f32(in);
-    const uint8_t *planes = take_bytes(in, planes_size(count, 2));
-    if (planes && !planes_get8(planes, count, 2, code))
+    floats_load(mean, in, BIN_COUNT);
+    if (!planes_get8(in + sizeof mean, count, 2, code))
         return payload_bad(c, "bits behind the last code are not 0");
-    for (size_t k = 0; k < count && planes; k++)
+    for (size_t k = 0; k < count; k++)
         value[k] = mean[code[k]];
     return OK;
 }
 
-static Status get_values(const Call *c, Reader *in, size_t count, float *value)
+static Status get_values(const Call *c, const uint8_t *in, size_t count, float *value)
 {
     const int form = params_of(c)->values;
     if (form == BINS)
         TRY(get_bins(c, in, count, value));
-    for (size_t k = 0; k < count && form != BINS && !in->bad; k++)
-        value[k] = form == FLOATS ? take_f32(in) : bits_float((uint32_t)take_u16(in) << 16);
-    TRY(payload_end(c, in));
+    for (size_t k = 0; k < count && form != BINS; k++)
+        value[k] = form == FLOATS ? load_f32(in + 4 * k) : bits_float((uint32_t)load_u16(in + 2 * k) << 16);
     for (size_t k = 0; k < count; k++)
         if (!isfinite(value[k]) || (form == FLOATS && value[k] == 0))
             return payload_bad(c, "value %zu is %g", k, (double)value[k]);
@@ -338,63 +328,47 @@ static Status get_values(const Call *c, Reader *in, size_t count, float *value)
 
 static size_t bound(const Call *c)
 {
-    return 1 + indices_bound(c->shape->n) + 4 * c->shape->n + BIN_COUNT * sizeof(float) + 16;
+    return sparse_bound(c, forms[params_of(c)->values]);
 }
 
 static Status encode(const Call *c, const float *x, Buf *out)
 {
-    const size_t n = c->shape->n, start = out->size;
+    uint8_t *values;
     Chunks s = chunks_of(c);
     s.x = x;
-    s.y = NEW(c->scratch, float, n);
+    s.y = NEW(c->scratch, float, c->shape->n);
     s.place = NEW(c->scratch, size_t, s.g.count * s.g.most);
     s.sent = NEW(c->scratch, size_t, s.g.count);
-    s.fits = NEW(c->scratch, bool, s.g.count);
-    TRY(arena_check(s.y && s.place && s.sent && s.fits, c->scratch, c->err));
+    TRY(arena_check(s.y && s.place && s.sent, c->scratch, c->err));
     TRY(prepare(c, &s));
     parallel_for_slots(c->threads, s.g.count, choose_chunk, &s);
-    for (size_t chunk = 0; chunk < s.g.count; chunk++)
-        if (!s.fits[chunk])
-            return FAIL(c->err, ERR_NUMERIC, "chunktopk: cosine coefficients are beyond float32");
+    if (s.beyond)
+        return FAIL(c->err, ERR_NUMERIC, "chunktopk: cosine coefficients are beyond float32");
     const size_t count = gather(&s);
     const Indices set = indices_list(s.place, count);
-    buf_u8(out, PAYLOAD_METHOD);
-    indices_put(&set, n, c->threads, c->scratch, out);
-    TRY(put_values(c, &s, count, out));
-    streams_gaps(c, &set);
-    if (out->size - start < raw_size(c))
-        return OK;
-    out->size = start;
-    return raw_put(c, x, out);
+    TRY(sparse_put(c, &set, forms[params_of(c)->values], x, out, &values));
+    return values ? put_values(c, &s, count, values) : OK;
 }
 
 static void spread_chunk(void *data, size_t chunk, size_t slot)
 {
-    const Chunks *s = data;
+    Chunks *s = data;
     const Grid *g = &s->g;
     float *y = s->y + chunk * g->size;
-    bool fits = true;
     if (s->cosine) {
         turn(g, y, s->cosines.down_back, s->cosines.along_back, s->turned + slot * g->size);
-        for (size_t i = 0; i < g->size; i++)
-            fits &= isfinite(y[i]) != 0;
+        if (first_nonfinite(y, g->size, NULL) < g->size)
+            s->beyond = true;
     }
-    s->fits[chunk] = fits;
     for (size_t i = 0; i < g->high; i++)
         memcpy(s->decoded + row_start(g, chunk, i), y + i * g->wide, g->wide * sizeof *y);
 }
 
-/* Transforms s->y back, and writes it to s->decoded in the tensor's order. Sets *fits to false if an element is
- * beyond float32's range. */
-static Status spread(const Call *c, Chunks *s, bool *fits)
+/* Transforms s->y back, and writes it to s->decoded in the tensor's order. */
+static Status spread(const Call *c, Chunks *s)
 {
-    s->fits = NEW(c->scratch, bool, s->g.count);
-    TRY(arena_check(s->fits, c->scratch, c->err));
     TRY(prepare(c, s));
     parallel_for_slots(c->threads, s->g.count, spread_chunk, s);
-    *fits = true;
-    for (size_t chunk = 0; chunk < s->g.count; chunk++)
-        *fits = *fits && s->fits[chunk];
     return OK;
 }
 
@@ -414,30 +388,25 @@ static Status place_values(const Call *c, const Chunks *s, const Places *set, co
     return OK;
 }
 
-static Status decode(const Call *c, Bytes bytes, float *x)
+static Status decode(const Call *c, Bytes in, float *x)
 {
     const size_t n = c->shape->n;
-    Reader in = reader_open(bytes);
+    const uint8_t *values;
     Places set;
     Chunks s = chunks_of(c);
     s.decoded = x;
-    TRY(payload_kind(c, take_u8(&in), PAYLOAD_METHOD));
-    TRY(payload_set(c, &in, n, &set));
-    if (in.bad)
-        return payload_bad(c, "it is cut short or holds no index set");
-    float *value = NEW_ZERO(c->scratch, float, set.count);
+    TRY(sparse_get(c, in, forms[params_of(c)->values], &set, &values));
+    float *value = NEW(c->scratch, float, set.count);
     s.y = NEW_ZERO(c->scratch, float, n);
     TRY(arena_check(value && s.y, c->scratch, c->err));
-    TRY(get_values(c, &in, set.count, value));
-    TRY(payload_shorter(c, bytes));
+    TRY(get_values(c, values, set.count, value));
     TRY(place_values(c, &s, &set, value));
     if (c->terms && s.cosine) {
         memcpy(x, s.y, n * sizeof *x);
         return OK;
     }
-    bool fits;
-    TRY(spread(c, &s, &fits));
-    return fits ? OK : payload_bad(c, "coefficients of elements beyond float32");
+    TRY(spread(c, &s));
+    return s.beyond ? payload_bad(c, "coefficients of elements beyond float32") : OK;
 }
 
 /* ---- means over senders: coefficients instead of elements ---- */
@@ -461,15 +430,14 @@ static Status from_terms(const Call *c, float *x)
 {
     const size_t n = c->shape->n;
     Chunks s = chunks_of(c);
-    bool fits;
     if (!s.cosine)
         return OK;
     s.decoded = x;
     s.y = NEW(c->scratch, float, n);
     TRY(arena_check(s.y, c->scratch, c->err));
     memcpy(s.y, x, n * sizeof *x);
-    TRY(spread(c, &s, &fits));
-    return fits ? OK : FAIL(c->err, ERR_NUMERIC, "chunktopk: the mean is beyond float32");
+    TRY(spread(c, &s));
+    return s.beyond ? FAIL(c->err, ERR_NUMERIC, "chunktopk: the mean is beyond float32") : OK;
 }
 
 const Compressor compressor_chunktopk = {
@@ -499,7 +467,6 @@ const Compressor compressor_chunktopk = {
              "arXiv 2508.15706, 2025",
     .look = {HUE_SPARSE, 1, 0},
     .params = schema,
-    .params_size = sizeof(ChunkTopk),
     .promises = EXACT_BYTES | WHOLE | LEAVES_OUT | SENDERS_MEAN,
     .bound = bound,
     .encode = encode,

@@ -20,7 +20,7 @@ typedef struct {
 } Dgc;
 
 static const Param schema[] = {
-    PARAM(Dgc, ratio, "0.001", 0, 1, "elements aimed at as a share of all", .above = true, .rate = true),
+    RATIO_KEY(Dgc, "0.001", "elements aimed at as a share of all"),
     PARAM(Dgc, sample, "0.01", 0, 1, "elements sampled as a share of all; 2/ratio at least", .above = true),
     PARAM(Dgc, momentum, "0.9", 0, 1, "of the accumulated velocity"),
     PARAM_SWITCH(Dgc, mask, "on", "momentum of what is sent starts anew"),
@@ -110,7 +110,7 @@ static void sample_block(void *data, size_t block)
 /* Returns the threshold that a share `ratio` of the sampled magnitudes reaches, or NaN if memory runs out. */
 static double sampled_level(const Call *c, const float *v, size_t samples)
 {
-    const size_t k = (size_t)(((const Dgc *)c->self->params)->ratio * (double)samples + 0.5);
+    const size_t k = (size_t)(ratio_of(c) * (double)samples + 0.5);
     const ArenaMark mark = arena_mark(c->scratch);
     float *sample = NEW(c->scratch, float, samples);
     size_t upto;
@@ -126,8 +126,7 @@ static double sampled_level(const Call *c, const float *v, size_t samples)
 
 static Status pick(const Call *c, Picks *s)
 {
-    const size_t k = picks_wanted(c->shape->n, ((const Dgc *)c->self->params)->ratio),
-                 samples = sample_size(c);
+    const size_t k = picks_wanted(c), samples = sample_size(c);
     const double wanted = (double)k;
     if (samples >= s->n)
         return select_top(s, k) ? OK : arena_fail(c->scratch, c->err);
@@ -156,7 +155,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
 
 static Status decode(const Call *c, Bytes in, float *x)
 {
-    const size_t k = picks_wanted(c->shape->n, ((const Dgc *)c->self->params)->ratio);
+    const size_t k = picks_wanted(c);
     PicksRead read;
     TRY(picks_get(c, in, x, &read));
     if ((double)read.count > MOST_OF_WANTED * (double)k)
@@ -215,7 +214,6 @@ const Compressor compressor_dgc = {
         "Distributed Training, ICLR 2018",
     .look = {HUE_SPARSE, 4, 2},
     .params = schema,
-    .params_size = sizeof(Dgc),
     .promises = RANDOM | EXACT_BYTES | LEAVES_OUT,
     .bound = picks_bound,
     .encode = encode,

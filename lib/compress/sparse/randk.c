@@ -24,7 +24,7 @@ typedef struct {
 } Randk;
 
 static const Param schema[] = {
-    PARAM(Randk, ratio, "0.01", 0, 1, "elements sent as a share of all", .above = true, .rate = true),
+    RATIO_KEY(Randk, "0.01", "elements sent as a share of all"),
     PARAM_SWITCH(Randk, shared, "on", "all workers send the same elements, so that payloads add"),
     {0},
 };
@@ -152,14 +152,9 @@ static unsigned traits(const Codec *codec)
     return params_of(codec)->shared ? LINEAR | MERGEABLE | SHARED_DRAWS : 0u;
 }
 
-static size_t kept_of(const Call *c)
-{
-    return picks_wanted(c->shape->n, params_of(c->self)->ratio);
-}
-
 static size_t bound(const Call *c)
 {
-    return 1 + 4 * kept_of(c);
+    return 1 + 4 * picks_wanted(c);
 }
 
 /* ---- blocks ---- */
@@ -173,23 +168,23 @@ typedef struct {
     float *decoded;
     uint8_t *out;
     const uint8_t *in;
-    /* for each block of 2^16 elements: number of values beyond float32's range when multiplied by n/k */
-    size_t *bad;
 } RandkJob;
 
 static Status open_job(RandkJob *job, const Call *c)
 {
-    const size_t n = c->shape->n, k = kept_of(c);
+    const size_t n = c->shape->n, k = picks_wanted(c);
     const Rng *rng = params_of(c->self)->shared ? &c->rng_shared : &c->rng;
     *job = (RandkJob){.c = c, .n = n, .k = k, .factor = n ? (double)n / (double)k : 1};
-    job->bad = NEW_ZERO(c->scratch, size_t, blocks_of(n));
-    TRY(arena_check(job->bad && subset_open(&job->subset, rng, n, k, c->scratch), c->scratch, c->err));
-    return OK;
+    return arena_check(subset_open(&job->subset, rng, n, k, c->scratch), c->scratch, c->err);
 }
 
-static inline bool fits(double v)
+/* True if all k values, multiplied by n/k, are within float32's range. */
+static bool values_fit(const RandkJob *job, const uint8_t *value)
 {
-    return fabs(v) <= (double)FLT_MAX;
+    bool good = true;
+    for (size_t i = 0; i < job->k; i++)
+        good &= fabs((double)load_f32(value + 4 * i) * job->factor) <= (double)FLT_MAX;
+    return good;
 }
 
 static void gather_block(void *data, size_t block)
@@ -197,50 +192,28 @@ static void gather_block(void *data, size_t block)
     const RandkJob *job = data;
     const float *const x = job->x + block * BLOCK;
     const size_t words = (block_size(job->n, block) + 63) / 64;
-    const double factor = job->factor;
     uint64_t member[BLOCK / 64];
     uint8_t *out = job->out + 4 * job->subset.before[block];
-    size_t bad = 0;
     subset_mark(&job->subset, block, member);
     for (size_t w = 0; w < words; w++)
         for (uint64_t left = member[w]; left; left &= left - 1)
             __builtin_prefetch(&x[64 * w + (size_t)__builtin_ctzll(left)]);
     for (size_t w = 0; w < words; w++)
-        for (uint64_t left = member[w]; left; left &= left - 1, out += 4) {
-            const float v = x[64 * w + (size_t)__builtin_ctzll(left)];
-            bad += !fits((double)v * factor);
-            store_f32(out, v);
-        }
-    job->bad[block] = bad;
+        for (uint64_t left = member[w]; left; left &= left - 1, out += 4)
+            store_f32(out, x[64 * w + (size_t)__builtin_ctzll(left)]);
 }
 
 static void scatter_block(void *data, size_t block)
 {
     const RandkJob *job = data;
     float *const x = job->decoded + block * BLOCK;
-    const double factor = job->factor;
     uint64_t member[BLOCK / 64];
     const uint8_t *in = job->in + 4 * job->subset.before[block];
-    size_t bad = 0;
     subset_mark(&job->subset, block, member);
     memset(x, 0, block_size(job->n, block) * sizeof *x);
     for (size_t w = 0; w < (block_size(job->n, block) + 63) / 64; w++)
-        for (uint64_t left = member[w]; left; left &= left - 1, in += 4) {
-            const double v = (double)load_f32(in) * factor;
-            bad += !fits(v);
-            x[64 * w + (size_t)__builtin_ctzll(left)] = fits(v) ? (float)v : 0;
-        }
-    job->bad[block] = bad;
-}
-
-/* Returns false if a value times n/k is beyond float32's range. */
-static bool run_blocks(RandkJob *job, void (*block)(void *data, size_t block))
-{
-    size_t bad = 0;
-    parallel_for(job->c->threads, blocks_of(job->n), block, job);
-    for (size_t b = 0; b < blocks_of(job->n); b++)
-        bad += job->bad[b];
-    return bad == 0;
+        for (uint64_t left = member[w]; left; left &= left - 1, in += 4)
+            x[64 * w + (size_t)__builtin_ctzll(left)] = (float)((double)load_f32(in) * job->factor);
 }
 
 /* ---- the hooks of the codec ---- */
@@ -248,21 +221,17 @@ static bool run_blocks(RandkJob *job, void (*block)(void *data, size_t block))
 static Status encode(const Call *c, const float *x, Buf *out)
 {
     RandkJob job;
-    if (kept_of(c) == c->shape->n)
+    if (sends_raw(c))
         return raw_put(c, x, out);
     TRY(open_job(&job, c));
     job.x = x;
     buf_u8(out, PAYLOAD_METHOD);
     job.out = buf_room(out, 4 * job.k);
-    if (!run_blocks(&job, gather_block))
+    parallel_for(c->threads, blocks_of(job.n), gather_block, &job);
+    if (!values_fit(&job, job.out))
         return FAIL(c->err, ERR_NUMERIC, "randk: an element times n/k = %.4g is beyond float32", job.factor);
     streams_floats(c->streams, job.k);
     return OK;
-}
-
-static unsigned own_kind(const Call *c)
-{
-    return kept_of(c) == c->shape->n ? PAYLOAD_RAW : PAYLOAD_METHOD;
 }
 
 static Status decode(const Call *c, Bytes in, float *x)
@@ -270,20 +239,21 @@ static Status decode(const Call *c, Bytes in, float *x)
     RandkJob job;
     uint64_t workers;
     const uint8_t *values =
-        addends_open(c, in, own_kind(c), params_of(c->self)->shared, kept_of(c), "value", &workers);
+        addends_open(c, in, own_kind(c), params_of(c->self)->shared, picks_wanted(c), "value", &workers);
     if (!values)
         return ERR_CORRUPT;
     TRY(open_job(&job, c));
     job.in = values;
     job.decoded = x;
-    if (!run_blocks(&job, scatter_block))
+    if (!values_fit(&job, values))
         return payload_bad(c, "a value that is not finite, or not once it is multiplied by %.4g", job.factor);
+    parallel_for(c->threads, blocks_of(job.n), scatter_block, &job);
     return OK;
 }
 
 static Numbers numbers(const Call *c)
 {
-    const size_t n = c->shape->n, k = kept_of(c);
+    const size_t n = c->shape->n, k = picks_wanted(c);
     const double factor = n ? (double)n / (double)k : 1;
     return addends_numbers(params_of(c->self)->shared ? k : 0, factor, (double)FLT_MAX / factor);
 }
@@ -315,7 +285,7 @@ static Powers powers_of(const float *x, size_t n)
 
 static double omega(const Call *c)
 {
-    return c->shape->n ? (double)c->shape->n / (double)kept_of(c) - 1 : 0;
+    return c->shape->n ? (double)c->shape->n / (double)picks_wanted(c) - 1 : 0;
 }
 
 static double variance(const Call *c, const float *x)
@@ -360,7 +330,6 @@ const Compressor compressor_randk = {
         "with Memory, NeurIPS 2018",
     .look = {HUE_SPARSE, 5, 4},
     .params = schema,
-    .params_size = sizeof(Randk),
     .promises = UNBIASED | RANDOM | EXACT_BYTES | FIXED_SIZE,
     .traits = traits,
     .bound = bound,

@@ -1,13 +1,11 @@
-/* signed.c -- stc, adaq and strom. A payload has the indices and the signs of a
- * set of elements, and one magnitude for all elements or one for each sign. Elements outside the set decode to
- * 0.
+/* signed.c -- stc, adaq and strom. A payload of sparse.h has the signs of a set of elements, and as its head one magnitude
+ * for all elements or one for each sign.
  *
  *     kind:8  set  [ { magnitude:f32 } x (1 or 2)  signs ]        the bracket only if the set is not empty
  *
- * indices.h describes the code of `set`, and planes.h the code of `signs`; sign k is the sign of the k-th
- * element of the set. If there are two magnitudes, the first is for positive elements and the second for
- * negative elements. A sign without elements has magnitude 0. Zeros are never in the set. The tensor is sent as
- * raw floats if raw floats are not longer. */
+ * planes.h describes the code of `signs`; sign k is the sign of the k-th element of the set. If there are two
+ * magnitudes, the first is for positive elements and the second for negative elements. A sign without elements has
+ * magnitude 0. Zeros are never in the set. */
 #include "compress/sparse/sparse.h"
 #include "coder/indices.h"
 #include "base/parallel.h"
@@ -19,149 +17,53 @@
 
 enum { PLUS, MINUS, SIDES };
 
-typedef struct {
-    const Call *c;
-    Picks picks;
-    size_t count[SIDES]; /* number of selected elements of each sign */
-    double sum[SIDES];   /* sum of the magnitudes of the selected elements of each sign */
-} SignedSet;
-
-enum { WORDS = BLOCK / 64 };
+static ValueForm signs_after(size_t magnitudes)
+{
+    return (ValueForm){.head = 4 * magnitudes, .bits = 1};
+}
 
 /* The hook `bound` of a Compressor. */
-static size_t signed_set_bound(const Call *c)
+static size_t signed_bound(const Call *c)
 {
-    const size_t n = c->shape->n;
-    return 1 + indices_bound(n) + 4 * SIDES + signs_size(n);
-}
-
-/* Opens an empty set of elements of x (shape->n), which must outlive the set. To fill it, select elements in
- * s->picks (math/select.h), then call signed_set_count, which computes counts and sums. */
-static Status signed_set_open(SignedSet *s, const Call *c, const float *x)
-{
-    *s = (SignedSet){.c = c};
-    return select_open(&s->picks, x, c->shape->n, c->threads, c->scratch) ? OK
-                                                                          : arena_fail(c->scratch, c->err);
-}
-
-/* ---- counting ---- */
-
-typedef struct {
-    size_t count[SIDES];
-    double sum[SIDES];
-} SidePart;
-
-static void add_one(SidePart *part, float v)
-{
-    part->count[v < 0]++;
-    part->sum[v < 0] += fabs((double)v);
-}
-
-static void add_part(SignedSet *s, const SidePart *part)
-{
-    for (int side = 0; side < SIDES; side++) {
-        s->count[side] += part->count[side];
-        s->sum[side] += part->sum[side];
-    }
-}
-
-typedef struct {
-    const Picks *picks;
-    SidePart *part; /* for each block of 2^16 elements */
-} SetCount;
-
-static void count_block(void *data, size_t block)
-{
-    const SetCount *job = data;
-    const Picks *p = job->picks;
-    SidePart part = {0};
-    for (size_t w = block * WORDS; w < (block + 1) * WORDS && 64 * w < p->n; w++)
-        for (uint64_t left = p->bits[w]; left; left &= left - 1)
-            add_one(&part, p->x[64 * w + (size_t)__builtin_ctzll(left)]);
-    job->part[block] = part;
-}
-
-/* Like count_block, sums each block by itself, so that a list of indices and a bitmap give the same
- * rounding. */
-static void count_list(SignedSet *s)
-{
-    const Picks *p = &s->picks;
-    for (size_t i = 0, block; i < p->count;) {
-        SidePart part = {0};
-        for (block = p->place[i] / BLOCK; i < p->count && p->place[i] / BLOCK == block; i++)
-            add_one(&part, p->value[i]);
-        add_part(s, &part);
-    }
-}
-
-static Status signed_set_count(SignedSet *s)
-{
-    const Call *c = s->c;
-    const size_t blocks = blocks_of(s->picks.n);
-    TRY(arena_check(select_list(&s->picks), c->scratch, c->err));
-    if (s->picks.place) {
-        count_list(s);
-        return OK;
-    }
-    SetCount job = {&s->picks, NEW(c->scratch, SidePart, blocks)};
-    TRY(arena_check(job.part, c->scratch, c->err));
-    parallel_for(c->threads, blocks, count_block, &job);
-    for (size_t b = 0; b < blocks; b++)
-        add_part(s, &job.part[b]);
-    return OK;
+    return sparse_bound(c, signs_after(SIDES));
 }
 
 /* ---- writing ---- */
 
 typedef struct {
-    const Picks *picks;
-    const size_t *before; /* select_before */
-    uint8_t *out;
-} SetSigns;
+    size_t count[SIDES]; /* number of selected elements of each sign */
+    double sum[SIDES];   /* sum of the magnitudes of the selected elements of each sign */
+} Sides;
 
-static void sign_block(void *data, size_t block)
+/* Counts and sums the selected elements of each sign. */
+static Status sum_sides(const Call *c, Picks *p, Sides *s)
 {
-    const SetSigns *job = data;
-    const Picks *p = job->picks;
-    SignPen pen = signs_pen(job->out, job->before[block]);
-    for (size_t w = block * WORDS; w < (block + 1) * WORDS && 64 * w < p->n; w++)
-        for (uint64_t left = p->bits[w]; left; left &= left - 1)
-            signs_add(&pen, p->x[64 * w + (size_t)__builtin_ctzll(left)] < 0);
-    signs_flush(&pen);
-}
-
-static Status put_signs(const Call *c, const Picks *p, uint8_t *out)
-{
-    if (p->place) {
-        signs_put(p->value, p->count, out);
-        return OK;
+    *s = (Sides){.count = {0}};
+    TRY(arena_check(select_values(p), c->scratch, c->err));
+    const float *value = p->value;
+    for (size_t b = 0; b < blocks_of(p->n); value += p->in_block[b++]) {
+        double sum[SIDES] = {0};
+        for (size_t k = 0; k < p->in_block[b]; k++) {
+            s->count[value[k] < 0]++;
+            sum[value[k] < 0] += fabs((double)value[k]);
+        }
+        for (int side = 0; side < SIDES; side++)
+            s->sum[side] += sum[side];
     }
-    SetSigns job = {p, select_before(p), out};
-    TRY(arena_check(job.before, c->scratch, c->err));
-    memset(out, 0, signs_size(p->count));
-    parallel_for(c->threads, blocks_of(p->n), sign_block, &job);
     return OK;
 }
 
 /* Writes the payload; `magnitudes` is 1 or 2. */
-static Status signed_set_put(const SignedSet *s, const float *magnitude, size_t magnitudes, Buf *out)
+static Status signed_put(const Call *c, Picks *p, const float *magnitude, size_t magnitudes, Buf *out)
 {
-    const Picks *p = &s->picks;
-    const size_t start = out->size;
-    const Call *c = s->c;
-    buf_u8(out, PAYLOAD_METHOD);
+    uint8_t *values;
+    TRY(arena_check(select_values(p), c->scratch, c->err));
     const Indices set = picks_indices(p);
-    indices_put(&set, p->n, c->threads, c->scratch, out);
-    if (out->size - start + (p->count ? 4 * magnitudes + signs_size(p->count) : 0) >= raw_size(c)) {
-        out->size = start;
-        return raw_put(c, p->x, out);
+    TRY(sparse_put(c, &set, signs_after(magnitudes), p->x, out, &values));
+    if (values && p->count) {
+        floats_store(values, magnitude, magnitudes);
+        signs_put(p->value, p->count, values + 4 * magnitudes);
     }
-    for (size_t m = 0; p->count && m < magnitudes; m++)
-        buf_f32(out, magnitude[m]);
-    TRY(put_signs(c, p, buf_room(out, signs_size(p->count))));
-    streams_floats(c->streams, p->count ? magnitudes : 0);
-    streams_bits(c->streams, (double)p->count);
-    streams_gaps(c, &set);
     return OK;
 }
 
@@ -202,69 +104,46 @@ static Status take_magnitudes(const Call *c, SetFill *f, const uint8_t *in, size
 
 /* Decodes a payload into x (shape->n). Refuses a set of more than `most` elements. Sets magnitude[] to the two
  * magnitudes, or to zeros if the set is empty. */
-static Status signed_set_get(const Call *c, Bytes bytes, size_t magnitudes, size_t most, float *x,
-                      float magnitude[SIDES])
+static Status signed_get(const Call *c, Bytes in, size_t magnitudes, size_t most, float *x, float magnitude[SIDES])
 {
-    Reader in = reader_open(bytes);
     SetFill f = {.n = c->shape->n, .x = x};
-    TRY(payload_kind(c, take_u8(&in), PAYLOAD_METHOD));
-    TRY(payload_set(c, &in, f.n, &f.set));
-    const bool some = !in.bad && f.set.count;
-    const uint8_t *sizes = some ? take_bytes(&in, 4 * magnitudes) : NULL;
-    f.sign = some ? take_bytes(&in, signs_size(f.set.count)) : NULL;
-    TRY(payload_end(c, &in));
+    const uint8_t *values;
+    TRY(sparse_get(c, in, signs_after(magnitudes), &f.set, &values));
     if (f.set.count > most)
         return payload_bad(c, "%zu elements, want %zu at most", f.set.count, most);
-    TRY(payload_shorter(c, bytes));
-    if (some && !signs_clean(f.sign, f.set.count))
-        return payload_bad(c, "padding behind the signs is not zero");
-    if (some)
-        TRY(take_magnitudes(c, &f, sizes, magnitudes));
+    if (f.set.count) {
+        f.sign = values + 4 * magnitudes;
+        if (!signs_clean(f.sign, f.set.count))
+            return payload_bad(c, "padding behind the signs is not zero");
+        TRY(take_magnitudes(c, &f, values, magnitudes));
+    }
     for (int side = 0; side < SIDES; side++)
         magnitude[side] = fabsf(f.value[side]);
     parallel_for(c->threads, blocks_of(f.n), fill_signed, &f);
     return OK;
 }
 
-/* The only key of stc and adaq. */
-typedef struct {
-    double ratio;
-} Ratio;
-
-static double ratio_of(const Call *c)
-{
-    return ((const Ratio *)c->self->params)->ratio;
-}
-
 /* ---- stc: sparse ternary compression (Sattler, Wiedemann, Mueller, Samek 2019): sends the k elements of
  * largest magnitude, each as its sign times the mean magnitude of the k elements. The payload has the format of
  * sparse.h with one magnitude. ---- */
 
-static const Param stc_schema[] = {
-    PARAM(Ratio, ratio, "0.01", 0, 1, "elements sent as a share of all", .above = true, .rate = true),
-    {0},
-};
-
-static size_t wanted(const Call *c)
-{
-    return picks_wanted(c->shape->n, ratio_of(c));
-}
+static const Param stc_schema[] = {RATIO_KEY(Ratio, "0.01", "elements sent as a share of all"), {0}};
 
 static Status stc_encode(const Call *c, const float *x, Buf *out)
 {
-    SignedSet s;
-    TRY(signed_set_open(&s, c, x));
-    TRY(arena_check(select_top(&s.picks, wanted(c)), c->scratch, c->err));
-    TRY(signed_set_count(&s));
-    const size_t count = s.picks.count;
-    const float mean = count ? (float)((s.sum[PLUS] + s.sum[MINUS]) / (double)count) : 0;
-    return signed_set_put(&s, &mean, 1, out);
+    Picks p;
+    Sides s;
+    TRY(picks_open(c, x, &p));
+    TRY(arena_check(select_top(&p, picks_wanted(c)), c->scratch, c->err));
+    TRY(sum_sides(c, &p, &s));
+    const float mean = p.count ? (float)((s.sum[PLUS] + s.sum[MINUS]) / (double)p.count) : 0;
+    return signed_put(c, &p, &mean, 1, out);
 }
 
 static Status stc_decode(const Call *c, Bytes in, float *x)
 {
     float magnitude[SIDES];
-    return signed_set_get(c, in, 1, wanted(c), x, magnitude);
+    return signed_get(c, in, 1, picks_wanted(c), x, magnitude);
 }
 
 const Compressor compressor_stc = {
@@ -285,9 +164,8 @@ const Compressor compressor_stc = {
         "Non-IID Data, IEEE TNNLS 2019",
     .look = {HUE_SPARSE, 2, 1},
     .params = stc_schema,
-    .params_size = sizeof(Ratio),
     .promises = EXACT_BYTES | LEAVES_OUT,
-    .bound = signed_set_bound,
+    .bound = signed_bound,
     .encode = stc_encode,
     .decode = stc_decode,
 };
@@ -296,10 +174,7 @@ const Compressor compressor_stc = {
  * share `ratio` of largest magnitude, each as their common mean; likewise of the negative elements. The payload
  * has the format of sparse.h with two magnitudes. ---- */
 
-static const Param adaq_schema[] = {
-    PARAM(Ratio, ratio, "0.01", 0, 1, "elements sent as a share of each sign's", .above = true, .rate = true),
-    {0},
-};
+static const Param adaq_schema[] = {RATIO_KEY(Ratio, "0.01", "elements sent as a share of each sign's"), {0}};
 
 /* ---- number of positive and of negative elements ---- */
 
@@ -341,25 +216,25 @@ static Status adaq_encode(const Call *c, const float *x, Buf *out)
 {
     float mean[SIDES] = {0};
     size_t of[SIDES] = {0, 0};
-    SignedSet s;
+    Picks p;
+    Sides s;
     TRY(count_sides(c, x, of));
-    TRY(signed_set_open(&s, c, x));
-    TRY(arena_check(select_sides(&s.picks, (const size_t[SIDES]){picks_wanted(of[PLUS], ratio_of(c)),
-                                                                 picks_wanted(of[MINUS], ratio_of(c))}),
-                    c->scratch, c->err));
-    TRY(signed_set_count(&s));
+    const size_t wanted[SIDES] = {share_of(of[PLUS], ratio_of(c)), share_of(of[MINUS], ratio_of(c))};
+    TRY(picks_open(c, x, &p));
+    TRY(arena_check(select_sides(&p, wanted), c->scratch, c->err));
+    TRY(sum_sides(c, &p, &s));
     for (int side = 0; side < SIDES; side++)
         if (s.count[side])
             mean[side] = (float)(s.sum[side] / (double)s.count[side]);
-    return signed_set_put(&s, mean, SIDES, out);
+    return signed_put(c, &p, mean, SIDES, out);
 }
 
-/* Of m elements of a sign, an encoder sends picks_wanted(m, ratio), which is at most ratio m + 1. */
+/* Of m elements of a sign, an encoder sends share_of(m, ratio), which is at most ratio m + 1. */
 static Status adaq_decode(const Call *c, Bytes in, float *x)
 {
     const size_t n = c->shape->n, most = (size_t)(ratio_of(c) * (double)n) + 2;
     float magnitude[SIDES];
-    return signed_set_get(c, in, SIDES, most, x, magnitude);
+    return signed_get(c, in, SIDES, most, x, magnitude);
 }
 
 const Compressor compressor_adaq = {
@@ -381,9 +256,8 @@ const Compressor compressor_adaq = {
         "Neural Networks, MLHPC 2016",
     .look = {HUE_SPARSE, 3, 2},
     .params = adaq_schema,
-    .params_size = sizeof(Ratio),
     .promises = EXACT_BYTES | LEAVES_OUT,
-    .bound = signed_set_bound,
+    .bound = signed_bound,
     .encode = adaq_encode,
     .decode = adaq_decode,
 };
@@ -425,23 +299,14 @@ static size_t state_size(const Call *c)
     return sizeof(float) * c->shape->n;
 }
 
-/* Returns t = x + r in scratch, or x if there is no state. Returns NULL on an error, which is in c->err. */
-static const float *gathered(const Call *c, const float *x)
+/* t = x + r */
+static Status add_residual(const Call *c, const float *x, float *t, Error *err)
 {
     const size_t n = c->shape->n;
-    const float *r = c->state;
-    if (!r)
-        return x;
-    float *t = NEW(c->scratch, float, n);
-    if (!t) {
-        arena_fail(c->scratch, c->err);
-        return NULL;
-    }
-    if (blockwise_add(x, r, 1, n, c->threads, t))
-        return t;
-    FAIL(c->err, ERR_NUMERIC, "strom: gradient plus residual is beyond float32 at element %zu",
-         first_nonfinite(t, n, NULL));
-    return NULL;
+    if (blockwise_add(x, c->state, 1, n, c->threads, t))
+        return OK;
+    return FAIL(err, ERR_NUMERIC, "strom: gradient plus residual is beyond float32 at element %zu",
+                first_nonfinite(t, n, NULL));
 }
 
 static float half_rms(const float *t, size_t n, int threads)
@@ -453,21 +318,19 @@ static float half_rms(const float *t, size_t n, int threads)
 
 static Status strom_encode(const Call *c, const float *x, Buf *out)
 {
-    const float *t = gathered(c, x);
-    SignedSet s;
-    if (!t)
-        return c->err->status;
+    const float *t;
+    Picks p;
+    TRY(state_input(c, x, &t));
     const float tau = isnan(tau_of(c)) ? half_rms(t, c->shape->n, c->threads) : threshold(tau_of(c));
-    TRY(signed_set_open(&s, c, t));
-    select_from(&s.picks, (double)tau);
-    TRY(signed_set_count(&s));
-    return signed_set_put(&s, &tau, 1, out);
+    TRY(picks_open(c, t, &p));
+    select_from(&p, (double)tau);
+    return signed_put(c, &p, &tau, 1, out);
 }
 
 static Status strom_decode(const Call *c, Bytes in, float *x)
 {
     float tau[SIDES] = {0};
-    TRY(signed_set_get(c, in, 1, c->shape->n, x, tau));
+    TRY(signed_get(c, in, 1, c->shape->n, x, tau));
     if (!isnan(tau_of(c)) && tau[PLUS] > 0 && tau[PLUS] != threshold(tau_of(c)))
         return payload_bad(c, "magnitude %g, want tau = %g", (double)tau[PLUS], tau_of(c));
     return OK;
@@ -476,11 +339,10 @@ static Status strom_decode(const Call *c, Bytes in, float *x)
 static Status settle(const Call *c, const float *x, const Bytes *sent, const float *agreed, void *state)
 {
     const size_t n = c->shape->n;
-    const float *t = gathered(c, x);
+    const float *t;
     float *r = state, *decoded = NEW(c->scratch, float, n);
     (void)agreed;
-    if (!t)
-        return c->err->status;
+    TRY(state_input(c, x, &t));
     TRY(arena_check(decoded, c->scratch, c->err));
     TRY(codec_decode(c, sent[0], decoded));
     blockwise_add(t, decoded, -1, n, c->threads, r);
@@ -508,11 +370,11 @@ const Compressor compressor_strom = {
     .paper = "Strom: Scalable Distributed DNN Training Using Commodity GPU Cloud Computing, Interspeech 2015",
     .look = {HUE_SPARSE, 4, 3},
     .params = strom_schema,
-    .params_size = sizeof(Strom),
     .promises = EXACT_BYTES | LEAVES_OUT,
-    .bound = signed_set_bound,
+    .bound = signed_bound,
     .encode = strom_encode,
     .decode = strom_decode,
+    .input = add_residual,
     .state_size = state_size,
     .settle = settle,
     .residual = residual,

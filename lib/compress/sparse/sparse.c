@@ -2,82 +2,69 @@
  * them: topk, threshold, gaussiank and sidco. */
 #include "compress/sparse/sparse.h"
 #include "coder/indices.h"
+#include "coder/planes.h"
 #include "base/parallel.h"
 #include "math/blockwise.h"
 #include "math/vec/kernels.h"
 
 #include <math.h>
 
+/* ---- the payload ---- */
+
+static size_t values_size(ValueForm f, size_t count)
+{
+    return !count ? 0 : f.head + (f.bits < 8 ? planes_size(count, f.bits) : count * (size_t)f.bits / 8);
+}
+
+size_t sparse_bound(const Call *c, ValueForm form)
+{
+    return 1 + indices_bound(c->shape->n) + values_size(form, c->shape->n);
+}
+
+Status sparse_put(const Call *c, const Indices *set, ValueForm form, const float *x, Buf *out, uint8_t **values)
+{
+    const size_t start = out->size, size = values_size(form, set->count);
+    *values = NULL;
+    buf_u8(out, PAYLOAD_METHOD);
+    if (size < raw_size(c))
+        indices_put(set, c->shape->n, out);
+    if (out->size - start + size >= raw_size(c)) {
+        out->size = start;
+        return raw_put(c, x, out);
+    }
+    *values = buf_room(out, size);
+    streams_bits(c->streams, set->count ? 8.0 * (double)form.head + form.bits * (double)set->count : 0);
+    streams_gaps(c, set);
+    return OK;
+}
+
+Status sparse_get(const Call *c, Bytes bytes, ValueForm form, Places *set, const uint8_t **values)
+{
+    Reader in = reader_open(bytes);
+    TRY(payload_kind(c, take_u8(&in), PAYLOAD_METHOD));
+    TRY(payload_set(c, &in, c->shape->n, set));
+    *values = in.bad ? NULL : take_bytes(&in, values_size(form, set->count));
+    TRY(payload_end(c, &in));
+    return payload_shorter(c, bytes);
+}
+
+/* ---- selected elements as floats ---- */
+
+static const ValueForm floats = {.bits = 32};
+
 size_t picks_bound(const Call *c)
 {
-    return 1 + indices_bound(c->shape->n) + 4 * c->shape->n;
-}
-
-size_t picks_wanted(size_t n, double ratio)
-{
-    const double wanted = floor(ratio * (double)n + 0.5);
-    const size_t k = wanted < 1 ? 1 : (size_t)wanted;
-    return k < n ? k : n;
-}
-
-Status picks_open(const Call *c, const float *x, Picks *s)
-{
-    return select_open(s, x, c->shape->n, c->threads, c->scratch) ? OK : arena_fail(c->scratch, c->err);
-}
-
-/* ---- writing ---- */
-
-Indices picks_indices(const Picks *s)
-{
-    return s->place ? indices_list(s->place, s->count) : indices_bits(s->bits, s->n, s->count);
-}
-
-typedef struct {
-    const Picks *s;
-    uint8_t *out;
-    size_t *before; /* select_before */
-} PicksValues;
-
-static void put_block(void *data, size_t block)
-{
-    const PicksValues *v = data;
-    const Picks *s = v->s;
-    const size_t words = (block_size(s->n, block) + 63) / 64;
-    const uint64_t *bits = s->bits + block * (BLOCK / 64);
-    const float *x = s->x + block * BLOCK;
-    uint8_t *out = v->out + 4 * v->before[block];
-    for (size_t w = 0; w < words && s->in_block[block]; w++)
-        for (uint64_t left = bits[w]; left; left &= left - 1, out += 4)
-            store_f32(out, x[64 * w + (size_t)__builtin_ctzll(left)]);
-}
-
-static Status put_values(const Call *c, const Picks *s, uint8_t *out)
-{
-    for (size_t i = 0; i < s->count && s->place; i++)
-        store_f32(out + 4 * i, s->value[i]);
-    if (s->place)
-        return OK;
-    PicksValues v = {s, out, select_before(s)};
-    TRY(arena_check(v.before, c->scratch, c->err));
-    parallel_for(c->threads, blocks_of(s->n), put_block, &v);
-    return OK;
+    return sparse_bound(c, floats);
 }
 
 Status picks_put(const Call *c, Picks *s, Buf *out)
 {
-    const size_t start = out->size;
-    TRY(arena_check(select_list(s), c->scratch, c->err));
-    buf_u8(out, PAYLOAD_METHOD);
+    uint8_t *values;
+    TRY(arena_check(select_values(s), c->scratch, c->err));
     const Indices set = picks_indices(s);
-    if (4 * s->count < raw_size(c))
-        indices_put(&set, s->n, c->threads, c->scratch, out);
-    if (out->size - start + 4 * s->count >= raw_size(c)) {
-        out->size = start;
-        return raw_put(c, s->x, out);
-    }
-    TRY(put_values(c, s, buf_room(out, 4 * s->count)));
-    streams_floats(c->streams, s->count);
-    streams_gaps(c, &set);
+    TRY(sparse_put(c, &set, floats, s->x, out, &values));
+    if (values)
+        floats_store(values, s->value, s->count);
     return OK;
 }
 
@@ -92,70 +79,49 @@ static Status picks_put_some(const Call *c, Picks *s, Buf *out)
 
 /* ---- reading ---- */
 
+static const uint32_t INFINITE = UINT32_C(0x7f800000);
+
+/* Refuses values that are 0 or not finite. As integers, the bits of magnitudes have the order of the magnitudes. */
+static Status check_values(const Call *c, const uint8_t *value, size_t count, PicksRead *read)
+{
+    uint32_t least = INFINITE, most = 0;
+    for (size_t k = 0; k < count; k++) {
+        const uint32_t v = load_u32(value + 4 * k) & INT32_MAX;
+        least = v < least ? v : least;
+        most = v > most ? v : most;
+    }
+    *read = (PicksRead){count, bits_float(least), bits_float(most)};
+    for (size_t k = 0; k < count && !(least > 0 && most < INFINITE); k++) {
+        const double v = fabs((double)load_f32(value + 4 * k));
+        if (!(v > 0 && isfinite(v)))
+            return payload_bad(c, "value %zu is %g, want a finite number that is not 0", k, v);
+    }
+    return OK;
+}
+
 typedef struct {
     size_t n;
     Places set;
     const uint8_t *value;
     float *x;
-    /* (blocks) the least and the largest bits of a magnitude; as integers they have the order of the magnitudes */
-    uint32_t *least, *most;
 } PicksFill;
-
-static const uint32_t INFINITE = UINT32_C(0x7f800000);
 
 static void fill_block(void *data, size_t block)
 {
     const PicksFill *f = data;
     float *const x = f->x + block * BLOCK;
-    uint32_t least = INFINITE, most = 0;
     memset(x, 0, block_size(f->n, block) * sizeof *x);
-    for (size_t k = f->set.before[block]; k < f->set.before[block + 1]; k++) {
-        const uint32_t bits = load_u32(f->value + 4 * k), v = bits & INT32_MAX;
-        x[f->set.at[k]] = bits_float(bits);
-        least = v < least ? v : least;
-        most = v > most ? v : most;
-    }
-    f->least[block] = least;
-    f->most[block] = most;
+    for (size_t k = f->set.before[block]; k < f->set.before[block + 1]; k++)
+        x[f->set.at[k]] = load_f32(f->value + 4 * k);
 }
 
-static Status refuse_value(const Call *c, const PicksFill *f)
+Status picks_get(const Call *c, Bytes in, float *x, PicksRead *read)
 {
-    size_t k = 0;
-    float v;
-    do
-        v = fabsf(load_f32(f->value + 4 * k++));
-    while (v > 0 && isfinite(v));
-    return payload_bad(c, "value %zu is %g, want a finite number that is not 0", k - 1, (double)v);
-}
-
-/* Fills x, and checks the values. */
-static Status fill_all(const Call *c, PicksFill *f, PicksRead *read)
-{
-    const size_t blocks = blocks_of(f->n);
-    uint32_t least = INFINITE, most = 0;
-    f->least = NEW(c->scratch, uint32_t, blocks);
-    f->most = NEW(c->scratch, uint32_t, blocks);
-    TRY(arena_check(f->least && f->most, c->scratch, c->err));
-    parallel_for(c->threads, blocks, fill_block, f);
-    for (size_t b = 0; b < blocks; b++) {
-        least = f->least[b] < least ? f->least[b] : least;
-        most = f->most[b] > most ? f->most[b] : most;
-    }
-    *read = (PicksRead){f->set.count, bits_float(least), bits_float(most)};
-    return least > 0 && most < INFINITE ? OK : refuse_value(c, f);
-}
-
-Status picks_get(const Call *c, Bytes bytes, float *x, PicksRead *read)
-{
-    Reader in = reader_open(bytes);
     PicksFill f = {.n = c->shape->n, .x = x};
-    TRY(payload_kind(c, take_u8(&in), PAYLOAD_METHOD));
-    TRY(payload_set(c, &in, f.n, &f.set));
-    f.value = in.bad ? NULL : take_bytes(&in, 4 * f.set.count);
-    TRY(payload_end(c, &in));
-    TRY(payload_shorter(c, bytes));
-    return fill_all(c, &f, read);
+    TRY(sparse_get(c, in, floats, &f.set, &f.value));
+    TRY(check_values(c, f.value, f.set.count, read));
+    parallel_for(c->threads, blocks_of(f.n), fill_block, &f);
+    return OK;
 }
 
 /* The hook `decode` of codecs without further rules on their payloads. */
@@ -165,34 +131,16 @@ static Status picks_decode(const Call *c, Bytes in, float *x)
     return picks_get(c, in, x, &read);
 }
 
-/* The only key of topk, gaussiank and sidco. */
-typedef struct {
-    double ratio;
-} Ratio;
-
-static double ratio_of(const Call *c)
-{
-    return ((const Ratio *)c->self->params)->ratio;
-}
-
 /* ---- topk: sends the k elements of largest magnitude (Aji and Heafield 2017; Stich, Cordonnier, Jaggi 2018).
  * Of equal magnitudes, the lower index comes first. The payload has the format of sparse.h. ---- */
 
-static const Param topk_schema[] = {
-    PARAM(Ratio, ratio, "0.01", 0, 1, "elements sent as a share of all", .above = true, .rate = true),
-    {0},
-};
-
-static size_t wanted(const Call *c)
-{
-    return picks_wanted(c->shape->n, ratio_of(c));
-}
+static const Param topk_schema[] = {RATIO_KEY(Ratio, "0.01", "elements sent as a share of all"), {0}};
 
 static Status topk_encode(const Call *c, const float *x, Buf *out)
 {
     Picks s;
     TRY(picks_open(c, x, &s));
-    TRY(arena_check(select_top(&s, wanted(c)), c->scratch, c->err));
+    TRY(arena_check(select_top(&s, picks_wanted(c)), c->scratch, c->err));
     return picks_put(c, &s, out);
 }
 
@@ -200,8 +148,8 @@ static Status topk_decode(const Call *c, Bytes in, float *x)
 {
     PicksRead read = {0};
     TRY(picks_get(c, in, x, &read));
-    if (read.count > wanted(c))
-        return payload_bad(c, "%zu elements, want %zu at most", read.count, wanted(c));
+    if (read.count > picks_wanted(c))
+        return payload_bad(c, "%zu elements, want %zu at most", read.count, picks_wanted(c));
     return OK;
 }
 
@@ -221,7 +169,6 @@ const Compressor compressor_topk = {
              "Stich, Cordonnier, Jaggi: Sparsified SGD with Memory, NeurIPS 2018",
     .look = {HUE_SPARSE, 2, 0},
     .params = topk_schema,
-    .params_size = sizeof(Ratio),
     .promises = EXACT_BYTES | LEAVES_OUT,
     .bound = picks_bound,
     .encode = topk_encode,
@@ -287,7 +234,6 @@ const Compressor compressor_threshold = {
         "of Compressed Communication for Distributed Deep Learning, AAAI 2020",
     .look = {HUE_SPARSE, 3, 1},
     .params = threshold_schema,
-    .params_size = sizeof(Threshold),
     .promises = EXACT_BYTES | LEAVES_OUT,
     .bound = picks_bound,
     .encode = threshold_encode,
@@ -298,10 +244,7 @@ const Compressor compressor_threshold = {
  * threshold is computed from a normal distribution fitted to the elements. If it selects too few or too many
  * elements, it is multiplied by 0.5 or 1.5, up to ROUNDS times. The payload has the format of sparse.h. ---- */
 
-static const Param gaussiank_schema[] = {
-    PARAM(Ratio, ratio, "0.01", 0, 1, "elements aimed at as a share of all", .above = true, .rate = true),
-    {0},
-};
+static const Param gaussiank_schema[] = {RATIO_KEY(Ratio, "0.01", "elements aimed at as a share of all"), {0}};
 
 enum { ROUNDS = 4 };
 
@@ -311,7 +254,7 @@ static double fitted_level(const Call *c, const float *x, double ratio)
 {
     const double n = (double)c->shape->n;
     double sum, squares;
-    blockwise_moments(x, c->shape->n, c->threads, &sum, &squares);
+    blockwise_moments(x, c->shape->n, c->threads, &sum, &squares, NULL);
     const double mean = sum / n, variance = fmax(squares / n - mean * mean, 0);
     return fabs(mean) - normal_lower_quantile(0.5 * ratio) * sqrt(variance);
 }
@@ -319,7 +262,7 @@ static double fitted_level(const Call *c, const float *x, double ratio)
 static Status gaussiank_encode(const Call *c, const float *x, Buf *out)
 {
     const double ratio = ratio_of(c);
-    const double k = (double)picks_wanted(c->shape->n, ratio);
+    const double k = (double)picks_wanted(c);
     double level = k < (double)c->shape->n ? fitted_level(c, x, ratio) : 0;
     Picks s;
     TRY(picks_open(c, x, &s));
@@ -350,7 +293,6 @@ const Compressor compressor_gaussiank = {
              "(arXiv:1911.08772)",
     .look = {HUE_SPARSE, 5, 3},
     .params = gaussiank_schema,
-    .params_size = sizeof(Ratio),
     .promises = EXACT_BYTES | LEAVES_OUT,
     .bound = picks_bound,
     .encode = gaussiank_encode,
@@ -364,10 +306,7 @@ const Compressor compressor_gaussiank = {
  * The paper adapts the number of stages to the number of elements sent in past steps. The codec here has no
  * state: it tries every number of stages (1 to 4) on the tensor itself. ---- */
 
-static const Param sidco_schema[] = {
-    PARAM(Ratio, ratio, "0.01", 0, 1, "elements aimed at as a share of all", .above = true, .rate = true),
-    {0},
-};
+static const Param sidco_schema[] = {RATIO_KEY(Ratio, "0.01", "elements aimed at as a share of all"), {0}};
 
 enum { STAGES = 4 };
 /* With several stages, the first stage's threshold is set to select about the share FIRST_SHARE of all
@@ -376,49 +315,41 @@ enum { STAGES = 4 };
 
 /* The magnitudes above the first stage's threshold, for each block; later stages read no others. */
 typedef struct {
+    size_t listed, count; /* number of magnitudes in `value`, and of those that reach Tail.level */
+    double sum;           /* of the magnitudes that reach the level */
+    float value[BLOCK + ROOM_BEHIND];
+} TailBlock;
+
+typedef struct {
     const Picks *s;
     float level;
-    float *value;      /* magnitudes; those of block b begin at b (BLOCK + ROOM_BEHIND) */
-    size_t *listed;    /* for each block: number of magnitudes in `value` */
-    size_t *count;     /* for each block: number of magnitudes that reach `level` */
-    double *magnitude; /* for each block: sum of the magnitudes that reach `level` */
+    TailBlock *block;
 } Tail;
-
-static float *listed_of(const Tail *t, size_t block)
-{
-    return t->value + block * (BLOCK + ROOM_BEHIND);
-}
 
 static void list_block(void *data, size_t block)
 {
     const Tail *t = data;
     double sum[3];
-    t->listed[block] = kernels()->sums_around(t->s->x + block * BLOCK, block_size(t->s->n, block), t->level,
-                                              INFINITY, listed_of(t, block), sum);
+    t->block[block].listed = kernels()->sums_around(t->s->x + block * BLOCK, block_size(t->s->n, block), t->level,
+                                                    INFINITY, t->block[block].value, sum);
 }
 
 static void reach_block(void *data, size_t block)
 {
     const Tail *t = data;
+    TailBlock *b = &t->block[block];
     float above[BLOCK + ROOM_BEHIND];
     double sum[3];
-    t->count[block] =
-        kernels()->sums_around(listed_of(t, block), t->listed[block], t->level, INFINITY, above, sum);
-    t->magnitude[block] = kernels()->sum_magnitudes(above, t->count[block]);
+    b->count = kernels()->sums_around(b->value, b->listed, t->level, INFINITY, above, sum);
+    b->sum = kernels()->sum_magnitudes(above, b->count);
 }
 
 static bool tail_open(Tail *t, const Picks *s, double level)
 {
-    const size_t blocks = blocks_of(s->n);
-    *t = (Tail){.s = s, .level = select_level(level)};
-    t->value = NEW(s->scratch, float, s->n + blocks * ROOM_BEHIND);
-    t->listed = NEW(s->scratch, size_t, blocks);
-    t->count = NEW(s->scratch, size_t, blocks);
-    t->magnitude = NEW(s->scratch, double, blocks);
-    if (!t->value || !t->listed || !t->count || !t->magnitude)
-        return false;
-    parallel_for(s->threads, blocks, list_block, t);
-    return true;
+    *t = (Tail){s, select_level(level), NEW(s->scratch, TailBlock, blocks_of(s->n))};
+    if (t->block)
+        parallel_for(s->threads, blocks_of(s->n), list_block, t);
+    return t->block;
 }
 
 /* Returns how many magnitudes are at least `level`, and sets *mean to their mean. */
@@ -430,8 +361,8 @@ static size_t reach(Tail *t, double level, double *mean)
     t->level = select_level(level);
     parallel_for(t->s->threads, blocks, reach_block, t);
     for (size_t b = 0; b < blocks; b++) {
-        count += t->count[b];
-        sum += t->magnitude[b];
+        count += t->block[b].count;
+        sum += t->block[b].sum;
     }
     *mean = sum / (double)count;
     return count;
@@ -446,7 +377,7 @@ static double run_stages(Tail *t, double first, double ratio, int stages, size_t
     const double share = pow(ratio / FIRST_SHARE, 1.0 / (stages - 1));
     double level = first, mean;
     *count = reach(t, level, &mean);
-    for (int stage = 1; stage<stages && * count> 0; stage++) {
+    for (int stage = 1; stage < stages && *count > 0; stage++) {
         level -= fmax(mean - level, 0) * log(share);
         *count = reach(t, level, &mean);
     }
@@ -504,7 +435,7 @@ static double best_level(Picks *s, double ratio, double k)
 static Status sidco_encode(const Call *c, const float *x, Buf *out)
 {
     const double ratio = ratio_of(c);
-    const size_t k = picks_wanted(c->shape->n, ratio);
+    const size_t k = picks_wanted(c);
     Picks s;
     TRY(picks_open(c, x, &s));
     const double level = k < c->shape->n ? best_level(&s, ratio, (double)k) : 0;
@@ -536,7 +467,6 @@ const Compressor compressor_sidco = {
              "Technique for Distributed Training Systems (SIDCo), MLSys 2021",
     .look = {HUE_SPARSE, 0, 4},
     .params = sidco_schema,
-    .params_size = sizeof(Ratio),
     .promises = EXACT_BYTES | LEAVES_OUT,
     .bound = picks_bound,
     .encode = sidco_encode,

@@ -51,46 +51,12 @@ static Status add_residual(const Call *c, const float *x, float *t, Error *err)
                 first_nonfinite(t, n, NULL));
 }
 
-/* Sets *t to the gradient x plus the decayed residual, or to x if c->state is NULL. With c->kept, the sum is
- * computed once and shared by the functions that need it. */
-static Status with_residual(const Call *c, const float *x, const float **t)
-{
-    Arena *a = c->kept ? c->kept->arena : c->scratch;
-    *t = x;
-    if (!c->state)
-        return OK;
-    if (c->kept && c->kept->vector && c->kept->x == x) {
-        *t = c->kept->vector;
-        return OK;
-    }
-    float *sum = NEW(a, float, c->shape->n);
-    TRY(arena_check(sum, a, c->err));
-    TRY(add_residual(c, x, sum, c->err));
-    *t = sum;
-    if (c->kept)
-        *c->kept = (KeptVector){c->kept->arena, sum, x};
-    return OK;
-}
-
 static Status encode(const Call *c, const float *x, Buf *out)
 {
     const Call inner = call_inner(c);
     const float *t;
-    TRY(with_residual(c, x, &t));
+    TRY(state_input(c, x, &t));
     return codec_encode(&inner, t, out);
-}
-
-static Status plan(const Step *step, void *records)
-{
-    return plan_inner(step, add_residual, records);
-}
-
-static Status train(const Call *c, const float *x, void *state)
-{
-    const Call inner = call_inner(c);
-    const float *t;
-    TRY(with_residual(c, x, &t));
-    return codec_train(&inner, t, state_inner(c, state));
 }
 
 static Status decode(const Call *c, Bytes in, float *x)
@@ -126,10 +92,10 @@ static Status settle(const Call *c, const float *x, const Bytes *sent, const flo
         return codec_settle(&inner, NULL, sent, agreed, behind);
     const float *t;
     const double weight = ((const Ef *)c->self->params)->lowpass;
-    /* without lowpass the estimate may overwrite the old residual in `state`: with_residual first adds the residual to t */
+    /* without lowpass the estimate may overwrite the old residual in `state`: state_input first adds the residual to t */
     float *decoded = weight < 1 ? NEW(c->scratch, float, c->shape->n) : state;
     TRY(arena_check(decoded, c->scratch, c->err));
-    TRY(with_residual(c, x, &t));
+    TRY(state_input(c, x, &t));
     Call last = inner;
     last.round = codec_rounds(inner.self) - 1;
     TRY(codec_decode(&last, sent[last.round], decoded));
@@ -169,7 +135,6 @@ const Compressor compressor_ef = {
                "The state e starts at zero, one per worker and tensor.",
     .paper = "Seide et al., Interspeech 2014; Karimireddy et al., ICML 2019",
     .params = schema,
-    .params_size = sizeof(Ef),
     .wraps = true,
     .traits = traits,
     .bound = bound,
@@ -177,9 +142,8 @@ const Compressor compressor_ef = {
     .decode = decode,
     .merge = merge,
     .numbers = numbers,
-    .plan = plan,
+    .input = add_residual,
     .state_size = state_size,
-    .train = train,
     .settle = settle,
     .residual = residual,
     .caution = caution,

@@ -20,11 +20,6 @@ static const Param schema[] = {
     {0},
 };
 
-static bool is_last(const Call *c)
-{
-    return c->round == codec_rounds(c->self) - 1;
-}
-
 /* Returns the Call for the codec Q, with random numbers independent of those of C. */
 static Call call_with(const Call *c)
 {
@@ -41,32 +36,29 @@ static Call call_with(const Call *c)
 static size_t bound(const Call *c)
 {
     const Call inner = call_inner(c), with = call_with(c);
-    return is_last(c) ? 1 + VARINT_MAX + codec_bound(&inner) + codec_bound(&with) : codec_bound(&inner);
+    return is_last_round(c) ? 1 + VARINT_MAX + codec_bound(&inner) + codec_bound(&with) : codec_bound(&inner);
 }
 
-/* Encodes x with C, in the last round; the payload is in scratch memory. */
-static Status put_first(const Call *c, const float *x, Buf *first)
-{
-    const Call inner = call_inner(c);
-    *first = (Buf){.cap = codec_bound(&inner)};
-    first->data = NEW(c->scratch, uint8_t, first->cap);
-    return first->data ? codec_encode(&inner, x, first) : arena_fail(c->scratch, c->err);
-}
+/* C's payload of x in the last round, its estimate C(x), and the error x - C(x) */
+typedef struct {
+    Buf payload;
+    float *decoded, *rest; /* (shape->n) */
+} First;
 
-/* Sets *decoded to C's estimate C(x), and *rest to the error x - C(x); both are in scratch memory. */
-static Status take_rest(const Call *c, const float *x, const Buf *first, float **decoded, float **rest)
+/* Encodes x with C; the result is in scratch memory. */
+static Status encode_first(const Call *c, const float *x, First *f)
 {
     const Call inner = call_inner(c);
     const size_t n = c->shape->n;
-    float *y = NEW(c->scratch, float, n), *left = NEW(c->scratch, float, n);
-    TRY(arena_check(y && left, c->scratch, c->err));
-    TRY(codec_decode(&inner, buf_bytes(first), y));
-    if (!blockwise_add(x, y, -1, n, c->threads, left))
-        return FAIL(c->err, ERR_NUMERIC, "induced: what is left of element %zu is beyond float32",
-                    first_nonfinite(left, n, NULL));
-    *decoded = y;
-    *rest = left;
-    return OK;
+    *f = (First){{.cap = codec_bound(&inner)}, NEW(c->scratch, float, n), NEW(c->scratch, float, n)};
+    f->payload.data = NEW(c->scratch, uint8_t, f->payload.cap);
+    TRY(arena_check(f->payload.data && f->decoded && f->rest, c->scratch, c->err));
+    TRY(codec_encode(&inner, x, &f->payload));
+    TRY(codec_decode(&inner, buf_bytes(&f->payload), f->decoded));
+    if (blockwise_add(x, f->decoded, -1, n, c->threads, f->rest))
+        return OK;
+    return FAIL(c->err, ERR_NUMERIC, "induced: what is left of element %zu is beyond float32",
+                first_nonfinite(f->rest, n, NULL));
 }
 
 static Status decode(const Call *c, Bytes in, float *x);
@@ -76,21 +68,20 @@ static Status encode(const Call *c, const float *x, Buf *out)
     const Call inner = call_inner(c), with = call_with(c);
     const size_t start = out->size, n = c->shape->n;
     const bool raw = c->streams && c->streams->raw;
-    Buf first;
-    float *y, *rest;
-    if (!is_last(c))
+    First first;
+    if (!is_last_round(c))
         return codec_encode(&inner, x, out);
-    TRY(put_first(c, x, &first));
-    TRY(take_rest(c, x, &first, &y, &rest));
+    TRY(encode_first(c, x, &first));
     buf_u8(out, PAYLOAD_METHOD);
-    buf_varint(out, first.size);
-    buf_copy(out, first.data, first.size);
-    TRY(codec_encode(&with, rest, out));
+    buf_varint(out, first.payload.size);
+    buf_copy(out, first.payload.data, first.payload.size);
+    TRY(codec_encode(&with, first.rest, out));
     if (c->streams) {
         c->streams->raw = raw; /* if C or Q sends raw floats, the whole payload still is not raw floats */
         c->streams->mean_known = false;
     }
-    if (!sum_is_safe(y, n, c->threads) && decode(c, (Bytes){out->data + start, out->size - start}, y) != OK)
+    if (!sum_is_safe(first.decoded, n, c->threads) &&
+        decode(c, (Bytes){out->data + start, out->size - start}, first.decoded) != OK)
         return FAIL(c->err, ERR_NUMERIC, "induced: the estimate is beyond float32");
     return OK;
 }
@@ -120,20 +111,18 @@ static Status settle(const Call *c, const float *x, const Bytes *sent, const flo
 {
     Call inner = call_inner(c);
     Bytes own[ROUNDS_MAX];
-    Buf first;
-    float *y, *rest;
+    First first;
     /* C gets this worker's C(x) in place of `agreed`, which is the mean of C(x) + Q(x - C(x)) over all
      * workers. No state depends on this mean: `check` refuses codecs C that learn from all workers. */
     (void)agreed;
     if (!codec_state_size(&inner))
         return OK;
-    TRY(put_first(c, x, &first));
-    TRY(take_rest(c, x, &first, &y, &rest));
+    TRY(encode_first(c, x, &first));
     for (int r = 0; r < c->round; r++)
         own[r] = sent[r];
-    own[c->round] = buf_bytes(&first);
+    own[c->round] = buf_bytes(&first.payload);
     inner.heard = own;
-    return codec_settle(&inner, x, own, y, state);
+    return codec_settle(&inner, x, own, first.decoded, state);
 }
 
 /* ---- traits, variance and checks ---- */
@@ -153,13 +142,10 @@ static unsigned traits(const Codec *codec)
 static const float *fixed_rest(const Call *c, const float *x)
 {
     Call last = *c;
-    Buf first;
-    float *y, *rest;
+    First first;
     last.round = 0;
-    if (codec_traits(c->self->inner) & RANDOM || codec_rounds(c->self) > 1 ||
-        put_first(&last, x, &first) != OK || take_rest(&last, x, &first, &y, &rest) != OK)
-        return NULL;
-    return rest;
+    const bool fixed = !(codec_traits(c->self->inner) & RANDOM) && codec_rounds(c->self) == 1;
+    return fixed && encode_first(&last, x, &first) == OK ? first.rest : NULL;
 }
 
 static double variance(const Call *c, const float *x)
@@ -231,7 +217,6 @@ const Compressor compressor_induced = {
         "Horvath, Richtarik: A Better Alternative to Error Feedback for Communication-Efficient Distributed\n"
         "Learning, ICLR 2021",
     .params = schema,
-    .params_size = sizeof(Induced),
     .wraps = true,
     .traits = traits,
     .bound = bound,

@@ -35,22 +35,17 @@ static const Packer *packer_of(const Call *c)
     return c->self->ops->family;
 }
 
-static bool is_last(const Call *c)
-{
-    return c->round == codec_rounds(c->self) - 1;
-}
-
 static size_t packed_bound(const Call *c)
 {
     const Call inner = call_inner(c);
-    return codec_bound(&inner) + is_last(c);
+    return codec_bound(&inner) + is_last_round(c);
 }
 
 static Status packed_encode(const Call *c, const float *x, Buf *out)
 {
     const Call inner = call_inner(c);
     const size_t start = out->size;
-    if (!is_last(c))
+    if (!is_last_round(c))
         return codec_encode(&inner, x, out);
     buf_u8(out, STORED);
     TRY(codec_encode(&inner, x, out));
@@ -109,7 +104,7 @@ static Status packed_decode(const Call *c, Bytes in, float *x)
 static Status packed_merge(const Call *c, const Bytes *in, size_t count, Buf *out)
 {
     const Call inner = call_inner(c);
-    if (is_last(c))
+    if (is_last_round(c))
         return FAIL(c->err, ERR_USAGE, "%s: packed payloads do not merge", c->self->ops->name);
     return codec_merge(&inner, in, count, out);
 }
@@ -224,7 +219,6 @@ const Compressor compressor_blosc = {
     .paper = "Alted: Why Modern CPUs Are Starving and What Can Be Done about It, Computing in Science &\n"
              "Engineering 12(2), 2010",
     .params = blosc_schema,
-    .params_size = sizeof(Blosc),
     .family = &(const Packer){blosc_pack, blosc_claims, blosc_unpack},
     PACKED,
 };
@@ -285,7 +279,6 @@ const Compressor compressor_zstd = {
         "are write zstd+none. It cannot wrap powersgd, which needs the sum of all workers' payloads.",
     .paper = "Collet, Kucherawy, RFC 8878",
     .params = zstd_schema,
-    .params_size = sizeof(Zstd),
     .family = &(const Packer){zstd_pack, zstd_claims, zstd_unpack},
     PACKED,
 };

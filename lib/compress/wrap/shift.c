@@ -53,29 +53,19 @@ static bool wraps_unbiased(const Codec *codec)
  * largest magnitude. `spikes`, one element of 1 and one of -1 in every 256, is for codecs with levels between
  * minimum and maximum and for codecs that rotate. */
 
+enum { NOISE, LEVEL, PEAK, SPIKES, HARD_VECTORS };
 enum { PAIR = 256, DRAWS = 3 };
 
-static float noise(const Rng *rng, size_t n, size_t i)
+/* Returns element i of a hard vector of n elements. */
+static float hard(int vector, const Rng *rng, size_t n, size_t i)
 {
-    (void)n;
-    return (float)rng_normal(rng, USE_DATA, i);
+    const float sign = rng_u32(rng, USE_DATA, i) & 1 ? 1 : -1;
+    if (vector == SPIKES)
+        return i % PAIR == 0 ? 1 : i % PAIR == PAIR / 2 ? -1 : 0;
+    if (vector == PEAK)
+        return i == n / 2 ? 1 : sign / sqrtf((float)n);
+    return vector == NOISE ? (float)rng_normal(rng, USE_DATA, i) : sign;
 }
-static float level(const Rng *rng, size_t n, size_t i)
-{
-    (void)n;
-    return rng_u32(rng, USE_DATA, i) & 1 ? 1 : -1;
-}
-static float peak(const Rng *rng, size_t n, size_t i)
-{
-    return i == n / 2 ? 1 : level(rng, n, i) / sqrtf((float)n);
-}
-static float spikes(const Rng *rng, size_t n, size_t i)
-{
-    (void)rng, (void)n;
-    return i % PAIR == 0 ? 1 : i % PAIR == PAIR / 2 ? -1 : 0;
-}
-
-static float (*const hard[])(const Rng *, size_t, size_t) = {noise, level, peak, spikes};
 
 /* Sets *variance to the mean squared error over DRAWS draws; for codecs without a closed form of the
  * variance. */
@@ -100,12 +90,14 @@ static Status measure_omega(const Call *c, const float *x, double *variance)
     return OK;
 }
 
-/* Computes the largest E|Q(x) - x|^2 / |x|^2 over the four vectors, as an estimate of omega. The result
- * depends only on spec and shape, so all workers compute the same number. */
-static Status find_omega(const Call *call, double *omega)
+/* Sets *rate to 1/(1 + omega), where omega is estimated by the largest E|Q(x) - x|^2 / |x|^2 over the four vectors. The
+ * result depends only on spec and shape, so all workers compute the same number. Rounds it down to eight significant
+ * bits, so that rounding errors of LAPACK do not change it. */
+static Status omega_rate(const Call *call, double *rate)
 {
     const size_t n = call->shape->n;
     const Rng rng = rng_open(1, 0, 0, 0, rng_hash("omega"));
+    double omega = 0;
     Call c = *call;
     c.state = c.plan = NULL;
     c.heard = NULL;
@@ -113,30 +105,20 @@ static Status find_omega(const Call *call, double *omega)
     c.round = 0;
     float *x = NEW(c.scratch, float, n);
     TRY(arena_check(x, c.scratch, c.err));
-    *omega = 0;
-    for (size_t k = 0; k < countof(hard) && n; k++) {
+    for (int k = 0; k < HARD_VECTORS && n; k++) {
         const ArenaMark mark = arena_mark(c.scratch);
         double norm = 0;
         for (size_t i = 0; i < n; i++) {
-            x[i] = hard[k](&rng, n, i);
+            x[i] = hard(k, &rng, n, i);
             norm += (double)x[i] * (double)x[i];
         }
         double variance = codec_variance(&c, x);
         if (isnan(variance))
             TRY(measure_omega(&c, x, &variance));
-        *omega = fmax(*omega, variance / norm);
+        omega = fmax(omega, variance / norm);
         arena_rewind(c.scratch, mark);
     }
-    return OK;
-}
-
-/* Sets *rate to 1/(1 + omega), where omega is an estimate of the codec's relative variance. Rounds 1/(1 +
- * omega) down to eight significant bits, so that rounding errors of LAPACK do not change *rate. */
-static Status omega_rate(const Call *c, double *rate)
-{
-    double omega;
     int exponent;
-    TRY(find_omega(c, &omega));
     const double mantissa = frexp(1 / (1 + omega), &exponent);
     *rate = ldexp(floor(256 * mantissa), exponent - 8);
     return OK;
@@ -182,7 +164,7 @@ static Status learning_rate(const Call *c, const ShiftHead *head, double *alpha)
 
 static bool adds_kind(const Call *c)
 {
-    return c->round == codec_rounds(c->self) - 1 && codec_bare(c->self->inner);
+    return is_last_round(c) && codec_bare(c->self->inner);
 }
 
 static size_t bound(const Call *c)
@@ -200,57 +182,23 @@ static Status subtract(const Call *c, const float *x, float *t, Error *err)
                 c->self->ops->name, first_nonfinite(t, n, NULL));
 }
 
-/* Computes t = x - h (the gradient minus the shift), in scratch. If c->state is NULL, sets *t to x itself. */
-static Status difference(const Call *c, const float *x, const float **t)
-{
-    *t = x;
-    if (!c->state)
-        return OK;
-    float *own = NEW(c->scratch, float, c->shape->n);
-    *t = own;
-    return own ? subtract(c, x, own, c->err) : arena_fail(c->scratch, c->err);
-}
-
-static Status train(const Call *c, const float *x, void *state)
-{
-    const Call inner = call_inner(c);
-    const float *t;
-    TRY(difference(c, x, &t));
-    return codec_train(&inner, t, state_inner(c, state));
-}
-
-static Status plan(const Step *step, void *records)
-{
-    return plan_inner(step, subtract, records);
-}
-
 /* ---- decoding ---- */
 
 enum { WORKERS_MOST = INT32_MAX };
 
-static bool is_merged(Bytes in)
-{
-    return in.size && in.data[0] == PAYLOAD_MERGED;
-}
-
-/* Removes the kind byte 0, which encode adds if the inner codec's payload has no kind byte. */
-static Status take_kind(const Call *c, Bytes *in)
-{
-    if (!adds_kind(c))
-        return OK;
-    if (!in->size || in->data[0] != PAYLOAD_RAW)
-        return payload_bad(c, "%zu bytes, neither one worker's nor merged", in->size);
-    *in = (Bytes){in->data + 1, in->size - 1};
-    return OK;
-}
-
-/* Reads a merged payload's kind byte and number of workers, and sets *in to the rest of the payload. */
-static Status take_workers(const Call *c, Bytes *in, uint64_t *workers)
+/* Removes what precedes the inner codec's payload: the kind byte 0, which encode adds if that payload has no kind byte,
+ * or of a merged payload the kind byte and the number of workers. Sets *merged to this number; 0: one worker's payload. */
+static Status take_head(const Call *c, Bytes *in, uint64_t *merged)
 {
     Reader r = reader_open(*in);
-    take_u8(&r);
-    *workers = take_varint(&r);
-    if (r.bad || *workers < 1 || *workers > WORKERS_MOST)
+    const bool several = in->size && in->data[0] == PAYLOAD_MERGED;
+    *merged = 0;
+    if (!several && !adds_kind(c))
+        return OK;
+    const unsigned kind = take_u8(&r);
+    if (several)
+        *merged = take_varint(&r);
+    if (r.bad || (several ? *merged < 1 || *merged > WORKERS_MOST : kind != PAYLOAD_RAW))
         return payload_bad(c, "%zu bytes, neither one worker's nor merged", in->size);
     *in = (Bytes){r.at, reader_left(&r)};
     return OK;
@@ -290,15 +238,12 @@ static Status decode(const Call *c, Bytes in, float *x)
 {
     const Call inner = call_inner(c);
     const float *h = shift_of(c);
-    uint64_t workers = 1;
-    if (is_merged(in)) {
-        TRY(take_workers(c, &in, &workers));
-        h = h ? h + c->shape->n : NULL;
-    } else {
-        TRY(take_kind(c, &in));
-    }
+    uint64_t merged;
+    TRY(take_head(c, &in, &merged));
+    if (h && merged)
+        h += c->shape->n;
     TRY(codec_decode(&inner, in, x));
-    return add_shift(c, h, (double)workers, is_diana(c->self) ? 1 : spec_alpha(c), x);
+    return add_shift(c, h, merged ? (double)merged : 1, is_diana(c->self) ? 1 : spec_alpha(c), x);
 }
 
 static Status encode(const Call *c, const float *x, Buf *out)
@@ -306,11 +251,11 @@ static Status encode(const Call *c, const float *x, Buf *out)
     const Call inner = call_inner(c);
     const size_t start = out->size, n = c->shape->n;
     const float *t, *h = shift_of(c);
-    TRY(difference(c, x, &t));
+    TRY(state_input(c, x, &t));
     if (adds_kind(c))
         buf_u8(out, PAYLOAD_RAW);
     TRY(codec_encode(&inner, t, out));
-    if (c->round < codec_rounds(c->self) - 1 || !h || sum_is_safe(h, n, c->threads))
+    if (!is_last_round(c) || !h || sum_is_safe(h, n, c->threads))
         return OK;
     /* the estimate may be beyond float32's range, so decode it */
     float *y = NEW(c->scratch, float, n);
@@ -323,16 +268,16 @@ static Status encode(const Call *c, const float *x, Buf *out)
 static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
 {
     const Call inner = call_inner(c);
-    if (c->round < codec_rounds(c->self) - 1)
+    if (!is_last_round(c))
         return codec_merge(&inner, in, count, out);
     Bytes *part = NEW(c->scratch, Bytes, count);
     uint64_t total = 0;
     TRY(arena_check(part, c->scratch, c->err));
     for (size_t i = 0; i < count; i++) {
-        uint64_t workers = 1;
+        uint64_t merged;
         part[i] = in[i];
-        TRY(is_merged(in[i]) ? take_workers(c, &part[i], &workers) : take_kind(c, &part[i]));
-        total += workers;
+        TRY(take_head(c, &part[i], &merged));
+        total += merged ? merged : 1;
     }
     if (total > WORKERS_MOST)
         return payload_bad(c, "%llu workers, want %d or fewer", (unsigned long long)total, WORKERS_MOST);
@@ -351,7 +296,7 @@ static Status settle_inner(const Call *c, const float *x, const Bytes *sent, con
     const float *mean = (const float *)((const ShiftHead *)state + 1) + c->shape->n, *t = NULL;
     const double gain = is_diana(c->self) ? 1 : spec_alpha(c);
     Bytes heard[ROUNDS_MAX], own[ROUNDS_MAX];
-    uint64_t workers;
+    uint64_t merged;
     if (!codec_state_size(&inner) || (!x && !(codec_traits(inner.self) & DECODES_STATE)))
         return OK;
     float *decoded = NEW(c->scratch, float, c->shape->n);
@@ -362,12 +307,11 @@ static Status settle_inner(const Call *c, const float *x, const Bytes *sent, con
         heard[r] = c->heard[r];
         own[r] = sent[r];
     }
-    TRY(take_kind(c, &own[c->round]));
-    Bytes *last = &heard[c->round];
-    TRY(is_merged(*last) ? take_workers(c, last, &workers) : take_kind(c, last));
+    TRY(take_head(c, &own[c->round], &merged));
+    TRY(take_head(c, &heard[c->round], &merged));
     inner.heard = heard;
     if (x)
-        TRY(difference(c, x, &t));
+        TRY(state_input(c, x, &t));
     return codec_settle(&inner, t, own, decoded, state_inner(c, state));
 }
 
@@ -378,9 +322,10 @@ static Status settle(const Call *c, const float *x, const Bytes *sent, const flo
     ShiftHead *head = state;
     float *own = (float *)(head + 1), *mean = own + n, *q = NEW(c->scratch, float, n);
     double alpha, left = 0;
+    uint64_t merged;
     Bytes last = sent[c->round];
     TRY(arena_check(q, c->scratch, c->err));
-    TRY(take_kind(c, &last));
+    TRY(take_head(c, &last, &merged));
     TRY(codec_decode(&inner, last, q));
     TRY(learning_rate(c, head, &alpha));
     /* before the update of the shifts: settle_inner reads the shifts of this step */
@@ -421,7 +366,7 @@ static double variance(const Call *c, const float *x)
     const Call inner = call_inner(c);
     const double a = is_diana(c->self) ? 1 : spec_alpha(c);
     const float *t;
-    if (difference(c, x, &t) != OK || (a < 1 && !wraps_unbiased(c->self)))
+    if (state_input(c, x, &t) != OK || (a < 1 && !wraps_unbiased(c->self)))
         return NAN;
     double norm2 = 0;
     for (size_t i = 0; a < 1 && i < c->shape->n; i++)
@@ -436,7 +381,7 @@ static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
     const Call inner = call_inner(c);
     const double a = is_diana(c->self) ? 1 : spec_alpha(c);
     const float *t;
-    if (difference(c, x, &t) != OK)
+    if (state_input(c, x, &t) != OK)
         return DEPENDENT;
     const ErrorLaw law = codec_moments(&inner, t, m);
     if (law == ATOMWISE && (c->state || a < 1)) {
@@ -460,9 +405,9 @@ static const char *caution(const Codec *codec)
 }
 
 #define SHIFT                                                                                                \
-    .params = schema, .params_size = sizeof(Shift), .wraps = true, .marks = true, .traits = traits,          \
+    .params = schema, .wraps = true, .marks = true, .traits = traits,          \
     .bound = bound, .encode = encode, .decode = decode, .merge = merge, .variance = variance,                \
-    .moments = moments, .plan = plan, .state_size = state_size, .train = train, .settle = settle,            \
+    .moments = moments, .input = subtract, .state_size = state_size, .settle = settle,            \
     .residual = residual, .caution = caution
 
 const Compressor compressor_ef21 = {

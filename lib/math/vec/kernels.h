@@ -87,6 +87,11 @@ typedef struct {
     float step[LEVEL_SCALE_MOST]; /* level[k] - level[k - 1] */
 } LevelScale;
 
+/* Returns the levels, 2^bits with those below 0, with the least mean squared error for standard normal numbers (Lloyd 1957,
+ * Max 1960), and thresholds for normal numbers with standard deviation `unit`. 1 <= bits <= LLOYD_BITS_MAX. */
+enum { LLOYD_BITS_MAX = LEVEL_SCALE_BITS + 1 };
+LevelScale lloyd_scale(int bits, float unit);
+
 /* Blocks of `size` elements (the last may be shorter), each with a scale by which elements or values are multiplied,
  * or divided. */
 typedef struct {

@@ -21,20 +21,10 @@ INLINE uint64_t group_bits(const float *x)
     return word;
 }
 
-/* Loads aligned SIMD vectors, although x may be aligned to a float only: a word of 64 loaded signs begins
- * `ahead` elements after the start of its group, so its last `ahead` bits belong to the next group. The last group is
- * loaded from its start, because such a word would end behind x. */
 void ISA_NAME(sign_bits)(const float *x, size_t groups, uint8_t *bit)
 {
-    const size_t ahead = second_piece(x, LANES) % LANES;
-    uint64_t carry = groups > 1 ? group_bits(x) & ((UINT64_C(1) << ahead) - 1) : 0;
-    for (size_t g = 0; g < groups; g++, x += SIGN_GROUP) {
-        const bool last = g + 1 == groups;
-        const uint64_t loaded = group_bits(last ? x : x + ahead);
-        const uint64_t word = last ? loaded : carry | loaded << ahead;
-        store_u64(bit + 8 * g, word);
-        carry = loaded >> 1 >> (63 - ahead);
-    }
+    for (size_t g = 0; g < groups; g++)
+        store_u64(bit + 8 * g, group_bits(x + g * SIGN_GROUP));
 }
 
 /* Lane l of the result is `minus` if bit l of `word` is set, else `plus`. */

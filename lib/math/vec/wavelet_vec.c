@@ -12,16 +12,7 @@ enum { CHUNK = 512, BEYOND = WAVELET_TAPS / 2 };
 
 INLINE void part(const float *restrict x, size_t pairs, float *restrict even, float *restrict odd)
 {
-    size_t k = 0;
-#if VEC_BYTES == 32 /* compilers need more shuffles */
-    for (; k + LANES <= pairs; k += LANES) {
-        const VecF a = load_f(x + 2 * k), b = load_f(x + 2 * k + LANES);
-        const VecF low = _mm256_permute2f128_ps(a, b, 0x20), high = _mm256_permute2f128_ps(a, b, 0x31);
-        store_f(even + k, _mm256_shuffle_ps(low, high, 0x88));
-        store_f(odd + k, _mm256_shuffle_ps(low, high, 0xdd));
-    }
-#endif
-    for (; k < pairs; k++) {
+    for (size_t k = 0; k < pairs; k++) {
         even[k] = x[2 * k];
         odd[k] = x[2 * k + 1];
     }
