@@ -104,16 +104,18 @@ static void look_at_libraries(Doctor *d)
 static void look_at_gnuplot(Doctor *d)
 {
     static const char *const needed[] = {"pdfcairo", "svg", "pngcairo", "pict2e"};
-    char *version, *terminals;
+    static const char ask[] = "set print '-'\nprint sprintf('%.1f patchlevel %s', GPVAL_VERSION, GPVAL_PATCHLEVEL)\nprint GPVAL_TERMINALS\n";
+    Drawing answer;
     Error err;
-    if (gnuplot_ask(&version, &terminals, cli_stopped, d->a, &err) != OK) {
+    if (gnuplot_draw(&answer, ask, cli_stopped, d->a, &err) != OK) {
         add(d, "gnuplot", err.text, "plot needs it: install gnuplot-nox");
         return;
     }
     TextBuf there = {.arena = d->a}, missing = {.arena = d->a};
+    const size_t version = strcspn(answer.data, "\n");
     for (size_t i = 0; i < countof(needed); i++)
-        text_addf(strstr(terminals, needed[i]) ? &there : &missing, " %s", needed[i]);
-    add(d, "gnuplot", text_format(d->a, "%s:%s", version, text_done(&there)),
+        text_addf(strstr(answer.data + version, needed[i]) ? &there : &missing, " %s", needed[i]);
+    add(d, "gnuplot", text_format(d->a, "%.*s:%s", (int)version, answer.data, text_done(&there)),
         missing.size ? text_format(d->a, "it lacks%s: install gnuplot-nox", text_done(&missing)) : NULL);
 }
 

@@ -15,11 +15,9 @@ typedef struct {
     Error *err;
 } Options;
 
-static const char *kind_name(const void *data, size_t i)
-{
-    (void)data;
-    return plot_kinds[i] ? plot_kinds[i]->name : NULL;
-}
+static const char *const keys[] = {"auto", "ends", "inside", "right", "below", "none", NULL}; /* KeyPlace */
+static const char *const fonts[] = {"sans", "serif", NULL}, *const facets[] = {"auto", "family", "none", NULL};
+static const char *const themes[] = {"light", "dark", NULL};
 
 /* Refuses a figure whose file of numbers would replace its own data. */
 static Status keep_data(const Options *o, const TextList *arguments)
@@ -40,7 +38,7 @@ static Status run(void *options, const TextList *arguments)
     char kinds[200];
     if (arguments->count < 2) {
         FAIL(o->err, ERR_USAGE, "plot: an argument is missing: want KIND DATA... -o FIGURE");
-        return error_hint(o->err, "KIND is one of %s", text_names(kinds, sizeof kinds, kind_name, NULL));
+        return error_hint(o->err, "KIND is one of %s", text_names(kinds, sizeof kinds, plot_kind_name, NULL));
     }
     if (!o->common.output) {
         FAIL(o->err, ERR_USAGE, "plot: the figure's name is missing");
@@ -86,10 +84,10 @@ int bench_plot(int argc, char **argv)
                "y axis: of convergence and budget accuracy, error or loss, of merge time, error or bytes, of heat error or bits"),
         OPTION(0, "width", "INCHES", &o.look.width, "3.25in, a column (default), 5.5in, 6.75in, or another width"),
         OPTION(0, "height", "INCHES", &o.look.height, "the height (default: the width / 1.5, or what rows and names need)"),
-        OPTION(0, "font", "FONT", &o.look.font, "letters: sans or serif", .choices = plot_fonts),
-        OPTION(0, "key", "PLACE", &o.look.key, "where names stand", .choices = plot_keys),
-        OPTION(0, "facet", "HOW", &o.look.facet, "small panels, one for each family (default with over 10 lines)", .choices = plot_facets),
-        OPTION(0, "theme", "THEME", &o.look.theme, "colours for light or dark pages", .choices = plot_themes),
+        OPTION(0, "font", "FONT", &o.look.font, "letters: sans or serif", .choices = fonts),
+        OPTION(0, "key", "PLACE", &o.look.key, "where names stand", .choices = keys),
+        OPTION(0, "facet", "HOW", &o.look.facet, "small panels, one for each family (default with over 10 lines)", .choices = facets),
+        OPTION(0, "theme", "THEME", &o.look.theme, "colours for light or dark pages", .choices = themes),
         OPTION(0, "color", "SPEC=#RRGGBB", &o.look.colours, "the colour of a line; repeatable"),
         OPTION(0, "label", "SPEC=TEXT", &o.look.labels, "the name of a line, with $mathematics$ in .tex; repeatable"),
         OPTION(0, "highlight", "SPEC", &o.look.highlight, "draw this line thick, and the others in grey"),
@@ -118,7 +116,7 @@ int bench_plot(int argc, char **argv)
                     "pareto sweep.csv --rates --front --gaussian --width 6.75in -o full.pdf\n"
                     "convergence run.csv --y error --x bytes --last 0.25 -o end.pdf\n"
                     "pareto sweep.csv --label 'svd=ATOMO, SVD' -o pareto.svg\n",
-        .names = kind_name,
+        .names = plot_kind_name,
         .details = details(o.a),
         .options = options,
         .common = &o.common,

@@ -22,12 +22,6 @@ static const char page[] = ".html";
 
 /* ---- report DIR: the page of a folder ---- */
 
-static void note(void *options, const char *text)
-{
-    if (!((const ReportOptions *)options)->common.quiet)
-        fprintf(stderr, "note: %s\n", text);
-}
-
 static bool asks_for_table(const ReportOptions *o)
 {
     const Query *q = &o->query;
@@ -46,13 +40,24 @@ static Status write_page(ReportOptions *o, const char *folder, const char *path)
     const PageSpec spec = {.folder = folder,
                            .path = path,
                            .title = o->title ? o->title : "Results of atomo",
-                           .stopped = cli_stopped,
-                           .data = o,
-                           .note = note};
-    return page_write(&spec, o->a, o->err);
+                           .stopped = cli_stopped};
+    const char *note;
+    const Status status = page_write(&spec, &note, o->a, o->err);
+    if (note && !o->common.quiet)
+        fprintf(stderr, "note: %s\n", note);
+    return status;
 }
 
 /* ---- report RESULT: one result as a table ---- */
+
+/* True if a column is a field that a command of this program writes, also where no command writes such a table. */
+static bool has_field(const Csv *t)
+{
+    for (size_t i = 0; i < t->columns; i++)
+        if (field_of_column(t->name[i], NULL))
+            return true;
+    return false;
+}
 
 /* Loads a result. Sets `kind` to NULL if no command of this program wrote the CSV, but the CSV has fields of
  * this program. */
@@ -61,7 +66,7 @@ static Status load(const ReportOptions *o, const char *path, Stored *from, const
     const char *why;
     TRY(stored_load(from, path, o->a, o->err));
     *kind = from->whole ? result_kind(from, &why) : NULL;
-    const bool ours = *kind || (from->whole && !from->schema && result_has_field(&from->table));
+    const bool ours = *kind || (from->whole && !from->schema && has_field(&from->table));
     if (ours && !from->table.rows)
         return FAIL(o->err, ERR_CORRUPT, "%s: the result has no rows", path);
     if (ours)
@@ -70,23 +75,11 @@ static Status load(const ReportOptions *o, const char *path, Stored *from, const
     return error_hint(o->err, "want a result that a command of atomo-bench or atomo-train wrote with -o");
 }
 
-/* Returns the names of all columns, also of columns without values (a target accuracy that no run reached). With
- * `people`, leaves out the columns of standard errors, which tables print in the cells of their fields. */
-static const char *every_column(const Csv *rows, bool people, Arena *a)
-{
-    TextBuf all = {.arena = a};
-    for (size_t i = 0; i < rows->columns; i++)
-        if (!people || !text_ends(rows->name[i], "_se"))
-            text_addf(&all, "%s%s", i ? "," : "", rows->name[i]);
-    return text_done(&all);
-}
-
 static Status put_speedups(const ReportOptions *o, Query *query, Csv *rows)
 {
     const Csv run = *rows;
-    TRY(speedup_rows(rows, &run, o->baseline ? o->baseline : "none", o->a, o->err));
-    query->columns = query->columns ? query->columns : every_column(rows, query->people, o->a);
-    return arena_check(query->columns, o->a, o->err);
+    query->empty = true; /* a target accuracy that no run reached */
+    return speedup_rows(rows, &run, o->baseline ? o->baseline : "none", o->a, o->err);
 }
 
 static Status check_options(const ReportOptions *o)
@@ -127,7 +120,6 @@ static Status write_table(const ReportOptions *o, const char *path)
     ReportSpec spec = {.schema = kind ? kind->schema : "atomo-table/1",
                        .format = (Format)c->format,
                        .path = c->output,
-                       .quoted = c->output,
                        .absent = o->speedup ? "N/A" : NULL,
                        .color = !c->output && cli_color(c),
                        .width = cli_width(c)};

@@ -263,10 +263,8 @@ static Status verify(const VerifyJob *o, Dump *d, const char *path)
     TRY(groups_make(&list, d, &o->groups, o->forever, o->err));
     TRY(open_report(o, path, &list, &report));
     const Status status = check_all(o, d, &list, &report);
-    if (status != OK && (status != ERR_STOPPED || o->common.output)) {
-        report_abandon(report.report);
+    if (status != OK && (status != ERR_STOPPED || o->common.output))
         return status;
-    }
     const Error stopped = *o->err;
     TRY(report_end(&report, o->err));
     note_result(o, d, &list, &report);

@@ -461,8 +461,6 @@ Status train_records_close(TrainRecords *r, bool lasting, Status status)
     Error why = *err, second = {0};
     if (r->report && (status == OK || (stopped && !r->part.path)))
         status = report_close(r->report, &second);
-    else
-        report_abandon(r->report);
     if (second.status != OK) {
         *err = second;
     } else if (stopped) {

@@ -178,10 +178,8 @@ static Status run(TrainJob *j)
     progress_open(&j->progress, "tuning", "steps", 1, j->common.quiet);
     const Status status = run_all(t);
     progress_close(&j->progress);
-    if (status != OK && (status != ERR_STOPPED || !t->finished)) {
-        report_abandon(t->report);
+    if (status != OK && (status != ERR_STOPPED || !t->finished))
         return status;
-    }
     why = *j->err;
     TRY(report_close(t->report, j->err));
     *j->err = why;

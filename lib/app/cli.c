@@ -166,6 +166,24 @@ static void put_examples(TextBuf *out, const Command *c)
     }
 }
 
+/* Appends "  NAME    meaning" for each name of the comma-separated list, in lines of up to `width` characters. */
+static void put_fields(TextBuf *out, const char *names, size_t width)
+{
+    enum { FIELD_INDENT = 23, FIELD_NARROW_INDENT = 6 };
+    const int indent = width < NARROW ? FIELD_NARROW_INDENT : FIELD_INDENT;
+    for (const char *at = names; *at; at += strspn(at, ",")) {
+        const size_t length = strcspn(at, ",");
+        const char *name = text_slice(out->arena, at, length);
+        text_addf(out, "  %-*s", indent - 2, name ? name : "");
+        if (length + 3 > (size_t)indent)
+            text_addf(out, "\n%*s", indent, "");
+        text_wrap(out, name ? field_meaning(name) : "", (size_t)indent, width);
+        text_add(out, "\n");
+        out->failed |= !name;
+        at += length;
+    }
+}
+
 /* Prints the command's help, as --help does. */
 static void cli_help(const Command *c, FILE *to, Arena *a)
 {
@@ -195,7 +213,7 @@ static void cli_help(const Command *c, FILE *to, Arena *a)
     }
     if (c->fields) {
         text_add(&out, "\nfields:\n");
-        fields_explain(&out, c->fields, width);
+        put_fields(&out, c->fields, width);
     }
     const char *text = text_done(&out);
     fputs(text ? text : "", to);

@@ -26,6 +26,10 @@ enum { COLUMNS_MOST = 256 }; /* the most columns in a file: far more than any fi
  * end. `name` is used in error messages. */
 Status csv_parse(Csv *out, const char *name, const char *text, size_t length, Arena *a, Error *err);
 
+static inline const char *csv_at(const Csv *csv, size_t row, size_t column)
+{
+    return csv->cell[row * csv->columns + column];
+}
 /* Returns a cell's text; "" when there is no column of this name. */
 const char *csv_cell(const Csv *csv, size_t row, const char *column);
 /* returns the index of a column; csv->columns: no such column */

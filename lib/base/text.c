@@ -343,3 +343,11 @@ bool text_listed(const char *list, const char *name)
     }
     return false;
 }
+
+char *text_printable(Arena *a, const char *s)
+{
+    char *out = text_copy(a, s);
+    if (out)
+        text_make_printable(out);
+    return out;
+}

@@ -104,5 +104,6 @@ bool text_steers(const char *s, size_t length);
 
 /* Replaces, in place, characters for which text_steers is true and bytes that are not UTF-8 by '?'. */
 void text_make_printable(char *text);
+char *text_printable(Arena *a, const char *s); /* a copy that is made printable; NULL: out of memory */
 
 #endif

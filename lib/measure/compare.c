@@ -375,6 +375,7 @@ static void pool_vector(Engine *e, const Vector *v, const Tally *tally, Pool *po
      * too */
     pool->tally.wasserstein = tally->wasserstein;
     pool->tally.distances = tally->distances;
+    memcpy(pool->tally.decile, tally->decile, sizeof tally->decile);
     for (size_t r = 0; r < pool->tally.decoded; r++)
         pool->tally.distance[r] = tally->distance[tally->decoded == 1 ? 0 : r];
     pool->vectors++;
@@ -486,6 +487,7 @@ static Status conclude_cell(Engine *e, Pool *pool, const Cell *cell, size_t plac
     if (pool->vectors > 1) {
         pool->tally.wasserstein = NAN;
         pool->tally.distances = (Moments){0};
+        pool->tally.decile[0][0] = NAN;
         for (size_t r = 0; r < pool->tally.decoded; r++)
             pool->tally.distance[r] = NAN;
         TRY(pool_wasserstein(e, pool));

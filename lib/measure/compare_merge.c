@@ -334,7 +334,7 @@ static Status measure_repeat(Merger *m, const MeasuredVector *s, Tally *tally)
         TRY(distance_first(s, b, b->y, tally));
     }
     TRY(tally_repeat(tally, s, m->repeat, copied ? b->g : b->y));
-    return distance_repeat(m->t, s, b, m->repeat, b->y, tally);
+    return distance_repeat(m->t, s, b, m->repeat, copied ? b->g : b->y, tally);
 }
 
 static Status run_repeat(Merger *m, const MeasuredVector *s, Tally *tally)

@@ -144,7 +144,9 @@ void trial_moments(const Call *call, const float *x, bool known, Tally *tally);
  * 1, ... in order.
  *
  * If `b->sorted` is NULL, `distance_first` measures repeat 0, and `distance_repeat` does nothing.
- * `distance_first` overwrites `b->work`, so it is called before `tally_repeat`. */
+ * `distance_first` overwrites `b->work`, so it is called before `tally_repeat`.
+ *
+ * `distance_repeat` and `distance_pooled` also set the deciles of errors. */
 Status distance_first(const MeasuredVector *s, const Buffers *b, float *y, Tally *t);
 Status distance_repeat(const Trial *trial, const MeasuredVector *s, const Buffers *b, size_t r, float *y, Tally *t);
 

@@ -20,6 +20,8 @@ typedef enum {
 } RecordLevel;
 _Static_assert((int)LEVELS == (int)THRESHOLDS, "one threshold for each level");
 
+enum { DECILES = 10, DECILE_PARTS = 3 };
+
 typedef struct {
     RecordLevel level;
     size_t repeats;          /* number of repeats; R in formulas */
@@ -34,6 +36,9 @@ typedef struct {
     double cells;
     double wasserstein;   /* Wasserstein distance W1 of repeat 0; NaN: unknown */
     Moments distances;    /* W1 of the first repeats, as many as memory and time allow */
+    /* for tenths of the elements by |g|, small ones first: the 10th, 50th and 90th percentile of |estimate_i - g_i| / |g_i| in
+     * repeat 0, of a sample of the elements; the first NaN: not measured */
+    double decile[DECILES][DECILE_PARTS];
     double residual2;     /* squared norm of the residual; NaN: none */
     double scratch;       /* peak bytes of working memory */
     double largest;       /* largest |estimate_i - g_i| over elements and repeats */
@@ -123,7 +128,7 @@ Status tally_repeat(Tally *t, const MeasuredVector *s, size_t r, const float *y)
 Status tally_spread(Tally *t, const MeasuredVector *s);
 
 /* Adds the tally `part` to `total`. `part` may have a lower RecordLevel. Leaves `wasserstein`, `distance`,
- * `distances`, `cells` and `percentile_known` of `total` unchanged. */
+ * `distances`, `decile`, `cells` and `percentile_known` of `total` unchanged. */
 void tally_append(Tally *total, const Tally *part);
 
 /* A tally as an array of tally_numbers(t) numbers, which FILE.part keeps: all but `level`, `sent` and `distance`. tally_load

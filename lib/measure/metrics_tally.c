@@ -22,6 +22,7 @@ Status tally_open(Tally *t, RecordLevel level, size_t repeats, bool random, Aren
                  .none = 1,
                  .residual2 = NAN,
                  .wasserstein = NAN,
+                 .decile = {{NAN}},
                  .spread_known = !random || repeats > 1,
                  .percentile_known = true};
     t->error = arena_zeroed(a, t->decoded, sizeof *t->error);

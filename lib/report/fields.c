@@ -1,6 +1,7 @@
 /* fields.c -- the table of all fields of results; see fields.h. */
 #include "report/fields.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* clang-format off */
@@ -19,107 +20,68 @@ const Field fields[] = {
     {"error", "failure", .brief = "error", .text = true, .meaning = "reason why the record has no values"},
     /* sizes and times */
     {"raw_bytes", "uncompressed", .unit = FIELD_BYTES, .meaning = "4 n: gradients travel as 32-bit floats"},
-    {"bytes", "payload", .exact = "bytes_expected", .unit = FIELD_BYTES, .meaning = "mean payload over repeats, all rounds of a step together"},
+    {"bytes", "payload", .exact = "bytes_expected", .unit = FIELD_BYTES, .meaning = "mean payload over repeats, all rounds of a step together", .se = "of the mean over repeats: their standard deviation / sqrt(R); 0 for a codec that is not random"},
     {"bytes_min", "smallest payload", .unit = FIELD_BYTES, .meaning = "smallest payload of all repeats"},
     {"bytes_max", "largest payload", .unit = FIELD_BYTES, .meaning = "largest payload of all repeats"},
-    {"ratio", "compression ratio", .exact = "ratio_expected", .brief = "ratio", .meaning = "uncompressed size / payload"},
-    {"ratio16", "ratio to 16-bit floats", .exact = "ratio16_expected", .brief = "ratio16", .meaning = "size as bf16 or fp16 / payload = ratio / 2: what a 16-bit all-reduce sends is the baseline"},
-    {"bits_per_element", "bits/element", .exact = "bits_per_element_expected", .brief = "bits/el", .meaning = "8 payload / n; a float32 has 32"},
-    {"encode_ms", "encode", .unit = "ms", .meaning = "median time from floats to payload"},
+    {"ratio", "compression ratio", .exact = "ratio_expected", .brief = "ratio", .meaning = "uncompressed size / payload", .se = "ratio bytes_se / bytes"},
+    {"ratio16", "ratio to 16-bit floats", .exact = "ratio16_expected", .brief = "ratio16", .meaning = "size as bf16 or fp16 / payload = ratio / 2: what a 16-bit all-reduce sends is the baseline", .se = "ratio_se / 2"},
+    {"bits_per_element", "bits/element", .exact = "bits_per_element_expected", .brief = "bits/el", .meaning = "8 payload / n; a float32 has 32", .se = "of the mean over repeats"},
+    {"encode_ms", "encode", .unit = "ms", .meaning = "median time from floats to payload", .se = "of the median, by the quartiles: sqrt(pi / 2R) (quartile range) / 1.349"},
     {"encode_ms_min", "fastest encode", .unit = "ms", .meaning = "time of the fastest repeat"},
-    {"decode_ms", "decode", .unit = "ms", .meaning = "median time from payload to floats; after merge, of the merged payload"},
+    {"decode_ms", "decode", .unit = "ms", .meaning = "median time from payload to floats; after merge, of the merged payload", .se = "of the median, by the quartiles"},
     {"decode_ms_min", "fastest decode", .unit = "ms", .meaning = "time of the fastest repeat"},
     {"encode_gbps", "encode rate", .brief = "encode", .unit = "GB/s", .meaning = "uncompressed size / encode time, 1 GB = 10^9 bytes"},
     {"decode_gbps", "decode rate", .brief = "decode", .unit = "GB/s", .meaning = "uncompressed size / decode time, 1 GB = 10^9 bytes"},
     /* errors: g is the gradient, h the decoded gradient, |.| the l2 norm, E the mean over random draws, R the
      * number of repeats */
-    {"mse", "squared error", .exact = "variance_expected", .brief = "mse", .meaning = "mean of |h - g|^2 over repeats"},
-    {"variance", "variance", .exact = "variance_expected", .meaning = "variance of h around its mean; for an unbiased codec E|h - g|^2"},
-    {"second_moment", "second moment", .exact = "second_moment_expected", .meaning = "mean of |h|^2 over repeats, the paper's E|h|^2"},
-    {"variance_expected", "expected variance", .meaning = "E|h - g|^2 by the codec's closed form for this g"},
+    {"mse", "squared error", .exact = "variance_expected", .brief = "mse", .meaning = "mean of |h - g|^2 over repeats", .se = "of the mean over repeats"},
+    {"variance", "variance", .exact = "variance_expected", .meaning = "variance of h around its mean; for an unbiased codec E|h - g|^2", .se = "of an unbiased estimate from R repeats: their squared errors and their mean vary"},
+    {"second_moment", "second moment", .exact = "second_moment_expected", .meaning = "mean of |h|^2 over repeats, the paper's E|h|^2", .se = "of the mean over repeats"},
+    {"variance_expected", "expected variance", .meaning = "E|h - g|^2 by the codec's closed form for this g", .se = "0, but for a closed form given a random rotation, which is a mean over repeats"},
     {"bias_ratio", "bias ratio", .meaning = "R |mean h - g|^2 / variance: about 1 without bias"},
     {"bias_z", "bias z", .meaning = "(bias ratio - 1) in standard errors: within 5 without bias"},
-    {"gain", "gain", .meaning = "<mean h, g> / |g|^2: 1 without bias along g"},
+    {"gain", "gain", .meaning = "<mean h, g> / |g|^2: 1 without bias along g", .se = "from the variances of independent atoms or elements, where they are known; else of the mean over repeats"},
     {"gain_z", "gain z", .meaning = "(gain - 1) in standard errors of independent elements or atoms; null where a codec holds the gain at 1"},
-    {"relative_error", "relative error", .exact = "relative_error_expected", .brief = "rel. error", .meaning = "squared error / |g|^2; sending nothing has 1"},
-    {"mean_error_4", "error of the mean of 4", .brief = "mean of 4", .meaning = "relative error of the mean of 4 workers' estimates of the same gradient (vNMSE): own random errors average out, a bias and shared draws do not"},
-    {"mean_error_16", "error of the mean of 16", .brief = "mean of 16", .meaning = "the same for 16 workers"},
-    {"rel_l2", "relative l2 error", .brief = "rel. l2", .meaning = "square root of the relative error"},
-    {"rel_l1", "relative l1 error", .brief = "rel. l1", .meaning = "sum of |h_i - g_i| / sum of |g_i|"},
-    {"elem_error", "element error", .brief = "elem. error", .meaning = "mean of |h_i - g_i| / |g_i| over all g_i other than 0"},
-    {"elem_error_big", "element error, big", .brief = "big", .meaning = "element error where |g_i| is above its 95th percentile"},
-    {"elem_error_small", "element error, small", .brief = "small", .meaning = "element error of all other elements"},
-    {"elem_error_pos", "element error, too low", .brief = "too low", .meaning = "mean of (g_i - h_i) / |g_i| where it is positive"},
-    {"elem_error_neg", "element error, too high", .brief = "too high", .meaning = "mean of (h_i - g_i) / |g_i| where it is positive"},
+    {"relative_error", "relative error", .exact = "relative_error_expected", .brief = "rel. error", .meaning = "squared error / |g|^2; sending nothing has 1", .se = "of the mean over repeats"},
+    {"mean_error_4", "error of the mean of 4", .brief = "mean of 4", .meaning = "relative error of the mean of 4 workers' estimates of the same gradient (vNMSE): own random errors average out, a bias and shared draws do not", .se = "from that of the variance and, for a biased codec, of the bias"},
+    {"mean_error_16", "error of the mean of 16", .brief = "mean of 16", .meaning = "the same for 16 workers", .se = "the same for 16 workers"},
+    {"rel_l2", "relative l2 error", .brief = "rel. l2", .meaning = "square root of the relative error", .se = "relative_error_se / (2 rel_l2)"},
+    {"rel_l1", "relative l1 error", .brief = "rel. l1", .meaning = "sum of |h_i - g_i| / sum of |g_i|", .se = "of the mean over repeats"},
+    {"elem_error", "element error", .brief = "elem. error", .meaning = "mean of |h_i - g_i| / |g_i| over all g_i other than 0", .se = "of the mean over repeats"},
+    {"elem_error_big", "element error, big", .brief = "big", .meaning = "element error where |g_i| is above its 95th percentile", .se = "of the mean over repeats"},
+    {"elem_error_small", "element error, small", .brief = "small", .meaning = "element error of all other elements", .se = "of the mean over repeats"},
+    {"elem_error_pos", "element error, too low", .brief = "too low", .meaning = "mean of (g_i - h_i) / |g_i| where it is positive", .se = "of the mean over repeats"},
+    {"elem_error_neg", "element error, too high", .brief = "too high", .meaning = "mean of (h_i - g_i) / |g_i| where it is positive", .se = "of the mean over repeats"},
+    {"elem_error_deciles", "element errors by size", .text = true, .meaning = "for tenths of the elements other than 0 by |g_i|, small ones first, between semicolons: the 10th, 50th and 90th percentile of |h_i - g_i| / |g_i| in the first repeat, of a sample of 16,384 elements"},
     {"wasserstein", "Wasserstein distance of the first repeat", .brief = "first W1", .meaning = "W1 between the distributions of the g_i and of the h_i of the first repeat"},
-    {"cosine", "cosine", .meaning = "mean of <g, h> / (|g| |h|)"},
-    {"sign_agreement", "signs kept", .brief = "signs", .meaning = "share of the g_i other than 0 whose sign h_i has"},
+    {"cosine", "cosine", .meaning = "mean of <g, h> / (|g| |h|)", .se = "of the mean over repeats"},
+    {"sign_agreement", "signs kept", .brief = "signs", .meaning = "share of the g_i other than 0 whose sign h_i has", .se = "of the mean over repeats"},
     {"max_abs_error", "largest error", .brief = "max error", .meaning = "largest |h_i - g_i| of all repeats"},
-    {"density", "density", .meaning = "share of the h_i other than 0"},
-    {"entropy_bits", "entropy", .unit = "bits", .meaning = "order-0 Shannon bound of the symbols sent"},
-    {"coding_efficiency", "coding efficiency", .brief = "efficiency", .meaning = "entropy / (8 payload): 1 is the limit for these symbols"},
+    {"density", "density", .meaning = "share of the h_i other than 0", .se = "of the mean over repeats"},
+    {"entropy_bits", "entropy", .unit = "bits", .meaning = "order-0 Shannon bound of the symbols sent", .se = "of the mean over repeats"},
+    {"coding_efficiency", "coding efficiency", .brief = "efficiency", .meaning = "entropy / (8 payload): 1 is the limit for these symbols", .se = "of the ratio of means over repeats"},
     {"raw_fallbacks", "tensors sent raw", .brief = "raw", .meaning = "tensors whose own form would have been larger than floats"},
     {"residual_norm", "residual norm", .brief = "residual", .meaning = "l2 norm of the residual that error feedback keeps"},
     {"peak_scratch_bytes", "working memory", .unit = FIELD_BYTES, .meaning = "most memory of encode or decode beyond input and output"},
-    {"bytes_se", "standard error of the payload", .brief = "payload se", .unit = FIELD_BYTES, .meaning = "of the mean over repeats: their standard deviation / sqrt(R); 0 for a codec that is not random"},
-    {"bits_per_element_se", "standard error of bits/element", .brief = "bits/el se", .meaning = "of the mean over repeats"},
-    {"encode_ms_se", "standard error of encode", .brief = "encode se", .unit = "ms", .meaning = "of the median, by the quartiles: sqrt(pi / 2R) (quartile range) / 1.349"},
-    {"decode_ms_se", "standard error of decode", .brief = "decode se", .unit = "ms", .meaning = "of the median, by the quartiles"},
-    {"mse_se", "standard error of the squared error", .brief = "mse se", .meaning = "of the mean over repeats"},
-    {"relative_error_se", "standard error of the relative error", .brief = "rel. error se", .meaning = "of the mean over repeats"},
-    {"relative_error_expected", "expected relative error", .brief = "exact rel. error", .meaning = "variance_expected / |g|^2: exact, where the codec has a closed form"},
-    {"cosine_se", "standard error of the cosine", .brief = "cosine se", .meaning = "of the mean over repeats"},
+    {"relative_error_expected", "expected relative error", .brief = "exact rel. error", .meaning = "variance_expected / |g|^2: exact, where the codec has a closed form", .se = "variance_expected_se / |g|^2"},
     {"bias_p", "p of the bias ratio", .brief = "bias p", .digits = 2, .meaning = "probability of a bias ratio so large without bias, by the F distribution"},
-    {"gain_se", "standard error of the gain", .brief = "gain se", .digits = 2, .meaning = "from the variances of independent atoms or elements, where they are known; else of the mean over repeats"},
     {"gain_p", "p of the gain", .brief = "gain p", .digits = 2, .meaning = "probability of a gain so far from 1 without bias, by Student's t with gain_freedom, with the skewness of a count; null where each draw has the gain 1, or too few tell"},
-    {"gain_l1", "gain along signs", .brief = "l1 gain", .meaning = "<mean h, sign g> / |g|_1: 1 without bias; small elements count more than in the gain"},
-    {"gain_l1_se", "standard error of the gain along signs", .brief = "l1 gain se", .digits = 2, .meaning = "from variance_expected, where the errors of elements are independent; else of the mean over repeats"},
+    {"gain_l1", "gain along signs", .brief = "l1 gain", .meaning = "<mean h, sign g> / |g|_1: 1 without bias; small elements count more than in the gain", .se = "from variance_expected, where the errors of elements are independent; else of the mean over repeats"},
     {"gain_l1_p", "p of the gain along signs", .brief = "l1 gain p", .digits = 2, .meaning = "the same for the gain along signs; null for atoms of a transform, whose variance along signs is unknown"},
-    {"bytes_expected", "expected payload", .unit = FIELD_BYTES, .meaning = "mean payload, corrected in each repeat for the number of atoms drawn against the expected one; exact where its standard error is 0"},
-    {"bytes_expected_se", "standard error of the expected payload", .brief = "expected payload se", .unit = FIELD_BYTES, .meaning = "of the mean over repeats"},
-    {"bits_per_element_expected", "expected bits/element", .brief = "expected bits/el", .meaning = "8 bytes_expected / n"},
-    {"bits_per_element_expected_se", "standard error of expected bits/element", .brief = "expected bits/el se", .meaning = "of the mean over repeats"},
-    {"ratio_expected", "expected ratio", .meaning = "uncompressed size / bytes_expected"},
-    {"ratio_expected_se", "standard error of the expected ratio", .brief = "expected ratio se", .meaning = "ratio_expected bytes_expected_se / bytes_expected"},
-    {"ratio_se", "standard error of the ratio", .brief = "ratio se", .meaning = "ratio bytes_se / bytes"},
-    {"ratio16_expected", "expected ratio to 16-bit floats", .brief = "expected ratio16", .meaning = "ratio_expected / 2"},
-    {"second_moment_expected", "expected second moment", .meaning = "variance_expected + |g|^2, for an unbiased codec: exact"},
-    {"second_moment_se", "standard error of the second moment", .brief = "2nd moment se", .meaning = "of the mean over repeats"},
-    {"variance_se", "standard error of the variance", .brief = "variance se", .meaning = "of an unbiased estimate from R repeats: their squared errors and their mean vary"},
-    {"rel_l2_se", "standard error of the relative l2 error", .brief = "rel. l2 se", .meaning = "relative_error_se / (2 rel_l2)"},
-    {"rel_l1_se", "standard error of the relative l1 error", .brief = "rel. l1 se", .meaning = "of the mean over repeats"},
-    {"elem_error_se", "standard error of the element error", .brief = "elem. error se", .meaning = "of the mean over repeats"},
-    {"elem_error_big_se", "standard error of the element error, big", .brief = "big se", .meaning = "of the mean over repeats"},
-    {"elem_error_small_se", "standard error of the element error, small", .brief = "small se", .meaning = "of the mean over repeats"},
-    {"elem_error_pos_se", "standard error of the element error, too low", .brief = "too low se", .meaning = "of the mean over repeats"},
-    {"elem_error_neg_se", "standard error of the element error, too high", .brief = "too high se", .meaning = "of the mean over repeats"},
-    {"wasserstein_mean", "mean Wasserstein distance", .brief = "W1", .meaning = "mean of W1 over repeats: of as many as have 2^23 elements, at least 5; of the first where a tensor has over 2^22 elements; where several tensors are one vector, of as many as --memory allows, at most 100"},
-    {"wasserstein_mean_se", "standard error of W1", .brief = "W1 se", .meaning = "of that mean"},
-    {"entropy_bits_se", "standard error of the entropy", .brief = "entropy se", .unit = "bits", .meaning = "of the mean over repeats"},
-    {"coding_efficiency_se", "standard error of the coding efficiency", .brief = "efficiency se", .meaning = "of the ratio of means over repeats"},
-    {"sign_agreement_se", "standard error of signs kept", .brief = "signs se", .meaning = "of the mean over repeats"},
-    {"density_se", "standard error of the density", .brief = "density se", .meaning = "of the mean over repeats"},
+    {"bytes_expected", "expected payload", .unit = FIELD_BYTES, .meaning = "mean payload, corrected in each repeat for the number of atoms drawn against the expected one; exact where its standard error is 0", .se = "of the mean over repeats"},
+    {"bits_per_element_expected", "expected bits/element", .brief = "expected bits/el", .meaning = "8 bytes_expected / n", .se = "of the mean over repeats"},
+    {"ratio_expected", "expected ratio", .meaning = "uncompressed size / bytes_expected", .se = "ratio_expected bytes_expected_se / bytes_expected"},
+    {"ratio16_expected", "expected ratio to 16-bit floats", .brief = "expected ratio16", .meaning = "ratio_expected / 2", .se = "ratio_expected_se / 2"},
+    {"second_moment_expected", "expected second moment", .meaning = "variance_expected + |g|^2, for an unbiased codec: exact", .se = "variance_expected_se"},
+    {"wasserstein_mean", "mean Wasserstein distance", .brief = "W1", .meaning = "mean of W1 over repeats: of as many as have 2^23 elements, at least 5; of the first where a tensor has over 2^22 elements; where several tensors are one vector, of as many as --memory allows, at most 100", .se = "of that mean"},
     {"gain_freedom", "degrees of freedom of the gain", .brief = "gain df", .meaning = "of the Student's t behind gain_p and the interval of the gain; null where gain_se is known, not measured, and the interval that of the normal distribution"},
     {"gain_l1_freedom", "degrees of freedom of the gain along signs", .brief = "l1 gain df", .meaning = "the same for gain_l1_p"},
-    {"ratio16_se", "standard error of the ratio to 16-bit floats", .brief = "ratio16 se", .meaning = "ratio_se / 2"},
-    {"ratio16_expected_se", "standard error of the expected ratio to 16-bit floats", .brief = "expected ratio16 se", .meaning = "ratio_expected_se / 2"},
-    {"variance_expected_se", "standard error of the expected variance", .brief = "expected variance se", .meaning = "0, but for a closed form given a random rotation, which is a mean over repeats"},
-    {"relative_error_expected_se", "standard error of the expected relative error", .brief = "exact rel. error se", .meaning = "variance_expected_se / |g|^2"},
-    {"second_moment_expected_se", "standard error of the expected second moment", .brief = "expected 2nd moment se", .meaning = "variance_expected_se"},
-    {"mean_error_4_se", "standard error of the error of the mean of 4", .brief = "mean of 4 se", .meaning = "from that of the variance and, for a biased codec, of the bias"},
-    {"mean_error_16_se", "standard error of the error of the mean of 16", .brief = "mean of 16 se", .meaning = "the same for 16 workers"},
-    {"bits_per_element_steps", "bits/element over steps", .brief = "bits/el by step", .meaning = "mean over steps (and workers) of each step's bits/element"},
-    {"encode_ms_steps", "encode over steps", .brief = "encode by step", .unit = "ms", .meaning = "mean over steps of each step's time"},
-    {"decode_ms_steps", "decode over steps", .brief = "decode by step", .unit = "ms", .meaning = "mean over steps of each step's time"},
-    {"relative_error_steps", "relative error over steps", .brief = "error by step", .meaning = "mean over steps of each step's relative error, exact where it is known; its standard error counts the steps as independent"},
-    {"wasserstein_steps", "Wasserstein distance over steps", .brief = "W1 by step", .meaning = "mean over steps of each step's W1"},
-    {"cosine_steps", "cosine over steps", .brief = "cosine by step", .meaning = "mean over steps of each step's cosine"},
-    {"bits_per_element_steps_se", "standard error of bits/element over steps", .brief = "bits/element over steps se", .meaning = "standard deviation over steps / square root of their number"},
-    {"encode_ms_steps_se", "standard error of encode over steps", .brief = "encode over steps se", .unit = "ms", .meaning = "standard deviation over steps / square root of their number"},
-    {"decode_ms_steps_se", "standard error of decode over steps", .brief = "decode over steps se", .unit = "ms", .meaning = "standard deviation over steps / square root of their number"},
-    {"relative_error_steps_se", "standard error of relative error over steps", .brief = "relative error over steps se", .meaning = "standard deviation over steps / square root of their number"},
-    {"wasserstein_steps_se", "standard error of Wasserstein distance over steps", .brief = "Wasserstein distance over steps se", .meaning = "standard deviation over steps / square root of their number"},
-    {"cosine_steps_se", "standard error of cosine over steps", .brief = "cosine over steps se", .meaning = "standard deviation over steps / square root of their number"},
+    {"bits_per_element_steps", "bits/element over steps", .brief = "bits/el by step", .meaning = "mean over steps (and workers) of each step's bits/element", .se = "standard deviation over steps / square root of their number"},
+    {"encode_ms_steps", "encode over steps", .brief = "encode by step", .unit = "ms", .meaning = "mean over steps of each step's time", .se = "standard deviation over steps / square root of their number"},
+    {"decode_ms_steps", "decode over steps", .brief = "decode by step", .unit = "ms", .meaning = "mean over steps of each step's time", .se = "standard deviation over steps / square root of their number"},
+    {"relative_error_steps", "relative error over steps", .brief = "error by step", .meaning = "mean over steps of each step's relative error, exact where it is known; its standard error counts the steps as independent", .se = "standard deviation over steps / square root of their number"},
+    {"wasserstein_steps", "Wasserstein distance over steps", .brief = "W1 by step", .meaning = "mean over steps of each step's W1", .se = "standard deviation over steps / square root of their number"},
+    {"cosine_steps", "cosine over steps", .brief = "cosine by step", .meaning = "mean over steps of each step's cosine", .se = "standard deviation over steps / square root of their number"},
     {"bias_p_holm", "p of any bias", .brief = "p of bias", .digits = 2, .meaning = "least of bias_p, gain_p, gain_l1_p after Holm's correction for all three of all codecs on the same vectors"},
     {"bias_detectable", "bias that would show", .digits = 2, .meaning = "least factor 1 + b on each h that so many repeats find with probability 0.9; a shift h + b g shows as often or oftener; from 5 repeats on"},
     {"bias", "bias", .text = true, .meaning = "the verdict at p = 0.01 for all codecs together, from 5 repeats on (\"needs 5 repeats\" before); \"cannot be seen\" where only half of the gradient or more would show; \"all of the error\" where the codec is not random"},
@@ -132,12 +94,9 @@ const Field fields[] = {
     {"reached", "reached", .meaning = "bits_per_element_expected is within 1 % of the target"},
     {"against", "against", .text = true, .meaning = "spec of the codec that all others are compared with"},
     {"metric", "metric", .text = true, .meaning = "name of the field whose difference it is"},
-    {"result", "result", .meaning = "the metric of this codec, its mean over repeats"},
-    {"result_se", "standard error of the result", .brief = "result se", .meaning = "of the mean over repeats"},
-    {"result_against", "its result", .brief = "against's", .meaning = "the metric of the codec compared with"},
-    {"result_against_se", "standard error of its result", .brief = "against's se", .meaning = "of the mean over repeats"},
-    {"difference", "difference", .meaning = "mean over repeats of result - result_against, which have the same random numbers in each repeat"},
-    {"difference_se", "standard error of the difference", .brief = "difference se", .meaning = "of the mean over repeats; 0 where all repeats differ by the same"},
+    {"result", "result", .meaning = "the metric of this codec, its mean over repeats", .se = "of the mean over repeats"},
+    {"result_against", "its result", .brief = "against's", .meaning = "the metric of the codec compared with", .se = "of the mean over repeats"},
+    {"difference", "difference", .meaning = "mean over repeats of result - result_against, which have the same random numbers in each repeat", .se = "of the mean over repeats; 0 where all repeats differ by the same"},
     {"interval", "95 % interval", .text = true, .meaning = "difference_low and difference_high, with the digits that their standard error supports"},
     {"difference_low", "lower end", .meaning = "lower end of the 95 % interval of the difference, by Student's t; null where all repeats differ by the same"},
     {"difference_high", "upper end", .meaning = "upper end of that interval"},
@@ -147,49 +106,35 @@ const Field fields[] = {
     {"workers", "workers", .meaning = "number P of workers whose gradients are averaged"},
     {"synthetic", "made from the seed", .brief = "made by seed", .meaning = "workers whose gradients are a real one plus noise, which the seed draws"},
     {"average", "average over", .text = true, .meaning = "workers over which the mean of an element is taken: all, or senders, those that sent it"},
-    {"merge_ms", "merge", .unit = "ms", .meaning = "time to merge all payloads without decoding them"},
-    {"decode_each_ms", "decode each", .brief = "decode-each", .unit = "ms", .meaning = "time to decode every payload and to average"},
-    {"merge_ms_se", "standard error of merge", .brief = "merge se", .unit = "ms", .meaning = "of the median, by the quartiles"},
-    {"decode_each_ms_se", "standard error of decode each", .brief = "decode-each se", .unit = "ms", .meaning = "of the median, by the quartiles"},
-    {"bytes_merged_se", "standard error of the merged payload", .brief = "merged payload se", .unit = FIELD_BYTES, .meaning = "of the mean over repeats"},
-    {"bytes_up_se", "standard error of the payload sent", .brief = "sent se", .unit = FIELD_BYTES, .meaning = "of the mean over repeats"},
-    {"bytes_up", "sent by a worker", .brief = "sent", .unit = FIELD_BYTES, .meaning = "payload of one worker; in a run's summary, of all its steps"},
-    {"bytes_merged", "merged payload", .unit = FIELD_BYTES, .meaning = "size of the merged payload"},
+    {"merge_ms", "merge", .unit = "ms", .meaning = "time to merge all payloads without decoding them", .se = "of the median, by the quartiles"},
+    {"decode_each_ms", "decode each", .brief = "decode-each", .unit = "ms", .meaning = "time to decode every payload and to average", .se = "of the median, by the quartiles"},
+    {"bytes_up", "sent by a worker", .brief = "sent", .unit = FIELD_BYTES, .meaning = "payload of one worker; in a run's summary, of all its steps", .se = "of the mean over repeats"},
+    {"bytes_merged", "merged payload", .unit = FIELD_BYTES, .meaning = "size of the merged payload", .se = "of the mean over repeats"},
     /* cost */
     {"topology", "topology", .text = true, .meaning = "who sends to whom: ps, allgather, ring, tree, twoshot or hier:node=K; any: in merge, all that were asked for"},
     {"link", "link", .text = true, .meaning = "the modelled network: its latency and bandwidth"},
-    {"compute_ms", "compute", .unit = "ms", .meaning = "forward and backward pass of the slowest worker"},
-    {"comm_ms", "communicate", .brief = "comm", .unit = "ms", .meaning = "exchange by the network model"},
-    {"total_ms", "total", .unit = "ms", .meaning = "one iteration: compute, encode, communicate, decode"},
-    {"compute_ms_se", "standard error of compute", .brief = "compute se", .unit = "ms", .meaning = "of the median step of --compute-from; 0 for a number that was given"},
-    {"comm_ms_se", "standard error of communicate", .brief = "comm se", .unit = "ms", .meaning = "from that of the payload"},
-    {"total_ms_se", "standard error of the total", .brief = "total se", .unit = "ms", .meaning = "from those of measured times and payloads of all layers, which count as independent"},
-    {"break_even_gbps_se", "standard error of the break-even bandwidth", .brief = "break-even se", .unit = "GB/s", .meaning = "from those of times and payloads, and those of plain floats, to first order"},
-    {"speedup_se", "standard error of the speed-up", .brief = "speed-up se", .meaning = "in the same way"},
-    {"break_even_gbps", "break-even bandwidth", .brief = "break-even", .unit = "GB/s", .meaning = "bandwidth at which compressing takes as long as plain floats"},
+    {"compute_ms", "compute", .unit = "ms", .meaning = "forward and backward pass of the slowest worker", .se = "of the median step of --compute-from; 0 for a number that was given"},
+    {"comm_ms", "communicate", .brief = "comm", .unit = "ms", .meaning = "exchange by the network model", .se = "from that of the payload"},
+    {"total_ms", "total", .unit = "ms", .meaning = "one iteration: compute, encode, communicate, decode", .se = "from those of measured times and payloads of all layers, which count as independent"},
+    {"break_even_gbps", "break-even bandwidth", .brief = "break-even", .unit = "GB/s", .meaning = "bandwidth at which compressing takes as long as plain floats", .se = "from those of times and payloads, and those of plain floats, to first order"},
     {"pays", "pays", .text = true, .meaning = "compressing pays below or above that bandwidth, always, or never"},
-    {"speedup", "speed-up", .meaning = "total of plain floats / total of this row"},
+    {"speedup", "speed-up", .meaning = "total of plain floats / total of this row", .se = "in the same way"},
     {"rounds", "rounds", .meaning = "exchanges in a step"},
-    {"alpha_ms", "latency", .brief = "alpha", .unit = "ms", .meaning = "latency of one message"},
-    {"beta_gbps", "bandwidth", .brief = "beta", .unit = "GB/s", .meaning = "bandwidth of the link, 1 GB = 10^9 bytes"},
+    {"alpha_ms", "latency", .brief = "alpha", .unit = "ms", .meaning = "latency of one message", .se = "of the least squares"},
+    {"beta_gbps", "bandwidth", .brief = "beta", .unit = "GB/s", .meaning = "bandwidth of the link, 1 GB = 10^9 bytes", .se = "of the least squares"},
     /* advise */
     {"rank", "rank", .meaning = "1: the fastest, and codecs equal to it: their 95 % intervals overlap"},
-    {"speedup16", "speed-up over 16 bits", .brief = "over 16 bit", .meaning = "total of an all-reduce of 16-bit floats / total of this row; 16-bit: bf16 in advise, fp16 in cost"},
-    {"speedup16_se", "standard error of the speed-up over 16 bits", .brief = "over 16 bit se", .meaning = "from those of both totals"},
-    {"mean_error", "error of the mean", .brief = "mean error", .meaning = "relative error of the mean of all workers' estimates of one gradient"},
-    {"mean_error_se", "standard error of the error of the mean", .brief = "mean error se", .meaning = "from that of the relative error"},
+    {"speedup16", "speed-up over 16 bits", .brief = "over 16 bit", .meaning = "total of an all-reduce of 16-bit floats / total of this row; 16-bit: bf16 in advise, fp16 in cost", .se = "from those of both totals"},
+    {"mean_error", "error of the mean", .brief = "mean error", .meaning = "relative error of the mean of all workers' estimates of one gradient", .se = "from that of the relative error"},
     {"feedback", "error feedback", .brief = "feedback", .text = true, .meaning = "whether the codec needs error feedback: no, needed, or in the spec"},
     {"travels", "payloads travel", .brief = "travels", .text = true, .meaning = "as sums, undecoded, or every payload to each worker"},
     {"why", "why not first", .text = true, .meaning = "the limit that the codec breaks, or what takes it longer"},
     {"screened", "only screened", .brief = "screened", .meaning = "measured with one worker and two repeats: the total is a lower bound"},
     /* link */
     {"exchange", "exchange", .text = true, .meaning = "ping-pong, allgather or ring; all: the fit over all of them"},
-    {"measured_ms", "measured", .unit = "ms", .meaning = "time of an exchange (median over repeats) or of a training step; in a run's summary median over its steps"},
-    {"measured_ms_se", "standard error of measured", .brief = "measured se", .unit = "ms", .meaning = "of the median, by the quartiles"},
+    {"measured_ms", "measured", .unit = "ms", .meaning = "time of an exchange (median over repeats) or of a training step; in a run's summary median over its steps", .se = "of the median, by the quartiles"},
     {"predicted_ms", "predicted", .unit = "ms", .meaning = "time of the exchange by the model of networks; of a step: compute, encode, link and decode, one after another"},
     {"predicted_ratio", "predicted / measured", .meaning = "predicted / measured; in a run's summary of both medians"},
-    {"alpha_ms_se", "standard error of latency", .brief = "alpha se", .unit = "ms", .meaning = "of the least squares"},
-    {"beta_gbps_se", "standard error of bandwidth", .brief = "beta se", .unit = "GB/s", .meaning = "of the least squares"},
     {"deviation", "deviation of the fit", .brief = "deviation", .digits = 2, .meaning = "root mean square of predicted / measured - 1"},
     {"worst_deviation", "worst deviation", .digits = 2, .meaning = "largest |predicted / measured - 1|"},
     /* training */
@@ -218,10 +163,8 @@ const Field fields[] = {
     {"steps_to_", "steps to", .meaning = "steps until a test first had this accuracy"},
     {"sim_seconds_to_", "seconds to", .meaning = "simulated time until a test first had this accuracy"},
     {"bytes_to_", "sent to", .unit = FIELD_BYTES, .meaning = "bytes that a worker sent until a test first had this accuracy"},
-    {"accuracy_difference", "accuracy difference", .meaning = "mean over seeds of the last test accuracy less that of the baseline with the same seed"},
-    {"accuracy_difference_se", "standard error of the accuracy difference", .brief = "accuracy difference se", .meaning = "of the mean over seeds"},
-    {"least_accuracy", "least test accuracy", .brief = "least acc.", .meaning = "of the tests in the second half of a run's steps"},
-    {"least_accuracy_se", "standard error of the least accuracy", .brief = "least acc. se", .meaning = "of the mean over seeds"},
+    {"accuracy_difference", "accuracy difference", .meaning = "mean over seeds of the last test accuracy less that of the baseline with the same seed", .se = "of the mean over seeds"},
+    {"least_accuracy", "least test accuracy", .brief = "least acc.", .meaning = "of the tests in the second half of a run's steps", .se = "of the mean over seeds"},
     {"lr_last", "last step size", .brief = "last lr", .meaning = "step size of the last step"},
     {"seeds", "seeds", .meaning = "runs with different seeds that a mean is over"},
     {"speedup_to_", "speed-up to", .meaning = "simulated time of the baseline to this accuracy / that of this run"},
@@ -311,7 +254,7 @@ const char *field_name(const void *data, size_t i)
     return fields[i].name;
 }
 
-const Field *field_find(const char *name)
+static const Field *field_find(const char *name)
 {
     for (const Field *f = fields; f->name; f++)
         if (is_named(f, name))
@@ -321,15 +264,22 @@ const Field *field_find(const char *name)
 
 const Field *field_of_column(const char *column, size_t *before)
 {
+    char base[64];
     const char *space = strrchr(column, ' '), *name = space ? space + 1 : column;
+    const size_t length = strlen(name);
+    const bool se = text_ends(name, "_se") && length < sizeof base;
     if (before)
         *before = (size_t)(name - column);
-    return field_find(name);
+    if (!se)
+        return field_find(name);
+    snprintf(base, sizeof base, "%.*s", (int)(length - strlen("_se")), name);
+    return field_find(base);
 }
 
-const char *field_number(const Field *f, const char *name)
+const char *field_meaning(const char *column)
 {
-    return name + strlen(f->name);
+    const Field *f = field_of_column(column, NULL);
+    return !f ? "" : !text_ends(column, "_se") ? f->meaning : f->se ? f->se : "";
 }
 
 bool field_counts_bytes(const char *column)
@@ -338,33 +288,23 @@ bool field_counts_bytes(const char *column)
     return f && f->unit && !strcmp(f->unit, FIELD_BYTES);
 }
 
-bool field_is_se(const char *column, const char *beside)
-{
-    const size_t length = strlen(column);
-    return !strncmp(beside, column, length) && !strcmp(beside + length, "_se");
-}
-
-bool field_is_exact(const char *column, const char *beside)
+/* True when `column` has means over random draws, and the first `length` characters of `beside` name their exact expected values. */
+static bool is_exact(const char *column, const char *beside, size_t length)
 {
     size_t before;
     const Field *f = field_of_column(column, &before);
-    return f && f->exact && !strncmp(column, beside, before) && !strcmp(f->exact, beside + before);
+    return f && f->exact && !text_ends(column, "_se") && length == before + strlen(f->exact) && !strncmp(column, beside, before) &&
+           !strncmp(f->exact, beside + before, length - before);
 }
 
-bool field_is_exact_se(const char *column, const char *beside)
+FieldBeside field_beside(const char *column, const char *beside)
 {
-    const size_t length = strlen(beside), tail = strlen("_se");
-    char name[64];
-    if (length <= tail || length >= sizeof name || strcmp(beside + length - tail, "_se") != 0)
-        return false;
-    memcpy(name, beside, length - tail);
-    name[length - tail] = 0;
-    return field_is_exact(column, name);
-}
-
-bool field_is_beside(const char *column, const char *beside)
-{
-    return field_is_se(column, beside) || field_is_exact(column, beside) || field_is_exact_se(column, beside);
+    const size_t own = strlen(column), length = strlen(beside);
+    if (!text_ends(beside, "_se"))
+        return is_exact(column, beside, length) ? BESIDE_EXACT : BESIDE_NOT;
+    if (length == own + strlen("_se") && !strncmp(column, beside, own))
+        return BESIDE_SE;
+    return is_exact(column, beside, length - strlen("_se")) ? BESIDE_EXACT_SE : BESIDE_NOT;
 }
 
 int field_digits(const char *column)
@@ -379,30 +319,9 @@ const char *field_heading(const char *column, bool brief, Arena *a)
     const Field *f = field_of_column(column, &before);
     if (!f)
         return column;
-    const char *number = field_number(f, column + before);
-    const bool unit = f->unit && strcmp(f->unit, FIELD_BYTES) != 0;
-    return text_format(a, "%.*s%s%s%s%s%s", (int)before, column, brief && f->brief ? f->brief : f->heading,
-                       *number ? " " : "", number,
-                       !unit   ? ""
-                       : brief ? " "
-                               : ", ",
-                       unit ? f->unit : "");
-}
-
-void fields_explain(TextBuf *out, const char *names, size_t width)
-{
-    enum { INDENT = 23, NARROW = 60, NARROW_INDENT = 6 };
-    const int indent = width < NARROW ? NARROW_INDENT : INDENT;
-    for (const char *at = names; *at; at += strspn(at, ",")) {
-        const size_t length = strcspn(at, ",");
-        const char *name = text_slice(out->arena, at, length);
-        const Field *f = name ? field_find(name) : NULL;
-        text_addf(out, "  %-*s", indent - 2, name ? name : "");
-        if (length + 3 > (size_t)indent)
-            text_addf(out, "\n%*s", indent, "");
-        text_wrap(out, f ? f->meaning : "", (size_t)indent, width);
-        text_add(out, "\n");
-        out->failed |= !name;
-        at += length;
-    }
+    const bool unit = f->unit && strcmp(f->unit, FIELD_BYTES) != 0, se = text_ends(column, "_se");
+    const char *number = f->name[strlen(f->name) - 1] == '_' ? column + before + strlen(f->name) : "";
+    return text_format(a, "%.*s%s%s%s%.*s%s%s%s", (int)before, column, se && !brief ? "standard error of " : "",
+                       brief && f->brief ? f->brief : f->heading, *number ? " " : "", (int)strcspn(number, "_"), number,
+                       se && brief ? " se" : "", !unit ? "" : brief ? " " : ", ", unit ? f->unit : "");
 }

@@ -18,6 +18,7 @@ typedef struct {
     /* for a mean over random draws: name of the field with its expected value; NULL: there is none */
     const char *exact;
     const char *meaning;
+    const char *se; /* the meaning of its standard error, the field NAME_se; NULL: there is none */
 } Field;
 
 #define FIELD_BYTES "bytes" /* a number of bytes, which tables show in kB, MB and so on */
@@ -27,37 +28,24 @@ extern const Field fields[]; /* ends in {0} */
 /* a callback for text_nearest and options that returns the name of field i; ignores `data` */
 const char *field_name(const void *data, size_t i);
 
-/* Returns the field of this name; NULL: no command writes it. */
-const Field *field_find(const char *name);
-
-/* Returns the field of a column of a result. The text after the last space is the field's name: the column
- * "published bytes" has the field `bytes`. If `before` is not NULL, sets *before to the number of characters
- * in front of the field's name. */
+/* Returns the field of a column of a result, NAME or NAME_se; NULL: no command writes it. The text after the last space is the
+ * field's name: the column "published bytes" has the field `bytes`. If `before` is not NULL, sets *before to the number of
+ * characters in front of the field's name. */
 const Field *field_of_column(const char *column, size_t *before);
 
-/* Returns the number at the end of a name of field f as text: "0.9" for "bytes_to_0.9", "" if the name has
- * none. */
-const char *field_number(const Field *f, const char *name);
+const char *field_meaning(const char *column); /* "": unknown */
 
 bool field_counts_bytes(const char *column);
 
-/* True when `beside` is the column of standard errors of `column`, NAME_se. */
-bool field_is_se(const char *column, const char *beside);
-/* True when `column` has means over random draws, and `beside` their exact expected values (Field.exact). */
-bool field_is_exact(const char *column, const char *beside);
-/* True when `beside` has the standard errors of the expected values of `column`. They are missing or 0 where
- * the expected values are exact. */
-bool field_is_exact_se(const char *column, const char *beside);
-/* True when one of the three functions above is true. */
-bool field_is_beside(const char *column, const char *beside);
+/* What one column has beside another: its standard errors (NAME_se), the exact expected values of its means over random draws
+ * (Field.exact), or the standard errors of those, which are missing or 0 where the expected values are exact. */
+typedef enum { BESIDE_NOT, BESIDE_SE, BESIDE_EXACT, BESIDE_EXACT_SE } FieldBeside;
+FieldBeside field_beside(const char *column, const char *beside);
 
 int field_digits(const char *column);
 
 /* Returns a column's heading with its unit: "encode, ms"; if `brief`, "encode ms". Columns of bytes get no
  * unit, because tables choose it. An unknown column's heading is its name. NULL: out of memory. */
 const char *field_heading(const char *column, bool brief, Arena *a);
-
-/* Appends to `out` "  NAME    meaning" for each name of the comma-separated list, in lines of up to `width` characters. */
-void fields_explain(TextBuf *out, const char *names, size_t width);
 
 #endif

@@ -24,22 +24,25 @@ typedef struct {
     Status (*make)(PlotFigure *f, const Csv *data, Arena *a, Error *err);
 } PlotKind;
 
-/* The kinds of figures. Each is defined in plot_KIND.c, except plot_errors and plot_merge (plot_compared.c), plot_budget
- * (plot_convergence.c), and plot_iteration_time, plot_runtime and plot_break_even (plot_cost.c). The list plot_kinds is in
- * the order of --help and ends in NULL. */
-extern const PlotKind plot_pareto, plot_errors, plot_spectrum, plot_histogram, plot_merge, plot_convergence;
-extern const PlotKind plot_iteration_time, plot_runtime, plot_break_even, plot_heat, plot_budget;
+/* The kinds of figures, of the files plot_pareto.c, plot_compared.c (errors, merge, heat), plot_training.c (convergence, budget),
+ * plot_cost.c (iteration-time, runtime, break-even) and plot_curves.c (spectrum, histogram). The list plot_kinds is in the order of
+ * --help and ends in NULL. */
+extern const PlotKind plot_pareto, plot_compared[3], plot_training[2], plot_costs[3], plot_curves[2];
 extern const PlotKind *const plot_kinds[];
+/* a callback for text_nearest and options that returns the name of kind i; ignores `data` */
+const char *plot_kind_name(const void *data, size_t i);
 
 typedef enum { KEY_AUTO, KEY_ENDS, KEY_INSIDE, KEY_RIGHT, KEY_BELOW, KEY_NONE } KeyPlace;
-extern const char *const plot_keys[], *const plot_fonts[], *const plot_facets[], *const plot_themes[]; /* end in NULL */
+typedef enum { FONT_SANS, FONT_SERIF } PlotFont;
+typedef enum { FACET_AUTO, FACET_FAMILY, FACET_NONE } PlotFacet;
+typedef enum { THEME_LIGHT, THEME_DARK } PlotTheme;
 
 /* How a figure looks. {0}: the defaults. */
 typedef struct {
     const char *x, *y;           /* what is on the axes; NULL: the kind's default */
     const char *width, *height;  /* "3.25in"; NULL: a column of a paper, and the golden ratio */
     const char *xlim, *ylim;     /* "A:B", each may be missing; NULL: by the data */
-    int font, key, facet, theme; /* indices into the lists above */
+    int font, key, facet, theme; /* PlotFont, KeyPlace, PlotFacet, PlotTheme */
     bool logx, logy, linear;
     bool rates, front, gaussian, grid, data;
     double last;                     /* the last share of the x axis that is shown; 0: all */
@@ -48,8 +51,7 @@ typedef struct {
     TextList labels, colours;        /* "SPEC=TEXT" of --label, "SPEC=#RRGGBB" of --color */
 } PlotOptions;
 
-/* Called again and again while gnuplot runs; if it returns true, gnuplot is killed and the drawing fails with
- * ERR_STOPPED. NULL: drawing is never stopped. */
+/* Called when gnuplot has ended; if it returns true, the drawing fails with ERR_STOPPED. NULL: drawing is never stopped. */
 typedef bool (*PlotStopped)(void);
 
 typedef struct {
@@ -73,12 +75,9 @@ Status plot_draw(const PlotJob *job, PlotSaid *said, Arena *a, Error *err);
 Status plot_script(const PlotKind *kind, const Csv *data, const PlotOptions *look, const char *ending, PlotFigure *f,
                    char **script, Arena *a, Error *err);
 
-/* Reads a result in CSV or JSON into a Csv. */
-Status plot_load(Csv *out, const char *path, Arena *a, Error *err);
-
-/* Appends the records of `more` to `all`. Where only one of the two tables has a column, the rows of the
+/* Reads a result in CSV or JSON, and appends its records to `all`. Where only one of the two tables has a column, the rows of the
  * other table get "". */
-Status plot_append(Csv *all, const Csv *more, Arena *a, Error *err);
+Status plot_load(Csv *all, const char *path, Arena *a, Error *err);
 
 /* A figure's bytes, with a NUL after them. */
 typedef struct {
@@ -93,9 +92,5 @@ Status gnuplot_draw(Drawing *out, const char *script, PlotStopped stopped, Arena
  * number, and out->data is NULL. */
 Status plot_svg(Drawing *out, const PlotKind *kind, const Csv *data, size_t most, size_t *points, PlotStopped stopped, Arena *a,
                 Error *err);
-
-/* Sets *version to gnuplot's version ("5.4 patchlevel 4"), and *terminals to the names of its terminals
- * (output formats), with spaces between them. Returns ERR_IO if there is no gnuplot. */
-Status gnuplot_ask(char **version, char **terminals, PlotStopped stopped, Arena *a, Error *err);
 
 #endif

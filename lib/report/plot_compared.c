@@ -1,52 +1,64 @@
-/* plot_compared.c -- the figures `errors` (each compressor's errors of single elements), `merge` (times for each compressor
+/* plot_compared.c -- the figures `errors` (errors of single elements against their size), `merge` (times for each compressor
  * and number of workers) and `heat` (tensors against compressors). */
 #include "report/plot_figure.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- errors ---- */
 
-static const char *const errors_columns[] = {"elem_error", "elem_error_big", "elem_error_small", "compressor", NULL};
+static const char *const errors_columns[] = {"elem_error_deciles", "compressor", NULL};
 
-/* Errors above this are of codecs without a scale, whose elements are not near those of the gradient. */
-enum { NO_SCALE = 1000 };
+/* More bands would hide each other. */
+enum { BANDS_MOST = 4 };
 
-/* A row: its errors of big and of small elements; their names are no values of the x axis. */
+/* Codecs without a scale, whose elements are not near those of the gradient, have a larger median error of large elements. */
+enum { NO_SCALE = 10 };
+
+/* Reads "LOW MEDIAN HIGH;LOW MEDIAN HIGH;..." as points; returns their number. */
+static size_t read_deciles(const char *text, PlotPoint p[10])
+{
+    size_t count = 0;
+    int length = 0;
+    for (; count < 10 && sscanf(text, "%lf %lf %lf%n", &p[count].low, &p[count].y, &p[count].high, &length) == 3; count++) {
+        p[count].x = (double)count + 1;
+        text += length + (text[length] == ';');
+    }
+    return count;
+}
+
 static Status errors_make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
 {
     size_t *row, of;
     TRY(plot_selection(data, &row, &of, a, err));
-    f->shape = SHAPE_ROWS;
-    f->x = (PlotAxis){.title = "mean of |ĝ_{i} − g_{i}| / |g_{i}|", .tex = "mean of $|\\hat g_i - g_i| / |g_i|$", .log = true};
-    f->y = (PlotAxis){.title = ""};
-    text_add(&f->caption, "Relative errors of elements; filled: the largest 5 %, open: all others");
+    f->x = (PlotAxis){.title = "tenth of the elements, from small to large |g_{i}|", .tex = "tenth of the elements, from small to large $|g_i|$",
+                      .at = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, .ats = 10};
+    f->y = (PlotAxis){.title = "|ĝ_{i} − g_{i}| / |g_{i}|", .tex = "$|\\hat g_i - g_i| / |g_i|$", .log = true};
+    text_add(&f->caption, "Median relative errors of elements against their size");
     for (size_t i = 0; i < of; i++) {
-        const double big = plot_real(data, row[i], "elem_error_big"), small = plot_real(data, row[i], "elem_error_small");
+        PlotPoint p[10] = {{0}};
         const char *spec = csv_cell(data, row[i], "compressor");
-        if (isnan(big) && isnan(small))
+        const size_t points = read_deciles(csv_cell(data, row[i], "elem_error_deciles"), p);
+        if (!points)
             continue;
-        if (!(small > 0 || big > 0) || fmax(big, small) > NO_SCALE) {
-            text_addf(&f->caption, "; not shown: %s with %.2g", spec, fmax(big, small));
+        if (p[points - 1].y > NO_SCALE || !(p[0].high > 0)) {
+            text_addf(&f->caption, "; not shown: %s with %.2g", spec, p[points - 1].y);
             continue;
         }
         PlotLine *l = figure_line(f, spec, a);
-        TRY(arena_check(l && line_add(l, point_with(0, big, plot_real(data, row[i], "elem_error_big_se")), a) &&
-                            line_add(l, point_with(1, small, plot_real(data, row[i], "elem_error_small_se")), a),
-                        a, err));
+        for (size_t k = 0; l && k < points; k++)
+            if (!line_add(l, p[k], a))
+                l = NULL;
+        TRY(arena_check(l, a, err));
+        l->band = true;
     }
-    if (figure_bars(f))
-        text_add(&f->caption, "; bars: 95 % intervals");
-    return f->count ? OK : FAIL(err, ERR_CORRUPT, "no row has an elem_error that can be drawn");
+    for (size_t k = 0; k < f->count && f->count > BANDS_MOST; k++)
+        for (size_t i = 0; i < f->line[k].count; i++)
+            f->line[k].point[i].low = f->line[k].point[i].high = NAN;
+    text_add(&f->caption, f->count > BANDS_MOST ? "" : "; bands: from 10 % to 90 % of the elements");
+    return f->count ? OK : FAIL(err, ERR_CORRUPT, "no row has an elem_error_deciles that can be drawn");
 }
-
-const PlotKind plot_errors = {
-    .name = "errors",
-    .brief = "errors of elements beside their size, from compare's CSV or JSON: of the largest 5 % and of all others",
-    .source = "atomo-bench compare writes with -o FILE.csv",
-    .columns = errors_columns,
-    .make = errors_make,
-};
 
 /* ---- merge ---- */
 
@@ -61,7 +73,7 @@ typedef struct {
 static MergeRow merge_row(const Csv *data, size_t row, const char *y)
 {
     if (!strcmp(y, "error"))
-        return (MergeRow){plot_real(data, row, "mean_error"), plot_real(data, row, "mean_error_se"), NAN, NAN};
+        return (MergeRow){plot_real(data, row, "relative_error"), plot_real(data, row, "relative_error_se"), NAN, NAN};
     if (!strcmp(y, "bytes"))
         return (MergeRow){plot_real(data, row, "bytes_merged"), NAN, plot_real(data, row, "workers") * plot_real(data, row, "bytes_up"), NAN};
     return (MergeRow){plot_real(data, row, "merge_ms") + plot_real(data, row, "decode_ms"),
@@ -81,7 +93,7 @@ static Status merge_add(PlotFigure *f, const char *spec, PlotPoint p, bool each,
     }
     if (!l) {
         l = figure_guide(f, each ? LINE_THIN : LINE_MARKED, a);
-        TRY(arena_check(l && (l->name = plot_name(spec, a)), a, err));
+        TRY(arena_check(l && (l->name = text_printable(a, spec)), a, err));
         l->look = (Look){0};
         l->spec = spec;
         l->open = each;
@@ -140,7 +152,7 @@ static Status merge_make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
         both |= r.each > 0;
     }
     if (!f->count)
-        return FAIL(err, ERR_CORRUPT, "no row has both workers and %s", !strcmp(y, "time") ? "decode_each_ms" : !strcmp(y, "error") ? "mean_error" : "bytes");
+        return FAIL(err, ERR_CORRUPT, "no row has both workers and %s", !strcmp(y, "time") ? "decode_each_ms" : !strcmp(y, "error") ? "relative_error" : "bytes");
     axis_numbers_at(&f->x, data, "workers");
     figure_sort(f);
     text_addf(&f->caption, "%s against the number of workers%s%s", said[*y == 't' ? 0 : *y == 'e' ? 1 : 2],
@@ -148,17 +160,6 @@ static Status merge_make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
               figure_bars(f) ? "; bars: 95 % intervals" : "");
     return f->o->front && *y == 'e' ? merge_guides(f, a, err) : OK;
 }
-
-const PlotKind plot_merge = {
-    .name = "merge",
-    .brief = "how long aggregating takes, from merge's CSV or JSON: payloads merged and "
-             "decoded once, and every one decoded, against the number of workers; with --y error the error "
-             "of the mean (--front adds 1/P and 1/P^2), with --y bytes the size",
-    .source = "atomo-bench merge writes with -o FILE.csv",
-    .columns = merge_columns,
-    .up = merge_up,
-    .make = merge_make,
-};
 
 /* ---- heat ---- */
 
@@ -172,7 +173,7 @@ static size_t heat_tensor(PlotFigure *f, const char *tensor, Arena *a)
     while (k < f->tensors && strcmp(f->tensor[k], tensor) != 0)
         k++;
     if (k == f->tensors)
-        f->tensor[f->tensors++] = plot_name(tensor, a);
+        f->tensor[f->tensors++] = text_printable(a, tensor);
     return k;
 }
 
@@ -201,15 +202,37 @@ static Status heat_make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
         l->point[at].low += 1;
         l->point[at].y += (v - l->point[at].y) / l->point[at].low;
     }
-    text_addf(&f->caption, "%s of each tensor; the scale ends at the 5th and the 95th percentile", bits ? "Bits per element" : "Relative error");
+    text_addf(&f->caption, "%s of each tensor; of several codecs, the scale ends at the 5th and the 95th percentile",
+              bits ? "Bits per element" : "Relative error");
     return f->count ? OK : FAIL(err, ERR_CORRUPT, "no row is of one tensor");
 }
 
-const PlotKind plot_heat = {
-    .name = "heat",
-    .brief = "tensors against codecs, from compare's CSV or JSON: the relative error as a colour, or with --y bits the size",
-    .source = "atomo-bench compare writes with -o FILE.csv",
-    .columns = heat_columns,
-    .up = heat_up,
-    .make = heat_make,
+const PlotKind plot_compared[] = {
+    {
+        .name = "errors",
+        .brief = "errors of elements against their size, from compare's CSV or JSON: the median of each tenth, "
+                 "and of up to four codecs a band",
+        .source = "atomo-bench compare writes with -o FILE.csv",
+        .columns = errors_columns,
+        .make = errors_make,
+    },
+    {
+        .name = "merge",
+        .brief = "how long aggregating takes, from merge's CSV or JSON: payloads merged and "
+                 "decoded once, and every one decoded, against the number of workers; with --y error the error "
+                 "of the mean (--front adds 1/P and 1/P^2), with --y bytes the size",
+        .source = "atomo-bench merge writes with -o FILE.csv",
+        .columns = merge_columns,
+        .up = merge_up,
+        .make = merge_make,
+    },
+    {
+        .name = "heat",
+        .brief = "tensors against codecs, from compare's CSV or JSON: the relative error as a colour, or with --y bits the size; "
+                 "of one codec a row for each tensor",
+        .source = "atomo-bench compare writes with -o FILE.csv",
+        .columns = heat_columns,
+        .up = heat_up,
+        .make = heat_make,
+    },
 };

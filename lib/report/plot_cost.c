@@ -2,7 +2,6 @@
 #include "report/plot_figure.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- bars ---- */
@@ -31,86 +30,52 @@ static const char *name_of(const Csv *data, size_t row, bool topologies, bool li
     const char *name = text_format(a, "%s%s%s%s%s", csv_cell(data, row, "compressor"), topologies ? " " : "",
                                    topologies ? csv_cell(data, row, "topology") : "", link ? " " : "",
                                    link ? csv_cell(data, row, "link") : "");
-    return name ? plot_name(name, a) : NULL;
+    return name ? text_printable(a, name) : NULL;
 }
 
-static int bar_order(const void *x, const void *y)
+/* Adds a bar, in units of `unit` ms. With overlap, communicating adds less than its own time to the total. */
+static Status add_bar(PlotFigure *f, const Csv *data, size_t row, double unit, const char *name, Arena *a, Error *err)
 {
-    const PlotBar *a = x, *b = y;
-    const int names = strcmp(a->name, b->name);
-    return a->rank != b->rank ? (a->rank > b->rank ? 1 : -1) : names ? names : (a->workers > b->workers) - (a->workers < b->workers);
+    const double compute = plot_real(data, row, "compute_ms") / unit, encode = plot_real(data, row, "encode_ms") / unit;
+    const double decode = plot_real(data, row, "decode_ms") / unit, total = plot_real(data, row, "total_ms") / unit;
+    const double part[BAR_PARTS + 1] = {compute, encode, fmax(0, total - compute - encode - decode), decode, plot_real(data, row, "bytes_up")};
+    PlotPoint p = point_with(plot_real(data, row, "workers"), total, plot_real(data, row, "total_ms_se") / unit);
+    double *copy = NEW(a, double, countof(part));
+    PlotLine *l = name ? figure_line(f, name, a) : NULL;
+    TRY(arena_check(copy && l, a, err));
+    p.part = memcpy(copy, part, sizeof part);
+    return arena_check(line_add(l, p, a), a, err);
 }
 
-/* Puts the bars of a codec together, those of few workers first, and the codec with the shortest last bar at the top. */
-static void sort_bars(PlotFigure *f)
-{
-    for (size_t i = 0; i < f->bars; i++) {
-        double most = 0;
-        for (size_t k = 0; k < f->bars; k++)
-            if (!strcmp(f->bar[k].name, f->bar[i].name) && f->bar[k].workers >= most) {
-                most = f->bar[k].workers;
-                f->bar[i].rank = f->bar[k].total;
-            }
-    }
-    qsort(f->bar, f->bars, sizeof *f->bar, bar_order);
-}
-
-/* With overlap, communicating adds less than its own time to the total. */
-static PlotBar bar_of(const Csv *data, size_t row)
-{
-    const double compute = plot_real(data, row, "compute_ms"), encode = plot_real(data, row, "encode_ms"), decode = plot_real(data, row, "decode_ms");
-    const double total = plot_real(data, row, "total_ms"), se = plot_real(data, row, "total_ms_se");
-    return (PlotBar){.part = {compute, encode, fmax(0, total - compute - encode - decode), decode}, .total = total, .half = se > 0 ? 1.96 * se : 0,
-                     .payload = plot_real(data, row, "bytes_up"), .workers = plot_real(data, row, "workers")};
-}
-
-static Status find_bars(PlotFigure *f, const Csv *data, bool most_only, Arena *a, Error *err)
-{
-    const bool topologies = several(data, "topology"), link = several(data, "link");
-    double most = 0;
-    f->bar = NEW(a, PlotBar, data->rows + 1);
-    TRY(arena_check(f->bar, a, err));
-    for (size_t i = 0; i < data->rows; i++)
-        most = plot_real(data, i, "total_ms") > 0 ? fmax(most, plot_real(data, i, "workers")) : most;
-    for (size_t i = 0; i < data->rows; i++) {
-        const double p = plot_real(data, i, "workers");
-        if (!(p > 0) || !(plot_real(data, i, "total_ms") > 0) || (most_only && p < most))
-            continue;
-        PlotBar *b = &f->bar[f->bars];
-        *b = bar_of(data, i);
-        b->name = name_of(data, i, topologies, link, a);
-        b->tag = most_only ? "" : text_format(a, "%.0f", p);
-        f->bars++;
-        TRY(arena_check(b->name && b->tag && figure_line(f, b->name, a), a, err));
-    }
-    if (!f->bars)
-        return FAIL(err, ERR_CORRUPT, "no row has both workers and total_ms");
-    sort_bars(f);
-    return OK;
-}
-
+/* The bars of each codec, those of few workers first; the codec with the shortest last bar is at the top. `runtime`: the most
+ * workers only. */
 static Status make_bars(PlotFigure *f, const Csv *data, bool runtime, Arena *a, Error *err)
 {
+    const bool topologies = several(data, "topology"), link = several(data, "link");
+    double most = 0, longest = 0;
     f->shape = SHAPE_BARS;
     f->payloads = runtime;
     f->y = (PlotAxis){.title = ""};
-    TRY(find_bars(f, data, runtime, a, err));
-    double most = 0;
-    bool bars = false;
-    for (size_t i = 0; i < f->bars; i++) {
-        most = fmax(most, f->bar[i].total);
-        bars |= f->bar[i].half > 0;
+    for (size_t i = 0; i < data->rows; i++) {
+        const double total = plot_real(data, i, "total_ms");
+        longest = fmax(longest, total);
+        most = total > 0 ? fmax(most, plot_real(data, i, "workers")) : most;
     }
-    const double unit = time_unit(&f->x, most, "time", a);
-    for (size_t i = 0; i < f->bars; i++) {
-        PlotBar *b = &f->bar[i];
-        for (size_t k = 0; k < BAR_PARTS; k++)
-            b->part[k] /= unit;
-        b->total /= unit, b->half /= unit;
+    const double unit = time_unit(&f->x, longest, "time", a);
+    for (size_t i = 0; i < data->rows; i++) {
+        const double p = plot_real(data, i, "workers");
+        if (p > 0 && plot_real(data, i, "total_ms") > 0 && !(runtime && p < most))
+            TRY(add_bar(f, data, i, unit, name_of(data, i, topologies, link, a), a, err));
     }
+    double *last = NEW(a, double, f->count + 1);
+    TRY(arena_check(last, a, err));
+    figure_sort(f);
+    for (size_t k = 0; k < f->count; k++)
+        last[k] = f->line[k].point[f->line[k].count - 1].y;
+    figure_order(f, last);
     text_addf(&f->caption, "Time of an iteration in its parts%s%s", runtime ? ", and the payload of a worker" : ", for each number of workers",
-              bars ? "; lines at the ends: 95 % intervals" : "");
-    return OK;
+              figure_bars(f) ? "; lines at the ends: 95 % intervals" : "");
+    return f->count ? OK : FAIL(err, ERR_CORRUPT, "no row has both workers and total_ms");
 }
 
 static Status iteration_make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
@@ -122,23 +87,6 @@ static Status runtime_make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
 {
     return make_bars(f, data, true, a, err);
 }
-
-const PlotKind plot_iteration_time = {
-    .name = "iteration-time",
-    .brief = "what an iteration takes, from cost's CSV or JSON: compute, encode, "
-             "communicate and decode as stacked bars, for each number of workers",
-    .source = "atomo-bench cost writes with -o FILE.csv",
-    .columns = columns,
-    .make = iteration_make,
-};
-
-const PlotKind plot_runtime = {
-    .name = "runtime",
-    .brief = "the same parts for the most workers that the data have, beside the size of a worker's payload",
-    .source = "atomo-bench cost writes with -o FILE.csv",
-    .columns = columns,
-    .make = runtime_make,
-};
 
 /* ---- break-even ---- */
 
@@ -185,10 +133,27 @@ static Status even_make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
     return OK;
 }
 
-const PlotKind plot_break_even = {
-    .name = "break-even",
-    .brief = "the bandwidth below which compressing pays, against the number of workers, from cost's CSV or JSON",
-    .source = "atomo-bench cost writes with -o FILE.csv",
-    .columns = limit_columns,
-    .make = even_make,
+const PlotKind plot_costs[] = {
+    {
+        .name = "iteration-time",
+        .brief = "what an iteration takes, from cost's CSV or JSON: compute, encode, "
+                 "communicate and decode as stacked bars, for each number of workers",
+        .source = "atomo-bench cost writes with -o FILE.csv",
+        .columns = columns,
+        .make = iteration_make,
+    },
+    {
+        .name = "runtime",
+        .brief = "the same parts for the most workers that the data have, beside the size of a worker's payload",
+        .source = "atomo-bench cost writes with -o FILE.csv",
+        .columns = columns,
+        .make = runtime_make,
+    },
+    {
+        .name = "break-even",
+        .brief = "the bandwidth below which compressing pays, against the number of workers, from cost's CSV or JSON",
+        .source = "atomo-bench cost writes with -o FILE.csv",
+        .columns = limit_columns,
+        .make = even_make,
+    },
 };

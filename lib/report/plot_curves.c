@@ -11,15 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAMED_MAX = 8, CURVE_COLUMNS = 4 };
+enum { NAMED_MAX = 8, CURVE_COLUMNS = 3 };
 
 typedef struct {
     const char *tensor; /* its path in the data */
-    const char *cell;          /* the step and worker, as in "step 200 worker 3"; "": unknown */
-    size_t row, rows;          /* first row and number of rows in the data */
-    double trait;
+    const char *cell;   /* the step and worker, as in "step 200 worker 3"; "": unknown */
+    size_t row, rows;   /* first row and number of rows in the data */
+    double trait;       /* NaN: the curve is not drawn */
+    bool typical;       /* if false, drawn only if false for all curves */
     double n, mean, std; /* number, mean and standard deviation of the tensor's elements, by its histogram */
-    bool least, most; /* the extremes of over NAMED_MAX tensors, which alone are named */
+    bool least, most;   /* the extremes of over NAMED_MAX tensors, which alone are named */
 } Curve;
 
 typedef struct {
@@ -30,13 +31,11 @@ typedef struct {
 
 /* What one kind of figure reads, and how it checks its curves. */
 typedef struct {
-    /* names of up to CURVE_COLUMNS columns; ends in NULL. The last has the curve's height. */
-    const char *const *column;
-    bool (*follows)(const Curves *c, size_t row); /* true: the row continues the curve of the previous row */
-
-    void (*measure)(const Curves *all, Curve *c); /* sets `trait`; NaN: the curve is not drawn */
+    /* names of columns: the first rises along a curve, the last has its height */
+    const char *column[CURVE_COLUMNS];
+    size_t columns;
+    void (*measure)(const Curves *all, Curve *c); /* sets `trait` and `typical` */
     const char *none;                             /* the message if no curve can be drawn */
-    bool (*typical)(const Curve *c);              /* if false, drawn only if false for all curves */
 
     /* The point of a row. `alone`: the figure has one tensor only. */
     PlotPoint (*point)(const Curves *all, const Curve *c, size_t row, bool alone);
@@ -48,21 +47,13 @@ typedef struct {
 
 static Status read_columns(Curves *out, const Csv *data, const CurveKind *kind, Arena *a, Error *err)
 {
-    for (size_t k = 0; k < CURVE_COLUMNS && kind->column[k]; k++) {
+    for (size_t k = 0; k < kind->columns; k++) {
         out->column[k] = NEW(a, double, data->rows);
         TRY(arena_check(out->column[k], a, err));
         for (size_t row = 0; row < data->rows; row++)
             out->column[k][row] = plot_real(data, row, kind->column[k]);
     }
     return OK;
-}
-
-static const double *last_column(const Curves *c)
-{
-    size_t k = 0;
-    while (k + 1 < CURVE_COLUMNS && c->column[k + 1])
-        k++;
-    return c->column[k];
 }
 
 /* Returns the step and worker of a row. */
@@ -77,12 +68,13 @@ static Status split(Curves *out, const Csv *data, const CurveKind *kind, Arena *
     *out = (Curves){.curve = NEW(a, Curve, data->rows)};
     TRY(arena_check(out->curve, a, err));
     TRY(read_columns(out, data, kind, a, err));
+    const double *along = out->column[0], *height = out->column[kind->columns - 1];
     Curve *last = NULL;
     for (size_t row = 0; row < data->rows; row++) {
         const char *tensor = csv_cell(data, row, "tensor");
-        if (isnan(last_column(out)[row])) {
+        if (isnan(height[row])) {
             last = NULL;
-        } else if (last && !strcmp(last->tensor, tensor) && kind->follows(out, row)) {
+        } else if (last && !strcmp(last->tensor, tensor) && along[row] > along[row - 1]) {
             last->rows++;
         } else {
             last = &out->curve[out->count++];
@@ -91,20 +83,6 @@ static Status split(Curves *out, const Csv *data, const CurveKind *kind, Arena *
         }
     }
     return out->count ? OK : FAIL(err, ERR_CORRUPT, "it has nothing to draw");
-}
-
-/* Keeps only the curves for which `keep` is true; keeps all curves if `keep` is true for none. */
-static void keep_if(Curves *c, bool (*keep)(const Curve *curve))
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < c->count; i++)
-        kept += keep(&c->curve[i]);
-    if (kept == 0)
-        return;
-    for (size_t i = 0, to = 0; i < c->count; i++)
-        if (keep(&c->curve[i]))
-            c->curve[to++] = c->curve[i];
-    c->count = kept;
 }
 
 static bool are_many(const Curves *c)
@@ -137,21 +115,20 @@ static Status choose(Curves *c, Arena *a, Error *err)
     return OK;
 }
 
-static bool has_trait(const Curve *c)
-{
-    return !isnan(c->trait);
-}
-
 static Status find_curves(Curves *out, const Csv *data, const CurveKind *kind, Arena *a, Error *err)
 {
+    bool typical = false;
+    size_t kept = 0;
     TRY(split(out, data, kind, a, err));
+    for (Curve *c = out->curve; c < out->curve + out->count; c++) {
+        kind->measure(out, c);
+        typical |= c->typical && !isnan(c->trait);
+    }
     for (size_t i = 0; i < out->count; i++)
-        kind->measure(out, &out->curve[i]);
-    keep_if(out, has_trait);
-    if (!has_trait(&out->curve[0]))
-        return FAIL(err, ERR_CORRUPT, "%s", kind->none);
-    keep_if(out, kind->typical);
-    return choose(out, a, err);
+        if (!isnan(out->curve[i].trait) && (out->curve[i].typical || !typical))
+            out->curve[kept++] = out->curve[i];
+    out->count = kept;
+    return kept ? choose(out, a, err) : FAIL(err, ERR_CORRUPT, "%s", kind->none);
 }
 
 /* ---- lines ---- */
@@ -189,7 +166,7 @@ static Status name_curve(PlotLine *l, const CurveKind *kind, const Curves *all, 
         l->style = LINE_FAINT;
         return OK;
     }
-    l->name = plot_name(l->label ? l->label : c->tensor, a);
+    l->name = text_printable(a, l->label ? l->label : c->tensor);
     if (l->look.colour && l->label)
         l->label = l->name;
     return arena_check(l->name, a, err);
@@ -225,14 +202,8 @@ static Status curves_make(PlotFigure *f, const CurveKind *kind, const Csv *data,
 /* ---- singular values ---- */
 
 static const char *const spectrum_columns[] = {"index", "value", "tensor", NULL};
-static const char *const spectrum_read[] = {"index", "value", NULL};
 
 enum { INDEX, VALUE };
-
-static bool spectrum_follows(const Curves *c, size_t row)
-{
-    return c->column[INDEX][row] > c->column[INDEX][row - 1];
-}
 
 enum { START = 10 };
 
@@ -244,12 +215,7 @@ static void spectrum_measure(const Curves *all, Curve *c)
     for (size_t i = 0; i < c->rows && i < START; i++)
         sum += value[i];
     c->trait = value[0] > 0 ? sum / value[0] / fmin(START, (double)c->rows) : NAN;
-}
-
-/* A vector, viewed as a matrix of two columns, has only two singular values. */
-static bool is_curve(const Curve *c)
-{
-    return c->rows > 2;
+    c->typical = c->rows > 2; /* a vector, viewed as a matrix of two columns, has only two singular values */
 }
 
 /* Values below this share of the largest are rounding errors, and not drawn. */
@@ -278,11 +244,10 @@ static bool spectrum_band(PlotLine *line, const Curves *all, double *room, Arena
 }
 
 static const CurveKind spectrum_curves = {
-    .column = spectrum_read,
-    .follows = spectrum_follows,
+    .column = {"index", "value"},
+    .columns = 2,
     .measure = spectrum_measure,
     .none = "no tensor has a singular value above 0",
-    .typical = is_curve,
     .point = spectrum_point,
     .band = spectrum_band,
     .least = "steepest",
@@ -302,31 +267,20 @@ static Status spectrum_make(PlotFigure *f, const Csv *data, Arena *a, Error *err
     return OK;
 }
 
-const PlotKind plot_spectrum = {
-    .name = "spectrum",
-    .brief = "how singular values fall, from inspect --spectrum; of many tensors the median, the middle half and the two extremes",
-    .source = "atomo-bench inspect writes with --spectrum -o FILE.csv",
-    .columns = spectrum_columns,
-    .of_tensors = true,
-    .make = spectrum_make,
-};
-
 /* ---- distribution of elements ---- */
 
 static const char *const histogram_columns[] = {"bin_low", "bin_high", "count", "tensor", NULL};
-static const char *const histogram_read[] = {"bin_low", "bin_high", "count", NULL};
 
 enum { LOW, HIGH, COUNT };
-
-static bool histogram_follows(const Curves *c, size_t row)
-{
-    return c->column[LOW][row] >= c->column[HIGH][row - 1];
-}
 
 static double middle(const Curves *all, size_t row)
 {
     return 0.5 * all->column[LOW][row] + 0.5 * all->column[HIGH][row];
 }
+
+/* The least number of elements of a bin that is drawn, and of a typical tensor: with fewer, the densities of at most 25 bins are mostly
+ * noise. */
+enum { ENOUGH = 10, MANY = 25 * ENOUGH };
 
 /* Computes the tensor's mean and standard deviation, with each element at the middle of its bin. `trait` is
  * the distance of the outermost elements from the mean in standard deviations; NaN: all elements are equal. */
@@ -344,14 +298,7 @@ static void histogram_measure(const Curves *all, Curve *c)
     c->std = sqrt(squares / c->n);
     const double least = all->column[LOW][c->row], most = all->column[HIGH][end - 1];
     c->trait = c->std > 0 ? fmax(most - c->mean, c->mean - least) / c->std : NAN;
-}
-
-enum { ENOUGH = 10 }; /* least number of elements of a bin that is drawn */
-
-/* With fewer elements there are at most 25 bins of ENOUGH elements, and their densities are mostly noise. */
-static bool has_many(const Curve *c)
-{
-    return c->n >= 25 * ENOUGH;
+    c->typical = c->n >= MANY;
 }
 
 /* Returns the density at `place` standard deviations from the mean, as the share of elements per standard
@@ -380,7 +327,7 @@ static PlotPoint histogram_point(const Curves *all, const Curve *c, size_t row, 
 {
     const double unit = alone ? 1 : c->std, centre = alone ? 0 : c->mean, wide = all->column[HIGH][row] - all->column[LOW][row];
     const double count = all->column[COUNT][row];
-    return point_at((middle(all, row) - centre) / unit, has_many(c) && count < ENOUGH ? NAN : count / c->n / (wide / unit));
+    return point_at((middle(all, row) - centre) / unit, c->typical && count < ENOUGH ? NAN : count / c->n / (wide / unit));
 }
 
 static bool histogram_band(PlotLine *line, const Curves *all, double *room, Arena *a)
@@ -399,11 +346,10 @@ static bool histogram_band(PlotLine *line, const Curves *all, double *room, Aren
 }
 
 static const CurveKind histogram_curves = {
-    .column = histogram_read,
-    .follows = histogram_follows,
+    .column = {"bin_low", "bin_high", "count"},
+    .columns = 3,
     .measure = histogram_measure,
     .none = "no tensor has elements of more than one value",
-    .typical = has_many,
     .point = histogram_point,
     .band = histogram_band,
     .least = "shortest tails",
@@ -434,12 +380,22 @@ static Status histogram_make(PlotFigure *f, const Csv *data, Arena *a, Error *er
     return alone ? OK : add_normal(f, a, err);
 }
 
-const PlotKind plot_histogram = {
-    .name = "histogram",
-    .brief = "how elements are distributed, from inspect --histogram; of many "
-             "tensors the median, the middle half and the two extremes",
-    .source = "atomo-bench inspect writes with --histogram -o FILE.csv",
-    .columns = histogram_columns,
-    .of_tensors = true,
-    .make = histogram_make,
+const PlotKind plot_curves[] = {
+    {
+        .name = "spectrum",
+        .brief = "how singular values fall, from inspect --spectrum; of many tensors the median, the middle half and the two extremes",
+        .source = "atomo-bench inspect writes with --spectrum -o FILE.csv",
+        .columns = spectrum_columns,
+        .of_tensors = true,
+        .make = spectrum_make,
+    },
+    {
+        .name = "histogram",
+        .brief = "how elements are distributed, from inspect --histogram; of many "
+                 "tensors the median, the middle half and the two extremes",
+        .source = "atomo-bench inspect writes with --histogram -o FILE.csv",
+        .columns = histogram_columns,
+        .of_tensors = true,
+        .make = histogram_make,
+    },
 };

@@ -5,7 +5,6 @@
 #include "report/plot_figure.h"
 #include "report/report_table.h"
 
-#include "base/rng.h"
 #include "compress/spec.h"
 #include "math/pareto.h"
 
@@ -16,14 +15,6 @@
 const char *const bar_part_names[BAR_PARTS] = {"compute", "encode", "communicate", "decode"};
 
 /* ---- data ---- */
-
-char *plot_name(const char *s, Arena *a)
-{
-    char *out = text_copy(a, s);
-    if (out)
-        text_make_printable(out);
-    return out;
-}
 
 double plot_real(const Csv *data, size_t row, const char *column)
 {
@@ -83,7 +74,7 @@ PlotLine *figure_line(PlotFigure *f, const char *name, Arena *a)
         if (f->line[i].name && !f->line[i].same && !strcmp(f->line[i].name, name))
             return &f->line[i];
     PlotLine *l = add_line(f, a);
-    if (l && !(l->name = plot_name(name, a)))
+    if (l && !(l->name = text_printable(a, name)))
         return NULL;
     return l;
 }
@@ -257,7 +248,7 @@ static Status apply_labels(PlotFigure *f, Arena *a, Error *err)
         PlotLine *l = line_said(f, labels->item[i], &text, a);
         if (!l)
             return refuse_said(f, "--label", labels->item[i], "SPEC=TEXT", a, err);
-        l->label = plot_name(text, a);
+        l->label = text_printable(a, text);
         TRY(arena_check(l->label, a, err));
     }
     for (size_t i = 0; i < colours->count; i++) {
@@ -347,46 +338,34 @@ static Status highlight(PlotFigure *f, Arena *a, Error *err)
 /* Pair i has mark i % MARKS and dashes i % DASHES, so that neighbours differ in both. */
 enum { MARKS = 6, DASHES = 5, PAIRS = MARKS * DASHES };
 
-/* Opens the spec that a line's name is or begins with; cost's figures put a topology or a link behind it, as in
- * "qsgd ring". Sets *rest to what is behind the spec. Returns NULL if the name begins with no spec. */
+/* Opens the spec that a line's name begins with; cost's figures put a topology or a link behind it, as in "qsgd ring". Sets *rest
+ * to what is behind the spec. NULL: it begins with no spec. */
 static const Codec *codec_of(const char *name, const char **rest, Arena *a)
 {
     Error err;
     const Codec *codec;
     const size_t length = strcspn(name, " ");
     const char *spec = text_slice(a, name, length);
-    *rest = "";
-    if (codec_open(&codec, name, a, &err) == OK)
-        return codec;
     *rest = name + length;
-    return name[length] && spec && codec_open(&codec, spec, a, &err) == OK ? codec : NULL;
+    return spec && codec_open(&codec, spec, a, &err) == OK ? codec : NULL;
 }
 
-/* Returns the line's name with its codec as the canonical spec, so that a codec has one look however it is typed. */
-static const char *canonical(const char *name, Arena *a)
+/* A line whose look is sought: its name with its codec as the canonical spec, so that a codec has one look however it is typed, its
+ * codec's look, and its place in the figure. */
+typedef struct {
+    const char *name;
+    Look own;
+    size_t at;
+} Seeker;
+
+/* A name that is no spec has the colour of codecs without a family. */
+static Seeker seeker_of(const char *name, size_t at, Arena *a)
 {
     const char *rest;
     const Codec *codec = codec_of(name, &rest, a);
     const char *text = codec ? codec_text(codec, a) : NULL;
-    return text ? text_format(a, "%s%s", text, rest) : name;
-}
-
-/* The look of a name that is no spec: chosen by a hash. */
-static Look look_of_text(const char *name)
-{
-    static const char *const hues[] = {HUE_ATOMS,   HUE_LEVELS,    HUE_SIGNS,  HUE_SPARSE,
-                                       HUE_LOWRANK, HUE_ROTATIONS, HUE_SKETCH, HUE_NONE};
-    const uint64_t hash = rng_hash(name);
-    return (Look){hues[hash % countof(hues)], (int)(hash / 8 % MARKS), (int)(hash / 8 % DASHES)};
-}
-
-Look plot_look(const char *name, Arena *a)
-{
-    const char *rest;
-    const Codec *codec = codec_of(name, &rest, a);
-    while (codec && codec->inner && !codec_alone(codec))
-        codec = codec->inner;
-    return codec && codec->ops->look.colour ? codec->ops->look : look_of_text(name);
+    const Look *look = codec ? &last_stage(codec)->ops->look : NULL;
+    return (Seeker){text ? text_format(a, "%s%s", text, rest) : name, look && look->colour ? *look : (Look){HUE_NONE, 0, 0}, at};
 }
 
 /* True if one of the looks has this mark and these dashes, whatever its colour or in the colour of `look`. */
@@ -412,13 +391,6 @@ static Look free_look(const Look *used, size_t count, Look own)
     return own;
 }
 
-/* A line whose look is sought: its canonical name, and its place in the figure. */
-typedef struct {
-    const char *name;
-    size_t at;
-    bool done;
-} Seeker;
-
 static int shortest_first(const void *x, const void *y)
 {
     const Seeker *a = x, *b = y;
@@ -426,32 +398,26 @@ static int shortest_first(const void *x, const void *y)
     return m == n ? strcmp(a->name, b->name) : m < n ? -1 : 1;
 }
 
-Look *plot_looks(const char *const *spec, size_t count, Arena *a)
+Look *plot_looks(const char *const *name, size_t count, Arena *a)
 {
     Look *look = NEW(a, Look, count + 1), *used = NEW(a, Look, count + 1);
-    Seeker *line = NEW_ZERO(a, Seeker, count + 1);
+    Seeker *line = NEW(a, Seeker, count + 1);
     size_t uses = 0;
     if (!look || !used || !line)
         return NULL;
     for (size_t i = 0; i < count; i++) {
-        line[i] = (Seeker){.name = canonical(spec[i], a), .at = i};
+        line[i] = seeker_of(name[i], i, a);
         if (!line[i].name)
             return NULL;
     }
     qsort(line, count, sizeof *line, shortest_first);
-    for (int pass = 0; pass < 2; pass++) /* first those that have their own looks */
-        for (size_t i = 0; i < count; i++) {
-            const Look own = plot_look(line[i].name, a);
-            if (i && !strcmp(line[i].name, line[i - 1].name)) {
-                look[line[i].at] = look[line[i - 1].at];
-                continue;
-            }
-            if (line[i].done || (pass == 0 && is_taken(used, uses, &own, false)))
-                continue;
-            look[line[i].at] = used[uses] = free_look(used, uses, own);
+    for (size_t i = 0; i < count; i++) {
+        if (!i || strcmp(line[i].name, line[i - 1].name) != 0) {
+            used[uses] = free_look(used, uses, line[i].own);
             uses++;
-            line[i].done = true;
         }
+        look[line[i].at] = used[uses - 1];
+    }
     return look;
 }
 
@@ -468,7 +434,7 @@ static Status give_looks(PlotFigure *f, bool of_tensors, Arena *a, Error *err)
         PlotLine *l = &f->line[i];
         if (!l->name || l->grey || l->look.colour)
             continue;
-        l->label = l->same ? NULL : l->spec ? plot_name(l->spec, a) : l->name;
+        l->label = l->same ? NULL : l->spec ? text_printable(a, l->spec) : l->name;
         l->look = l->same && i ? f->line[i - 1].look : of_tensors ? (Look){usual[k % 8], (int)k % 6, (int)(k % 5)} : look[i];
         k += !l->same;
     }
@@ -487,34 +453,6 @@ Status plot_dress(PlotFigure *f, const PlotKind *kind, Arena *a, Error *err)
         if (f->line[i].same)
             f->line[i].look = f->line[i - 1].look;
     return f->o->highlight ? highlight(f, a, err) : OK;
-}
-
-/* ---- the text about random draws: "R = 10, seed 1" ---- */
-
-/* Appends `one` and the number, or `several` and the range "least to most", of a column; nothing without numbers. */
-static void put_range(TextBuf *out, const Csv *data, const char *column, const char *one, const char *several)
-{
-    double least = INFINITY, most = -INFINITY;
-    for (size_t row = 0; row < data->rows; row++) {
-        const double v = plot_real(data, row, column);
-        least = v < least ? v : least;
-        most = v > most ? v : most;
-    }
-    if (least > most)
-        return;
-    text_addf(out, "%s%s%.0f", out->size ? ", " : "", least == most ? one : several, least);
-    if (least < most)
-        text_addf(out, " to %.0f", most);
-}
-
-const char *plot_draws(const Csv *data, Arena *a)
-{
-    TextBuf out = {.arena = a};
-    put_range(&out, data, "repeats", "R = ", "R = ");
-    if (csv_has(data, "record")) /* training */
-        put_range(&out, data, "workers", "workers: ", "workers: ");
-    put_range(&out, data, "seed", "seed ", "seeds ");
-    return text_done(&out);
 }
 
 /* ---- axes ---- */

@@ -14,19 +14,21 @@ typedef CodecLook Look;
  * returned unchanged. NULL: out of memory. */
 char *plot_series(const char *spec, const char **rate, Arena *a);
 
-/* Returns the look of a spec's last codec. A text that is not a spec has a fixed look, too. */
-Look plot_look(const char *spec, Arena *a);
-
 /* Returns a look for each spec, whatever their order: different lines get different looks, as long as at most 30 have the same
  * hue. NULL: out of memory. */
 Look *plot_looks(const char *const *spec, size_t count, Arena *a);
 
 /* ---- lines, axes, bars ---- */
 
+/* The parts of a bar of times, for a number of workers. */
+enum { BAR_PARTS = 4 };
+extern const char *const bar_part_names[BAR_PARTS]; /* "compute", ... */
+
 typedef struct {
     double x, y;
     double low, high; /* the ends of its bar, or of the band there; NaN: none */
-    const char *rate; /* "k=3"; NULL: none */
+    const char *rate;   /* "k=3"; NULL: none */
+    const double *part; /* of a bar: BAR_PARTS times, whose sum is y, then the payload; NULL: none */
 } PlotPoint;
 
 typedef enum {
@@ -59,16 +61,8 @@ typedef struct {
     double least, most; /* the range; NaN: by the data */
     double at[32];      /* the numbers on the axis; none: chosen by the range */
     size_t ats;
+    double cut_from, cut; /* the axis is broken: it leaves out `cut` from here on; 0: it is not */
 } PlotAxis;
-
-/* Bars of times: a row for each codec, a bar for each number of workers, in parts. */
-enum { BAR_PARTS = 4 };
-extern const char *const bar_part_names[BAR_PARTS]; /* "compute", ... */
-typedef struct {
-    const char *name, *tag; /* the codec; the number of workers */
-    double workers, part[BAR_PARTS], total, half, payload;
-    double rank; /* bars are in the order of rank, name and workers */
-} PlotBar;
 
 typedef enum { SHAPE_LINES, SHAPE_BARS, SHAPE_ROWS, SHAPE_HEAT } PlotShape;
 
@@ -76,11 +70,9 @@ struct PlotFigure {
     const PlotOptions *o;
     PlotShape shape;
     PlotAxis x, y;
-    PlotLine *line; /* of SHAPE_ROWS: a row for each line, its points side by side */
+    PlotLine *line; /* of SHAPE_ROWS: a row for each line; of SHAPE_BARS: a bar for each point */
     size_t count, room;
-    PlotBar *bar; /* of SHAPE_BARS */
-    size_t bars;
-    bool payloads; /* a second panel shows payloads */
+    bool payloads; /* of SHAPE_BARS: a second panel shows payloads, and bars have no number of workers */
     /* of SHAPE_HEAT: the names of its rows; line[k].point[i].x is the row */
     const char **tensor;
     size_t tensors;
@@ -118,20 +110,13 @@ bool figure_bars(const PlotFigure *f); /* true: a point has a bar */
 
 /* Gives lines their labels and looks, and applies --only, --order, --highlight, --label and --color. */
 Status plot_dress(PlotFigure *f, const PlotKind *kind, Arena *a, Error *err);
-/* Returns a text such as "R = 10, seed 1" or "seeds 1 to 3", made from the data's columns `repeats`, `workers` and `seed`; ""
- * without these; NULL: out of memory. */
-const char *plot_draws(const Csv *data, Arena *a);
 
 /* Sets *row to the numbers of the selected rows: those with tensor "*" (all tensors together), if there are
  * any, else all. Of these, only those with step "*" are selected, if there are any. */
 Status plot_selection(const Csv *data, size_t **row, size_t *count, Arena *a, Error *err);
 /* Returns the number in a cell; NaN: it has none, or an infinite one. */
 double plot_real(const Csv *data, size_t row, const char *column);
-/* Returns a copy of s that is safe to print: of valid UTF-8, without control characters. */
-char *plot_name(const char *s, Arena *a);
 
-/* Lays the figure out and returns the gnuplot script that draws it. */
-Status plot_layout(PlotFigure *f, const char *ending, char **script, Arena *a, Error *err);
 /* Puts numbers on the axis at the different values of a column. */
 void axis_numbers_at(PlotAxis *axis, const Csv *data, const char *column);
 /* Returns the unit of a time axis whose largest value is `ms`: 1, or 1000 for seconds, and sets the title. */

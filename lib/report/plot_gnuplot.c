@@ -5,13 +5,11 @@
 #include "base/file.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { FIGURE_MAX = 64 << 20 }; /* bytes */
@@ -64,28 +62,6 @@ static Status start(Run *run, pid_t *child)
     return failed ? FAIL(run->err, ERR_IO, "gnuplot: cannot be started: %s", strerror(failed)) : OK;
 }
 
-/* Waits until the child process ends; kills it if the user stops the command. */
-static Status await(Run *run, pid_t child, int *status)
-{
-    const struct timespec nap = {.tv_nsec = 5 * 1000 * 1000};
-    for (;;) {
-        const pid_t ended = waitpid(child, status, WNOHANG);
-        if (ended < 0 && errno != EINTR)
-            return FAIL(run->err, ERR_IO, "gnuplot: %s", strerror(errno));
-        /* asked after `waitpid`: a signal from the terminal ends gnuplot, too */
-        if (run->stopped && run->stopped()) {
-            if (ended != child) {
-                kill(child, SIGKILL);
-                waitpid(child, status, 0);
-            }
-            return FAIL(run->err, ERR_STOPPED, "stopped");
-        }
-        if (ended == child)
-            return OK;
-        nanosleep(&nap, NULL);
-    }
-}
-
 static Status run_script(Run *run, const char *script, Drawing *out)
 {
     pid_t child;
@@ -97,7 +73,11 @@ static Status run_script(Run *run, const char *script, Drawing *out)
     if (write(run->stream[0], script, length) != (ssize_t)length || lseek(run->stream[0], 0, SEEK_SET) != 0)
         return FAIL(run->err, ERR_IO, "gnuplot: cannot write its script: %s", strerror(errno));
     TRY(start(run, &child));
-    TRY(await(run, child, &status));
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return FAIL(run->err, ERR_IO, "gnuplot: %s", strerror(errno));
+    if (run->stopped && run->stopped())
+        return FAIL(run->err, ERR_STOPPED, "stopped");
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
         return FAIL(run->err, ERR_IO, "gnuplot: %s", last_words(run));
     out->data = stream_text(run, 1, &out->size);
@@ -117,21 +97,4 @@ Status gnuplot_draw(Drawing *out, const char *script, PlotStopped stopped, Arena
         if (run.stream[i] >= 0)
             close(run.stream[i]);
     return status;
-}
-
-Status gnuplot_ask(char **version, char **terminals, PlotStopped stopped, Arena *a, Error *err)
-{
-    Drawing answer;
-    TRY(gnuplot_draw(&answer,
-                     "set print '-'\n"
-                     "print sprintf('%.1f patchlevel %s', GPVAL_VERSION, GPVAL_PATCHLEVEL)\n"
-                     "print GPVAL_TERMINALS\n",
-                     stopped, a, err));
-    char *end = strchr(answer.data, '\n');
-    if (!end)
-        return FAIL(err, ERR_IO, "gnuplot: does not say its version");
-    *end = 0;
-    *version = answer.data;
-    *terminals = end + 1;
-    return OK;
 }

@@ -28,7 +28,7 @@ enum { PAGE_DOTTED = 5, PAGE_DASHES = 6 };
 
 typedef enum { TEXT_LEFT, TEXT_CENTER, TEXT_RIGHT } TextSide;
 
-void page_open(Page *p, const char *ending, Arena *a);
+char *page_script(Page *p); /* NULL: out of memory */
 void page_line(Page *p, const double *x, const double *y, size_t n, Stroke s);
 /* Draws a mark (0 to 5) of a codec at each point, filled or open. */
 void page_marks(Page *p, const double *x, const double *y, size_t n, int mark, bool open, double size, const char *colour);
@@ -38,7 +38,6 @@ void page_box(Page *p, double left, double bottom, double right, double top, con
  * `size`: in points; `angle`: in degrees. */
 void page_text(Page *p, double x, double y, const char *text, TextSide side, const char *colour, double size, int angle,
                bool markup);
-char *page_script(Page *p); /* NULL: out of memory */
 
 /* Returns the width of a text in inches: each letter as wide as in DejaVu Sans, which is wider than Helvetica. */
 double text_inches(const char *text, double points);
@@ -55,7 +54,7 @@ typedef struct {
     bool tall_given;     /* --height: the page does not grow */
     unsigned char *cell; /* (high, wide) 1: something is drawn there; a cell is CELL inches wide */
     int cells_wide, cells_high;
-    double foot; /* the height of the key below the axes */
+    TextBuf unplaced; /* rates that have no room */
     Arena *a;
     Error *err;
 } Layout;
@@ -64,6 +63,7 @@ typedef struct {
 typedef struct {
     double left, right, bottom, top;
     const PlotAxis *x, *y;
+    bool beside; /* another panel stands at its right */
 } Panel;
 
 double axis_place(const PlotAxis *axis, double v, double from, double to); /* the place in inches of a value */
@@ -83,8 +83,6 @@ size_t label_lines(const char *text, double inches, double points, const char *o
 double key_block(Layout *l, PlotLine *const *line, size_t count, double left, double right, double top, bool draw);
 
 Status layout_lines(Layout *l);
-Status layout_bars(Layout *l);
-Status layout_rows(Layout *l);
-Status layout_heat(Layout *l);
+Status layout_rows(Layout *l); /* bars, rows of points, tables of colours */
 
 #endif

@@ -88,8 +88,10 @@ static Stroke stroke_of(const PlotLine *line)
     return (Stroke){line->look.colour, line->thick ? 1.6 : line->style == LINE_THIN ? 0.5 : 0.95, line->look.dash};
 }
 
+/* Draws a line, and notes where. */
 static Status draw_path(Layout *l, const Panel *p, const PlotLine *line)
 {
+    const double half = line->style == LINE_GUIDE || line->grey ? 0 : 0.015;
     double *x = NEW(l->a, double, line->count + 2), *y = NEW(l->a, double, line->count + 2), sx[2], sy[2];
     size_t n = 0;
     TRY(arena_check(x && y, l->a, l->err));
@@ -100,6 +102,11 @@ static Status draw_path(Layout *l, const Panel *p, const PlotLine *line)
             page_line(&l->page, x, y, n, stroke_of(line));
             n = 0;
         }
+        const int steps = 1 + (int)(hypot(sx[1] - sx[0], sy[1] - sy[0]) / CELL);
+        for (int k = 0; k <= steps; k++) {
+            const double u = sx[0] + (sx[1] - sx[0]) * k / steps, v = sy[0] + (sy[1] - sy[0]) * k / steps;
+            cover(l, u - half, v - half, u + half, v + half);
+        }
         for (size_t k = n ? 1 : 0; k < 2; k++, n++) {
             x[n] = sx[k];
             y[n] = sy[k];
@@ -107,19 +114,6 @@ static Status draw_path(Layout *l, const Panel *p, const PlotLine *line)
     }
     page_line(&l->page, x, y, n, stroke_of(line));
     return OK;
-}
-
-static void cover_path(Layout *l, const Panel *p, const PlotLine *line)
-{
-    const double half = line->style == LINE_GUIDE || line->grey ? 0 : 0.015;
-    double x[2], y[2];
-    for (size_t i = 1; i < line->count; i++) {
-        const int steps = segment(p, line, i, x, y) ? 1 + (int)(hypot(x[1] - x[0], y[1] - y[0]) / CELL) : -1;
-        for (int k = 0; k <= steps; k++) {
-            const double u = x[0] + (x[1] - x[0]) * k / steps, v = y[0] + (y[1] - y[0]) * k / steps;
-            cover(l, u - half, v - half, u + half, v + half);
-        }
-    }
 }
 
 /* Lines of many points have a mark at some of them. */
@@ -147,14 +141,19 @@ static Status draw_band(Layout *l, const Panel *p, const PlotLine *line)
     return OK;
 }
 
+/* Notes where the bars or the band of a line are, and draws bars. */
 static void draw_bars(Layout *l, const Panel *p, const PlotLine *line)
 {
-    for (size_t i = 0; i < line->count && !line->band && !line->grey; i++) {
+    for (size_t i = 0; i < line->count && !line->grey; i++) {
         const PlotPoint *q = &line->point[i];
         if (isnan(q->low) || !can_draw(p, q))
             continue;
         double x[2] = {px(p, q->x), px(p, q->x)}, y[2] = {p->y->log && !(q->low > 0) ? p->bottom : py(p, q->low), py(p, q->high)};
-        if (clip(p, x, y) && y[1] - y[0] > 0.05) /* shorter ones are within the mark */
+        if (!clip(p, x, y))
+            continue;
+        if (!line->band || y[1] - y[0] > 0.06)
+            cover(l, x[0] - 0.02, y[0], x[0] + 0.02, y[1]);
+        if (!line->band && y[1] - y[0] > 0.05) /* shorter ones are within the mark */
             page_line(&l->page, x, y, 2, (Stroke){line->look.colour, 0.6, 0});
     }
 }
@@ -169,7 +168,9 @@ static Status draw_marks(Layout *l, const Panel *p, const PlotLine *line)
         if (!is_marked(line, i) || !can_draw(p, q) || !is_inside(p, px(p, q->x), py(p, q->y)))
             continue;
         x[n] = px(p, q->x);
-        y[n++] = py(p, q->y);
+        y[n] = py(p, q->y);
+        cover(l, x[n] - 0.035, y[n] - 0.035, x[n] + 0.035, y[n] + 0.035);
+        n++;
     }
     page_marks(&l->page, x, y, n, line->look.mark, line->open, line->thick ? 0.55 : 0.45, line->look.colour);
     return OK;
@@ -183,6 +184,7 @@ static bool is_behind(const PlotLine *line)
 static Status draw_lines(Layout *l, const Panel *p)
 {
     const PlotFigure *f = l->f;
+    memset(l->cell, 0, (size_t)l->cells_wide * (size_t)l->cells_high);
     for (size_t i = 0; i < f->count; i++)
         if (f->line[i].band)
             TRY(draw_band(l, p, &f->line[i]));
@@ -196,29 +198,6 @@ static Status draw_lines(Layout *l, const Panel *p)
             TRY(draw_marks(l, p, line));
         }
     return OK;
-}
-
-/* Notes what is drawn in a panel. */
-static void cover_lines(Layout *l, const Panel *p)
-{
-    memset(l->cell, 0, (size_t)l->cells_wide * (size_t)l->cells_high);
-    for (size_t k = 0; k < l->f->count; k++) {
-        const PlotLine *line = &l->f->line[k];
-        cover_path(l, p, line);
-        for (size_t i = 0; i < line->count; i++) {
-            const PlotPoint *q = &line->point[i];
-            if (!can_draw(p, q))
-                continue;
-            const double x = px(p, q->x), y = py(p, q->y);
-            if (is_marked(line, i) && is_inside(p, x, y))
-                cover(l, x - 0.035, y - 0.035, x + 0.035, y + 0.035);
-            if (isnan(q->low) || line->grey || x < p->left || x > p->right)
-                continue;
-            const double low = p->y->log && !(q->low > 0) ? p->bottom : py(p, q->low), high = py(p, q->high);
-            if (!line->band || high - low > 0.06)
-                cover(l, x - 0.02, fmax(p->bottom, low), x + 0.02, fmin(p->top, high));
-        }
-    }
 }
 
 /* ---- names ---- */
@@ -320,7 +299,7 @@ static bool find_side(Layout *l, const Panel *p, const PlotPoint *q, double w, d
     for (size_t s = 0; s < countof(side); s++) {
         const double x = px(p, q->x) + side[s][0] * (0.5 * w + 0.065), y = py(p, q->y) + side[s][1] * (0.5 * h + 0.05);
         const double left = x - 0.5 * w, right = x + 0.5 * w, low = y - 0.5 * h, high = y + 0.5 * h;
-        if (left < p->left + 0.02 || right > l->page.wide - 0.03 || low < p->bottom + 0.01 || high > p->top + 0.02 ||
+        if (left < p->left + 0.02 || right > p->right + 0.03 || low < p->bottom + 0.01 || high > p->top + 0.02 ||
             !is_free(l, left, low, right, high))
             continue;
         cover(l, left - 0.02, low, right + 0.02, high);
@@ -330,17 +309,13 @@ static bool find_side(Layout *l, const Panel *p, const PlotPoint *q, double w, d
     return false;
 }
 
-static bool place_beside(Layout *l, const Panel *p, const PlotLine *line, Place *out)
-{
-    const PlotPoint *end = last_point(p, line);
-    return end && find_side(l, p, end, text_inches(line->label, l->page.points), l->em, out);
-}
-
 static bool place_names(Layout *l, const Panel *p, const Named *names, Place *place)
 {
-    for (size_t i = 0; i < names->count; i++)
-        if (!place_beside(l, p, names->line[i], &place[i]))
+    for (size_t i = 0; i < names->count; i++) {
+        const PlotPoint *end = last_point(p, names->line[i]);
+        if (!end || !find_side(l, p, end, text_inches(names->line[i]->label, l->page.points), l->em, &place[i]))
             return false;
+    }
     return true;
 }
 
@@ -421,6 +396,7 @@ static void axis_titles(Layout *l, double left, double right, double bottom, dou
     page_text(&l->page, 0.02 + 0.62 * l->em, 0.5 * (bottom + top), tex && y->tex ? y->tex : y->title, TEXT_CENTER, INK, l->page.points, 90, true);
 }
 
+/* Writes the rates beside the points, and those for which there is no room into `unplaced`. */
 static void draw_rates(Layout *l, const Panel *p)
 {
     const double size = l->page.points - 1;
@@ -428,13 +404,18 @@ static void draw_rates(Layout *l, const Panel *p)
     for (size_t k = 0; k < l->f->count; k++)
         for (size_t i = 0; i < l->f->line[k].count && !is_behind(&l->f->line[k]); i++) {
             const PlotPoint *q = &l->f->line[k].point[i];
-            if (q->rate && can_draw(p, q) && find_side(l, p, q, text_inches(q->rate, size), size / 72, &at))
+            if (!q->rate || !can_draw(p, q))
+                continue;
+            if (find_side(l, p, q, text_inches(q->rate, size), size / 72, &at))
                 page_text(&l->page, at.x, at.y, q->rate, TEXT_CENTER, l->f->line[k].look.colour, size, 0, false);
+            else
+                text_addf(&l->unplaced, "%s%s %s", l->unplaced.size ? ", " : "", l->f->line[k].name, q->rate);
         }
 }
 
 /* Where the names stand: `place`, or a column at the heights `y` right of the panel, or a key. */
 typedef struct {
+    Page clean; /* without the panel */
     KeyPlace key;
     Panel panel;
     bool column;
@@ -443,19 +424,13 @@ typedef struct {
     double left, right, top; /* of the key */
 } Choice;
 
-static void choose_ends(Layout *l, const Named *names, Choice *c)
+/* Draws a panel with its lines in place of the one before. */
+static Status draw_panel(Layout *l, Choice *c, Panel p)
 {
-    const Panel narrow = panel_of(l, names->widest + 0.12, 0);
-    if (names->widest < 0.38 * l->page.wide && place_column(l, &narrow, names, c->y)) {
-        c->panel = narrow;
-        c->column = true;
-        c->key = KEY_ENDS;
-        cover_lines(l, &narrow);
-        return;
-    }
-    cover_lines(l, &c->panel);
-    if (place_names(l, &c->panel, names, c->place))
-        c->key = KEY_ENDS;
+    l->page = c->clean;
+    c->panel = p;
+    panel_axes(l, &p, true, true);
+    return draw_lines(l, &p);
 }
 
 static const double SAMPLE_WIDE = 0.29;
@@ -463,8 +438,7 @@ static const double SAMPLE_WIDE = 0.29;
 static void choose_inside(Layout *l, const Named *names, Choice *c)
 {
     const double one = SAMPLE_WIDE + names->widest + 0.9 * l->em;
-    cover_lines(l, &c->panel);
-    for (size_t columns = 1; columns <= 3; columns++) {
+    for (size_t columns = 1; columns <= 3 && c->key == KEY_AUTO; columns++) {
         const size_t rows = (names->count + columns - 1) / columns;
         const double wide = (double)columns * one - 0.85 * l->em;
         if (wide > 0.9 * (c->panel.right - c->panel.left) ||
@@ -472,7 +446,6 @@ static void choose_inside(Layout *l, const Named *names, Choice *c)
             continue;
         c->right = c->left + wide;
         c->key = KEY_INSIDE;
-        return;
     }
 }
 
@@ -480,47 +453,40 @@ static void choose_inside(Layout *l, const Named *names, Choice *c)
 static Status choose_outside(Layout *l, const Named *names, Choice *c, bool right)
 {
     const double high = key_block(l, names->line, names->count, 0.06, l->page.wide - 0.04, 0, false) + 0.06;
-    c->key = right ? KEY_RIGHT : KEY_BELOW;
-    if (right) {
-        c->panel = panel_of(l, SAMPLE_WIDE + names->widest + 0.14, 0);
-        c->left = c->panel.right + 0.08;
-        c->right = l->page.wide;
-        c->top = c->panel.top + 0.1 * l->em;
-        cover_lines(l, &c->panel);
-        return OK;
-    }
-    if (!l->tall_given) {
-        l->page.tall += high;
+    if (!right && !l->tall_given) {
+        l->page.tall = c->clean.tall += high;
         TRY(open_cells(l));
     }
-    c->panel = panel_of(l, 0.06, high);
-    c->left = 0.06;
-    c->right = l->page.wide - 0.04;
-    c->top = high - 0.02;
-    cover_lines(l, &c->panel);
-    return OK;
+    const Panel p = right ? panel_of(l, SAMPLE_WIDE + names->widest + 0.14, 0) : panel_of(l, 0.06, high);
+    c->key = right ? KEY_RIGHT : KEY_BELOW;
+    c->left = right ? p.right + 0.08 : 0.06;
+    c->right = right ? l->page.wide : l->page.wide - 0.04;
+    c->top = right ? p.top + 0.1 * l->em : high - 0.02;
+    return draw_panel(l, c, p);
 }
 
+/* Finds a place for the names, and draws the panel. */
 static Status choose(Layout *l, const Named *names, Choice *c)
 {
     const KeyPlace asked = names->count ? (KeyPlace)l->f->o->key : KEY_NONE;
-    *c = (Choice){.y = NEW(l->a, double, names->count + 1), .place = NEW(l->a, Place, names->count + 1), .panel = panel_of(l, 0.06, 0)};
+    const bool ends = asked == KEY_AUTO || asked == KEY_ENDS;
+    const Panel narrow = panel_of(l, names->widest + 0.12, 0), wide = panel_of(l, 0.06, 0);
+    *c = (Choice){.y = NEW(l->a, double, names->count + 1), .place = NEW(l->a, Place, names->count + 1), .clean = l->page};
     TRY(arena_check(c->y && c->place, l->a, l->err));
-    c->key = KEY_AUTO;
-    if (asked == KEY_NONE) {
-        c->key = KEY_NONE;
-        cover_lines(l, &c->panel);
-        return OK;
-    }
-    if (asked == KEY_AUTO || asked == KEY_ENDS)
-        choose_ends(l, names, c);
-    if (c->key == KEY_AUTO && asked != KEY_RIGHT && asked != KEY_BELOW)
+    c->key = asked == KEY_NONE ? KEY_NONE : KEY_AUTO;
+    c->column = ends && names->widest < 0.38 * l->page.wide && place_column(l, &narrow, names, c->y);
+    if (asked != KEY_RIGHT && asked != KEY_BELOW)
+        TRY(draw_panel(l, c, c->column ? narrow : wide));
+    if (ends && (c->column || place_names(l, &wide, names, c->place)))
+        c->key = KEY_ENDS;
+    if (c->key == KEY_AUTO && (ends || asked == KEY_INSIDE)) {
+        TRY(draw_panel(l, c, wide));
         choose_inside(l, names, c);
+    }
     if (c->key != KEY_AUTO)
         return OK;
-    const bool narrow = SAMPLE_WIDE + names->widest < 0.36 * l->page.wide &&
-                        1.25 * l->em * (double)names->count < l->page.tall - 0.3;
-    return choose_outside(l, names, c, asked == KEY_RIGHT || (asked != KEY_BELOW && narrow));
+    const bool fits = SAMPLE_WIDE + names->widest < 0.36 * l->page.wide && 1.25 * l->em * (double)names->count < l->page.tall - 0.3;
+    return choose_outside(l, names, c, asked == KEY_RIGHT || (asked != KEY_BELOW && fits));
 }
 
 static void draw_names(Layout *l, const Named *names, const Choice *c)
@@ -543,9 +509,7 @@ static Status draw_one(Layout *l, const Named *names)
     Choice c;
     TRY(choose(l, names, &c));
     const Panel *p = &c.panel;
-    panel_axes(l, p, true, true);
     axis_titles(l, p->left, p->right, p->bottom, p->top, c.key == KEY_BELOW ? p->bottom - axis_room_below(l, p->x) : 0);
-    TRY(draw_lines(l, p));
     draw_names(l, names, &c);
     if (l->f->o->rates)
         draw_rates(l, p);
@@ -587,6 +551,8 @@ static Status draw_family(Layout *l, const Panel *p, const char *colour)
         if (!is_behind(&l->f->line[i]))
             l->f->line[i].grey = strcmp(l->f->line[i].look.colour, colour) != 0;
     TRY(draw_lines(l, p));
+    if (l->f->o->rates)
+        draw_rates(l, p);
     for (size_t i = 0; i < l->f->count; i++)
         l->f->line[i].grey = false;
     return OK;
@@ -614,7 +580,7 @@ static Status draw_facets(Layout *l, const Named *names, Families *fam)
         for (size_t c = 0; c < columns && r * columns + c < fam->count; c++) {
             const size_t k = r * columns + c;
             const double x = left + (double)c * (wide + gap);
-            const Panel p = {x, x + wide, top - strip[r] - high, top - strip[r], &l->f->x, &l->f->y};
+            const Panel p = {x, x + wide, top - strip[r] - high, top - strip[r], &l->f->x, &l->f->y, c + 1 < columns};
             take_family(names, fam, k);
             panel_axes(l, &p, k + columns >= fam->count, c == 0);
             TRY(draw_family(l, &p, fam->colour[k]));
@@ -633,12 +599,19 @@ Status layout_lines(Layout *l)
     Named names;
     Families families = {0};
     const int facet = l->f->o->facet;
+    l->unplaced.arena = l->a;
     fit_axes(l);
     TRY(open_cells(l));
     TRY(named_lines(l, &names));
     find_families(&names, &families);
     families.line = names.count ? NEW(l->a, PlotLine *, names.count) : NULL;
-    if (families.count > 1 && (facet == 1 || (facet == 0 && names.count > COLOURS_MOST)) && families.line)
-        return draw_facets(l, &names, &families);
-    return draw_one(l, &names);
+    if (families.count > 1 && (facet == FACET_FAMILY || (facet == FACET_AUTO && names.count > COLOURS_MOST)) && families.line)
+        TRY(draw_facets(l, &names, &families));
+    else
+        TRY(draw_one(l, &names));
+    const char *unplaced = text_done(&l->unplaced);
+    TRY(arena_check(unplaced, l->a, l->err));
+    if (*unplaced)
+        text_addf(&l->f->caption, " No room for the rates of %s.", unplaced);
+    return OK;
 }

@@ -1,4 +1,4 @@
-/* plot_page.c -- writes a page as a gnuplot script (plot_layout.h), and draws axes with their numbers, and keys. gnuplot sees one
+/* plot_page.c -- writes a page as a gnuplot script (plot_layout.h), draws axes with their numbers, and keys. gnuplot sees one
  * plot without axes whose coordinates are inches, so every terminal draws the same page. */
 #include "report/plot_layout.h"
 #include "report/report_table.h"
@@ -13,14 +13,6 @@ static const char *const dashes[PAGE_DASHES] = {"solid", "(6,2.5)", "(2,2)", "(7
 static const char *const dark_of[][2] = {{"#000000", "#e8e8e8"}, {"#0072b2", "#5ab4ec"}, {"#c14a00", "#ff8a45"},
                                          {"#962a74", "#e48bc8"}, {"#00704d", "#4fc79c"}, {"#7a4f00", "#d9a94e"},
                                          {"#5a3ec8", "#a592ff"}, {"#6e1440", "#e8719f"}};
-
-void page_open(Page *p, const char *ending, Arena *a)
-{
-    p->ending = ending;
-    p->tex = !strcmp(ending, ".tex");
-    p->a = a;
-    p->blocks = p->labels = p->plot = (TextBuf){.arena = a};
-}
 
 /* ---- text ---- */
 
@@ -57,9 +49,7 @@ static char *text_tex(const char *text, Arena *a)
 /* Adds a text in apostrophes, without control characters. An apostrophe within it stands between them as a code: gnuplot misreads doubled ones at the beginning. */
 static void add_quoted(TextBuf *out, const char *text)
 {
-    char *shown = text_copy(out->arena, text);
-    if (shown)
-        text_make_printable(shown);
+    const char *shown = text_printable(out->arena, text);
     text_add(out, "'");
     for (const char *s = shown ? shown : ""; *s; s++)
         if (*s == '\'')
@@ -213,8 +203,14 @@ char *page_script(Page *p)
 
 /* ---- axes ---- */
 
-double axis_place(const PlotAxis *axis, double v, double from, double to)
+static double unbroken(const PlotAxis *axis, double v)
 {
+    return axis->cut > 0 && v > axis->cut_from ? fmax(axis->cut_from, v - axis->cut) : v;
+}
+
+double axis_place(const PlotAxis *axis, double value, double from, double to)
+{
+    const double v = unbroken(axis, value);
     const double share = axis->log ? log(v / axis->least) / log(axis->most / axis->least) : (v - axis->least) / (axis->most - axis->least);
     return from + (to - from) * share;
 }
@@ -249,11 +245,12 @@ typedef struct {
     size_t count, minors;
 } Ticks;
 
-static void add_tick(Ticks *t, const PlotAxis *axis, double v)
+static void add_tick(Ticks *t, const PlotAxis *axis, double value)
 {
+    const double v = unbroken(axis, value);
     const double slack = axis->log ? 0 : 1e-9 * (axis->most - axis->least);
     if (t->count < countof(t->at) && v >= axis->least * (axis->log ? 0.9999 : 1) - slack && v <= axis->most * (axis->log ? 1.0001 : 1) + slack)
-        t->at[t->count++] = v;
+        t->at[t->count++] = value;
 }
 
 static void log_ticks(Ticks *t, const PlotAxis *axis, int every)
@@ -291,6 +288,11 @@ static Ticks ticks_of(const PlotAxis *axis, double inches)
     if (axis->ats) {
         for (size_t i = 0; i < axis->ats; i++)
             add_tick(&t, axis, axis->at[i]);
+    } else if (axis->cut > 0) { /* 0, and round numbers behind the break */
+        const double step = round_step((axis->most - axis->cut_from) / 3), first = ceil((axis->cut_from * 1.4 + axis->cut) / step);
+        add_tick(&t, axis, 0);
+        for (double k = first; k * step - axis->cut < axis->most; k++)
+            add_tick(&t, axis, k * step);
     } else if (axis->log && axis->most > 4 * axis->least) {
         int every = (int)fmax(1, ceil(log10(axis->most / axis->least) / fmax(2, inches / 0.35)));
         for (; every > 0 && t.count < 2; every--)
@@ -351,7 +353,7 @@ static void axis_numbers(Layout *l, const Panel *p, bool across, bool numbers)
             across ? stroke(l, at, p->bottom, at, p->top, "#dddddd", 0.4) : stroke(l, p->left, at, p->right, at, "#dddddd", 0.4);
         across ? stroke(l, at, foot, at, reach, INK, 0.5) : stroke(l, foot, at, reach, at, INK, 0.5);
         const double half = 0.5 * (minor ? 0 : across ? tick_wide(l, &t, i) : l->em);
-        const bool beside = across && at + half > p->right + 0.02 && p->right + 0.3 < l->page.wide; /* another panel's numbers */
+        const bool beside = across && at + half > p->right + (p->beside ? -0.06 : 0.02) && p->right + 0.3 < l->page.wide; /* another panel's numbers */
         if (minor || !numbers || beside || at - half < last + 0.3 * l->em)
             continue;
         last = at + half;

@@ -163,8 +163,13 @@ static Status add_gaussian(PlotFigure *f, const Found *found, size_t count, Aren
     return OK;
 }
 
-static Status add_lines(PlotFigure *f, const Found *found, size_t count, Arena *a, Error *err)
+/* Lines in the order of the data, each in the order of its bits. */
+static Status add_lines(PlotFigure *f, Found *found, size_t count, Arena *a, Error *err)
 {
+    for (size_t i = 0; i < count; i++)
+        if (!found[i].left_out)
+            TRY(arena_check(figure_line(f, found[i].series, a), a, err));
+    qsort(found, count, sizeof *found, by_bits);
     for (size_t i = 0; i < count; i++) {
         if (found[i].left_out)
             continue;
@@ -178,22 +183,6 @@ static Status add_lines(PlotFigure *f, const Found *found, size_t count, Arena *
     return OK;
 }
 
-/* Lines in the order of the data, each in the order of its bits. */
-static void sort_found(Found *found, size_t count)
-{
-    for (size_t i = 0; i < count;) {
-        size_t end = i + 1;
-        for (size_t k = i + 1; k < count; k++)
-            if (!strcmp(found[k].series, found[i].series)) {
-                const Found one = found[k];
-                memmove(found + end + 1, found + end, (k - end) * sizeof *found);
-                found[end++] = one;
-            }
-        qsort(found + i, end - i, sizeof *found, by_bits);
-        i = end;
-    }
-}
-
 static Status make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
 {
     const bool bits = !strcmp(f->o->x, "bits");
@@ -203,7 +192,6 @@ static Status make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
     f->x = (PlotAxis){.title = axes[axis_of(f->o->x)].title};
     f->y = (PlotAxis){.title = "E|ĝ − g|^2 / |g|^2", .tex = "$\\mathrm{E}\\,|\\hat g - g|^2 / |g|^2$"};
     TRY(find_points(f, data, found, &count, a, err));
-    sort_found(found, count);
     double x[2] = {INFINITY, 0}, y[2] = {INFINITY, 0};
     bool open = false;
     for (size_t i = 0; i < count; i++) {

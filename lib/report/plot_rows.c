@@ -12,22 +12,29 @@ typedef struct {
     size_t lines;
 } RowName;
 
-static const char *shown(const PlotLine *line)
-{
-    return line->label ? line->label : line->name;
-}
-
-static Status row_names(Layout *l, const char *const *name, size_t count, RowName *out, double *wide)
+static Status row_names(Layout *l, const char *const *name, size_t count, RowName **out, double *wide)
 {
     const double most = 0.42 * l->page.wide;
+    RowName *row = NEW(l->a, RowName, count + 1);
+    TRY(arena_check(row, l->a, l->err));
     *wide = 0;
     for (size_t i = 0; i < count; i++) {
-        out[i].lines = label_lines(name[i], most, l->page.points, out[i].text, l->a);
-        TRY(arena_check(out[i].lines || !*name[i], l->a, l->err));
-        for (size_t k = 0; k < out[i].lines; k++)
-            *wide = fmax(*wide, text_inches(out[i].text[k], l->page.points));
+        row[i].lines = label_lines(name[i], most, l->page.points, row[i].text, l->a);
+        TRY(arena_check(row[i].lines || !*name[i], l->a, l->err));
+        for (size_t k = 0; k < row[i].lines; k++)
+            *wide = fmax(*wide, text_inches(row[i].text[k], l->page.points));
     }
+    *out = row;
     return OK;
+}
+
+static Status line_names(Layout *l, RowName **out, double *wide)
+{
+    const char **name = NEW(l->a, const char *, l->f->count + 1);
+    TRY(arena_check(name, l->a, l->err));
+    for (size_t k = 0; k < l->f->count; k++)
+        name[k] = l->f->line[k].label;
+    return row_names(l, name, l->f->count, out, wide);
 }
 
 static void draw_name(Layout *l, const RowName *name, double right, double y, const char *colour)
@@ -55,90 +62,73 @@ static const char *const part_colours[BAR_PARTS] = {"#c4c4c4", "#c14a00", "#0072
 
 typedef struct {
     Panel p;
-    double cut_from, cut; /* the axis leaves out `cut` from here on */
-    RowName *names;       /* (bars) */
-    double *middle;       /* (bars) from the top, then from the foot of the page */
-    double high;          /* of the lowest bar */
-    double wide, tag;     /* of the widest name and the widest number of workers */
+    RowName *names;   /* (lines) */
+    double *middle;   /* (bars) from the top, then from the foot of the page */
+    double high;      /* of the lowest bar */
+    double wide, tag; /* of the widest name and the widest number of workers */
 } Bars;
 
-static double bar_x(const Bars *b, double v)
+/* Writes the number of workers of a bar. */
+static const char *bar_tag(const Layout *l, const PlotPoint *bar, char out[32])
 {
-    const double shown = v <= b->cut_from ? v : fmax(b->cut_from, v - b->cut);
-    return axis_place(b->p.x, shown, b->p.left, b->p.right);
+    snprintf(out, 32, l->f->payloads ? "" : "%.0f", bar->x);
+    return out;
 }
 
 /* The axis is broken where computing takes over half of every bar: most of what all bars have in common is left out. */
-static void find_cut(const PlotFigure *f, Bars *b, double *most)
+static void fit_bars(PlotFigure *f)
 {
-    double least = INFINITY;
-    *most = 0;
-    for (size_t i = 0; i < f->bars; i++) {
-        least = fmin(least, f->bar[i].part[0]);
-        *most = fmax(*most, f->bar[i].total + f->bar[i].half);
-    }
-    b->cut = least > 0.6 * *most && !f->o->xlim ? least - 0.25 * (*most - least) : 0;
-    b->cut_from = b->cut > 0 ? 0.12 * (*most - b->cut) : INFINITY;
-    *most -= b->cut;
+    PlotAxis *x = &f->x;
+    double least = INFINITY, most = 0;
+    for (size_t k = 0; k < f->count; k++)
+        for (const PlotPoint *q = f->line[k].point; q < f->line[k].point + f->line[k].count; q++) {
+            least = fmin(least, q->part[0]);
+            most = fmax(most, q->high > 0 ? q->high : q->y);
+        }
+    x->from_zero = true;
+    x->cut = least > 0.6 * most && !f->o->xlim ? least - 0.25 * (most - least) : 0;
+    x->cut_from = 0.12 * (most - x->cut);
+    axis_fit(x, 0, most - x->cut);
 }
 
-/* Numbers of a broken axis: 0, and round ones behind the break. */
-static void cut_ticks(PlotAxis *x, const Bars *b)
+static double bar_x(const Bars *b, double v)
 {
-    const double span = x->most - b->cut_from, raw = span / 3, ten = pow(10, floor(log10(raw)));
-    const double step = raw < 2 * ten ? ten : raw < 5 * ten ? 2 * ten : 5 * ten;
-    x->ats = 1;
-    for (double v = ceil((b->cut_from * 1.4 + b->cut) / step) * step; v - b->cut < x->most && x->ats < countof(x->at); v += step)
-        x->at[x->ats++] = v;
-}
-
-static void draw_cut_axis(Layout *l, const Bars *b)
-{
-    const PlotAxis *x = b->p.x;
-    const double y = b->p.bottom;
-    char text[32];
-    for (size_t i = 0; i < x->ats; i++) {
-        const double at = bar_x(b, x->at[i]);
-        page_line(&l->page, (double[]){at, at}, (double[]){y, y - 0.035}, 2, (Stroke){INK, 0.5, 0});
-        snprintf(text, sizeof text, "%.6g", x->at[i]);
-        page_text(&l->page, at, y - 0.05 - 0.6 * l->em, text, TEXT_CENTER, INK, l->page.points, 0, false);
-    }
-    page_line(&l->page, (double[]){b->p.left, b->p.right}, (double[]){y, y}, 2, (Stroke){INK, 0.6, 0});
+    return axis_place(b->p.x, v, b->p.left, b->p.right);
 }
 
 static void draw_break(Layout *l, const Bars *b, double low, double high)
 {
-    const double x = axis_place(b->p.x, b->cut_from, b->p.left, b->p.right), slant = 0.018;
+    const double x = bar_x(b, b->p.x->cut_from), slant = 0.018;
     const double px[] = {x - slant - 0.012, x + slant - 0.012, x + slant + 0.012, x - slant + 0.012}, py[] = {low, high, high, low};
-    page_fill(&l->page, px, py, 4, l->page.dark ? "#14171a" : "#ffffff", false);
+    if (b->p.x->cut > 0)
+        page_fill(&l->page, px, py, 4, l->page.dark ? "#14171a" : "#ffffff", false);
 }
 
-static void draw_bar(Layout *l, const Bars *b, const PlotBar *bar, double y, double high)
+static void draw_bar(Layout *l, const Bars *b, const PlotPoint *bar, double y)
 {
     double from = 0;
     for (size_t k = 0; k < BAR_PARTS; k++) {
         const double left = bar_x(b, from), right = bar_x(b, from + bar->part[k]);
         if (right - left > 0.002)
-            page_box(&l->page, left, y - 0.5 * high, right, y + 0.5 * high, part_colours[k]);
+            page_box(&l->page, left, y - 0.5 * b->high, right, y + 0.5 * b->high, part_colours[k]);
         from += bar->part[k];
     }
-    if (b->cut > 0)
-        draw_break(l, b, y - 0.5 * high - 0.01, y + 0.5 * high + 0.01);
-    const double ends[] = {bar_x(b, bar->total - bar->half), bar_x(b, bar->total + bar->half)};
-    if (bar->half > 0 && ends[1] - ends[0] > 0.01)
+    draw_break(l, b, y - 0.5 * b->high - 0.01, y + 0.5 * b->high + 0.01);
+    const double ends[] = {bar_x(b, bar->low), bar_x(b, bar->high)};
+    if (ends[1] - ends[0] > 0.01)
         page_line(&l->page, ends, (double[]){y, y}, 2, (Stroke){INK, 0.6, 0});
 }
 
 static void draw_parts_key(Layout *l, double left, double right, double y)
 {
-    double x = left, wide = 0;
+    double wide = 0;
     for (size_t k = 0; k < BAR_PARTS; k++)
-        wide += 0.13 + text_inches(bar_part_names[k], l->page.points) + 0.1;
-    x = fmax(0.06, fmin(left, right - wide));
+        wide += 0.23 + text_inches(bar_part_names[k], l->page.points);
+    double x = fmax(0.06, fmin(left, right - wide));
     for (size_t k = 0; k < BAR_PARTS && l->f->o->key != KEY_NONE; k++) {
         page_box(&l->page, x, y - 0.4 * l->em, x + 0.09, y + 0.4 * l->em, part_colours[k]);
         page_text(&l->page, x + 0.13, y, bar_part_names[k], TEXT_LEFT, INK, l->page.points, 0, false);
-        x += 0.13 + text_inches(bar_part_names[k], l->page.points) + 0.1;
+        x += 0.23 + text_inches(bar_part_names[k], l->page.points);
     }
 }
 
@@ -148,62 +138,48 @@ static void draw_payloads(Layout *l, const Panel *p, const Bars *b)
     double most = 0;
     const char *unit_name;
     char text[32];
-    for (size_t i = 0; i < f->bars; i++)
-        most = fmax(most, f->bar[i].payload);
+    for (size_t k = 0; k < f->count; k++)
+        for (size_t i = 0; i < f->line[k].count; i++)
+            most = fmax(most, f->line[k].point[i].part[BAR_PARTS]);
     const double unit = byte_unit(most, &unit_name), wide = p->right - p->left - text_inches("44.7", l->page.points) - 0.05;
-    for (size_t i = 0; i < f->bars; i++) {
-        const double x = p->left + wide * (most > 0 ? f->bar[i].payload / most : 0), y = b->middle[i];
-        page_box(&l->page, p->left, y - 0.5 * b->high, x, y + 0.5 * b->high, "#962a74");
-        snprintf(text, sizeof text, "%.3g", f->bar[i].payload / unit);
-        page_text(&l->page, x + 0.03, y, text, TEXT_LEFT, INK, l->page.points, 0, false);
-    }
+    const double *y = b->middle;
+    for (size_t k = 0; k < f->count; k++)
+        for (size_t i = 0; i < f->line[k].count; i++, y++) {
+            const double payload = f->line[k].point[i].part[BAR_PARTS], x = p->left + wide * (most > 0 ? payload / most : 0);
+            page_box(&l->page, p->left, *y - 0.5 * b->high, x, *y + 0.5 * b->high, "#962a74");
+            snprintf(text, sizeof text, "%.3g", payload / unit);
+            page_text(&l->page, x + 0.03, *y, text, TEXT_LEFT, INK, l->page.points, 0, false);
+        }
     page_line(&l->page, (double[]){p->left, p->left}, (double[]){p->bottom, p->top}, 2, (Stroke){INK, 0.6, 0});
     const char *title = text_format(l->a, "payload, %s", unit_name);
     page_text(&l->page, 0.5 * (p->left + p->right), 0.8 * l->em, title ? title : "", TEXT_CENTER, INK, l->page.points, 0, false);
 }
 
-/* Takes the bars whose line is there: --only, --highlight and --label are of lines. */
 static Status open_bars(Layout *l, Bars *b)
 {
-    PlotFigure *f = l->f;
-    size_t kept = 0;
-    const char **name = NEW(l->a, const char *, f->bars);
-    *b = (Bars){.names = NEW(l->a, RowName, f->bars), .middle = NEW(l->a, double, f->bars)};
-    TRY(arena_check(name && b->names && b->middle, l->a, l->err));
-    for (size_t i = 0; i < f->bars; i++)
-        for (size_t k = 0; k < f->count; k++)
-            if (f->line[k].name && !strcmp(f->line[k].name, f->bar[i].name)) {
-                f->bar[kept] = f->bar[i];
-                name[kept++] = shown(&f->line[k]);
-                break;
-            }
-    f->bars = kept;
-    for (size_t i = 0; i < f->bars; i++)
-        b->tag = fmax(b->tag, text_inches(f->bar[i].tag, l->page.points));
-    return row_names(l, name, f->bars, b->names, &b->wide);
-}
-
-static size_t group_end(const PlotFigure *f, size_t i)
-{
-    const char *name = f->bar[i].name;
-    while (i < f->bars && !strcmp(f->bar[i].name, name))
-        i++;
-    return i;
+    const PlotFigure *f = l->f;
+    size_t bars = 0;
+    char tag[32];
+    *b = (Bars){.high = INFINITY};
+    for (size_t k = 0; k < f->count; k++)
+        for (size_t i = 0; i < f->line[k].count; i++, bars++)
+            b->tag = fmax(b->tag, text_inches(bar_tag(l, &f->line[k].point[i], tag), l->page.points));
+    b->middle = NEW(l->a, double, bars + 1);
+    TRY(arena_check(b->middle, l->a, l->err));
+    return line_names(l, &b->names, &b->wide);
 }
 
 /* Sets the middles of the bars below the top; returns the height of all. */
 static double place_bars(const Layout *l, Bars *b)
 {
-    const PlotFigure *f = l->f;
-    double y = 0;
-    for (size_t i = 0, end; i < f->bars; i = end) {
-        const bool tags = *f->bar[i].tag;
-        const double name = 1.15 * l->em * (double)b->names[i].lines, own = tags ? 0.9 * l->em : name + 0.04;
-        end = group_end(f, i);
-        const double bars = own * (double)(end - i), room = fmax(bars, name) + (tags ? 0.5 * l->em : 0);
-        for (size_t k = i; k < end; k++)
-            b->middle[k] = y + 0.5 * (room - bars) + own * ((double)(k - i) + 0.5);
-        b->high = i ? fmin(b->high, own) : own;
+    const bool tags = b->tag > 0;
+    double y = 0, *middle = b->middle;
+    for (size_t k = 0; k < l->f->count; k++) {
+        const double name = 1.15 * l->em * (double)b->names[k].lines, own = tags ? 0.9 * l->em : name + 0.04;
+        const double bars = own * (double)l->f->line[k].count, room = fmax(bars, name) + (tags ? 0.5 * l->em : 0);
+        for (size_t i = 0; i < l->f->line[k].count; i++)
+            *middle++ = y + 0.5 * (room - bars) + own * ((double)i + 0.5);
+        b->high = fmin(b->high, own);
         y += room;
     }
     return y;
@@ -211,46 +187,38 @@ static double place_bars(const Layout *l, Bars *b)
 
 static void draw_bars(Layout *l, Bars *b, double gap)
 {
-    const PlotFigure *f = l->f;
+    double *middle = b->middle;
+    char tag[32];
     b->high = fmin(0.14, 0.8 * b->high * gap);
-    for (size_t i = 0; i < f->bars; i++)
-        b->middle[i] = b->p.top - b->middle[i] * gap;
-    for (size_t i = 0, end; i < f->bars; i = end) {
-        end = group_end(f, i);
-        for (size_t k = i; k < end; k++) {
-            draw_bar(l, b, &f->bar[k], b->middle[k], b->high);
-            page_text(&l->page, b->p.left - 0.05, b->middle[k], f->bar[k].tag, TEXT_RIGHT, INK, l->page.points - 1, 0, false);
+    for (size_t k = 0; k < l->f->count; k++) {
+        const PlotLine *line = &l->f->line[k];
+        for (size_t i = 0; i < line->count; i++) {
+            middle[i] = b->p.top - middle[i] * gap;
+            draw_bar(l, b, &line->point[i], middle[i]);
+            page_text(&l->page, b->p.left - 0.05, middle[i], bar_tag(l, &line->point[i], tag), TEXT_RIGHT, INK, l->page.points - 1, 0, false);
         }
-        draw_name(l, &b->names[i], b->p.left - b->tag - (b->tag > 0 ? 0.11 : 0.06), 0.5 * (b->middle[i] + b->middle[end - 1]), INK);
+        draw_name(l, &b->names[k], b->p.left - b->tag - (b->tag > 0 ? 0.11 : 0.06), 0.5 * (middle[0] + middle[line->count - 1]), INK);
+        middle += line->count;
     }
 }
 
-Status layout_bars(Layout *l)
+static Status layout_bars(Layout *l)
 {
     PlotFigure *f = l->f;
-    double most;
     Bars b;
     TRY(open_bars(l, &b));
-    find_cut(f, &b, &most);
-    f->x.from_zero = true;
-    axis_fit(&f->x, 0, most);
+    fit_bars(f);
     const double need = place_bars(l, &b), below = axis_room_below(l, &f->x) + 0.02, above = 1.6 * l->em + 0.03;
     fit_height(l, need, below + above);
     const double gap = (l->page.tall - below - above) / need, whole = l->page.wide - 0.06;
     if (gap < 0.5)
-        return FAIL(l->err, ERR_USAGE, "--height: %zu bars do not fit", f->bars);
+        return FAIL(l->err, ERR_USAGE, "--height: the bars of %zu lines do not fit", f->count);
     b.p = (Panel){.left = b.wide + b.tag + (b.tag > 0 ? 0.14 : 0.1), .right = whole, .bottom = below, .top = l->page.tall - above, .x = &f->x, .y = &f->y};
     if (f->payloads)
         b.p.right = b.p.left + 0.56 * (whole - b.p.left);
     draw_bars(l, &b, gap);
-    if (b.cut > 0) {
-        cut_ticks(&f->x, &b);
-        draw_cut_axis(l, &b);
-        draw_break(l, &b, b.p.bottom - 0.03, b.p.bottom + 0.03);
-    } else {
-        panel_axes(l, &b.p, true, false);
-    }
-    page_line(&l->page, (double[]){b.p.left, b.p.left}, (double[]){b.p.bottom, b.p.top}, 2, (Stroke){INK, 0.6, 0});
+    panel_axes(l, &b.p, true, false);
+    draw_break(l, &b, b.p.bottom - 0.03, b.p.bottom + 0.03);
     under_title(l, b.p.left, b.p.right, 0.8 * l->em, &f->x);
     draw_parts_key(l, b.p.left, whole, l->page.tall - 0.9 * l->em);
     if (f->payloads)
@@ -260,64 +228,40 @@ Status layout_bars(Layout *l)
 
 /* ---- rows of points ---- */
 
-static double row_value(const PlotLine *line)
-{
-    double most = 0;
-    for (size_t i = 0; i < line->count; i++)
-        most = isfinite(line->point[i].y) ? fmax(most, line->point[i].y) : most;
-    return most;
-}
-
 static void draw_row(Layout *l, const Panel *p, const PlotLine *line, double y)
 {
-    double x[8], last = NAN;
-    for (size_t i = 0; i < line->count && i < countof(x); i++) {
-        const PlotPoint *q = &line->point[i];
+    for (const PlotPoint *q = line->point; q < line->point + line->count; q++) {
         if (!(q->y > 0) && p->x->log)
             continue;
-        x[i] = fmin(p->right, fmax(p->left, axis_place(p->x, q->y, p->left, p->right)));
-        if (!isnan(last))
-            page_line(&l->page, (double[]){last, x[i]}, (double[]){y, y}, 2, (Stroke){line->look.colour, 0.6, 0});
-        last = x[i];
-        if (isnan(q->low) || (p->x->log && !(q->low > 0)))
-            continue;
+        const double x = fmin(p->right, fmax(p->left, axis_place(p->x, q->y, p->left, p->right)));
         const double ends[] = {fmax(p->left, axis_place(p->x, q->low, p->left, p->right)),
                                fmin(p->right, axis_place(p->x, q->high, p->left, p->right))};
-        if (ends[1] - ends[0] > 0.06)
+        if (isfinite(q->low) && (q->low > 0 || !p->x->log) && ends[1] - ends[0] > 0.06)
             page_line(&l->page, ends, (double[]){y + 0.02, y + 0.02}, 2, (Stroke){line->look.colour, 0.6, 0});
+        page_marks(&l->page, &x, &y, 1, 0, line->open, 0.5, line->look.colour);
     }
-    for (size_t i = line->count < countof(x) ? line->count : countof(x); i-- > 0;)
-        if (line->point[i].y > 0 || !p->x->log)
-            page_marks(&l->page, &x[i], &y, 1, 0, i > 0 || line->open, 0.5, line->look.colour);
 }
 
-Status layout_rows(Layout *l)
+static Status layout_points(Layout *l)
 {
     PlotFigure *f = l->f;
-    double least = INFINITY, most = -INFINITY, wide, need = 0;
-    const char **name = NEW(l->a, const char *, f->count);
-    RowName *names = NEW(l->a, RowName, f->count);
-    TRY(arena_check(name && names, l->a, l->err));
-    if (!f->o->order) { /* the least at the top */
-        double *value = NEW(l->a, double, f->count);
-        TRY(arena_check(value, l->a, l->err));
-        for (size_t k = 0; k < f->count; k++)
-            value[k] = row_value(&f->line[k]);
-        figure_order(f, value);
-    }
-    for (size_t k = 0; k < f->count; k++) {
-        name[k] = shown(&f->line[k]);
+    double least = INFINITY, most = -INFINITY, wide, need = 0, *largest = NEW_ZERO(l->a, double, f->count);
+    RowName *names;
+    TRY(arena_check(largest, l->a, l->err));
+    for (size_t k = 0; k < f->count; k++)
         for (size_t i = 0; i < f->line[k].count; i++) {
             const double v = f->line[k].point[i].y;
             least = v > 0 || !f->x.log ? fmin(least, v) : least;
+            largest[k] = fmax(largest[k], v);
             most = fmax(most, v);
         }
-    }
+    if (!f->o->order) /* the least at the top */
+        figure_order(f, largest);
     if (f->x.log && most < 8 * least && !f->o->logx)
         f->x.log = false;
     f->x.from_zero = true;
     axis_fit(&f->x, least, most);
-    TRY(row_names(l, name, f->count, names, &wide));
+    TRY(line_names(l, &names, &wide));
     for (size_t k = 0; k < f->count; k++)
         need += 1.15 * l->em * (double)names[k].lines + 0.3 * l->em;
     const double below = axis_room_below(l, &f->x) + 0.02;
@@ -380,24 +324,41 @@ static void draw_scale(Layout *l, const PlotAxis *scale, double left, double bot
     for (int i = 0; i < STEPS; i++)
         page_box(&l->page, left, bottom + i * high, left + 0.08, bottom + (i + 1) * high + 0.004, shade((i + 0.5) / STEPS, colour));
     PlotAxis none = {.title = "", .least = 0, .most = 1, .ats = 1, .at = {-1}};
-    panel_axes(l, &(Panel){left, left + 0.08, bottom, top, &none, scale}, false, true);
+    panel_axes(l, &(Panel){left, left + 0.08, bottom, top, &none, scale, false}, false, true);
 }
 
-Status layout_heat(Layout *l)
+/* A row for each tensor, where there is one codec only. */
+static Status layout_one(Layout *l)
+{
+    PlotFigure *f = l->f;
+    const PlotLine one = *f->line;
+    f->x = f->y;
+    f->y = (PlotAxis){.title = ""};
+    f->count = 0;
+    text_addf(&f->caption, " Codec: %s.", one.label);
+    for (size_t i = 0; i < one.count; i++) {
+        PlotLine *row = figure_line(f, f->tensor[(size_t)one.point[i].x], l->a);
+        TRY(arena_check(row && line_add(row, point_at(0, one.point[i].y), l->a), l->a, l->err));
+        row->label = row->name;
+        row->look = one.look;
+    }
+    return layout_points(l);
+}
+
+static Status layout_heat(Layout *l)
 {
     PlotFigure *f = l->f;
     double wide, tallest = 0;
-    RowName *names = NEW(l->a, RowName, f->tensors);
-    TRY(arena_check(names, l->a, l->err));
-    TRY(row_names(l, f->tensor, f->tensors, names, &wide));
+    RowName *names;
+    TRY(row_names(l, f->tensor, f->tensors, &names, &wide));
     for (size_t k = 0; k < f->count; k++)
-        tallest = fmax(tallest, text_inches(shown(&f->line[k]), l->page.points));
+        tallest = fmax(tallest, text_inches(f->line[k].label, l->page.points));
     TRY(heat_scale(l, &f->y));
     const double scale_wide = 0.24 + axis_room_left(l, &f->y, 1), left = wide + 0.08, right = l->page.wide - scale_wide;
     const bool turned = tallest > (right - left) / (double)f->count - 0.04;
     const double letters = fmax(5, fmin(l->page.points, 72 * (right - left) / (double)f->count / 1.15));
     const double above = turned ? fmin(tallest, 1.6) + 0.1 : 1.5 * l->em;
-    fit_height(l, 1.25 * l->em * (double)f->tensors, above + 0.06);
+    fit_height(l, fmax(1.25 * l->em * (double)f->tensors, text_inches(f->y.title, l->page.points)), above + 0.06);
     const double high = (l->page.tall - above - 0.06) / (double)f->tensors, across = (right - left) / (double)f->count, top = l->page.tall - above;
     if (high < 0.6 * l->em)
         return FAIL(l->err, ERR_USAGE, "--height: %zu tensors do not fit", f->tensors);
@@ -405,7 +366,7 @@ Status layout_heat(Layout *l)
         const double x = left + ((double)k + 0.5) * across;
         const PlotLine *line = &f->line[k];
         char colour[8];
-        page_text(&l->page, x, top + (turned ? 0.05 : 0.75 * l->em), shown(line), turned ? TEXT_LEFT : TEXT_CENTER, INK,
+        page_text(&l->page, x, top + (turned ? 0.05 : 0.75 * l->em), line->label, turned ? TEXT_LEFT : TEXT_CENTER, INK,
                   letters, turned ? 90 : 0, false);
         for (size_t i = 0; i < line->count; i++) {
             const double y = top - (line->point[i].x + 0.5) * high, v = line->point[i].y;
@@ -419,4 +380,11 @@ Status layout_heat(Layout *l)
     page_text(&l->page, right + 0.1 + 0.7 * l->em, 0.5 * (top + 0.06), l->page.tex && f->y.tex ? f->y.tex : f->y.title, TEXT_CENTER, INK,
               l->page.points, 90, true);
     return OK;
+}
+
+Status layout_rows(Layout *l)
+{
+    if (l->f->shape == SHAPE_HEAT)
+        return l->f->count == 1 ? layout_one(l) : layout_heat(l);
+    return l->f->shape == SHAPE_BARS ? layout_bars(l) : layout_points(l);
 }

@@ -1,8 +1,7 @@
-/* report.c -- takes the rows of a report and writes them to a file or stdout, as CSV or JSON, or by the formats of tables. A file
- * is written whole or not at all. */
+/* report.c -- takes the rows of a report, turns them into one text in its format, and writes that when the report is closed. */
 #include "base/csv.h"
 #include "base/json.h"
-#include "base/text.h"
+#include "base/outfile.h"
 #include "report/fields.h"
 #include "report/report_table.h"
 
@@ -24,103 +23,64 @@ const char *const report_formats[] = {"table", "csv", "json", "md", "latex", NUL
  * JSON: NaN and infinities become null. Control characters of terminals are escaped, and bytes that are not
  * UTF-8 become U+FFFD. */
 
-typedef struct {
-    const char *none;
-    void (*text)(TextBuf *out, const char *s);
-    void (*shape)(TextBuf *out, const Shape *shape);
-} ValueForm;
-
-static void put_value(TextBuf *out, const ValueForm *form, const Value *v)
-{
-    char number[32];
-    switch (v->type) {
-    case VALUE_NONE:
-        text_add(out, form->none);
-        break;
-    case VALUE_TEXT:
-        form->text(out, v->text);
-        break;
-    case VALUE_INT:
-        text_addf(out, "%lld", (long long)v->whole);
-        break;
-    case VALUE_REAL:
-        text_add(out, isfinite(v->real) ? text_double(number, v->real) : form->none);
-        break;
-    case VALUE_BOOL:
-        text_add(out, v->on ? "true" : "false");
-        break;
-    case VALUE_SHAPE:
-        form->shape(out, v->shape);
-        break;
-    }
-}
-
-/* ---- CSV ---- */
-
-static const char *guard_of(const char *s)
-{
-    return csv_guarded(*s) ? CSV_GUARD : "";
-}
-
-static void put_quoted(TextBuf *out, const char *s)
-{
-    text_addf(out, "\"%s", guard_of(s));
-    for (const char *quote; (quote = strchr(s, '"')); s = quote + 1) {
-        text_add_bytes(out, s, (size_t)(quote - s));
-        text_add(out, "\"\"");
-    }
-    text_addf(out, "%s\"", s);
-}
-
 static void put_csv_text(TextBuf *out, const char *s)
 {
-    if (*s && !strpbrk(s, ",\"\r\n"))
-        text_addf(out, "%s%s", guard_of(s), s);
-    else
-        put_quoted(out, s);
-}
-
-static void put_csv_shape(TextBuf *out, const Shape *shape)
-{
-    for (int i = 0; i < shape->rank; i++)
-        text_addf(out, "%s%zu", i ? "x" : "", shape->dim[i]);
-    if (shape->rank == 0)
+    const char *guard = csv_guarded(*s) ? CSV_GUARD : "", *quote = *s && !strpbrk(s, ",\"\r\n") ? "" : "\"";
+    text_addf(out, "%s%s", quote, guard);
+    for (const char *end; (end = strchr(s, '"')); s = end + 1) {
+        text_add_bytes(out, s, (size_t)(end - s));
         text_add(out, "\"\"");
-}
-
-static const ValueForm csv_form = {"", put_csv_text, put_csv_shape};
-
-static void csv_begin(const Report *r, TextBuf *out)
-{
-    for (size_t i = 0; i < r->spec.column_count; i++) {
-        text_add(out, i ? "," : "");
-        (i == 0 && r->spec.quoted ? put_quoted : put_csv_text)(out, r->spec.columns[i].name);
     }
-    text_add(out, "\n");
+    text_addf(out, "%s%s", s, quote);
 }
 
-static void csv_row(const Report *r, const Value *values, TextBuf *out)
+static void put_dims(TextBuf *out, const Shape *shape, const char *between)
 {
-    for (size_t i = 0; i < r->spec.column_count; i++) {
-        text_add(out, i ? "," : "");
-        put_value(out, &csv_form, &values[i]);
-    }
-    text_add(out, "\n");
-}
-
-static const ReportWriter report_csv = {csv_begin, csv_row, NULL};
-
-/* ---- JSON ---- */
-
-static void put_json_shape(TextBuf *out, const Shape *shape)
-{
-    text_add(out, "[");
     for (int i = 0; i < shape->rank; i++)
-        text_addf(out, "%s%zu", i ? ", " : "", shape->dim[i]);
-    text_add(out, "]");
+        text_addf(out, "%s%zu", i ? between : "", shape->dim[i]);
 }
 
-static const ValueForm json_form = {"null", json_put_text, put_json_shape};
+static void put_value(TextBuf *out, const Value *v, bool json)
+{
+    char number[32];
+    if (v->type == VALUE_NONE || (v->type == VALUE_REAL && !isfinite(v->real))) {
+        text_add(out, json ? "null" : "");
+    } else if (v->type == VALUE_TEXT) {
+        (json ? json_put_text : put_csv_text)(out, v->text);
+    } else if (v->type == VALUE_SHAPE) {
+        text_add(out, json ? "[" : v->shape->rank ? "" : "\"\"");
+        put_dims(out, v->shape, json ? ", " : "x");
+        text_add(out, json ? "]" : "");
+    } else if (v->type == VALUE_INT) {
+        text_addf(out, "%lld", (long long)v->whole);
+    } else {
+        text_add(out, v->type == VALUE_REAL ? text_double(number, v->real) : v->on ? "true" : "false");
+    }
+}
+
+static void csv_begin(Report *r)
+{
+    for (size_t i = 0; i < r->spec.column_count; i++) {
+        text_add(&r->text, i ? "," : "");
+        put_csv_text(&r->text, r->spec.columns[i].name);
+    }
+    text_add(&r->text, "\n");
+}
+
+/* On a terminal, characters that steer it become '?'. Files have them as they are. */
+static void csv_row(Report *r, const Value *values)
+{
+    TextBuf line = {.arena = r->a};
+    for (size_t i = 0; i < r->spec.column_count; i++) {
+        text_add(&line, i ? "," : "");
+        put_value(&line, &values[i], false);
+    }
+    char *text = text_done(&line);
+    r->text.failed |= !text;
+    if (text && !r->spec.path && isatty(fileno(r->spec.to ? r->spec.to : stdout)))
+        text_make_printable(text);
+    text_addf(&r->text, "%s\n", text ? text : "");
+}
 
 static void put_json_row(TextBuf *out, const Column *columns, size_t count, const Value *values)
 {
@@ -129,7 +89,7 @@ static void put_json_row(TextBuf *out, const Column *columns, size_t count, cons
         text_add(out, i ? ", " : "");
         json_put_text(out, columns[i].name);
         text_add(out, ": ");
-        put_value(out, &json_form, &values[i]);
+        put_value(out, &values[i], true);
     }
     text_add(out, "}");
 }
@@ -141,8 +101,9 @@ char *report_json_row(const Column *columns, size_t count, const Value *values, 
     return text_done(&out);
 }
 
-static void json_begin(const Report *r, TextBuf *out)
+static void json_begin(Report *r)
 {
+    TextBuf *out = &r->text;
     text_add(out, "{\"schema\": ");
     json_put_text(out, r->spec.schema);
     text_add(out, ",\n\"meta\": {");
@@ -150,59 +111,18 @@ static void json_begin(const Report *r, TextBuf *out)
         text_add(out, i ? ",\n  " : "\n  ");
         json_put_text(out, r->spec.meta[i].name);
         text_add(out, ": ");
-        put_value(out, &json_form, &r->spec.meta[i].value);
+        put_value(out, &r->spec.meta[i].value, true);
     }
     text_add(out, "},\n\"results\": [");
 }
 
-static void json_row(const Report *r, const Value *values, TextBuf *out)
+static void json_row(Report *r, const Value *values)
 {
-    text_add(out, r->rows ? ",\n  " : "\n  ");
-    put_json_row(out, r->spec.columns, r->spec.column_count, values);
+    text_add(&r->text, r->rows++ ? ",\n  " : "\n  ");
+    put_json_row(&r->text, r->spec.columns, r->spec.column_count, values);
 }
 
-static void json_end(const Report *r, TextBuf *out)
-{
-    (void)r;
-    text_add(out, "\n]}\n");
-}
-
-static const ReportWriter report_json = {json_begin, json_row, json_end};
-
-/* ---- the formats ---- */
-
-static const ReportWriter *writer_of(Format format)
-{
-    static const ReportWriter *const writers[] = {
-        [FORMAT_TABLE] = &report_table, [FORMAT_CSV] = &report_csv,     [FORMAT_JSON] = &report_json,
-        [FORMAT_MD] = &report_md,       [FORMAT_LATEX] = &report_latex,
-    };
-    return writers[format];
-}
-
-static Status cannot_write(const Report *r, Error *err)
-{
-    return FAIL(err, ERR_IO, "%s: cannot write: %s", r->spec.path ? r->spec.path : "standard output",
-                errno ? strerror(errno) : "some of it was lost");
-}
-
-/* Puts '?' for characters that steer a terminal in a line of CSV, which has them as they are elsewhere. */
-static void make_line_printable(TextBuf *line)
-{
-    line->data[line->size - 1] = '\0'; /* its line end */
-    text_make_printable(line->data);
-    line->size = strlen(line->data);
-    line->data[line->size++] = '\n';
-}
-
-static Status put_out(Report *r, TextBuf *text, Error *err)
-{
-    TRY(arena_check(text_done(text), r->a, err));
-    if (r->terminal && r->spec.format == FORMAT_CSV && text->size)
-        make_line_printable(text);
-    errno = 0;
-    return fwrite(text->data, 1, text->size, r->out.to) == text->size ? OK : cannot_write(r, err);
-}
+/* ---- headings of tables ---- */
 
 static const Value *fact(const Report *r, const char *name)
 {
@@ -221,158 +141,113 @@ static size_t find_column(const Report *r, const char *name)
     return i;
 }
 
-/* Appends "before NUMBER after" for a fact that exists. */
-static void put_fact(TextBuf *out, const Value *fact, const char *before, const char *after)
+/* Returns "R = 10, 4 workers, seeds 1 to 3" of a report with the fact `repeats`, or with the fact `workers` and no column of that
+ * name; else "". */
+static const char *run_facts(const Report *r)
 {
-    if (fact)
-        text_addf(out, "%s%s%lld%s", out->size ? ", " : "", before, (long long)fact->whole, after);
+    const Value *repeats = fact(r, "repeats"), *seed = fact(r, "seed"), *seeds = fact(r, "seeds");
+    const Value *workers = find_column(r, "workers") < r->spec.column_count ? NULL : fact(r, "workers");
+    TextBuf out = {.arena = r->a};
+    if (repeats)
+        text_addf(&out, "R = %lld", (long long)repeats->whole);
+    if (workers)
+        text_addf(&out, "%s%lld worker%s", repeats ? ", " : "", (long long)workers->whole, text_s((size_t)workers->whole));
+    if (seed && (repeats || workers))
+        text_addf(&out, seeds && seeds->whole > 1 ? ", seeds %lld to %lld" : ", seed %lld", (long long)seed->whole,
+                  (long long)(seed->whole + (seeds ? seeds->whole : 1) - 1));
+    return text_done(&out);
 }
 
-/* Adds "seed 5", or "seeds 5 to 7" for three runs. */
-static void put_seeds(TextBuf *out, const Value *seed, const Value *seeds)
-{
-    char last[32];
-    const bool several = seed && seeds && seeds->whole > 1;
-    snprintf(last, sizeof last, " to %lld", several ? (long long)(seed->whole + seeds->whole - 1) : 0LL);
-    put_fact(out, seed, several ? "seeds " : "seed ", several ? last : "");
-}
-
-/* Returns the heading of a column. If the report has the fact `repeats`, or has the fact `workers` and no
- * column of that name, the heading of the column of compressors (else of the first column) also gives these
- * numbers and the seed. */
+/* Returns the heading of a column; the column of compressors (else the first column) also has the facts about the run. '?' stands
+ * for characters that steer a terminal: the column's name may come from a file. NULL: out of memory. */
 static const char *heading(const Report *r, size_t column)
 {
-    const char *head = field_heading(r->spec.columns[column].name, r->spec.format != FORMAT_LATEX, r->a);
-    const size_t none = r->spec.column_count, named = find_column(r, "compressor");
-    const Value *repeats = fact(r, "repeats"),
-                *workers = find_column(r, "workers") < none ? NULL : fact(r, "workers");
-    if (column != (named < none ? named : 0) || !(repeats || workers) || !head)
-        return head;
-    TextBuf run = {.arena = r->a};
-    put_fact(&run, repeats, "R = ", "");
-    put_fact(&run, workers, "", workers && workers->whole == 1 ? " worker" : " workers");
-    put_seeds(&run, fact(r, "seed"), fact(r, "seeds"));
-    const char *facts = text_done(&run);
-    return facts ? text_format(r->a, "%s (%s)", head, facts) : NULL;
+    const char *head = field_heading(r->spec.columns[column].name, r->spec.format != FORMAT_LATEX, r->a), *facts = run_facts(r);
+    const size_t named = find_column(r, "compressor"), first = named < r->spec.column_count ? named : 0;
+    if (!head || !facts)
+        return NULL;
+    const char *text = text_format(r->a, column == first && *facts ? "%s (%s)" : "%s", head, facts);
+    return text ? text_printable(r->a, text) : NULL;
 }
 
-/* Returns the heading with '?' for characters that steer a terminal: the column's name may come from a file. */
-static const char *printable_heading(const Report *r, size_t column)
-{
-    const char *head = heading(r, column);
-    char *copy = head ? text_copy(r->a, head) : NULL;
-    if (copy)
-        text_make_printable(copy);
-    return copy;
-}
-
-/* Sets the headings of the shown columns if the format is a table. False: out of memory. */
+/* Sets the headings of the shown columns. False: out of memory. */
 static bool head_columns(Report *r)
 {
-    const size_t columns = r->spec.column_count;
-    if (writer_of(r->spec.format)->row)
-        return true;
-    r->title = NEW_ZERO(r->a, const char *, columns + 1);
-    for (size_t i = 0; r->title && i < columns; i++)
-        if (r->spec.columns[i].shown) {
-            r->title[i] = printable_heading(r, i);
-            if (!r->title[i])
-                return false;
-        }
+    r->title = NEW_ZERO(r->a, const char *, r->spec.column_count + 1);
+    for (size_t i = 0; r->title && i < r->spec.column_count; i++)
+        if (r->spec.columns[i].shown && !(r->title[i] = heading(r, i)))
+            return false;
     return r->title;
 }
 
-/* Writes the beginning or the end of the output. */
-static Status put_part(Report *r, void (*part)(const Report *r, TextBuf *out), Error *err)
+/* ---- a report ---- */
+
+static bool is_table(const Report *r)
 {
-    const ArenaMark mark = arena_mark(r->a);
-    TextBuf text = {.arena = r->a};
-    if (part)
-        part(r, &text);
-    const Status status = put_out(r, &text, err);
-    arena_rewind(r->a, mark);
-    return status;
+    return r->spec.format != FORMAT_CSV && r->spec.format != FORMAT_JSON;
+}
+
+static bool begin(Report *r, const ReportSpec *spec, Arena *a)
+{
+    *r = (Report){.spec = *spec, .a = a, .text = {.arena = a}};
+    if (is_table(r))
+        return head_columns(r);
+    (spec->format == FORMAT_CSV ? csv_begin : json_begin)(r);
+    return true;
+}
+
+static bool put_row(Report *r, const Value *row, bool shown)
+{
+    if (is_table(r))
+        return !shown || report_keep(r, row);
+    (r->spec.format == FORMAT_CSV ? csv_row : json_row)(r, row);
+    return true;
+}
+
+static char *end(Report *r)
+{
+    if (is_table(r))
+        (r->spec.format == FORMAT_TABLE ? report_put_terminal : report_put_table)(r, &r->text);
+    text_add(&r->text, r->spec.format == FORMAT_JSON ? "\n]}\n" : "");
+    return text_done(&r->text);
 }
 
 Status report_open(Report **out, const ReportSpec *spec, Arena *a, Error *err)
 {
-    Report *r = NEW_ZERO(a, Report, 1);
-    TRY(arena_check(r, a, err));
-    r->spec = *spec;
-    r->a = a;
-    TRY(arena_check(head_columns(r), a, err));
-    if (spec->path)
-        TRY(outfile_open(&r->out, spec->path, a, err));
-    else
-        r->out.to = spec->to ? spec->to : stdout;
-    r->terminal = !spec->path && isatty(fileno(r->out.to));
-    const Status status = put_part(r, writer_of(spec->format)->begin, err);
-    if (status != OK)
-        report_abandon(r);
-    *out = r;
-    return status;
+    *out = NEW(a, Report, 1);
+    return arena_check(*out && begin(*out, spec, a), a, err);
 }
 
 Status report_row(Report *r, const Value *row, bool shown, Error *err)
 {
-    const ReportWriter *writer = writer_of(r->spec.format);
-    if (!writer->row)
-        return !shown || report_keep(r, row) ? OK : arena_fail(r->a, err);
-    const ArenaMark mark = arena_mark(r->a);
-    TextBuf text = {.arena = r->a};
-    writer->row(r, row, &text);
-    const Status status = put_out(r, &text, err);
-    arena_rewind(r->a, mark);
-    r->rows++;
-    return status;
+    return arena_check(put_row(r, row, shown), r->a, err);
 }
 
 Status report_close(Report *r, Error *err)
 {
-    const Status status = put_part(r, writer_of(r->spec.format)->end, err);
-    if (status != OK) {
-        report_abandon(r);
-        return status;
-    }
+    const char *text = end(r);
+    FILE *to = r->spec.to ? r->spec.to : stdout;
+    TRY(arena_check(text, r->a, err));
     if (r->spec.path)
-        return outfile_commit(&r->out, err);
+        return outfile_save(r->spec.path, text, r->text.size, r->a, err);
     errno = 0;
-    return fflush(r->out.to) || ferror(r->out.to) ? cannot_write(r, err) : OK;
-}
-
-void report_abandon(Report *r)
-{
-    if (r && r->spec.path)
-        outfile_abandon(&r->out);
+    if (fwrite(text, 1, r->text.size, to) == r->text.size && !fflush(to) && !ferror(to))
+        return OK;
+    return FAIL(err, ERR_IO, "standard output: cannot write: %s", errno ? strerror(errno) : "some of it was lost");
 }
 
 Status report_finish(Report *r, Status written, Error *err)
 {
-    if (written == OK)
-        return report_close(r, err);
-    report_abandon(r);
-    return written;
+    return written == OK ? report_close(r, err) : written;
 }
 
 char *report_text(const ReportSpec *spec, const Value *rows, size_t count, Arena *a)
 {
-    const ReportWriter *writer = writer_of(spec->format);
-    Report r = {.spec = *spec, .a = a};
-    TextBuf text = {.arena = a};
-    if (!head_columns(&r))
-        return NULL;
-    if (writer->begin)
-        writer->begin(&r, &text);
-    for (; r.rows < count; r.rows++) {
-        const Value *row = rows + r.rows * spec->column_count;
-        if (writer->row)
-            writer->row(&r, row, &text);
-        else if (!report_keep(&r, row))
-            return NULL;
-    }
-    if (writer->end)
-        writer->end(&r, &text);
-    return text_done(&text);
+    Report r;
+    bool good = begin(&r, spec, a);
+    for (size_t i = 0; i < count && good; i++)
+        good = put_row(&r, rows + i * spec->column_count, true);
+    return good ? end(&r) : NULL;
 }
 
 size_t report_column(const Column *columns, const char *name)
@@ -400,8 +275,9 @@ bool sort_is_by(const char *sort, const char *field)
 }
 
 typedef struct {
-    Value value;
+    const Value *value;
     size_t row;
+    int sign; /* -1: downwards */
 } SortKey;
 
 static double number(const Value *v)
@@ -416,25 +292,15 @@ static int class_of(const Value *v)
     return !isnan(number(v)) ? NUMBER : v->type == VALUE_TEXT ? TEXT : NOTHING;
 }
 
-static int compare(const SortKey *v, const SortKey *w, int sign)
+static int compare(const void *x, const void *y)
 {
-    const int class = class_of(&v->value), other = class_of(&w->value);
-    const double a = number(&v->value), b = number(&w->value);
-    const int order = class != other    ? 0
-                      : class == NUMBER ? (a > b) - (a < b)
-                      : class == TEXT   ? strcmp(v->value.text, w->value.text)
-                                        : 0;
-    return class != other ? class - other : order ? sign * order : (v->row > w->row) - (v->row < w->row);
-}
-
-static int upwards(const void *v, const void *w)
-{
-    return compare(v, w, 1);
-}
-
-static int downwards(const void *v, const void *w)
-{
-    return compare(v, w, -1);
+    const SortKey *v = x, *w = y;
+    const int class = class_of(v->value), other = class_of(w->value);
+    const double a = number(v->value), b = number(w->value);
+    if (class != other)
+        return class - other;
+    const int order = class == TEXT ? strcmp(v->value->text, w->value->text) : (a > b) - (a < b);
+    return order ? v->sign * order : (v->row > w->row) - (v->row < w->row);
 }
 
 static size_t key_column(const RowSet *s)
@@ -449,9 +315,9 @@ static Status write_group(const RowSet *s, size_t first, SortKey *key, Value *ro
 {
     const size_t count = s->rows - first < s->group ? s->rows - first : s->group, by = key_column(s);
     for (size_t k = 0; k < count; k++)
-        key[k] = (SortKey){s->cell[(first + k) * s->stride + by], first + k};
+        key[k] = (SortKey){&s->cell[(first + k) * s->stride + by], first + k, s->sort && strchr(s->sort, ':') ? -1 : 1};
     if (s->sort)
-        qsort(key, count, sizeof *key, strchr(s->sort, ':') ? downwards : upwards);
+        qsort(key, count, sizeof *key, compare);
     for (size_t k = 0; k < count; k++) {
         const size_t at = key[k].row;
         const Value *cell = s->cell + at * s->stride;
@@ -476,8 +342,7 @@ Status rows_write(const RowSet *s, ReportSpec spec, Arena *a, Error *err)
     spec.columns = columns;
     spec.column_count = s->count;
     TRY(report_open(&r, &spec, a, err));
-    Status status = OK;
-    for (size_t first = 0; first < s->rows && status == OK; first += s->group)
-        status = write_group(s, first, key, row, r, err);
-    return report_finish(r, status, err);
+    for (size_t first = 0; first < s->rows; first += s->group)
+        TRY(write_group(s, first, key, row, r, err));
+    return report_close(r, err);
 }

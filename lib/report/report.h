@@ -2,7 +2,7 @@
  *
  * A row is an array of Values in column order. A value that does not exist is VALUE_NONE: null in JSON,
  * empty in CSV, "-" in tables; never 0 or NaN. CSV and JSON print numbers with enough digits to read the
- * same value back, and are written row by row; the other formats are written when the report is closed. */
+ * same value back. A report is written when it is closed, as a whole or not at all. */
 #ifndef ATOMO_REPORT_H
 #define ATOMO_REPORT_H
 
@@ -80,32 +80,24 @@ typedef struct {
     const Column *columns;
     size_t column_count;
     Format format;
-    /* The output goes to a temporary file in the folder of `path`, which is renamed when the report is
-     * closed. NULL: the output goes to `to`. */
-    const char *path;
+    const char *path;   /* the file to write; NULL: the output goes to `to` */
     FILE *to;           /* output if there is no path; stays open; NULL: stdout */
     const char *absent; /* text in tables for a value that does not exist; NULL: "-" */
     bool color;
-    bool
-        quoted; /* FORMAT_CSV: the name of the first column is in quotes, by which `report` knows its own files */
-    size_t width; /* characters per line for FORMAT_TABLE; 0: no limit */
+    size_t width;       /* characters per line for FORMAT_TABLE; 0: no limit */
 } ReportSpec;
 
 typedef struct Report Report;
 
-/* Begins a report. The arena must not be rewound before the report is closed or abandoned. A path that exists
- * but is not a regular file, such as /dev/stdout, is written in place. ERR_IO if the file cannot be created. */
+/* Begins a report. The arena must not be rewound before the report is closed. */
 Status report_open(Report **out, const ReportSpec *spec, Arena *a, Error *err);
 
-/* Adds a row. If `shown` is false, the row is in CSV and JSON only. After a failure the caller must abandon
- * the report. */
+/* Adds a row. If `shown` is false, the row is in CSV and JSON only. */
 Status report_row(Report *r, const Value *row, bool shown, Error *err);
 
-/* Ends the output and checks that it was written. A temporary file is renamed to the report's path. After this call the
- * report must not be used, also on failure. */
+/* Writes the output. A path that exists but is no regular file, such as /dev/stdout, is written in place. */
 Status report_close(Report *r, Error *err);
-void report_abandon(Report *r); /* removes the temporary file; r may be NULL */
-/* closes the report if `written` is OK, else abandons it */
+/* Closes the report if `written` is OK. */
 Status report_finish(Report *r, Status written, Error *err);
 
 /* ---- rows of cells: chosen columns, in the order of --sort FIELD or FIELD:desc ---- */

@@ -18,6 +18,7 @@ const Column results_verdicts[] = {
     {"bias_p_holm", true},
     {"bias_detectable", true},
     {"bias", true},
+    {"elem_error_deciles", true},
     {0},
 };
 
@@ -184,6 +185,15 @@ static Value number(double v, bool whole)
     return whole && v == floor(v) && fabs(v) < 0x1p53 ? value_int((int64_t)v) : value_real(v);
 }
 
+/* "0.1 1 1;0.2 0.9 1;...": the percentiles of each tenth. */
+static const char *deciles_text(const Tally *t, Arena *a)
+{
+    TextBuf out = {.arena = a};
+    for (size_t i = 0; i < DECILES; i++)
+        text_addf(&out, "%s%.4g %.4g %.4g", i ? ";" : "", t->decile[i][0], t->decile[i][1], t->decile[i][2]);
+    return text_done(&out);
+}
+
 static void fill_row(const Results *r, const Record *record, Value *row)
 {
     const Tally *t = &record->tally;
@@ -192,6 +202,8 @@ static void fill_row(const Results *r, const Record *record, Value *row)
     put_identity(r, record->place, record->codec, row);
     for (size_t m = 0; record->vectors && metrics[m].name; m++)
         row[IDENTITY + m] = number(metric_value(&metrics[m], t), metrics[m].form == FORM_COUNT);
+    if (record->vectors && !isnan(t->decile[0][0]))
+        *cell(r, row, "elem_error_deciles") = value_text(deciles_text(t, r->a));
     row[r->error] = value_text(record->error);
 }
 
@@ -210,11 +222,6 @@ Status results_put(Results *r, const Record *record, Error *err)
 }
 
 /* ---- single fields of a record ---- */
-
-static bool results_have(const Results *r, size_t place, size_t codec)
-{
-    return r->have[row_index(r, place, codec)];
-}
 
 /* True when the codec failed on at least one vector of the record at `place`. */
 static bool results_failed(const Results *r, size_t place, size_t codec)
@@ -502,64 +509,41 @@ static bool is_unbiased(const Codec *codec)
 static Value rate_of(const Codec *codec)
 {
     Rate r;
-    if (!rate_find(&r, codec, false) || isnan(rate_value(&r)))
-        return value_none();
-    const double v = rate_value(&r);
-    return v == floor(v) && fabs(v) < 0x1p53 ? value_int((int64_t)v) : value_real(v);
+    return rate_find(&r, codec, false) ? number(rate_value(&r), true) : value_none();
 }
 
-/* A result and its margin: value +- margin misses the expected value with probability FRONT_LEVEL. The
- * probability is low because hundreds of pairs of points are compared. */
-typedef struct {
-    double value, margin;
-} Known;
-
+/* The margin of a result: value +- margin misses the expected value with probability FRONT_LEVEL. The probability is low because
+ * hundreds of pairs of points are compared. With one repeat there is no margin. */
 #define FRONT_LEVEL 0.001
 
-static double field_margin(const Results *r, size_t place, size_t codec, const char *field)
+static double margin_of(const Results *r, double se)
 {
-    const double se = results_number(r, place, codec, field);
-    return se > 0 ? se * t_quantile(FRONT_LEVEL, (double)r->repeats - 1)
-                  : 0; /* with one repeat `se` is NaN: no margin */
+    return se > 0 ? se * t_quantile(FRONT_LEVEL, (double)r->repeats - 1) : 0;
 }
 
 /* With several repeats, the standard error of the size is unknown if all repeats have the same error
- * (`errors_known`); the margin is then the size itself. With one repeat there is no margin. */
-static Known size_of(const Results *r, size_t place, size_t codec)
-{
-    const double size = results_number(r, place, codec, "bits_per_element_expected");
-    const bool unseen =
-        r->repeats > 1 && isnan(results_number(r, place, codec, "bits_per_element_expected_se"));
-    return (Known){size, unseen ? size : field_margin(r, place, codec, "bits_per_element_expected_se")};
-}
-
-static Known error_of(const Results *r, size_t place, size_t codec)
-{
-    const double exact = results_number(r, place, codec, "relative_error_expected");
-    return isnan(exact) ? (Known){results_number(r, place, codec, "relative_error"),
-                                  field_margin(r, place, codec, "relative_error_se")}
-                        : (Known){exact, field_margin(r, place, codec, "relative_error_expected_se")};
-}
-
+ * (`errors_known`); the margin is then the size itself. */
 static ParetoPoint point_of(const Results *r, size_t place, size_t codec, const Codec *c)
 {
-    const Known size = size_of(r, place, codec), error = error_of(r, place, codec);
-    return (ParetoPoint){.size = size.value,
-                         .error = error.value,
+    const double size = results_number(r, place, codec, "bits_per_element_expected"), exact = results_number(r, place, codec, "relative_error_expected");
+    const double se = results_number(r, place, codec, "bits_per_element_expected_se");
+    const char *error_se = isnan(exact) ? "relative_error_se" : "relative_error_expected_se";
+    return (ParetoPoint){.size = size,
+                         .error = isnan(exact) ? results_number(r, place, codec, "relative_error") : exact,
                          .kind = is_unbiased(c),
-                         .size_margin = size.margin,
-                         .error_margin = error.margin};
+                         .size_margin = r->repeats > 1 && isnan(se) ? size : margin_of(r, se),
+                         .error_margin = margin_of(r, results_number(r, place, codec, error_se))};
 }
 
 static void mark_place(Results *r, const Codec *const *codec, size_t place, ParetoPoint *point)
 {
     for (size_t k = 0; k < r->codecs; k++) {
-        const bool whole = results_have(r, place, k) && !results_failed(r, place, k);
+        const bool whole = r->have[row_index(r, place, k)] && !results_failed(r, place, k);
         point[k] = whole ? point_of(r, place, k, codec[k]) : (ParetoPoint){.size = NAN};
     }
     pareto_mark(point, r->codecs);
     for (size_t k = 0; k < r->codecs; k++)
-        if (results_have(r, place, k)) {
+        if (r->have[row_index(r, place, k)]) {
             results_set(r, place, k, "rate", rate_of(codec[k]));
             results_set(r, place, k, "pareto", value_bool(point[k].front));
             results_set(r, place, k, "pareto_certain",
@@ -592,7 +576,7 @@ void target_fill(Results *r, double bits)
         /* `reached` is false if `whole` is NaN */
         const bool reached = fabs(whole / bits - 1) <= SIZE_TOLERANCE && !results_failed(r, r->places - 1, k);
         for (size_t place = 0; place < r->places; place++)
-            if (results_have(r, place, k)) {
+            if (r->have[row_index(r, place, k)]) {
                 results_set(r, place, k, "target_bits", value_real(bits));
                 results_set(r, place, k, "reached", value_bool(reached));
             }
@@ -608,11 +592,6 @@ static const Column merge_columns[] = {
 };
 const OwnFields merge_fields = {
     .column = merge_columns, .count = countof(merge_columns), .leading = 2, .timed = true};
-
-static Value size_value(double bytes)
-{
-    return bytes == floor(bytes) ? value_int((int64_t)bytes) : value_real(bytes);
-}
 
 void merge_fill(Results *r, const Record *record, size_t workers, const char *topology, size_t synthetic,
                 bool senders)
@@ -633,6 +612,6 @@ void merge_fill(Results *r, const Record *record, size_t workers, const char *to
     if (t->spread_known)
         results_set(r, place, k, "bytes_merged_se",
                     value_real(sqrt(t->merged_spread / (double)t->repeats) / t->cells));
-    results_set(r, place, k, "bytes_up", size_value(t->bytes / t->cells));
-    results_set(r, place, k, "bytes_merged", size_value(t->merged / t->cells));
+    results_set(r, place, k, "bytes_up", number(t->bytes / t->cells, true));
+    results_set(r, place, k, "bytes_merged", number(t->merged / t->cells, true));
 }

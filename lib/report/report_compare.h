@@ -51,7 +51,7 @@ Status results_put(Results *r, const Record *record, Error *err);
  * NAME_steps (on all steps). Call it after the last record. */
 Status results_judge(Results *r, Error *err);
 
-extern const Column results_verdicts[]; /* the fields set by results_judge; ends in {0} */
+extern const Column results_verdicts[]; /* the fields set by results_judge, and the deciles of errors; ends in {0} */
 
 /* Returns the line of a record in FILE.part. NULL: out of memory. */
 char *results_line(const Results *r, const Record *record, Arena *a);
@@ -84,7 +84,7 @@ Status view_check(const View *v, OwnFields own, Error *err);
  * (metrics.h) that the view lists or sorts by, or a mean over steps that it lists, is a time. */
 bool view_times(const View *v, OwnFields own);
 
-/* True if Wasserstein distances must be measured: without --metrics, and if the view lists or sorts by one of them. */
+/* True if Wasserstein distances and deciles of errors must be measured: without --metrics, and if the view lists or sorts by one. */
 bool view_distances(const View *v);
 
 /* Calls `results_judge`, sets the columns of `spec`, and writes the rows that are filled. */

@@ -25,11 +25,14 @@ static const char *blas_version(const char *config, Arena *a)
     return text_slice(a, config, strcspn(config, " "));
 }
 
-static void add_about(Fact *facts, size_t *count, bool with_blas, Arena *a)
+Status report_about(Fact **out, size_t *count, bool with_blas, Arena *a, Error *err)
 {
-    Error err;
+    Error ignored;
     BlasInfo blas = {0};
-    const bool loaded = with_blas && linalg_blas_info(&blas, &err) == OK;
+    const bool loaded = with_blas && linalg_blas_info(&blas, &ignored) == OK;
+    Fact *facts = *out = NEW_ZERO(a, Fact, FACTS_OWN + FACTS_SPARE);
+    *count = 0;
+    TRY(arena_check(facts, a, err));
     add(facts, count, "version", ATOMO_VERSION);
     add(facts, count, "revision", *ATOMO_REVISION ? ATOMO_REVISION : NULL);
     add(facts, count, "cpu", host_cpu(a));
@@ -43,14 +46,6 @@ static void add_about(Fact *facts, size_t *count, bool with_blas, Arena *a)
     for (size_t i = 0; library_names[i]; i++)
         add(facts, count, library_names[i], library_version(i, a));
     add(facts, count, "mpi", net_library());
-}
-
-Status report_about(Fact **facts, size_t *count, bool with_blas, Arena *a, Error *err)
-{
-    *count = 0;
-    *facts = NEW_ZERO(a, Fact, FACTS_OWN + FACTS_SPARE);
-    TRY(arena_check(*facts, a, err));
-    add_about(*facts, count, with_blas, a);
     return OK;
 }
 

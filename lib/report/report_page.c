@@ -6,7 +6,6 @@
 #include "base/file.h"
 #include "base/outfile.h"
 #include "report/plot.h"
-#include "report/report_stored.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -38,14 +37,11 @@ typedef struct {
     size_t count, results, figures, damaged;
 } Folder;
 
-enum { PICTURE_MOST = 16 << 20 };
-
 typedef struct {
     const PageSpec *spec;
     Folder folder;
     bool *used;     /* for each field: true if a column on the page shows it */
-    bool told;      /* true: the user knows that gnuplot cannot draw figures */
-    OutFile out;
+    const char *note; /* why gnuplot cannot draw figures; NULL: it can */
     Arena *a;
     Error *err;
 } Page;
@@ -62,21 +58,6 @@ typedef struct {
 
 /* ---- command and settings ---- */
 
-static const char *fact_text(const Json *v, Arena *a)
-{
-    char number[32];
-    switch (v->type) {
-    case JSON_TEXT:
-        return v->text;
-    case JSON_NUMBER:
-        return text_copy(a, text_double(number, v->number));
-    case JSON_BOOL:
-        return v->on ? "yes" : "no";
-    default:
-        return NULL;
-    }
-}
-
 static void put_facts(Part *p)
 {
     const Json *command = json_member(p->stored->meta, "command"),
@@ -91,8 +72,8 @@ static void put_facts(Part *p)
     }
     text_add(p->out, "<details><summary>How it was made</summary><dl>\n");
     for (const Json *v = p->stored->meta->first; v; v = v->next) {
-        const char *text = v == command || v == verdict ? NULL : fact_text(v, p->a);
-        if (text)
+        const char *text = v->type == JSON_BOOL ? (v->on ? "yes" : "no") : v->text;
+        if (text && v != command && v != verdict)
             html_addf(p->out, "<dt>%s</dt><dd>%s</dd>\n", v->name, text);
     }
     text_add(p->out, "</dl></details>\n");
@@ -102,18 +83,6 @@ static void put_facts(Part *p)
 
 /* Browsers take most of a second for each thousand points of an SVG figure. The explorer draws results with codecs. */
 enum { POINTS_MOST = 1000, POINTS_MOST_ALONE = 20000 };
-
-/* Tells once why there are no figures. */
-static Status tell_gnuplot(Page *p, const Error *why)
-{
-    const char *text = text_format(p->a, "no figures: %s%s%s%s", why->text, *why->hint ? " (" : "", why->hint,
-                                   *why->hint ? ")" : "");
-    TRY(arena_check(text, p->a, p->err));
-    if (!p->told)
-        p->spec->note(p->spec->data, text);
-    p->told = true;
-    return OK;
-}
 
 static Status put_drawing(Part *p, const PlotKind *plot)
 {
@@ -133,7 +102,9 @@ static Status put_drawing(Part *p, const PlotKind *plot)
         *p->page->err = why;
     } else {
         html_addf(p->out, "<p class=\"soft\">No %s figure: %s</p>\n", kind, why.text);
-        return status == ERR_IO ? tell_gnuplot(p->page, &why) : OK;
+        if (status == ERR_IO)
+            p->page->note = text_format(p->page->a, *why.hint ? "no figures: %s (%s)" : "no figures: %s", why.text, why.hint);
+        return OK;
     }
     return status;
 }
@@ -166,25 +137,11 @@ static Status put_speedups(Part *p, const PageTable *like)
     return OK;
 }
 
-static Status put_verdict(Part *p, const PageTable *t)
+static void put_verdict(Part *p, const PageTable *t)
 {
     const size_t failed = page_count(t, ROW_LEAD);
-    text_addf(p->out, "<p%s>%zu check%s, %zu of them failed.</p>\n", failed ? " class=\"bad\"" : "",
-              t->rows->rows, text_s(t->rows->rows), failed);
-    return OK;
-}
-
-static const struct {
-    const char *kind;
-    Status (*put)(Part *p, const PageTable *t);
-} extras[] = {{"run", put_speedups}, {"verify", put_verdict}};
-
-static Status put_extras(Part *p, const PageTable *t)
-{
-    for (size_t i = 0; i < countof(extras); i++)
-        if (!strcmp(extras[i].kind, p->e->kind->name))
-            TRY(extras[i].put(p, t));
-    return OK;
+    text_addf(p->out, "<p%s>%zu check%s, %zu of them failed.</p>\n", failed ? " class=\"bad\"" : "", t->rows->rows, text_s(t->rows->rows),
+              failed);
 }
 
 /* ---- the article about one result ---- */
@@ -198,7 +155,7 @@ static Status put_records(Part *p)
         text_add(p->out, "<p class=\"soft\">It has no records.</p>\n");
         return OK;
     }
-    p->e->kind->rank(rows, rank);
+    result_rank(p->e->kind, rows, rank);
     const PageTable t = {.id = p->id,
                          .file = p->e->name,
                          .rows = rows,
@@ -206,7 +163,10 @@ static Status put_records(Part *p)
                          .usual = p->e->kind->usual,
                          .used = p->page->used};
     TRY(put_drawn(p));
-    TRY(put_extras(p, &t));
+    if (!strcmp(p->e->kind->name, "run"))
+        TRY(put_speedups(p, &t));
+    if (!strcmp(p->e->kind->name, "verify"))
+        put_verdict(p, &t);
     page_table(p->out, &t, p->a);
     const Json *command = json_member(p->stored->meta, "command");
     const PageData data = {.id = p->id,
@@ -287,47 +247,24 @@ static Status look_at_result(Page *p, size_t number, Arena *a, Error *err)
     return e->kind ? put_result(p, e, number, &s, err) : OK;
 }
 
-static Status look_at_figure(Entry *e, const char *head, Arena *a, Error *err)
-{
-    char *data = NULL;
-    size_t size = 0;
-    const Status status = file_load(&data, &size, e->path, PICTURE_MOST, a, err);
-    if (status == ERR_MEMORY || status == ERR_STOPPED)
-        return status;
-    const bool good = status == OK && memmem(data, size < 4096 ? size : 4096, head, strlen(head));
-    e->type = good ? ENTRY_FIGURE : ENTRY_DAMAGED;
-    e->why = good ? NULL : status == OK ? "is not what its name says" : text_copy(a, err->text);
-    return good || e->why ? OK : arena_fail(a, err);
-}
-
-/* Returns what kind of file it is, if it can be neither a result nor a figure; else NULL. */
-static const char *other_kind(const Entry *e, const struct stat *now)
-{
-    return S_ISDIR(now->st_mode)             ? "a directory"
-           : !S_ISREG(now->st_mode)          ? "no regular file"
-           : text_ends(e->name, ".plot.csv") ? "the data of a figure"
-                                             : NULL;
-}
-
 static Status look_at(Page *p, size_t number, Arena *a, Error *err)
 {
-    static const struct {
-        const char *ending, *media, *head;
-    } pictures[] = {{".svg", "image/svg+xml", "<svg"}, {".png", "image/png", "\x89PNG"}};
+    static const char *const pictures[][2] = {{".svg", "image/svg+xml"}, {".png", "image/png"}};
     Entry *e = &p->folder.entry[number];
     struct stat now;
     e->type = ENTRY_OTHER;
-    e->why = stat(e->path, &now) ? "a link that leads nowhere" : other_kind(e, &now);
+    e->why = stat(e->path, &now)     ? "a link that leads nowhere"
+             : S_ISDIR(now.st_mode)  ? "a directory"
+             : !S_ISREG(now.st_mode) ? "no regular file"
+                                     : NULL;
     if (e->why)
         return OK;
     if (text_ends(e->name, ".csv") || text_ends(e->name, ".json") || text_ends(e->name, ".part"))
         return look_at_result(p, number, a, err);
-    for (size_t i = 0; i < countof(pictures); i++)
-        if (text_ends(e->name, pictures[i].ending)) {
-            e->media = pictures[i].media;
-            return look_at_figure(e, pictures[i].head, a, err);
-        }
-    e->why = "no result, and no figure that a page can show";
+    for (size_t i = 0; i < countof(pictures) && !e->media; i++)
+        e->media = text_ends(e->name, pictures[i][0]) ? pictures[i][1] : NULL;
+    e->type = e->media ? ENTRY_FIGURE : ENTRY_OTHER;
+    e->why = e->media ? NULL : "no result, and no figure that a page can show";
     return OK;
 }
 
@@ -350,13 +287,6 @@ static Status folder_read(Page *p, Arena *a, Error *err)
         f->figures += e->type == ENTRY_FIGURE;
         f->damaged += e->type == ENTRY_DAMAGED;
     }
-    return OK;
-}
-
-static Status put_out(Page *p, TextBuf *text)
-{
-    TRY(arena_check(text_done(text), p->a, p->err));
-    outfile_bytes(&p->out, text->data, text->size);
     return OK;
 }
 
@@ -397,62 +327,40 @@ static void put_contents(TextBuf *t, const Folder *f)
     text_add(t, "</ul></nav>\n<main>\n<section id=\"explore\" hidden></section>\n");
 }
 
-static Status put_front(Page *p)
-{
-    TextBuf t = {.arena = p->a};
-    put_head(&t, p->spec);
-    put_contents(&t, &p->folder);
-    return put_out(p, &t);
-}
-
 /* ---- results ---- */
 
-static void put_section(Page *p, const ResultKind *kind)
+static void put_section(TextBuf *t, const Folder *f, const ResultKind *kind)
 {
-    const Folder *f = &p->folder;
     bool any = false;
     for (size_t i = 0; i < f->count; i++) {
         if (f->entry[i].type != ENTRY_RESULT || f->entry[i].kind != kind)
             continue;
         if (!any)
-            fprintf(p->out.to, "<section id=\"%s\">\n<h2>%s</h2>\n<p class=\"says\">%s</p>\n", kind->name,
-                    kind->heading, kind->says);
+            text_addf(t, "<section id=\"%s\">\n<h2>%s</h2>\n<p class=\"says\">%s</p>\n", kind->name, kind->heading, kind->says);
         any = true;
-        /* write errors are reported when the output file is committed */
-        fputs(f->entry[i].article, p->out.to);
+        text_add(t, f->entry[i].article);
     }
-    fputs(any ? "</section>\n" : "", p->out.to);
+    text_add(t, any ? "</section>\n" : "");
 }
 
 /* ---- pictures of the folder ---- */
 
-static Status put_figure(Page *p, const Entry *e)
+static Status put_figures(Page *p, TextBuf *t)
 {
-    TextBuf t = {.arena = p->a};
     char *data;
     size_t size;
-    if (file_load(&data, &size, e->path, PICTURE_MOST, p->a, p->err) != OK)
-        return error_at(p->err, "%s", e->path);
-    html_picture(&t, e->media, data, size, e->name, e->name);
-    return put_out(p, &t);
-}
-
-static Status put_figures(Page *p)
-{
     if (!p->folder.figures)
         return OK;
-    fputs("<section id=\"figures\">\n<h2>Figures</h2>\n<p class=\"says\">As they stand in the folder.</p>\n"
-          "<div class=\"figures\">\n",
-          p->out.to);
-    for (size_t i = 0; i < p->folder.count; i++) {
-        if (p->folder.entry[i].type != ENTRY_FIGURE)
+    text_add(t, "<section id=\"figures\">\n<h2>Figures</h2>\n<p class=\"says\">As they stand in the folder.</p>\n"
+                "<div class=\"figures\">\n");
+    for (const Entry *e = p->folder.entry; e < p->folder.entry + p->folder.count; e++) {
+        if (e->type != ENTRY_FIGURE)
             continue;
-        const ArenaMark mark = arena_mark(p->a);
-        const Status status = put_figure(p, &p->folder.entry[i]);
-        arena_rewind(p->a, mark);
-        TRY(status);
+        if (file_load(&data, &size, e->path, SIZE_MAX, p->a, p->err) != OK)
+            return error_at(p->err, "%s", e->path);
+        html_picture(t, e->media, data, size, e->name, e->name);
     }
-    fputs("</div>\n</section>\n", p->out.to);
+    text_add(t, "</div>\n</section>\n");
     return OK;
 }
 
@@ -484,35 +392,33 @@ static void put_glossary(TextBuf *t, const bool *used)
         const Field *f = &fields[i];
         if (!used[i])
             continue;
-        html_addf(t, "<dt>%s%s%s%s</dt><dd>%s <code>%s</code></dd>\n", f->heading, f->unit ? " (" : "",
-                  f->unit ? f->unit : "", f->unit ? ")" : "", f->meaning, f->name);
+        html_addf(t, "<dt>%s%s%s%s</dt><dd>%s <code>%s</code>%s%s</dd>\n", f->heading, f->unit ? " (" : "", f->unit ? f->unit : "",
+                  f->unit ? ")" : "", f->meaning, f->name, f->se ? "; standard error: " : "", f->se ? f->se : "");
     }
     text_add(t, "</dl></details>\n</section>\n");
 }
 
-static Status put_back(Page *p)
+static void put_scripts(TextBuf *t)
 {
-    TextBuf t = {.arena = p->a};
-    put_left_out(&t, &p->folder);
-    if (p->folder.results)
-        put_glossary(&t, p->used);
-    text_add(&t,
-             "</main>\n<footer>Made by atomo-bench report. Sizes are decimal: 1 kB is 1000 bytes.</footer>\n"
-             "<script>");
-    text_add(&t, page_js);
-    text_add(&t, "</script>\n<script>");
-    text_add(&t, explore_js);
-    text_add(&t, "</script>\n</body>\n</html>\n");
-    return put_out(p, &t);
+    text_add(t, "</main>\n<footer>Made by atomo-bench report. Sizes are decimal: 1 kB is 1000 bytes.</footer>\n<script>");
+    text_add(t, page_js);
+    text_add(t, "</script>\n<script>");
+    text_add(t, explore_js);
+    text_add(t, "</script>\n</body>\n</html>\n");
 }
 
-static Status put_page(Page *p)
+static Status put_page(Page *p, TextBuf *t)
 {
-    TRY(put_front(p));
+    put_head(t, p->spec);
+    put_contents(t, &p->folder);
     for (const ResultKind *k = result_kinds; k->name; k++)
-        put_section(p, k);
-    TRY(put_figures(p));
-    return put_back(p);
+        put_section(t, &p->folder, k);
+    TRY(put_figures(p, t));
+    put_left_out(t, &p->folder);
+    if (p->folder.results)
+        put_glossary(t, p->used);
+    put_scripts(t);
+    return arena_check(text_done(t), p->a, p->err);
 }
 
 /* ---- writing the page ---- */
@@ -536,20 +442,18 @@ static Status tell_damage(const Page *p)
     return OK;
 }
 
-Status page_write(const PageSpec *spec, Arena *a, Error *err)
+Status page_write(const PageSpec *spec, const char **note, Arena *a, Error *err)
 {
     size_t count = 0;
     while (fields[count].name)
         count++;
     Page p = {.spec = spec, .used = NEW_ZERO(a, bool, count), .a = a, .err = err};
+    TextBuf page = {.arena = a};
+    *note = NULL;
     TRY(arena_check(p.used, a, err));
     TRY(open_folder(&p));
-    TRY(outfile_open(&p.out, spec->path, a, err));
-    const Status status = put_page(&p);
-    if (status != OK) {
-        outfile_abandon(&p.out);
-        return status;
-    }
-    TRY(outfile_commit(&p.out, err));
+    TRY(put_page(&p, &page));
+    *note = p.note;
+    TRY(outfile_save(spec->path, page.data, page.size, a, err));
     return tell_damage(&p);
 }

@@ -13,13 +13,12 @@ typedef struct {
     const char *folder, *path; /* folder of the results; path of the page to write */
     const char *title;
     bool (*stopped)(void);
-    void *data;
-    void (*note)(void *data, const char *text); /* called with a note for the user */
 } PageSpec;
 
 /* Writes the page. Returns ERR_IO if the folder has no result, no figure and no damaged file; then no page is
- * written. Returns ERR_CORRUPT if a file in the folder is damaged; the page is written nevertheless. */
-Status page_write(const PageSpec *spec, Arena *a, Error *err);
+ * written. Returns ERR_CORRUPT if a file in the folder is damaged; the page is written nevertheless. Sets *note to why there are
+ * no figures; NULL: there are. */
+Status page_write(const PageSpec *spec, const char **note, Arena *a, Error *err);
 
 /* The text of page.css, page.js and explore.js, and their SHA-256 hashes in base64 for the Content-Security-Policy. */
 extern const char page_css[], page_js[], explore_js[], page_css_hash[], page_js_hash[], explore_js_hash[];
@@ -62,7 +61,7 @@ typedef struct {
  *
  * A COLUMN of numbers is {"name", "heading", "unit", "exact", "values": "1.5,,2.25"}: the rows' values in one text, ""
  * where there is none, so that a browser reads only the columns that it shows. Whole numbers have all their digits,
- * others 6, standard errors 3; no zero stands before a decimal point. A value that all rows have is written once. "exact"
+ * others 6, standard errors 3. A value that all rows have is written once. "exact"
  * names the column with the expected values, where there is one. A COLUMN of texts is {"name", "heading", "unit",
  * "texts": [distinct texts], "index": "0,0,1"}, with the index of each row's text; without "index" if there is one text.
  * "codecs" has an entry for each text of the column `compressor`. Columns without a value, and those with more than 1,000 texts, are left out. Writes nothing for

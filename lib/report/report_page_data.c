@@ -7,8 +7,6 @@
 #include "report/report_stored.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { DISTINCT_MOST = 1000 };
@@ -23,17 +21,12 @@ typedef struct {
     size_t *index; /* (rows) */
 } Texts;
 
-static const char *cell_at(const Csv *t, size_t row, size_t column)
-{
-    return t->cell[row * t->columns + column];
-}
-
 /* Returns false if there are more than DISTINCT_MOST texts. */
 static bool texts_of(Texts *out, const Csv *t, size_t column)
 {
     out->count = 0;
     for (size_t row = 0, i = 0; row < t->rows; row++) {
-        const char *cell = cell_at(t, row, column);
+        const char *cell = csv_at(t, row, column);
         /* neighbouring rows often have the same text */
         if (!out->count || strcmp(out->text[i], cell) != 0)
             for (i = 0; i < out->count && strcmp(out->text[i], cell) != 0; i++)
@@ -71,30 +64,20 @@ static void put_texts(TextBuf *out, const Texts *t, size_t rows)
     text_add(out, t->count > 1 ? "\"}" : "}");
 }
 
-/* Writes nothing if the cell has no number. Leaves out the zero before a decimal point and zeros that begin an exponent:
- * ".5", "1e-7". */
+/* Writes nothing if the cell has no number. */
 static void put_number(TextBuf *out, const char *cell, int digits)
 {
     const Value v = stored_value(cell, false);
-    char text[32];
     if (v.type == VALUE_INT)
         text_addf(out, "%lld", (long long)v.whole);
-    if (v.type != VALUE_REAL || !isfinite(v.real))
-        return;
-    snprintf(text, sizeof text, "%.*g", digits, v.real);
-    const char *sign = *text == '-' ? "-" : "", *number = text + strlen(sign);
-    const size_t length = strcspn(number, "e");
-    const bool fraction = number[0] == '0' && number[1] == '.';
-    text_add(out, sign);
-    text_add_bytes(out, number + fraction, length - fraction);
-    if (number[length])
-        text_addf(out, "e%d", atoi(number + length + 1));
+    if (v.type == VALUE_REAL && isfinite(v.real))
+        text_addf(out, "%.*g", digits, v.real);
 }
 
 static bool all_same(const Csv *t, size_t column)
 {
     size_t row = 1;
-    while (row < t->rows && !strcmp(cell_at(t, row, column), cell_at(t, 0, column)))
+    while (row < t->rows && !strcmp(csv_at(t, row, column), csv_at(t, 0, column)))
         row++;
     return row >= t->rows;
 }
@@ -105,7 +88,7 @@ static void put_numbers(TextBuf *out, const Csv *t, size_t column)
     text_add(out, "\"values\":\"");
     for (size_t row = 0, rows = all_same(t, column) ? 1 : t->rows; row < rows; row++) {
         text_add(out, row ? "," : "");
-        put_number(out, cell_at(t, row, column), digits);
+        put_number(out, csv_at(t, row, column), digits);
     }
     text_add(out, "\"}");
 }
@@ -116,7 +99,7 @@ static bool look_at(const Csv *t, size_t column, const Field *f, bool *numbers)
     bool any = false;
     *numbers = !f || !f->text;
     for (size_t row = 0; row < t->rows; row++) {
-        const Value v = stored_value(cell_at(t, row, column), f && f->text);
+        const Value v = stored_value(csv_at(t, row, column), f && f->text);
         any |= v.type != VALUE_NONE;
         *numbers &= v.type == VALUE_NONE || v.type == VALUE_INT || v.type == VALUE_REAL;
     }
@@ -130,9 +113,10 @@ static void put_exact(TextBuf *out, const Csv *t, size_t column)
     const char *exact = NULL;
     bool known = true, numbers;
     for (size_t i = 0; i < t->columns; i++) {
-        if (field_is_exact(t->name[column], t->name[i]))
+        const FieldBeside beside = field_beside(t->name[column], t->name[i]);
+        if (beside == BESIDE_EXACT)
             exact = t->name[i];
-        if (field_is_exact_se(t->name[column], t->name[i]))
+        if (beside == BESIDE_EXACT_SE)
             known = look_at(t, i, field_of_column(t->name[i], NULL), &numbers);
     }
     if (exact && known)
@@ -144,7 +128,7 @@ static void put_column(TextBuf *out, const Csv *t, size_t column, Texts *texts, 
     const char *name = t->name[column];
     const Field *f = field_of_column(name, NULL);
     bool numbers;
-    if (!look_at(t, column, f, &numbers) || (!numbers && !texts_of(texts, t, column)))
+    if (text_ends(name, "_deciles") || !look_at(t, column, f, &numbers) || (!numbers && !texts_of(texts, t, column)))
         return;
     const char *heading = field_heading(name, false, a);
     text_add(out, out->data[out->size - 1] == '[' ? "{" : ",{");

@@ -71,8 +71,6 @@ void html_picture(TextBuf *out, const char *type, const char *data, size_t size,
 typedef struct {
     const Field *field; /* NULL: no command writes this field */
     const char *name;
-    /* the two parts of `name` "published bytes": `before` = "published ", `own` = "bytes" */
-    const char *before, *own;
     bool numbers;     /* every value is a number */
     Beside beside;    /* the columns with its standard error and exact value */
     bool shown, rare; /* rare: shown only when the user asks for all columns */
@@ -80,14 +78,9 @@ typedef struct {
 
 /* ---- columns ---- */
 
-static const char *cell_at(const PageTable *t, size_t row, size_t column)
-{
-    return t->rows->cell[row * t->rows->columns + column];
-}
-
 static Value value_at(const PageTable *t, const PageColumn *c, size_t row, size_t column)
 {
-    return stored_value(cell_at(t, row, column), c->field && c->field->text);
+    return stored_value(csv_at(t->rows, row, column), c->field && c->field->text);
 }
 
 /* Sets `numbers`, `shown` and `rare` of column c from the rows of one rank (shown first, or shown on
@@ -102,7 +95,7 @@ static void look_at(PageColumn *c, const PageTable *t, size_t column, RowRank ra
         const Value v = value_at(t, c, row, column);
         c->shown |= v.type != VALUE_NONE;
         c->numbers &= v.type == VALUE_NONE || v.type == VALUE_INT || v.type == VALUE_REAL;
-        stars &= !strcmp(cell_at(t, row, column), "*");
+        stars &= !strcmp(csv_at(t->rows, row, column), "*");
     }
     c->rare |= stars;
     c->shown &= rank != ROW_MORE || !c->rare; /* the further rows have the usual columns only, which keeps pages small */
@@ -121,15 +114,9 @@ static PageColumn *columns_of(const PageTable *t, const Column *names, RowRank r
     PageColumn *columns = NEW_ZERO(a, PageColumn, t->rows->columns + 1);
     for (size_t i = 0; columns && i < t->rows->columns; i++) {
         PageColumn *c = &columns[i];
-        const char *name = t->rows->name[i];
-        size_t before;
-        c->field = field_of_column(name, &before);
-        c->name = name;
-        c->before = text_slice(a, name, before);
-        c->own = name + before;
-        if (!c->before)
-            return NULL;
-        c->rare = t->usual ? !text_listed(t->usual, name) : !strcmp(name, "spec");
+        c->name = t->rows->name[i];
+        c->field = field_of_column(c->name, NULL);
+        c->rare = t->usual ? !text_listed(t->usual, c->name) : !strcmp(c->name, "spec");
         c->beside = report_beside(names, t->rows->columns, i);
         look_at(c, t, i, rank);
         if (c->field && c->shown)
@@ -138,16 +125,12 @@ static PageColumn *columns_of(const PageTable *t, const Column *names, RowRank r
     return columns;
 }
 
-static void put_heading(TextBuf *out, const PageColumn *c)
+static void put_heading(TextBuf *out, const PageColumn *c, Arena *a)
 {
-    const Field *f = c->field;
-    const char *number = f ? field_number(f, c->own) : "";
-    html_addf(out, "<th scope=\"col\" class=\"%s%s\" title=\"%s%s%s\">%s%s%s%s", c->numbers ? "n" : "t",
-              c->rare ? " more" : "", c->name, f ? ": " : "", f ? f->meaning : "", c->before,
-              f ? f->heading : c->own, *number ? " " : "", number);
-    if (f && f->unit && !field_counts_bytes(c->own))
-        text_addf(out, " <span class=\"unit\">%s</span>", f->unit);
-    text_add(out, "</th>");
+    const char *heading = field_heading(c->name, false, a), *meaning = field_meaning(c->name);
+    html_addf(out, "<th scope=\"col\" class=\"%s%s\" title=\"%s%s%s\">%s</th>", c->numbers ? "n" : "t", c->rare ? " more" : "",
+              c->name, *meaning ? ": " : "", meaning, heading ? heading : "");
+    out->failed |= !heading;
 }
 
 /* ---- cells ---- */
@@ -204,7 +187,7 @@ static void put_row(TextBuf *out, PageRow *r, size_t row, Arena *a)
     text_add(out, "<tr>");
     for (size_t i = 0; i < t->rows->columns; i++)
         if (r->columns[i].shown)
-            put_cell(out, r, i, cell_at(t, row, i), a);
+            put_cell(out, r, i, csv_at(t->rows, row, i), a);
     text_add(out, "</tr>\n");
 }
 
@@ -236,7 +219,7 @@ static void put_table(TextBuf *out, const PageTable *t, RowRank rank, Arena *a)
         rank == ROW_MORE ? "more rows" : "rows", t->file);
     for (size_t i = 0; columns && i < t->rows->columns; i++)
         if (columns[i].shown)
-            put_heading(out, &columns[i]);
+            put_heading(out, &columns[i], a);
     text_add(out, "</tr></thead>\n<tbody>\n");
     for (size_t row = 0; !out->failed && row < t->rows->rows && rows < rows_most(t); row++)
         if (t->rank[row] == rank) {

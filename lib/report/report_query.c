@@ -15,11 +15,6 @@ typedef struct {
     Error *err;
 } Pick;
 
-static const char *cell_at(const Csv *t, size_t row, size_t column)
-{
-    return t->cell[row * t->columns + column];
-}
-
 /* ---- names ---- */
 
 static const char *column_name(const void *table, size_t i)
@@ -44,10 +39,11 @@ static Status find_column(const Pick *p, const char *option, const char *name, s
 
 /* ---- rows ---- */
 
-/* True if the cell has the value; a spec also if it is an equal codec's. */
+/* True if the cell has the value: an equal text, a number of equal value such as 0.50 and 0.5, or the spec of an equal codec. */
 static bool has_value(const char *cell, const char *value, bool spec)
 {
-    return stored_same(cell, value) || (spec && spec_equal(cell, value));
+    double v, w;
+    return !strcmp(cell, value) || (text_to_real(cell, &v) && text_to_real(value, &w) && v == w) || (spec && spec_equal(cell, value));
 }
 
 static Status keep_where(Pick *p, const char *condition)
@@ -62,7 +58,7 @@ static Status keep_where(Pick *p, const char *condition)
         return FAIL(p->err, ERR_USAGE, "--where %s: want FIELD=VALUE or FIELD!=VALUE", condition);
     TRY(find_column(p, "--where", name, &column));
     for (size_t i = 0; i < p->rows; i++)
-        if (has_value(cell_at(p->t, p->row[i], column), equals + 1, !strcmp(name, "compressor")) != unlike)
+        if (has_value(csv_at(p->t, p->row[i], column), equals + 1, !strcmp(name, "compressor")) != unlike)
             p->row[kept++] = p->row[i];
     p->rows = kept;
     return kept ? OK : FAIL(p->err, ERR_USAGE, "--where %s: no row is left", condition);
@@ -76,7 +72,7 @@ static Status choose_rows(Pick *p, const Query *q, const ResultKind *kind)
     p->row = NEW(p->a, size_t, p->t->rows);
     TRY(arena_check(rank && p->row, p->a, p->err));
     if (leading)
-        kind->rank(p->t, rank);
+        result_rank(kind, p->t, rank);
     for (size_t i = 0; i < p->t->rows; i++)
         lead += rank[i] == ROW_LEAD;
     for (size_t i = 0; i < p->t->rows; i++)
@@ -93,7 +89,7 @@ static Status choose_rows(Pick *p, const Query *q, const ResultKind *kind)
 static bool has_values(const Pick *p, size_t column)
 {
     for (size_t i = 0; i < p->rows; i++) {
-        const char *cell = cell_at(p->t, p->row[i], column);
+        const char *cell = csv_at(p->t, p->row[i], column);
         if (*cell && strcmp(cell, "*"))
             return true;
     }
@@ -132,7 +128,7 @@ static Status name_columns(Pick *p, const char *list)
 static bool is_beside(const Pick *p, size_t column, bool chosen)
 {
     for (size_t i = 0; i < (chosen ? p->shown : p->t->columns); i++)
-        if (field_is_beside(p->t->name[chosen ? p->column[i].at : i], p->t->name[column]))
+        if (field_beside(p->t->name[chosen ? p->column[i].at : i], p->t->name[column]))
             return true;
     return false;
 }
@@ -152,7 +148,7 @@ static Status choose_columns(Pick *p, const Query *q, const ResultKind *kind)
         TRY(name_columns(p, q->columns));
     for (size_t i = 0; i < own && !q->columns; i++) {
         const bool second = q->people && (is_beside(p, i, false) || !strcmp(p->t->name[i], "spec"));
-        if (has_values(p, i) && (usual ? text_listed(usual, p->t->name[i]) : !second))
+        if ((has_values(p, i) || q->empty) && (usual ? text_listed(usual, p->t->name[i]) : !second))
             add_column(p, i);
     }
     if (q->remark)
@@ -177,7 +173,7 @@ static Status read_cells(const Pick *p, Value **cell, Column **columns)
         const Field *f = field_of_column(p->t->name[k], NULL);
         (*columns)[k].name = p->t->name[k];
         for (size_t i = 0; i < p->rows; i++)
-            (*cell)[i * stride + k] = stored_value(cell_at(p->t, p->row[i], k), f && f->text);
+            (*cell)[i * stride + k] = stored_value(csv_at(p->t, p->row[i], k), f && f->text);
     }
     return OK;
 }

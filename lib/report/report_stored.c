@@ -26,19 +26,11 @@ static const char *shape_of(const Json *array, Arena *a)
  * out of memory. */
 static const char *cell_of(const Json *v, Arena *a)
 {
-    if (!v || v->type == JSON_NULL)
-        return "";
-    switch (v->type) {
-    case JSON_BOOL:
+    if (v && v->type == JSON_BOOL)
         return v->on ? "true" : "false";
-    case JSON_TEXT:
-    case JSON_NUMBER:
-        return v->text;
-    case JSON_ARRAY:
+    if (v && v->type == JSON_ARRAY)
         return shape_of(v, a);
-    default:
-        return "";
-    }
+    return v && v->text ? v->text : "";
 }
 
 /* The fields of a record; behind them, a line of FILE.part has what only --resume reads, from "part_row" on. */
@@ -78,23 +70,11 @@ static Status name_columns(Records *r, const Json *record)
     if (t->columns > COLUMNS_MOST)
         return FAIL(r->err, ERR_CORRUPT, "more than %d columns", COLUMNS_MOST);
     t->name = NEW(r->a, const char *, t->columns);
-    TRY(arena_check(t->name, r->a, r->err));
+    t->cell = arena_take(r->a, r->room, t->columns * sizeof *t->cell);
+    TRY(arena_check(t->name && t->cell, r->a, r->err));
     size_t i = 0;
     for (const Json *field = record->first; is_field(field); field = field->next)
         t->name[i++] = field->name;
-    return OK;
-}
-
-static Status make_room(Records *r)
-{
-    Csv *t = r->table;
-    const size_t more = 2 * r->room + 64;
-    const char **cell = arena_take(r->a, more, t->columns * sizeof *cell);
-    TRY(arena_check(cell, r->a, r->err));
-    if (t->rows)
-        memcpy(cell, t->cell, t->rows * t->columns * sizeof *cell);
-    t->cell = cell;
-    r->room = more;
     return OK;
 }
 
@@ -109,8 +89,6 @@ static Status take_record(Records *r, const Json *record)
     }
     if (record->type != JSON_OBJECT)
         return FAIL(r->err, ERR_CORRUPT, "record %zu is no object", t->rows + 1);
-    if (t->rows == r->room)
-        TRY(make_room(r));
     TRY(arena_check(put_record(t->cell + t->rows * t->columns, t, record, r->a), r->a, r->err));
     t->rows++;
     return OK;
@@ -122,16 +100,16 @@ static Status parse_json(Stored *out, const char *path, char *text, size_t lengt
     Records r = {.table = &out->table, .a = a, .err = err};
     if (json_read(&all, text, length, a, err) != OK)
         return error_at(err, "%s", path);
-    const Json *results = json_member(all, "results");
-    for (const Json *v = results && results->type == JSON_ARRAY ? results->first : NULL; v; v = v->next)
+    const Json *results = json_member(all, "results"), *schema = json_member(all, "schema"), *meta = json_member(all, "meta");
+    const Json *first = results && results->type == JSON_ARRAY ? results->first : NULL;
+    for (const Json *v = first; v; v = v->next)
+        r.room++;
+    for (const Json *v = first; v; v = v->next)
         if (take_record(&r, v) != OK)
             return error_at(err, "%s", path);
-    if (!results || results->type != JSON_ARRAY || r.other) {
-        out->table = (Csv){0};
+    out->whole = results && results->type == JSON_ARRAY && !r.other;
+    if (!out->whole)
         return OK;
-    }
-    out->whole = true;
-    const Json *schema = json_member(all, "schema"), *meta = json_member(all, "meta");
     out->schema = schema && schema->type == JSON_TEXT ? schema->text : NULL;
     out->meta = meta && meta->type == JSON_OBJECT ? meta : NULL;
     return OK;
@@ -150,6 +128,8 @@ static bool parse_part(Stored *out, const char *path, const char *text, size_t l
         return false;
     out->schema = schema->text;
     out->whole = true;
+    for (size_t i = 0; i < length; i++)
+        r.room += text[i] == '\n';
     while (part_line(&line, text, length, &at, a, err))
         if (take_record(&r, line) != OK)
             break;
@@ -159,35 +139,19 @@ static bool parse_part(Stored *out, const char *path, const char *text, size_t l
 }
 
 /* Refuses a file of gradients, which a user may take for a result. */
-static Status refuse_gradients(const char *path, FileKind kind, Error *err)
-{
-    static const char *const kinds[] = {[FILE_HDF5] = "an HDF5 file",
-                                        [FILE_SAFETENSORS] = "a safetensors file",
-                                        [FILE_NPY] = "a .npy file",
-                                        [FILE_ZIP] = "a zip archive, such as .npz"};
-    const bool piped = !strcmp(path, "-");
-    if (kind == FILE_UNKNOWN)
-        return OK;
-    if (kind == FILE_PICKLE) {
-        refuse_pickle(path, err);
-        const Error saves = *err;
-        FAIL(err, ERR_USAGE, "%s: a Python pickle, not a result", path);
-        return error_hint(err, "%s, for atomo-bench compare", saves.hint);
-    }
-    FAIL(err, ERR_USAGE, "%s: %s, not a result", path, kinds[kind]);
-    return error_hint(err, "atomo-bench compare %.150s -o result.csv makes a result of gradients",
-                      piped ? "FILE" : path);
-}
-
 static Status load_text(char **text, size_t *length, const char *path, Arena *a, Error *err)
 {
-    if (strcmp(path, "-") != 0) {
-        TRY(refuse_gradients(path, file_kind_at(path), err));
-        return file_load(text, length, path, SIZE_MAX, a, err) == OK ? OK : error_at(err, "%s", path);
+    const bool piped = !strcmp(path, "-");
+    FileKind kind = piped ? FILE_UNKNOWN : file_kind_at(path);
+    if (kind == FILE_UNKNOWN) {
+        if ((piped ? file_read(text, length, STDIN_FILENO, SIZE_MAX, a, err) : file_load(text, length, path, SIZE_MAX, a, err)) != OK)
+            return error_at(err, "%s", piped ? "standard input" : path);
+        kind = file_kind_in(*text, *length);
     }
-    if (file_read(text, length, STDIN_FILENO, SIZE_MAX, a, err) != OK)
-        return error_at(err, "standard input");
-    return refuse_gradients(path, file_kind_in(*text, *length), err);
+    if (kind == FILE_UNKNOWN)
+        return OK;
+    FAIL(err, ERR_USAGE, "%s: a file of tensors, not a result", path);
+    return error_hint(err, "atomo-bench compare %.150s -o result.csv makes a result of gradients", piped ? "FILE" : path);
 }
 
 Status stored_load(Stored *out, const char *path, Arena *a, Error *err)
@@ -204,12 +168,6 @@ Status stored_load(Stored *out, const char *path, Arena *a, Error *err)
     out->whole = !json;
     return json ? parse_json(out, path, text, length, a, err)
                 : csv_parse(&out->table, path, text, length, a, err);
-}
-
-bool stored_same(const char *cell, const char *other)
-{
-    double v, w;
-    return !strcmp(cell, other) || (text_to_real(cell, &v) && text_to_real(other, &w) && v == w);
 }
 
 /* Returns a JSON value as a Value: none for NULL, null, arrays and objects. The text is borrowed. */
@@ -266,57 +224,22 @@ Status stored_facts(ReportSpec *spec, const Json *meta, const char *own, Arena *
 
 enum { FEW = 60 };
 
-static void rank_few(const Csv *t, RowRank *rank)
+void result_rank(const ResultKind *kind, const Csv *t, RowRank *rank)
 {
+    const bool whole = kind->lead && !strcmp(kind->lead, "tensor"), run = !strcmp(kind->name, "run");
+    bool pooled = false; /* there are rows about all steps together */
     for (size_t i = 0; i < t->rows; i++)
-        rank[i] = t->rows <= FEW ? ROW_LEAD : ROW_MORE;
-}
-
-static void rank_all(const Csv *t, RowRank *rank)
-{
-    for (size_t i = 0; i < t->rows; i++)
-        rank[i] = ROW_LEAD;
-}
-
-/* ROW_LEAD: rows about all tensors together and, if there are such rows, all steps together. */
-static void rank_whole(const Csv *t, RowRank *rank)
-{
-    bool pooled = false;
-    for (size_t i = 0; i < t->rows; i++)
-        pooled = pooled || !strcmp(csv_cell(t, i, "step"), "*");
+        pooled |= whole && !strcmp(csv_cell(t, i, "step"), "*");
     for (size_t i = 0; i < t->rows; i++) {
-        const bool whole = !strcmp(csv_cell(t, i, "tensor"), "*");
-        rank[i] = whole && (!pooled || !strcmp(csv_cell(t, i, "step"), "*")) ? ROW_LEAD : ROW_MORE;
+        const char *cell = kind->lead ? csv_cell(t, i, kind->lead) : "";
+        const bool lead = !kind->lead ? !kind->few || t->rows <= FEW : kind->value ? !strcmp(cell, kind->value) : *cell;
+        rank[i] = lead && (!pooled || !strcmp(csv_cell(t, i, "step"), "*")) ? ROW_LEAD
+                  : run && !*csv_cell(t, i, "test_accuracy")                 ? ROW_COUNT
+                                                                             : ROW_MORE;
     }
 }
 
-static void rank_steps(const Csv *t, RowRank *rank)
-{
-    for (size_t i = 0; i < t->rows; i++)
-        rank[i] = !strcmp(csv_cell(t, i, "record"), "summary") ? ROW_LEAD
-                  : *csv_cell(t, i, "test_accuracy")           ? ROW_MORE
-                                                               : ROW_COUNT;
-}
-
-static void rank_verdicts(const Csv *t, RowRank *rank)
-{
-    for (size_t i = 0; i < t->rows; i++)
-        rank[i] = !strcmp(csv_cell(t, i, "passed"), "false") ? ROW_LEAD : ROW_MORE;
-}
-
 /* ---- the kinds of results ---- */
-
-static void rank_ranked(const Csv *t, RowRank *rank)
-{
-    for (size_t i = 0; i < t->rows; i++)
-        rank[i] = *csv_cell(t, i, "rank") ? ROW_LEAD : ROW_MORE;
-}
-
-static void rank_fits(const Csv *t, RowRank *rank)
-{
-    for (size_t i = 0; i < t->rows; i++)
-        rank[i] = !strcmp(csv_cell(t, i, "record"), "fit") ? ROW_LEAD : ROW_MORE;
-}
 
 #define COMPARED "tensor,compressor,repeats"
 #define WHOSE    "step,worker,tensor,compressor,"
@@ -327,67 +250,59 @@ const ResultKind result_kinds[] = {
      WHOSE
      "error,target_bits,reached,bytes,ratio,bits_per_element,encode_ms,decode_ms,relative_error,variance,"
      "bias,wasserstein_mean,cosine",
-     "pareto,errors", rank_whole},
+     "pareto,errors", .lead = "tensor", .value = "*"},
     {"against", "atomo-against/1", "tensor,compressor,against,metric,difference", "Paired differences",
      "Each codec against one of them, with the same random numbers in each repeat.", NULL, NULL,
-     rank_whole},
+     .lead = "tensor", .value = "*"},
     {"sweep", "atomo-sweep/1", COMPARED ",rate,pareto", "Size against error",
      "Each codec at many rates. On the front are those that no other one of their kind beats in both.",
      WHOSE
      "error,rate,pareto,pareto_certain,unbiased,bytes,bits_per_element,encode_ms,decode_ms,relative_error,wasserstein_mean",
-     "pareto", rank_whole},
+     "pareto", .lead = "tensor", .value = "*"},
     {"merge", "atomo-merge/1", COMPARED ",workers,synthetic", "Many workers",
      "The gradients of many workers, encoded, aggregated and averaged.",
      WHOSE
      "error,workers,synthetic,bytes_up,bytes_merged,encode_ms,merge_ms,decode_ms,decode_each_ms,relative_error",
-     "merge", rank_whole},
+     "merge", .lead = "tensor", .value = "*"},
     {"cost", "atomo-cost/1", "compressor,workers,topology,comm_ms", "Iteration time",
      "What an iteration costs with measured codecs on a modelled network.", NULL,
-     "iteration-time,runtime,break-even", rank_all},
+     "iteration-time,runtime,break-even", .few = false},
     {"advise", "atomo-advise/1", "compressor,total_ms,speedup16,mean_error,travels", "Advice",
      "Which codec makes an iteration fastest on one network, and why others lose.",
-     "rank,compressor,error,total_ms,speedup16,bytes_up,mean_error,feedback,travels,why", NULL, rank_ranked},
+     "rank,compressor,error,total_ms,speedup16,bytes_up,mean_error,feedback,travels,why", NULL, .lead = "rank"},
     {"link", "atomo-link/1", "record,exchange,alpha_ms,beta_gbps", "Links",
      "The latency and bandwidth of a network, by the times of exchanges between processes.", NULL, NULL,
-     rank_fits},
+     .lead = "record", .value = "fit"},
     {"run", "atomo-run/1", "record,compressor,step,sim_seconds", "Training",
      "Runs from the same weights on the same batches, one with each codec between the workers.", NULL,
-     "convergence", rank_steps},
+     "convergence", .lead = "record", .value = "summary"},
     {"tune", "atomo-tune/1", "compressor,lr,validation_loss", "Step sizes",
-     "The step size that suits each codec, by the loss on images that were held out.", NULL, NULL, rank_all},
+     "The step size that suits each codec, by the loss on images that were held out.", NULL, NULL, .few = false},
     {"eval", "atomo-eval/1", "step,compressor,test_loss", "Checkpoints", "Checkpoints on the test data.",
-     NULL, NULL, rank_few},
+     NULL, NULL, .few = true},
     {"verify", "atomo-verify/1", "statement,left,right,passed", "Statements of the paper",
-     "The ATOMO paper's statements, checked on these tensors.", NULL, NULL, rank_verdicts},
+     "The ATOMO paper's statements, checked on these tensors.", NULL, NULL, .lead = "passed", .value = "false"},
     {"published", "atomo-published/1", "compressor,setting", "Published values",
      "Values from the literature, beside values measured here where there are any. `how known` says whether the source prints them; a value that a fault explains has its cause and the corrected value.",
-     NULL, NULL, rank_few},
+     NULL, NULL, .few = true},
     {"pivot", "atomo-pivot/1", "repeats", "Side by side", "Results of several codecs, a row for each tensor.",
-     NULL, NULL, rank_few},
+     NULL, NULL, .few = true},
     {"means", "atomo-means/1", "compressor,seeds", "Over seeds", "Means of runs with several seeds.", NULL,
-     NULL, rank_few},
+     NULL, .few = true},
     {"inspect", "atomo-inspect/1", "tensor,stable_rank", "Gradients", "What the tensors are like.", NULL,
-     NULL, rank_few},
+     NULL, .few = true},
     {"histogram", "atomo-inspect/1", "tensor,bin_low,bin_high,count", "Distributions",
-     "How many elements of each tensor are how large.", NULL, "histogram", rank_few},
+     "How many elements of each tensor are how large.", NULL, "histogram", .few = true},
     {"spectrum", "atomo-inspect/1", "tensor,index,value", "Singular values",
-     "How the singular values of each tensor fall.", NULL, "spectrum", rank_few},
-    {"list", "atomo-list/1", "codec,flags,brief", "Codecs", "What can be compared.", NULL, NULL, rank_all},
-    {"keys", "atomo-list/1", "key,type,default", "Keys of a codec", "What can be set.", NULL, NULL, rank_all},
+     "How the singular values of each tensor fall.", NULL, "spectrum", .few = true},
+    {"list", "atomo-list/1", "codec,flags,brief", "Codecs", "What can be compared.", NULL, NULL, .few = false},
+    {"keys", "atomo-list/1", "key,type,default", "Keys of a codec", "What can be set.", NULL, NULL, .few = false},
     {"doctor", "atomo-doctor/1", "what,found,advice", "The machine", "What the machine gives.", NULL, NULL,
-     rank_all},
+     .few = false},
     {0},
 };
 
 /* ---- finding the kind of a result ---- */
-
-bool result_has_field(const Csv *t)
-{
-    for (size_t i = 0; i < t->columns; i++)
-        if (field_of_column(t->name[i], NULL))
-            return true;
-    return false;
-}
 
 /* Returns the number of names in the list `marks` if the table has all these columns, else 0. */
 static size_t marks_there(const char *marks, const Csv *t)

@@ -23,9 +23,6 @@ void stored_row(const Json *record, const Column *columns, size_t count, Value *
 /* Converts a CSV field to a number, a boolean or a text; always to a text if `text` is true. */
 Value stored_value(const char *cell, bool text);
 
-/* True if the two fields are equal texts, or numbers of equal value such as 0.50 and 0.5. */
-bool stored_same(const char *cell, const char *other);
-
 /* Sets the facts of `spec` to a stored result's meta (NULL: none), with `own` (NULL: nothing) as "report" in place of an
  * earlier entry of this name. */
 Status stored_facts(ReportSpec *spec, const Json *meta, const char *own, Arena *a, Error *err);
@@ -49,14 +46,18 @@ typedef struct {
     const char *says;                          /* a sentence about the rows of this kind */
     const char *usual;                         /* columns shown by default; NULL: all, in tables without `spec` */
     const char *figures;                       /* kinds of figures that show the result; NULL: none */
-    void (*rank)(const Csv *t, RowRank *rank); /* sets rank[row] for each row */
+    /* the rows shown first: those whose cell in the column `lead` is `value`, or if that is NULL is there; without a column all, or
+     * with `few` all if they are few */
+    const char *lead, *value;
+    bool few;
 } ResultKind;
+
+/* Sets rank[row] for each row. Where rows are about all tensors together (lead "tensor"), those about all steps together come first,
+ * if there are any. */
+void result_rank(const ResultKind *kind, const Csv *t, RowRank *rank);
 
 bool result_known(const char *schema);  /* true if this program reads results of this schema and version */
 extern const ResultKind result_kinds[]; /* all kinds, in their order on the page; ends in {0} */
-
-/* True if a column is a field that a command of this program writes, also where no command writes such a table. */
-bool result_has_field(const Csv *t);
 
 /* Returns the kind of the stored result. NULL: no command writes such a result; *why is the reason. */
 const ResultKind *result_kind(const Stored *s, const char **why);
@@ -72,6 +73,7 @@ typedef struct {
     TextList where;
     const char *sort; /* FIELD or FIELD:desc; NULL: the stored order */
     bool all;         /* true: rows of every rank */
+    bool empty;       /* true: columns without values, too */
     /* true: cells also show the field's standard error and exact value */
     bool people;
     bool remark; /* true: the last column of the result is shown behind the others */

@@ -1,4 +1,4 @@
-/* report_table.c -- formats the cells of tables for people, and writes Markdown. Real numbers have the
+/* report_table.c -- formats the cells of tables for people, and writes Markdown and LaTeX. Real numbers have the
  * significant digits of their field, numbers of bytes a decimal unit. A mean over draws has the digits that
  * its standard error supports. A value from a single draw begins with "~". */
 #include "report/report_table.h"
@@ -13,7 +13,9 @@
 
 /* ---- numbers ---- */
 
-void put_real(TextBuf *out, double v, int digits)
+/* Writes v with `digits` significant digits: 0.01234, 1.500, 123456, 1.2e-07. Magnitudes from 1e-4 to 1e7
+ * (after rounding) are written without an exponent. */
+static void put_real(TextBuf *out, double v, int digits)
 {
     char rounded[48];
     snprintf(rounded, sizeof rounded, "%.*e", digits - 1, v);
@@ -40,11 +42,6 @@ size_t report_unit_of(double v)
     return unit;
 }
 
-size_t report_unit(double least, double most)
-{
-    return report_unit_of(sqrt(least) * sqrt(most));
-}
-
 double report_in_unit(double v, size_t unit)
 {
     for (size_t i = 0; i < unit; i++)
@@ -52,7 +49,8 @@ double report_in_unit(double v, size_t unit)
     return v;
 }
 
-void report_put_bytes(TextBuf *out, double v, size_t unit, int digits)
+/* Writes a number of bytes in a unit, without the unit's name. */
+static void put_in_unit(TextBuf *out, double v, size_t unit, int digits)
 {
     if (unit == 0 && v == floor(v))
         text_addf(out, "%.0f", v);
@@ -79,7 +77,14 @@ static const char *rounded(double v, int exponent, int last, Arena *a)
                        last > exponent ? round(v / unit) * unit / pow(10, exponent) : v / pow(10, exponent));
 }
 
-Uncertain report_uncertain(double v, double se, int digits, Arena *a)
+/* A mean and its standard error as texts: (1.27 +- 0.03)e-07. The standard error has one significant digit, or two
+ * if the first is 1. The mean is rounded to the same decimal place, but has at most `digits` significant digits. */
+typedef struct {
+    const char *value, *se; /* `se` is "" where other seeds would not change a digit of `value`; `value` NULL: out of memory */
+    int exponent;           /* 0: none */
+} Uncertain;
+
+static Uncertain uncertain_of(double v, double se, int digits, Arena *a)
 {
     const int top = v == 0 ? magnitude_of(se) : magnitude_of(v), end = top - digits + 1;
     if (!(se >= UNSEEN * pow(10, end))) {
@@ -97,32 +102,17 @@ Uncertain report_uncertain(double v, double se, int digits, Arena *a)
 
 /* ---- cells ---- */
 
-static void put_bytes(TextBuf *out, double v, int digits)
-{
-    const size_t unit = report_unit_of(v);
-    report_put_bytes(out, v, unit, digits);
-    text_addf(out, " %s", report_units[unit]);
-}
-
 static void put_number(TextBuf *out, const char *column, const Value *v)
 {
     const int digits = field_digits(column);
-    if (field_counts_bytes(column))
-        put_bytes(out, value_number(v), digits);
-    else if (v->type == VALUE_INT)
+    if (field_counts_bytes(column)) {
+        const size_t unit = report_unit_of(value_number(v));
+        put_in_unit(out, value_number(v), unit, digits);
+        text_addf(out, " %s", report_units[unit]);
+    } else if (v->type == VALUE_INT) {
         text_addf(out, "%lld", (long long)v->whole);
-    else
+    } else {
         put_real(out, v->real, digits);
-}
-
-/* A character becomes "?" if it could steer the terminal or break the row, or is no valid UTF-8. */
-static void put_printable(TextBuf *out, const char *s)
-{
-    while (*s) {
-        const size_t length = text_utf8(s, strnlen(s, 4));
-        const bool shown = length && !text_steers(s, length);
-        text_add_bytes(out, shown ? s : "?", shown ? length : 1);
-        s += length ? length : 1;
     }
 }
 
@@ -130,51 +120,40 @@ static void put_printable(TextBuf *out, const char *s)
 static const char *cell_text(const char *column, const Value *v, Arena *a)
 {
     TextBuf out = {.arena = a};
-    switch (v->type) {
-    case VALUE_NONE:
-        text_add(&out, "-");
-        break;
-    case VALUE_TEXT:
-        put_printable(&out, v->text);
-        break;
-    case VALUE_BOOL:
-        text_add(&out, v->on ? "yes" : "no");
-        break;
-    case VALUE_INT:
+    if (v->type == VALUE_TEXT)
+        return text_printable(a, v->text);
+    if (v->type == VALUE_BOOL)
+        return v->on ? "yes" : "no";
+    if (v->type != VALUE_SHAPE && !isfinite(value_number(v)))
+        return "-";
+    if (v->type != VALUE_SHAPE)
         put_number(&out, column, v);
-        break;
-    case VALUE_REAL:
-        if (isfinite(v->real))
-            put_number(&out, column, v);
-        else
-            text_add(&out, "-");
-        break;
-    case VALUE_SHAPE:
-        for (int i = 0; i < v->shape->rank; i++)
-            text_addf(&out, "%s%zu", i ? "x" : "", v->shape->dim[i]);
-        break;
-    }
+    for (int i = 0; v->type == VALUE_SHAPE && i < v->shape->rank; i++)
+        text_addf(&out, "%s%zu", i ? "x" : "", v->shape->dim[i]);
     return text_done(&out);
 }
 
 /* ---- means over draws: the expected value if the codec knows more of it than the draws, else the mean; with its standard
  * error, or "exact" ---- */
 
-/* Returns the index of the first column c for which is(name of `column`, name of c) is true; `count`: none. */
-static size_t find_beside(const Column *columns, size_t count, size_t column,
-                          bool (*is)(const char *, const char *))
-{
-    size_t i = 0;
-    while (i < count && !is(columns[column].name, columns[i].name))
-        i++;
-    return i;
-}
-
 Beside report_beside(const Column *columns, size_t count, size_t column)
 {
-    return (Beside){find_beside(columns, count, column, field_is_se),
-                    find_beside(columns, count, column, field_is_exact),
-                    find_beside(columns, count, column, field_is_exact_se)};
+    Beside b = {count, count, count};
+    for (size_t i = count; i-- > 0;)
+        switch (field_beside(columns[column].name, columns[i].name)) {
+        case BESIDE_NOT:
+            break;
+        case BESIDE_SE:
+            b.se = i;
+            break;
+        case BESIDE_EXACT:
+            b.exact = i;
+            break;
+        case BESIDE_EXACT_SE:
+            b.exact_se = i;
+            break;
+        }
+    return b;
 }
 
 static const char *uncertain_cell(const char *column, double v, double se, Arena *a)
@@ -182,7 +161,7 @@ static const char *uncertain_cell(const char *column, double v, double se, Arena
     const bool bytes = field_counts_bytes(column);
     const size_t unit = bytes ? report_unit_of(v) : 0;
     const Uncertain u =
-        report_uncertain(report_in_unit(v, unit), report_in_unit(se, unit), field_digits(column), a);
+        uncertain_of(report_in_unit(v, unit), report_in_unit(se, unit), field_digits(column), a);
     TextBuf out = {.arena = a};
     if (!u.value)
         return NULL;
@@ -302,7 +281,7 @@ static void put_md_line(const Report *r, const TableRow *row, TextBuf *out)
     text_add(out, "\n");
 }
 
-static void end_md(const Report *r, TextBuf *out)
+static void put_md(const Report *r, TextBuf *out)
 {
     put_md_line(r, NULL, out);
     text_add(out, "|");
@@ -314,4 +293,213 @@ static void end_md(const Report *r, TextBuf *out)
         put_md_line(r, row, out);
 }
 
-const ReportWriter report_md = {.end = end_md};
+/* ---- LaTeX: a tabular of the package booktabs, with the facts about the run as comments ----
+ *
+ * \phantom digits after shorter numbers align the decimal points, so that no further package is needed. A column of bytes has one
+ * unit, in its heading. Standard errors have a column of their own under the same heading. */
+
+void report_put_tex(TextBuf *out, const char *s)
+{
+    static const struct {
+        char plain;
+        const char *tex;
+    } specials[] = {{'\\', "\\textbackslash{}"}, {'~', "\\textasciitilde{}"}, {'^', "\\textasciicircum{}"},
+                    {'<', "\\textless{}"},       {'>', "\\textgreater{}"},    {'|', "\\textbar{}"}};
+    for (; *s; s++) {
+        size_t i = 0;
+        while (i < countof(specials) && specials[i].plain != *s)
+            i++;
+        if (i < countof(specials)) {
+            text_add(out, specials[i].tex);
+        } else {
+            text_add(out, strchr("&%$#_{}", *s) ? "\\" : "");
+            text_add_bytes(out, s, 1);
+        }
+    }
+}
+
+/* name and value may come from an untrusted file */
+static void put_comment(TextBuf *out, const Fact *fact)
+{
+    if (fact->value.type != VALUE_TEXT || !*fact->value.text)
+        return;
+    const char *name = text_printable(out->arena, fact->name), *value = text_printable(out->arena, fact->value.text);
+    out->failed |= !name || !value;
+    text_addf(out, "%% %s: %s\n", name ? name : "", value ? value : "");
+}
+
+/* ---- columns ---- */
+
+enum { NO_UNIT = -1, NO_POINT = -1 };
+
+typedef struct {
+    const char *name, *title;
+    int unit;             /* index into report_units; NO_UNIT: the column has no numbers of bytes */
+    int after;            /* most digits after a decimal point; NO_POINT: no number has a point */
+    bool left, uncertain; /* uncertain: a cell has a standard error */
+} TexColumn;
+
+static bool is_number(const Shown *cell)
+{
+    return (cell->type == VALUE_INT || cell->type == VALUE_REAL) && isfinite(cell->number);
+}
+
+static int unit_of(const Report *r, size_t i)
+{
+    double least = INFINITY, most = 0;
+    if (!field_counts_bytes(r->spec.columns[i].name))
+        return NO_UNIT;
+    for (const TableRow *row = r->first; row; row = row->next)
+        if (is_number(&row->cell[i]) && row->cell[i].number > 0) {
+            least = fmin(least, row->cell[i].number);
+            most = fmax(most, row->cell[i].number);
+        }
+    return most > 0 ? (int)report_unit_of(sqrt(least) * sqrt(most)) : NO_UNIT;
+}
+
+/* Returns a number as text, in the column's unit; `value` NULL: out of memory. */
+static Uncertain number_text(const TexColumn *l, const Shown *cell, Arena *a)
+{
+    const size_t unit = l->unit == NO_UNIT ? 0 : (size_t)l->unit;
+    const int digits = field_digits(l->name);
+    TextBuf out = {.arena = a};
+    if (!isnan(cell->se))
+        return uncertain_of(report_in_unit(cell->number, unit), report_in_unit(cell->se, unit), digits,
+                                a);
+    if (l->unit != NO_UNIT)
+        put_in_unit(&out, cell->number, unit, digits);
+    else if (cell->type == VALUE_INT)
+        text_add(&out, cell->cell);
+    else
+        put_real(&out, cell->number, digits);
+    return (Uncertain){text_done(&out), "", 0};
+}
+
+static int digits_after(const char *number)
+{
+    const char *point = strchr(number, '.');
+    return !point || strchr(number, 'e') ? NO_POINT : (int)strlen(point + 1);
+}
+
+static TexColumn *tex_columns(const Report *r)
+{
+    TexColumn *all = NEW_ZERO(r->a, TexColumn, r->spec.column_count + 1);
+    for (size_t i = 0; all && i < r->spec.column_count; i++) {
+        TexColumn *l = &all[i];
+        if (!r->title[i])
+            continue;
+        *l =
+            (TexColumn){r->spec.columns[i].name, r->title[i], unit_of(r, i), NO_POINT, report_left(r, i), false};
+        for (const TableRow *row = r->first; row; row = row->next) {
+            const Shown *cell = &row->cell[i];
+            const Uncertain number = is_number(cell) ? number_text(l, cell, r->a) : (Uncertain){"", "", 0};
+            if (!number.value)
+                return NULL;
+            const int after = number.exponent ? NO_POINT : digits_after(number.value);
+            l->after = after > l->after ? after : l->after;
+            l->uncertain |= *number.se;
+        }
+    }
+    return all;
+}
+
+/* ---- cells ---- */
+
+/* Writes a number for LaTeX: "-1.2e-07" as a product with a power of ten; in other numbers the hyphen becomes
+ * a minus sign, and phantom digits fill up to `after` digits after the point. */
+static void put_tex_number(TextBuf *out, const char *number, int after)
+{
+    const char *e = strchr(number, 'e');
+    const int own = digits_after(number);
+    if (e) {
+        text_addf(out, "$%.*s\\cdot10^{%d}$", (int)(e - number), number, atoi(e + 1));
+        return;
+    }
+    text_addf(out, "%s%s", *number == '-' ? "$-$" : "", number + (*number == '-'));
+    if (own < after)
+        text_addf(out, "\\phantom{%s%.*s}", own == NO_POINT ? "." : "", after - (own > 0 ? own : 0),
+                  "00000000000000000");
+}
+
+/* Writes a mean and, in the next column, its standard error: "1.27 & $\\pm$ 0.03", or with a common power of
+ * ten "(1.27 & $\\pm$ $0.03)\\cdot10^{-7}$". */
+static void put_uncertain(TextBuf *out, const TexColumn *l, const Uncertain *u)
+{
+    text_add(out, u->exponent && *u->se ? "(" : "");
+    if (u->exponent)
+        text_add(out, u->value);
+    else
+        put_tex_number(out, u->value, l->left ? NO_POINT : l->after);
+    if (l->uncertain)
+        text_add(out, " & ");
+    if (*u->se)
+        text_addf(out, "$\\pm$ %s", u->se);
+    if (u->exponent)
+        text_addf(out, *u->se ? ")$\\cdot10^{%d}$" : "$\\cdot10^{%d}$", u->exponent);
+}
+
+static void put_tex_heading(const TexColumn *l, TextBuf *out)
+{
+    text_add(out, l->uncertain ? "\\multicolumn{2}{c}{" : "");
+    report_put_tex(out, l->title);
+    text_addf(out, "%s%s%s", l->unit == NO_UNIT ? "" : ", ", l->unit == NO_UNIT ? "" : report_units[l->unit],
+              l->uncertain ? "}" : "");
+}
+
+static void put_tex_cell(const Report *r, const TexColumn *l, const Shown *cell, TextBuf *out)
+{
+    if (is_number(cell)) {
+        const Uncertain number = number_text(l, cell, r->a);
+        out->failed |= !number.value;
+        text_add(out, cell->rough ? "$\\sim$" : "");
+        if (!out->failed)
+            put_uncertain(out, l, &number);
+        return;
+    }
+    if (cell->type != VALUE_TEXT && !strcmp(cell->cell, "-"))
+        text_add(out, "--");
+    else
+        report_put_tex(out, cell->cell);
+    text_add(out, l->uncertain ? " &" : "");
+}
+
+static void put_tex_line(const Report *r, const TexColumn *l, const TableRow *row, TextBuf *out)
+{
+    const char *between = "";
+    for (size_t i = 0; i < r->spec.column_count; i++) {
+        if (!r->title[i])
+            continue;
+        text_add(out, between);
+        if (row)
+            put_tex_cell(r, &l[i], &row->cell[i], out);
+        else
+            put_tex_heading(&l[i], out);
+        between = " & ";
+    }
+    text_add(out, " \\\\\n");
+}
+
+static void put_latex(const Report *r, TextBuf *out)
+{
+    const TexColumn *l = tex_columns(r);
+    out->failed |= !l;
+    if (out->failed)
+        return;
+    for (size_t i = 0; i < r->spec.facts; i++)
+        put_comment(out, &r->spec.meta[i]);
+    text_add(out, "\\begin{tabular}{");
+    for (size_t i = 0; i < r->spec.column_count; i++)
+        if (r->title[i])
+            text_add(out, l[i].left ? "l" : l[i].uncertain ? "r@{\\,}l" : "r");
+    text_add(out, "}\n\\toprule\n");
+    put_tex_line(r, l, NULL, out);
+    text_add(out, "\\midrule\n");
+    for (const TableRow *row = r->first; row; row = row->next)
+        put_tex_line(r, l, row, out);
+    text_add(out, "\\bottomrule\n\\end{tabular}\n");
+}
+
+void report_put_table(const Report *r, TextBuf *out)
+{
+    (r->spec.format == FORMAT_MD ? put_md : put_latex)(r, out);
+}

@@ -4,56 +4,33 @@
 #ifndef ATOMO_REPORT_TABLE_H
 #define ATOMO_REPORT_TABLE_H
 
-#include "base/outfile.h"
+#include "base/text.h"
 #include "report/report.h"
 
 typedef struct TableRow TableRow;
 
 struct Report {
     ReportSpec spec;
-    OutFile out;   /* if spec.path is NULL, out.to is spec.to, or stdout */
-    bool terminal; /* the output is a terminal */
+    TextBuf text; /* the output so far */
     Arena *a;
-    size_t rows;            /* number of rows written so far */
+    size_t rows;            /* number of rows of JSON so far */
     const char **title;     /* for tables: heading of each column; NULL: not shown */
-    TableRow *first, *last; /* for tables: the rows, kept for `ReportWriter.end` */
+    TableRow *first, *last; /* for tables: the rows, until the report is closed */
 };
 
-typedef struct {
-    void (*begin)(const Report *r, TextBuf *out); /* may be NULL */
-    /* writes a row; NULL: rows are kept for `end` */
-    void (*row)(const Report *r, const Value *row, TextBuf *out);
-    void (*end)(const Report *r, TextBuf *out); /* may be NULL */
-} ReportWriter;
-
-extern const ReportWriter report_table, report_md, report_latex;
+/* Write the rows that were kept: as Markdown or LaTeX, by the format of the report; aligned for a terminal. */
+void report_put_table(const Report *r, TextBuf *out);
+void report_put_terminal(const Report *r, TextBuf *out);
 
 /* Appends a row's cells, formatted for people, to the list r->first .. r->last. False: out of memory. */
 bool report_keep(Report *r, const Value *row);
 
 /* ---- numbers ---- */
 
-/* Writes v with `digits` significant digits: 0.01234, 1.500, 123456, 1.2e-07. Magnitudes from 1e-4 to 1e7
- * (after rounding) are written without an exponent. */
-void put_real(TextBuf *out, double v, int digits);
-
 /* Returns the decimal unit that suits a number of bytes, as an index of `report_units` ("B", "kB" ...). */
 size_t report_unit_of(double bytes);
-size_t report_unit(double least, double most); /* one unit for a column of numbers of bytes */
 double report_in_unit(double bytes, size_t unit);
 extern const char *const report_units[];
-
-/* Writes a number of bytes in a unit, without the unit's name. */
-void report_put_bytes(TextBuf *out, double v, size_t unit, int digits);
-
-/* A mean and its standard error as texts: (1.27 +- 0.03)e-07. The standard error has one significant digit, or two
- * if the first is 1. The mean is rounded to the same decimal place, but has at most `digits` significant digits. */
-typedef struct {
-    /* `se` is "" if the error is so small that other seeds would not change a digit of `value` */
-    const char *value, *se;
-    int exponent; /* 0: none */
-} Uncertain;
-Uncertain report_uncertain(double v, double se, int digits, Arena *a); /* value NULL: out of memory */
 
 /* ---- cells ---- */
 

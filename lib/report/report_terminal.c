@@ -211,7 +211,7 @@ static void put_part(const Grid *g, size_t from, size_t to, TextBuf *out)
     }
 }
 
-static void end_table(const Report *r, TextBuf *out)
+void report_put_terminal(const Report *r, TextBuf *out)
 {
     Grid g;
     out->failed |= !grid_open(&g, r);
@@ -237,5 +237,3 @@ static void end_table(const Report *r, TextBuf *out)
         put_part(&g, from, to, out);
     }
 }
-
-const ReportWriter report_table = {.end = end_table};

@@ -32,12 +32,12 @@ static bool is_among(const Column *c, const char *name)
     return c->name;
 }
 
-static Status check_metric(const char *name, size_t length, const char *option, OwnFields own, Error *err)
+/* `also`: further names that are allowed. */
+static Status check_metric(const char *name, size_t length, const char *option, const char *also, OwnFields own, Error *err)
 {
     char text[64];
     snprintf(text, sizeof text, "%.*s", (int)(length < 60 ? length : 60), name);
-    if (metric_find(text) || is_among(results_verdicts, text) || is_among(steps_columns, text) ||
-        is_own(own, text))
+    if (text_listed(also, text) || metric_find(text) || is_among(results_verdicts, text) || is_among(steps_columns, text) || is_own(own, text))
         return OK;
     text_unknown(err, text, metric_name, NULL, "%s: no metric is called \"%s\"", option, text);
     return error_hint(err, "--help lists them");
@@ -45,19 +45,15 @@ static Status check_metric(const char *name, size_t length, const char *option, 
 
 Status view_check(const View *v, OwnFields own, Error *err)
 {
-    for (const char *at = v->metrics, *next; at; at = next ? next + 1 : NULL) {
-        char name[64] = "";
-        next = strchr(at, ',');
-        const size_t length = next ? (size_t)(next - at) : strlen(at);
-        if (length < sizeof name)
-            memcpy(name, at, length);
-        if (!text_listed(fixed, name))
-            TRY(check_metric(at, length, "--metrics", own, err));
+    for (const char *at = v->metrics, *next; at; at = next) {
+        const size_t length = strcspn(at, ",");
+        next = at[length] ? at + length + 1 : NULL;
+        TRY(check_metric(at, length, "--metrics", fixed, own, err));
     }
     if (!v->sort)
         return OK;
     TRY(sort_check(v->sort, err));
-    return check_metric(v->sort, strcspn(v->sort, ":"), "--sort", own, err);
+    return check_metric(v->sort, strcspn(v->sort, ":"), "--sort", NULL, own, err);
 }
 
 bool view_times(const View *v, OwnFields own)
@@ -76,7 +72,7 @@ bool view_times(const View *v, OwnFields own)
 bool view_distances(const View *v)
 {
     static const char name[] = "wasserstein";
-    return !v->metrics || strstr(v->metrics, name) || (v->sort && strstr(v->sort, name));
+    return !v->metrics || strstr(v->metrics, name) || (v->sort && strstr(v->sort, name)) || text_listed(v->metrics, "elem_error_deciles");
 }
 
 /* ---- columns ---- */
@@ -131,7 +127,7 @@ static bool is_column_shown(const Sheet *s, size_t i, bool errors)
 static bool is_beside(const char *name, const char *listed)
 {
     for (const Field *f = fields; f->name; f++)
-        if (text_listed(listed, f->name) && field_is_beside(f->name, name))
+        if (text_listed(listed, f->name) && field_beside(f->name, name))
             return true;
     return false;
 }

@@ -50,9 +50,20 @@ $ atomo-bench synth -o g.h5 --shape 6x5 --shape 10 --steps 2 --workers 2 -q; ato
 > step,worker,tensor,compressor 1,0,layer0.weight,none 1,0,layer0.weight,terngrad 1,0,layer1.weight,none 1,0,layer1.weight,terngrad 1,0,[*],none 1,0,[*],terngrad 1,1,* 2,1,[*],terngrad [*],[*],[*],none [*],[*],[*],terngrad 
 = 0
 
+# errors of tenths of the elements by their size, of a tensor and of all: topk drops the nine tenths that are small and keeps the large one; 100 elements are needed
+$ atomo-bench synth -o g.h5 --shape 1000 --shape 500 --shape 99 --shape 25000 -q; atomo-bench compare g.h5 -c topk:ratio=0.1 --repeats 2 -q -f csv --metrics elem_error_deciles | cut -d, -f 3,9 | sed 's/\(1 1 1;\)\{9\}0 0 0$/kept/'
+> tensor,elem_error_deciles
+> layer0.weight,kept
+> layer1.weight,kept
+> layer2.weight,
+> layer3.weight,kept
+> [*],kept
+- seed
+= 0
+
 # the names of the result fields
 $ atomo-bench synth -o g.h5 --shape 6x5 -q; atomo-bench compare g.h5 -c none -f csv | head -n 1
-> step,worker,tensor,kind,shape,n,compressor,repeats,travels,raw_bytes,bytes,bytes_min,bytes_max,ratio,ratio16,bits_per_element,encode_ms,encode_ms_min,decode_ms,decode_ms_min,encode_gbps,decode_gbps,mse,variance,second_moment,variance_expected,bias_ratio,bias_z,gain,gain_z,relative_error,mean_error_4,mean_error_16,rel_l2,rel_l1,elem_error,elem_error_big,elem_error_small,elem_error_pos,elem_error_neg,wasserstein,cosine,sign_agreement,max_abs_error,density,entropy_bits,coding_efficiency,raw_fallbacks,residual_norm,peak_scratch_bytes,bytes_se,bits_per_element_se,encode_ms_se,decode_ms_se,mse_se,relative_error_se,relative_error_expected,cosine_se,bias_p,gain_se,gain_p,gain_l1,gain_l1_se,gain_l1_p,bytes_expected,bits_per_element_expected,bytes_expected_se,bits_per_element_expected_se,ratio_expected,ratio_expected_se,ratio_se,ratio16_expected,second_moment_expected,second_moment_se,variance_se,rel_l2_se,rel_l1_se,elem_error_se,elem_error_big_se,elem_error_small_se,elem_error_pos_se,elem_error_neg_se,wasserstein_mean,wasserstein_mean_se,entropy_bits_se,coding_efficiency_se,sign_agreement_se,density_se,gain_freedom,gain_l1_freedom,ratio16_se,ratio16_expected_se,variance_expected_se,relative_error_expected_se,second_moment_expected_se,mean_error_4_se,mean_error_16_se,bits_per_element_steps,bits_per_element_steps_se,encode_ms_steps,encode_ms_steps_se,decode_ms_steps,decode_ms_steps_se,relative_error_steps,relative_error_steps_se,wasserstein_steps,wasserstein_steps_se,cosine_steps,cosine_steps_se,bias_p_holm,bias_detectable,bias,error,seed,spec
+> step,worker,tensor,kind,shape,n,compressor,repeats,travels,raw_bytes,bytes,bytes_min,bytes_max,ratio,ratio16,bits_per_element,encode_ms,encode_ms_min,decode_ms,decode_ms_min,encode_gbps,decode_gbps,mse,variance,second_moment,variance_expected,bias_ratio,bias_z,gain,gain_z,relative_error,mean_error_4,mean_error_16,rel_l2,rel_l1,elem_error,elem_error_big,elem_error_small,elem_error_pos,elem_error_neg,wasserstein,cosine,sign_agreement,max_abs_error,density,entropy_bits,coding_efficiency,raw_fallbacks,residual_norm,peak_scratch_bytes,bytes_se,bits_per_element_se,encode_ms_se,decode_ms_se,mse_se,relative_error_se,relative_error_expected,cosine_se,bias_p,gain_se,gain_p,gain_l1,gain_l1_se,gain_l1_p,bytes_expected,bits_per_element_expected,bytes_expected_se,bits_per_element_expected_se,ratio_expected,ratio_expected_se,ratio_se,ratio16_expected,second_moment_expected,second_moment_se,variance_se,rel_l2_se,rel_l1_se,elem_error_se,elem_error_big_se,elem_error_small_se,elem_error_pos_se,elem_error_neg_se,wasserstein_mean,wasserstein_mean_se,entropy_bits_se,coding_efficiency_se,sign_agreement_se,density_se,gain_freedom,gain_l1_freedom,ratio16_se,ratio16_expected_se,variance_expected_se,relative_error_expected_se,second_moment_expected_se,mean_error_4_se,mean_error_16_se,bits_per_element_steps,bits_per_element_steps_se,encode_ms_steps,encode_ms_steps_se,decode_ms_steps,decode_ms_steps_se,relative_error_steps,relative_error_steps_se,wasserstein_steps,wasserstein_steps_se,cosine_steps,cosine_steps_se,bias_p_holm,bias_detectable,bias,elem_error_deciles,error,seed,spec
 = 0
 
 # JSON is valid for a strict parser; missing values are null

@@ -37,9 +37,9 @@ $ atomo-bench synth -o g.npz
 
 # report and plot refuse a file of gradients and name the next command
 $ atomo-bench synth -o g.h5 --shape 4 >/dev/null; atomo-bench convert -q g.h5 g.npz >/dev/null; atomo-bench convert -q g.h5 g.safetensors >/dev/null; for f in g.h5 g.npz g.safetensors; do atomo-bench report $f; atomo-bench plot pareto $f -o x.svg; done
-2> atomo-bench: report: g.h5: an HDF5 file, not a result
-2> atomo-bench: plot: g.npz: a zip archive, such as .npz, not a result
-2> atomo-bench: plot: g.safetensors: a safetensors file, not a result
+2> atomo-bench: report: g.h5: a file of tensors, not a result
+2> atomo-bench: plot: g.npz: a file of tensors, not a result
+2> atomo-bench: plot: g.safetensors: a file of tensors, not a result
 2> hint: atomo-bench compare g.npz -o result.csv makes a result of gradients
 2> hint: atomo-bench compare g.safetensors -o result.csv makes a result of gradients
 = 2

@@ -212,7 +212,7 @@ $ sh $SRC/test/cli/tiny.sh; atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-be
 > same
 > 1
 - *.plot.csv
-2> atomo-bench: report: -: an HDF5 file, not a result
+2> atomo-bench: report: -: a file of tensors, not a result
 2> hint: atomo-bench compare FILE -o result.csv *
 2> atomo-bench: report: -: *
 2> hint: gradients are read from files alone*

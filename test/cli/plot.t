@@ -80,7 +80,7 @@ $ atomo-bench plot --help | sed -n '/^kinds:/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p'
 
 # LaTeX can include every kind of figure, with the packages that --help names
 ? command -v gnuplot && kpsewhich pict2e.sty && kpsewhich xcolor.sty && kpsewhich graphicx.sty && kpsewhich amssymb.sty
-$ n='a_b%c&d#e{f}~g^h$i<j>k|l'; printf 'tensor,compressor,bits_per_element,relative_error,unbiased,elem_error,elem_error_big,elem_error_small,elem_error_pos,elem_error_neg,workers,merge_ms,decode_ms,decode_each_ms,compute_ms,encode_ms,comm_ms,total_ms,break_even_gbps,pays,bytes_up,record,step,test_accuracy,sim_seconds,steps_to_0.5\n*,%s,1,1,true,1,0,3,4,5,4,1,1,3,1,1,1,4,0.5,below,4,step,1,0.3,1,\n*,%s,8,0,false,1,2,3000,4,5,8,2,1,6,1,1,1,4000,0.1,above,8,step,2,0.6,2,\n*,c,1,1,false,0,0,0,,,4,,,3,1,1,1,4,,never,4,step,1,0.2,1,\n' "$n" "$n" >r.csv; printf 'tensor,index,value,bin_low,bin_high,count\n%s,1,4,0,1,2000\n%s,2,1,1,2,900\n' "$n" "$n" >i.csv; packages=$(atomo-bench plot --help | grep -o 'pict2e\|xcolor\|graphicx\|amssymb' | paste -sd ,); { printf '\\documentclass{article}\\usepackage{%s}\\begin{document}\n' "$packages"; for k in heat budget pareto errors merge convergence iteration-time runtime break-even spectrum histogram; do case $k in spectrum | histogram) d=i.csv ;; *) d=r.csv ;; esac; atomo-bench plot $k $d -q -o $k.tex && printf '\\input{%s.tex}\\clearpage\n' $k; done; printf '\\end{document}\n'; } >all.tex; pdflatex -halt-on-error -interaction=nonstopmode all.tex | grep -e '^!' -e 'Output written' -A 3
+$ n='a_b%c&d#e{f}~g^h$i<j>k|l'; printf 'tensor,compressor,bits_per_element,relative_error,unbiased,elem_error_deciles,workers,merge_ms,decode_ms,decode_each_ms,compute_ms,encode_ms,comm_ms,total_ms,break_even_gbps,pays,bytes_up,record,step,test_accuracy,sim_seconds,steps_to_0.5\n*,%s,1,1,true,1 2 3;0.5 1 2,4,1,1,3,1,1,1,4,0.5,below,4,step,1,0.3,1,\n*,%s,8,0,false,2 3 4;0.5 1 2,8,2,1,6,1,1,1,4000,0.1,above,8,step,2,0.6,2,\n*,c,1,1,false,,4,,,3,1,1,1,4,,never,4,step,1,0.2,1,\n' "$n" "$n" >r.csv; printf 'tensor,index,value,bin_low,bin_high,count\n%s,1,4,0,1,2000\n%s,2,1,1,2,900\n' "$n" "$n" >i.csv; packages=$(atomo-bench plot --help | grep -o 'pict2e\|xcolor\|graphicx\|amssymb' | paste -sd ,); { printf '\\documentclass{article}\\usepackage{%s}\\begin{document}\n' "$packages"; for k in heat budget pareto errors merge convergence iteration-time runtime break-even spectrum histogram; do case $k in spectrum | histogram) d=i.csv ;; *) d=r.csv ;; esac; atomo-bench plot $k $d -q -o $k.tex && printf '\\input{%s.tex}\\clearpage\n' $k; done; printf '\\end{document}\n'; } >all.tex; pdflatex -halt-on-error -interaction=nonstopmode all.tex | grep -e '^!' -e 'Output written' -A 3
 > Output written on all.pdf (11 pages*
 - !*
 = 0
@@ -97,7 +97,7 @@ $ printf 'compressor,bits_per_element,relative_error\nqsgd,1,2\nsvd,2,1\n' >p.cs
 $ printf 'compressor,bits_per_element,relative_error\n' >p.csv; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13; do echo "countsketch$i,$i,$i" >>p.csv; done; atomo-bench plot pareto p.csv -q -o p.svg; grep -c '>countsketch[0-9]*<' p.svg; cp p.csv f.plot.csv; atomo-bench plot pareto f.plot.csv --data -q -o f.svg; atomo-bench plot spectrum $SRC/datasets/lenet-mnist.h5 -o l.svg
 > 13
 2> atomo-bench: plot: -o f.svg: its numbers would replace f.plot.csv, want another file
-2> atomo-bench: plot: *lenet-mnist.h5: an HDF5 file, not a result
+2> atomo-bench: plot: *lenet-mnist.h5: a file of tensors, not a result
 2> hint: atomo-bench compare *lenet-mnist.h5 -o result.csv makes a result of gradients
 = 2
 

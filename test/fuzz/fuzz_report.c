@@ -81,7 +81,7 @@ static void write_page(const Csv *rows, const ResultKind *kind, Arena *a)
     bool *used = NEW_ZERO(a, bool, 1000);
     if (!rank || !used || !rows->rows)
         return;
-    kind->rank(rows, rank);
+    result_rank(kind, rows, rank);
     const PageTable t = {
         .id = "r1", .file = "r.csv", .rows = rows, .rank = rank, .usual = kind->usual, .used = used};
     page_table(&out, &t, a);

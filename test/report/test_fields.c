@@ -14,18 +14,17 @@ static const char page_path[] = "docs/metrics.md";
 static void every_metric_is_a_field(void **state)
 {
     for (const Metric *m = metrics; m->name; m++)
-        check(field_find(m->name));
+        check(field_of_column(m->name, NULL) && *field_meaning(m->name));
 }
 
 static void every_field_is_found_under_its_name(void **state)
 {
     for (const Field *f = fields; f->name; f++) {
         check(*f->name && *f->heading && *f->meaning);
-        check(f->name[strlen(f->name) - 1] == '_' || field_find(f->name) == f);
+        check(f->name[strlen(f->name) - 1] == '_' || field_of_column(f->name, NULL) == f);
     }
-    assert_string_equal(field_number(field_find("bytes_to_0.95"), "bytes_to_0.95"), "0.95");
-    assert_null(field_find("bytes_to_x"));
-    assert_null(field_find("bytes_to_"));
+    assert_null(field_of_column("bytes_to_x", NULL));
+    assert_null(field_of_column("bytes_to_", NULL));
 }
 
 static void headings_have_units_and_numbers(void **state)
@@ -37,6 +36,9 @@ static void headings_have_units_and_numbers(void **state)
     assert_string_equal(field_heading("published bytes", false, a), "published payload");
     assert_string_equal(field_heading("steps_to_0.9", true, a), "steps to 0.9");
     assert_string_equal(field_heading("nobody's", true, a), "nobody's");
+    assert_string_equal(field_heading("encode_ms_se", true, a), "encode se ms");
+    assert_string_equal(field_heading("encode_ms_se", false, a), "standard error of encode, ms");
+    assert_string_equal(field_heading("speedup_to_0.9_se", true, a), "speed-up to 0.9 se");
     check(field_counts_bytes("bytes_to_0.9") && !field_counts_bytes("ratio"));
     assert_int_equal(field_digits("left"), 6);
     assert_int_equal(field_digits("nobody's"), 4);
@@ -66,6 +68,12 @@ static char *fields_page(Arena *a)
                   number, f->brief ? " (" : "", f->brief ? f->brief : "", f->brief ? ")" : "",
                   f->unit ? f->unit : "");
         put_cell(&out, f->meaning);
+        text_add(&out, " |\n");
+        if (!f->se)
+            continue;
+        text_addf(&out, "| `%s_se` | standard error of %s (%s se) | %s | ", f->name, f->heading, f->brief ? f->brief : f->heading,
+                  f->unit ? f->unit : "");
+        put_cell(&out, f->se);
         text_add(&out, " |\n");
     }
     return text_done(&out);

@@ -36,7 +36,7 @@ static void same(Job *job, const char *text)
 static Status draw(void *data, Arena *arena, Error *error)
 {
     Job *job = data;
-    Csv table;
+    Csv table = {0};
     char *text;
     TRY(plot_load(&table, job->path, arena, error));
     const PlotOptions look = {.x = job->kind->against ? job->kind->against[0] : "", .y = job->kind->up ? job->kind->up[0] : ""};
@@ -97,7 +97,8 @@ static Status write_page(void *data, Arena *arena, Error *error)
     Job *job = data;
     const PageSpec spec = {.folder = folder, .path = job->path, .title = "starved"};
     Arena *plenty = arena_open(0);
-    Status status = page_write(&spec, arena, error);
+    const char *note;
+    Status status = page_write(&spec, &note, arena, error);
     char *text = NULL;
     status = status == ERR_CORRUPT ? OK : status; /* the page is there, and names the damaged file */
     size_t size;

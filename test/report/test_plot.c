@@ -12,20 +12,20 @@ static const struct {
     const char *head, *rows;
 } samples[] = {
     {&plot_pareto, "step,tensor,compressor,bits_per_element,relative_error\n", "1,*,@,2,0.5\n1,*,@,4,0.25\n"},
-    {&plot_errors,
-     "tensor,compressor,elem_error,elem_error_big,elem_error_small,elem_error_pos,elem_error_neg\n",
-     "*,@,2,0.5,3,1,\n"},
-    {&plot_spectrum, "tensor,index,value\n", "@,1,4\n@,2,2\n@,3,1\n"},
-    {&plot_histogram, "tensor,bin_low,bin_high,count\n", "@,0,1,1000\n@,1,2,2000\n@,2,3,1000\n"},
-    {&plot_merge, "compressor,workers,merge_ms,decode_ms,decode_each_ms\n", "@,4,1,1,3\n@,8,2,1,6\n"},
-    {&plot_convergence,
+    {&plot_compared[0],
+     "tensor,compressor,elem_error_deciles\n",
+     "*,@,1 1 2;0.5 1 2;0.1 0.5 1\n"},
+    {&plot_curves[0], "tensor,index,value\n", "@,1,4\n@,2,2\n@,3,1\n"},
+    {&plot_curves[1], "tensor,bin_low,bin_high,count\n", "@,0,1,1000\n@,1,2,2000\n@,2,3,1000\n"},
+    {&plot_compared[1], "compressor,workers,merge_ms,decode_ms,decode_each_ms\n", "@,4,1,1,3\n@,8,2,1,6\n"},
+    {&plot_training[0],
      "record,compressor,step,test_accuracy,bytes_up,sim_seconds,wall_seconds,steps_to_0.5\n",
      "step,@,1,0.3,100,0.5,0.7,\nstep,@,2,0.6,100,1,1.4,\nsummary,@,2,0.6,200,1,1.4,2\n"},
-    {&plot_iteration_time, COST_HEAD, "@,2,1,1,1,1,4,0.5,below,400\n@,4,1,1,1,2,5,,never,400\n"},
-    {&plot_runtime, COST_HEAD, "@,2,1,1,1,1,4,0.5,below,400\n@,4,1,1,1,2,5,,never,400\n"},
-    {&plot_break_even, COST_HEAD, "@,2,1,1,1,1,4,0.5,below,400\n@,4,1,1,1,2,5,0.25,above,400\n"},
-    {&plot_heat, "tensor,compressor,bits_per_element,relative_error\n", "*,@,1,1\nw,@,2,0.5\nv,@,4,0.25\n"},
-    {&plot_budget, "record,compressor,step,test_accuracy,bytes_up\n", "step,@,1,0.3,100\nstep,@,2,0.6,100\n"},
+    {&plot_costs[0], COST_HEAD, "@,2,1,1,1,1,4,0.5,below,400\n@,4,1,1,1,2,5,,never,400\n"},
+    {&plot_costs[1], COST_HEAD, "@,2,1,1,1,1,4,0.5,below,400\n@,4,1,1,1,2,5,,never,400\n"},
+    {&plot_costs[2], COST_HEAD, "@,2,1,1,1,1,4,0.5,below,400\n@,4,1,1,1,2,5,0.25,above,400\n"},
+    {&plot_compared[2], "tensor,compressor,bits_per_element,relative_error\n", "*,@,1,1\nw,@,2,0.5\nv,@,4,0.25\n"},
+    {&plot_training[1], "record,compressor,step,test_accuracy,bytes_up\n", "step,@,1,0.3,100\nstep,@,2,0.6,100\n"},
 };
 static const char *const figures[] = {"f.svg", "f.pdf", "f.png", "f.tex"};
 
@@ -195,7 +195,7 @@ static const char *json_of(const char *text)
 static void json_and_csv_give_the_same_figure(void **state)
 {
     for (size_t i = 0; i < countof(samples); i++) {
-        Csv csv;
+        Csv csv = {0};
         const Csv text = table_of(data_of(i, "a_name"));
         PlotFigure f;
         char *of_json, *of_csv;
@@ -209,7 +209,7 @@ static void json_and_csv_give_the_same_figure(void **state)
 
 static void what_is_no_result_is_refused(void **state)
 {
-    Csv json;
+    Csv json = {0};
     static const char *const bad[] = {"{", "{}", "{\"results\": 3}", "{\"results\": [3]}",
                                       "{\"schema\": \"atomo-compare/9\", \"results\": []}"};
     for (size_t i = 0; i < countof(bad); i++) {

@@ -155,6 +155,11 @@ static void looks_with_one_mark_and_dash_differ_in_colour_for_everyone(void **st
 
 /* Calls check_two for all pairs of codecs, each with its default parameters. The codec threshold has none; it takes part
  * with the spec `threshold`, if that is not NULL. */
+static Look look_of(const char *spec, Arena *a)
+{
+    return plot_looks(&spec, 1, a)[0];
+}
+
 static void each_pair(const char *threshold, void (*check_two)(const char *spec, const Look *look,
                                                                const char *other_spec, const Look *other))
 {
@@ -170,7 +175,7 @@ static void each_pair(const char *threshold, void (*check_two)(const char *spec,
             continue;
         check(count < CODECS_MOST);
         name[count] = spec;
-        look[count] = plot_look(spec, a);
+        look[count] = look_of(spec, a);
         for (size_t k = 0; k < count; k++)
             check_two(name[count], &look[count], name[k], &look[k]);
         count++;
@@ -193,10 +198,10 @@ static void the_usual_codecs_differ_without_colour(void **state)
     Arena *a = arena_open(0);
     Look look[countof(usual)];
     for (size_t i = 0; i < countof(usual); i++) {
-        look[i] = plot_look(usual[i], a);
+        look[i] = look_of(usual[i], a);
         for (size_t k = 0; k < i; k++)
             check(look[i].mark != look[k].mark || look[i].dash != look[k].dash);
-        const Look other = plot_look(text_format(a, "ef+%s", usual[i]), a);
+        const Look other = look_of(text_format(a, "ef+%s", usual[i]), a);
         if (strcmp(other.colour, look[i].colour) != 0)
             print_error("ef+%s\n", usual[i]);
         check(!strcmp(other.colour, look[i].colour));
@@ -208,7 +213,7 @@ static void the_usual_codecs_differ_without_colour(void **state)
 static void specs_of_one_codec_have_one_hue(void **state)
 {
     Arena *a = arena_open(0);
-    const Look own = plot_look("topk", a), *look = plot_looks(wrapped, countof(wrapped), a);
+    const Look own = look_of("topk", a), *look = plot_looks(wrapped, countof(wrapped), a);
     check(look[0].mark == own.mark && look[0].dash == own.dash);
     for (size_t i = 0; i < 6; i++)
         check(!strcmp(look[i].colour, own.colour));

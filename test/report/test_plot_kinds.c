@@ -81,16 +81,16 @@ static void runs_of_a_codec_are_one_line_with_its_standard_error(void **state)
     static const char *const text = "record,compressor,step,test_accuracy,loss,bytes_up,sim_seconds\n"
                                     "step,none,1,,,100,1\nstep,none,2,0.5,3,100,2\nstep,none,4,0.9,1,100,4\nsummary,none,4,0.9,1,9,9\n"
                                     "step,none,2,0.7,5,100,2\nstep,none,4,0.8,1,100,4\nstep,sign,2,0.4,1,10,1\n";
-    PlotFigure f = figure_of(&plot_convergence, text, usual);
+    PlotFigure f = figure_of(&plot_training[0], text, usual);
     const PlotLine *none = line_of(&f, "none");
     assert_string_equal(points_of(none), "2:0.6 4:0.85");
     NEAR(none->point[0].high - 0.6, 0.1);
     check(none->band && !line_of(&f, "sign")->band && isnan(line_of(&f, "sign")->point[0].low));
-    f = figure_of(&plot_convergence, text, (PlotOptions){.x = "bytes", .y = "error"});
+    f = figure_of(&plot_training[0], text, (PlotOptions){.x = "bytes", .y = "error"});
     assert_string_equal(points_of(line_of(&f, "none")), "150:0.4 250:0.15");
-    f = figure_of(&plot_convergence, text, (PlotOptions){.x = "step", .y = "loss"});
+    f = figure_of(&plot_training[0], text, (PlotOptions){.x = "step", .y = "loss"});
     assert_string_equal(points_of(line_of(&f, "none")), "2:4 4:1");
-    f = figure_of(&plot_budget, text, usual);
+    f = figure_of(&plot_training[1], text, usual);
     assert_string_equal(points_of(line_of(&f, "none")), "250:0.85");
     assert_string_equal(points_of(line_of(&f, "sign")), "10:0.4");
 }
@@ -100,59 +100,61 @@ static void runs_of_a_codec_are_one_line_with_its_standard_error(void **state)
 /* With overlap, communicating adds less than its own time. The codec with the shortest last bar is at the top. */
 static void bars_are_in_parts_sorted_by_their_total(void **state)
 {
-    PlotFigure f = figure_of(&plot_iteration_time, COST "none,4,10,20,30,40,100,4\nqsgd,8,10,2,8,4,17,1\nqsgd,4,10,2,8,4,16,1\n", usual);
-    assert_int_equal(f.bars, 3);
-    assert_string_equal(f.bar[0].name, "qsgd");
-    assert_string_equal(f.bar[0].tag, "4");
-    assert_string_equal(f.bar[1].tag, "8");
-    const double part[] = {10, 2, 1, 4};
-    for (size_t i = 0; i < BAR_PARTS; i++)
-        NEAR(f.bar[1].part[i], part[i]);
-    f = figure_of(&plot_runtime, COST "none,4,10,20,30,40,100,4\nqsgd,8,10,2,8,4,17,1\nqsgd,4,10,2,8,4,16,1\n", usual);
-    assert_int_equal(f.bars, 1);
+    PlotFigure f = figure_of(&plot_costs[0], COST "none,4,10,20,30,40,100,4\nqsgd,8,10,2,8,4,17,1\nqsgd,4,10,2,8,4,16,1\n", usual);
+    assert_string_equal(f.line[0].name, "qsgd");
+    assert_string_equal(points_of(&f.line[0]), "4:16 8:17");
+    assert_string_equal(points_of(&f.line[1]), "4:100");
+    const double part[] = {10, 2, 1, 4, 1};
+    for (size_t i = 0; i <= BAR_PARTS; i++)
+        NEAR(f.line[0].point[1].part[i], part[i]);
+    f = figure_of(&plot_costs[1], COST "none,4,10,20,30,40,100,4\nqsgd,8,10,2,8,4,17,1\nqsgd,4,10,2,8,4,16,1\n", usual);
+    check(f.count == 1 && f.line[0].count == 1);
 }
 
 static void names_tell_topologies_and_links_apart(void **state)
 {
-    PlotFigure f = figure_of(&plot_iteration_time,
+    PlotFigure f = figure_of(&plot_costs[0],
                              "compressor,topology,link,workers,compute_ms,encode_ms,comm_ms,decode_ms,total_ms,bytes_up\n"
                              "a,ring,x,4,1,1,1,1,4,9\na,ps,x,4,1,1,1,1,5,9\n",
                              usual);
-    assert_string_equal(f.bar[0].name, "a ring");
-    assert_string_equal(f.bar[1].name, "a ps");
+    assert_string_equal(f.line[0].name, "a ring");
+    assert_string_equal(f.line[1].name, "a ps");
 }
 
 static void break_even_is_rows_for_one_number_of_workers(void **state)
 {
-    PlotFigure f = figure_of(&plot_break_even, "compressor,workers,break_even_gbps,pays\na,4,0.5,below\nb,4,,never\nc,4,0.2,above\n", usual);
+    PlotFigure f = figure_of(&plot_costs[2], "compressor,workers,break_even_gbps,pays\na,4,0.5,below\nb,4,,never\nc,4,0.2,above\n", usual);
     check(f.shape == SHAPE_ROWS && f.count == 2 && line_of(&f, "c")->open);
     check(strstr(text_done(&f.caption), "b never pays on 4"));
-    f = figure_of(&plot_break_even, "compressor,workers,break_even_gbps,pays\na,8,0.4,below\na,4,0.5,below\n", usual);
+    f = figure_of(&plot_costs[2], "compressor,workers,break_even_gbps,pays\na,8,0.4,below\na,4,0.5,below\n", usual);
     check(f.shape == SHAPE_LINES);
     assert_string_equal(points_of(line_of(&f, "a")), "4:0.5 8:0.4");
 }
 
 static void merging_and_decoding_each_are_two_lines_of_one_look(void **state)
 {
-    static const char *const text = "compressor,workers,merge_ms,decode_ms,decode_each_ms,mean_error\nqsgd,2,1,2,9,0.5\nqsgd,4,3,4,18,0.25\nsvd,2,,,7,0.4\n";
-    PlotFigure f = figure_of(&plot_merge, text, usual);
+    static const char *const text = "compressor,workers,merge_ms,decode_ms,decode_each_ms,relative_error\nqsgd,2,1,2,9,0.5\nqsgd,4,3,4,18,0.25\nsvd,2,,,7,0.4\n";
+    PlotFigure f = figure_of(&plot_compared[1], text, usual);
     assert_int_equal(f.count, 3);
     assert_string_equal(points_of(&f.line[0]), "2:3 4:7");
     assert_string_equal(points_of(&f.line[1]), "2:9 4:18");
     check(f.line[1].same && f.line[1].open && !f.line[1].label && !strcmp(f.line[1].look.colour, f.line[0].look.colour));
     check(!f.line[2].same && f.line[2].label);
-    f = figure_of(&plot_merge, text, (PlotOptions){.y = "error", .front = true});
+    f = figure_of(&plot_compared[1], text, (PlotOptions){.y = "error", .front = true});
     assert_string_equal(points_of(line_of(&f, "qsgd")), "2:0.5 4:0.25");
     assert_string_equal(points_of(&f.line[f.count - 1]), "2:0.5 4:0.125");
 }
 
-static void errors_are_of_big_and_small_elements(void **state)
+static void errors_are_medians_in_a_band_by_size(void **state)
 {
-    PlotFigure f = figure_of(&plot_errors,
-                             "tensor,compressor,elem_error,elem_error_big,elem_error_small\n*,b,2,1,3\n*,a,2,0.5,2\n*,sign,1,9e9,9e9\nw,c,1,1,1\n", usual);
+    PlotFigure f = figure_of(&plot_compared[0],
+                             "tensor,compressor,elem_error_deciles\n*,b,1 2 3;0.5 1 4\n*,a,0.5 0.75 1;0.25 0.5 2\n*,sign,1 2 3;9e8 9e9 9e9\n"
+                             "*,none,0 0 0;0 0 0\n*,old,\nw,c,1 1 1;1 1 1\n", usual);
     assert_int_equal(f.count, 2);
-    assert_string_equal(points_of(&f.line[0]), "0:0.5 1:2");
-    check(strstr(text_done(&f.caption), "not shown: sign"));
+    const PlotLine *l = line_of(&f, "a");
+    assert_string_equal(points_of(l), "1:0.75 2:0.5");
+    check(l->band && l->point[1].low == 0.25 && l->point[1].high == 2);
+    check(strstr(text_done(&f.caption), "not shown: sign") && strstr(text_done(&f.caption), "not shown: none"));
 }
 
 /* Tensor t = 0 .. 10 has the singular values 1, p, p^2, p^3, times t + 1, with p = (t + 1) / 12. Only two have a fifth value, before which the
@@ -164,7 +166,7 @@ static void many_spectra_are_a_band_between_two_named_extremes(void **state)
     for (int t = 0; t < 11; t++)
         for (int i = 0; i < 4 + (t < 2); i++)
             text_addf(&out, "t%d,%d,%.17g\n", t, i + 1, (t + 1) * pow((t + 1) / 12.0, i));
-    PlotFigure f = figure_of(&plot_spectrum, text_done(&out), usual);
+    PlotFigure f = figure_of(&plot_curves[0], text_done(&out), usual);
     const PlotLine *median = line_of(&f, "median");
     assert_int_equal(median->count, 4);
     NEAR(median->point[1].y, 0.5);
@@ -182,7 +184,7 @@ static void several_histograms_are_in_standard_deviations(void **state)
     for (int t = 1; t < 3; t++)
         for (int i = -8; i < 8; i++)
             text_addf(&out, "t%d,%.17g,%.17g,%.0f\n", t, 10 + t * 0.5 * i, 10 + t * 0.5 * (i + 1), 1e6 * exp(-0.125 * (i + 0.5) * (i + 0.5)));
-    PlotFigure f = figure_of(&plot_histogram, text_done(&out), usual);
+    PlotFigure f = figure_of(&plot_curves[1], text_done(&out), usual);
     const PlotLine *one = line_of(&f, "t1"), *two = line_of(&f, "t2");
     assert_int_equal(one->count, two->count);
     double area = 0;
@@ -196,7 +198,7 @@ static void several_histograms_are_in_standard_deviations(void **state)
 
 static void heat_is_the_mean_of_each_tensor(void **state)
 {
-    PlotFigure f = figure_of(&plot_heat, "step,tensor,compressor,relative_error,bits_per_element\n1,w,a,1,2\n2,w,a,3,2\n1,v,a,5,2\n*,*,a,9,2\n1,v,b,7,2\n", usual);
+    PlotFigure f = figure_of(&plot_compared[2], "step,tensor,compressor,relative_error,bits_per_element\n1,w,a,1,2\n2,w,a,3,2\n1,v,a,5,2\n*,*,a,9,2\n1,v,b,7,2\n", usual);
     assert_int_equal(f.tensors, 2);
     assert_string_equal(points_of(line_of(&f, "a")), "0:2 1:5");
     assert_string_equal(points_of(line_of(&f, "b")), "1:7");
@@ -233,7 +235,7 @@ static const struct CMUnitTest tests[] = {
     IN_FOLDER(names_tell_topologies_and_links_apart),
     IN_FOLDER(break_even_is_rows_for_one_number_of_workers),
     IN_FOLDER(merging_and_decoding_each_are_two_lines_of_one_look),
-    IN_FOLDER(errors_are_of_big_and_small_elements),
+    IN_FOLDER(errors_are_medians_in_a_band_by_size),
     IN_FOLDER(many_spectra_are_a_band_between_two_named_extremes),
     IN_FOLDER(several_histograms_are_in_standard_deviations),
     IN_FOLDER(heat_is_the_mean_of_each_tensor),

@@ -11,6 +11,15 @@ static const char *const specs[] = {"none",        "qsgd:bits=2", "svd:rank=2", 
                                     "eden",        "countsketch", "hadamard",    "scaledsign",      "ef+topk:ratio=0.01", "qsgd:bits=4", "qsgd:bits=8",
                                     "natural",     "dct",         "entry",       "randk:ratio=0.01", "dgc:ratio=0.01",    "ef:decay=0.95+svd:rank=2,vectors=qsgd"};
 
+/* Errors that fall with the size of the elements. */
+static const char *deciles_of(double error)
+{
+    TextBuf out = {.arena = a};
+    for (int d = 10; d > 0; d--)
+        text_addf(&out, "%s%g %g %g", out.size ? ";" : "", 0.5 * error * d, error * d, 2 * error * d);
+    return text_done(&out);
+}
+
 static const char *data_of(const char *kind, int lines)
 {
     TextBuf out = {.arena = a};
@@ -26,15 +35,15 @@ static const char *data_of(const char *kind, int lines)
         return text_done(&out);
     }
     text_add(&out, "record,step,test_accuracy,loss,bytes_up,sim_seconds,seed,tensor,compressor,bits_per_element,relative_error,relative_error_se,encode_ms,"
-                   "decode_ms,elem_error,elem_error_big,elem_error_small,workers,merge_ms,decode_each_ms,compute_ms,comm_ms,total_ms,total_ms_se,"
+                   "decode_ms,elem_error_deciles,workers,merge_ms,decode_each_ms,compute_ms,comm_ms,total_ms,total_ms_se,"
                    "break_even_gbps,pays\n");
     for (int i = 0; i < lines; i++)
         for (int k = 1; k < 6; k++) {
             const bool heat = !strcmp(kind, "heat"), run = !strcmp(kind, "convergence") || !strcmp(kind, "budget");
             const double b = pow(2, k) * (1 + 0.05 * i), e = pow(2, -0.3 * k * (1 + 0.1 * (i % 9))) * (1 + 0.2 * i);
-            text_addf(&out, "%s,%d,%g,%g,%g,%g,1,%s%.0d,\"%s\",%g,%g,%g,%g,%g,%g,%g,%g,%d,%g,%g,50,%g,%g,0.2,%g,below\n", run ? "step" : "", run ? 20 * k : 1,
+            text_addf(&out, "%s,%d,%g,%g,%g,%g,1,%s%.0d,\"%s\",%g,%g,%g,%g,%g,%s,%d,%g,%g,50,%g,%g,0.2,%g,below\n", run ? "step" : "", run ? 20 * k : 1,
                       0.97 - 0.6 * exp(-k * (1.5 - 0.05 * i)), exp(-k * (1.5 - 0.05 * i)), 1e5 / (i + 1), k * (10 - 0.3 * i), heat ? "layer" : "*", heat ? k : 0,
-                      specs[i], b, e, 0.03 * e, 1 + 0.1 * i, 0.5, e, 0.05 * (i + 1), 0.1 * (i + 2), 1 << k, 0.1 * k * (i + 1), 0.3 * pow(2, k) * (i + 1), 5 + b, 57 + b + i,
+                      specs[i], b, e, 0.03 * e, 1 + 0.1 * i, 0.5, k == 1 ? deciles_of(0.05 * (i + 1)) : "", 1 << k, 0.1 * k * (i + 1), 0.3 * pow(2, k) * (i + 1), 5 + b, 57 + b + i,
                       0.1 * (i + 1) / k);
         }
     return text_done(&out);
@@ -132,7 +141,7 @@ static bool cannot_measure(void)
 static size_t try(const char *kind, int lines, PlotOptions look)
 {
     const char *text = data_of(kind, lines), *svg = drawn_with(kind, text, "f.svg", look);
-    const char *what = text_format(a, "%s of %d, width %s, key %s", kind, lines, look.width ? look.width : "3.25in", plot_keys[look.key]);
+    const char *what = text_format(a, "%s of %d, width %s, key %d", kind, lines, look.width ? look.width : "3.25in", look.key);
     sheet.boxes = sheet.marks = 0;
     read_marks(svg);
     check(drawn_with(kind, text, "f.pdf", look));

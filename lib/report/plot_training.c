@@ -1,4 +1,4 @@
-/* plot_convergence.c -- the figures `convergence` (tests of training runs over time, steps or bytes) and `budget` (the last test
+/* plot_training.c -- the figures `convergence` (tests of training runs over time, steps or bytes) and `budget` (the last test
  * of each compressor against the bytes that it took).
  *
  * In the data, a row whose step is not larger than the previous row's, or whose compressor is another, begins a new run. Runs of
@@ -111,7 +111,7 @@ static Status title_axes(PlotFigure *f, const char *x, double most_bytes, double
     return arena_check(f->x.title, a, err);
 }
 
-static Status make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
+static Status convergence_make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
 {
     Tests t;
     double unit, shortest = INFINITY, longest = 0;
@@ -145,18 +145,6 @@ static Status make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
     f->x.log = longest > 8 * shortest;
     return OK;
 }
-
-const PlotKind plot_convergence = {
-    .name = "convergence",
-    .brief = "tests as training goes on, from atomo-train run's CSV or JSON: --y accuracy, error or loss; "
-             "--x time (simulated time), step, bytes (sent by a worker) or wall; of "
-             "several runs of a codec the mean and its standard error; --last 0.25 shows the last quarter",
-    .source = "atomo-train run writes with -o FILE.csv",
-    .columns = columns,
-    .against = against,
-    .up = up,
-    .make = make,
-};
 
 /* ---- budget ---- */
 
@@ -195,11 +183,24 @@ static Status budget_make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
     return figure_front(f, p, of, *f->o->y == 'a' ? -1 : 1, false, a, err);
 }
 
-const PlotKind plot_budget = {
-    .name = "budget",
-    .brief = "the last test against the bytes sent by a worker, from the results of several runs: --y accuracy, error or loss",
-    .source = "atomo-train run writes with -o FILE.csv",
-    .columns = columns,
-    .up = up,
-    .make = budget_make,
+const PlotKind plot_training[] = {
+    {
+        .name = "convergence",
+        .brief = "tests as training goes on, from atomo-train run's CSV or JSON: --y accuracy, error or loss; "
+                 "--x time (simulated time), step, bytes (sent by a worker) or wall; of "
+                 "several runs of a codec the mean and its standard error; --last 0.25 shows the last quarter",
+        .source = "atomo-train run writes with -o FILE.csv",
+        .columns = columns,
+        .against = against,
+        .up = up,
+        .make = convergence_make,
+    },
+    {
+        .name = "budget",
+        .brief = "the last test against the bytes sent by a worker, from the results of several runs: --y accuracy, error or loss",
+        .source = "atomo-train run writes with -o FILE.csv",
+        .columns = columns,
+        .up = up,
+        .make = budget_make,
+    },
 };
