@@ -170,11 +170,14 @@ def refusals(rank, mesh):
         assert "rank 1" in str(error) and "NaN" in str(error), error
 
 
+LEARN = ("none", "ef+topk:ratio=0.2", "ef+powersgd:rank=2", "qsgd")
+
+
 def learns(rank, mesh):
     """Over three seeds the losses with a codec are those without one, within their noise."""
     lost = {}
     steps, seeds = 60, range(3)
-    for spec in ("none", "ef+topk:ratio=0.2", "powersgd:rank=2", "qsgd"):
+    for spec in LEARN:
         lost[spec] = []
         for seed in seeds:
             model = sharded(mesh, seed)
