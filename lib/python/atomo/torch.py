@@ -128,11 +128,14 @@ class State(Exchange):
 
     def _check_names(self, names: set[str]) -> None:
         if not self._numbered:
-            self._refuse(names - set(self._names.values()))
+            self._refuse(names)
 
     def _refuse(self, names):
-        if names:
-            raise UsageError("the checkpoint has states of %s, which the model does not have" % ", ".join(sorted(names)))
+        """Refuses what is neither a parameter nor a shard of one, "NAME[0]"."""
+        known = set(self._names.values())
+        unknown = sorted(name for name in names if name not in known and name.rsplit("[", 1)[0] not in known)
+        if unknown:
+            raise UsageError("the checkpoint has states of %s, which the model does not have" % ", ".join(unknown))
 
     def _name(self, parameter):
         if id(parameter) not in self._names:
@@ -185,7 +188,7 @@ class State(Exchange):
         self.step += 1
         self._skips = self._names_grow = False
         if self._numbered:  # load_state_dict stored the states by number, as it had no names
-            self._do(self._refuse, set(self._loaded) - set(self._names.values()))
+            self._do(self._refuse, set(self._loaded))
 
     def _lose_step(self, bucket: _Bucket, error: Exception) -> None:
         """Gives the error to all that wait for a result."""
