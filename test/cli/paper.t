@@ -13,7 +13,7 @@ $ sh "$SRC"/test/cli/tiny.sh; sed '/^passes:/,$d' "$SRC"/plots/paper.list >list;
 > has table-5-differences.csv
 > has table-6-published.tex
 > has report.html
-> "compressor" fp16 *bf16:code=rans* sign qsgd terngrad svd powersgd ef+topk
+> compressor fp16 *bf16:code=rans* sign qsgd terngrad svd powersgd ef+topk
 > 1
 > 1
 2>

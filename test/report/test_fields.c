@@ -98,7 +98,7 @@ static void the_page_has_the_table(void **state)
     arena_close(a);
 }
 
-/* The endings of fields, which docs/method.md explains as NAME_ENDING. */
+/* The endings of fields, which docs/trust.md explains as NAME_ENDING. */
 static const char *const endings[] = {"_se",  "_expected", "_p",    "_steps", "_min",
                                       "_max", "_big",      "_small", "_pos",   "_neg"};
 
@@ -120,17 +120,17 @@ static bool is_explained(const char *page, const char *name, Arena *a)
 static void check_explained(const char *page, const char *name, Arena *a)
 {
     if (!is_explained(page, name, a))
-        print_error("docs/method.md does not explain %s\n", name);
+        print_error("docs/trust.md does not explain %s\n", name);
     check(is_explained(page, name, a));
 }
 
-static void the_method_explains_every_field_of_a_comparison(void **state)
+static void the_page_on_trust_explains_every_field_of_a_comparison(void **state)
 {
     Arena *a = arena_open(0);
     Error err;
     char *page;
     size_t size;
-    check_ok(file_load(&page, &size, "docs/method.md", 1 << 20, a, &err), &err);
+    check_ok(file_load(&page, &size, "docs/trust.md", 1 << 20, a, &err), &err);
     page = text_slice(a, page, size);
     for (const Metric *m = metrics; m->name; m++)
         check_explained(page, m->name, a);
@@ -146,7 +146,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_field_is_found_under_its_name),
     cmocka_unit_test(headings_have_units_and_numbers),
     cmocka_unit_test(the_page_has_the_table),
-    cmocka_unit_test(the_method_explains_every_field_of_a_comparison),
+    cmocka_unit_test(the_page_on_trust_explains_every_field_of_a_comparison),
 };
 
 CHECK_MAIN(tests)

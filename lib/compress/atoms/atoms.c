@@ -330,12 +330,12 @@ static void note_block(void *data, size_t block, size_t slot)
         bits[p.at[i] / 64] |= (uint64_t)(is_heavy(s, p.value[i]) == set->heavy) << p.at[i] % 64;
 }
 
-/* A list takes 64 bits for each of `count` atoms, bits take one for each of the n atoms. Up to n / 8 atoms, the list
- * is written faster. */
+/* A list takes 64 bits for each of `count` atoms, bits take one for each of the n atoms: where a list is no longer, it
+ * is written, which is faster. */
 Status atom_side_put(const Call *c, const AtomSide *side, bool heavy, size_t count, Buf *out)
 {
     const size_t n = side->n, blocks = count ? blocks_of(n) : 0;
-    const bool few = count <= n / 8;
+    const bool few = count <= n / 64;
     const ArenaMark mark = arena_mark(c->scratch);
     void *room = arena_take(c->scratch, few ? count : blocks * (BLOCK / 64), sizeof(uint64_t));
     SideSet s = {side, heavy, few ? room : NULL, few ? NULL : room};
