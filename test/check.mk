@@ -129,7 +129,8 @@ $(CLI_TESTS:%=cli-%): cli-%: $(PROGRAMS) $(LIBRARY)
 # The tests of the Python package, if its modules are installed (Debian: python3-numpy, python3-h5py, python3-pandas,
 # python3-torch). A program without AddressSanitizer cannot load a library that has it, so there are no such tests
 # under SAN=1.
-PYTHON_TESTS := atomo guest dump torch ranks overlap local digits chunks weights installed
+PYTHON_MORE := fsdp jax ray docs installed
+PYTHON_TESTS := atomo guest dump exchange torch ranks overlap local digits chunks weights $(PYTHON_MORE)
 AS_PACKAGE = PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=lib/python ATOMO_LIBRARY=$(CURDIR)/$(B)/public/$(SONAME)
 
 .PHONY: python-tests $(PYTHON_TESTS:%=python-%)
@@ -138,19 +139,19 @@ AS_PACKAGE = PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=lib/python ATOMO_LIBRARY=$(CUR
 VERBOSE_atomo := -v
 VERBOSE_guest := -v
 
-# python-digits, which trains, is run by hand: python-torch holds the weights of short runs against atomo-train. python-installed
-# needs pip and mypy, and is run by check-python.
-python-tests: $(filter-out python-digits python-installed,$(PYTHON_TESTS:%=python-%))
+# python-digits, which trains, is run by hand: python-torch holds the weights of short runs against atomo-train. PYTHON_MORE need
+# what Debian does not have, and are run by check-python.
+python-tests: $(filter-out python-digits $(PYTHON_MORE:%=python-%),$(PYTHON_TESTS:%=python-%))
 
 # All of them with the packages of test/python/requirements.txt, from PyPI, in an environment of their own. Nothing else needs it.
-#: make check-python   the tests of the Python package with PyTorch 2.13, pandas and mypy from PyPI, in build/venv
+#: make check-python   the tests of the Python package with PyTorch 2.13, Ray, JAX, pandas and mypy from PyPI, in build/venv
 VENV := build/venv
 .PHONY: check-python
 $(VENV)/done: test/python/requirements.txt
 	@rm -rf $(VENV) && $(PYTHON) -m venv $(VENV) && $(VENV)/bin/pip install -q -r $< && touch $@
 
 check-python: $(VENV)/done all
-	@LONG=1 $(MAKE) --no-print-directory -k -O PYTHON=$(CURDIR)/$(VENV)/bin/python python-tests python-installed
+	@LONG=1 $(MAKE) --no-print-directory -k -O PYTHON=$(CURDIR)/$(VENV)/bin/python python-tests $(PYTHON_MORE:%=python-%)
 
 python-digits: $(B)/test/python/export_digits
 python-weights: $(B)/test/python/gpt_pass

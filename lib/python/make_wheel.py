@@ -32,6 +32,12 @@ Provides-Extra: pandas
 Requires-Dist: pandas; extra == "pandas"
 Provides-Extra: torch
 Requires-Dist: torch; extra == "torch"
+Provides-Extra: ray
+Requires-Dist: ray; extra == "ray"
+Requires-Dist: torch; extra == "ray"
+Provides-Extra: jax
+Requires-Dist: jax; extra == "jax"
+Requires-Dist: optax; extra == "jax"
 """
 
 WHEEL = """Wheel-Version: 1.0

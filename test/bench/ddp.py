@@ -23,7 +23,7 @@ except ImportError:
     print("python3-torch is not installed: the comparison of DDP hooks is left out")
     sys.exit(0)
 
-ROUNDS, WARM = 2, 4  # powerSGD_hook compresses from step 2 on
+WARM = 4  # powerSGD_hook compresses from step 2 on
 
 
 def network():
@@ -64,40 +64,42 @@ KINDS = {
 PEER, LIKE, FLOOR = "PyTorch's powerSGD_hook, rank 2", "ef+powersgd:rank=2", 1.2
 
 
-def work(rank, ranks, steps, kind, meeting, times):
+def work(rank, ranks, steps, meeting, times):
+    """All kinds step in turn, so that a busy machine slows all of them alike."""
     torch.set_num_threads(1)
     dist.init_process_group("gloo", init_method="file://" + meeting, rank=rank, world_size=ranks)
     # One bucket: over gloo, powerSGD_hook's collectives of several buckets get mixed up.
     dist._DEFAULT_FIRST_BUCKET_BYTES = 1000 << 20
-    model = DistributedDataParallel(network(), bucket_cap_mb=1000)
-    KINDS[kind](model)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    models = {kind: DistributedDataParallel(network(), bucket_cap_mb=1000) for kind in KINDS}
+    optimizers = {kind: torch.optim.SGD(model.parameters(), lr=0.01) for kind, model in models.items()}
+    for kind, model in models.items():
+        KINDS[kind](model)
     x, y = torch.randn(16, 1024), torch.randint(10, (16,))
     for step in range(WARM + steps):
-        dist.barrier()
-        start = time.perf_counter()
-        optimizer.zero_grad()
-        torch.nn.functional.cross_entropy(model(x), y).backward()
-        optimizer.step()
-        if step >= WARM and rank == 0:
-            times.put(time.perf_counter() - start)
+        for kind, model in models.items():
+            dist.barrier()
+            start = time.perf_counter()
+            optimizers[kind].zero_grad()
+            torch.nn.functional.cross_entropy(model(x), y).backward()
+            optimizers[kind].step()
+            if step >= WARM and rank == 0:
+                times.put((kind, time.perf_counter() - start))
     dist.barrier()
     dist.destroy_process_group()
 
 
 def measure(ranks, steps):
-    """Times of a step by kind. Each kind runs in processes of its own, all kinds in turn, so that a busy machine slows all of them."""
-    context, found = mp.get_context("spawn"), {kind: [] for kind in KINDS}
-    for _ in range(ROUNDS):
-        for kind in KINDS:
-            times = context.Queue()
-            with tempfile.TemporaryDirectory() as folder:
-                mp.spawn(work, args=(ranks, steps, kind, os.path.join(folder, "meeting"), times), nprocs=ranks)
-            found[kind] += [times.get() for _ in range(steps)]
+    """Times of a step by kind."""
+    times, found = mp.get_context("spawn").Queue(), {kind: [] for kind in KINDS}
+    with tempfile.TemporaryDirectory() as folder:
+        mp.spawn(work, args=(ranks, steps, os.path.join(folder, "meeting"), times), nprocs=ranks)
+    for _ in range(steps * len(KINDS)):
+        kind, seconds = times.get()
+        found[kind].append(seconds)
     return found
 
 
-def main(ranks=2, steps=8):
+def main(ranks=2, steps=16):
     found = measure(ranks, steps)
     print("%d ranks, %.1f million parameters" % (ranks, sum(p.numel() for p in network().parameters()) / 1e6))
     for kind, times in found.items():

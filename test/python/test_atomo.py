@@ -427,6 +427,8 @@ class Records(unittest.TestCase):
         self.assertEqual(len(records), 3 * 3)
         self.assertEqual({r["tensor"] for r in records}, {"fc", "bias", "*"})
         self.assertEqual(records.schema, "atomo-compare/1")
+        self.assertEqual([[r["level"] for r in records.level(name)] for name in ("tensor", "all")], [["tensor"] * 6, ["step"] * 3])
+        self.assertRaises(atomo.UsageError, records.level, "tensors")
         codec = atomo.Codec("topk")
         estimate = codec.decode(codec.encode(x["fc"], tensor="fc"), x["fc"].shape, tensor="fc")
         mine = next(r for r in records if r["tensor"] == "fc" and r["compressor"] == codec.spec)

@@ -15,6 +15,9 @@ import numpy as np
 import torch
 import atomo
 from atomo.dump import GradientDump
+from atomo.exchange import Exchange
+from atomo.fsdp import ShardState
+from atomo.transport import Transport, in_process
 from atomo.torch import LocalSteps, State, hook
 
 x = np.ones((3, 4), np.float32)
@@ -26,6 +29,9 @@ atomo.plot(atomo.bench("sweep", x, codec=["qsgd"]), "pareto").save("x.pdf")
 keys: list[dict[str, object]] = atomo.compressors()["qsgd"]["keys"]
 model = torch.nn.Linear(3, 4)
 state: dict[str, object] = State("qsgd", model, min_elements=0).state_dict()
+transport: Transport = in_process(1)[0]
+means: dict[str, object] = Exchange("qsgd", transport, exchange="twoshot").mean({"w": x})
+sent: int = ShardState("qsgd", model, replicate=None, seed=3).bytes_sent
 LocalSteps(model, torch.optim.SGD(model.parameters(), lr=0.1), every=3).step()
 """
 WRONG = ('codec.encode(x, stp=3)', 'codec.encode(x, step="3")', 'State("qsgd", min_elements="1")', 'size: str = codec.rounds')
@@ -66,7 +72,7 @@ class Installed(unittest.TestCase):
     def test_types(self):
         with tempfile.TemporaryDirectory() as folder:
             settings = pathlib.Path(folder, "mypy.ini")  # the types of PyTorch itself take a minute to read
-            settings.write_text("[mypy]\nignore_missing_imports = True\n[mypy-torch.*,pandas.*]\nfollow_imports = skip\n")
+            settings.write_text("[mypy]\nignore_missing_imports = True\n[mypy-torch.*,pandas.*,jax.*,optax.*,ray.*]\nfollow_imports = skip\n")
             mypy = (sys.executable, "-m", "mypy", "--config-file", str(settings), "--cache-dir", folder)
             package = run(*mypy, "--check-untyped-defs", "-p", "atomo", MYPYPATH=str(SOURCE / "lib/python"))
             self.assertEqual(package.returncode, 0, package.stdout)

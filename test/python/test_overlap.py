@@ -213,7 +213,7 @@ def nccl_alone(rank):
         warnings.simplefilter("always")
         ddp(batch(rank)).sum().backward()
     said = [str(w.message) for w in said if "nccl" in str(w.message)]
-    assert state.wire.members == [0, 1] and dist.get_backend(state.wire.group) == "gloo"
+    assert state.wire.members == [0, 1] and dist.get_backend(state.wire.transport.group) == "gloo"
     return len(said) == (rank == 0) and all("a new group of its ranks, over gloo" in s for s in said)
 
 

@@ -173,8 +173,8 @@ def another_version(rank):
         def atomo_version(self):
             return b"0.0.0"
 
-    atomo.torch_lib = atomo.torch.lib
-    with unittest.mock.patch("atomo.torch.lib", Library()) if rank else contextlib.nullcontext():
+    atomo.torch_lib = atomo.exchange.lib
+    with unittest.mock.patch("atomo.exchange.lib", Library()) if rank else contextlib.nullcontext():
         return Run(rank).says()
 
 
@@ -218,7 +218,7 @@ DIFFERENCES = {
     "threads": (right(**{"0": {"threads": 1}, "1": {"threads": 2}}), "right"),
     "the checkpoint of rank 0 on both, with residuals": (everyones_checkpoint("ef+topk:ratio=0.2"), "rank 1: .*worker 0"),
     "the checkpoint of rank 0 on both, without any": (everyones_checkpoint("powersgd:rank=2"), "nothing"),
-    "a gradient that cannot be read": (failing("atomo.torch.as_floats", atomo.UsageError("cannot be read")), "rank 1: cannot be read"),
+    "a gradient that cannot be read": (failing("atomo.exchange.as_floats", atomo.UsageError("cannot be read")), "rank 1: cannot be read"),
     "no memory": (failing("atomo.Codec.tensor", atomo.OutOfMemory("out of memory")), "rank 1: out of memory"),
     "a failing encoder": (failing("atomo.Tensor.lend", RuntimeError("lend")), "rank 1: .*lend"),
     "a payload that one refuses, with more to come": (failing("atomo.Tensor.take", atomo.CorruptError("refused"), buckets=2), "rank 1: refused"),

@@ -167,11 +167,12 @@ def gathered(rank, world):
     """Every rank gets the bytes of all, of different lengths, and has sent its own to each of the others; lengths change from step to
     step, so that messages are longer and shorter than their room."""
     from atomo._wire import Wire, pack, unpack
+    from atomo.transport import TorchTransport
 
     def bytes_of(message):
         return list(unpack(message, 1)[0])
 
-    wire, lengths = Wire(None), (10, 10, 400, 5)
+    wire, lengths = Wire(TorchTransport()), (10, 10, 400, 5)
     for least in lengths:
         own = pack([np.full(least + rank, rank, np.uint8)])
         parts = [bytes_of(part) for part in wire.gather("place", own)]
@@ -280,6 +281,10 @@ def work(rank, world, meeting, runs):
     both = [train(rank, world, "randk:ratio=0.2", 5, exchange=how)[0] for how in ("gather", "reduce")]
     gap = max(float((both[0][n] - both[1][n]).abs().max()) for n in both[0])
     check(gap < 1e-5, world, "reduce is", gap, "off gather")
+    weights, accuracy, _, middle = train(rank, world, "ef+topk:ratio=0.05", STEPS, exchange="twoshot")
+    check(same_everywhere(weights, world) and accuracy > 0.6, world, "two shots: ranks differ, or accuracy is", accuracy)
+    rest = train(rank, world, "ef+topk:ratio=0.05", STEPS, saved=middle, exchange="twoshot")
+    check(same(rest[0], weights), world, "two shots go on differently from a checkpoint")
     goes_back(rank, world)
     if world == 4:
         in_pairs(rank, world)
@@ -334,7 +339,7 @@ class Hook(unittest.TestCase):
         reducing = State("randk:ratio=0.2", exchange="reduce")
         with unittest.mock.patch("torch.distributed.get_world_size", return_value=3):
             with self.assertRaisesRegex(ValueError, "3 ranks: want a power of two"):
-                atomo.torch._reduces(reducing, reducing.codec)
+                atomo.exchange._reduces(reducing, reducing.codec)
         self.assertIn("step=0", repr(state))
 
     def test_two_ranks(self):

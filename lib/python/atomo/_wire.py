@@ -1,4 +1,4 @@
-"""Messages between the ranks of a process group: payloads, or the error that kept a rank from making them."""
+"""Messages between the ranks of a transport: payloads, or the error that kept a rank from making them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ import struct
 from typing import Any
 
 import numpy as np
-import torch
-import torch.distributed as dist
 
 from ._library import Error, NumericError, error_of
 
@@ -112,31 +110,28 @@ def _checked(messages, firsts):
 
 
 class Wire:
-    """Sends messages between the ranks of a group. `sent`: bytes of this rank's messages, counted for each receiver. `digest`: a
+    """Sends messages between the ranks of a transport. `sent`: bytes of this rank's messages, counted for each receiver. `digest`: a
     number that travels with every message; where the ranks' numbers differ, all of them get a failure that `differs`.
 
     How long a message is, its receivers learn from its first bytes. So that one call is enough, those have room for the longest
     message of the same place in the step before, which all receivers know: a place is any name, the same on all ranks."""
 
-    def __init__(self, group):
-        self.group, self.sent, self.digest = group, 0, 0
-        self._members = None  # of a group: (group, its ranks)
-        self._longest = {}  # by place: the longest message, and the room for the next
+    def __init__(self, transport):
+        self.transport, self.sent, self.digest = transport, 0, 0
+        self._longest: dict[Any, tuple[int, int]] = {}
 
     @property
     def rank(self):
-        return dist.get_rank(self.group)
+        return self.transport.rank
 
     @property
     def ranks(self):
-        return dist.get_world_size(self.group)
+        return self.transport.ranks
 
     @property
     def members(self):
-        """The ranks of the group, as numbers of the whole program."""
-        if self._members is None or self._members[0] is not self.group:
-            self._members = self.group, [r if self.group is None else dist.get_global_rank(self.group, r) for r in range(self.ranks)]
-        return self._members[1]
+        """The ranks as numbers of the whole program."""
+        return getattr(self.transport, "members", list(range(self.ranks)))
 
     def _room(self, place):
         return self._longest.get(place, (0, _HEAD.size))[1]
@@ -146,43 +141,40 @@ class Wire:
         steady = self._longest.get(place, (None, 0))[0] == longest
         self._longest[place] = longest, longest if steady else longest + longest // 16 + 64
 
-    def _all(self, data):
-        everyone = [torch.empty(data.size, dtype=torch.uint8) for _ in range(self.ranks)]
-        dist.all_gather(everyone, torch.from_numpy(data), group=self.group)
-        return [part.numpy() for part in everyone]
-
     def gather(self, place, message):
         """Every rank's message, in the order of the ranks; a failure instead, where there is one."""
         data, room = _stamped(message, self.digest), self._room(place)
         with _travelling():
-            firsts = self._all(_between(data, 0, room))
+            firsts = self.transport.all_gather(_between(data, 0, room))
             longest = max(map(_size, firsts))
-            rests = self._all(_between(data, room, longest)) if longest > room else firsts
+            rests = self.transport.all_gather(_between(data, room, longest)) if longest > room else firsts
         self._learn(place, longest)
         self.sent += (data.size - _HEAD.size) * (self.ranks - 1)
         return _checked(list(map(_message, firsts, rests)), firsts)
 
-    def _send_and_receive(self, partner, data, size):
-        theirs = torch.empty(size, dtype=torch.uint8)
-        sending = dist.isend(torch.from_numpy(data), partner, group=self.group) if data.size else None
-        if size:
-            dist.recv(theirs, partner, group=self.group)
-        if sending:
-            sending.wait()
-        return theirs.numpy()
-
-    def swap(self, place, message, partner):
-        """Sends a message to a rank, and returns that rank's, or a failure."""
-        if self.group is not None:
-            partner = dist.get_global_rank(self.group, partner)
-        data, room = _stamped(message, self.digest), self._room(place)
+    def swap(self, place, message, to, source=None):
+        """Sends a message to a rank, and returns the message of `source`, by itself the same rank; or a failure."""
+        source = to if source is None else source
+        data, out, into = _stamped(message, self.digest), (place, "to", to), (place, "from", source)
+        room, theirs = self._room(out), self._room(into)
         with _travelling():
-            first = self._send_and_receive(partner, _between(data, 0, room), room)
-            rest = self._send_and_receive(partner, data[room:], max(0, _size(first) - room))
-        self._learn(place, max(data.size, _size(first)))
+            first = self.transport.send_receive(_between(data, 0, room), to, theirs, source)
+            rest = self.transport.send_receive(data[room:], to, max(0, _size(first) - theirs), source)
+        self._learn(out, data.size)
+        self._learn(into, _size(first))
         self.sent += data.size - _HEAD.size
         got = _checked([_message(first, rest)], (data, first))
         return got if isinstance(got, Failure) else got[0]
+
+    def scatter(self, place, messages):
+        """Sends to each rank the message of its number. The messages of all ranks to this one, in the order of the ranks; a failure
+        instead, where there is one."""
+        rank, ranks = self.rank, self.ranks
+        got = list(messages)
+        for away in range(1, ranks):
+            to, source = (rank + away) % ranks, (rank - away) % ranks
+            got[source] = self.swap(place, messages[to], to, source)
+        return worst(got) or got
 
 
 @contextlib.contextmanager

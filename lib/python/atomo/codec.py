@@ -205,6 +205,10 @@ class Codec:
     def __repr__(self) -> str:
         return "Codec(%r)" % self.spec
 
+    def _shard(self, elements: int, workers: int, shard: int) -> int:
+        """The first element of a shard of a vector, of two shots."""
+        return int(lib.atomo_shard(self._handle, elements, workers, shard))
+
     def __reduce__(self) -> tuple[Any, ...]:
         return Codec, (self.spec,)
 
@@ -414,13 +418,17 @@ class Tensor:
         call(lib.atomo_step_begin, self._handle, step_of(step), senders, _address(mean))
         self._mean = mean  # the library writes to it until the step ends; a refused begin leaves the step that was open
 
+    def _lent(self, function: Any, *arguments: Any) -> Any:
+        data = c_void_p()
+        call(function, self._handle, *arguments, byref(data), byref(self._size))
+        size = self._size.value
+        return np.ctypeslib.as_array(ctypes.cast(data, ctypes.POINTER(ctypes.c_uint8)), (size,)) if size else np.empty(0, np.uint8)
+
     @_alone
     def lend(self, array: Array) -> Any:
         """What `send` returns, not copied: it changes at the next begin, and goes with the Tensor."""
-        values, data = self._values(array), c_void_p()
-        call(lib.atomo_step_send, self._handle, _address(values), byref(data), byref(self._size))
-        size = self._size.value
-        return np.ctypeslib.as_array(ctypes.cast(data, ctypes.POINTER(ctypes.c_uint8)), (size,)) if size else np.empty(0, np.uint8)
+        values = self._values(array)
+        return self._lent(lib.atomo_step_send, _address(values))
 
     @_alone
     def send(self, array: Array) -> Any:
@@ -450,6 +458,17 @@ class Tensor:
         more = c_int()
         call(lib.atomo_step_end_round, self._handle, byref(more))
         return bool(more.value)
+
+    @_alone
+    def again(self) -> Any:
+        """For two shots, on the owner of a shard, after its round: the payload of the mean, which all `hear`."""
+        return self._lent(lib.atomo_step_again).copy()
+
+    @_alone
+    def hear(self, data: Bytes) -> None:
+        """Takes the payload of a shard's mean, before `finish`; the owner too."""
+        data = _view(data)
+        call(lib.atomo_step_hear, self._handle, _address(data), data.size)
 
     @_alone
     def finish(self, array: Array) -> Any:

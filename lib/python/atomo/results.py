@@ -43,8 +43,11 @@ class Records(List[Dict[str, Any]]):
     schema: str | None = None
 
     def level(self, name: str) -> Records:
-        """The records of one level."""
-        return _with(self, (r for r in self if r["level"] == name))
+        """The records of one level: "tensor", "step" or "all". Where there is one step only, "all" are those of the step."""
+        if name not in ("tensor", "step", "all"):
+            raise UsageError('level=%r: want "tensor", "step" or "all"' % (name,))
+        found = [r for r in self if r["level"] == name]
+        return _with(self, found or (r for r in self if name == "all" and r["level"] == "step"))
 
     def to_pandas(self) -> Any:
         """A DataFrame of pandas, one row a record."""
