@@ -13,7 +13,7 @@ typedef struct {
     Description about;
     size_t bins;
     Reshape reshape;
-    size_t *unseen; /* counts tensors whose spectrum is left out; NULL: none is */
+    bool brief; /* the spectrum of a large tensor is left out */
     Error *lost; /* the first error in computing a spectrum, of any tensor; OK: no error */
 } Inspected;
 
@@ -37,12 +37,9 @@ static Value value_count(size_t n)
  * `*t->lost` keeps the first failure of the file. */
 static void take_spectrum(Spectrum *s, const Inspected *t, Arena *scratch)
 {
-    enum { SIDE_MOST = 1024 }; /* a minute's work at 4096 */
     Error err;
-    matrix_view(&t->info->shape, t->reshape, &s->rows, &s->cols);
-    if (t->unseen && s->rows > SIDE_MOST && s->cols > SIDE_MOST) {
+    if (t->brief && spectrum_leads(&t->info->shape, t->reshape)) {
         *s = (Spectrum){.stable_rank = NAN, .nuclear_norm = NAN, .theorem6_left = NAN, .theorem6_right = NAN};
-        ++*t->unseen;
         return;
     }
     if (spectrum_take(s, t->x, &t->info->shape, t->reshape, &t->about, scratch, &err) == OK ||
@@ -218,7 +215,7 @@ static bool repeats(const Dump *d, const size_t *index, size_t count)
 }
 
 static Status write_all(const Options *o, Dump *d, const size_t *index, size_t count, Report *to,
-                        const InspectView *view, size_t *unseen, Error *lost)
+                        const InspectView *view, Error *lost)
 {
     for (size_t i = 0; i < count; i++) {
         if (cli_stopped())
@@ -235,7 +232,7 @@ static Status write_all(const Options *o, Dump *d, const size_t *index, size_t c
                              .about = describe(x, info->shape.n),
                              .bins = (size_t)o->bins,
                              .reshape = (Reshape)o->reshape,
-                             .unseen = o->spectrum ? NULL : unseen,
+                             .brief = !o->spectrum,
                              .lost = lost};
         if (view->write(&t, to, o->scratch, o->err) != OK)
             return error_at(o->err, "%s", info->path);
@@ -250,23 +247,29 @@ static Status inspect(const Options *o, Dump *d, const char *path)
                                              : o->histogram ? INSPECT_HISTOGRAM
                                              : o->spectrum ? INSPECT_SPECTRUM
                                                            : INSPECT_RECORD];
-    const Fact facts[] = {{"input", value_text(path)}, {"skipped", value_int((int64_t)dump_skipped(d))}};
+    const Fact facts[] = {{"input", value_text(path)},
+                          {"skipped", value_int((int64_t)dump_skipped(d))},
+                          {"leading_values_only", value_int(SPECTRUM_LEADING)}};
     Report *report;
-    size_t *index, count;
+    size_t *index, count, large = 0;
     TRY(dump_select(d, &o->selection, o->forever, &index, &count, o->err));
+    for (size_t i = 0; i < count && !o->list && !o->histogram; i++)
+        large += spectrum_leads(&dump_tensor(d, index[i])->shape, (Reshape)o->reshape);
     const ReportSpec spec = {.schema = "atomo-inspect/1",
                              .meta = facts,
-                             .facts = countof(facts),
+                             .facts = countof(facts) - !(large && o->spectrum),
                              .columns = view->columns,
                              .column_count = view->count - (repeats(d, index, count) ? 0 : view->cell)};
     TRY(cli_report_open(&report, &o->common, &spec, o->forever, o->err));
     Error lost = {.status = OK};
-    size_t unseen = 0;
-    const Status written = o->list ? write_list(d, index, count, report, o->err) : write_all(o, d, index, count, report, view, &unseen, &lost);
+    const Status written = o->list ? write_list(d, index, count, report, o->err) : write_all(o, d, index, count, report, view, &lost);
     const Status finished = report_finish(report, written, o->err);
-    if (unseen && !o->common.quiet)
-        fprintf(stderr, "note: %s: the spectra of %zu tensor%s with more than 1024 rows and columns are left out; --spectrum takes the time\n",
-                path, unseen, text_s(unseen));
+    if (large && !o->common.quiet && o->spectrum)
+        fprintf(stderr, "note: %s: of %zu tensor%s with more than 1024 rows and columns the %d largest singular values, approximately\n",
+                path, large, text_s(large), SPECTRUM_LEADING);
+    else if (large && !o->common.quiet)
+        fprintf(stderr, "note: %s: the spectra of %zu tensor%s with more than 1024 rows and columns are left out; --spectrum has their largest values\n",
+                path, large, text_s(large));
     if (written != OK || lost.status == OK)
         return finished;
     /* A tensor's spectrum could not be computed. The error is reported now, after the results of all tensors
@@ -304,7 +307,7 @@ int bench_inspect(int argc, char **argv)
         OPTIONS_HINTS(&o.hints),
         OPTION(0, "list", NULL, &o.list, "a row for each tensor with shape, type, bytes and file, from the files' headers alone"),
         OPTION(0, "histogram", NULL, &o.histogram, "a row for each bin of each tensor's histogram"),
-        OPTION(0, "spectrum", NULL, &o.spectrum, "a row for each singular value of each tensor"),
+        OPTION(0, "spectrum", NULL, &o.spectrum, "a row for each singular value of each tensor; for each of the 64 largest, approximately, beyond 1024 rows and columns"),
         OPTION(0, "bins", "N", &o.bins, "number of bins of a histogram", .low = 1, .high = 1e6),
         OPTION(0, "reshape", "R", &o.reshape, "how a tensor becomes a matrix", .choices = reshape_names),
         {0},

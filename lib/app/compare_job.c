@@ -153,6 +153,7 @@ Status compare_job_open(CompareJob *j, const Codec *const *codec, size_t codecs)
     progress_open(&j->progress, "solving", "codecs", 0, j->common.quiet);
     note_input(j);
     TRY(note_cold(j, codec, codecs));
+    notes_leading(&j->list, j->file, codec, codecs, &j->progress);
     notes_specs(&j->specs);
     return open_part(j, codec, codecs);
 }

@@ -2,6 +2,7 @@
 #include "app/notes.h"
 
 #include "base/host.h"
+#include "compress/atoms/svd_parts.h"
 #include "compress/spec.h"
 
 #include <stdarg.h>
@@ -123,6 +124,30 @@ void notes_specs(const TextList *specs)
             fprintf(stderr, "note: %s is %s here\n", codec[i]->typed, spec);
     }
     arena_close(a);
+}
+
+/* Returns the codec svd within `codec` if it chooses its method by the shape; NULL: there is none. */
+static const Codec *svd_within(const Codec *codec)
+{
+    const Codec *found = NULL;
+    for (; codec && !found; codec = codec->inner)
+        found = !strcmp(codec->ops->name, "svd") ? codec : svd_within(codec->other);
+    return found && ((const Svd *)found->params)->method == SVD_AUTO ? found : NULL;
+}
+
+void notes_leading(const VectorList *list, const char *file, const Codec *const *codec, size_t codecs, Progress *p)
+{
+    const Codec *svd = NULL;
+    size_t large = 0;
+    for (size_t k = 0; k < codecs && !svd; k++)
+        svd = svd_within(codec[k]);
+    for (size_t i = 0; i < list->count && svd; i++)
+        large += svd_takes_leading(svd, &list->item[i].shape);
+    if (large)
+        progress_note(p,
+                      "note: %s: svd takes the leading singular vectors of %zu tensor%s with more than %d rows and columns, "
+                      "unbiased at usually 1.1 to 1.4 times the variance; method=gram takes all, slowly",
+                      file, large, text_s(large), SVD_SIDE_MOST);
 }
 
 Status memory_check(uint64_t need, const char *file, const char *tensor, size_t elements, Error *err)

@@ -15,6 +15,9 @@ void notes_dump(const Dump *d, const VectorList *list, Progress *p);
 /* Prints a note on each name of the literature among the specs, which must be valid. */
 void notes_specs(const TextList *specs);
 
+/* Prints a note if svd takes only the leading singular vectors of large tensors, though its spec does not say so. */
+void notes_leading(const VectorList *list, const char *file, const Codec *const *codec, size_t codecs, Progress *p);
+
 /* Returns memory_check of the largest vector of the list, which takes `each` bytes an element. */
 Status memory_check_list(const VectorList *list, size_t each, const char *file, Error *err);
 

@@ -1,6 +1,6 @@
 /* describe.c -- computes the statistics of a tensor (describe.h). */
 #include "dump/describe.h"
-#include "math/linalg.h"
+#include "math/spectral.h"
 #include "base/parallel.h"
 
 #include <math.h>
@@ -98,10 +98,23 @@ void histogram_fill(Histogram *h, const float *x, size_t n)
             h->count[bin_of(h, (double)x[i])]++;
 }
 
+/* The range finder takes twice as many directions, as the last ones that it finds are the least accurate. */
+static Status take_leading(Spectrum *s, const Tall *a, Arena *scratch, Error *err)
+{
+    Spectral near;
+    const ArenaMark mark = arena_mark(scratch);
+    TRY(spectral_open_leading(&near, *a, 2 * SPECTRUM_LEADING, 1, scratch, err));
+    s->k = SPECTRUM_LEADING;
+    memcpy(s->value, near.lambda, s->k * sizeof *s->value);
+    arena_rewind(scratch, mark);
+    return OK;
+}
+
 Status spectrum_take(Spectrum *s, const float *x, const Shape *shape, Reshape reshape, const Description *d,
                      Arena *a, Error *err)
 {
     *s = (Spectrum){.stable_rank = NAN, .nuclear_norm = NAN, .theorem6_left = NAN, .theorem6_right = NAN};
+    const bool leads = spectrum_leads(shape, reshape);
     matrix_view(shape, reshape, &s->rows, &s->cols);
     s->k = s->rows < s->cols ? s->rows : s->cols;
     if (d->nonfinite || s->k == 0)
@@ -110,16 +123,22 @@ Status spectrum_take(Spectrum *s, const float *x, const Shape *shape, Reshape re
     s->value = NEW(a, double, s->k);
     TRY(arena_check(s->value, a, err));
     s->value[0] = d->l2; /* LAPACK's integers cannot hold the length of a very long vector */
-    const Status status = s->k > 1 ? linalg_svd(&tall, NULL, s->value, NULL, a, err) : OK;
+    Status status = OK;
+    if (leads)
+        status = take_leading(s, &tall, a, err);
+    else if (s->k > 1)
+        status = linalg_svd(&tall, NULL, s->value, NULL, a, err);
     if (status != OK) {
         s->value = NULL;
         return status;
     }
+    if (s->value[0] > 0)
+        s->stable_rank = (d->l2 / s->value[0]) * (d->l2 / s->value[0]);
+    if (leads)
+        return OK;
     s->nuclear_norm = 0;
     for (size_t i = s->k; i-- > 0;)
         s->nuclear_norm += s->value[i];
-    if (s->value[0] > 0)
-        s->stable_rank = (d->l2 / s->value[0]) * (d->l2 / s->value[0]);
     s->theorem6_left = (double)(s->rows + s->cols) * s->nuclear_norm * s->nuclear_norm;
     s->theorem6_right = d->l1 * d->l1;
     return OK;

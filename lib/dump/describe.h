@@ -30,11 +30,13 @@ typedef struct {
 void histogram_fill(Histogram *h, const float *x, size_t n);
 double histogram_edge(const Histogram *h, size_t b);
 
-/* The singular values of the tensor as a matrix. Theorem 6 of the ATOMO paper compares two choices of atoms at
+/* The singular values of the tensor as a matrix; of a matrix with more than SPECTRUM_WHOLE rows and columns the
+ * largest SPECTRUM_LEADING, approximately, and no nuclear norm (spectral_open_leading). Theorem 6 of the ATOMO paper compares two choices of atoms at
  * equal cost: singular vectors and single elements. Singular vectors have less variance iff (rows + cols)
  * nuclear_norm^2 <= l1^2, that is, theorem6_left <= theorem6_right. */
+enum { SPECTRUM_WHOLE = 1024, SPECTRUM_LEADING = 64 };
 typedef struct {
-    size_t rows, cols, k; /* k = min(rows, cols) */
+    size_t rows, cols, k; /* k: number of values: min(rows, cols), at most SPECTRUM_LEADING of a large matrix */
     /* (k) singular values, descending; NULL if the tensor is empty or not finite, or the computation
      * failed */
     double *value;
@@ -42,6 +44,14 @@ typedef struct {
     double nuclear_norm;
     double theorem6_left, theorem6_right;
 } Spectrum;
+
+/* True for a tensor whose spectrum has the leading values only. */
+static inline bool spectrum_leads(const Shape *shape, Reshape reshape)
+{
+    size_t rows, cols;
+    matrix_view(shape, reshape, &rows, &cols);
+    return rows > SPECTRUM_WHOLE && cols > SPECTRUM_WHOLE;
+}
 
 Status spectrum_take(Spectrum *s, const float *x, const Shape *shape, Reshape reshape, const Description *d,
                      Arena *a, Error *err);

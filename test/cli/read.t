@@ -67,6 +67,16 @@ $ atomo-bench synth -q -o g.h5 --shape 1025x1025 && atomo-bench inspect g.h5 -f 
 > ,
 = 0
 
+# --spectrum has the leading values of such a tensor, and says so, in the file too; svd takes leading vectors, and says so
+$ atomo-bench synth -q -o g.h5 --shape 1025x1025 --shape 8x1025 && atomo-bench inspect g.h5 --spectrum -o s.json && grep -c '"index"' s.json; grep leading s.json; atomo-bench inspect g.h5 -t layer1.weight --spectrum -f json | grep -c leading; for c in svd ef+svd:method=gram joint; do atomo-bench compare g.h5 -c $c --metrics bytes >out; done
+2> note: g.h5: of 1 tensor with more than 1024 rows and columns the 64 largest singular values, approximately
+2> note: g.h5: svd takes the leading singular vectors of 1 tensor with more than 1024 rows and columns*
+2> note: g.h5: svd takes the leading singular vectors of 1 tensor with more than 1024 rows and columns*
+> 72
+>   "leading_values_only": 64},
+> 0
+= 0
+
 # files with steps of their own cannot be steps, but workers
 $ atomo-bench synth -o a.h5 --shape 64 --steps 2 -q; cp a.h5 b.h5; atomo-bench inspect a.h5 b.h5 --workers-as files -f csv -q | cut -d, -f 1-3 | tr '\n' ' '; atomo-bench inspect a.h5 b.h5 --steps-as files
 > *1,0,layer0.weight 1,1,layer0.weight 2,0,layer0.weight 2,1,layer0.weight *

@@ -230,7 +230,34 @@ static void neither_method_nor_draw_changes_the_variance(void **state)
     }
 }
 
+static bool same_payload(const char *spec, const char *other, Shape shape, const float *x)
+{
+    Rig a, b;
+    rig_open(&a, spec, shape);
+    rig_open(&b, other, shape);
+    check_ok(rig_encode(&a, x, 0), &a.err);
+    check_ok(rig_encode(&b, x, 0), &b.err);
+    const bool same = a.payload.size == b.payload.size && !memcmp(a.payload.data, b.payload.data, a.payload.size);
+    rig_close(&a);
+    rig_close(&b);
+    return same;
+}
+
+/* method=auto is method=gram up to 1024 rows or columns, and method=randomized beyond. */
+static void large_matrices_take_the_leading_vectors_by_themselves(void **state)
+{
+    const Shape most = {2, {1300, 1024}, 1300 * 1024}, beyond = {2, {1025, 1030}, 1025 * 1030};
+    float *x = malloc(most.n * sizeof *x);
+    fill_gradient(&most, 1, x);
+    check(same_payload("svd", "svd:method=gram", most, x));
+    check(!same_payload("svd", "svd:method=randomized", most, x));
+    check(same_payload("svd", "svd:method=randomized", beyond, x));
+    check(!same_payload("svd", "svd:method=gram", beyond, x));
+    free(x);
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(large_matrices_take_the_leading_vectors_by_themselves),
     cmocka_unit_test(estimates_are_unbiased_when_singular_values_coincide),
     cmocka_unit_test(neither_method_nor_draw_changes_the_variance),
 };

@@ -53,6 +53,26 @@ static void spectra_are_numpys(void **state)
     arena_close(a);
 }
 
+/* The singular values of a permuted diagonal matrix are its entries: 2^-i for the first 8, and 1e-3. */
+static void large_spectra_have_their_leading_values(void **state)
+{
+    enum { SIDE = 1025, FIRST = 8 };
+    const Shape shape = {2, {SIDE, SIDE}, SIDE * SIDE};
+    Arena *a = arena_open(0);
+    Error err;
+    Spectrum s;
+    float *x = NEW_ZERO(a, float, shape.n);
+    for (size_t i = 0; i < SIDE; i++)
+        x[i * SIDE + i * 7 % SIDE] = i < FIRST ? ldexpf(1, -(int)i) : 1e-3f;
+    const Description d = describe(x, shape.n);
+    check_ok(spectrum_take(&s, x, &shape, RESHAPE_PAPER, &d, a, &err), &err);
+    check(s.k == SPECTRUM_LEADING && isnan(s.nuclear_norm) && isnan(s.theorem6_left));
+    for (size_t i = 0; i < s.k; i++)
+        check_rel(s.value[i], i < FIRST ? ldexp(1, -(int)i) : 1e-3, i < FIRST ? 1e-6 : 0.2);
+    check_rel(s.stable_rank, d.l2 * d.l2, 1e-9);
+    arena_close(a);
+}
+
 static void histograms_are_numpys(void **state)
 {
     const uint64_t six[] = {6, 6, 4, 7, 6, 6}, seven[] = {6, 5, 3, 6, 5, 4, 6},
@@ -115,6 +135,7 @@ static void empty_zero_and_constant_tensors_have_no_wrong_numbers(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(moments_and_norms_are_numpys),
     cmocka_unit_test(spectra_are_numpys),
+    cmocka_unit_test(large_spectra_have_their_leading_values),
     cmocka_unit_test(histograms_are_numpys),
     cmocka_unit_test(nan_and_infinity_are_counted_and_left_out),
     cmocka_unit_test(empty_zero_and_constant_tensors_have_no_wrong_numbers),

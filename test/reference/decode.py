@@ -34,7 +34,7 @@ BLOCK = 1 << 16
 DEFAULTS = {
     "none": {}, "fp16": {"rounding": "nearest", "code": "fixed"}, "bf16": {"rounding": "nearest", "code": "fixed"}, "ef": {"decay": "1"},
     "entry": {"ratio": "0.01", "probs": "optimal", "empty": "send", "draw": "independent"},
-    "svd": {"rank": "3", "reshape": "paper", "method": "gram", "vectors": "f32", "vbits": "8", "probs": "optimal",
+    "svd": {"rank": "3", "reshape": "paper", "method": "auto", "vectors": "f32", "vbits": "8", "probs": "optimal",
             "empty": "send", "draw": "independent"},
     "wavelet": {"ratio": "0.01", "family": "haar", "levels": "0", "probs": "optimal", "empty": "send",
                 "draw": "independent"},

@@ -21,6 +21,14 @@
  * lower by only one part in 10^4 at 2 bits. And the vectors of all atoms would have to be computed, not only
  * the vectors of the sent atoms. */
 
+bool svd_takes_leading(const Codec *svd, const Shape *shape)
+{
+    const Svd *o = svd->params;
+    size_t rows, cols;
+    matrix_view(shape, (Reshape)o->reshape, &rows, &cols);
+    return o->method == SVD_RANDOMIZED || (o->method == SVD_AUTO && rows > SVD_SIDE_MOST && cols > SVD_SIDE_MOST);
+}
+
 /* Sets all members of *plan except `level`, `p`, `atoms`, `bits` and `raw`; the memory is in c->scratch. */
 static Status svd_plan_open(const Call *c, const float *x, SvdPlan *plan)
 {
@@ -32,9 +40,9 @@ static Status svd_plan_open(const Call *c, const float *x, SvdPlan *plan)
     plan->atom_bits = left.bits + right.bits;
     plan->atom_noise = (1 + left.noise) * (1 + right.noise);
     const Tall a = tall_of(x, plan->rows, plan->cols);
-    return o->method == SVD_RANDOMIZED
-               ? spectral_open_leading(&plan->s, a, (size_t)o->directions, c->threads, c->scratch, c->err)
-               : spectral_open(&plan->s, a, (SpectralMethod)o->method, c->threads, c->scratch, c->err);
+    if (svd_takes_leading(c->self, c->shape))
+        return spectral_open_leading(&plan->s, a, (size_t)o->directions, c->threads, c->scratch, c->err);
+    return spectral_open(&plan->s, a, o->method == SVD_GESDD ? SPECTRAL_GESDD : SPECTRAL_GRAM, c->threads, c->scratch, c->err);
 }
 
 static double chance_of_none(const SvdPlan *plan, int draw)
@@ -201,7 +209,7 @@ static double svd_excess(const Call *c, const SvdPlan *plan, size_t count)
 /* ---- the codec ---- */
 
 /* names of the values of the key `method`, in the order of SvdMethod */
-static const char *const methods[] = {"gram", "gesdd", "randomized", NULL};
+static const char *const methods[] = {"auto", "gram", "gesdd", "randomized", NULL};
 static const char *const vector_forms[] = {"f32", "bf16", "qsgd", NULL}; /* in the order of VectorForm */
 
 enum { VBITS = 8, DIRECTIONS = 64 }; /* the defaults of the keys vbits and directions */
@@ -210,11 +218,12 @@ static const Param schema[] = {
     PARAM(Svd, rank, "3", 0.001, 65536, "expected number of atoms; need not be whole", .rate = true),
     PARAM_OF(Svd, reshape, "paper", reshape_names, "how a tensor becomes a matrix"),
     PARAM_OF(
-        Svd, method, "gram", methods,
-        "eigenvectors of A'A; LAPACK's gesdd: slow, 16 to 40 bytes an element; or randomized: few leading "
-        "singular vectors, and any orthonormal vectors beyond them: for matrices with over 500 columns"),
+        Svd, method, "auto", methods,
+        "gram: eigenvectors of A'A; gesdd: LAPACK's, slow, 16 to 40 bytes an element; randomized: few leading "
+        "singular vectors, and any orthonormal vectors beyond them; auto: randomized where rows and columns are "
+        "over 1024, else gram"),
     PARAM(Svd, directions, "64", 1, 65536,
-          "leading singular vectors of method=randomized; under 4 columns for each: method=gram"),
+          "leading singular vectors of randomized; under 4 columns for each: gram"),
     PARAM_OF(Svd, vectors, "f32", vector_forms, "singular vectors as floats, or rounded without bias"),
     PARAM(Svd, vbits, "8", 1, 16, "bits of a level, where vectors=qsgd"),
     ATOM_PARAMS(Svd),

@@ -38,8 +38,10 @@ typedef struct {
  * Atom i is kept with probability p_i = min(1, lambda_i / level). The level comes from `rank`, or from a plan
  * that divides one budget between several tensors (joint). ---- */
 
-/* How the basis of a matrix is computed (spectral.h). */
-typedef enum { SVD_GRAM = SPECTRAL_GRAM, SVD_GESDD = SPECTRAL_GESDD, SVD_RANDOMIZED } SvdMethod;
+/* How the basis of a matrix is computed (spectral.h). SVD_AUTO: SVD_RANDOMIZED if rows and columns are more than
+ * SVD_SIDE_MOST, else SVD_GRAM. */
+typedef enum { SVD_AUTO, SVD_GRAM, SVD_GESDD, SVD_RANDOMIZED } SvdMethod;
+enum { SVD_SIDE_MOST = 1024 };
 
 /* The keys of the codec svd. */
 typedef struct {
@@ -51,7 +53,7 @@ typedef struct {
 typedef struct {
     size_t rows, cols; /* rows and columns of the matrix in memory */
     /* the matrix as a sum of k atoms; s.lambda has the atoms' norms, largest first: the singular values,
-     * except with method=randomized */
+     * except with SVD_RANDOMIZED */
     Spectral s;
     double atom_bits; /* expected payload bits of an atom, the same for all atoms */
     /* expected (1 + w)(1 + w'), where w and w' are the mean squared errors of rounding an atom's two unit
@@ -65,6 +67,9 @@ typedef struct {
      * vectors cannot give the exact tensor that level 0 asks for */
     bool raw;
 } SvdPlan;
+
+/* True if the codec `svd` takes only the leading singular vectors of a tensor of this shape. */
+bool svd_takes_leading(const Codec *svd, const Shape *shape);
 
 /* Computes the rows and columns of the matrix to which a tensor is reshaped. */
 static inline void svd_view(const Call *c, size_t *rows, size_t *cols)
