@@ -146,7 +146,7 @@ void notes_leading(const VectorList *list, const char *file, const Codec *const 
     if (large)
         progress_note(p,
                       "note: %s: svd takes the leading singular vectors of %zu tensor%s with more than %d rows and columns, "
-                      "unbiased at usually 1.1 to 1.4 times the variance; method=gram takes all, slowly",
+                      "unbiased at 1.1 to 1.4 times the variance, or more where over 64 singular values are large; method=gram takes all, slowly",
                       file, large, text_s(large), SVD_SIDE_MOST);
 }
 
