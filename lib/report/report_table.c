@@ -42,7 +42,7 @@ size_t report_unit_of(double v)
     return unit;
 }
 
-double report_in_unit(double v, size_t unit)
+static double in_unit(double v, size_t unit)
 {
     for (size_t i = 0; i < unit; i++)
         v /= 1000;
@@ -55,7 +55,7 @@ static void put_in_unit(TextBuf *out, double v, size_t unit, int digits)
     if (unit == 0 && v == floor(v))
         text_addf(out, "%.0f", v);
     else
-        put_real(out, report_in_unit(v, unit), digits);
+        put_real(out, in_unit(v, unit), digits);
 }
 
 /* ---- printing means with standard errors ---- */
@@ -161,7 +161,7 @@ static const char *uncertain_cell(const char *column, double v, double se, Arena
     const bool bytes = field_counts_bytes(column);
     const size_t unit = bytes ? report_unit_of(v) : 0;
     const Uncertain u =
-        uncertain_of(report_in_unit(v, unit), report_in_unit(se, unit), field_digits(column), a);
+        uncertain_of(in_unit(v, unit), in_unit(se, unit), field_digits(column), a);
     TextBuf out = {.arena = a};
     if (!u.value)
         return NULL;
@@ -364,7 +364,7 @@ static Uncertain number_text(const TexColumn *l, const Shown *cell, Arena *a)
     const int digits = field_digits(l->name);
     TextBuf out = {.arena = a};
     if (!isnan(cell->se))
-        return uncertain_of(report_in_unit(cell->number, unit), report_in_unit(cell->se, unit), digits,
+        return uncertain_of(in_unit(cell->number, unit), in_unit(cell->se, unit), digits,
                                 a);
     if (l->unit != NO_UNIT)
         put_in_unit(&out, cell->number, unit, digits);

@@ -29,7 +29,6 @@ bool report_keep(Report *r, const Value *row);
 
 /* Returns the decimal unit that suits a number of bytes, as an index of `report_units` ("B", "kB" ...). */
 size_t report_unit_of(double bytes);
-double report_in_unit(double bytes, size_t unit);
 extern const char *const report_units[];
 
 /* ---- cells ---- */
