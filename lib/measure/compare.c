@@ -300,6 +300,21 @@ static Status pool_wasserstein(Engine *e, Pool *p)
     return e->b.pool_y && n ? distance_pooled(&e->b, p->begin, n, e->c->threads, &p->tally, e->err) : OK;
 }
 
+/* Computes the deciles of errors over the same elements, before these are sorted. */
+static Status pool_deciles(Engine *e, Pool *p)
+{
+    const size_t n = e->pooled - p->begin;
+    return e->b.pool_y && n ? deciles_pooled(&e->b, p->begin, n, &p->tally, e->err) : OK;
+}
+
+/* Adds a cell's deciles to those of the run, which are their mean: the run's elements are sorted cell by cell. */
+static void add_deciles(Engine *e, const Tally *cell)
+{
+    for (size_t d = 0; d < DECILES; d++)
+        for (size_t k = 0; k < DECILE_PARTS; k++)
+            e->run.tally.decile[d][k] += cell->decile[d][k] / (double)e->layout.cells;
+}
+
 /* Writes the record of several vectors measured together. Its `error` says how many vectors the codec failed
  * on. */
 static Status put_pool(Engine *e, Pool *p, const Vector *first, size_t place, double above)
@@ -492,6 +507,7 @@ static Status conclude_cell(Engine *e, Pool *pool, const Cell *cell, size_t plac
         pool->tally.decile[0][0] = NAN;
         for (size_t r = 0; r < pool->tally.decoded; r++)
             pool->tally.distance[r] = NAN;
+        TRY(pool_deciles(e, pool));
         TRY(pool_wasserstein(e, pool));
     }
     return put_pool(e, pool, &e->c->vectors->item[cell->from], place, cell->above);
@@ -516,6 +532,7 @@ static Status run_cell(Engine *e, size_t k)
     if (!known)
         TRY(conclude_cell(e, &pool, cell, place));
     tally_append(&e->run.tally, known ? &was : &pool.tally);
+    add_deciles(e, known ? &was : &pool.tally);
     e->run.vectors += pool.vectors;
     e->run.failed += pool.failed;
     arena_rewind(e->tallies, mark);
@@ -536,6 +553,7 @@ static Status run_codec(Engine *e)
     const ArenaMark mark = arena_mark(e->tallies);
     e->pooled = 0;
     TRY(open_pool(e, &e->run, LEVEL_RUN));
+    memset(e->run.tally.decile, 0, sizeof e->run.tally.decile);
     for (size_t k = 0; k < l->cells; k++) {
         const size_t cell = l->order[k];
         if (k == 0 || !same_worker(l, v, k - 1))

@@ -146,9 +146,12 @@ void trial_moments(const Call *call, const float *x, bool known, Tally *tally);
  * If `b->sorted` is NULL, `distance_first` measures repeat 0, and `distance_repeat` does nothing.
  * `distance_first` overwrites `b->work`, so it is called before `tally_repeat`.
  *
- * `distance_repeat` and `distance_pooled` also set the deciles of errors. */
+ * `distance_repeat` also sets the deciles of errors. */
 Status distance_first(const MeasuredVector *s, const Buffers *b, float *y, Tally *t);
 Status distance_repeat(const Trial *trial, const MeasuredVector *s, const Buffers *b, size_t r, float *y, Tally *t);
+
+/* Sets the deciles of errors of the joined elements from index `begin` on, before distance_pooled sorts them. */
+Status deciles_pooled(const Buffers *b, size_t begin, size_t n, Tally *t, Error *err);
 
 /* Adds to the tally one Wasserstein distance for each plane (repeat), over the n > 0 joined elements from
  * index `begin` on. Sorts these elements in place. */

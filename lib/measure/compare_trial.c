@@ -494,6 +494,11 @@ Status distance_repeat(const Trial *trial, const MeasuredVector *s, const Buffer
     return OK;
 }
 
+Status deciles_pooled(const Buffers *b, size_t begin, size_t n, Tally *t, Error *err)
+{
+    return decile_errors(b->pool_x + begin, b->pool_y + begin, n, t, b->scratch, err);
+}
+
 Status distance_pooled(const Buffers *b, size_t begin, size_t n, int threads, Tally *t, Error *err)
 {
     Arena *a = b->scratch;
@@ -502,7 +507,6 @@ Status distance_pooled(const Buffers *b, size_t begin, size_t n, int threads, Ta
     uint32_t *spare = NEW(a, uint32_t, n);
     TRY(arena_check(spare, a, err));
     t->distances = (Moments){0};
-    TRY(decile_errors(b->pool_x + begin, b->pool_y + begin, n, t, a, err));
     TRY(radix_sort(b->pool_x + begin, n, b->pool_x + begin, spare, threads, a, err));
     for (size_t plane = 0; plane < planes; plane++) {
         float *y = b->pool_y + plane * b->held + begin;

@@ -52,7 +52,7 @@ const Field fields[] = {
     {"elem_error_small", "element error, small", .brief = "small", .meaning = "element error of all other elements", .se = "of the mean over repeats"},
     {"elem_error_pos", "element error, too low", .brief = "too low", .meaning = "mean of (g_i - h_i) / |g_i| where it is positive", .se = "of the mean over repeats"},
     {"elem_error_neg", "element error, too high", .brief = "too high", .meaning = "mean of (h_i - g_i) / |g_i| where it is positive", .se = "of the mean over repeats"},
-    {"elem_error_deciles", "element errors by size", .text = true, .meaning = "for tenths of the elements other than 0 by |g_i|, small ones first, between semicolons: the 10th, 50th and 90th percentile of |h_i - g_i| / |g_i| in the first repeat, of a sample of 16,384 elements"},
+    {"elem_error_deciles", "element errors by size", .text = true, .meaning = "for tenths of the elements other than 0 by |g_i|, small ones first, between semicolons: the 10th, 50th and 90th percentile of |h_i - g_i| / |g_i| in the first repeat, of a sample of 16,384 elements; over several steps or workers the mean of theirs"},
     {"wasserstein", "Wasserstein distance of the first repeat", .brief = "first W1", .meaning = "W1 between the distributions of the g_i and of the h_i of the first repeat"},
     {"cosine", "cosine", .meaning = "mean of <g, h> / (|g| |h|)", .se = "of the mean over repeats"},
     {"sign_agreement", "signs kept", .brief = "signs", .meaning = "share of the g_i other than 0 whose sign h_i has", .se = "of the mean over repeats"},

@@ -50,14 +50,16 @@ $ atomo-bench synth -o g.h5 --shape 6x5 --shape 10 --steps 2 --workers 2 -q; ato
 > step,worker,tensor,compressor 1,0,layer0.weight,none 1,0,layer0.weight,terngrad 1,0,layer1.weight,none 1,0,layer1.weight,terngrad 1,0,[*],none 1,0,[*],terngrad 1,1,* 2,1,[*],terngrad [*],[*],[*],none [*],[*],[*],terngrad 
 = 0
 
-# errors of tenths of the elements by their size, of a tensor and of all: topk drops the nine tenths that are small and keeps the large one; 100 elements are needed
-$ atomo-bench synth -o g.h5 --shape 1000 --shape 500 --shape 99 --shape 25000 -q; atomo-bench compare g.h5 -c topk:ratio=0.1 --repeats 2 -q -f csv --metrics elem_error_deciles | cut -d, -f 3,9 | sed 's/\(1 1 1;\)\{9\}0 0 0$/kept/'
-> tensor,elem_error_deciles
-> layer0.weight,kept
-> layer1.weight,kept
-> layer2.weight,
-> layer3.weight,kept
-> [*],kept
+# errors of tenths of the elements by their size, of a tensor, of a step and of all steps: topk drops the nine tenths that are small and keeps the large one; 100 elements are needed
+$ atomo-bench synth -o g.h5 --steps 2 --shape 1000 --shape 500 --shape 99 --shape 25000 -q; atomo-bench compare g.h5 -c topk:ratio=0.1 --repeats 2 -q -f csv --metrics elem_error_deciles | cut -d, -f 1,3,9 | sed 's/\(1 1 1;\)\{9\}0 0 0$/kept/'
+> step,tensor,elem_error_deciles
+> 1,layer0.weight,kept
+> 1,layer1.weight,kept
+> 1,layer2.weight,
+> 1,layer3.weight,kept
+> 1,[*],kept
+> 2,[*],kept
+> [*],[*],kept
 - seed
 = 0
 
