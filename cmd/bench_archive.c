@@ -354,6 +354,15 @@ static Status write_container(const Encode *o, Dump *d, const VectorList *list, 
     return OK;
 }
 
+/* A patch is of a whole file, and as large as that: refuses the options that choose or limit. `names` ends in NULL. */
+static Status refuse_for_patch(const Common *common, const char *const *names, Error *err)
+{
+    for (; *names; names++)
+        if (cli_given(common, *names))
+            return FAIL(err, ERR_USAGE, "--%s: a patch is of a whole file; want no --%s with --base", *names, *names);
+    return OK;
+}
+
 static Status run_encode(void *options, const TextList *arguments)
 {
     Encode *o = options;
@@ -371,8 +380,12 @@ static Status run_encode(void *options, const TextList *arguments)
                     "encode: -o -: a terminal cannot show payloads; want a pipe or a file");
     if (o->base && arguments->count > 1)
         return FAIL(o->err, ERR_USAGE, "encode: several files, and a patch is of one");
-    if (o->base)
+    if (o->base) {
+        static const char *const whole[] = {"tensor", "step", "worker", "layout", "steps-from", "workers-from", "steps-axis", "steps-as",
+                                            "workers-as", "void", "group", "min-elements", "skip-nonfinite", "seed", NULL};
+        TRY(refuse_for_patch(&o->common, whole, o->err));
         return patch_encode(&(PatchJob){o->base, o->common.output, (int)o->common.threads, o->common.quiet, o->a, o->err}, arguments->item[0]);
+    }
     TRY(codec_open(&codec, o->specs.item[0], o->a, o->err));
     notes_specs(&o->specs);
     o->hints.files = *arguments;
@@ -415,7 +428,7 @@ int bench_encode(int argc, char **argv)
             "-o - writes the payloads to standard output. They are those of compare's first repeat with the same --seed, each worker by itself. A codec with a "
             "state carries it from step to step, in the order of the file.\n"
             "With --base, FILE.atomo is a patch: what changed in weights of 16 bits (bfloat16, half precision) since OLD, which has the same tensors. "
-            "decode --base OLD restores every bit of them. Tensors of other types are kept whole where they changed.\n",
+            "decode --base OLD restores every bit of them, and refuses an OLD with other weights of 16 bits. Tensors of other types are kept whole where they changed.\n",
         .options = options,
         .common = &o.common,
         .takes = TAKES_SEED | TAKES_THREADS | TAKES_OUTPUT | TAKES_KEEPS,
@@ -497,6 +510,8 @@ static Status run_decode(void *options, const TextList *arguments)
     FrameReader *from;
     if (!o->common.output)
         return FAIL(o->err, ERR_USAGE, "decode: no output file; want -o FILE.h5");
+    if (o->base)
+        TRY(refuse_for_patch(&o->common, (const char *const[]){"max-output", "memory", NULL}, o->err));
     TRY(strcmp(path, "-") ? frame_open(&from, path, o->a, o->err) : open_stdin(&from, o->a, o->err));
     const bool patch = !strcmp(from->spec, PATCH_SPEC);
     const PatchJob job = {o->base, o->common.output, (int)o->common.threads, o->common.quiet, o->a, o->err};

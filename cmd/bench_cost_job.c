@@ -368,13 +368,12 @@ const char *cost_error(const CostJob *c, size_t codec)
 const char *cost_refusal(const CostJob *c, const Codec *codec, Topology topology, size_t workers)
 {
     Error err = {0};
-    const Topology shots = topology == TOPOLOGY_HIER ? TOPOLOGY_TWOSHOT : topology;
     if (topology == TOPOLOGY_HIER && workers % c->node)
         return "the workers do not fill nodes";
     if (topology == TOPOLOGY_HIER && codec_rounds(codec) > 1)
         return "it has several rounds";
     return topology_needs_sums(topology) && !codec_adds(codec) ? "its payloads do not add"
-           : shots_check(topology_shots(shots), codec, false, &err) != OK
+           : shots_check(topology_shots(topology), codec, false, &err) != OK
                ? "its sums are not quantised again"
                : NULL;
 }

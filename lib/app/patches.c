@@ -2,7 +2,7 @@
  * -o NEW2: writes OLD anew with the weights of NEW.
  *
  * The container (app/frame.h) has the spec "patch". A record has weights of 16 bits of one type, of as many tensors as make up
- * GROUP words, coded by coder/patch.h; or one tensor of another type that changed, as it is in NEW. Its name is the type. */
+ * PATCH_CHUNK words, coded by coder/patch.h; or one tensor of another type that changed, as it is in NEW. Its name is the type. */
 #include "app/patches.h"
 
 #include "app/cli.h"
@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { GROUP = 1 << 19, COPIED = 1 << 20 };
+enum { COPIED = 1 << 20 };
 
 /* A file of weights: the dump that lists it, and the file itself, of which the bytes of plain tensors are read. */
 typedef struct {
@@ -155,7 +155,7 @@ static Status make_groups(Patch *e)
         bool differ = fraction_of(t->type) != 0;
         if (!t->shape.n)
             continue;
-        if (differ && last && !last->whole && last->first + last->count == i && last->bytes < 2 * GROUP &&
+        if (differ && last && !last->whole && last->first + last->count == i && last->bytes < 2 * PATCH_CHUNK &&
             dump_tensor(e->old.dump, last->first)->type == t->type) {
             last->count++;
             last->bytes += bytes_of(t);
@@ -280,6 +280,8 @@ static Status copy_old(const Weights *old, OutFile *to, const PatchJob *job, Are
     TRY(arena_check(piece, scratch, job->err));
     for (off_t at = 0; at < size; at += COPIED) {
         const size_t some = size - at < COPIED ? (size_t)(size - at) : COPIED;
+        if (cli_stopped())
+            return FAIL(job->err, ERR_STOPPED, "decode: stopped");
         if (file_take(old->fd, (uint64_t)at, piece, some, job->err) != OK)
             return error_at(job->err, "%s", old->path);
         outfile_bytes(to, piece, some);
@@ -338,6 +340,8 @@ static Status take_records(const Weights *old, FrameReader *from, OutFile *to, c
     TRY(copy_old(old, to, job, scratch));
     for (FrameItem item = {.type = FRAME_RECORD}; item.type != FRAME_END;) {
         const ArenaMark mark = arena_mark(scratch);
+        if (cli_stopped())
+            return FAIL(job->err, ERR_STOPPED, "decode: stopped");
         TRY(frame_next(from, &item, scratch, job->err));
         if (item.type == FRAME_RECORD && take_record(old, &item.record, to, job, scratch) != OK)
             return error_at(job->err, "%.200s: at byte %llu", from->name, (unsigned long long)from->block);

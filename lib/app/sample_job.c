@@ -188,6 +188,8 @@ static double margin(const Moments *m)
 static double half_width(const Moments *m, const Moments *correction, double share)
 {
     const double off = fabs(correction->mean), size = fabs(m->mean);
+    if (m->n < 2)
+        return NAN;
     const bool changes = off > 2 * margin(correction); /* by chance once in 500 times */
     if (changes && off > TRUSTED * size)
         return NAN;
@@ -249,5 +251,6 @@ Status sample_run(CompareJob *j, const Codec *const *codec, size_t count)
     if (status == OK)
         status = measure_all(&s);
     dump_close(s.dump[1]);
+    j->sums_up = status != OK; /* of draws that were stopped nothing is shown */
     return compare_job_finish(j, status, write_rows);
 }

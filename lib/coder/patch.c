@@ -25,7 +25,7 @@ static unsigned context(const PatchBase *b, unsigned word)
 /* Sets first[k] to the number of words with an exponent below k. */
 static void sort_contexts(const PatchBase *b, size_t first[CONTEXTS + 1])
 {
-    enum { WAYS = 4 }; /* as an increment of a counter waits for that before it */
+    enum { WAYS = 4 }; /* since increments of one counter wait for each other */
     uint32_t count[WAYS][CONTEXTS] = {{0}};
     for (size_t i = 0; i < b->n; i++)
         count[i % WAYS][context(b, load_u16(b->old + 2 * i))]++;

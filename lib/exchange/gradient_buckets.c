@@ -175,9 +175,7 @@ Status bucket_settle(const GradientExchange *x, Bucket *b, Workspace *ws)
         parcel_load(&x->parcels, p, x->agreed, 1, ws->y);
         if (t->shots)
             TRY(shots_settle(x, p, t, ws));
-        if (!codec_keeps_state(t->x.call.self))
-            continue;
-        for (size_t w = 0; w < x->spec.workers; w++)
+        for (size_t w = 0; w < x->spec.workers && codec_keeps_state(t->x.call.self); w++)
             if (bucket_worker(x, p, w)->state)
                 TRY(bucket_blame(x, t->name, w, settle(x, p, t, w, ws), ws->err));
         arena_rewind(ws->scratch, mark);

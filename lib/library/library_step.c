@@ -265,7 +265,7 @@ atomo_status atomo_step_end_round(atomo_tensor *t, int *more, atomo_error *err)
 
 size_t atomo_shard(const atomo_codec *codec, size_t n, int workers, int shard)
 {
-    return shots_cut(codec->codec, n, (size_t)workers, (size_t)shard);
+    return workers < 1 || shard < 0 ? 0 : shots_cut(codec->codec, n, (size_t)workers, (size_t)shard);
 }
 
 static Status again(atomo_tensor *t, const Order *o, Error *err)

@@ -112,3 +112,11 @@ $ atomo-bench synth -o a.h5 -q; atomo-bench synth -o b.h5 --seed 2 -q; atomo-ben
 2> hint: patches are of single files: safetensors, .npy, or HDF5 with contiguous datasets
 2> atomo-bench: n.atomo: has payloads of none, no patch; want no --base
 = 2
+
+# a patch is of whole files: options that choose or limit are refused
+$ atomo-bench synth -o a.h5 -q; atomo-bench encode a.h5 --base a.h5 --min-elements 9 -o p.atomo; atomo-bench encode a.h5 --base a.h5 -q -o p.atomo; atomo-bench decode p.atomo --base a.h5 --max-output 9 -o b.h5; ls
+> a.h5
+> p.atomo
+2> atomo-bench: --min-elements: a patch is of a whole file; want no --min-elements with --base
+2> atomo-bench: --max-output: a patch is of a whole file; want no --max-output with --base
+= 0

@@ -356,8 +356,8 @@ def _difference(wire: Wire, facts: dict[str, Any], whose: str) -> Failure:
     found, first = {}, everyone[0]
     for rank, other in enumerate(everyone):
         for name in first:
-            if name not in found and first[name] != other[name]:
-                a, b = first[name], other[name]
+            if name not in found and first[name] != other.get(name):
+                a, b = first[name], other.get(name)
                 if name == "parameters":
                     a, b = next((x, y) for x, y in zip_longest(a, b, fillvalue="none") if x != y)
                 found[name] = "%s: rank 0 has %s, rank %d has %s" % (name, a, rank, b)

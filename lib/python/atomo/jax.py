@@ -82,7 +82,7 @@ def compress(spec: str, workers: int = 1, seed: int = 1, min_elements: int = 100
 
         results = [jax.ShapeDtypeStruct(shape, leaf.dtype) for shape, leaf in zip(shapes, leaves)]
         like = jax.tree_util.tree_map(lambda a: jax.ShapeDtypeStruct(a.shape, a.dtype), tuple(state))
-        means, after = jax.pure_callback(work, (results, like[:1] + like[1:]), *state, *leaves, vmap_method="sequential")
+        means, after = jax.pure_callback(work, (results, like), *state, *leaves, vmap_method="sequential")
         return jax.tree_util.tree_unflatten(tree, means), CompressState(*after)
 
     return optax.GradientTransformation(init, update)

@@ -72,13 +72,17 @@ class _Side:
     def __init__(self, task: Callable[[int, int], Task], spec: str, worker: int, workers: int, seed: int, min_elements: int, threads: int) -> None:
         torch.set_num_threads(threads)
         self.task, self.workers = task(worker, workers), workers
-        codec, none = Codec(spec), Codec("none")
+        at = (worker, workers) if worker >= 0 else (workers, workers + 1)
+        self._settings = (Codec(spec), min_elements, seed, *at, threads)
+        self._open()
+        self.zeros = {name: np.zeros(t.shape, np.float32) for name, t in self.tensors.items()}
+
+    def _open(self) -> None:
+        codec, least, *rest = self._settings
         self.tensors: dict[str, Tensor] = {}
         for name, p in self.task.parameters().items():
-            kind = codec if p.numel() >= min_elements else none
-            at = (worker, workers) if worker >= 0 else (workers, workers + 1)
-            self.tensors[name] = kind.tensor(tuple(p.shape), name, seed, *at, threads)
-        self.zeros = {name: np.zeros(t.shape, np.float32) for name, t in self.tensors.items()}
+            kind = codec if p.numel() >= least else Codec("none")
+            self.tensors[name] = kind.tensor(tuple(p.shape), name, *rest)
 
     def _in(self, turn: int) -> list[Tensor]:
         return [t for t in self.tensors.values() if turn < t.codec.rounds]
@@ -113,6 +117,8 @@ class _Side:
 
     def load(self, task: Any, states: dict[str, bytes] | None) -> None:
         self.task.load_state_dict(task)
+        if states is None:
+            self._open()
         for name, state in (states or {}).items():
             self.tensors[name].load_state(state)
 
