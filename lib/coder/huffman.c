@@ -21,6 +21,8 @@ typedef struct {
      * have this length. */
     uint32_t first[HUFFMAN_LONGEST + 1], place[HUFFMAN_LONGEST + 1], count[HUFFMAN_LONGEST + 1];
     uint64_t look[1 << LOOK_BITS]; /* the first numbers in each value of the next LOOK_BITS bits of a stream */
+    uint64_t word[256];            /* the code words of one number, or of two below 16 (fill_words) */
+    size_t each; /* numbers looked up at once in `word`; 0: four code words need not fit into one bits_put */
 } Huffman;
 
 /* ---- lengths ---- */
@@ -199,23 +201,53 @@ static bool huffman_table_get(Huffman *h, uint32_t alphabet, BitReader *r)
 
 /* ---- streams ---- */
 
-/* Writes the code words of n numbers; `four`: any four code words fit into one bits_put. */
-static void put_words(const Huffman *h, bool four, const uint8_t *number, size_t n, BitWriter *writer)
+/* An entry of Huffman.word has the code words above its low LENGTH_BITS bits, which hold their total length. */
+enum { LENGTH_BITS = 8, LENGTH_MASK = (1 << LENGTH_BITS) - 1, PAIRED = 16 };
+
+static inline unsigned index_of(const uint8_t *number, size_t each)
+{
+    return each == 2 ? (unsigned)number[0] << 4 | number[1] : number[0];
+}
+
+static void fill_words(Huffman *h)
+{
+    unsigned longest = 0;
+    for (uint32_t s = 0; s < h->alphabet; s++)
+        longest = h->length[s] > longest ? h->length[s] : longest;
+    h->each = h->alphabet <= PAIRED && 8 * longest <= BITS_MAX ? 2 : 4 * longest <= BITS_MAX;
+    for (unsigned v = 0; v < 256; v++) {
+        const unsigned a = v >> 4, b = h->each == 2 ? v & 15 : v, before = h->each == 2 ? h->length[a] : 0;
+        const uint64_t bits = (before ? (uint64_t)h->code[a] << h->length[b] : 0) | h->code[b];
+        h->word[v] = bits << LENGTH_BITS | (before + h->length[b]);
+    }
+}
+
+/* Writes the code words of 4 * each numbers at once, which must fit into one bits_put. Returns how many it has written. */
+static inline size_t put_four(const uint64_t word[256], size_t each, const uint8_t *number, size_t n, BitWriter *writer)
 {
     BitWriter w = *writer;
     size_t i = 0;
-    for (; four && i + 4 <= n; i += 4) {
+    for (; i + 4 * each <= n; i += 4 * each) {
         uint64_t bits = 0;
         unsigned length = 0;
-        for (size_t k = i; k < i + 4; k++) {
-            bits = bits << h->length[number[k]] | h->code[number[k]];
-            length += h->length[number[k]];
+        for (size_t k = i; k < i + 4 * each; k += each) {
+            const uint64_t v = word[index_of(number + k, each)];
+            bits = bits << (v & LENGTH_MASK) | v >> LENGTH_BITS;
+            length += v & LENGTH_MASK;
         }
         bits_put(&w, bits, length);
     }
-    for (; i < n; i++)
-        bits_put(&w, h->code[number[i]], h->length[number[i]]);
     *writer = w;
+    return i;
+}
+
+static void put_words(const Huffman *h, const uint8_t *number, size_t n, BitWriter *w)
+{
+    size_t i = h->each == 2   ? put_four(h->word, 2, number, n, w)
+               : h->each == 1 ? put_four(h->word, 1, number, n, w)
+                              : 0;
+    for (; i < n; i++)
+        bits_put(w, h->code[number[i]], h->length[number[i]]);
 }
 
 /* Decodes the first number in `bits`, the next 64 bits of the stream, and sets *length to the length of its
@@ -332,7 +364,7 @@ typedef struct {
      * stream */
     uint64_t *at;
     bool *bad; /* (blocks) true: the stream cannot be decoded */
-    bool four; /* any four code words fit into one bits_put */
+    bool paired; /* true: the numbers are below PAIRED */
     Huffman huffman;
 } HuffmanJob;
 
@@ -360,19 +392,29 @@ static void count_block(void *data, size_t block)
 {
     const HuffmanJob *job = data;
     const uint8_t *number = job->number + block * BLOCK;
+    const size_t n = block_size(job->n, block), each = job->paired ? 2 : 1;
+    uint32_t *count = job->count[block];
     /* four tables of counts, because incrementing one counter many times in a row is slow */
-    uint32_t part[4][HUFFMAN_ALPHABET] = {{0}};
-    for (size_t i = 0; i < block_size(job->n, block); i++)
-        part[i % 4][number[i]]++;
-    for (size_t k = 0; k < HUFFMAN_ALPHABET; k++)
-        job->count[block][k] = part[0][k] + part[1][k] + part[2][k] + part[3][k];
+    uint32_t part[4][256] = {{0}};
+    size_t i = 0;
+    for (; i + 4 * each <= n; i += 4 * each)
+        for (size_t k = 0; k < 4; k++)
+            part[k][index_of(number + i + each * k, each)]++;
+    memset(count, 0, sizeof job->count[block]);
+    for (; i < n; i++)
+        count[number[i]]++;
+    for (size_t v = 0; v < 256; v++) {
+        const uint32_t all = part[0][v] + part[1][v] + part[2][v] + part[3][v];
+        count[job->paired ? v & 15 : v] += all;
+        count[v >> 4] += job->paired ? all : 0;
+    }
 }
 
 static void put_block(void *data, size_t block)
 {
     const HuffmanJob *job = data;
     BitWriter w = bits_writer(job->out + job->at[block], (size_t)(job->at[block + 1] - job->at[block]));
-    put_words(&job->huffman, job->four, job->number + block * BLOCK, block_size(job->n, block), &w);
+    put_words(&job->huffman, job->number + block * BLOCK, block_size(job->n, block), &w);
     bits_close(&w);
 }
 
@@ -405,7 +447,7 @@ Status huffman_put(const uint8_t *number, size_t n, uint32_t alphabet, int threa
 {
     const ArenaMark mark = arena_mark(scratch);
     const size_t blocks = blocks_of(n);
-    HuffmanJob job = {.n = n, .number = number};
+    HuffmanJob job = {.n = n, .number = number, .paired = alphabet <= PAIRED};
     job.count = arena_take(scratch, blocks, sizeof *job.count);
     job.at = NEW(scratch, uint64_t, blocks + 1);
     TRY(arena_check(job.count && job.at, scratch, err));
@@ -415,9 +457,7 @@ Status huffman_put(const uint8_t *number, size_t n, uint32_t alphabet, int threa
         for (size_t k = 0; k < HUFFMAN_ALPHABET; k++)
             count[k] += job.count[b][k];
     huffman_build(&job.huffman, alphabet, count);
-    job.four = true;
-    for (uint32_t k = 0; k < alphabet; k++)
-        job.four &= 4u * job.huffman.length[k] <= BITS_MAX;
+    fill_words(&job.huffman);
     put_head(&job, out);
     job.out = buf_room(out, (size_t)job.at[blocks]);
     parallel_for(threads, blocks, put_block, &job);
