@@ -21,7 +21,7 @@ typedef struct {
      * have this length. */
     uint32_t first[HUFFMAN_LONGEST + 1], place[HUFFMAN_LONGEST + 1], count[HUFFMAN_LONGEST + 1];
     uint64_t look[1 << LOOK_BITS]; /* the first numbers in each value of the next LOOK_BITS bits of a stream */
-    uint64_t word[256];            /* the code words of one number, or of two below 16 (fill_words) */
+    uint64_t word[256];            /* the code words of one number, or of two below PAIRED (fill_words) */
     size_t each; /* numbers looked up at once in `word`; 0: four code words need not fit into one bits_put */
 } Huffman;
 
@@ -201,12 +201,16 @@ static bool huffman_table_get(Huffman *h, uint32_t alphabet, BitReader *r)
 
 /* ---- streams ---- */
 
-/* An entry of Huffman.word has the code words above its low LENGTH_BITS bits, which hold their total length. */
-enum { LENGTH_BITS = 8, LENGTH_MASK = (1 << LENGTH_BITS) - 1, PAIRED = 16 };
+enum { PAIRED = 16 }; /* numbers below it are looked up two at once */
 
 static inline unsigned index_of(const uint8_t *number, size_t each)
 {
     return each == 2 ? (unsigned)number[0] << 4 | number[1] : number[0];
+}
+
+static uint64_t word_of(const Huffman *h, unsigned number)
+{
+    return word_make(h->code[number], h->length[number]);
 }
 
 static void fill_words(Huffman *h)
@@ -215,11 +219,8 @@ static void fill_words(Huffman *h)
     for (uint32_t s = 0; s < h->alphabet; s++)
         longest = h->length[s] > longest ? h->length[s] : longest;
     h->each = h->alphabet <= PAIRED && 8 * longest <= BITS_MAX ? 2 : 4 * longest <= BITS_MAX;
-    for (unsigned v = 0; v < 256; v++) {
-        const unsigned a = v >> 4, b = h->each == 2 ? v & 15 : v, before = h->each == 2 ? h->length[a] : 0;
-        const uint64_t bits = (before ? (uint64_t)h->code[a] << h->length[b] : 0) | h->code[b];
-        h->word[v] = bits << LENGTH_BITS | (before + h->length[b]);
-    }
+    for (unsigned v = 0; v < 256; v++)
+        h->word[v] = h->each == 2 ? words_join(word_of(h, v >> 4), word_of(h, v & 15)) : word_of(h, v);
 }
 
 /* Writes the code words of 4 * each numbers at once, which must fit into one bits_put. Returns how many it has written. */
@@ -228,14 +229,10 @@ static inline size_t put_four(const uint64_t word[256], size_t each, const uint8
     BitWriter w = *writer;
     size_t i = 0;
     for (; i + 4 * each <= n; i += 4 * each) {
-        uint64_t bits = 0;
-        unsigned length = 0;
-        for (size_t k = i; k < i + 4 * each; k += each) {
-            const uint64_t v = word[index_of(number + k, each)];
-            bits = bits << (v & LENGTH_MASK) | v >> LENGTH_BITS;
-            length += v & LENGTH_MASK;
-        }
-        bits_put(&w, bits, length);
+        uint64_t v[4];
+        for (size_t k = 0; k < 4; k++)
+            v[k] = word[index_of(number + i + k * each, each)];
+        word_put(&w, words_join(words_join(v[0], v[1]), words_join(v[2], v[3])));
     }
     *writer = w;
     return i;
