@@ -164,9 +164,6 @@ static Status check_idle(const TrainJob *j)
                     cli_given(&j->common, "lr-other") ? "--lr-other" : "--muon-scale");
     if (o->kind == OPTIMIZER_SIGNSGD && cli_given(&j->common, "momentum") && o->momentum > 0)
         return FAIL(j->err, ERR_USAGE, "--momentum: signsgd has none");
-    if (s->topology != TOPOLOGY_HIER && (cli_given(&j->common, "within") || cli_given(&j->common, "link-within")))
-        return FAIL(j->err, ERR_USAGE, "%s: want --topology hier:node=K as well",
-                    cli_given(&j->common, "within") ? "--within" : "--link-within");
     if (o->decay != 1 && !o->every)
         return FAIL(j->err, ERR_USAGE, "--lr-decay: want --lr-decay-steps as well");
     if (!s->local.steps && (s->local.lr != 1 || s->local.momentum > 0))
