@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""advise_best.py BIN LINK,LINK... DUMP... -- holds the answer of advise against every codec at every rate by every exchange.
+"""advise_best.py BIN DUMP LINK... -- holds the answer of advise against every codec at every rate by every exchange.
 
 `advise --all` lists all codecs and rates with their errors by an exchange. `cost` measures all of them once with 16 workers, and those
 within half of the fastest on a link RUNS (3) more times with REPEATS (3) repeats; the least time counts, since other programs only make
@@ -72,9 +72,8 @@ def judge(room, program, dump, links):
 
 
 def main():
-    program, links = os.path.join(sys.argv[1], "atomo-bench"), sys.argv[2].split(",")
     with tempfile.TemporaryDirectory() as room:
-        return 1 if any([judge(room, program, dump, links) for dump in sys.argv[3:]]) else 0
+        return 1 if judge(room, os.path.join(sys.argv[1], "atomo-bench"), sys.argv[2], sys.argv[3:]) else 0
 
 
 if __name__ == "__main__":
