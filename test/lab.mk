@@ -13,6 +13,7 @@
 #: make fuzz-codecs   the same for the decoder of one codec after the other  (CODECS="svd qsgd")
 #: make torture   kill, stop, resume and starve commands and ranks at random moments; a busy machine can spoil it  (KILLS=20 POINTS=5 PART=kills)
 #: make predict   train on two made-up hosts, and compare the time of an iteration with the prediction of cost: docs/cluster.md
+#: make advise-check   hold the first choice of advise against all codecs, rates and exchanges  (ADVISED="FILE ..." LINKS="lan1g lan10g")
 #: make coverage  lines and branches of lib/ that the tests run, for each room; fail below 95 and 85 %
 #: make mutants   plant faults in what makes numbers; the tests must see each  (WORD=metrics.c: some)
 #: make intervals how often the 95 % intervals of results hold the true value: docs/intervals.md
@@ -114,6 +115,12 @@ $(B)/two_hosts: test/exchange/two_hosts.c
 .PHONY: predict
 predict: $(PROGRAMS) $(B)/two_hosts
 	@$(PYTHON) test/exchange/predict.py $(B)/bin $(B)/two_hosts
+
+.PHONY: advise-check
+LINKS   ?= edge20m wan100m lan1g lan10g lan25g lan100g
+ADVISED ?= $(wildcard datasets/*.h5)
+advise-check: $(PROGRAMS)
+	@low=0; for d in $(ADVISED); do $(PYTHON) test/bench/advise_best.py $(B)/bin $$d $(LINKS) || low=1; done; exit $$low
 
 # A vector of 2^31 + 5 elements through encode, decode and inspect: 20 GB of memory, 30 GB in HUGE_DIR, some minutes.
 .PHONY: huge

@@ -97,6 +97,7 @@ typedef struct {
     /* source of random numbers that are the same on all workers: depends on seed, repeat, step, tensor */
     Rng rng_shared;
     int worker, workers, threads;
+    size_t leader; /* the worker that leads in this step, of those that send; each one in turn */
     int round; /* number of the current round, 0 .. codec_rounds - 1 */
     /* the payloads of rounds 0 .. round - 1: each is merged over all workers, or the worker's own if the
      * worker trains alone (Message) */

@@ -17,7 +17,6 @@ static const char *const scale_names[] = {"keller", "moonshot", "dion", NULL};  
 static const char *const aggregate_names[] = {"seed", "arrival", NULL};
 static const char *const switch_names[] = {"off", "on", NULL};
 
-enum { WORKERS_MOST = 4096 };
 
 enum { KEPT = SETTING_KEPT, SHOWN = SETTING_SHOWN, BOTH = KEPT | SHOWN, RUN = SETTING_RUN };
 
@@ -30,7 +29,7 @@ enum { KEPT = SETTING_KEPT, SHOWN = SETTING_SHOWN, BOTH = KEPT | SHOWN, RUN = SE
 const Setting train_settings[] = {
     SETTING("network", TEXT, network, SHOWN, NULL, NULL),
     SETTING("workers", WHOLE, workers, BOTH, "P", "number of workers, which share each batch", .low = 1,
-            .high = WORKERS_MOST, .usual = 1),
+            .high = TOPOLOGY_WORKERS_MOST, .usual = 1),
     SETTING("num_aggregate", WHOLE, aggregate, BOTH, "K",
             "use the gradients of K workers per step, drawn at random; 0: of all", .high = 4096),
     SETTING("aggregate_by", CHOICE, arrival, SHOWN, "A",
@@ -147,31 +146,16 @@ const char *setup_topology(const TrainSetup *s, Arena *a)
                : topology_names[s->topology];
 }
 
-static const char *topology_name(const void *data, size_t i)
-{
-    (void)data;
-    return i == TOPOLOGY_HIER ? "hier:node=K" : topology_names[i];
-}
-
 Status setup_read_topology(TrainSetup *s, const char *text, Arena *a, Error *err)
 {
-    static const char hier[] = "hier:node=", within[] = ",within=";
-    char *end;
-    for (size_t t = 0; t < TOPOLOGY_HIER; t++)
-        if (!strcmp(topology_names[t], text)) {
-            s->topology = (Topology)t;
-            return OK;
-        }
-    if (strncmp(text, hier, strlen(hier)))
-        return text_unknown(err, text, topology_name, NULL,
-                            "--topology: \"%.40s\": want ps, allgather, ring, tree, twoshot or hier:node=K", text);
-    const long node = strtol(text + strlen(hier), &end, 10);
-    const bool codec = !strncmp(end, within, strlen(within));
-    if (node < 2 || node > WORKERS_MOST || (*end && !codec))
-        return FAIL(err, ERR_USAGE, "--topology %.40s: want hier:node=K, 2 to %d workers in a node", text, WORKERS_MOST);
-    s->topology = TOPOLOGY_HIER;
-    s->node = (size_t)node;
-    return codec ? codec_open(&s->within, end + strlen(within), a, err) : OK;
+    static const char within[] = ",within=";
+    const char *more = "";
+    TRY(topology_read(&s->topology, &s->node, &more, text, err));
+    if (!*more)
+        return OK;
+    if (strncmp(more, within, strlen(within)))
+        return FAIL(err, ERR_USAGE, "--topology %.40s: want hier:node=K", text);
+    return codec_open(&s->within, more + strlen(within), a, err);
 }
 
 /* ---- the setup as attributes of files ---- */

@@ -18,7 +18,8 @@ enum { N = 900, MOST = 21 };
  * trained state. */
 static const char *const specs[] = {
     "none",    "qsgd",        "topk:ratio=0.1",      "sign",      "randk", "intsgd", "thc", "powersgd", "cas",
-    "ef+topk", "ef+powersgd", "ef21+topk:ratio=0.1", "diana+qsgd"};
+    "ef+topk", "ef+powersgd", "ef21+topk:ratio=0.1", "diana+qsgd",
+    "ef+topk:ratio=0.1,share=leader", "topk:ratio=0.1,share=sketch"};
 
 typedef struct {
     Arena *a, *scratch, *payloads;

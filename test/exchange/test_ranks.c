@@ -167,6 +167,8 @@ static const Case cases[] = {
     {"lowrank", true},
     {"countsketch:bits=8", true},
     {"ef+intsgd:bits=12", true},
+    {"ef+topk:ratio=0.05,share=leader", true},
+    {"topk:ratio=0.3,share=sketch", true},
     {"zstd+none", false},
 };
 

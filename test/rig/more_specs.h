@@ -31,6 +31,8 @@ static const MoreSpec more_specs[] = {
     {"randk:ratio=1", NOT_STORED},
     {"randk:ratio=0.7,shared=off", NOT_STORED},
     {"topk:ratio=0.1", STORED},
+    {"topk:ratio=0.1,share=leader", STORED},
+    {"topk:ratio=0.3,share=sketch", STORED},
     {"topk:ratio=0.6", NOT_STORED},
     {"topk:ratio=1", NOT_STORED},
     {"threshold:rel=0.3", STORED},
