@@ -59,7 +59,7 @@ def table(found):
         optimizer, _, exchange = name.partition("-")
         loss, sent, peak = seeds[1]
         print(f"| {'signsgd' if exchange == 'demo' else optimizer} | {EXCHANGES[exchange]} | {compressor} | {mean_of([s[0] for s in seeds.values()])} | {len(seeds)} "
-              f"| {100 * (loss / base[0] - 1):.1f} % | {sent / 1e6:.3g} MB | {peak / 1e6:.3g} MB | {base[1] / sent:.3g} |")
+              f"| {round(100 * (loss / base[0] - 1), 1) + 0:.1f} % | {sent / 1e6:.3g} MB | {peak / 1e6:.3g} MB | {base[1] / sent:.3g} |")
 
 
 def claims(found):

@@ -244,6 +244,7 @@ static void local_steps_are_diloco(void **state)
 
 static void fragments_are_streaming_diloco(void **state)
 {
+    check_transcription((LocalSteps){.steps = 4, .fragments = 2, .late = 1, .mix = 0.25, .lr = 0.4, .momentum = 0.9});
     check_transcription((LocalSteps){.steps = 4, .fragments = 2, .late = 1, .mix = 0.5, .lr = 0.4, .momentum = 0.9});
     check_transcription((LocalSteps){.steps = 3, .fragments = 1, .late = 2, .mix = 0.5, .lr = 0.4, .momentum = 0.9});
     check_transcription((LocalSteps){.steps = 4, .fragments = 3, .lr = 0.4, .momentum = 0.9});
