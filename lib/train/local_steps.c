@@ -54,9 +54,10 @@ static Status open_fragments(Trainer *t, Error *err)
     size_t layer = 0;
     t->fragment = NEW_ZERO(t->arena, Fragment, count);
     TRY(arena_check(t->fragment, t->arena, err));
-    for (size_t f = 0; f < count; f++)
+    for (size_t f = 0; f < count; f++) {
         t->fragment[f].tensor = NEW(t->arena, GradientTensor, list->count);
-    TRY(arena_check(t->fragment[count - 1].tensor, t->arena, err));
+        TRY(arena_check(t->fragment[f].tensor, t->arena, err));
+    }
     for (size_t i = 0; i < list->count; i++) {
         const Slice *s = &list->item[i];
         layer += i && !same_layer(s[-1].name, s->name);

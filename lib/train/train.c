@@ -351,7 +351,7 @@ static Status time_phase(void *data, ExchangePhase phase, size_t worker, Status 
     return OK;
 }
 
-/* A mean that is applied some steps later travels while the workers compute these steps. */
+/* A mean that is applied some steps later travels while the workers compute these steps; but ranks wait for it. */
 static void note_cost(Trainer *t, const Fragment *f, const GradientBytes *b, StepRecord *r)
 {
     t->waited = b->waited;
@@ -373,7 +373,8 @@ static void note_cost(Trainer *t, const Fragment *f, const GradientBytes *b, Ste
     r->modelled = t->s.link ? link_seconds(t->s.link, &traffic) : 0;
     if (t->s.link && t->s.topology == TOPOLOGY_HIER)
         r->modelled += link_seconds(t->s.near, &near);
-    r->comm = r->modelled = fmax(0, r->modelled - (double)t->s.local.late * r->compute);
+    const double hidden = t->s.net ? 0 : (double)t->s.local.late * r->compute;
+    r->comm = r->modelled = fmax(0, r->modelled - hidden);
 }
 
 static void update(Trainer *t, size_t step)

@@ -73,7 +73,7 @@ const Setting train_settings[] = {
             .high = 1e38, .usual = 1),
     SETTING("outer_momentum", REAL, local.momentum, BOTH, "X", "Nesterov's momentum of the outer optimizer", .high = 1),
     SETTING("fragments", WHOLE, local.fragments, BOTH, "F",
-            "with local steps: exchange the layers in F parts, which take turns within the H steps", .low = 1, .high = 1e6,
+            "with local steps: exchange the layers in F parts, which take turns within the H steps", .low = 1, .high = 1e3,
             .usual = 1),
     SETTING("overlap_steps", WHOLE, local.late, BOTH, "T",
             "with local steps: apply the mean of changes T steps after they were sent", .high = 1e6),
