@@ -2,6 +2,7 @@
 #
 #: make datasets  train gpt-nano and write datasets/gpt-nano-babble.h5 anew, in some minutes
 #: make results   27 codecs on five gradients and 8 in three trainings, and the tables of docs/results.md anew, within an hour
+#: make today     the training runs of docs/today.md, and its tables anew, within 3 hours of two cores  (QUICK=1: small, in minutes)
 #: make training  the training runs of docs/training.md, and its tables anew  (DATA=full DATASETS=DIR)
 #: make tables    the tables of README.md and docs/*.md anew, by the commands in their sources; with LONG=1 those that take long  (DUMPS=DIR)
 #: make tables-check   compare the tables that take seconds, number by number, and the commands of the others
@@ -60,7 +61,7 @@ paper-resnet: has-cifar10
 
 # ---- the runs of docs/results.md and docs/training.md ----
 
-.PHONY: training results
+.PHONY: training results today
 
 # The dumps that plots/results.list makes, and the tables that go into docs/results.json.
 RESULT_DUMPS := resnet18 vgg11 gpt-nano gpt-char
@@ -75,6 +76,11 @@ results: all
 training: all
 	@PAPER_LIST=plots/training.list sh plots/paper.sh $(B)/bin build/training
 	@LONG=1 $(PYTHON) test/tables.py make $(B)/bin docs/training.md
+
+today: all
+	@PAPER_QUICK='$(QUICK)' PAPER_LIST=plots/today.list PAPER_PAGE=no PAPER_HEADING='Training of today' sh plots/paper.sh $(B)/bin build/today
+	@$(PYTHON) plots/today.py figure build/today/data docs/figures/today.svg
+	@LONG=1 $(PYTHON) test/tables.py make $(B)/bin docs/today.md
 
 # ---- the tables of the documents, by the commands in their sources (test/tables.py) ----
 

@@ -71,6 +71,13 @@ const Setting train_settings[] = {
     SETTING("outer_lr", REAL, local.lr, BOTH, "X", "factor on the mean of the workers' changes; 1: weights are averaged",
             .high = 1e38, .usual = 1),
     SETTING("outer_momentum", REAL, local.momentum, BOTH, "X", "Nesterov's momentum of the outer optimizer", .high = 1),
+    SETTING("fragments", WHOLE, local.fragments, BOTH, "F",
+            "with local steps: exchange the layers in F parts, which take turns within the H steps", .low = 1, .high = 1e3,
+            .usual = 1),
+    SETTING("overlap_steps", WHOLE, local.late, BOTH, "T",
+            "with local steps: apply the mean of changes T steps after they were sent", .high = 1e6),
+    SETTING("mix", REAL, local.mix, BOTH, "A",
+            "with local steps: workers go on from A times their own weights plus 1 - A times the common ones", .high = 1),
     SETTING("group", CHOICE, grouping, BOTH, "G", "compress each tensor by itself, or all as one vector",
             .choices = grouping_names),
     SETTING("min_elements", WHOLE, min_elements, BOTH, "N", "send tensors of fewer elements as floats", .high = 1e12),
@@ -270,12 +277,24 @@ static Status check_nodes(const TrainSetup *s, Error *err)
     return shots_check(SHOTS_NODES, s->within, false, err);
 }
 
+static Status check_local(const LocalSteps *l, Error *err)
+{
+    const size_t parts = l->fragments ? l->fragments : 1;
+    if (l->momentum >= 1)
+        return FAIL(err, ERR_USAGE, "--outer-momentum %g: want less than 1", l->momentum);
+    if (l->steps && parts > l->steps)
+        return FAIL(err, ERR_USAGE, "--fragments %zu: want at most the %zu of --local-steps", parts, l->steps);
+    if (l->steps && l->late >= l->steps / parts)
+        return FAIL(err, ERR_USAGE, "--overlap-steps %zu: want fewer than the %zu steps from one fragment's turn to the next's", l->late,
+                    l->steps / parts);
+    return OK;
+}
+
 Status train_check(const TrainSetup *s, Error *err)
 {
     const Codec *c = s->codec;
     TRY(check_optimizer(&s->optimizer, err));
-    if (s->local.momentum >= 1)
-        return FAIL(err, ERR_USAGE, "--outer-momentum %g: want less than 1", s->local.momentum);
+    TRY(check_local(&s->local, err));
     if (!s->train && s->batch < s->workers)
         return FAIL(err, ERR_USAGE, "--batch-size %zu: want one or more for each of the %zu workers",
                     s->batch, s->workers);

@@ -260,6 +260,21 @@ $ sh $SRC/test/cli/tiny.sh; g="--network softmax --dataset mnist --batch-size 40
 > *"outer_momentum": 0.9*
 = 0
 
+# fragments take turns, and a mean that is applied later hides its time; a run stopped with a mean under way resumes to the same bits; one fragment that is neither late nor mixed is plain local steps
+$ sh $SRC/test/cli/tiny.sh; g="--network cnn --dataset mnist --batch-size 40 --workers 4 --threads 1 -q -f csv --optimizer adamw --lr 1e-3 --local-steps 6 --outer-lr 0.4 --outer-momentum 0.9 --max-steps 12 -c ef+minmax"; l="--fragments 3 --overlap-steps 1 --mix 0.5 --link alpha=1ns,beta=1e6Gbit"; at() { awk -F, -v k="$1" 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i } $1 == "step" { printf "%s", k == "on" ? ($c["bytes_up"] > 0) + ($c["comm_ms"] > 0) : $c["loss"] "," $c["bytes_up"] " " } END { print "" }'; }; atomo-train run $g $l --eval-freq 5 --train-dir a >a.csv; at on <a.csv; mkdir b; cp a/step_00000005.h5 b; atomo-train run $g $l --eval-freq 5 --train-dir b --resume >/dev/null 2>&1; cmp a/step_00000012.h5 b/step_00000012.h5 && echo same; atomo-train run $g --eval-freq 0 | at all >plain; atomo-train run $g --fragments 1 --overlap-steps 0 --mix 0 --eval-freq 0 | at all >one; cmp plain one && echo plain
+> 101010101010
+> same
+> plain
+= 0
+
+$ n="atomo-train run --local-steps 6"; atomo-train run --fragments 2; atomo-train run --mix 0.5; $n --fragments 7; $n --fragments 2 --overlap-steps 3; $n --fragments 4 --network cnn --max-steps 6 -q
+2> atomo-train: --fragments: want --local-steps as well
+2> atomo-train: --mix: want --local-steps as well
+2> atomo-train: --fragments 7: want at most the 6 of --local-steps
+2> atomo-train: --overlap-steps 3: want fewer than the 3 steps from one fragment's turn to the next's
+2> atomo-train: --fragments 4: the network has 3 layers
+= 2
+
 $ atomo-train run --outer-lr 0.7; atomo-train run --outer-momentum 0.9; atomo-train run --local-steps 16 --max-steps 100; atomo-train run --local-steps 16 --max-steps 16 --outer-momentum 1
 2> atomo-train: --outer-lr: want --local-steps as well
 2> atomo-train: --outer-momentum: want --local-steps as well

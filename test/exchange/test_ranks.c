@@ -179,6 +179,8 @@ static const struct {
 } local_cases[] = {
     {{"none", true}, {.steps = 1, .lr = 0.7, .momentum = 0.9}},
     {{"ef+topk:ratio=0.05", false}, {.steps = 3, .lr = 1}},
+    /* after step 2, the checkpoint, a mean is under way */
+    {{"ef+minmax", false}, {.steps = 6, .fragments = 2, .late = 1, .mix = 0.5, .lr = 0.4, .momentum = 0.9}},
 };
 
 /* With `all`, all workers send. */

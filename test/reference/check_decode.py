@@ -57,7 +57,7 @@ SPECS = [
     "nuqsgd:code=elias", "nuqsgd:bits=2,bucket=100,code=elias-sparse", "nuqsgd:code=elias-dense,bucket=0",
     "nuqsgd:bits=6,bucket=1000,code=rans", "nuqsgd:code=rans",
     "natural", "ef+natural",
-    "zipml", "zipml:levels=3,bucket=100", "zipml:levels=200,bucket=2000", "ef+zipml:levels=4",
+    "zipml", "zipml:levels=3,bucket=100", "zipml:levels=200,bucket=2000", "ef+zipml:levels=4", "zipml:levels=4,bucket=0,solver=statistical",
     "fp8", "fp8:rounding=stochastic", "mxfp8", "mxfp6", "mxfp6:rounding=stochastic", "mxfp4", "mxfp4:scale=rceil", "mxfp4:rounding=clipped",
     "nvfp4", "nvfp4:best=fourover6", "nvfp4:rounding=eden", "nvfp4:rounding=stochastic", "ef+mxfp4",
     *[f"float:format={format},block={block}" for format, block in (("e5m2", "row"), ("e3m2", "tensor"), ("e3m0", "128"), ("int8", "64"))],

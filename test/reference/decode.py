@@ -623,8 +623,14 @@ def nuqsgd(data, n, keys):
     return np.where(level == 0, 0, np.sign(level) * norms.astype(float)[of] * 2.0**(np.abs(level) - s)).astype(F32)
 
 
+def with_rows(name, keys, shape):
+    """zipml's bucket=0 is a row, of at most 65536 elements."""
+    row = size_of(shape) // (shape[0] if len(shape) > 1 and shape[0] else 1)
+    return {**keys, "bucket": str(max(1, min(row, 65536)))} if name == "zipml" and keys["bucket"] == "0" else keys
+
+
 def own_form(name, keys, shape, rounds):
-    n, data = size_of(shape), rounds[-1][1:]
+    n, data, keys = size_of(shape), rounds[-1][1:], with_rows(name, keys, shape)
     if name == "sign":
         return np.where(sign_bits(data, n), F32(-1), F32(1))
     if name == "strom":
@@ -660,6 +666,7 @@ def must_be_raw(name, keys, n, shape):
     if name in sketches.DEFAULTS:
         return None
     """Whether spec and shape alone make it raw; None where the data have a say."""
+    keys = with_rows(name, keys, shape)
     if name in ("sign", "scaledsign", "onebit"):
         return sign_is_raw(name, shape, keys)
     if name in ("stc", "adaq", "strom"):

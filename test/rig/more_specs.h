@@ -97,6 +97,7 @@ static const MoreSpec more_specs[] = {
     {"zipml:levels=5,bucket=100", STORED},
     {"zipml:levels=3,bucket=100", NOT_STORED},
     {"zipml:levels=200,bucket=1000", NOT_STORED},
+    {"zipml:levels=4,bucket=0,solver=statistical", STORED},
     {"intsgd:bits=2", STORED},
     {"intsgd:bits=12,share=off", STORED},
     {"intsgd:bits=11,share=off", NOT_STORED},

@@ -21,6 +21,7 @@ static Dataset train_data, test_data;
 static char noted[4000];
 static OptimizerKind kind; /* the optimizer of `setup_of` */
 static LocalSteps local;   /* the local steps of `setup_of` */
+static Grouping grouping = GROUP_TENSOR;
 static const char *network = "cnn";
 static int threads = 1;
 
@@ -37,6 +38,7 @@ static TrainSetup setup_of(const char *spec)
         .optimizer =
             {.lr = 0.01, .momentum = 0.9, .decay = 0.9, .every = 3, .kind = kind, .beta2 = 0.9, .clip = 1},
         .local = local,
+        .grouping = grouping,
         .seed = 5,
         .threads = threads};
     check_ok(codec_open(&s.codec, spec, arena, &err), &err);
@@ -143,6 +145,13 @@ static void local_steps_go_on_as_if_they_had_never_stopped(void **state)
             local = (LocalSteps){.steps = steps, .lr = 0.7, .momentum = 0.9};
             check_resumes("ef+topk:ratio=0.01", 7);
         }
+    /* a mean is under way after step 6, the checkpoint; with GROUP_ALL both fragments have a state named `all` */
+    for (size_t i = 0; i < 4; i++) {
+        grouping = i % 2 ? GROUP_ALL : GROUP_TENSOR;
+        local = (LocalSteps){.steps = 7, .fragments = 1 + i / 2, .late = 1, .mix = 0.5, .lr = 0.7, .momentum = 0.9};
+        check_resumes("ef+topk:ratio=0.01", 7);
+    }
+    grouping = GROUP_TENSOR;
     kind = OPTIMIZER_SGD;
     local = (LocalSteps){0};
 }
