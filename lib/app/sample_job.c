@@ -62,26 +62,10 @@ static Status choose_metrics(Sampling *s, const char *names)
     return OK;
 }
 
-/* True if a codec of the spec scales by the largest elements of a tensor, or has a size that does not grow with it; the check of the
- * correction does not show it for certain. */
-static bool scales_by_largest(const char *spec)
+/* False if the codec's result on a tensor does not follow from that on some of its rows, or on a model from single tensors. */
+static bool rows_tell(const Codec *c)
 {
-    static const char *const names[] = {"terngrad", "intsgd", "rotated", "threshold", "lq", "dgc", "sketchml", "onebit"};
-    for (const char *at = spec; at; at = strchr(at, '+') ? strchr(at, '+') + 1 : NULL)
-        for (size_t i = 0; i < countof(names); i++)
-            if (strcspn(at, ":+") == strlen(names[i]) && !strncmp(at, names[i], strlen(names[i])))
-                return true;
-    return false;
-}
-
-/* Refuses codecs whose result on a tensor does not follow from that on some of its rows, or on a model from single tensors. */
-static Status check_codec(const CompareJob *j, const Codec *codec)
-{
-    const char *spec = codec_complete(codec, j->a);
-    TRY(arena_check(spec, j->a, j->err));
-    if (strstr(spec, "reshape=") || codec_plan_size(codec) || scales_by_largest(spec))
-        return FAIL(j->err, ERR_USAGE, "--sample: %.100s depends on whole tensors or on the whole model, which rows do not tell", codec_typed(codec, j->a));
-    return OK;
+    return !c || (!(codec_traits(c) & NEEDS_ALL) && !codec_plan_size(c) && rows_tell(c->inner) && rows_tell(c->other));
 }
 
 static Status check_all(Sampling *s, const Codec *const *codec, size_t count)
@@ -91,7 +75,9 @@ static Status check_all(Sampling *s, const Codec *const *codec, size_t count)
         return FAIL(j->err, ERR_USAGE, "--sample: not with --group, --per-tensor, --sort or --resume");
     TRY(choose_metrics(s, j->view.metrics ? j->view.metrics : usual));
     for (size_t k = 0; k < count; k++)
-        TRY(check_codec(j, codec[k]));
+        if (!rows_tell(codec[k]))
+            return FAIL(j->err, ERR_USAGE, "--sample: %.100s depends on whole tensors or on the whole model, which rows do not tell",
+                        codec_typed(codec[k], j->a));
     return OK;
 }
 
