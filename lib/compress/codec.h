@@ -56,6 +56,9 @@ enum {
     FIXED_SIZE = 1 << 12,
     /* compresses the tensor as a matrix, so that it loses much if the tensor is cut into pieces (exchange/shots.h) */
     WHOLE = 1 << 13,
+    /* some rows of a tensor do not tell the result on all of them: it goes by extremes, by a size that does not grow with the tensor, or
+     * by a matrix of all rows (compare --sample) */
+    NEEDS_ALL = 1 << 14,
 };
 
 /* A parsed spec. `inner`: the codec inside a wrapper; NULL for other codecs. */

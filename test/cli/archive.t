@@ -97,12 +97,12 @@ $ python3 $SRC/test/cli/bomb.py tera.atomo topk 67108864 20000; python3 $SRC/tes
 - b.h5
 = 0
 
-# a patch needs its base; tensors that are not of 16 bits are kept whole
+# a patch needs its base; tensors that are not of 16 bits are in it, too
 $ atomo-bench synth -o a.h5 -q; atomo-bench synth -o b.h5 --seed 2 -q; atomo-bench encode b.h5 --base a.h5 -o p.atomo; atomo-bench decode p.atomo -o c.h5; atomo-bench decode p.atomo --base a.h5 -o c.h5; atomo-bench convert -q b.h5 b.npz; atomo-bench convert -q c.h5 c.npz; cmp b.npz c.npz && echo equal; atomo-bench encode c.npz --base b.npz -o q.atomo; atomo-bench encode a.h5 -c none -o n.atomo -q; atomo-bench decode n.atomo --base a.h5 -o d.h5
 > a.h5: *
 > b.h5: *
-> p.atomo: 0 of 0 weights of 16 bits changed, and 4 tensors of other types; * bytes
-> c.h5: a.h5 with 4 groups of tensors patched
+> p.atomo: * of * words of 16 bits changed; * bytes, * a changed word; *
+> c.h5: a.h5, patched
 > b.npz: *
 > c.npz: *
 > equal
@@ -120,3 +120,10 @@ $ atomo-bench synth -o a.h5 -q; atomo-bench encode a.h5 --base a.h5 --min-elemen
 2> atomo-bench: --min-elements: a patch is of a whole file; want no --min-elements with --base
 2> atomo-bench: --max-output: a patch is of a whole file; want no --max-output with --base
 = 0
+
+# a patch names the tensor that one of the files lacks; the name of the file that decode writes ends as that of OLD
+$ atomo-bench synth -o a.h5 --shape 4x5 --shape 6 -q; atomo-bench synth -o b.h5 --shape 4x5 --shape 6 --shape 7 -q; atomo-bench encode b.h5 --base a.h5 -o p.atomo; atomo-bench encode a.h5 --base b.h5 -o p.atomo; atomo-bench encode a.h5 --base a.h5 -o p.atomo; atomo-bench decode p.atomo --base a.h5 -o c.safetensors
+> p.atomo: 0 of 52 words of 16 bits changed; * bytes
+2> atomo-bench: a.h5 has no tensor step_000001/layer2.weight, which b.h5 has
+2> atomo-bench: -o c.safetensors: a patch gives a file of OLD's format; want a name that ends as a.h5 does
+= 2

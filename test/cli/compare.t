@@ -63,6 +63,15 @@ $ atomo-bench synth -o g.h5 --steps 2 --shape 1000 --shape 500 --shape 99 --shap
 - seed
 = 0
 
+# sweep and advise take samples, too; advise says which codecs rows do not tell
+$ atomo-bench synth -o g.h5 --shape 200x100 --shape 300x64 -q; atomo-bench sweep g.h5 --sample 8 -c topk --rates 0.01,0.1 -q -f csv --metrics relative_error --repeats 3 | cut -d, -f1,2; atomo-bench advise g.h5 --sample 8 -c qsgd:bits=2 -c svd:rank=2 -f csv | cut -d, -f2
+> topk:ratio=0.01,relative_error
+> topk:ratio=0.1,relative_error
+> qsgd:bits=2
+2> note: --sample: rows do not tell the results of these codecs, which are left out: svd
+- svd*
+= 0
+
 # one draw of sampled rows shows no spread, so there is no interval
 $ atomo-bench synth -o g.h5 --shape 200x100 --shape 300x64 -q; atomo-bench compare g.h5 --sample 8 --repeats 1 -c qsgd -q -f csv --metrics bits_per_element,relative_error | cut -d, -f 2,5-7
 > metric,interval,result_low,result_high

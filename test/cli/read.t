@@ -41,10 +41,10 @@ $ for s in 64x3x7x7 512x512x3x3 20x1x5x5 256x64x1x1 768x3x16x16; do atomo-bench 
 # steps in nested groups are found by a glob; a note names it
 ? /usr/bin/python3 -c 'import h5py, numpy'
 $ /usr/bin/python3 -c 'import h5py, numpy as np; r = np.random.default_rng(1); f = h5py.File("n.h5", "w"); [f.create_dataset("epoch%d/iter%d/fc/weight" % (e, i), data=r.standard_normal((4, 5)).astype("f4")) for e in (1, 2, 10) for i in (3, 17)]' && atomo-bench inspect n.h5 --steps-from 'epoch*/iter*' -f csv | cut -d, -f1,3; atomo-bench compare n.h5 --steps-from 'epoch*/iter*' --step 'epoch10/*' -c ef+topk:ratio=0.5 --metrics bytes -f csv | cut -d, -f1-3,7; atomo-bench inspect n.h5 >out
-> 103,fc/weight
-> 1017,fc/weight
-> 1017,,fc/weight,ef+topk:ratio=0.5
-- 203,*ef*
+> 1000003,fc/weight
+> 10000017,fc/weight
+> 10000017,,fc/weight,ef+topk:ratio=0.5
+- 2000003,*ef*
 2> note: n.h5: the groups of epoch1/iter17/fc/weight look like a step, and are read as a part of the tensor's name; --steps-from 'epoch*/iter*'
 = 0
 

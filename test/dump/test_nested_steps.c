@@ -52,10 +52,10 @@ static void iterations_that_begin_anew_in_each_epoch_get_joined_numbers_in_order
 {
     static const char *const paths[] = {"epoch10/iter3/w", "epoch2/iter100/w", "epoch2/iter20/w",
                                         "epoch2/iter3/w"};
-    static const Want want[] = {{"epoch2/iter3", NULL, 2003, "w", 3},
-                                {"epoch2/iter20", NULL, 2020, "w", 2},
-                                {"epoch2/iter100", NULL, 2100, "w", 1},
-                                {"epoch10/iter3", NULL, 10003, "w", 0}};
+    static const Want want[] = {{"epoch2/iter3", NULL, 2000003, "w", 3},
+                                {"epoch2/iter20", NULL, 2000020, "w", 2},
+                                {"epoch2/iter100", NULL, 2000100, "w", 1},
+                                {"epoch10/iter3", NULL, 10000003, "w", 0}};
     write_paths(paths, countof(paths), false);
     check_tensors("epoch*/iter*", want, countof(want));
 }
@@ -82,7 +82,7 @@ static void an_attribute_gives_the_number_of_a_step(void **state)
 {
     static const char *const paths[] = {"e1/i1/w", "e2/i1/w", "e3/i1/w"};
     static const Want want[] = {
-        {"e2/i1", NULL, 21, "w", 1}, {"e3/i1", NULL, 31, "w", 2}, {"e1/i1", NULL, 700, "w", 0}};
+        {"e1/i1", NULL, 700, "w", 0}, {"e2/i1", NULL, 2000001, "w", 1}, {"e3/i1", NULL, 3000001, "w", 2}};
     write_paths(paths, countof(paths), true);
     check_tensors("e*/i*", want, countof(want));
 }

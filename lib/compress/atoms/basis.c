@@ -386,7 +386,7 @@ static const Compressor compressor_lq = {
     .paper = "Wang et al., ATOMO, NeurIPS 2018, Theorem 5",
     .look = {HUE_ATOMS, 0, 1},
     .params = lq_schema,
-    .promises = UNBIASED | RANDOM,
+    .promises = UNBIASED | RANDOM | NEEDS_ALL,
     .traits = traits,
     .family = &lq_basis,
     BASIS_HOOKS,

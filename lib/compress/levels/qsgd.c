@@ -396,7 +396,7 @@ static const Compressor compressor_terngrad = {
              "Distributed Deep Learning, NIPS 2017",
     .look = {HUE_LEVELS, 3, 0},
     .params = terngrad_schema,
-    .promises = RANDOM | EXACT_BYTES,
+    .promises = RANDOM | EXACT_BYTES | NEEDS_ALL,
     .traits = terngrad_traits,
     .rounds = terngrad_rounds,
     .merge = buckets_merge,

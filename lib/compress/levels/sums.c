@@ -418,7 +418,7 @@ static const Compressor compressor_intsgd = {
              "Gradients, ICLR 2022",
     .look = {HUE_LEVELS, 4, 1},
     .params = intsgd_schema,
-    .promises = UNBIASED | RANDOM | EXACT_BYTES | FIXED_SIZE,
+    .promises = UNBIASED | RANDOM | EXACT_BYTES | FIXED_SIZE | NEEDS_ALL,
     .family = &intsgd_family,
     SUMS_HOOKS,
     .encode = buckets_encode,

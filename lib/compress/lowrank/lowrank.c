@@ -679,7 +679,7 @@ static const Compressor compressor_powersgd = {
              "Distributed Optimization, NeurIPS 2019",
     .look = {HUE_LOWRANK, 3, 3},
     .params = powersgd_schema,
-    .promises = LINEAR | MERGEABLE | RANDOM | EXACT_BYTES | SHARED_DRAWS | FIXED_SIZE,
+    .promises = LINEAR | MERGEABLE | RANDOM | EXACT_BYTES | SHARED_DRAWS | FIXED_SIZE | NEEDS_ALL,
     .rounds = rounds,
     .bound = powersgd_bound,
     .encode = powersgd_encode,

@@ -362,7 +362,7 @@ static const Compressor compressor_rotated = {
     .paper = "Suresh, Yu, Kumar, McMahan: Distributed Mean Estimation with Limited Communication, ICML 2017",
     .look = {HUE_ROTATIONS, 5, 2},
     .params = schema,
-    .promises = UNBIASED | RANDOM | EXACT_BYTES | GIVEN_DRAWS | FIXED_SIZE,
+    .promises = UNBIASED | RANDOM | EXACT_BYTES | GIVEN_DRAWS | FIXED_SIZE | NEEDS_ALL,
     .traits = rotated_traits,
     .family = &rotated_family,
     ROTATED_HOOKS,

@@ -190,7 +190,7 @@ const Compressor compressor_threshold = {
         "of Compressed Communication for Distributed Deep Learning, AAAI 2020",
     .look = {HUE_SPARSE, 3, 1},
     .params = threshold_schema,
-    .promises = EXACT_BYTES | LEAVES_OUT,
+    .promises = EXACT_BYTES | LEAVES_OUT | NEEDS_ALL,
     .bound = picks_bound,
     .encode = threshold_encode,
     .decode = threshold_decode,
