@@ -13,11 +13,10 @@ local function from_top(target)
     return path
 end
 
--- The name of a page: docs/cost.md is cost.html, CHANGELOG.md changelog.html, lib/README.md lib.html, README.md readme.html.
+-- The name of a page: docs/cost.md is cost.html, CHANGELOG.md changelog.html, lib/README.md lib.html, README.md index.html.
 local function page(path)
-    local name = path:gsub("%.md$", ""):gsub("^docs/", ""):gsub("^lib/README$", "lib")
-    if name == "README" or name == "CHANGELOG" then name = name:lower() end
-    return name == "tasks" and "index.html" or name .. ".html"
+    local name = path:gsub("%.md$", ""):gsub("^docs/", ""):gsub("^generated/", ""):gsub("^lib/README$", "lib")
+    return (name == "README" and "index" or name == "CHANGELOG" and "changelog" or name) .. ".html"
 end
 
 local function moved(target)
@@ -25,7 +24,7 @@ local function moved(target)
     local file, anchor = target:match("^([^#]*)(.*)$")
     local path = from_top(file)
     if path:match("%.md$") then return page(path) .. anchor end
-    return (path:gsub("^docs/", ""))
+    return (path:gsub("^docs/", ""):gsub("^generated/", ""))
 end
 
 -- The first heading of a file, given by its path from the top of the source tree.
