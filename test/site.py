@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """site.py TOP [SITE] -- checks links. Every link between the Markdown files of the source tree TOP must lead to a file, and an
 anchor to a heading, or with SITE the same for the pages of `make html`: each link and image must lead to a file and an anchor of the site,
-each document must have a page with a title and text, which index.html reaches, no id may occur twice on a page, and no link may
-show the name of a file. The glossary must have every field and
+each document must have a page with a title and text, which index.html reaches, no id may occur twice on a page, no link may
+show the name of a file, and what search.js lists must be there. The glossary must have every field and
 every compressor. Prints what is wrong, then the number of links.
 """
 import html.parser
@@ -90,6 +90,10 @@ def check_site():
             elif to in pages and to not in reached:
                 reached.add(to)
                 queue.append(to)
+    for target in re.findall(r'^\["([^"]*)"', (site / "search.js").read_text(), re.M):
+        file, _, anchor = target.partition("#")
+        if anchor and anchor not in pages[site / file].ids:
+            wrong.append(f"search.js: {target}")
     for document in (top / "docs").rglob("*.md"):
         path = site / (document.stem + ".html")
         if path not in reached:

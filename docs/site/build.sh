@@ -21,6 +21,7 @@ page() { # arguments: file, page, folder of the file
         -V at="$3" -V version="$version" -o "$out/$2" "$1"
 }
 
+echo 'const places = [' >"$out/search.js"
 for file in docs/*.md docs/generated/*.md; do
     case $file in
     docs/glossary.md) glossary >"$out/glossary.md" && page "$out/glossary.md" glossary.html docs/ && rm "$out/glossary.md" ;;
@@ -30,6 +31,7 @@ done
 page README.md index.html ''
 page CHANGELOG.md changelog.html ''
 page lib/README.md lib.html lib/
+{ echo '];'; cat docs/site/search.js; } >>"$out/search.js"
 cp docs/site/site.css docs/generated/performance.json docs/results.json docs/CITATION.cff LICENSE "$out"
 cp -r docs/figures "$out"
 cp datasets/dump_torch.py "$out/datasets"

@@ -54,8 +54,25 @@ function Table(t)
     return pandoc.Div({t}, {class = "wide"})
 end
 
+-- Adds the headings of a page to the list that search.js searches.
+local function list(blocks)
+    local file = PANDOC_STATE.output_file
+    local index = io.open((file:gsub("[^/]*$", "search.js")), "a")
+    local title
+    for _, block in ipairs(blocks) do
+        if block.t == "Header" then
+            local heading = pandoc.utils.stringify(block)
+            local at = title and "#" .. block.identifier or ""
+            title = title or heading
+            index:write(string.format("[%q, %q, %q],\n", file:match("[^/]*$") .. at, heading, title))
+        end
+    end
+    index:close()
+end
+
 -- The first heading is the title of the page.
 function Pandoc(doc)
+    list(doc.blocks)
     for i, block in ipairs(doc.blocks) do
         if block.t == "Header" and block.level == 1 then
             doc.meta.title = block.content
