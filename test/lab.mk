@@ -70,7 +70,7 @@ results: all
 	@PAPER_LIST=plots/results.list PAPER_HEADING='The field at a glance' PAPER_DUMPS='$(RESULT_DUMPS)' sh plots/paper.sh $(B)/bin build/results
 	@sh plots/rates.sh all docs/results.json $(RESULT_TABLES:%=build/results/data/%.json)
 	@cp $(patsubst %,build/results/%.svg,front $(RESULT_DUMPS:%=front-%) lenet-accuracy fc-accuracy gpt-accuracy) docs/figures/
-	@LONG=1 $(PYTHON) test/tables.py make $(B)/bin docs/results.md
+	@LONG=1 $(PYTHON) test/tables.py make $(B)/bin docs/results.md docs/generated/rates.md
 
 training: all
 	@PAPER_LIST=plots/training.list sh plots/paper.sh $(B)/bin build/training
@@ -79,7 +79,7 @@ training: all
 # ---- the tables of the documents, by the commands in their sources (test/tables.py) ----
 
 # Makes the tables that take seconds anew, with LONG=1 also others whose files are there or in the folder DUMPS; tables-check compares.
-PAGES ?= README.md $(sort $(wildcard docs/*.md))
+PAGES ?= README.md $(sort $(wildcard docs/*.md)) docs/generated/rates.md
 .PHONY: tables tables-check
 
 tables: all
