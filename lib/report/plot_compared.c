@@ -180,6 +180,8 @@ static size_t heat_tensor(PlotFigure *f, const char *tensor, Arena *a)
 static Status heat_make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
 {
     const bool bits = !strcmp(f->o->y, "bits");
+    if (csv_has(data, "synthetic"))
+        return FAIL(err, ERR_CORRUPT, "heat draws what atomo-bench compare writes, and this is a result of merge");
     f->shape = SHAPE_HEAT;
     f->x = (PlotAxis){.title = ""};
     f->y = (PlotAxis){.title = bits ? "bits per element" : "E|ĝ − g|^2 / |g|^2", .tex = bits ? NULL : "$\\mathrm{E}\\,|\\hat g - g|^2 / |g|^2$",
