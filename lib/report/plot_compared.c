@@ -47,10 +47,9 @@ static Status errors_make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
             continue;
         }
         PlotLine *l = figure_line(f, spec, a);
-        for (size_t k = 0; l && k < points; k++)
-            if (!line_add(l, p[k], a))
-                l = NULL;
         TRY(arena_check(l, a, err));
+        for (size_t k = 0; k < points; k++)
+            TRY(arena_check(line_add(l, p[k], a), a, err));
         l->band = true;
     }
     for (size_t k = 0; k < f->count && f->count > BANDS_MOST; k++)

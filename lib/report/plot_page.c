@@ -222,9 +222,8 @@ void axis_fit(PlotAxis *axis, double least, double most)
         least = axis->log ? 1 : 0;
         most = 1;
     }
-    if (axis->log && !(least > 0))
-        least = most > 0 ? most * 1e-3 : 1e-3;
     if (axis->log) {
+        least = least > 0 ? least : most > 0 ? most * 1e-3 : 1e-3;
         const double margin = most > least ? 0.05 * log(most / least) : log(2);
         axis->least = low ? least * exp(-margin) : axis->least;
         axis->most = high ? most * exp(margin) : axis->most;
@@ -296,9 +295,12 @@ static Ticks ticks_of(const PlotAxis *axis, double inches)
         for (; every > 0 && t.count < 2; every--)
             log_ticks(&t, axis, every, inches);
     } else {
-        const double step = round_step((axis->most - axis->least) / fmax(2, fmin(6, inches / 0.45)));
-        for (double k = ceil(axis->least / step - 1e-9); k * step <= axis->most + 1e-9 * step && t.count < 40; k++)
-            add_tick(&t, axis, k * step);
+        for (double n = fmax(2, fmin(6, inches / 0.45)); t.count < 2 && n < 20; n++) { /* at least two numbers */
+            const double step = round_step((axis->most - axis->least) / n);
+            t.count = 0;
+            for (double k = ceil(axis->least / step - 1e-9); k * step <= axis->most + 1e-9 * step && t.count < 40; k++)
+                add_tick(&t, axis, k * step);
+        }
     }
     return t;
 }
