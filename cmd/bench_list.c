@@ -356,7 +356,7 @@ static void put_literature(TextBuf *out, Format format, Arena *a)
     out->failed |= !table;
 }
 
-/* Writes the text of docs/compressors.md. */
+/* Writes the text of docs/generated/compressors.md. */
 static Status show_details(List *l)
 {
     TextBuf out = {.arena = l->a};

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""commands.py BIN [--long | --list] [DOCUMENT...] -- runs the commands in the code blocks of README.md and docs/*.md.
+"""commands.py BIN [--long | --list] [DOCUMENT...] -- runs the commands in the code blocks of README.md and docs/**/*.md.
 
 The commands of a document run in order, in a copy of the source tree without the files of other documents, with BIN and the Python package
 in reach; each must exit with 0. commands.txt names those that are not run, those that only --long runs, those that need a program, and what must run
@@ -149,7 +149,7 @@ def plan(document, text, listed):
 def main(arguments):
     programs = pathlib.Path(arguments.pop(0)).resolve()
     mode = arguments.pop(0) if arguments and arguments[0].startswith("--") else ""
-    documents = arguments or ["README.md", *sorted(f"docs/{path.name}" for path in (TOP / "docs").glob("*.md"))]
+    documents = arguments or ["README.md", *sorted(str(path.relative_to(TOP)) for path in (TOP / "docs").rglob("*.md"))]
     runs = ("first", "run", "long") if mode == "--long" else ("first", "run")
     revision = subprocess.run("git describe --always --dirty --abbrev=12", cwd=TOP, shell=True, capture_output=True, text=True)
     env = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "CI")}

@@ -107,3 +107,19 @@ $ atomo-bench synth -o g.h5 --shape 20x10 -q; atomo-bench compare g.h5 -c qsgd -
 > 1
 > 1
 = 0
+
+# a logarithmic axis of under three decades has at least three numbers, no two alike
+? command -v gnuplot
+$ for r in '.05 .002' '2.5 .05' '4e-4 3e-5' '9 .8' '3000 2' '.9 .0011'; do set -- $r; printf 'tensor,compressor,workers,relative_error\n*,qsgd,2,%s\n*,qsgd,4,%s\n' $1 $2 >m.csv; atomo-bench plot merge m.csv --y error -q -o m.svg; tr -d '\n\t' <m.svg | sed 's/<text>/\n/g' | sed 's/<\/text>.*//; s/<[^>]*>/ /g; s/  *//g' | grep -E '^[0-9.e-]+$' | sed 1,2d >numbers; [ $(wc -l <numbers) -ge 3 ] && [ -z "$(sort numbers | uniq -d)" ] || { echo "$r:"; cat numbers; }; done
+= 0
+
+# heat draws no result of merge
+$ printf 'tensor,compressor,workers,synthetic,bits_per_element,relative_error\nw,qsgd,2,0,1,0.1\n' >m.csv; atomo-bench plot heat m.csv -o m.svg
+2> atomo-bench: plot: m.csv: heat draws what atomo-bench compare writes, and this is a result of merge
+= 1
+
+# names of lines that end at the top are whole, and an axis has at least two numbers
+? command -v gnuplot
+$ { echo record,compressor,step,test_accuracy; for k in 1 2 3; do for c in qsgd:1 svd:2 topk:3 terngrad:4; do echo "step,${c%:*},$k,0.${k}9${c#*:}"; done; done; } >r.csv; atomo-bench plot convergence r.csv --x step -q -o r.svg; for t in $(grep -o 'translate([0-9.]*,[0-9.-]*)' r.svg | sed 's/.*,//; s/)//'); do awk "BEGIN { exit $t > 7.5 }" && echo "cut at $t"; done; printf 'compressor,bits_per_element,relative_error\nqsgd,0.3,0.31\nqsgd,0.6,0.69\n' >p.csv; atomo-bench plot pareto p.csv --linear --height 1in -q -o p.svg; tr -d '\n\t' <p.svg | grep -o '<text>0[.][0-9]*<' | wc -l | awk '{ print ($1 >= 4 ? "enough" : $1) }'
+> enough
+= 0

@@ -1,5 +1,5 @@
 /* test_fields.c -- the table of all fields of results is complete, has no field twice, and is the table in
- * docs/metrics.md. */
+ * docs/generated/metrics.md. */
 #include "rig/check.h"
 #include "base/file.h"
 #include "measure/metrics.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char page_path[] = "docs/metrics.md";
+static const char page_path[] = "docs/generated/metrics.md";
 
 static void every_metric_is_a_field(void **state)
 {
@@ -79,8 +79,8 @@ static char *fields_page(Arena *a)
     return text_done(&out);
 }
 
-/* Compares docs/metrics.md with the table of fields. If the environment variable ATOMO_WRITE_DOCS is set,
- * writes docs/metrics.md instead. */
+/* Compares docs/generated/metrics.md with the table of fields. If the environment variable ATOMO_WRITE_DOCS is set,
+ * writes docs/generated/metrics.md instead. */
 static void the_page_has_the_table(void **state)
 {
     Arena *a = arena_open(0);
