@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 
 enum { TENSORS = 3, FLOATS = 40 };
-static uint64_t each = 600; /* files of each kind; DAMAGED says how many in the environment */
+static uint64_t each = 360; /* files of each kind; DAMAGED says how many in the environment */
 
 static Error err;
 static Made whole, made;
@@ -231,7 +231,7 @@ static void processes_stayed_small_and_quick(void **state)
     getrusage(RUSAGE_SELF, &here);
     getrusage(RUSAGE_CHILDREN, &readers);
     check(here.ru_maxrss < 100 * 1024 && readers.ru_maxrss < 200 * 1024);
-    /* reading 2,400 files takes about 3 s */
+    /* reading 1,440 files takes about 2 s */
     check(readers.ru_utime.tv_sec + readers.ru_stime.tv_sec < 60 + (time_t)each / 10);
 #endif
 }

@@ -57,14 +57,30 @@ static void every_kind_is_tested_here(void **state)
             check(samples[i].kind != samples[k].kind);
 }
 
-/* The caption stands in the file: as a comment, a description, or the subject of a PDF in UTF-16. */
-static void every_kind_draws_with_every_ending_and_says_what(void **state)
+/* The caption stands in the file: as a comment, a description, or the subject of a PDF in UTF-16. Each name in the data is a
+ * command. If a shell or gnuplot ran it, it would make a file in the test's folder. */
+static void every_kind_draws_with_every_ending_says_what_and_runs_no_name(void **state)
 {
     if (no_gnuplot())
         return;
+    const char *const commands[] = {
+        text_format(a, "`touch %s/bad1`", folder),
+        text_format(a, "$(touch %s/bad2)", folder),
+        text_format(a, "\"\"\"; system(\"\"touch %s/bad3\"\"); #\"", folder),
+        text_format(a, "'; system('touch %s/bad4'); #", folder),
+        text_format(a, "< touch %s/bad5", folder),
+        text_format(a, "| touch %s/bad6", folder),
+        text_format(a, "! touch %s/bad7", folder),
+    };
     for (size_t i = 0; i < countof(samples); i++)
         for (size_t f = 0; f < countof(figures); f++) {
-            const char *figure = drawn(samples[i].kind->name, data_of(i, "one_name"), figures[f]);
+            TextBuf data = {.arena = a};
+            text_add(&data, samples[i].head);
+            for (size_t k = 0; k < countof(commands); k++)
+                add_rows(&data, i, commands[k]);
+            const char *figure = drawn(samples[i].kind->name, text_done(&data), figures[f]);
+            for (size_t k = 1; k <= countof(commands); k++)
+                check(access(text_format(a, "bad%zu", k), F_OK) != 0);
             check(figure && said.records > 0 && strlen(said.caption) > 10 && !strchr(said.caption, '\n'));
             if (!strcmp(figures[f], "f.svg"))
                 check_has(figure, text_format(a, "<desc>%.12s", said.caption));
@@ -119,12 +135,6 @@ static bool has_text(size_t f)
     return !strcmp(figures[f], "f.svg") || !strcmp(figures[f], "f.tex");
 }
 
-/* Each kind is drawn with names in two of the four formats: PNG and SVG, or PDF and LaTeX. */
-static bool drawn_with_names(size_t sample, size_t f)
-{
-    return sample % 2 == (!strcmp(figures[f], "f.png") || !strcmp(figures[f], "f.svg"));
-}
-
 /* Each kind has the first names in one of the formats that are text, and the others in the other one. */
 static void names_are_text_in_every_kind(void **state)
 {
@@ -140,35 +150,6 @@ static void names_are_text_in_every_kind(void **state)
                 for (size_t k = from; k < countof(names) && k < from + 8; k++)
                     check_has(figure, svg ? names[k].svg : names[k].tex);
             }
-}
-
-/* Each name in the data is a command. If a shell or gnuplot ran it, it would make a file in the test's
- * folder. */
-static void names_run_nothing_in_any_kind_or_ending(void **state)
-{
-    if (no_gnuplot())
-        return;
-    const char *const commands[] = {
-        text_format(a, "`touch %s/bad1`", folder),
-        text_format(a, "$(touch %s/bad2)", folder),
-        text_format(a, "\"\"\"; system(\"\"touch %s/bad3\"\"); #\"", folder),
-        text_format(a, "'; system('touch %s/bad4'); #", folder),
-        text_format(a, "< touch %s/bad5", folder),
-        text_format(a, "| touch %s/bad6", folder),
-        text_format(a, "! touch %s/bad7", folder),
-    };
-    for (size_t i = 0; i < countof(samples); i++)
-        for (size_t f = 0; f < countof(figures); f++) {
-            TextBuf out = {.arena = a};
-            if (!drawn_with_names(i, f))
-                continue;
-            text_add(&out, samples[i].head);
-            for (size_t k = 0; k < countof(commands); k++)
-                add_rows(&out, i, commands[k]);
-            check(drawn(samples[i].kind->name, text_done(&out), figures[f]));
-            for (size_t k = 1; k <= countof(commands); k++)
-                check(access(text_format(a, "bad%zu", k), F_OK) != 0);
-        }
 }
 
 /* ---- data ---- */
@@ -348,10 +329,9 @@ static void a_gnuplot_without_the_terminal_says_so(void **state)
 
 static const struct CMUnitTest tests[] = {
     IN_FOLDER(every_kind_is_tested_here),
-    IN_FOLDER(every_kind_draws_with_every_ending_and_says_what),
+    IN_FOLDER(every_kind_draws_with_every_ending_says_what_and_runs_no_name),
     IN_FOLDER(the_drawn_points_are_written_on_demand),
     IN_FOLDER(names_are_text_in_every_kind),
-    IN_FOLDER(names_run_nothing_in_any_kind_or_ending),
     IN_FOLDER(json_and_csv_give_the_same_figure),
     IN_FOLDER(what_is_no_result_is_refused),
     IN_FOLDER(a_missing_column_is_named_with_the_command_that_writes_it),
