@@ -88,7 +88,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c EF-sig
 = 2
 
 # a spec that is typed in another way continues a run, finds its step size, and is its codec in --against and --label
-$ atomo-train run --network softmax --dataset digits --max-steps 2 --eval-freq 2 -c none -c TopK:ratio=0.010 --train-dir t -q; ls t; atomo-train run --network softmax --dataset digits --max-steps 4 --eval-freq 2 -c none -c topk --train-dir t -q --resume -f csv -o r.csv 2>&1 | grep -c '2 of the first 2 steps'; atomo-train eval --train-dir t; atomo-train eval --train-dir t/topk -q -f csv | cut -d, -f 1,3; printf 'compressor,lr,chosen\ntopk,0.125,true\n' >lr.csv; atomo-train run --network softmax --dataset digits --max-steps 1 -c topk:ratio=1e-2 --lr-from lr.csv -q -f csv | cut -d, -f 2,17
+$ sh $SRC/test/cli/tiny.sh; atomo-train run --network softmax --dataset mnist --max-steps 2 --eval-freq 2 -c none -c TopK:ratio=0.010 --train-dir t -q; ls t; atomo-train run --network softmax --dataset mnist --max-steps 4 --eval-freq 2 -c none -c topk --train-dir t -q --resume -f csv -o r.csv 2>&1 | grep -c '2 of the first 2 steps'; atomo-train eval --train-dir t; atomo-train eval --train-dir t/topk -q -f csv | cut -d, -f 1,3; printf 'compressor,lr,chosen\ntopk,0.125,true\n' >lr.csv; atomo-train run --network softmax --dataset mnist --max-steps 1 -c topk:ratio=1e-2 --lr-from lr.csv -q -f csv | cut -d, -f 2,17
 > none
 > topk
 > 2
