@@ -166,7 +166,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 --steps 2 -q; cc -shared -fPIC -D_GNU_
 = 2
 
 # --resume at the first start begins; with the codecs of the paper, and sweep with a second seed of the front, it ends as without
-$ F="$SRC"/datasets/lenet-mnist.h5; set -- $F -t 'conv2*' -q --repeats 2 --metrics bytes,mse; for r in '' --resume; do atomo-bench sweep "$@" -c qsgd --seed 3 -o s$r.csv $r; atomo-bench compare "$@" -o p$r.csv $r; done; cmp s.csv s--resume.csv; cmp p.csv p--resume.csv; ls
+$ F="$SRC"/datasets/lenet-mnist.h5; set -- $F -t conv1.weight -q --repeats 2 --metrics bytes,mse; for r in '' --resume; do atomo-bench sweep "$@" -c qsgd --seed 3 -o s$r.csv $r; atomo-bench compare "$@" -o p$r.csv $r; done; cmp s.csv s--resume.csv; cmp p.csv p--resume.csv; ls
 > p--resume.csv
 > p.csv
 > s--resume.csv
@@ -297,7 +297,7 @@ $ /usr/bin/python3 -c 'import h5py, numpy; f = h5py.File("g.h5", "w"); f["a"] = 
 
 # tables of two seeds: a cell without an error is the same in all, the others agree within theirs
 ? command -v python3
-$ cp "$SRC"/datasets/lenet-mnist.h5 g.h5; for s in 1 2; do atomo-bench compare g.h5 -t '*fc2*' -t '*conv1*' --threads 1 --seed $s -q >c$s; atomo-bench merge g.h5 -t '*fc2*' -c qsgd -c thc -c sign -c svd -c topk --repeats 10 --workers 2 --threads 1 --seed $s -q >m$s; atomo-bench cost g.h5 -t '*fc2*' -c qsgd -c thc -c svd -c topk --topology ps --threads 1 --seed $s -q 2>/dev/null >k$s; done; for t in c m k; do python3 "$SRC"/test/cli/seeds.py $t[12]; done
+$ cp "$SRC"/datasets/lenet-mnist.h5 g.h5; for s in 1 2; do atomo-bench compare g.h5 -t '*conv1*' -c none -c qsgd:bits=1/8 -c terngrad -c svd:rank=1/4 -c entry:bits=10.1 --threads 1 --seed $s -q >c$s; atomo-bench merge g.h5 -t '*fc2*' -c qsgd -c thc -c sign -c svd -c topk --repeats 10 --workers 2 --threads 1 --seed $s -q >m$s; atomo-bench cost g.h5 -t '*fc2*' -c qsgd -c thc -c svd -c topk --topology ps --workers 2,16 --threads 1 --seed $s -q 2>/dev/null >k$s; done; for t in c m k; do python3 "$SRC"/test/cli/seeds.py $t[12]; done
 > agree
 - *:*
 = 0

@@ -153,7 +153,7 @@ static void levels_may_be_as_rare_as_they_like(void **state)
         size_t n;
         double every;
     } cases[] = {{"qsgd:bits=16,bucket=0,code=rans", 3000000, 2000},
-                 {"qsgd:bits=16,bucket=0,code=rans", 16000000, 10000},
+                 {"qsgd:bits=16,bucket=0,code=rans", 10000000, 8000},
                  {"qsgd:bits=16,bucket=0,code=rans", 400000, 100},
                  {"qsgd:bits=13,bucket=0,code=rans", 1000000, 500},
                  {"qsgd:bits=11,bucket=0,code=rans", 3000000, 1500},

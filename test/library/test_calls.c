@@ -422,7 +422,7 @@ static uint64_t number(const char *name, uint64_t otherwise)
 
 static void calls_in_any_order_are_safe(void **state)
 {
-    const uint64_t seed = number("SEED", 1), calls = number("CALLS", 600);
+    const uint64_t seed = number("SEED", 1), calls = number("CALLS", 400);
     int finished = 0, specs = 0;
     for (size_t i = 0; library_spec(i); i++)
         if (*library_spec(i)) {

@@ -59,7 +59,7 @@ static void the_record_of_everything_averages_sizes(void **state)
 static void threads_do_not_change_figures(void **state)
 {
     static Kept first[RECORDS_MAX];
-    static const int threads[] = {1, 2, 8};
+    static const int threads[] = {1, 8};
     for (size_t t = 0; t < countof(threads); t++) {
         World *w = open_world(2, 1);
         add_codec(w, &coins);
