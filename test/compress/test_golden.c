@@ -143,7 +143,7 @@ static void one_codec(const Compressor *ops)
     arena_close(a);
 }
 
-static void payloads_are_what_they_were(void **state)
+TEST(payloads_are_what_they_were)
 {
     for (size_t i = 0; compressors[i]; i++)
         one_codec(compressors[i]);
@@ -293,7 +293,7 @@ static bool is_stepped(const char *codec)
     return false;
 }
 
-static void three_steps_of_every_codec_with_a_state_are_what_they_were(void **state)
+TEST(three_steps_of_every_codec_with_a_state_are_what_they_were)
 {
     FILE *file = stored_open("steps.list");
     for (size_t i = 0; i < countof(stateful); i++)
@@ -364,7 +364,7 @@ static void refuse_one(const char *path, const char *line)
     rig_close(&rig);
 }
 
-static void payloads_that_no_encoder_writes_are_refused(void **state)
+TEST(payloads_that_no_encoder_writes_are_refused)
 {
     char line[REFUSED_LINE], path[128];
     for (size_t i = 0; compressors[i]; i++) {
@@ -380,10 +380,5 @@ static void payloads_that_no_encoder_writes_are_refused(void **state)
 int main(int argc, char **argv)
 {
     writing = argc > 1 && !strcmp(argv[1], "--write");
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(payloads_are_what_they_were),
-        cmocka_unit_test(three_steps_of_every_codec_with_a_state_are_what_they_were),
-        cmocka_unit_test(payloads_that_no_encoder_writes_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;
+    return check_run(NULL, NULL) ? 1 : 0;
 }

@@ -8,7 +8,7 @@
 
 #include <ctype.h>
 
-static void sources_are_pinned(void **state)
+TEST(sources_are_pinned)
 {
     float *x = NEW(forever, float, LARGEST);
     for (size_t s = 0; s < countof(sources); s++) {
@@ -91,7 +91,7 @@ static void same_for_threads(Rig *rig, const Source *source, const float *x)
     }
 }
 
-static void threads_do_not_change_a_byte(void **state)
+TEST(threads_do_not_change_a_byte)
 {
     for_all(same_for_threads, LONG_SPECS);
 }
@@ -180,7 +180,7 @@ static void pure(Rig *rig, const Source *source, const float *x)
     CHECK_HERE(digest(x, rig->shape.n * sizeof *x) == input);
 }
 
-static void canonical_specs_open_to_themselves(void **state)
+TEST(canonical_specs_open_to_themselves)
 {
     Error err;
     const Codec *codec, *again;
@@ -194,7 +194,7 @@ static void canonical_specs_open_to_themselves(void **state)
     }
 }
 
-static void complete_specs_open_to_the_same_codec_and_print_themselves(void **state)
+TEST(complete_specs_open_to_the_same_codec_and_print_themselves)
 {
     Error err;
     const Codec *codec, *again;
@@ -232,7 +232,7 @@ static void keeps_the_first_spelling(const char *first, const char *second)
     arena_rewind(forever, mark);
 }
 
-static void specs_are_kept_as_typed_and_equal_ones_are_one(void **state)
+TEST(specs_are_kept_as_typed_and_equal_ones_are_one)
 {
     Error err;
     const Codec *codec;
@@ -264,7 +264,7 @@ static void shares_draws(Rig *rig, const Source *source, const float *x)
     differed |= !equal;
 }
 
-static void workers_send_the_same_exactly_if_they_share_all_draws(void **state)
+TEST(workers_send_the_same_exactly_if_they_share_all_draws)
 {
     float *x[countof(sources)];
     for (size_t s = 0; s < countof(sources); s++)
@@ -327,22 +327,13 @@ static void keeps_promises(Rig *rig, const Source *source, const float *x)
         pure(rig, source, x);
 }
 
-static void payloads_keep_all_promises(void **state)
+TEST(payloads_keep_all_promises)
 {
     for_all(keeps_promises, SHORT_SPECS);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sources_are_pinned),
-        cmocka_unit_test(payloads_keep_all_promises),
-        cmocka_unit_test(threads_do_not_change_a_byte),
-        cmocka_unit_test(canonical_specs_open_to_themselves),
-        cmocka_unit_test(complete_specs_open_to_the_same_codec_and_print_themselves),
-        cmocka_unit_test(specs_are_kept_as_typed_and_equal_ones_are_one),
-        cmocka_unit_test(workers_send_the_same_exactly_if_they_share_all_draws),
-    };
     cmocka_set_test_filter(getenv("TEST"));
-    return cmocka_run_group_tests(tests, collect_specs, drop_specs) ? 1 : 0;
+    return check_run(collect_specs, drop_specs) ? 1 : 0;
 }

@@ -121,7 +121,7 @@ static void unbiased(Rig *rig, const Source *source, const float *x)
     rig_close(&fast);
 }
 
-static void unbiased_codecs_are_and_closed_forms_hold(void **state)
+TEST(unbiased_codecs_are_and_closed_forms_hold)
 {
     for_all(unbiased, SMOOTH);
 }
@@ -153,7 +153,7 @@ static const char *first_unbiased(const Compressor *ops)
  * the probability 5e-10. The test sees a bias of the second block from 1.5 % on where the codec sends all elements
  * (terngrad and joint: 4.1 %), from 16 to 40 % on where it sends one in a hundred; a wrong variance of the second block
  * from 9 to 21 % on (rotated, whose scale is random: 220 %), or from 75 to 170 %. */
-static void second_blocks_are_unbiased(void **state)
+TEST(second_blocks_are_unbiased)
 {
     enum { DRAWS = 30 };
     static const double limit = 9.13;
@@ -248,7 +248,7 @@ static bool goes_before(double v, double other)
 
 /* Tests one spec of each codec, chosen by a few draws of those without the parameter `code`. If a bias of 1 % needs more
  * than DRAWS_MOST draws, a larger bias is planted. */
-static void a_bias_of_one_percent_is_caught(void **state)
+TEST(a_bias_of_one_percent_is_caught)
 {
     float *x = NEW(forever, float, LARGEST);
     source_fill(&sources[0], x);
@@ -271,11 +271,6 @@ static void a_bias_of_one_percent_is_caught(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(unbiased_codecs_are_and_closed_forms_hold),
-        cmocka_unit_test(second_blocks_are_unbiased),
-        cmocka_unit_test(a_bias_of_one_percent_is_caught),
-    };
     cmocka_set_test_filter(getenv("TEST"));
-    return cmocka_run_group_tests(tests, collect_specs, drop_specs) ? 1 : 0;
+    return check_run(collect_specs, drop_specs) ? 1 : 0;
 }

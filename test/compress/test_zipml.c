@@ -59,7 +59,7 @@ static double variance_ref(const Try *t, Case k)
     return sum;
 }
 
-static void the_variance_told_is_that_of_both_neighbours(void **state)
+TEST(the_variance_told_is_that_of_both_neighbours)
 {
     static const Case cases[] = {{2000, 512, 16},
                                  {2000, 512, 16},
@@ -76,8 +76,4 @@ static void the_variance_told_is_that_of_both_neighbours(void **state)
         }
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_variance_told_is_that_of_both_neighbours),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

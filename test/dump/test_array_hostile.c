@@ -179,32 +179,32 @@ static void damage_all(const char *name, bool exact, size_t tensors)
     check(refused > each / 2);
 }
 
-static void damaged_safetensors_are_refused_or_read_rightly(void **state)
+TEST(damaged_safetensors_are_refused_or_read_rightly)
 {
     make_whole_safetensors();
     damage_all("damaged.safetensors", false, TENSORS);
 }
 
-static void damaged_npy_is_refused_or_read(void **state)
+TEST(damaged_npy_is_refused_or_read)
 {
     make_whole_npy();
     damage_all("damaged.npy", false, 1);
 }
 
-static void damaged_stored_npz_is_refused_or_read_rightly(void **state)
+TEST(damaged_stored_npz_is_refused_or_read_rightly)
 {
     make_whole_npz(false);
     damage_all("stored.npz", true, TENSORS);
 }
 
-static void damaged_deflated_npz_is_refused_or_read_rightly(void **state)
+TEST(damaged_deflated_npz_is_refused_or_read_rightly)
 {
     make_whole_npz(true);
     damage_all("deflated.npz", true, TENSORS);
 }
 
 /* Headers of half a megabyte of nested JSON or of escapes must be refused fast. */
-static void headers_made_to_cost_much_are_refused(void **state)
+TEST(headers_made_to_cost_much_are_refused)
 {
     static const char *const part[] = {"[", "{\"a\":", "[0,", "\"\\u0041\\u0041"};
     static char header[1 << 19];
@@ -224,7 +224,7 @@ static void headers_made_to_cost_much_are_refused(void **state)
     }
 }
 
-static void processes_stayed_small_and_quick(void **state)
+TEST(processes_stayed_small_and_quick)
 {
 #ifndef __SANITIZE_ADDRESS__
     struct rusage here, readers;
@@ -240,13 +240,5 @@ int main(void)
 {
     const char *damaged = getenv("DAMAGED");
     each = damaged ? strtoull(damaged, NULL, 10) : each;
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(damaged_safetensors_are_refused_or_read_rightly),
-        cmocka_unit_test(damaged_npy_is_refused_or_read),
-        cmocka_unit_test(damaged_stored_npz_is_refused_or_read_rightly),
-        cmocka_unit_test(damaged_deflated_npz_is_refused_or_read_rightly),
-        cmocka_unit_test(headers_made_to_cost_much_are_refused),
-        cmocka_unit_test(processes_stayed_small_and_quick),
-    };
-    return cmocka_run_group_tests(tests, scratch_open, scratch_close) ? 1 : 0;
+    return check_run(scratch_open, scratch_close) ? 1 : 0;
 }

@@ -395,7 +395,7 @@ static int in_child(void *(*run)(void *), const void *arg, size_t stack)
     return WIFEXITED(state) ? WEXITSTATUS(state) : 1;
 }
 
-static void settings_change_nothing(void **state)
+TEST(settings_change_nothing)
 {
     for (size_t i = 0; i < countof(settings); i++) {
         const int ended = in_child(run_setting, &settings[i], settings[i].stack);
@@ -431,7 +431,7 @@ static void *run_coroutine(void *unused)
     return (void *)(uintptr_t)coroutine_bad;
 }
 
-static void coroutines_have_their_stack(void **state)
+TEST(coroutines_have_their_stack)
 {
     check(!in_child(run_coroutine, NULL, 0));
 }
@@ -501,7 +501,7 @@ static void *fork_on(void *unused)
     return (void *)(uintptr_t)(bad != 0);
 }
 
-static void forks_meet_no_lock(void **state)
+TEST(forks_meet_no_lock)
 {
 #ifdef __SANITIZE_ADDRESS__
     print_message("skip: forks beside threads: a child finds AddressSanitizer's own allocator locked\n");
@@ -530,7 +530,7 @@ static void *cancel_on(void *unused)
     return (void *)(uintptr_t)run_all("cancelled threads", FEW, 7);
 }
 
-static void cancelled_threads_leave_no_lock(void **state)
+TEST(cancelled_threads_leave_no_lock)
 {
     check(!in_child(cancel_on, NULL, 0));
 }
@@ -546,7 +546,7 @@ static int see_rounding(void *data)
     return 0;
 }
 
-static void callbacks_find_the_hosts_settings(void **state)
+TEST(callbacks_find_the_hosts_settings)
 {
     static const size_t dim[] = {ROWS, COLS};
     static const char *const spec[] = {"qsgd"};
@@ -616,18 +616,10 @@ static void *use_file(void *unused)
     return (void *)(uintptr_t)(again ? 0 : 4);
 }
 
-static void files_outlive_their_thread(void **state)
+TEST(files_outlive_their_thread)
 {
     write_doubles();
     check(!in_child(use_file, NULL, SMALL_STACK));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(settings_change_nothing),         cmocka_unit_test(coroutines_have_their_stack),
-        cmocka_unit_test(forks_meet_no_lock),              cmocka_unit_test(cancelled_threads_leave_no_lock),
-        cmocka_unit_test(callbacks_find_the_hosts_settings), cmocka_unit_test(files_outlive_their_thread),
-    };
-    return cmocka_run_group_tests(tests, learn_plain, remove_all);
-}
+CHECK_ALL(learn_plain, remove_all)

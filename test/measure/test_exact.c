@@ -105,7 +105,7 @@ static bool is_exact(const Result *r, size_t m)
     return right;
 }
 
-static void what_is_called_exact_is_the_same_for_every_seed(void **state)
+TEST(what_is_called_exact_is_the_same_for_every_seed)
 {
     static Result r[RUNS];
     size_t wrong = 0;
@@ -130,8 +130,4 @@ static void what_is_called_exact_is_the_same_for_every_seed(void **state)
     check(wrong == 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_called_exact_is_the_same_for_every_seed)};
-    return cmocka_run_group_tests(tests, collect_specs, drop_specs) ? 1 : 0;
-}
+CHECK_ALL(collect_specs, drop_specs)

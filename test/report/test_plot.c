@@ -46,7 +46,7 @@ static const char *data_of(size_t sample, const char *name)
     return text_done(&out);
 }
 
-static void every_kind_is_tested_here(void **state)
+IN_FOLDER(every_kind_is_tested_here)
 {
     size_t kinds = 0;
     while (plot_kinds[kinds])
@@ -59,7 +59,7 @@ static void every_kind_is_tested_here(void **state)
 
 /* The caption stands in the file: as a comment, a description, or the subject of a PDF in UTF-16. Each name in the data is a
  * command. If a shell or gnuplot ran it, it would make a file in the test's folder. */
-static void every_kind_draws_with_every_ending_says_what_and_runs_no_name(void **state)
+IN_FOLDER(every_kind_draws_with_every_ending_says_what_and_runs_no_name)
 {
     if (no_gnuplot())
         return;
@@ -90,7 +90,7 @@ static void every_kind_draws_with_every_ending_says_what_and_runs_no_name(void *
         }
 }
 
-static void the_drawn_points_are_written_on_demand(void **state)
+IN_FOLDER(the_drawn_points_are_written_on_demand)
 {
     if (no_gnuplot())
         return;
@@ -136,7 +136,7 @@ static bool has_text(size_t f)
 }
 
 /* Each kind has the first names in one of the formats that are text, and the others in the other one. */
-static void names_are_text_in_every_kind(void **state)
+IN_FOLDER(names_are_text_in_every_kind)
 {
     if (no_gnuplot())
         return;
@@ -173,7 +173,7 @@ static const char *json_of(const char *text)
     return text_done(&out);
 }
 
-static void json_and_csv_give_the_same_figure(void **state)
+IN_FOLDER(json_and_csv_give_the_same_figure)
 {
     for (size_t i = 0; i < countof(samples); i++) {
         Csv csv = {0};
@@ -188,7 +188,7 @@ static void json_and_csv_give_the_same_figure(void **state)
     }
 }
 
-static void what_is_no_result_is_refused(void **state)
+IN_FOLDER(what_is_no_result_is_refused)
 {
     Csv json = {0};
     static const char *const bad[] = {"{", "{}", "{\"results\": 3}", "{\"results\": [3]}",
@@ -206,7 +206,7 @@ static void what_is_no_result_is_refused(void **state)
 
 /* A figure whose column is missing is refused. The message names the column and the command that writes such a
  * column. */
-static void a_missing_column_is_named_with_the_command_that_writes_it(void **state)
+IN_FOLDER(a_missing_column_is_named_with_the_command_that_writes_it)
 {
     for (size_t i = 0; i < countof(samples); i++)
         for (const char *const *need = samples[i].kind->columns; *need; need++) {
@@ -224,13 +224,13 @@ static void a_missing_column_is_named_with_the_command_that_writes_it(void **sta
         }
 }
 
-static void columns_without_rows_are_refused(void **state)
+IN_FOLDER(columns_without_rows_are_refused)
 {
     for (size_t i = 0; i < countof(samples); i++)
         check_refused(samples[i].kind, samples[i].head, "no");
 }
 
-static void several_files_are_one(void **state)
+IN_FOLDER(several_files_are_one)
 {
     static const char *const files[] = {"data.csv", "more.csv"};
     const PlotJob job = {.kind = "pareto", .data = {(const char **)files, 2}, .figure = "f.svg", .look = {.data = true}};
@@ -245,7 +245,7 @@ static void several_files_are_one(void **state)
     check(strstr(err.text, "more.csv: it has no column \"relative_error\""));
 }
 
-static void an_unknown_kind_or_ending_or_axis_is_refused(void **state)
+IN_FOLDER(an_unknown_kind_or_ending_or_axis_is_refused)
 {
     static const char *data[] = {"data.csv"};
     assert_int_equal(draw("pareot", "data.csv", "f.svg"), ERR_USAGE);
@@ -270,7 +270,7 @@ static bool stopped(void)
 }
 
 /* While gnuplot runs, the question comes every few milliseconds; the last ones come while its figure is read. */
-static void a_figure_that_is_stopped_anywhere_is_not_written(void **state)
+IN_FOLDER(a_figure_that_is_stopped_anywhere_is_not_written)
 {
     static const char *data[] = {"data.csv"};
     const PlotJob job = {.kind = "pareto", .data = {data, 1}, .figure = "f.svg", .stopped = stopped};
@@ -289,7 +289,7 @@ static void a_figure_that_is_stopped_anywhere_is_not_written(void **state)
     check(stop_at > 4);
 }
 
-static void without_gnuplot_an_earlier_figure_stays(void **state)
+IN_FOLDER(without_gnuplot_an_earlier_figure_stays)
 {
     const char *path = text_copy(a, getenv("PATH"));
     write_file("f.svg", "earlier");
@@ -307,7 +307,7 @@ static void without_gnuplot_an_earlier_figure_stays(void **state)
 
 /* Makes the program ask gnuplot for a terminal that does not exist, as if gnuplot were installed without
  * pdfcairo. */
-static void a_gnuplot_without_the_terminal_says_so(void **state)
+IN_FOLDER(a_gnuplot_without_the_terminal_says_so)
 {
     if (no_gnuplot())
         return;
@@ -327,19 +327,4 @@ static void a_gnuplot_without_the_terminal_says_so(void **state)
     check(!contents("f.pdf"));
 }
 
-static const struct CMUnitTest tests[] = {
-    IN_FOLDER(every_kind_is_tested_here),
-    IN_FOLDER(every_kind_draws_with_every_ending_says_what_and_runs_no_name),
-    IN_FOLDER(the_drawn_points_are_written_on_demand),
-    IN_FOLDER(names_are_text_in_every_kind),
-    IN_FOLDER(json_and_csv_give_the_same_figure),
-    IN_FOLDER(what_is_no_result_is_refused),
-    IN_FOLDER(a_missing_column_is_named_with_the_command_that_writes_it),
-    IN_FOLDER(columns_without_rows_are_refused),
-    IN_FOLDER(several_files_are_one),
-    IN_FOLDER(an_unknown_kind_or_ending_or_axis_is_refused),
-    IN_FOLDER(without_gnuplot_an_earlier_figure_stays),
-    IN_FOLDER(a_figure_that_is_stopped_anywhere_is_not_written),
-    IN_FOLDER(a_gnuplot_without_the_terminal_says_so),
-};
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

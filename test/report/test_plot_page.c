@@ -195,7 +195,7 @@ static bool all_figures(void)
     return asked && !strcmp(asked, "all");
 }
 
-static void texts_stand_out_overlap_nothing_and_stay_on_the_page(void **state)
+IN_FOLDER(texts_stand_out_overlap_nothing_and_stay_on_the_page)
 {
     static const int counts[] = {1, 4, 20, 2, 7, 10, 11};
     static const char *const widths[] = {NULL, "5.5in", "6.75in"};
@@ -213,7 +213,7 @@ static void texts_stand_out_overlap_nothing_and_stay_on_the_page(void **state)
     assert_int_equal(faults, 0);
 }
 
-static void the_height_is_as_asked(void **state)
+IN_FOLDER(the_height_is_as_asked)
 {
     static const char *const kinds[] = {"pareto", "convergence", "errors", "heat", "iteration-time"};
     if (cannot_measure())
@@ -228,7 +228,7 @@ static void the_height_is_as_asked(void **state)
 
 /* The ten codecs that are compared most, in one panel: each pair differs by mark or dashes, so also without colours. A line
  * and its marks are drawn one after the other. */
-static void the_usual_codecs_are_told_apart_without_colour(void **state)
+IN_FOLDER(the_usual_codecs_are_told_apart_without_colour)
 {
     static const char *const usual[] = {"none", "qsgd", "svd", "topk", "terngrad", "sign", "powersgd", "eden", "scaledsign", "countsketch"};
     TextBuf out = {.arena = a};
@@ -260,9 +260,4 @@ static void the_usual_codecs_are_told_apart_without_colour(void **state)
             }
 }
 
-static const struct CMUnitTest tests[] = {
-    IN_FOLDER(texts_stand_out_overlap_nothing_and_stay_on_the_page),
-    IN_FOLDER(the_height_is_as_asked),
-    IN_FOLDER(the_usual_codecs_are_told_apart_without_colour),
-};
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

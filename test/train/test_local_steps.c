@@ -56,7 +56,7 @@ static float *weights_after(const TrainSetup *s, size_t *count, StepRecord r[STE
     return w;
 }
 
-static void one_local_step_of_plain_sgd_is_ordinary_training(void **state)
+TEST(one_local_step_of_plain_sgd_is_ordinary_training)
 {
     static const char *const specs[] = {"none", "qsgd", "ef+topk:ratio=0.01", "svd", "powersgd"};
     for (size_t i = 0; i < countof(specs); i++) {
@@ -73,7 +73,7 @@ static void one_local_step_of_plain_sgd_is_ordinary_training(void **state)
 }
 
 /* One local step of plain SGD and an outer step of 1/2 move the weights half as far as an ordinary step. */
-static void half_an_outer_step_moves_half_as_far(void **state)
+TEST(half_an_outer_step_moves_half_as_far)
 {
     TrainSetup s = setup_of("none");
     Trainer *t;
@@ -196,7 +196,7 @@ static double *plain_weights(const TrainSetup *s, size_t n)
     return common;
 }
 
-static void local_steps_are_diloco(void **state)
+TEST(local_steps_are_diloco)
 {
     StepRecord r[STEPS];
     size_t n, wrong = 0;
@@ -216,7 +216,7 @@ static void local_steps_are_diloco(void **state)
     check(wrong <= n / 1000);
 }
 
-static void only_exchanges_cost_bytes_and_time(void **state)
+TEST(only_exchanges_cost_bytes_and_time)
 {
     StepRecord r[STEPS];
     Link link;
@@ -237,7 +237,7 @@ static void only_exchanges_cost_bytes_and_time(void **state)
     }
 }
 
-static void weights_are_the_same_for_one_and_three_threads(void **state)
+TEST(weights_are_the_same_for_one_and_three_threads)
 {
     StepRecord r[STEPS];
     size_t n;
@@ -250,14 +250,4 @@ static void weights_are_the_same_for_one_and_three_threads(void **state)
     check(!memcmp(one, weights_after(&s, &n, r), n * sizeof *one));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_local_step_of_plain_sgd_is_ordinary_training),
-        cmocka_unit_test(half_an_outer_step_moves_half_as_far),
-        cmocka_unit_test(local_steps_are_diloco),
-        cmocka_unit_test(only_exchanges_cost_bytes_and_time),
-        cmocka_unit_test(weights_are_the_same_for_one_and_three_threads),
-    };
-    return cmocka_run_group_tests(tests, open_all, close_all) ? 1 : 0;
-}
+CHECK_ALL(open_all, close_all)

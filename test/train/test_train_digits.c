@@ -91,7 +91,7 @@ static Outcome run(const Case *c)
 /* An epoch is 938 steps of two batches of 32 images. Without compression, the test accuracy reaches 91 % in about a
  * ninth of an epoch. With a codec, it must come within one percentage point of the accuracy without compression, and
  * stay there. A run with a codec has up to a third more steps. */
-static void lenet_learns_digits_as_well_through_a_compressor_for_far_fewer_bytes(void **state)
+TEST(lenet_learns_digits_as_well_through_a_compressor_for_far_fewer_bytes)
 {
     static const Case cases[] = {{"none", 105, 45, 1, 1}, {"svd:rank=4", 140, 45, TESTS, 30}};
     Outcome plain = {0};
@@ -108,8 +108,5 @@ static void lenet_learns_digits_as_well_through_a_compressor_for_far_fewer_bytes
 int main(void)
 {
     linalg_choose_kernels(); /* as the programs do */
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lenet_learns_digits_as_well_through_a_compressor_for_far_fewer_bytes),
-    };
-    return cmocka_run_group_tests(tests, open_all, close_all) ? 1 : 0;
+    return check_run(open_all, close_all) ? 1 : 0;
 }
