@@ -90,17 +90,17 @@ static Outcome run(const Case *c)
 
 /* An epoch is 938 steps of two batches of 32 images. Without compression, the test accuracy reaches 91 % in about a
  * ninth of an epoch. With a codec, it must come within one percentage point of the accuracy without compression, and
- * stay there. A run with a codec has up to a third more steps. */
+ * stay there. A run with a codec has up to a sixth more steps. */
 TEST(lenet_learns_digits_as_well_through_a_compressor_for_far_fewer_bytes)
 {
-    static const Case cases[] = {{"none", 105, 45, 1, 1}, {"svd:rank=4", 140, 45, TESTS, 30}};
+    static const Case cases[] = {{"none", 105, 45, 1, 1}, {"svd:rank=4", 120, 45, TESTS, 30}};
     Outcome plain = {0};
     for (size_t i = 0; i < countof(cases); i++) {
         const Outcome o = run(&cases[i]);
         plain = i ? plain : o;
         check(o.last >= 0.91 || i);
         check(o.worst >= plain.last - 0.01 || !i);
-        check(3 * cases[i].steps <= 4 * cases[0].steps);
+        check(6 * cases[i].steps <= 7 * cases[0].steps);
         check(o.bytes * cases[i].smaller <= plain.bytes);
     }
 }
