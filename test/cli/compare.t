@@ -184,8 +184,8 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -
 = 1
 
 # if a codec fails on a tensor, only this record is lost
-? /usr/bin/python3 -c 'import h5py'
-$ /usr/bin/python3 -c 'import h5py, numpy; f = h5py.File("g.h5", "w"); f["a"] = numpy.ones(10, "f4"); f["b"] = numpy.full(4000, 3e38, "f4")'; atomo-bench compare g.h5 -c qsgd:bucket=0 -f csv --metrics bytes
+? command -v python3
+$ python3 "$SRC"/test/cli/tensors.py g.h5 '{"a": [1.0] * 10, "b": [3e38] * 4000}'; atomo-bench compare g.h5 -c qsgd:bucket=0 -f csv --metrics bytes
 > ,,a,*,qsgd:bucket=0,10,1*,,1,*
 > ,,b,*,qsgd:bucket=0,10,,*beyond float32,1,*
 > ,,[*],*,10,qsgd:bucket=0,10,1*,"without 1 of 2 tensors, which failed",1,*
@@ -193,8 +193,8 @@ $ /usr/bin/python3 -c 'import h5py, numpy; f = h5py.File("g.h5", "w"); f["a"] = 
 = 1
 
 # NaN stops the run; with --skip-nonfinite the tensor is left out
-? /usr/bin/python3 -c 'import h5py'
-$ /usr/bin/python3 -c 'import h5py, numpy; f = h5py.File("g.h5", "w"); f["a"] = numpy.ones(10, "f4"); f["b"] = numpy.array([1, numpy.nan], "f4")'; atomo-bench compare g.h5 -c none; atomo-bench compare g.h5 -c none --skip-nonfinite -f csv --metrics bytes
+? command -v python3
+$ python3 "$SRC"/test/cli/tensors.py g.h5 '{"a": [1.0] * 10, "b": [1.0, nan]}'; atomo-bench compare g.h5 -c none; atomo-bench compare g.h5 -c none --skip-nonfinite -f csv --metrics bytes
 2> atomo-bench: g.h5: b: 1 of 2 *
 > ,,[*],,,10,none,10,40,,1,none
 2> note: g.h5: 1 tensor with NaN or Inf is left out
@@ -287,8 +287,8 @@ $ atomo-bench synth -o g.h5 -q; atomo-bench compare g.h5 --against none --metric
 = 0
 
 # a codec that fails on a tensor has no difference there, and none over all tensors
-? /usr/bin/python3 -c 'import h5py'
-$ /usr/bin/python3 -c 'import h5py, numpy; f = h5py.File("g.h5", "w"); f["a"] = numpy.ones(10, "f4"); f["b"] = numpy.full(4000, 3e38, "f4")'; atomo-bench compare g.h5 --against none -c qsgd:bucket=0 -f csv --metrics bytes | cut -d, -f 3,4,7,8,18-
+? command -v python3
+$ python3 "$SRC"/test/cli/tensors.py g.h5 '{"a": [1.0] * 10, "b": [3e38] * 4000}'; atomo-bench compare g.h5 --against none -c qsgd:bucket=0 -f csv --metrics bytes | cut -d, -f 3,4,7,8,18-
 > tensor,compressor,metric,result,differs,error
 > a,qsgd:bucket=0,bytes,1*,*,
 > b,qsgd:bucket=0,bytes,,,*beyond float32
