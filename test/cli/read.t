@@ -7,8 +7,8 @@ $ /usr/bin/python3 -c 'import h5py, numpy as np; k = np.random.default_rng(1).st
 = 0
 
 # without an attribute a note says that their order is in doubt; --layout settles it, in every command
-? /usr/bin/python3 -c 'import h5py, numpy'
-$ /usr/bin/python3 -c 'import h5py, numpy as np; f = h5py.File("k.h5", "w"); f["conv/kernel"] = np.random.default_rng(1).standard_normal((3, 3, 16, 32)).astype("f4")' && atomo-bench inspect k.h5 --spectrum -f csv | wc -l; for c in "inspect k.h5" "convert k.h5 c.h5" "encode k.h5 -c none -o e.atomo" "verify k.h5" "compare k.h5 -c svd --repeats 1" "sweep k.h5 -c svd --rates 1 --repeats 1" "merge k.h5 -c svd --workers 2 --repeats 1" "cost k.h5 -c svd --workers 2 --repeats 1"; do atomo-bench $c --layout hwio >out 2>err || exit; grep -c 'as in Keras' err; done; atomo-bench inspect c.h5 -f csv | cut -d, -f5; atomo-bench decode -q e.atomo -o d.h5 && atomo-bench convert -q d.h5 d.npz && atomo-bench convert -q c.h5 c.npz && cmp c.npz d.npz && echo equal
+? command -v python3
+$ python3 "$SRC"/test/cli/tensors.py k.h5 '{"conv/kernel": normal(3, 3, 16, 32)}' && atomo-bench inspect k.h5 --spectrum -f csv | wc -l; for c in "inspect k.h5" "convert k.h5 c.h5" "encode k.h5 -c none -o e.atomo" "verify k.h5" "compare k.h5 -c svd --repeats 1" "sweep k.h5 -c svd --rates 1 --repeats 1" "merge k.h5 -c svd --workers 2 --repeats 1" "cost k.h5 -c svd --workers 2 --repeats 1"; do atomo-bench $c --layout hwio >out 2>err || exit; grep -c 'as in Keras' err; done; atomo-bench inspect c.h5 -f csv | cut -d, -f5; atomo-bench decode -q e.atomo -o d.h5 && atomo-bench convert -q d.h5 d.npz && atomo-bench convert -q c.h5 c.npz && cmp c.npz d.npz && echo equal
 > 10
 > 0
 - 1
@@ -18,8 +18,8 @@ $ /usr/bin/python3 -c 'import h5py, numpy as np; f = h5py.File("k.h5", "w"); f["
 = 0
 
 # ... also where all axes are short; a kernel of three axes is not transposed, and a note says so, also where the layout is unknown
-? /usr/bin/python3 -c 'import h5py, numpy'
-$ /usr/bin/python3 -c 'import h5py, numpy as np; r = np.random.default_rng(1); f = h5py.File("k.h5", "w"); f["conv/kernel"] = r.standard_normal((3, 3, 8, 8)).astype("f4"); g = h5py.File("l.h5", "w"); g["conv1d/kernel"] = r.standard_normal((5, 16, 32)).astype("f4"); g["dense/kernel"] = r.standard_normal((16, 32)).astype("f4")'; atomo-bench inspect k.h5 >out; atomo-bench inspect k.h5 --layout hwio -f csv | cut -d, -f5; atomo-bench inspect l.h5 --layout hwio -f csv | cut -d, -f5; echo; atomo-bench inspect l.h5 >out; atomo-bench inspect l.h5 --layout oihw >out
+? command -v python3
+$ python3 "$SRC"/test/cli/tensors.py k.h5 '{"conv/kernel": normal(3, 3, 8, 8)}'; python3 "$SRC"/test/cli/tensors.py l.h5 '{"conv1d/kernel": normal(5, 16, 32), "dense/kernel": normal(16, 32)}'; atomo-bench inspect k.h5 >out; atomo-bench inspect k.h5 --layout hwio -f csv | cut -d, -f5; atomo-bench inspect l.h5 --layout hwio -f csv | cut -d, -f5; echo; atomo-bench inspect l.h5 >out; atomo-bench inspect l.h5 --layout oihw >out
 > 8x8x3x3
 > 5x16x32
 2> note: k.h5: kernels such as conv/kernel (3x3x8x8) may be height x width x in x out*
@@ -39,13 +39,13 @@ $ for s in 64x3x7x7 64x64x3x3 20x1x5x5 64x32x1x1 96x3x16x16; do atomo-bench synt
 = 0
 
 # steps in nested groups are found by a glob; a note names it
-? /usr/bin/python3 -c 'import h5py, numpy'
-$ /usr/bin/python3 -c 'import h5py, numpy as np; r = np.random.default_rng(1); f = h5py.File("n.h5", "w"); [f.create_dataset("epoch%d/iter%d/fc/weight" % (e, i), data=r.standard_normal((4, 5)).astype("f4")) for e in (1, 2, 10) for i in (3, 17)]' && atomo-bench inspect n.h5 --steps-from 'epoch*/iter*' -f csv | cut -d, -f1,3; atomo-bench compare n.h5 --steps-from 'epoch*/iter*' --step 'epoch10/*' -c ef+topk:ratio=0.5 --metrics bytes -f csv | cut -d, -f1-3,7; atomo-bench inspect n.h5 >out
+? command -v python3
+$ python3 "$SRC"/test/cli/tensors.py n.h5 '{"epoch%d/iter%d/fc/weight" % (e, i): normal(4, 5) for e in (1, 2, 10) for i in (3, 17)}' && atomo-bench inspect n.h5 --steps-from 'epoch*/iter*' -f csv | cut -d, -f1,3; atomo-bench compare n.h5 --steps-from 'epoch*/iter*' --step 'epoch10/*' -c ef+topk:ratio=0.5 --metrics bytes -f csv | cut -d, -f1-3,7; atomo-bench inspect n.h5 >out
 > 103,fc/weight
 > 1017,fc/weight
 > 1017,,fc/weight,ef+topk:ratio=0.5
 - 203,*ef*
-2> note: n.h5: the groups of epoch1/iter17/fc/weight look like a step, and are read as a part of the tensor's name; --steps-from 'epoch*/iter*'
+2> note: n.h5: the groups of epoch1/iter3/fc/weight look like a step, and are read as a part of the tensor's name; --steps-from 'epoch*/iter*'
 = 0
 
 # a folder of files is steps or workers by their names; diff subtracts two such folders; --list tells file and type from headers
