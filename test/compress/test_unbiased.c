@@ -8,19 +8,18 @@
 #include "rig/every_codec.h"
 #include "compress/spec.h"
 
-enum { FEWEST = 200 };
-
 /* Returns the number of draws that detect a bias of 1 %, but at most as many as fit into the time of the test.
  * Fewer draws detect only a larger bias; the probability of a false alarm stays. `make certify` draws more.
- * A pilot tells the variance of the gain <estimate, x> / |x|^2 of one draw, where the vector is so short that it matters. */
+ * A pilot tells the variance of the gain <estimate, x> / |x|^2 of one draw, where the vector is so short that it matters.
+ * Gain and error of one draw of a long vector are sums over many elements, which vary less. */
 static size_t repeats_for(Rig *rig, const float *x)
 {
     enum { PILOTS = 60 };
-    const double most = 1.5e5 / (double)(rig->shape.n + 300);
-    if (most <= FEWEST)
-        return FEWEST;
+    const double most = 1.5e5 / (double)(rig->shape.n + 300), fewest = rig->shape.n > 1000 ? 100 : 200;
+    if (most <= fewest)
+        return (size_t)fewest;
     const double gain_error = draws_take(rig, x, PILOTS).gain_error;
-    return (size_t)fmax(FEWEST, fmin(1.08e6 * PILOTS * gain_error * gain_error, most));
+    return (size_t)fmax(fewest, fmin(1.08e6 * PILOTS * gain_error * gain_error, most));
 }
 
 /* Returns the mean of the closed-form variance over draws of the random numbers that workers share. */

@@ -55,7 +55,7 @@ static void sums_in_double(const float *x, size_t n, const double *mean, const d
 
 static void check_spread(Bench *b, Draw *draw, size_t repeats)
 {
-    enum { N = 5000 };
+    enum { N = 10000 };
     const ArenaMark mark = arena_mark(b->a);
     float *x = NEW(b->a, float, N), *y = NEW(b->a, float, N);
     double *mean = NEW_ZERO(b->a, double, N), *m2 = NEW_ZERO(b->a, double, N);
