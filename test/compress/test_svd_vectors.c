@@ -43,7 +43,7 @@ static void open_case(const Case *c, Rig *rig)
  * trace of the estimate would be too large by the factor 1 + E |v - u|^2 / |u|^2. */
 TEST(the_two_vectors_of_an_atom_are_rounded_independently)
 {
-    enum { SIDE = 96, R = 1500 };
+    enum { SIDE = 96, R = 800 };
     float x[SIDE * SIDE];
     double trace = 0, mean = 0, squares = 0;
     const Rng rng = rng_open(8, 0, 0, 0, 0);
@@ -119,7 +119,7 @@ TEST(vectors_travel_as_payloads_of_their_codec_at_their_own_addresses)
  * numbers, and the better the longer they are. */
 TEST(expected_bits_are_met_where_vectors_are_random)
 {
-    enum { R = 40 };
+    enum { R = 16 };
     static const double bits[] = {1, 2, 4, 6, 8, 12, 16};
     const Rng rng = rng_open(6, 0, 0, 0, 0);
     Arena *a = arena_open(0);
