@@ -148,8 +148,8 @@ build/explore.js: $(EXPLORE) Makefile
 $(PAGE_SRC): lib/report/page.css lib/report/page.js build/explore.js
 	@mkdir -p $(@D)
 	@{ echo '#include "report/report_page.h"'; for f in $^; do \
-	    name=$$(basename $$f | tr . _); echo "const char $$name[] ="; $(call as_text,$$f); echo '    "";'; \
-	    hash=$$($(call as_hash,$$f)) && echo "const char $${name}_hash[] = \"$$hash\";" || exit 1; done; } >$@
+	    hash=$$($(call as_hash,$$f)) || exit 1; \
+	    echo "const PagePart $$(basename $$f | tr . _) = {"; $(call as_text,$$f); echo "    \"\", \"$$hash\"};"; done; } >$@
 
 $(B)/page_parts.o: $(PAGE_SRC) $(B)/flags
 	@mkdir -p $(@D)

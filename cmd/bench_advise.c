@@ -79,13 +79,14 @@ static bool keeps_residual(const Codec *codec)
 /* Adds every codec that is no wrapper. A biased codec that keeps no residual is added as ef+CODEC. */
 static Status add_all(CodecSet *set, CompareJob *j)
 {
-    for (const Compressor *const *c = compressors; *c; c++) {
+    const Compressor *c;
+    for (size_t i = 0; (c = compressor_number(i)); i++) {
         const Codec *codec;
-        if ((*c)->wraps)
+        if (c->wraps)
             continue;
-        TRY(codec_open(&codec, (*c)->name, j->a, j->err));
+        TRY(codec_open(&codec, c->name, j->a, j->err));
         const bool needs = !(codec_traits(codec) & UNBIASED) && !keeps_residual(codec);
-        const char *spec = text_format(j->a, "%s%s", needs ? "ef+" : "", (*c)->name);
+        const char *spec = text_format(j->a, "%s%s", needs ? "ef+" : "", c->name);
         TRY(arena_check(spec, j->a, j->err));
         TRY(add_spec(set, spec, j));
     }

@@ -321,11 +321,11 @@ static Status show_all(List *l)
         {"unbiased", false}, {"linear", false}, {"stateful", false}, {"wrapper", false},
     };
     size_t count = 0;
-    while (compressors[count])
+    while (compressor_number(count))
         count++;
     Value *rows = NEW(l->a, Value, count * COLUMNS);
     for (size_t i = 0; rows && i < count; i++) {
-        const CodecDoc doc = codec_doc(compressors[i], l->a);
+        const CodecDoc doc = codec_doc(compressor_number(i), l->a);
         const Param *rate = param_rate(doc.ops->params);
         const char *flags = flags_of(&doc, l->a);
         Value *row = rows + i * COLUMNS;
@@ -378,8 +378,8 @@ static Status show_details(List *l)
             "# Compressors\n"
             "\n"
             "Made by `make docs` from the codecs themselves; `atomo-bench list` shows the same. Flags hold at the defaults.\n");
-    for (size_t i = 0; compressors[i]; i++)
-        add_page(l, &out, compressors[i]);
+    for (size_t i = 0; compressor_number(i); i++)
+        add_page(l, &out, compressor_number(i));
     put_literature(&out, l->format, l->a);
     return write_text(l, text_done(&out));
 }

@@ -157,11 +157,6 @@ void page_fill(Page *p, const double *x, const double *y, size_t n, const char *
     text_addf(&p->plot, "with filledcurves closed fs solid 1 noborder fc rgb 0x%08x", (transparent && !p->tex ? 0xcc000000u : 0) + rgb);
 }
 
-void page_box(Page *p, double left, double bottom, double right, double top, const char *colour)
-{
-    page_fill(p, (double[]){left, right, right, left}, (double[]){bottom, bottom, top, top}, 4, colour, false);
-}
-
 /* ---- the script ---- */
 
 static void add_terminal(const Page *p, TextBuf *out)

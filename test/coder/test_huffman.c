@@ -101,15 +101,6 @@ typedef struct {
     size_t size;
 } Stream;
 
-/* True if any four code words fit into one bits_put. */
-static bool fits(const Huffman *h)
-{
-    bool all = true;
-    for (uint32_t s = 0; s < h->alphabet; s++)
-        all = all && 4u * h->length[s] <= BITS_MAX;
-    return all;
-}
-
 static Stream write_all(const Huffman *h, const uint64_t *count, const uint8_t *symbol, size_t n)
 {
     const uint64_t bits = walk_table(h, NULL) + huffman_bits(h, count);
@@ -117,7 +108,9 @@ static Stream write_all(const Huffman *h, const uint64_t *count, const uint8_t *
     s.data = NEW_ZERO(arena, uint8_t, s.size + 1);
     BitWriter w = bits_writer(s.data, s.size);
     walk_table(h, &w);
-    put_words(h, fits(h), symbol, n, &w);
+    Huffman own = *h;
+    fill_words(&own);
+    put_words(&own, symbol, n, &w);
     bits_close(&w);
     check(!w.full && w.at == w.end); /* the predicted number of bits is exact */
     return s;

@@ -142,11 +142,11 @@ TEST(every_codec_comes_to_a_bit_or_as_near_as_it_can)
     const char *conv[] = {"conv*"};
     unsigned most = 0;
     open_world(&w, two_steps, &(GroupSpec){.selection.step = "1000", .selection.tensors = {conv, 1}}, 1);
-    for (size_t k = 0; compressors[k]; k++) {
+    for (size_t k = 0; compressor_number(k); k++) {
         const Codec *codec, *found;
         unsigned tries;
         double bits;
-        check(open_any(&codec, compressors[k], w.a));
+        check(open_any(&codec, compressor_number(k), w.a));
         check_ok(compare_solve(&w.c, &found, codec, 1, &tries, w.a, &w.err), &w.err);
         check_ok(compare_bits(&w.c, found, w.c.repeats, &bits, &w.err), &w.err);
         const char *name = codec_text(found, w.a);
@@ -244,12 +244,12 @@ TEST(rates_spread_over_what_a_key_can_be)
 TEST(every_rate_has_a_grid)
 {
     Arena *a = arena_open(0);
-    for (size_t k = 0; compressors[k]; k++) {
+    for (size_t k = 0; compressor_number(k); k++) {
         const Codec *room[16], *codec;
         CodecSet set = {room, 0, countof(room)};
         Rate r;
         size_t left;
-        check(open_any(&codec, compressors[k], a));
+        check(open_any(&codec, compressor_number(k), a));
         check_ok(rate_spread(&set, codec, NULL, &left, a, &err), &err);
         check(!rate_find(&r, codec, false) ? set.count == 1 : !r.key->fallback || set.count >= 3);
     }

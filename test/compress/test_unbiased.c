@@ -160,9 +160,9 @@ TEST(second_blocks_are_unbiased)
     float *x = NEW(forever, float, LARGEST);
     check(blocks_of(source_shape(source).n) == 2);
     source_fill(source, x);
-    for (size_t c = 0; compressors[c]; c++) {
+    for (size_t c = 0; compressor_number(c); c++) {
         Rig rigs, *rig = &rigs;
-        const char *spec = first_unbiased(compressors[c]);
+        const char *spec = first_unbiased(compressor_number(c));
         if (!spec)
             continue;
         rig_open(rig, spec, source_shape(source));
@@ -251,12 +251,12 @@ TEST(a_bias_of_one_percent_is_caught)
 {
     float *x = NEW(forever, float, LARGEST);
     source_fill(&sources[0], x);
-    for (size_t c = 0; compressors[c]; c++) {
+    for (size_t c = 0; compressor_number(c); c++) {
         const char *mode = NULL;
         double v = 0;
         for (size_t k = 0; k < spec_count; k++) {
             const bool own =
-                codec_of(specs[k])->ops == compressors[c] && !strstr(specs[k], "code=");
+                codec_of(specs[k])->ops == compressor_number(c) && !strstr(specs[k], "code=");
             const double w = own ? gain_variance(specs[k], x, PILOT / 5) : NAN;
             if (w > 0 && (!mode || goes_before(w, v))) {
                 mode = specs[k];

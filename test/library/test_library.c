@@ -644,13 +644,13 @@ TEST(compressors_are_listed)
     size_t count = 0;
     const char *brief;
     for (const char *name; (name = atomo_compressor(count, &brief)); count++)
-        check(!strcmp(name, compressors[count]->name) && *brief);
-    check(!compressors[count] && !atomo_compressor(count + 5, NULL));
+        check(!strcmp(name, compressor_number(count)->name) && *brief);
+    check(!compressor_number(count) && !atomo_compressor(count + 5, NULL));
     for (size_t i = 0; i < count; i++) {
         size_t keys = 0;
         for (atomo_key k; atomo_compressor_key(i, keys, &k); keys++)
-            check(!strcmp(k.key, compressors[i]->params[keys].key) && *k.type && *k.range && *k.meaning);
-        check(!compressors[i]->params || !compressors[i]->params[keys].key);
+            check(!strcmp(k.key, compressor_number(i)->params[keys].key) && *k.type && *k.range && *k.meaning);
+        check(!compressor_number(i)->params || !compressor_number(i)->params[keys].key);
     }
     atomo_key none;
     check(!atomo_compressor_key(count, 0, &none) && !atomo_compressor_key(count + 5, 0, &none));

@@ -73,10 +73,10 @@ PAGE_TEST(a_policy_names_what_runs)
     const char *p = page();
     const char *policy = strstr(p, "Content-Security-Policy");
     check(policy && policy < strstr(p, "<style>"));
-    check(strstr(p, text_format(a, "script-src 'sha256-%s' 'sha256-%s'", page_js_hash, explore_js_hash)));
-    check(strstr(p, text_format(a, "<script>%s</script>", page_js)));
-    check(strstr(p, text_format(a, "<script>%s</script>", explore_js)));
-    check(strstr(p, text_format(a, "<style>%s</style>", page_css)));
+    check(strstr(p, text_format(a, "script-src 'sha256-%s' 'sha256-%s'", page_js.hash, explore_js.hash)));
+    check(strstr(p, text_format(a, "<script>%s</script>", page_js.text)));
+    check(strstr(p, text_format(a, "<script>%s</script>", explore_js.text)));
+    check(strstr(p, text_format(a, "<style>%s</style>", page_css.text)));
     check(strstr(p, "content=\"default-src 'none'; img-src data:; style-src 'sha256-") &&
           !strstr(p, "unsafe"));
 }

@@ -169,8 +169,8 @@ static void each_pair(const char *threshold, void (*check_two)(const char *spec,
     const Codec *codec;
     size_t count = 0;
     Arena *a = arena_open(0);
-    for (size_t i = 0; compressors[i]; i++) {
-        const char *own = compressors[i]->name, *spec = strcmp(own, "threshold") ? own : threshold;
+    for (size_t i = 0; compressor_number(i); i++) {
+        const char *own = compressor_number(i)->name, *spec = strcmp(own, "threshold") ? own : threshold;
         if (!spec || codec_open(&codec, spec, a, &err) != OK) /* a wrapper */
             continue;
         check(count < CODECS_MOST);
@@ -230,8 +230,8 @@ static double luminance(const char *colour)
 /* A line and its name are read on white: the contrast of WCAG 2 is 4.5:1 or more. Every codec names its look. */
 TEST(every_colour_stands_out_from_white)
 {
-    for (size_t i = 0; compressors[i]; i++) {
-        const Compressor *c = compressors[i];
+    for (size_t i = 0; compressor_number(i); i++) {
+        const Compressor *c = compressor_number(i);
         if (!c->look.colour)
             check(c->wraps && !c->alone[0]);
         else

@@ -79,11 +79,11 @@ static inline int keep_wanted(void)
 static inline int collect_specs(void **state)
 {
     forever = arena_open(0);
-    for (size_t i = 0; compressors[i]; i++) {
-        const Compressor *ops = compressors[i];
-        for (size_t k = 0; ops->wraps && compressors[k]; k++)
-            if (goes_round(ops, compressors[k]))
-                add_spec(text_format(forever, "%s+%s", ops->name, compressors[k]->name));
+    for (size_t i = 0; compressor_number(i); i++) {
+        const Compressor *ops = compressor_number(i);
+        for (size_t k = 0; ops->wraps && compressor_number(k); k++)
+            if (goes_round(ops, compressor_number(k)))
+                add_spec(text_format(forever, "%s+%s", ops->name, compressor_number(k)->name));
         for (size_t k = 0; ops->wraps && !ops->alone[0] && strcmp(ops->name, "ef") && k < countof(wrapped);
              k++)
             add_spec(text_format(forever, "%s+%s", ops->name, wrapped[k]));

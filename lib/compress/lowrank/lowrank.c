@@ -448,7 +448,7 @@ static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
     return ATOMWISE;
 }
 
-const Compressor compressor_lowrank = {
+static const Compressor compressor_lowrank = {
     .name = "lowrank",
     .brief = "a matrix times a random one of low rank and its transpose",
     .plain = "Multiplies each matrix by a thin random one that all workers share, and sends the product. "
@@ -664,7 +664,7 @@ static Status settle(const Call *c, const float *x, const Bytes *sent, const flo
     return state_size(c) ? addends_get(c, c->heard[c->round], PAYLOAD_METHOD, count_of(&v, 1), state) : OK;
 }
 
-const Compressor compressor_powersgd = {
+static const Compressor compressor_powersgd = {
     .name = "powersgd",
     .brief = "low rank, from power iterations that go on from step to step",
     .plain = "Sends each matrix as the product of two thin ones, found by one power iteration from the "
@@ -696,3 +696,5 @@ const Compressor compressor_powersgd = {
     .state_size = state_size,
     .settle = settle,
 };
+
+const Compressor *const compressors_lowrank[] = {&compressor_powersgd, &compressor_lowrank, NULL};

@@ -276,7 +276,7 @@ static Status gaussiank_encode(const Call *c, const float *x, Buf *out)
     return picks_put_some(c, &s, out);
 }
 
-const Compressor compressor_gaussiank = {
+static const Compressor compressor_gaussiank = {
     .name = "gaussiank",
     .brief = "about k elements, above the threshold of a fitted normal distribution",
     .plain = "Sends about the k largest elements. A normal distribution fitted to the tensor gives the "
@@ -445,7 +445,7 @@ static Status sidco_encode(const Call *c, const float *x, Buf *out)
     return picks_put_some(c, &s, out);
 }
 
-const Compressor compressor_sidco = {
+static const Compressor compressor_sidco = {
     .name = "sidco",
     .brief = "about k elements, above the threshold of fitted exponential tails",
     .plain = "Sends about the k largest elements. Exponential distributions fitted to the tails give the "
@@ -472,3 +472,5 @@ const Compressor compressor_sidco = {
     .encode = sidco_encode,
     .decode = picks_decode,
 };
+
+const Compressor *const compressors_tails[] = {&compressor_gaussiank, &compressor_sidco, NULL};
