@@ -54,7 +54,7 @@ $ lines() { awk -v n=$1 'BEGIN { print "compressor,bits_per_element,relative_err
 = 1
 
 # the inputs that these figures need
-$ atomo-bench inspect "$SRC"/datasets/lenet-mnist.h5 -o r.csv; atomo-bench plot spectrum r.csv -o f.svg; atomo-bench plot histogram r.csv -o f.svg
+$ atomo-bench inspect "$SRC"/datasets/lenet-mnist.h5 -t conv1.bias -o r.csv; atomo-bench plot spectrum r.csv -o f.svg; atomo-bench plot histogram r.csv -o f.svg
 2> atomo-bench: plot: r.csv: it has no column "index"
 2> hint: spectrum draws what atomo-bench inspect writes with --spectrum*
 2> atomo-bench: plot: r.csv: it has no column "bin_low"

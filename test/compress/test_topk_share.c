@@ -48,7 +48,7 @@ static float mean_at(uint32_t sends, size_t i)
 }
 
 /* Those elements travel than which fewer than k of the leader's are larger. */
-static void the_mean_is_that_of_the_leaders_elements(void **state)
+TEST(the_mean_is_that_of_the_leaders_elements)
 {
     for (size_t leader = 0; leader < WORKERS; leader++) {
         const uint32_t sends = 0x1f & ~(1u << (leader + 1) % WORKERS);
@@ -62,7 +62,7 @@ static void the_mean_is_that_of_the_leaders_elements(void **state)
     }
 }
 
-static void a_step_whose_leader_is_away_gives_zeros(void **state)
+TEST(a_step_whose_leader_is_away_gives_zeros)
 {
     run_step("topk:ratio=0.03,share=leader", 2, 0x1b);
     for (size_t i = 0; i < N; i++)
@@ -70,7 +70,7 @@ static void a_step_whose_leader_is_away_gives_zeros(void **state)
 }
 
 /* Whole rows travel. With 5 of 40 rows ten times as large in the mean, though not at every worker, it is they. */
-static void the_mean_is_that_of_the_rows_that_are_largest_in_the_sum(void **state)
+TEST(the_mean_is_that_of_the_rows_that_are_largest_in_the_sum)
 {
     for (size_t w = 0; w < WORKERS; w++)
         for (size_t i = 0; i < N; i++)
@@ -82,19 +82,13 @@ static void the_mean_is_that_of_the_rows_that_are_largest_in_the_sum(void **stat
         check_rel(y[i], i / COLS % 8 == 3 ? mean_at(0x1f, i) : 0, 1e-5);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_mean_is_that_of_the_leaders_elements),
-    cmocka_unit_test(a_step_whose_leader_is_away_gives_zeros),
-    cmocka_unit_test(the_mean_is_that_of_the_rows_that_are_largest_in_the_sum),
-};
-
 int main(void)
 {
     const Rng rng = {{1, 2, 3, 4}};
     a = arena_open(0);
     for (size_t w = 0; w < WORKERS; w++)
         rng_normals(&rng, USE_TEST, w * N, N, 1, x[w]);
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    const int failed = check_run(NULL, NULL);
     arena_close(a);
     return failed ? 1 : 0;
 }

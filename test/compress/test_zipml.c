@@ -59,7 +59,7 @@ static double variance_ref(const Try *t, Case k)
     return sum;
 }
 
-static void the_variance_told_is_that_of_both_neighbours(void **state)
+TEST(the_variance_told_is_that_of_both_neighbours)
 {
     static const Case cases[] = {{2000, 512, 16},
                                  {2000, 512, 16},
@@ -101,7 +101,7 @@ static void muloco_row(const float *x, float *y, size_t n, int levels)
 }
 
 /* Rows in and across blocks of 2^16 elements; some are constant, of two values, or have an outlier, so that bins are empty. */
-static void statistical_levels_are_muloco(void **state)
+TEST(statistical_levels_are_muloco)
 {
     static const Case cases[] = {{40 * 12, 40, 4}, {300 * 12, 300, 7}, {30000 * 12, 30000, 4}, {2000 * 12, 2000, 256}};
     for (size_t c = 0; c < countof(cases); c++) {
@@ -129,9 +129,4 @@ static void statistical_levels_are_muloco(void **state)
     }
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_variance_told_is_that_of_both_neighbours),
-    cmocka_unit_test(statistical_levels_are_muloco),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

@@ -641,17 +641,17 @@ static void train_on(int ranks)
     check(system(command) == 0);
 }
 
-static void two_ranks_train_as_two_workers(void **state)
+TEST(two_ranks_train_as_two_workers)
 {
     train_on(2);
 }
 
-static void four_ranks_train_as_four_workers(void **state)
+TEST(four_ranks_train_as_four_workers)
 {
     train_on(4);
 }
 
-static void eight_ranks_train_as_eight_workers(void **state)
+TEST(eight_ranks_train_as_eight_workers)
 {
     train_on(8);
 }
@@ -664,12 +664,7 @@ int main(int argc, char **argv)
         puts("skip: exchange/test_ranks: needs mpirun (make deps-mpi)");
         return 0;
     }
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_ranks_train_as_two_workers),
-        cmocka_unit_test(four_ranks_train_as_four_workers),
-        cmocka_unit_test(eight_ranks_train_as_eight_workers),
-    };
-    return cmocka_run_group_tests(tests, scratch_open, scratch_close);
+    return check_run(scratch_open, scratch_close);
 }
 
 #else

@@ -11,13 +11,13 @@
 
 static const char page_path[] = "docs/generated/metrics.md";
 
-static void every_metric_is_a_field(void **state)
+TEST(every_metric_is_a_field)
 {
     for (const Metric *m = metrics; m->name; m++)
         check(field_of_column(m->name, NULL) && *field_meaning(m->name));
 }
 
-static void every_field_is_found_under_its_name(void **state)
+TEST(every_field_is_found_under_its_name)
 {
     for (const Field *f = fields; f->name; f++) {
         check(*f->name && *f->heading && *f->meaning);
@@ -27,7 +27,7 @@ static void every_field_is_found_under_its_name(void **state)
     assert_null(field_of_column("bytes_to_", NULL));
 }
 
-static void headings_have_units_and_numbers(void **state)
+TEST(headings_have_units_and_numbers)
 {
     Arena *a = arena_open(0);
     assert_string_equal(field_heading("encode_ms", false, a), "encode, ms");
@@ -81,7 +81,7 @@ static char *fields_page(Arena *a)
 
 /* Compares docs/generated/metrics.md with the table of fields. If the environment variable ATOMO_WRITE_DOCS is set,
  * writes docs/generated/metrics.md instead. */
-static void the_page_has_the_table(void **state)
+TEST(the_page_has_the_table)
 {
     Arena *a = arena_open(0);
     const char *want = fields_page(a);
@@ -124,7 +124,7 @@ static void check_explained(const char *page, const char *name, Arena *a)
     check(is_explained(page, name, a));
 }
 
-static void the_page_on_trust_explains_every_field_of_a_comparison(void **state)
+TEST(the_page_on_trust_explains_every_field_of_a_comparison)
 {
     Arena *a = arena_open(0);
     Error err;
@@ -141,12 +141,4 @@ static void the_page_on_trust_explains_every_field_of_a_comparison(void **state)
     arena_close(a);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(every_metric_is_a_field),
-    cmocka_unit_test(every_field_is_found_under_its_name),
-    cmocka_unit_test(headings_have_units_and_numbers),
-    cmocka_unit_test(the_page_has_the_table),
-    cmocka_unit_test(the_page_on_trust_explains_every_field_of_a_comparison),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

@@ -56,7 +56,7 @@ static float *weights_after(const TrainSetup *s, size_t *count, StepRecord r[STE
     return w;
 }
 
-static void one_local_step_of_plain_sgd_is_ordinary_training(void **state)
+TEST(one_local_step_of_plain_sgd_is_ordinary_training)
 {
     static const char *const specs[] = {"none", "qsgd", "ef+topk:ratio=0.01", "svd", "powersgd"};
     for (size_t i = 0; i < countof(specs); i++) {
@@ -73,7 +73,7 @@ static void one_local_step_of_plain_sgd_is_ordinary_training(void **state)
 }
 
 /* One local step of plain SGD and an outer step of 1/2 move the weights half as far as an ordinary step. */
-static void half_an_outer_step_moves_half_as_far(void **state)
+TEST(half_an_outer_step_moves_half_as_far)
 {
     TrainSetup s = setup_of("none");
     Trainer *t;
@@ -237,12 +237,12 @@ static void check_transcription(LocalSteps local)
     check(wrong <= n / 1000);
 }
 
-static void local_steps_are_diloco(void **state)
+TEST(local_steps_are_diloco)
 {
     check_transcription((LocalSteps){.steps = 4, .fragments = 1, .lr = 0.7, .momentum = 0.9});
 }
 
-static void fragments_are_streaming_diloco(void **state)
+TEST(fragments_are_streaming_diloco)
 {
     check_transcription((LocalSteps){.steps = 4, .fragments = 2, .late = 1, .mix = 0.25, .lr = 0.4, .momentum = 0.9});
     check_transcription((LocalSteps){.steps = 4, .fragments = 2, .late = 1, .mix = 0.5, .lr = 0.4, .momentum = 0.9});
@@ -251,7 +251,7 @@ static void fragments_are_streaming_diloco(void **state)
 }
 
 /* A block of a transformer is a layer: of wte, wpe, h.0, h.1, h.2, ln_f every second one is in the first fragment. */
-static void blocks_are_layers(void **state)
+TEST(blocks_are_layers)
 {
     static const char *const names[2][3] = {{"transformer.wte.", "transformer.h.0.", "transformer.h.2."},
                                             {"transformer.wpe.", "transformer.h.1.", "transformer.ln_f."}};
@@ -274,7 +274,7 @@ static void blocks_are_layers(void **state)
 }
 
 /* Without fragments, late means and mixing, the outer step is DiLoCo's in floats, bit for bit. */
-static void one_fragment_is_diloco_to_the_bit(void **state)
+TEST(one_fragment_is_diloco_to_the_bit)
 {
     TrainSetup s = setup_of("qsgd");
     Trainer *t;
@@ -298,7 +298,7 @@ static void one_fragment_is_diloco_to_the_bit(void **state)
     trainer_close(t);
 }
 
-static void only_exchanges_cost_bytes_and_time(void **state)
+TEST(only_exchanges_cost_bytes_and_time)
 {
     StepRecord r[STEPS];
     Link link;
@@ -321,7 +321,7 @@ static void only_exchanges_cost_bytes_and_time(void **state)
 
 /* The parts that the fragments send come to what a whole exchange sends, and communication hides behind the steps that it may
  * take: here behind all of its time. */
-static void fragments_divide_the_bytes(void **state)
+TEST(fragments_divide_the_bytes)
 {
     StepRecord r[STEPS];
     Link link;
@@ -343,7 +343,7 @@ static void fragments_divide_the_bytes(void **state)
     }
 }
 
-static void weights_are_the_same_for_one_and_three_threads(void **state)
+TEST(weights_are_the_same_for_one_and_three_threads)
 {
     StepRecord r[STEPS];
     size_t n;
@@ -356,18 +356,4 @@ static void weights_are_the_same_for_one_and_three_threads(void **state)
     check(!memcmp(one, weights_after(&s, &n, r), n * sizeof *one));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_local_step_of_plain_sgd_is_ordinary_training),
-        cmocka_unit_test(half_an_outer_step_moves_half_as_far),
-        cmocka_unit_test(local_steps_are_diloco),
-        cmocka_unit_test(fragments_are_streaming_diloco),
-        cmocka_unit_test(blocks_are_layers),
-        cmocka_unit_test(one_fragment_is_diloco_to_the_bit),
-        cmocka_unit_test(fragments_divide_the_bytes),
-        cmocka_unit_test(only_exchanges_cost_bytes_and_time),
-        cmocka_unit_test(weights_are_the_same_for_one_and_three_threads),
-    };
-    return cmocka_run_group_tests(tests, open_all, close_all) ? 1 : 0;
-}
+CHECK_ALL(open_all, close_all)
