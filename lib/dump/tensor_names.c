@@ -201,7 +201,7 @@ const char *workers_guess(const char *name, Arena *a)
 {
     const size_t length = strcspn(name, "/");
     const size_t word = name[length] ? group_word(name, length, worker_words, countof(worker_words)) : 0;
-    return text_format(a, word ? "%.*s*" : "", (int)word, name);
+    return word ? text_format(a, "%.*s*", (int)word, name) : "";
 }
 
 const char *steps_guess(const char *path, Arena *a)
