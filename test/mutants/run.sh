@@ -70,7 +70,7 @@ sound() {
         case $sound in *" $test "*) continue ;; esac
         build_test "$test" || { why="$test cannot be made without any fault"; return 1; }
         run_test "$test" || { why="$test fails without any fault"; return 1; }
-        ! grep -q "^skip: $test\|^skip: python/test_${test#*-}:" "$log" || { why="$test skips"; return 2; }
+        ! grep -q "^skip: $test\|^skip: python/test_${test#*-}:\|python/test_${test#*-}: skip" "$log" || { why="$test skips"; return 2; }
         sound="$sound$test "
     done
 }
