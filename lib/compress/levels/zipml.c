@@ -21,8 +21,8 @@ static const char *const solvers[] = {"exact", "statistical", NULL};
 
 static const Param schema[] = {
     PARAM(Zipml, levels, "16", 2, KNOTS_MOST,
-          "levels of a bucket, its smallest and largest number among them", .rate = true),
-    PARAM(Zipml, bucket, "512", 0, KNOTS_OF, "elements that share levels; 0: a row, of at most 65536"),
+          "levels of a bucket; solver=exact: its smallest and largest number are among them", .rate = true),
+    PARAM(Zipml, bucket, "512", 0, KNOTS_OF, "elements that share levels; 0: a row, or 65536 elements where a row is longer"),
     PARAM_OF(Zipml, solver, "exact", solvers, "the best levels for random rounding, or means of bins by standard deviation"),
     {0},
 };
