@@ -74,7 +74,7 @@ $ atomo-bench synth -o g.h5 --shape 200x100 --shape 300x64 -q; atomo-bench sweep
 
 # rows of a sample have another sketch than all rows
 $ atomo-bench synth -o g.h5 --shape 200x100 -q; atomo-bench compare g.h5 --sample 8 -c topk:share=sketch
-2> error: --sample: topk:share=sketch depends on whole tensors or on the whole model, which rows do not tell
+2> atomo-bench: --sample: topk:share=sketch depends on whole tensors or on the whole model, which rows do not tell
 = 2
 
 # one draw of sampled rows shows no spread, so there is no interval
