@@ -135,6 +135,11 @@ class Failures(unittest.TestCase):
 
             return work
 
+        def beyond(transport):
+            """The mean that rank 1 alone makes is not a float32."""
+            pieces = [{"w": np.full(2000, 3e38 if r == 1 else 1, np.float32)} for r in range(transport.ranks)]
+            return Exchange("none", transport).scatter(pieces)
+
         nan = "rank 1: w.*NaN or infinite"
         for work, want in (
             (seeds, "differ in seed: rank 0 has 1, rank 2 has 2"),
@@ -142,6 +147,7 @@ class Failures(unittest.TestCase):
             (infinite("auto"), nan),
             (infinite("twoshot"), nan),
             (infinite("gather"), nan),
+            (beyond, "rank 1: w.1.*float32"),
         ):
             for said in together(work, WORKERS):
                 self.assertIsInstance(said, atomo.Error)
