@@ -13,7 +13,8 @@ import textwrap
 import unittest
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
-HERE = {**os.environ, "PYTHONPATH": str(SOURCE / "lib" / "python"), "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0", "RAY_worker_niceness": "0"}
+HERE = {**os.environ, "PYTHONPATH": str(SOURCE / "lib" / "python"), "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
+HERE.update(RAY_worker_niceness="0", RAY_worker_register_timeout_seconds="1000", RAY_health_check_failure_threshold="300")  # as test_ray
 
 
 def has(*names):

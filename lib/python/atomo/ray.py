@@ -198,7 +198,7 @@ class Run:
     min_elements  smaller parameters travel as floats
     cpus          what an actor of a worker asks of Ray; `options` are more of ray.remote's, as {"num_gpus": 1}
 
-    Worker r is worker r of atomo-train: with the same gradients and all workers taken, the weights are the same bits.
+    Worker r is worker r of atomo-train: with the same gradients and all workers taken, the means are the same bits.
     """
 
     def __init__(
