@@ -9,10 +9,7 @@ import time
 import unittest
 import warnings
 
-os.environ.setdefault("RAY_DEDUP_LOGS", "0")
-os.environ["RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO"] = "0"
-# What Ray gives up on a machine that is busy: workers that are slow to start, nodes that are slow to answer. Its niceness 15 is slow.
-os.environ.update(RAY_worker_niceness="0", RAY_worker_register_timeout_seconds="1000", RAY_health_check_failure_threshold="300")
+from patient_ray import started
 
 try:
     import ray
@@ -123,7 +120,16 @@ class Training(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         warnings.simplefilter("ignore")
-        ray.init(num_cpus=2, include_dashboard=False, logging_level="ERROR", log_to_driver=False, _temp_dir=tempfile.mkdtemp(prefix="r", dir="/tmp"))
+        started(cls.start)
+
+    @staticmethod
+    def start():
+        place = tempfile.mkdtemp(prefix="r", dir="/tmp")
+        try:
+            return ray.init(num_cpus=2, include_dashboard=False, logging_level="ERROR", log_to_driver=False, _temp_dir=place)
+        except Exception as error:
+            print("ray.init: %s" % error)
+            ray.shutdown()
 
     @classmethod
     def tearDownClass(cls):
