@@ -3,6 +3,7 @@ loop; K of P; checkpoints; workers and servers that die; and an exchange between
 
 import contextlib
 import os
+import shutil
 import sys
 import tempfile
 import time
@@ -122,9 +123,10 @@ class Training(unittest.TestCase):
         warnings.simplefilter("ignore")
         started(cls.start)
 
-    @staticmethod
-    def start():
-        place = tempfile.mkdtemp(prefix="r", dir="/tmp")
+    @classmethod
+    def start(cls):
+        place = tempfile.mkdtemp(prefix="r", dir="/tmp")  # short, for the names of sockets
+        cls.addClassCleanup(shutil.rmtree, place, ignore_errors=True)
         try:
             return ray.init(num_cpus=2, include_dashboard=False, logging_level="ERROR", log_to_driver=False, _temp_dir=place)
         except Exception as error:
