@@ -44,11 +44,6 @@ Status addends_open_all(const Call *c, const Bytes *in, size_t workers, unsigned
     return OK;
 }
 
-static Status not_finite(const Call *c, size_t i)
-{
-    return payload_bad(c, "value %zu is not finite", i);
-}
-
 /* Reads the `count` values of one worker's payload or of a merged payload. Refuses payloads of another kind or
  * length, and values that are not finite. */
 static Status addends_get(const Call *c, Bytes in, unsigned own_kind, size_t count, float *x)
@@ -57,7 +52,9 @@ static Status addends_get(const Call *c, Bytes in, unsigned own_kind, size_t cou
     const uint8_t *values = addends_open(c, in, own_kind, true, count, "value", &workers);
     if (!values)
         return ERR_CORRUPT;
-    return blockwise_load(values, count, c->threads, x) ? OK : not_finite(c, first_nonfinite(x, count, NULL));
+    return blockwise_load(values, count, c->threads, x)
+               ? OK
+               : payload_bad(c, "value %zu is not finite", first_nonfinite(x, count, NULL));
 }
 
 typedef struct {
@@ -111,13 +108,12 @@ Status addends_sum(const Call *c, const uint8_t *const *in, size_t workers, size
     return OK;
 }
 
-/* Merges the payloads of `workers` workers into `out`. ERR_NUMERIC: a sum has a magnitude above `most`. */
-static Status addends_merge(const Call *c, const Bytes *in, size_t workers, unsigned own_kind, size_t count,
-                     double most, Buf *out)
+/* Merges the payloads of `workers` workers into `out`. ERR_NUMERIC: a sum has a magnitude above m->most. */
+static Status addends_merge(const Call *c, const Bytes *in, size_t workers, unsigned own_kind, const Numbers *m, Buf *out)
 {
     const uint8_t **values;
-    TRY(addends_open_all(c, in, workers, own_kind, count, "value", &values, out));
-    return addends_sum(c, values, workers, count, 1, most, "value", buf_room(out, 4 * count));
+    TRY(addends_open_all(c, in, workers, own_kind, m->count, "value", &values, out));
+    return addends_sum(c, values, workers, m->count, 1, m->most, "value", buf_room(out, 4 * m->count));
 }
 
 static Status add(const Call *c, const Numbers *m, const uint8_t *const *in, size_t payloads, size_t n,
@@ -194,11 +190,6 @@ typedef struct {
     size_t rows, cols, count, strips, stretches;
 } Left;
 
-static size_t thin_stretches_of(size_t rows, size_t strips)
-{
-    return strips > ENOUGH_STRIPS ? 1 : thin_smaller(STRETCHES, thin_pieces_of(rows, LEAST_ROWS));
-}
-
 static void thin_left_piece(void *data, size_t piece)
 {
     const Left *j = data;
@@ -229,7 +220,9 @@ static Status thin_left(const float *m, size_t rows, size_t cols, const float *p
 {
     const ArenaMark mark = arena_mark(scratch);
     const size_t strips = thin_pieces_of(cols, STRIP), cells = count * cols;
-    Left j = {m, p, q, NULL, rows, cols, count, strips, thin_stretches_of(rows, strips)};
+    Left j = {m, p, q, NULL, rows, cols, count, strips, 1};
+    if (strips <= ENOUGH_STRIPS)
+        j.stretches = thin_smaller(STRETCHES, thin_pieces_of(rows, LEAST_ROWS));
     j.sum = NEW(scratch, double, j.stretches *cells);
     TRY(arena_check(j.sum, scratch, err));
     parallel_for(threads, strips * j.stretches, thin_left_piece, &j);
@@ -418,7 +411,7 @@ static Numbers lowrank_numbers(const Call *c)
 static Status lowrank_merge(const Call *c, const Bytes *in, size_t n, Buf *out)
 {
     const Numbers m = lowrank_numbers(c);
-    return addends_merge(c, in, n, lowrank_view_of(c).raw ? PAYLOAD_RAW : PAYLOAD_METHOD, m.count, m.most, out);
+    return addends_merge(c, in, n, own_kind(c), &m, out);
 }
 
 static double variance(const Call *c, const float *x)
@@ -639,16 +632,14 @@ static Numbers powersgd_numbers(const Call *c)
 
 static Status powersgd_merge(const Call *c, const Bytes *in, size_t n, Buf *out)
 {
-    const View v = powersgd_view_of(c);
+    const bool raw = powersgd_view_of(c).raw;
     const Numbers m = powersgd_numbers(c);
-    if (v.raw) {
-        const bool last = is_last(c, c->round);
-        for (size_t w = 0; w < n && !last; w++)
-            if (in[w].size)
-                return payload_bad(c, "%zu bytes in round %d, want none", in[w].size, c->round);
-        return last ? addends_merge(c, in, n, PAYLOAD_RAW, m.count, m.most, out) : OK;
-    }
-    return addends_merge(c, in, n, PAYLOAD_METHOD, m.count, m.most, out);
+    if (!raw || is_last(c, c->round))
+        return addends_merge(c, in, n, raw ? PAYLOAD_RAW : PAYLOAD_METHOD, &m, out);
+    for (size_t w = 0; w < n; w++)
+        if (in[w].size)
+            return payload_bad(c, "%zu bytes in round %d, want none", in[w].size, c->round);
+    return OK;
 }
 
 static size_t state_size(const Call *c)
