@@ -2,9 +2,10 @@
  *
  * The bits of positive doubles, read as integers, have the order of the doubles. One pass counts and sums the
  * entries in bins by their leading 12 bits. A scan from the largest bin down finds the bin that contains the
- * water level. The next pass divides this bin by the next bits. Floats take three passes, for any data. Let K be the number of entries at or above a value v, and s the budget. All K are heavy (p = 1) if and
- * only if v (s - K) > sum of the entries below v. Sums start with the smallest entries, so the result is
- * accurate even if one entry is 1e30 times as large as all others. */
+ * water level. The next pass divides this bin by the next bits. Floats take three passes, for any data. Let K
+ * be the number of entries at or above a value v, and s the budget. All K are heavy (p = 1) if and only if v
+ * (s - K) > sum of the entries below v. Sums start with the smallest entries, so the result is accurate even
+ * if one entry is 1e30 times as large as all others. */
 #include "compress/atoms/waterfill.h"
 #include "base/bytes.h"
 #include "base/parallel.h"
