@@ -111,22 +111,6 @@ Status subject_open(VerifySubject *s, const Vector *vector, const float *x, uint
     return take_part(s);
 }
 
-/* ---- sums over the probabilities at a level ---- */
-
-Spent spend_part(const double *lambda, size_t n, double budget, double tau)
-{
-    Spent s = {.least = INFINITY};
-    for (size_t i = n; i-- > 0;) {
-        const double p = chance_at(tau, lambda[i]);
-        s.heavy += p == 1;
-        s.sum += p;
-        s.second += lambda[i] * (lambda[i] / p);
-    }
-    if (!(fabs(s.sum - budget) <= 1e-9 * budget))
-        s.second = NAN;
-    return s;
-}
-
 /* ---- random draws of codecs ---- */
 
 Status coded_open(Coded *c, VerifySubject *s, const char *spec, const Shape *shape)
@@ -264,31 +248,21 @@ static const char *theory_winner(double ratio)
 
 static Status second_of_entries(VerifySubject *s, const VerifyMatrix *m, double *second)
 {
-    const double budget = matrix_theory(m).entry_budget;
-    const ArenaMark mark = arena_mark(s->a);
-    double spent = 0, sum = 0;
-    Level level;
-    TRY(arena_check(waterfill_floats(m->x, m->shape.n, budget, s->threads, s->a, &level), s->a, s->err));
-    for (size_t i = 0; i < m->shape.n; i++) {
-        const double v = fabs((double)m->x[i]);
-        spent += chance_at(level.tau, v);
-        sum += v < level.tau ? v * level.tau : v * v;
-    }
-    *second = fabs(spent - budget) <= 1e-9 * budget ? sum / m->squares : NAN;
-    arena_rewind(s->a, mark);
-    return OK;
+    return second_moment(s, m->x, m->shape.n, m->squares, matrix_theory(m).entry_budget, second);
 }
 
 static Status second_of_svd(VerifySubject *s, const VerifyMatrix *m, double *second)
 {
     const double budget = matrix_theory(m).svd_budget,
                  tau = waterfill_level(m->sigma, m->k, budget, s->a);
-    size_t count = m->k;
+    double spent = 0, sum = 0;
     if (isnan(tau))
         return arena_fail(s->a, s->err);
-    while (count && m->sigma[count - 1] == 0)
-        count--;
-    *second = spend_part(m->sigma, count, budget, tau).second / m->squares;
+    for (size_t i = m->k; i-- > 0;) {
+        spent += chance_at(tau, m->sigma[i]);
+        sum += m->sigma[i] * fmax(tau, m->sigma[i]);
+    }
+    *second = fabs(spent - budget) <= 1e-9 * budget ? sum / m->squares : NAN;
     return OK;
 }
 
