@@ -65,6 +65,13 @@ static void walk_runs(const Rans *r, TableWalk *t)
     }
 }
 
+static void walk_bits(TableWalk *t, uint64_t v, unsigned count)
+{
+    t->bits += count;
+    if (t->w)
+        bits_put(t->w, v, count);
+}
+
 static void walk_weight(TableWalk *t, uint32_t w, unsigned detail)
 {
     const unsigned class = log2_floor(w), sent = class < detail ? class : detail;

@@ -327,8 +327,10 @@ static void fill_block(void *data, size_t block)
     const Symbols *s = o->s;
     const Places *places = &o->places;
     const size_t from = block * BLOCK, to = from + block_size(s->n, block);
-    for (size_t i = from; i < to; i++)
-        set_code(s->code, s->width, i, o->common);
+    if (!symbols_wide(s))
+        memset((uint8_t *)s->code + from, (int)o->common, to - from);
+    for (size_t i = from; i < to && symbols_wide(s); i++)
+        ((uint32_t *)s->code)[i] = o->common;
     for (size_t i = places->before[block]; i < places->before[block + 1]; i++)
         set_code(s->code, s->width, from + places->at[i], code_at(o->code, s->width, i));
 }

@@ -272,7 +272,7 @@ static void choose_symbols(DensePlan *p)
     const Symbols *s = p->s;
     Search shifts = {.best = UINT64_MAX}, classes = shifts;
     for (int shift = shift_least(s); shift < s->width && shift <= SHIFT_MOST; shift++)
-        if (!try_form(p, (Form){.kind = KIND_ONE_TABLE, .shift = shift}, &shifts))
+        if (!try_form(p, (Form){.kind = KIND_ONE_TABLE, .shift = shift}, &shifts) || s->quick)
             break;
     for (int lead = 0; lead <= CLASS_LEAD_MOST && p->finest; lead++)
         if (!try_form(p, (Form){.kind = KIND_ONE_TABLE, .shift = lead, .classes = true}, &classes))
@@ -606,10 +606,16 @@ static double sparse_bits(const DensePlan *p, uint32_t common)
     return bits;
 }
 
+/* Returns the bits below which the sparse form is taken. */
+static uint64_t most_sparse(const DensePlan *p)
+{
+    return p->bits + (p->s->quick ? p->bits / 16 : 0);
+}
+
 static bool may_pay(const DensePlan *p, uint32_t *common)
 {
     return p->form.kind != KIND_PLANES && find_common(p, common) &&
-           sparse_bits(p, *common) * (1 + 1.0 / GAIN_PART) + HEAD_BITS < (double)p->bits;
+           sparse_bits(p, *common) * (1 + 1.0 / GAIN_PART) + HEAD_BITS < (double)most_sparse(p);
 }
 
 /* Lists the codes that differ from the common code, and their positions. The list stays empty if there are more
@@ -704,7 +710,7 @@ Status symbols_put(const Symbols *s, Buf *out, Arena *scratch, Error *err)
     const ArenaMark mark = arena_mark(scratch);
     if (may_pay(&plan, &others.common) && write_sparse(&others, &sparse, scratch, &entropy) != OK)
         return arena_fail(scratch, err);
-    if (sparse.size && 8 * (uint64_t)sparse.size < plan.bits && sparse.size < symbols_most(s->n, s->width)) {
+    if (sparse.size && 8 * (uint64_t)sparse.size < most_sparse(&plan) && sparse.size < symbols_most(s->n, s->width)) {
         buf_copy(out, sparse.data, sparse.size);
         if (s->entropy)
             *s->entropy = entropy;

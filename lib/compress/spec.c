@@ -16,13 +16,13 @@ static char lower(char c)
 static const Compressor *compressor_at(const char *text, const char *stops)
 {
     const size_t length = strcspn(text, stops);
-    for (size_t i = 0; compressors[i]; i++) {
-        const char *name = compressors[i]->name; /* it has no capitals */
+    for (size_t i = 0; compressor_number(i); i++) {
+        const char *name = compressor_number(i)->name; /* it has no capitals */
         size_t same = 0;
         while (same < length && name[same] == lower(text[same]))
             same++;
         if (same == length && !name[same])
-            return compressors[i];
+            return compressor_number(i);
     }
     return NULL;
 }
@@ -35,7 +35,7 @@ const Compressor *compressor_find(const char *name)
 static const char *compressor_name(const void *data, size_t i)
 {
     (void)data;
-    return compressors[i] ? compressors[i]->name : NULL;
+    return compressor_number(i) ? compressor_number(i)->name : NULL;
 }
 
 enum { NAME_ROOM = 64 };

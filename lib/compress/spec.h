@@ -15,7 +15,8 @@
 /* ---- names. Names of the literature ("signSGD", "deep gradient compression") are not names of codecs. Where a codec is the method, a
  * spec may have the name instead; where it is only similar, an error about the name hints at it. ---- */
 
-extern const Compressor *const compressors[];        /* all compressors (all.c); ends in NULL */
+/* returns a compressor by its place in the output of `list` (all.c); NULL: there are no more */
+const Compressor *compressor_number(size_t i);
 /* returns the compressor of this name, written in any case; NULL: there is none */
 const Compressor *compressor_find(const char *name);
 

@@ -144,14 +144,11 @@ def main(program):
             save("in.npz", **arrays, integers=np.arange(5))
             round_trip("in.npz", arrays)
             files += 1
-        for i, (name, array) in enumerate(arrays.items()):
-            if i % 7:
-                continue
-            for version in ((1, 0), (2, 0), (3, 0)):
-                with open("in.npy", "wb") as to:
-                    np.lib.format.write_array(to, array, version)
-                round_trip("in.npy", {"in": array})
-                files += 1
+        for i, array in enumerate(list(arrays.values())[::7]):
+            with open("in.npy", "wb") as to:
+                np.lib.format.write_array(to, array, (1 + i % 3, 0))
+            round_trip("in.npy", {"in": array})
+            files += 1
 
         halves = np.arange(1 << 16, dtype="<u2")
         wide = (halves.astype("<u4") << 16).view("<f4")

@@ -36,7 +36,7 @@ static const Param schema[] = {
     {0},
 };
 
-extern const Compressor compressor_fp16, compressor_bf16;
+static const Compressor compressor_fp16, compressor_bf16;
 
 typedef struct {
     /* lowest: smallest exponent of a normal number; fraction: number of fraction bits */
@@ -361,7 +361,7 @@ static double variance(const Call *c, const float *x)
     .bound = bound, .encode = encode, .decode = decode, .merge = merge, .numbers = numbers,                  \
     .variance = variance
 
-const Compressor compressor_fp16 = {
+static const Compressor compressor_fp16 = {
     .name = "fp16",
     .brief = "half precision, IEEE binary16",
     .plain = "Rounds each element to a float of 16 bits: half the bytes, and an error of at most one part "
@@ -380,7 +380,7 @@ const Compressor compressor_fp16 = {
     HOOKS,
 };
 
-const Compressor compressor_bf16 = {
+static const Compressor compressor_bf16 = {
     .name = "bf16",
     .brief = "half precision, the upper half of float32",
     .plain = "Keeps the upper 16 bits of each float: half the bytes, the range of float32, and an error of "
@@ -398,3 +398,5 @@ const Compressor compressor_bf16 = {
     .look = {HUE_NONE, 1, 2},
     HOOKS,
 };
+
+const Compressor *const compressors_halves[] = {&compressor_fp16, &compressor_bf16, NULL};

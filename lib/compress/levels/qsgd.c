@@ -123,7 +123,7 @@ static unsigned qsgd_traits(const Codec *codec)
     return (p->code == CODE_FIXED ? FIXED_SIZE : 0u) | (p->rounding == ROUNDING_CORRELATED ? PART_SHARED : 0u);
 }
 
-const Compressor compressor_qsgd = {
+static const Compressor compressor_qsgd = {
     .name = "qsgd",
     .brief = "a norm for each bucket, stochastically rounded levels",
     .plain = "Divides each run of 512 elements by its norm and rounds each element at random to one of few "
@@ -239,7 +239,7 @@ static unsigned nuqsgd_traits(const Codec *codec)
     return ((const Nuqsgd *)codec->params)->code == CODE_FIXED ? FIXED_SIZE : 0u;
 }
 
-const Compressor compressor_nuqsgd = {
+static const Compressor compressor_nuqsgd = {
     .name = "nuqsgd",
     .brief = "a norm for each bucket, levels that double",
     .plain = "Rounds each element at random to a level, where each level is half the one above it, from the"
@@ -374,7 +374,7 @@ static const BucketLaw terngrad_law = {
     .variance = terngrad_variance,
 };
 
-const Compressor compressor_terngrad = {
+static const Compressor compressor_terngrad = {
     .name = "terngrad",
     .brief = "each element -s, 0 or s",
     .plain = "Sends each element as the largest magnitude, as minus that, or as zero, at random so that the"
@@ -396,10 +396,12 @@ const Compressor compressor_terngrad = {
              "Distributed Deep Learning, NIPS 2017",
     .look = {HUE_LEVELS, 3, 0},
     .params = terngrad_schema,
-    .promises = RANDOM | EXACT_BYTES,
+    .promises = RANDOM | EXACT_BYTES | NEEDS_ALL,
     .traits = terngrad_traits,
     .rounds = terngrad_rounds,
     .merge = buckets_merge,
     .family = &terngrad_law,
     BUCKET_HOOKS,
 };
+
+const Compressor *const compressors_norms[] = {&compressor_qsgd, &compressor_terngrad, &compressor_nuqsgd, NULL};

@@ -345,7 +345,7 @@ static const RotatedBlocks rotated_family = {.rounds = 1,
                                              .count = rotated_count_codes,
                                              .variance = block_variance};
 
-const Compressor compressor_rotated = {
+static const Compressor compressor_rotated = {
     .name = "rotated",
     .brief = "random rotation, then stochastically rounded uniform levels",
     .plain = "Rotates the gradient at random, which makes all elements similar in size, and rounds them at "
@@ -362,7 +362,7 @@ const Compressor compressor_rotated = {
     .paper = "Suresh, Yu, Kumar, McMahan: Distributed Mean Estimation with Limited Communication, ICML 2017",
     .look = {HUE_ROTATIONS, 5, 2},
     .params = schema,
-    .promises = UNBIASED | RANDOM | EXACT_BYTES | GIVEN_DRAWS | FIXED_SIZE,
+    .promises = UNBIASED | RANDOM | EXACT_BYTES | GIVEN_DRAWS | FIXED_SIZE | NEEDS_ALL,
     .traits = rotated_traits,
     .family = &rotated_family,
     ROTATED_HOOKS,
@@ -581,7 +581,7 @@ static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
     return ROTATED;
 }
 
-const Compressor compressor_eden = {
+static const Compressor compressor_eden = {
     .name = "eden",
     .brief = "random rotation, then the best few levels for a normal number",
     .plain = "Rotates the gradient at random and rounds it to the best levels for normal numbers, at any "
@@ -613,7 +613,7 @@ const Compressor compressor_eden = {
     ROTATED_HOOKS,
 };
 
-const Compressor compressor_drive = {
+static const Compressor compressor_drive = {
     .name = "drive",
     .brief = "the signs of the randomly rotated vector, and a scale: one bit an element",
     .plain = "Rotates the gradient at random and sends the signs and a scale. One bit an element, unbiased,"
@@ -637,3 +637,5 @@ const Compressor compressor_drive = {
     .moments = moments,
     ROTATED_HOOKS,
 };
+
+const Compressor *const compressors_rotated[] = {&compressor_rotated, &compressor_drive, &compressor_eden, NULL};

@@ -594,7 +594,7 @@ const Compressor compressor_sketchml = {
              "SIGMOD 2018",
     .look = {HUE_SKETCH, 3, 3},
     .params = schema,
-    .promises = RANDOM | EXACT_BYTES,
+    .promises = RANDOM | EXACT_BYTES | NEEDS_ALL,
     .bound = bound,
     .encode = encode,
     .decode = decode,
