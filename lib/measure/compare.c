@@ -292,19 +292,16 @@ static Status open_pool(Engine *e, Pool *p, RecordLevel level)
     return tally_open(&p->tally, level, c->repeats, random, e->tallies, e->err);
 }
 
-/* Computes the Wasserstein distances between gradients and estimates over the elements of `pool_x` and
- * `pool_y` from index `p->begin` on. Sorts these elements in place. */
-static Status pool_wasserstein(Engine *e, Pool *p)
+/* Computes the Wasserstein distances between gradients and estimates, and with `deciles` first those of errors, over the
+ * elements of `pool_x` and `pool_y` from index `p->begin` on. Sorts these elements in place. */
+static Status pool_orders(Engine *e, Pool *p, bool deciles)
 {
     const size_t n = e->pooled - p->begin;
-    return e->b.pool_y && n ? distance_pooled(&e->b, p->begin, n, e->c->threads, &p->tally, e->err) : OK;
-}
-
-/* Computes the deciles of errors over the same elements, before these are sorted. */
-static Status pool_deciles(Engine *e, Pool *p)
-{
-    const size_t n = e->pooled - p->begin;
-    return e->b.pool_y && n ? deciles_pooled(&e->b, p->begin, n, &p->tally, e->err) : OK;
+    if (!e->b.pool_y || !n)
+        return OK;
+    if (deciles)
+        TRY(deciles_pooled(&e->b, p->begin, n, &p->tally, e->err));
+    return distance_pooled(&e->b, p->begin, n, e->c->threads, &p->tally, e->err);
 }
 
 /* Adds a cell's deciles to those of the run, which are their mean: the run's elements are sorted cell by cell. */
@@ -507,8 +504,7 @@ static Status conclude_cell(Engine *e, Pool *pool, const Cell *cell, size_t plac
         pool->tally.decile[0][0] = NAN;
         for (size_t r = 0; r < pool->tally.decoded; r++)
             pool->tally.distance[r] = NAN;
-        TRY(pool_deciles(e, pool));
-        TRY(pool_wasserstein(e, pool));
+        TRY(pool_orders(e, pool, true));
     }
     return put_pool(e, pool, &e->c->vectors->item[cell->from], place, cell->above);
 }
@@ -565,7 +561,7 @@ static Status run_codec(Engine *e)
     if (l->cells > 1) {
         e->run.tally.cells = (double)l->cells;
         if (l->reach == LEVEL_RUN)
-            TRY(pool_wasserstein(e, &e->run));
+            TRY(pool_orders(e, &e->run, false));
         TRY(put_pool(e, &e->run, v, c->vectors->count + l->cells, l->above_run));
     }
     arena_rewind(e->tallies, mark);

@@ -154,14 +154,8 @@ static Status take_spectrum(VerifySubject *s, VerifyMatrix *m)
     m->k = spectral.k;
     m->sigma = spectral.lambda;
     m->nuclear = 0;
-    stats_sort(m->sigma, m->k); /* spectral_open may leave nearly equal values out of order */
-    for (size_t i = 0; i < m->k; i++)
+    for (size_t i = m->k; i-- > 0;)
         m->nuclear += m->sigma[i];
-    for (size_t i = 0; i < m->k / 2; i++) {
-        const double t = m->sigma[i];
-        m->sigma[i] = m->sigma[m->k - 1 - i];
-        m->sigma[m->k - 1 - i] = t;
-    }
     return OK;
 }
 
