@@ -18,6 +18,18 @@ static inline double chance_at(double tau, double lambda)
     return lambda < tau ? lambda / tau : lambda > 0;
 }
 
+/* Sums over the elements, for the probabilities p = min(1, lambda / tau) of one water level tau. */
+typedef struct {
+    double sum;       /* sum of p */
+    double second;    /* sum of lambda^2 / p; NaN: p is not feasible */
+    double violation; /* largest violation of the paper's optimality conditions (14) */
+    double least;     /* least p / (Lemma 9's lower bound on p); NaN: p is not feasible */
+    size_t heavy;
+} Spent;
+/* Returns the sums over the n elements x, with p = 1 for a heavy element and x / tau for a light one. Lemma 9's bound on p is
+ * `bound` times x^2. */
+Spent spend(const float *x, size_t n, double bound, double budget, const Level *level);
+
 /* Sets *second to E|ghat|^2 = sum x_i^2 / p_i, divided by `squares`, for the p of Algorithm 1; NaN: p does not spend the budget. */
 Status second_moment(VerifySubject *s, const float *x, size_t n, double squares, double budget, double *second);
 

@@ -2,6 +2,7 @@
  * random draws of codecs; the statements on matrices; and Lemma 1, checked by random draws. */
 #include "measure/verify_parts.h"
 
+#include "base/parallel.h"
 #include "dump/describe.h"
 #include "math/spectral.h"
 #include "math/stats.h"
@@ -109,6 +110,73 @@ Status subject_open(VerifySubject *s, const Vector *vector, const float *x, uint
                          .a = a,
                          .err = err};
     return take_part(s);
+}
+
+/* ---- sums over the probabilities at a level ---- */
+
+/* waterfill.h counts an element as light (kept with p < 1) if its magnitude is at most tau * BALANCED. */
+#define BALANCED (1 + 4 * DBL_EPSILON)
+
+/* Sums and extremes of the magnitudes v > 0 that are light (v <= edge) and of those that are heavy. */
+typedef struct {
+    double light, squares, most_light, least_heavy, most;
+    size_t heavy;
+} Shares;
+
+/* Adds the n magnitudes of x. The block's own sums are added at the end, to lose few digits. */
+static void add_shares(Shares *s, const float *x, size_t n, double edge)
+{
+    Shares own = *s;
+    own.light = own.squares = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double v = fabs((double)x[i]);
+        const bool heavy = v > edge;
+        own.heavy += heavy;
+        own.light += heavy ? 0 : v;
+        own.squares += heavy ? v * v : 0;
+        own.least_heavy = heavy && v < own.least_heavy ? v : own.least_heavy;
+        own.most_light = !heavy && v > own.most_light ? v : own.most_light;
+        own.most = v > own.most ? v : own.most;
+    }
+    own.light += s->light;
+    own.squares += s->squares;
+    *s = own;
+}
+
+/* The conditions (14) and Lemma 9's bound are nearest to failing at the least heavy element, at the largest light one and at the
+ * largest. */
+Spent spend(const float *x, size_t n, double bound, double budget, const Level *level)
+{
+    /* the water level sqrt(mu) by the paper's equation (16), from the number of heavy elements (p = 1) and the sum of the light
+     * ones (p < 1) */
+    const double tau = level->tau, root = level->tail / (budget - (double)level->heavy);
+    Shares all = {.least_heavy = INFINITY};
+    for (size_t block = 0; block < blocks_of(n); block++)
+        add_shares(&all, x + block * BLOCK, block_size(n, block), tau * BALANCED);
+    Spent out = {.heavy = all.heavy, .sum = (double)all.heavy, .second = all.squares, .least = INFINITY};
+    if (all.heavy) {
+        out.violation = fmax(0, 1 - all.least_heavy / root * (all.least_heavy / root));
+        out.least = 1 / (bound * all.most * all.most);
+    }
+    if (all.light > 0) {
+        out.sum += all.light / tau;
+        out.second += all.light * tau;
+        out.violation = fmax(out.violation, fmax(all.most_light / tau - 1, fabs(tau / root * (tau / root) - 1)));
+        out.least = fmin(out.least, 1 / (bound * all.most_light * tau));
+    }
+    if (!(root > 0 && isfinite(root)))
+        out.violation = INFINITY;
+    if (!(fabs(out.sum - budget) <= 1e-9 * budget)) /* true also if the sum is NaN; p is not feasible then */
+        out.second = out.least = NAN;
+    return out;
+}
+
+Status second_moment(VerifySubject *s, const float *x, size_t n, double squares, double budget, double *second)
+{
+    Level level;
+    TRY(arena_check(waterfill_floats(x, n, budget, s->threads, s->a, &level), s->a, s->err));
+    *second = spend(x, n, 1, budget, &level).second / squares;
+    return OK;
 }
 
 /* ---- random draws of codecs ---- */
