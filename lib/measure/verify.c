@@ -51,25 +51,24 @@ static Status check_lemma_3(VerifySubject *s, VerifyVerdict *v)
 
 /* ---- Theorem 4: second moments at balanced and at unbalanced budgets ---- */
 
-static Status check_balanced(VerifySubject *s, VerifyVerdict *v)
+static Status check_whole(VerifySubject *s, VerifyVerdict *v, double budget, double tolerance)
 {
-    const double budget = s->l1 / s->most / 2, bound = s->l1 * s->l1 / budget / s->squares;
+    const double bound = s->l1 * s->l1 / budget / s->squares;
     double second = NAN;
     TRY(second_moment(s, s->x, s->n, s->squares, budget, &second));
-    verdict_take(v, second, bound, 1e-9 * bound, "s = %.4g", budget);
+    verdict_take(v, second, bound, tolerance * bound, "s = %.4g", budget);
     return OK;
+}
+
+static Status check_balanced(VerifySubject *s, VerifyVerdict *v)
+{
+    return check_whole(s, v, s->l1 / s->most / 2, 1e-9);
 }
 
 static Status check_unbalanced(VerifySubject *s, VerifyVerdict *v)
 {
     const double budget = unbalanced(s->l1, s->most, s->nonzero);
-    double second = NAN;
-    if (budget == 0)
-        return OK;
-    TRY(second_moment(s, s->x, s->n, s->squares, budget, &second));
-    const double bound = s->l1 * s->l1 / budget / s->squares;
-    verdict_take(v, second, bound, 1e-12 * bound, "s = %.4g", budget);
-    return OK;
+    return budget > 0 ? check_whole(s, v, budget, 1e-12) : OK;
 }
 
 static const VerifyStatement lemma_statements[] = {
@@ -218,12 +217,6 @@ static Status need_norms(VerifySubject *s)
     return OK;
 }
 
-/* True if float32, in which the scale is sent, can represent it. */
-static bool in_range(double norm)
-{
-    return norm <= (double)FLT_MAX;
-}
-
 /* ---- probabilities ---- */
 
 static Status check_probabilities(VerifySubject *s, VerifyVerdict *v)
@@ -281,7 +274,7 @@ static Status same_vectors(VerifySubject *s, VerifyVerdict *v, const char *spec,
     size_t count;
     bool raw;
     TRY(need_norms(s));
-    if (s->most == 0 || !in_range(s->norm[k]))
+    if (s->most == 0 || s->norm[k] > (double)FLT_MAX) /* the scale is sent in float32 */
         return OK;
     /* taken after the norms are stored, which a rewind must not free */
     const ArenaMark mark = arena_mark(s->a);

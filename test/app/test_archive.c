@@ -259,22 +259,6 @@ static Status encode_ticking(Archive *job, FrameWriter **to)
     return status;
 }
 
-TEST(work_that_is_stopped_leaves_nothing)
-{
-    arena = arena_open(0);
-    scratch_files(true);
-    make_dump(1, 1);
-    FrameWriter *w;
-    const Codec none = codec_of(compressor_find("none"));
-    Archive job = {.codec = &none, .threads = 1, .err = &err};
-    cli_catch_stop();
-    raise(SIGINT);
-    assert_int_equal(encode_ticking(&job, &w), ERR_STOPPED);
-    frame_abandon(w);
-    assert_int_equal(scratch_files(false), 1);
-    arena_close(arena);
-}
-
 TEST(a_record_at_the_address_of_another_name_is_refused)
 {
     FrameWriter *w;
@@ -318,6 +302,23 @@ TEST(decoding_ends_at_the_limits)
         dump_abandon(w);
         frame_close(r);
     }
+    arena_close(arena);
+}
+
+/* The last test: a signal stops all that follow. */
+TEST(work_that_is_stopped_leaves_nothing)
+{
+    arena = arena_open(0);
+    scratch_files(true);
+    make_dump(1, 1);
+    FrameWriter *w;
+    const Codec none = codec_of(compressor_find("none"));
+    Archive job = {.codec = &none, .threads = 1, .err = &err};
+    cli_catch_stop();
+    raise(SIGINT);
+    assert_int_equal(encode_ticking(&job, &w), ERR_STOPPED);
+    frame_abandon(w);
+    assert_int_equal(scratch_files(false), 1);
     arena_close(arena);
 }
 

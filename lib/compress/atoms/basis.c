@@ -54,11 +54,6 @@ unsigned basis_traits(const Codec *codec)
     return ((const BasisKeys *)codec->params)->empty == EMPTY_SEND ? UNBIASED : 0;
 }
 
-static size_t basis_bound(const Call *c)
-{
-    return atoms_bound(c->shape->n);
-}
-
 /* ---- keeping estimates within float32's range ---- */
 
 double basis_lift(float largest)
@@ -194,7 +189,7 @@ static Status tau_of(const Call *c, double level, AtomPlan *plan)
 
 /* The hooks of a Compressor whose `family` is a Basis. */
 #define BASIS_HOOKS                                                                                          \
-    .bound = basis_bound, .encode = basis_encode, .decode = basis_decode, .variance = basis_variance
+    .bound = atoms_bound, .encode = basis_encode, .decode = basis_decode, .variance = basis_variance
 #define BASIS_CURVE .moments = basis_moments, .curve = basis_curve /* hooks for codecs with BASIS_KEYS */
 
 /* ---- entry: element-wise ATOMO: the unbiased sparsification of least variance among those that keep a given
