@@ -26,7 +26,12 @@ typedef struct {
     double least;     /* least p / (Lemma 9's lower bound on p); NaN: p is not feasible */
     size_t heavy;
 } Spent;
-Spent spend_part(const double *lambda, size_t n, double budget, double tau); /* lambda must have no zeros */
+/* Returns the sums over the n elements x, with p = 1 for a heavy element and x / tau for a light one. Lemma 9's bound on p is
+ * `bound` times x^2. */
+Spent spend(const float *x, size_t n, double bound, double budget, const Level *level);
+
+/* Sets *second to E|ghat|^2 = sum x_i^2 / p_i, divided by `squares`, for the p of Algorithm 1; NaN: p does not spend the budget. */
+Status second_moment(VerifySubject *s, const float *x, size_t n, double squares, double budget, double *second);
 
 /* ---- random draws ---- */
 

@@ -150,36 +150,52 @@ static int find_bin(Search *f, const Count *c, bool last)
     return -1;
 }
 
-bool waterfill_floats(const float *x, size_t n, double budget, int threads, Arena *scratch, Level *out)
+/* Finds the level of one budget, from the count of the leading digit. */
+static Level search(Count *c, double budget, uint64_t nonzero, int threads)
 {
-    Count c;
     Search f = {.s = budget};
+    if (budget >= (double)nonzero)
+        return (Level){.heavy = nonzero};
+    for (;;) {
+        const bool last = c->shift == FLOAT_ZEROS;
+        const int bin = find_bin(&f, c, last);
+        if (bin < 0 || last)
+            return (Level){f.below / (budget - (double)f.above), f.above, f.below};
+        next_digit(c, (uint64_t)bin);
+        count_digit(c, threads);
+    }
+}
+
+/* The leading digit is counted once for all budgets. */
+bool waterfill_budgets(const float *x, size_t n, const double *budget, size_t count, int threads, Arena *scratch, Level *out)
+{
+    Count first;
     const ArenaMark mark = arena_mark(scratch);
-    assert(budget > 0);
-    *out = (Level){0};
+    for (size_t i = 0; i < count; i++)
+        out[i] = (Level){0};
     if (!n)
         return true;
-    if (!count_open(&c, x, n, scratch))
+    Bins *leading = NEW(scratch, Bins, 1);
+    if (!leading || !count_open(&first, x, n, scratch))
         return false;
-    for (bool first = true;; first = false) {
-        count_digit(&c, threads);
-        uint64_t nonzero = 0;
-        for (int d = 0; first && d < BINS; d++)
-            nonzero += c.piece[0].count[d];
-        if (first && budget >= (double)nonzero) {
-            out->heavy = nonzero;
-            break;
-        }
-        const bool last = c.shift == FLOAT_ZEROS;
-        const int bin = find_bin(&f, &c, last);
-        if (bin < 0 || last) {
-            *out = (Level){f.below / (budget - (double)f.above), f.above, f.below};
-            break;
-        }
-        next_digit(&c, (uint64_t)bin);
+    count_digit(&first, threads);
+    uint64_t nonzero = 0;
+    for (int d = 0; d < BINS; d++)
+        nonzero += first.piece[0].count[d];
+    *leading = first.piece[0];
+    for (size_t i = 0; i < count; i++) {
+        Count c = first;
+        c.piece[0] = *leading;
+        assert(budget[i] > 0);
+        out[i] = search(&c, budget[i], nonzero, threads);
     }
     arena_rewind(scratch, mark);
     return true;
+}
+
+bool waterfill_floats(const float *x, size_t n, double budget, int threads, Arena *scratch, Level *out)
+{
+    return waterfill_budgets(x, n, &budget, 1, threads, scratch, out);
 }
 
 /* ---- few entries: Algorithm 1 of the ATOMO paper finds one heavy entry (p = 1) after another, the largest first ---- */
