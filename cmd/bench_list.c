@@ -155,17 +155,6 @@ static Value *keys_of(const Compressor *ops, size_t *count, Arena *a)
 
 /* ---- the page about a codec ---- */
 
-static void put_indented(TextBuf *out, const char *indent, const char *text)
-{
-    while (*text) {
-        const size_t length = strcspn(text, "\n");
-        text_add(out, indent);
-        text_add_bytes(out, text, length);
-        text_add(out, "\n");
-        text += length + (text[length] == '\n');
-    }
-}
-
 /* Appends each line of the text behind `indent` spaces. Lines longer than `width` are folded, and continue two spaces
  * further in. `width` 0: no line is folded. */
 static void put_folded(TextBuf *out, size_t indent, const char *text, size_t width)
@@ -199,7 +188,7 @@ static void put_guide(TextBuf *out, const Compressor *ops, size_t width, Arena *
     text_add(out, "\n\n");
     text_wrap(out, use ? use : "", 0, most);
     text_add(out, "\n\nExample:\n\n");
-    put_indented(out, "    ", ops->example);
+    put_folded(out, 4, ops->example, 0);
     out->failed |= !use;
 }
 
@@ -210,8 +199,7 @@ static void put_keys(TextBuf *out, const Compressor *ops, Format format, size_t 
     const ReportSpec spec = {
         .columns = key_columns, .column_count = KEY_COLUMNS, .format = format, .width = width};
     const char *table = rows && count ? report_text(&spec, rows, count, a) : "no keys\n";
-    if (table)
-        put_indented(out, "", table);
+    text_add(out, table ? table : "");
     out->failed |= !table || !rows;
 }
 
