@@ -26,7 +26,7 @@ have_heads := $(shell printf '\043include <%s>\n' $(HEADERS) | $(CC) -E - >/dev/
 ABSENT     := $(strip $(if $(have_cc),,$(CC)) $(if $(have_cc),$(if $(have_heads),,$(HEADERS))) \
               $(if $(have_pkgs),,$(shell for p in $(PKGS); do pkg-config --exists $$p 2>/dev/null || echo $$p; done)))
 # These targets build nothing, or run `make deps` first.
-NEED_NONE  := deps deps-mpi check demo paper paper-resnet has-cifar10 help clean dist tarball deb deb-check html format lint depcheck uninstall mutants-fresh
+NEED_NONE  := deps deps-mpi check demo paper paper-resnet has-cifar10 help clean dist tarball deb deb-check html format lint depcheck uninstall mutants-fresh words
 ifneq ($(ABSENT),)
 ifneq ($(if $(MAKECMDGOALS),$(filter-out $(NEED_NONE),$(MAKECMDGOALS)),all),)
 $(error not found: $(ABSENT); "make deps" installs the missing packages)
@@ -148,8 +148,8 @@ build/explore.js: $(EXPLORE) Makefile
 $(PAGE_SRC): lib/report/page.css lib/report/page.js build/explore.js
 	@mkdir -p $(@D)
 	@{ echo '#include "report/report_page.h"'; for f in $^; do \
-	    name=$$(basename $$f | tr . _); echo "const char $$name[] ="; $(call as_text,$$f); echo '    "";'; \
-	    hash=$$($(call as_hash,$$f)) && echo "const char $${name}_hash[] = \"$$hash\";" || exit 1; done; } >$@
+	    hash=$$($(call as_hash,$$f)) || exit 1; \
+	    echo "const PagePart $$(basename $$f | tr . _) = {"; $(call as_text,$$f); echo "    \"\", \"$$hash\"};"; done; } >$@
 
 $(B)/page_parts.o: $(PAGE_SRC) $(B)/flags
 	@mkdir -p $(@D)

@@ -29,7 +29,7 @@ typedef struct {
  * Biased codecs stand under error feedback, without which training need not converge; bf16 loses too little to need it. */
 static const char *const shortlist[] = {"qsgd",        "terngrad", "natural",       "eden", "intsgd",
                                         "ef+thc",      "randk",    "entry",         "svd",  "ef+topk",
-                                        "ef+powersgd", "ef+stc",   "ef+scaledsign", "bf16:code=rans"};
+                                        "ef+topk:share=leader", "ef+powersgd", "ef+stc",   "ef+scaledsign", "bf16:code=rans"};
 static const char *const baselines[] = {"none", "bf16"};
 
 enum {
@@ -79,16 +79,36 @@ static bool keeps_residual(const Codec *codec)
 /* Adds every codec that is no wrapper. A biased codec that keeps no residual is added as ef+CODEC. */
 static Status add_all(CodecSet *set, CompareJob *j)
 {
-    for (const Compressor *const *c = compressors; *c; c++) {
+    const Compressor *c;
+    for (size_t i = 0; (c = compressor_number(i)); i++) {
         const Codec *codec;
-        if ((*c)->wraps)
+        if (c->wraps)
             continue;
-        TRY(codec_open(&codec, (*c)->name, j->a, j->err));
+        TRY(codec_open(&codec, c->name, j->a, j->err));
         const bool needs = !(codec_traits(codec) & UNBIASED) && !keeps_residual(codec);
-        const char *spec = text_format(j->a, "%s%s", needs ? "ef+" : "", (*c)->name);
+        const char *spec = text_format(j->a, "%s%s", needs ? "ef+" : "", c->name);
         TRY(arena_check(spec, j->a, j->err));
         TRY(add_spec(set, spec, j));
     }
+    return OK;
+}
+
+/* With --sample: leaves out the codecs whose results rows do not tell, and says so. */
+static Status keep_told(CompareJob *j, CodecSet *set)
+{
+    TextBuf names = {.arena = j->a};
+    const size_t all = set->count;
+    set->count = 0;
+    text_add(&names, "");
+    for (size_t k = 0; k < all; k++)
+        if (!j->hints.sample || sample_tells(set->codec[k]))
+            set->codec[set->count++] = set->codec[k];
+        else if (!k || set->codec[k]->ops != set->codec[k - 1]->ops)
+            text_addf(&names, " %s", set->codec[k]->ops->name);
+    const char *gone = text_done(&names);
+    TRY(arena_check(gone, j->a, j->err));
+    if (*gone)
+        progress_note(&j->progress, "note: --sample: rows do not tell the results of these codecs, which are left out:%s", gone);
     return OK;
 }
 
@@ -105,7 +125,8 @@ static Status choose_codecs(AdviseJob *advise, CodecSet *set)
         TRY(add_all(set, j));
     for (size_t i = 0; i < asked.count && !advise->all; i++)
         TRY(add_spec(set, asked.item[i], j));
-    return codec_unique(set->codec, &set->count, j->a, j->err);
+    TRY(codec_unique(set->codec, &set->count, j->a, j->err));
+    return keep_told(j, set);
 }
 
 /* ==== measuring ==== */
@@ -447,7 +468,9 @@ static const char details[] =
     "error is the relative error of the mean of all workers' estimates, if all have the same gradient: averaging divides a "
     "codec's variance by P, and leaves its bias. Biased codecs need error feedback, which the shortlist includes.\n"
     "Every codec whose spec does not set its rate is tried at several rates. All are screened with one worker and two "
-    "repeats; the fastest within the limits are measured like cost does. csv and json have all of them.\n";
+    "repeats; the fastest within the limits are measured like cost does. csv and json have all of them.\n"
+    "--sample takes sizes, times and errors from one draw of rows: each row stands for others of its matrix, and the intervals do not have the choice of "
+    "rows in them.\n";
 
 int bench_advise(int argc, char **argv)
 {
@@ -474,6 +497,7 @@ int bench_advise(int argc, char **argv)
         OPTION(0, "compute-from", "RUN", &c->compute_from,
                "take --compute-ms from a result of atomo-train run: its median step"),
         OPTION(0, "overlap", NULL, &c->overlap, "send each layer while the next ones are computed"),
+        OPTION_SAMPLE(&c->job, "measure K random rows of each matrix, for all of it"),
         OPTION(0, "unbiased", NULL, &j.limits.unbiased, "only unbiased codecs"),
         OPTION(0, "allreduce", NULL, &j.limits.undecoded, "only codecs whose payloads add without decoding"),
         OPTION(0, "max-error", "E", &j.limits.error, "most relative error of the mean, less its 95 % interval", .low = 0,

@@ -428,7 +428,7 @@ int bench_encode(int argc, char **argv)
             "-o - writes the payloads to standard output. They are those of compare's first repeat with the same --seed, each worker by itself. A codec with a "
             "state carries it from step to step, in the order of the file.\n"
             "With --base, FILE.atomo is a patch: what changed in weights of 16 bits (bfloat16, half precision) since OLD, which has the same tensors. "
-            "decode --base OLD restores every bit of them, and refuses an OLD with other weights of 16 bits. Tensors of other types are kept whole where they changed.\n",
+            "decode --base OLD restores every bit of them, and refuses an OLD with other weights. Tensors of other types are in the patch, too, less well compressed.\n",
         .options = options,
         .common = &o.common,
         .takes = TAKES_SEED | TAKES_THREADS | TAKES_OUTPUT | TAKES_KEEPS,
@@ -552,7 +552,7 @@ int bench_decode(int argc, char **argv)
         .details =
             "Paths, shapes and attributes are those of the encoded dump. FILE.atomo may be -, standard input. A file that decodes to more than "
             "--max-output, or takes more than --memory, is refused, and nothing is written.\n"
-            "A patch gives OLD with the weights of the new file: its format, names, types and metadata are those of OLD.\n",
+            "A patch gives OLD with the weights of the new file: its format, names, types and metadata are those of OLD, so its name must end as that of OLD.\n",
         .options = options,
         .common = &o.common,
         .takes = TAKES_THREADS | TAKES_OUTPUT | TAKES_KEEPS,

@@ -503,8 +503,7 @@ int bench_compare(int argc, char **argv)
                "report each metric's difference to this codec, with interval and p-value"),
         OPTION(0, "equal-bits", "B", &c.job.target_bits,
                "set each codec's rate so that it sends B bits per element", .low = 1e-6, .high = 64),
-        OPTION(0, "sample", "K", &c.job.hints.sample,
-               "estimate the results from K random rows of each matrix, drawn anew in each repeat", .low = 2, .high = 1e9),
+        OPTION_SAMPLE(&c.job, SAMPLE_HELP),
         {0},
     };
     const Command command = {

@@ -8,7 +8,6 @@
 #include "report/report_stored.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ==== options ==== */
@@ -24,37 +23,36 @@ static Status each_item(CostJob *c, const char *text, Status (*take)(CostJob *c,
 
 const char *cost_topology_name(const void *data, size_t i)
 {
-    (void)data;
-    return i == TOPOLOGY_AUTO ? "auto" : i == TOPOLOGY_HIER ? "hier:node=K" : i < TOPOLOGY_AUTO ? topology_names[i] : NULL;
-}
-
-static Status take_hier(CostJob *c, const char *item)
-{
-    char *end;
-    const long node = strtol(item + strlen("hier:node="), &end, 10);
-    if (c->node || *end || node < 2 || node > COST_WORKERS_MOST)
-        return FAIL(c->job.err, ERR_USAGE, "--topology %.40s: want one hier:node=K, 2 to %d workers in a node", item,
-                    COST_WORKERS_MOST);
-    c->node = (size_t)node;
-    c->hier = text_copy(c->job.a, item);
-    c->topology[c->topologies++] = TOPOLOGY_HIER;
-    TRY(link_read(&c->near, c->near_text, c->job.a, c->job.err));
-    return arena_check(c->hier, c->job.a, c->job.err);
+    return i ? topology_value(data, i - 1) : "auto";
 }
 
 static Status take_topology(CostJob *c, const char *item)
 {
+    const bool again = c->node;
+    const char *more = "";
+    Topology t = (Topology)TOPOLOGY_AUTO;
     if (c->topologies == COST_TOPOLOGIES_MOST)
         return FAIL(c->job.err, ERR_USAGE, "--topology: more than %d", COST_TOPOLOGIES_MOST);
-    if (!strncmp(item, "hier:node=", strlen("hier:node=")) && c->within_text)
-        return take_hier(c, item);
-    for (int t = 0; t <= TOPOLOGY_AUTO; t++)
-        if (t != TOPOLOGY_HIER && !strcmp(cost_topology_name(NULL, (size_t)t), item)) {
-            c->topology[c->topologies++] = t;
-            return OK;
-        }
-    return text_unknown(c->job.err, item, cost_topology_name, NULL,
-                        "--topology: \"%.40s\": want auto, ps, allgather, ring, tree, twoshot or hier:node=K", item);
+    if (strcmp(item, "auto"))
+        TRY(topology_read(&t, &c->node, &more, item, c->job.err));
+    c->topology[c->topologies++] = (int)t;
+    if (t != TOPOLOGY_HIER)
+        return OK;
+    if (*more || again || !c->within_text)
+        return FAIL(c->job.err, ERR_USAGE, "--topology %.40s: %s", item, c->within_text ? "want one hier:node=K" : "advise weighs no nodes");
+    c->hier = text_copy(c->job.a, item);
+    TRY(link_read(&c->near, c->near_text, c->job.a, c->job.err));
+    return arena_check(c->hier, c->job.a, c->job.err);
+}
+
+/* Options of hier have no effect without it. */
+static Status check_hier(const CostJob *c)
+{
+    static const char *const options[] = {"within", "link-within"};
+    for (size_t i = 0; i < countof(options) && !c->node; i++)
+        if (cli_given(&c->job.common, options[i]))
+            return FAIL(c->job.err, ERR_USAGE, "--%s: want --topology hier:node=K as well", options[i]);
+    return OK;
 }
 
 enum { COST_LINKS_MOST = 64 };
@@ -112,9 +110,10 @@ Status cost_read_compute(CostJob *c)
 Status cost_read(CostJob *c)
 {
     TRY(each_item(c, c->topology_text, take_topology));
+    TRY(check_hier(c));
     if (!c->topologies)
         return FAIL(c->job.err, ERR_USAGE, "--topology: there is none");
-    TRY(counts_read(&c->workers, "--workers", c->workers_text, COST_WORKERS_MOST, c->job.err));
+    TRY(counts_read(&c->workers, "--workers", c->workers_text, TOPOLOGY_WORKERS_MOST, c->job.err));
     for (size_t i = 0; i < c->workers.count && c->node && !cli_given(&c->job.common, "workers"); i++)
         c->workers.number[i] *= c->node; /* the default is that of nodes, which workers fill */
     return read_links(c);

@@ -13,7 +13,6 @@
 #include "measure/cost.h"
 
 enum {
-    COST_WORKERS_MOST = 4096,
     COST_MEASURED_MOST = 16, /* most workers that are measured; results for more are extrapolated */
     COST_TOPOLOGIES_MOST = 8,
     TOPOLOGY_AUTO = TOPOLOGY_HIER + 1

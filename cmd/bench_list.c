@@ -155,17 +155,6 @@ static Value *keys_of(const Compressor *ops, size_t *count, Arena *a)
 
 /* ---- the page about a codec ---- */
 
-static void put_indented(TextBuf *out, const char *indent, const char *text)
-{
-    while (*text) {
-        const size_t length = strcspn(text, "\n");
-        text_add(out, indent);
-        text_add_bytes(out, text, length);
-        text_add(out, "\n");
-        text += length + (text[length] == '\n');
-    }
-}
-
 /* Appends each line of the text behind `indent` spaces. Lines longer than `width` are folded, and continue two spaces
  * further in. `width` 0: no line is folded. */
 static void put_folded(TextBuf *out, size_t indent, const char *text, size_t width)
@@ -199,7 +188,7 @@ static void put_guide(TextBuf *out, const Compressor *ops, size_t width, Arena *
     text_add(out, "\n\n");
     text_wrap(out, use ? use : "", 0, most);
     text_add(out, "\n\nExample:\n\n");
-    put_indented(out, "    ", ops->example);
+    put_folded(out, 4, ops->example, 0);
     out->failed |= !use;
 }
 
@@ -210,8 +199,7 @@ static void put_keys(TextBuf *out, const Compressor *ops, Format format, size_t 
     const ReportSpec spec = {
         .columns = key_columns, .column_count = KEY_COLUMNS, .format = format, .width = width};
     const char *table = rows && count ? report_text(&spec, rows, count, a) : "no keys\n";
-    if (table)
-        put_indented(out, "", table);
+    text_add(out, table ? table : "");
     out->failed |= !table || !rows;
 }
 
@@ -296,7 +284,7 @@ static Status show_spec(List *l, const char *spec)
     const Compressor *ops = compressor_find(spec);
     if (ops) /* also finds wrappers; most of their names alone are no valid specs */
         return show(l, ops);
-    if (!literature_alias(spec) && (!strpbrk(spec, ":+/") || literature_has(spec))) {
+    if (!literature_alias(spec) && (!strpbrk(spec, ":+/") || literature_find(spec))) {
         compressor_unknown(l->err, spec);
         return error_at(l->err, "list");
     }
@@ -321,11 +309,11 @@ static Status show_all(List *l)
         {"unbiased", false}, {"linear", false}, {"stateful", false}, {"wrapper", false},
     };
     size_t count = 0;
-    while (compressors[count])
+    while (compressor_number(count))
         count++;
     Value *rows = NEW(l->a, Value, count * COLUMNS);
     for (size_t i = 0; rows && i < count; i++) {
-        const CodecDoc doc = codec_doc(compressors[i], l->a);
+        const CodecDoc doc = codec_doc(compressor_number(i), l->a);
         const Param *rate = param_rate(doc.ops->params);
         const char *flags = flags_of(&doc, l->a);
         Value *row = rows + i * COLUMNS;
@@ -368,7 +356,7 @@ static void put_literature(TextBuf *out, Format format, Arena *a)
     out->failed |= !table;
 }
 
-/* Writes the text of docs/compressors.md. */
+/* Writes the text of docs/generated/compressors.md. */
 static Status show_details(List *l)
 {
     TextBuf out = {.arena = l->a};
@@ -378,8 +366,8 @@ static Status show_details(List *l)
             "# Compressors\n"
             "\n"
             "Made by `make docs` from the codecs themselves; `atomo-bench list` shows the same. Flags hold at the defaults.\n");
-    for (size_t i = 0; compressors[i]; i++)
-        add_page(l, &out, compressors[i]);
+    for (size_t i = 0; compressor_number(i); i++)
+        add_page(l, &out, compressor_number(i));
     put_literature(&out, l->format, l->a);
     return write_text(l, text_done(&out));
 }

@@ -61,6 +61,8 @@ static Status run(CompareJob *j)
     size_t count;
     TRY(codec_alternatives(&codec, &count, j->specs.count ? &j->specs : &paper, j->a, j->err));
     TRY(spread_all(j, s->rates, codec, count, &set));
+    if (j->hints.sample)
+        return sample_run(j, set.codec, set.count);
     TRY(compare_job_open(j, set.codec, set.count));
     return compare_job_finish(j, sweep_set(j, &set), sweep_write);
 }
@@ -70,6 +72,7 @@ int bench_sweep(int argc, char **argv)
     Sweep s = {.job = {.schema = "atomo-sweep/1", .own = sweep_fields}};
     const Option options[] = {
         OPTION(0, "rates", "LIST", &s.rates, "rates to try, separated by commas"),
+        OPTION_SAMPLE(&s.job, SAMPLE_HELP),
         {0},
     };
     const Command command = {
@@ -89,7 +92,8 @@ int bench_sweep(int argc, char **argv)
             "at most as much. Expected values decide where they are known. Of two measured values that differ by less than their 99.9 % "
             "interval it is unknown which is less, and both codecs stay on the front. certain (field pareto_certain) is no for a codec that is on the front only because it is unknown which is less: more --repeats may take it off. "
             "Unbiased codecs (field unbiased) and biased ones have a front each; in csv and json (field "
-            "pareto) every tensor has its own fronts. plot pareto draws them.\n",
+            "pareto) every tensor has its own fronts. plot pareto draws them.\n"
+            "--sample gives the rows of compare --sample for every rate, without fronts.\n",
         .options = options,
     };
     return compare_job_main(&s.job, &command, argc, argv, run);

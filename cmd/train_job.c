@@ -166,9 +166,10 @@ static Status check_idle(const TrainJob *j)
         return FAIL(j->err, ERR_USAGE, "--momentum: signsgd has none");
     if (o->decay != 1 && !o->every)
         return FAIL(j->err, ERR_USAGE, "--lr-decay: want --lr-decay-steps as well");
-    if (!s->local.steps && (s->local.lr != 1 || s->local.momentum > 0))
-        return FAIL(j->err, ERR_USAGE, "%s: want --local-steps as well",
-                    s->local.lr != 1 ? "--outer-lr" : "--outer-momentum");
+    static const char *const local[] = {"outer-lr", "outer-momentum", "fragments", "overlap-steps", "mix"};
+    for (size_t i = 0; i < countof(local); i++)
+        if (!s->local.steps && cli_given(&j->common, local[i]))
+            return FAIL(j->err, ERR_USAGE, "--%s: want --local-steps as well", local[i]);
     if (s->local.steps && (size_t)j->max_steps % s->local.steps)
         return FAIL(
             j->err, ERR_USAGE,

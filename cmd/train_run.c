@@ -550,7 +550,7 @@ static const char details[] =
     "each step of --dump-gradients is a dump of its own in FILE.h5.parts. A run that diverges does not stop the "
     "other codecs; the exit code is 1 then.\n"
     "With --local-steps H workers exchange once in H steps (DiLoCo): docs/training.md describes it. Records of the "
-    "other steps have 0 bytes, and tests use the common weights.\n"
+    "other steps have 0 bytes, and tests use the common weights. --fragments exchanges the layers in turn.\n"
     "mpirun -n P atomo-train run trains on P processes (ranks), a worker on each, with the same results as --workers "
     "P; with --topology ps, rank 0 is the server and has no worker. comm_ms is then measured. docs/cluster.md "
     "describes it, and --overlap and --bucket-bytes.\n";

@@ -292,7 +292,7 @@ atomo_status atomo_dump_read(atomo_dump *dump, size_t index, float *x, atomo_err
 
 /* ---- measurements ---- */
 
-/* Returns the name of metric number `index`; NULL if there are no more metrics. docs/metrics.md explains
+/* Returns the name of metric number `index`; NULL if there are no more metrics. docs/generated/metrics.md explains
  * each metric. */
 const char *atomo_metric(size_t index);
 

@@ -37,12 +37,14 @@ if [ -n "${PAPER_QUICK:-}" ]; then
     small='--network softmax'
     steps=4 eval=2 tune_steps=1 points=2 five=2 thousand=4 quarter=1 fifty=2 hundred=2 pass_steps=3 pass_freq=2 epochs=1 full_eval=2 full_points=2
     own_step=3 own_sgd=4 own_gpt=2 own_batch=4 mean_of=2
+    today='--network gpt:layers=2,heads=2,width=32,context=32 --max-steps 240 --lr-warmup 24 --lr-cosine 240'
     train_images=16 test_images=8 resnet_dump=2 resnet_every=1 resnet_steps=2 resnet_eval=1 reduced= reduced_gradient=
 else
     marked= titled= small=
     repeats=3 few=100 few_repeats=3 cost_repeats=5 most_workers=512 million=1000000
     steps=400 eval=40 tune_steps=100 points=6 five=5 thousand=1000 quarter=250 fifty=50 hundred=100 pass_steps=1877 pass_freq=469 epochs=20 full_eval=390 full_points=11
     own_step=61 own_sgd=400 own_gpt=1000 own_batch=64 mean_of=16
+    today='--network gpt-nano --max-steps 960 --lr-warmup 96 --lr-cosine 960'
     train_images=2000 test_images=500 resnet_dump=31 resnet_every=30 resnet_steps=${STEPS:-80} resnet_eval=20
     reduced_gradient="--title 'step 31 on 2,000 images of CIFAR-10; compute: 16 images on one core of this machine'"
     reduced="--title '2,000 images of CIFAR-10, $resnet_steps steps of 64 images, 4 workers, 1 seed'"
@@ -50,6 +52,12 @@ fi
 paired=metric,result,result_against,difference,interval,difference_p,difference_p_holm,differs
 paper_codecs='-c none -c svd:rank=1/2/3/4 -c qsgd:bits=1/2/4/8 -c terngrad'
 resnet_codecs='-c none -c svd:rank=3 -c qsgd:bits=4 -c terngrad'
+# The runs of plots/today.list.
+today="$today --workers 4 --batch-size 24 --eval-freq 0 --threads 1 --weight-decay 0.1"
+adamw='--optimizer adamw --lr 3e-3 --lr-min 3e-4 --beta2 0.99 --clip-norm 1'
+muon='--optimizer muon --lr 0.02 --lr-other 3e-3 --lr-min 2e-3 --beta2 0.99 --clip-norm 1'
+outer='--outer-lr 0.7 --outer-momentum 0.9' streaming='--local-steps 30 --fragments 3 --overlap-steps 1 --mix 0.5 --outer-lr 0.4 --outer-momentum 0.9'
+two=ef:decay=0.9+zipml:levels=4,bucket=0,solver=statistical loco=ef:decay=0.95+chunktopk:k=64,values=2bit
 sized=bits_per_element,bits_per_element_expected,relative_error,relative_error_se,relative_error_expected
 sketches='-c cas -c qsgd:code=rans -c qsgd:code=rans,norm=linf -c terngrad -c countsketch -c countmin'
 compared=bits_per_element,bits_per_element_se,relative_error,relative_error_se,relative_error_expected,wasserstein_mean,wasserstein_mean_se

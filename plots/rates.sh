@@ -4,8 +4,8 @@
 #     sh rates.sh specs BENCH RESULT
 #         the options -c SPEC of the codecs that RESULT has at its size; those whose sizes come in steps may be 15 % off
 #     sh rates.sh table BENCH QUARTER ONE FOUR MERGE -o OUT.json
-#         a row for each codec: its relative errors at a quarter of a bit, one and four bits per element; its speeds at one
-#         bit; the error of the workers' mean, and whether payloads merge, from MERGE, a result of atomo-bench merge
+#         a row for each codec: its relative errors at a quarter of a bit, one and four bits per element;
+#         the error of the workers' mean, and whether payloads merge, from MERGE, a result of atomo-bench merge
 #     sh rates.sh all OUT.json RESULT...
 #         the records of all RESULTs, which such a table or tables.sh has made, each with the name of its file
 #
@@ -33,7 +33,7 @@ table)
     bench=$1 quarter=$2 one=$3 four=$4 merge=$5 out=$7
     errors=relative_error,relative_error_se,relative_error_expected
     columns "$quarter" compressor,bits_per_element_expected,$errors >"$tmp/quarter"
-    columns "$one" compressor,bits_per_element_expected,$errors,encode_gbps,decode_gbps >"$tmp/one"
+    columns "$one" compressor,bits_per_element_expected,$errors >"$tmp/one"
     columns "$four" compressor,bits_per_element_expected,$errors >"$tmp/four"
     columns "$merge" compressor,relative_error,relative_error_expected,merge_ms >"$tmp/merge"
     meta=$(sed -n '/^"meta"/,/^"results"/p' "$one" | sed '/^"results"/d; s/\\/\\\\/g')

@@ -290,8 +290,8 @@ function common(r,   n, i, f, key, out, colon) {
     return out colon
 }
 
-# The errors of three files, at the sizes in `bits`, where a codec has about that size; speeds of the second file; the fourth is of merges.
-function rates(   r, m, f, k, want, ok, out, exact) {
+# The errors of three files, at the sizes in `bits`, where a codec has about that size; the fourth is of merges.
+function rates(   r, m, f, want, ok, out, exact) {
     split(bits, want, " ")
     for (m = 1; m <= rows[4]; m++)
         merge_row[table[4, m, 1]] = m
@@ -309,10 +309,6 @@ function rates(   r, m, f, k, want, ok, out, exact) {
         }
         ok = is_near(2, r, want[2])
         out = out ", " pair("spec", ok ? table[2, r, 1] : "")
-        for (k = 1; k <= 2; k++) {
-            f = k == 1 ? "encode_gbps" : "decode_gbps"
-            out = out ", " pair(f, ok ? table[2, r, place[2, f]] : "")
-        }
         m = ok ? merge_row[table[2, r, 1]] : 0
         exact = m ? table[4, m, place[4, "relative_error_expected"]] : ""
         out = out ", " pair("of the mean relative_error", !m ? "" : exact != "" ? exact : table[4, m, place[4, "relative_error"]])

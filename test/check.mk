@@ -35,7 +35,7 @@ $(B)/adding/meansign.c: docs/adding-a-compressor.md
 
 $(B)/adding/all.c: lib/compress/all.c
 	@mkdir -p $(@D)
-	@sed 's/^ *X(none) .*/&\n    X(meansign) \\/' $< >$@
+	@sed 's/^ *ONE(none) .*/&\n    ONE(meansign) \\/' $< >$@
 
 $(B)/adding/meansign.o $(B)/adding/all.o: %.o: %.c $(B)/flags
 	$(SAY) CC $<
@@ -123,8 +123,13 @@ CLI_TESTS := $(patsubst test/cli/%.t,%,$(wildcard test/cli/*.t))
 
 cli-tests: $(CLI_TESTS:%=cli-%)
 
-$(CLI_TESTS:%=cli-%): cli-%: $(PROGRAMS) $(LIBRARY)
-	@$(call timed,$(B)/cli-$*) sh test/cli/run.sh $(B)/bin test/cli/$*.t >$(B)/cli-$*.log 2>&1; code=$$?; sed 's/^cli:/cli $*:/' $(B)/cli-$*.log; exit $$code
+# What python3 is, where it is a script that chooses a Python.
+$(B)/python3-is:
+	@mkdir -p $(@D)
+	@python3 -c 'import sys; print(sys.executable)' >$@ 2>/dev/null || :
+
+$(CLI_TESTS:%=cli-%): cli-%: $(PROGRAMS) $(LIBRARY) $(B)/python3-is
+	@$(call timed,$(B)/cli-$*) PYTHON3_IS=$$(cat $(B)/python3-is) sh test/cli/run.sh $(B)/bin test/cli/$*.t >$(B)/cli-$*.log 2>&1; code=$$?; sed 's/^cli:/cli $*:/' $(B)/cli-$*.log; exit $$code
 
 # The tests of the Python package, if its modules are installed (Debian: python3-numpy, python3-h5py, python3-pandas,
 # python3-torch). A program without AddressSanitizer cannot load a library that has it, so there are no such tests
@@ -133,7 +138,10 @@ PYTHON_MORE := fsdp jax ray docs installed
 PYTHON_TESTS := atomo guest dump exchange torch ranks overlap local digits chunks weights $(PYTHON_MORE)
 AS_PACKAGE = PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=lib/python ATOMO_LIBRARY=$(CURDIR)/$(B)/public/$(SONAME)
 
-.PHONY: python-tests $(PYTHON_TESTS:%=python-%)
+.PHONY: python-tests $(PYTHON_TESTS:%=python-%) has-numpy
+
+has-numpy: all
+	@rm -f $(B)/numpy; ! $(PYTHON) -c 'import numpy' 2>/dev/null || touch $(B)/numpy
 
 # With -v, unittest names each test that it skips.
 VERBOSE_atomo := -v
@@ -156,8 +164,8 @@ check-python: $(VENV)/done all
 python-digits: $(B)/test/python/export_digits
 python-weights: $(B)/test/python/gpt_pass
 
-$(PYTHON_TESTS:%=python-%): python-%: all
-	@$(call timed,$(B)/python-$*) if [ -n "$(SAN)" ] || ! $(PYTHON) -c 'import numpy' 2>/dev/null; then echo "skip: python/test_$*: needs numpy, and a build without sanitizers" | tee $(B)/python-$*.log; \
+$(PYTHON_TESTS:%=python-%): python-%: has-numpy
+	@$(call timed,$(B)/python-$*) if [ -n "$(SAN)" ] || [ ! -e $(B)/numpy ]; then echo "skip: python/test_$*: needs numpy, and a build without sanitizers" | tee $(B)/python-$*.log; \
 	elif $(AS_PACKAGE) BIN=$(CURDIR)/$(B)/bin DIGITS=$(B)/test/python/export_digits GPT_PASS=$(B)/test/python/gpt_pass \
 	    $(ENDING) $(PYTHON) test/python/test_$*.py $(VERBOSE_$*) >$(B)/python-$*.log 2>&1; then echo "python/test_$*: $$(tail -1 $(B)/python-$*.log)"; \
 	else cat $(B)/python-$*.log; echo "FAILED: python/test_$*" | tee -a $(B)/python-$*.log; exit 1; fi

@@ -2,27 +2,30 @@
 #
 #: make datasets  train gpt-nano and write datasets/gpt-nano-babble.h5 anew, in some minutes
 #: make results   27 codecs on five gradients and 8 in three trainings, and the tables of docs/results.md anew, within an hour
+#: make today     the training runs of docs/today.md, and its tables anew, within 3 hours of two cores  (QUICK=1: small, in minutes)
 #: make training  the training runs of docs/training.md, and its tables anew  (DATA=full DATASETS=DIR)
 #: make tables    the tables of README.md and docs/*.md anew, by the commands in their sources; with LONG=1 those that take long  (DUMPS=DIR)
 #: make tables-check   compare the tables that take seconds, number by number, and the commands of the others
 #: make paper     every figure and table of the ATOMO paper into build/paper  (DATA=full DATASETS=DIR)
 #: make paper-resnet   figures 2, 3 and 5 from a ResNet-18 on a part of CIFAR-10, within an hour  (DATASETS=DIR STEPS=80)
-#: make bench     speed, as ratios to memcpy and to peers: docs/performance.md
-#: make bench-check   fail where a codec has fallen by more than a quarter against docs/performance.json
+#: make bench     speed, as ratios to memcpy and to peers: docs/generated/performance.md
+#: make bench-check   fail where a codec has fallen by more than a quarter against docs/generated/performance.json
 #: make fuzz      search for inputs that break a decoder or parser  (FUZZ_SECONDS=60 each)
 #: make fuzz-codecs   the same for the decoder of one codec after the other  (CODECS="svd qsgd")
 #: make torture   kill, stop, resume and starve commands and ranks at random moments; a busy machine can spoil it  (KILLS=20 POINTS=5 PART=kills)
 #: make predict   train on two made-up hosts, and compare the time of an iteration with the prediction of cost: docs/cluster.md
+#: make advise-check   hold the first choice of advise against all codecs, rates and exchanges  (ADVISED="FILE ..." LINKS="lan1g lan10g")
 #: make coverage  lines and branches of lib/ that the tests run, for each room; fail below 95 and 85 %
 #: make mutants   plant faults in what makes numbers; the tests must see each  (WORD=metrics.c: some)
-#: make intervals how often the 95 % intervals of results hold the true value: docs/intervals.md
-#: make certify   bias and variance of every codec that promises them, and the tests' own level: docs/certificate.md
+#: make intervals how often the 95 % intervals of results hold the true value: docs/generated/interval-counts.md
+#: make certify   bias and variance of every codec that promises them, and the tests' own level: docs/generated/certificate.md
 #: make huge      a vector of over 2^31 elements through encode, decode and inspect: 20 GB of memory  (HUGE_DIR=DIR)
 #: make verify-reference   hold payloads, metrics and promises against Python, numpy, scipy and h5py
 #: make clang     build with clang, warnings as errors; hold its payloads against the stored ones
 #: make docs-check   run every command of README.md and docs/*.md with at most DOC_STEPS=48 steps of training, half an hour
 #: make golden    rewrite the stored payloads; review the difference
-#: make docs      regenerate docs/compressors.md and the figures of docs/atomo.md
+#: make words     the words of README.md and docs/ that are written by hand
+#: make docs      regenerate docs/generated/compressors.md and the figures of docs/atomo.md
 
 # ---- the dump of a language model that ships with the project ----
 
@@ -59,7 +62,7 @@ paper-resnet: has-cifar10
 
 # ---- the runs of docs/results.md and docs/training.md ----
 
-.PHONY: training results
+.PHONY: training results today
 
 # The dumps that plots/results.list makes, and the tables that go into docs/results.json.
 RESULT_DUMPS := resnet18 vgg11 gpt-nano gpt-char
@@ -69,16 +72,21 @@ results: all
 	@PAPER_LIST=plots/results.list PAPER_HEADING='The field at a glance' PAPER_DUMPS='$(RESULT_DUMPS)' sh plots/paper.sh $(B)/bin build/results
 	@sh plots/rates.sh all docs/results.json $(RESULT_TABLES:%=build/results/data/%.json)
 	@cp $(patsubst %,build/results/%.svg,front $(RESULT_DUMPS:%=front-%) lenet-accuracy fc-accuracy gpt-accuracy) docs/figures/
-	@LONG=1 $(PYTHON) test/tables.py make $(B)/bin docs/results.md
+	@LONG=1 $(PYTHON) test/tables.py make $(B)/bin docs/results.md docs/generated/rates.md
 
 training: all
 	@PAPER_LIST=plots/training.list sh plots/paper.sh $(B)/bin build/training
 	@LONG=1 $(PYTHON) test/tables.py make $(B)/bin docs/training.md
 
+today: all
+	@PAPER_QUICK='$(QUICK)' PAPER_LIST=plots/today.list PAPER_PAGE=no PAPER_HEADING='Training of today' sh plots/paper.sh $(B)/bin build/today
+	@$(PYTHON) plots/today.py figure build/today/data docs/figures/today.svg
+	@LONG=1 $(PYTHON) test/tables.py make $(B)/bin docs/today.md
+
 # ---- the tables of the documents, by the commands in their sources (test/tables.py) ----
 
 # Makes the tables that take seconds anew, with LONG=1 also others whose files are there or in the folder DUMPS; tables-check compares.
-PAGES ?= README.md $(sort $(wildcard docs/*.md))
+PAGES ?= README.md $(sort $(wildcard docs/*.md)) docs/generated/rates.md
 .PHONY: tables tables-check
 
 tables: all
@@ -115,6 +123,12 @@ $(B)/two_hosts: test/exchange/two_hosts.c
 predict: $(PROGRAMS) $(B)/two_hosts
 	@$(PYTHON) test/exchange/predict.py $(B)/bin $(B)/two_hosts
 
+.PHONY: advise-check
+LINKS   ?= edge20m wan100m lan1g lan10g lan25g lan100g
+ADVISED ?= $(wildcard datasets/*.h5)
+advise-check: $(PROGRAMS)
+	@low=0; for d in $(ADVISED); do $(PYTHON) test/bench/advise_best.py $(B)/bin $$d $(LINKS) || low=1; done; exit $$low
+
 # A vector of 2^31 + 5 elements through encode, decode and inspect: 20 GB of memory, 30 GB in HUGE_DIR, some minutes.
 .PHONY: huge
 huge: all
@@ -138,7 +152,7 @@ DOCS_FIGURES := spectrum sweep errors heat histogram-conv histogram-fc convergen
 docs: $(PROGRAMS) $(B)/test/report/test_fields
 	@mkdir -p docs
 	ATOMO_WRITE_DOCS=1 $(B)/test/report/test_fields >$(B)/docs.log 2>&1
-	$(B)/bin/atomo-bench list --details --format md -o docs/compressors.md
+	$(B)/bin/atomo-bench list --details --format md -o docs/generated/compressors.md
 	@mkdir -p docs/figures $(B)/docs
 	$(B)/bin/atomo-bench inspect datasets/lenet-mnist.h5 --step '*1000' --spectrum -o $(B)/docs/spectrum.csv
 	$(B)/bin/atomo-bench plot spectrum $(B)/docs/spectrum.csv -o $(B)/docs/spectrum.svg
@@ -249,7 +263,7 @@ $(B)/test/bench/%: test/bench/%.c $(B)/libatomo.a $(B)/flags
 BIG_DUMP := $(wildcard ../shared/data/resnet18-cifar10.h5)
 
 # Benchmarks print ratios to a memcpy or to another library, measured in the same run. A comparison is skipped if the
-# other library (h5py, scipy, PyTorch) is missing. bench writes docs/performance.md.
+# other library (h5py, scipy, PyTorch) is missing. bench writes docs/generated/performance.md.
 BENCHES := $(patsubst test/bench/%.c,$(B)/test/bench/%,$(wildcard test/bench/speed_*.c))
 PERFORMANCE := $(AS_PACKAGE) $(PYTHON) test/bench/performance.py
 
@@ -260,7 +274,7 @@ bench: all $(BENCHES)
 	$(AS_PACKAGE) $(PYTHON) test/bench/ddp.py || low=1; $(AS_PACKAGE) $(PYTHON) test/bench/overlap.py || low=1; \
 	$(AS_PACKAGE) $(PYTHON) test/bench/blas.py $(B)/bin/atomo-bench $(DUMP); exit $$low
 
-# Fails if a codec is slower than 0.75 times its ratio to memcpy in docs/performance.json.
+# Fails if a codec is slower than 0.75 times its ratio to memcpy in docs/generated/performance.json.
 bench-check: all $(B)/test/bench/speed_codecs
 	@$(PERFORMANCE) --check $(B)
 
@@ -274,8 +288,8 @@ CERTIFY_PARTS := $(foreach m,$(CERTIFY),$(CERTIFY_SHARES:%=$(B)/certify/most$m-%
 
 certify: all
 	@$(PARALLEL) $(B)/certify/level.md $(CERTIFY_PARTS) $(B)/test/certify/certify_report
-	@sh test/certify/page.sh $(B) $(CERTIFY_PARTS) >docs/certificate.md.new; code=$$?; \
-	    mv docs/certificate.md.new docs/certificate.md; exit $$code
+	@sh test/certify/page.sh $(B) $(CERTIFY_PARTS) >docs/generated/certificate.md.new; code=$$?; \
+	    mv docs/generated/certificate.md.new docs/generated/certificate.md; exit $$code
 
 $(CERTIFY:%=$(B)/test/certify/draw-most%): $(B)/test/certify/draw-most%: $(B)/test/certify/certify_draw.o $(B)/kernels-most%.o $(B)/libatomo.a
 	$(Q)$(CC) $(SANITISE) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS) $(TEST_LIBS)
@@ -293,14 +307,14 @@ $(B)/certify/level.md: $(B)/test/certify/bias_level
 	$(SAY) "DRAW $@"
 	$(Q)$< >$@; echo $$? >$@.code
 
-# ---- how often intervals hold: tables of docs/intervals.md ----
+# ---- how often intervals hold ----
 
 .PHONY: intervals
 INTERVALS := conv1.weight conv2.bias fc2.bias
 
 intervals: $(B)/test/certify/interval_level
-	@code=0; for t in $(INTERVALS); do printf '\n`%s`:\n\n' $$t; \
-	    $< datasets/lenet-mnist.h5 '*1000' $$t 300 || code=1; done; exit $$code
+	@sh test/certify/intervals.sh $< $(INTERVALS) >docs/generated/interval-counts.md.new; code=$$?; \
+	    mv docs/generated/interval-counts.md.new docs/generated/interval-counts.md; exit $$code
 
 rng-quality: $(B)/test/bench/rng_stream
 	$< | dieharder -a -g 200
@@ -319,9 +333,14 @@ lint: depcheck
 
 # ---- the documentation: its commands, and as a site ----
 
-# Runs every command of README.md and docs/*.md that test/commands.txt does not exclude; make check runs the quick ones.
+# Runs every command of README.md and docs/ that test/commands.txt does not exclude; make check runs the quick ones.
 # Training ends after DOC_STEPS steps; 0: as written, which takes hours.
 DOC_STEPS ?= 48
 .PHONY: docs-check
 docs-check: all
 	@TIMES=1 STEPS=$(DOC_STEPS) $(PYTHON) test/commands.py $(B)/bin --long
+
+# The words of the documentation that are written by hand: without FORMAT.md, and without the pages that programs write.
+.PHONY: words
+words:
+	@wc -w README.md $(filter-out docs/FORMAT.md,$(sort $(wildcard docs/*.md))) | sort -n

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """site.py TOP [SITE] -- checks links. Every link between the Markdown files of the source tree TOP must lead to a file, and an
 anchor to a heading, or with SITE the same for the pages of `make html`: each link and image must lead to a file and an anchor of the site,
-each document must have a page with a title and text, which index.html reaches, no id may occur twice on a page, and no link may
-show the name of a file. The glossary must have every field and
+each document must have a page with a title and text, which index.html reaches, no id may occur twice on a page, no link may
+show the name of a file, and what search.js lists must be there. The glossary must have every field and
 every compressor. Prints what is wrong, then the number of links.
 """
 import html.parser
@@ -32,7 +32,7 @@ def headings(text):
 
 def check_sources():
     global links
-    pages = [top / "README.md", top / "CHANGELOG.md", top / "lib/README.md", *sorted((top / "docs").glob("*.md"))]
+    pages = [top / "README.md", top / "CHANGELOG.md", top / "lib/README.md", *sorted((top / "docs").rglob("*.md"))]
     for page in pages:
         text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.M | re.S)
         for target in re.findall(r"\]\(([^)\s]+)\)", text):
@@ -90,16 +90,19 @@ def check_site():
             elif to in pages and to not in reached:
                 reached.add(to)
                 queue.append(to)
-    names = {"tasks": "index"}
-    for document in (top / "docs").glob("*.md"):
-        path = site / (names.get(document.stem, document.stem) + ".html")
+    for target in re.findall(r'^\["([^"]*)"', (site / "search.js").read_text(), re.M):
+        file, _, anchor = target.partition("#")
+        if anchor and anchor not in pages[site / file].ids:
+            wrong.append(f"search.js: {target}")
+    for document in (top / "docs").rglob("*.md"):
+        path = site / (document.stem + ".html")
         if path not in reached:
             wrong.append(f"{path.name}: not reached from index.html")
     terms = pages[site / "glossary.html"].text
-    words = re.findall(r"^\| `(\w+)`", (top / "docs/metrics.md").read_text(), re.M)
+    words = re.findall(r"^\| `(\w+)`", (top / "docs/generated/metrics.md").read_text(), re.M)
     words += re.findall(r"X\((\w+)\)", (top / "lib/compress/all.c").read_text())
     wrong.extend(f"glossary.html: {word} is missing" for word in words if not re.search(rf"\b{word}\b", terms))
-    briefs = re.findall(r"^## \w+\n\n(.*)", (top / "docs/compressors.md").read_text(), re.M)
+    briefs = re.findall(r"^## \w+\n\n(.*)", (top / "docs/generated/compressors.md").read_text(), re.M)
     wrong.extend(f"glossary.html: {brief}" for brief in briefs if letters(brief) not in letters(terms))
 
 

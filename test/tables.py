@@ -11,7 +11,7 @@ The line above a table, or above a block of code with a table, says what makes i
     <!-- page: COMMAND -->           COMMAND writes the page
 
 A long or copied table has a second line, <!-- made: REVISION, SUM -->: the last revision that changed the programs then, and a checksum of the
-command and of the list behind $training or $results (plots/training.list, plots/results.list, whose results `make training` and `make results`
+command and of the list behind $training, $results or $today (plots/training.list, ..., whose results `make training`, `make results` and `make today`
 put into build/). Commands run in a folder with datasets/ and plots/, and with the files of the folder DUMPS (environment).
 
 `make` makes the tables whose files are there, with LONG=1 also long ones, and prints the seconds of each. `check` makes those that take seconds,
@@ -37,7 +37,7 @@ sys.dont_write_bytecode = True
 from commands import blocks
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
-LISTS = ("training", "results")
+LISTS = ("training", "results", "today")
 MARK = re.compile(r"<!-- (?:(long|copied|given) )?table(?:: (.*))? -->")
 NUMBER = re.compile(r"(?<![\w.])[-+]?(\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?)(?: \+- (\d+(?:\.\d+)?(?:e[-+]?\d+)?))?")
 TIMED = re.compile(r"(^| )(ms|seconds|GB/s)( |$)")
@@ -66,7 +66,7 @@ class Table:
 
     def missing(self, room):
         """The first file that the command reads and that is not there."""
-        for name in re.findall(r"\$(?:training|results)/\S+|[\w./-]+\.h5", self.command):
+        for name in re.findall(r"\$(?:training|results|today)/\S+|[\w./-]+\.h5", self.command):
             if not (room / name.lstrip("$")).exists() and not re.search(r"(-o|-gradients) " + re.escape(name), self.command):
                 return name
         return None

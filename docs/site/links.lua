@@ -13,11 +13,10 @@ local function from_top(target)
     return path
 end
 
--- The name of a page: docs/cost.md is cost.html, CHANGELOG.md changelog.html, lib/README.md lib.html, README.md readme.html.
+-- The name of a page: docs/cost.md is cost.html, CHANGELOG.md changelog.html, lib/README.md lib.html, README.md index.html.
 local function page(path)
-    local name = path:gsub("%.md$", ""):gsub("^docs/", ""):gsub("^lib/README$", "lib")
-    if name == "README" or name == "CHANGELOG" then name = name:lower() end
-    return name == "tasks" and "index.html" or name .. ".html"
+    local name = path:gsub("%.md$", ""):gsub("^docs/", ""):gsub("^generated/", ""):gsub("^lib/README$", "lib")
+    return (name == "README" and "index" or name == "CHANGELOG" and "changelog" or name) .. ".html"
 end
 
 local function moved(target)
@@ -25,7 +24,7 @@ local function moved(target)
     local file, anchor = target:match("^([^#]*)(.*)$")
     local path = from_top(file)
     if path:match("%.md$") then return page(path) .. anchor end
-    return (path:gsub("^docs/", ""))
+    return (path:gsub("^docs/", ""):gsub("^generated/", ""))
 end
 
 -- The first heading of a file, given by its path from the top of the source tree.
@@ -55,8 +54,25 @@ function Table(t)
     return pandoc.Div({t}, {class = "wide"})
 end
 
+-- Adds the headings of a page to the list that search.js searches.
+local function list(blocks)
+    local file = PANDOC_STATE.output_file
+    local index = io.open((file:gsub("[^/]*$", "search.js")), "a")
+    local title
+    for _, block in ipairs(blocks) do
+        if block.t == "Header" then
+            local heading = pandoc.utils.stringify(block)
+            local at = title and "#" .. block.identifier or ""
+            title = title or heading
+            index:write(string.format("[%q, %q, %q],\n", file:match("[^/]*$") .. at, heading, title))
+        end
+    end
+    index:close()
+end
+
 -- The first heading is the title of the page.
 function Pandoc(doc)
+    list(doc.blocks)
     for i, block in ipairs(doc.blocks) do
         if block.t == "Header" and block.level == 1 then
             doc.meta.title = block.content

@@ -143,13 +143,14 @@ static bool needs_inner(const Compressor *c)
 
 static void offer_names(FILE *to, const char *before, size_t length, const char *typed)
 {
-    for (const Compressor *const *c = compressors; *c; c++) {
-        if (!needs_inner(*c))
-            offer(to, before, length, typed, (*c)->name, "");
-        if ((*c)->params && (*c)->params->key)
-            offer(to, before, length, typed, (*c)->name, ":");
-        if ((*c)->wraps)
-            offer(to, before, length, typed, (*c)->name, "+");
+    const Compressor *c;
+    for (size_t i = 0; (c = compressor_number(i)); i++) {
+        if (!needs_inner(c))
+            offer(to, before, length, typed, c->name, "");
+        if (c->params && c->params->key)
+            offer(to, before, length, typed, c->name, ":");
+        if (c->wraps)
+            offer(to, before, length, typed, c->name, "+");
     }
 }
 

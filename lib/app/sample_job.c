@@ -1,4 +1,4 @@
-/* sample_job.c -- compare --sample K: estimates the metrics of a comparison from K random rows of each matrix.
+/* sample_job.c -- compare and sweep with --sample K: estimates the metrics of a comparison from K random rows of each matrix.
  *
  * Each repeat draws its own rows and its own random numbers, so that the spread of the repeats has both in it. A tensor's sums count
  * as often as its rows stand for others. Sizes, and errors of codecs that choose among all elements, depend on how many elements
@@ -44,44 +44,22 @@ static double *value_of(const Sampling *s, size_t codec, size_t metric, size_t r
 
 static Status choose_metrics(Sampling *s, const char *names)
 {
-    CompareJob *j = s->job;
-    for (const char *at = names; *at; at += strspn(at, ",")) {
-        const size_t length = strcspn(at, ",");
-        bool known = false;
-        for (size_t i = 0; i < countof(estimated) && s->metrics < countof(estimated); i++)
-            if (strlen(estimated[i]) == length && !strncmp(at, estimated[i], length)) {
-                s->metric[s->metrics++] = metric_find(estimated[i]);
-                s->timed |= s->metric[s->metrics - 1]->form == FORM_TIME;
-                known = true;
-            }
-        if (!known)
-            return FAIL(j->err, ERR_USAGE, "--metrics: a sample of rows does not tell %.*s; want bits_per_element, bytes, relative_error, cosine ...",
-                        (int)length, at);
-        at += length;
-    }
-    return OK;
+    size_t asked = 1;
+    for (const char *at = names; (at = strchr(at, ',')); at++)
+        asked++;
+    for (size_t i = 0; i < countof(estimated); i++)
+        if (text_listed(names, estimated[i])) {
+            s->metric[s->metrics++] = metric_find(estimated[i]);
+            s->timed |= s->metric[s->metrics - 1]->form == FORM_TIME;
+        }
+    return s->metrics == asked ? OK
+                               : FAIL(s->job->err, ERR_USAGE, "--metrics %s: a sample of rows does not tell all of them; want bits_per_element, bytes, "
+                                                              "relative_error, cosine ...", names);
 }
 
-/* True if a codec of the spec scales by the largest elements of a tensor, or has a size that does not grow with it; the check of the
- * correction does not show it for certain. */
-static bool scales_by_largest(const char *spec)
+bool sample_tells(const Codec *c)
 {
-    static const char *const names[] = {"terngrad", "intsgd", "rotated", "threshold", "lq", "dgc", "sketchml", "onebit"};
-    for (const char *at = spec; at; at = strchr(at, '+') ? strchr(at, '+') + 1 : NULL)
-        for (size_t i = 0; i < countof(names); i++)
-            if (strcspn(at, ":+") == strlen(names[i]) && !strncmp(at, names[i], strlen(names[i])))
-                return true;
-    return false;
-}
-
-/* Refuses codecs whose result on a tensor does not follow from that on some of its rows, or on a model from single tensors. */
-static Status check_codec(const CompareJob *j, const Codec *codec)
-{
-    const char *spec = codec_complete(codec, j->a);
-    TRY(arena_check(spec, j->a, j->err));
-    if (strstr(spec, "reshape=") || codec_plan_size(codec) || scales_by_largest(spec))
-        return FAIL(j->err, ERR_USAGE, "--sample: %.100s depends on whole tensors or on the whole model, which rows do not tell", codec_typed(codec, j->a));
-    return OK;
+    return !c || (!(codec_traits(c) & NEEDS_ALL) && !codec_plan_size(c) && sample_tells(c->inner) && sample_tells(c->other));
 }
 
 static Status check_all(Sampling *s, const Codec *const *codec, size_t count)
@@ -91,7 +69,9 @@ static Status check_all(Sampling *s, const Codec *const *codec, size_t count)
         return FAIL(j->err, ERR_USAGE, "--sample: not with --group, --per-tensor, --sort or --resume");
     TRY(choose_metrics(s, j->view.metrics ? j->view.metrics : usual));
     for (size_t k = 0; k < count; k++)
-        TRY(check_codec(j, codec[k]));
+        if (!sample_tells(codec[k]))
+            return FAIL(j->err, ERR_USAGE, "--sample: %.100s depends on whole tensors or on the whole model, which rows do not tell",
+                        codec_typed(codec[k], j->a));
     return OK;
 }
 

@@ -1,5 +1,5 @@
 /* param.h -- describes a codec's parameters by a table with one line for each key. Parsing, checking, canonical
- * printing, the command `list`, error messages and docs/compressors.md all use the table.
+ * printing, the command `list`, error messages and docs/generated/compressors.md all use the table.
  *
  *     typedef struct { int64_t bits, bucket; int norm; } Qsgd;         the field's C type determines the parser
  *     static const char *const norms[] = {"l2", "linf", NULL};

@@ -23,9 +23,9 @@ typedef struct {
  * 32 further bits of an element's random number when a comparison needs them. */
 typedef struct {
     uint32_t a, b, c, d;
-    /* Correlated rounding (rng_round): the number of workers, 0 for independent rounding; which one this is; 2^32 / workers;
+    /* Correlated rounding (rng_round): the bits that are the worker's own, 0 for independent rounding; where its turn begins;
      * key words that all workers share. Only loops that round read these. */
-    uint32_t workers, worker, step, shared_a, shared_b;
+    uint32_t mask, turn, shared_a, shared_b;
 } RngKey;
 
 /* Purposes of random words; two purposes have independent random words for the same tensor. */
@@ -88,17 +88,16 @@ static inline uint32_t rng_word_more(const RngKey *key, uint32_t i)
 
 /* Returns the word of element i for rounding, which goes up if word / 2^32 is below the fractional part.
  *
- * With key->workers = P above 1, rounding is correlated (Suresh, Sun, Ro, Yu, ICML 2022): worker w has (pi(w) + own) / P, where
- * pi(w) = (w + r) mod P with an r that all workers draw alike for the element. Each worker's word is uniform, and the P words
- * are one in each P-th of the range. `negative`: the magnitude of a negative number is rounded, so that up is down. */
+ * With a mask, rounding is correlated between P workers (Suresh, Sun, Ro, Yu, ICML 2022): the words of the workers lie 2^32 / P
+ * apart, from a place that all draw alike for the element, and the low bits of each are then replaced by the worker's own. With
+ * P a power of two, worker w has (pi(w) + own) / P with a permutation pi; else a few more bits than that are shared. Each
+ * worker's word is uniform. `negative`: the magnitude of a negative number is rounded, so that up is down. */
 static inline uint32_t rng_round(const RngKey *key, uint32_t i, bool negative)
 {
-    const uint32_t own = rng_word(key, i), shared = rng_mix(i * RNG_STRIDE + key->shared_a, key->shared_b);
-    if (!key->workers)
+    const uint32_t own = rng_word(key, i), shared = rng_mix(i * RNG_STRIDE + key->shared_a, key->shared_b) + key->turn;
+    if (!key->mask)
         return own;
-    uint32_t place = key->worker + (uint32_t)((uint64_t)shared * key->workers >> 32);
-    place -= place >= key->workers ? key->workers : 0;
-    const uint32_t word = place * key->step + (uint32_t)((uint64_t)own * key->step >> 32);
+    const uint32_t word = (shared & ~key->mask) | (own & key->mask);
     return negative ? ~word : word;
 }
 
@@ -107,9 +106,9 @@ static inline void rng_correlate(RngKey *key, const RngKey *shared, uint32_t wor
 {
     if (workers < 2)
         return;
-    key->workers = workers;
-    key->worker = worker % workers;
-    key->step = (uint32_t)((UINT64_C(1) << 32) / workers);
+    const uint32_t step = (uint32_t)((UINT64_C(1) << 32) / workers);
+    key->mask = (UINT32_C(1) << (31 - __builtin_clz(step))) - 1;
+    key->turn = worker % workers * step;
     key->shared_a = shared->c;
     key->shared_b = shared->d;
 }

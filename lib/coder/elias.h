@@ -35,6 +35,23 @@ typedef struct {
 } CodeWord;
 CodeWord omega_word(uint32_t v);
 
+/* A code word in one number, for tables: its bits above the low WORD_SHIFT bits, which hold their number. */
+enum { WORD_SHIFT = 6, WORD_LENGTH = (1 << WORD_SHIFT) - 1 };
+static inline uint64_t word_make(uint64_t bits, unsigned length)
+{
+    return bits << WORD_SHIFT | length;
+}
+/* Returns a followed by b; both together may have BITS_MAX bits. */
+static inline uint64_t words_join(uint64_t a, uint64_t b)
+{
+    const unsigned length = b & WORD_LENGTH;
+    return word_make((a >> WORD_SHIFT) << length | b >> WORD_SHIFT, (a & WORD_LENGTH) + length);
+}
+static inline void word_put(BitWriter *w, uint64_t word)
+{
+    bits_put(w, word >> WORD_SHIFT, word & WORD_LENGTH);
+}
+
 /* ---- tables: functions that write and read tables of Huffman code lengths or of rANS frequencies. A table
  * lists the symbols that occur. A number of the table, such as a code length, is sent as its difference d
  * from the previous number. Symbols and differences are in Elias' gamma code:
@@ -51,7 +68,6 @@ typedef struct {
 } TableWalk;
 
 void walk_gamma(TableWalk *t, uint64_t v);
-void walk_bits(TableWalk *t, uint64_t v, unsigned count);
 void walk_step(TableWalk *t, unsigned number);
 
 /* Reads a table. scan_step returns false for a number outside `least` .. `most`. */

@@ -21,6 +21,8 @@ typedef struct {
      * have this length. */
     uint32_t first[HUFFMAN_LONGEST + 1], place[HUFFMAN_LONGEST + 1], count[HUFFMAN_LONGEST + 1];
     uint64_t look[1 << LOOK_BITS]; /* the first numbers in each value of the next LOOK_BITS bits of a stream */
+    uint64_t word[256];            /* the code words of the digits of each byte (fill_words) */
+    size_t each; /* digits of a byte of `word`; 0: four code words need not fit into one bits_put */
 } Huffman;
 
 /* ---- lengths ---- */
@@ -136,18 +138,13 @@ static uint64_t huffman_bits(const Huffman *h, const uint64_t *count)
 
 /* ---- writing and reading the table of code lengths ---- */
 
-static bool has_code(const Huffman *h, uint32_t s)
-{
-    return h->length[s] || (h->present == 1 && h->order[0] == s);
-}
-
 /* Writes the table of code lengths to w unless w is NULL; returns the table's size in bits. */
 static uint64_t walk_table(const Huffman *h, BitWriter *w)
 {
     TableWalk t = {.w = w, .before = FIRST_LENGTH};
     walk_gamma(&t, UINT64_C(1) + h->present);
     for (uint32_t s = 0; s < h->alphabet; s++) {
-        if (!has_code(h, s))
+        if (!h->length[s] && !(h->present == 1 && h->order[0] == s))
             continue;
         walk_gamma(&t, UINT64_C(1) + s - t.next);
         t.next = s + 1;
@@ -199,23 +196,69 @@ static bool huffman_table_get(Huffman *h, uint32_t alphabet, BitReader *r)
 
 /* ---- streams ---- */
 
-/* Writes the code words of n numbers; `four`: any four code words fit into one bits_put. */
-static void put_words(const Huffman *h, bool four, const uint8_t *number, size_t n, BitWriter *writer)
+/* Small numbers are looked up several at once, as the digits of one byte. `each`: how many digits it has, 1, 2 or 4. */
+static size_t digits_for(uint32_t alphabet)
+{
+    return alphabet <= 4 ? 4 : alphabet <= 16 ? 2 : 1;
+}
+
+static inline unsigned digit_of(unsigned byte, size_t each, size_t k)
+{
+    return byte >> 8 / each * k & (255u >> (8 - 8 / each));
+}
+
+static inline unsigned byte_of(const uint8_t *number, size_t each)
+{
+    unsigned byte = 0;
+    for (size_t k = 0; k < each; k++)
+        byte |= (unsigned)number[k] << 8 / each * k;
+    return byte;
+}
+
+static void fill_words(Huffman *h)
+{
+    unsigned longest = 0;
+    for (uint32_t s = 0; s < h->alphabet; s++)
+        longest = h->length[s] > longest ? h->length[s] : longest;
+    h->each = digits_for(h->alphabet);
+    while (4 * h->each * longest > BITS_MAX)
+        h->each /= 2;
+    for (unsigned v = 0; v < 256 && h->each; v++) {
+        h->word[v] = 0;
+        for (size_t k = 0; k < h->each; k++) {
+            const unsigned s = digit_of(v, h->each, k);
+            h->word[v] = words_join(h->word[v], word_make(h->code[s], h->length[s]));
+        }
+    }
+}
+
+/* Writes the code words of 4 * each numbers at once. Returns how many it has written. */
+static inline size_t put_four(const uint64_t word[256], size_t each, const uint8_t *number, size_t n, BitWriter *writer)
 {
     BitWriter w = *writer;
     size_t i = 0;
-    for (; four && i + 4 <= n; i += 4) {
+    for (; i + 4 * each <= n; i += 4 * each) {
         uint64_t bits = 0;
         unsigned length = 0;
-        for (size_t k = i; k < i + 4; k++) {
-            bits = bits << h->length[number[k]] | h->code[number[k]];
-            length += h->length[number[k]];
+        for (size_t k = i; k < i + 4 * each; k += each) {
+            const uint64_t v = word[byte_of(number + k, each)];
+            bits = bits << (v & WORD_LENGTH) | v >> WORD_SHIFT;
+            length += v & WORD_LENGTH;
         }
         bits_put(&w, bits, length);
     }
-    for (; i < n; i++)
-        bits_put(&w, h->code[number[i]], h->length[number[i]]);
     *writer = w;
+    return i;
+}
+
+static void put_words(const Huffman *h, const uint8_t *number, size_t n, BitWriter *w)
+{
+    size_t i = h->each == 4   ? put_four(h->word, 4, number, n, w)
+               : h->each == 2 ? put_four(h->word, 2, number, n, w)
+               : h->each == 1 ? put_four(h->word, 1, number, n, w)
+                              : 0;
+    for (; i < n; i++)
+        bits_put(w, h->code[number[i]], h->length[number[i]]);
 }
 
 /* Decodes the first number in `bits`, the next 64 bits of the stream, and sets *length to the length of its
@@ -332,7 +375,6 @@ typedef struct {
      * stream */
     uint64_t *at;
     bool *bad; /* (blocks) true: the stream cannot be decoded */
-    bool four; /* any four code words fit into one bits_put */
     Huffman huffman;
 } HuffmanJob;
 
@@ -356,23 +398,39 @@ double huffman_mean_bits(const double *share, uint32_t alphabet)
     return total ? (double)huffman_bits(&h, count) / (double)total : 0;
 }
 
+/* Counts in four tables, because incrementing one counter many times in a row is slow. Returns how many numbers it has
+ * counted. */
+static inline size_t count_four(const uint8_t *number, size_t n, size_t each, uint32_t part[4][256])
+{
+    size_t i = 0;
+    for (; i + 4 * each <= n; i += 4 * each)
+        for (size_t k = 0; k < 4; k++)
+            part[k][byte_of(number + i + each * k, each)]++;
+    return i;
+}
+
 static void count_block(void *data, size_t block)
 {
     const HuffmanJob *job = data;
     const uint8_t *number = job->number + block * BLOCK;
-    /* four tables of counts, because incrementing one counter many times in a row is slow */
-    uint32_t part[4][HUFFMAN_ALPHABET] = {{0}};
-    for (size_t i = 0; i < block_size(job->n, block); i++)
-        part[i % 4][number[i]]++;
-    for (size_t k = 0; k < HUFFMAN_ALPHABET; k++)
-        job->count[block][k] = part[0][k] + part[1][k] + part[2][k] + part[3][k];
+    const size_t n = block_size(job->n, block), each = digits_for(job->huffman.alphabet);
+    uint32_t *count = job->count[block], part[4][256] = {{0}};
+    memset(count, 0, sizeof job->count[block]);
+    size_t i = each == 4   ? count_four(number, n, 4, part)
+               : each == 2 ? count_four(number, n, 2, part)
+                           : count_four(number, n, 1, part);
+    for (; i < n; i++)
+        count[number[i]]++;
+    for (unsigned v = 0; v < 256; v++)
+        for (size_t k = 0; k < each; k++)
+            count[digit_of(v, each, k)] += part[0][v] + part[1][v] + part[2][v] + part[3][v];
 }
 
 static void put_block(void *data, size_t block)
 {
     const HuffmanJob *job = data;
     BitWriter w = bits_writer(job->out + job->at[block], (size_t)(job->at[block + 1] - job->at[block]));
-    put_words(&job->huffman, job->four, job->number + block * BLOCK, block_size(job->n, block), &w);
+    put_words(&job->huffman, job->number + block * BLOCK, block_size(job->n, block), &w);
     bits_close(&w);
 }
 
@@ -405,7 +463,7 @@ Status huffman_put(const uint8_t *number, size_t n, uint32_t alphabet, int threa
 {
     const ArenaMark mark = arena_mark(scratch);
     const size_t blocks = blocks_of(n);
-    HuffmanJob job = {.n = n, .number = number};
+    HuffmanJob job = {.n = n, .number = number, .huffman.alphabet = alphabet};
     job.count = arena_take(scratch, blocks, sizeof *job.count);
     job.at = NEW(scratch, uint64_t, blocks + 1);
     TRY(arena_check(job.count && job.at, scratch, err));
@@ -415,9 +473,7 @@ Status huffman_put(const uint8_t *number, size_t n, uint32_t alphabet, int threa
         for (size_t k = 0; k < HUFFMAN_ALPHABET; k++)
             count[k] += job.count[b][k];
     huffman_build(&job.huffman, alphabet, count);
-    job.four = true;
-    for (uint32_t k = 0; k < alphabet; k++)
-        job.four &= 4u * job.huffman.length[k] <= BITS_MAX;
+    fill_words(&job.huffman);
     put_head(&job, out);
     job.out = buf_room(out, (size_t)job.at[blocks]);
     parallel_for(threads, blocks, put_block, &job);

@@ -3,7 +3,7 @@
  * Most gaps are written by twos with one bits_put and read with one table look-up. The loop that reads a unary quotient is bounded: it
  * stops at the end of the payload. */
 #include "coder/indices.h"
-#include "base/bits.h"
+#include "coder/elias.h"
 
 #include <math.h>
 
@@ -250,8 +250,8 @@ static void put_gap(BitWriter *w, const Golomb *g, uint64_t gap)
     bits_put(w, low_bits(g, gap), g->shift);
 }
 
-/* The codes of short gaps: code << WORD_SHIFT | its length, or 0 if it has more than WORD_BITS bits. */
-enum { WORD_SHIFT = 6, LENGTH_MASK = (1 << WORD_SHIFT) - 1, WORD_BITS = BITS_MAX / 2, WORDS_FROM = 4096 };
+/* The code words of short gaps; 0: it has more than WORD_BITS bits. */
+enum { WORD_BITS = BITS_MAX / 2, WORDS_FROM = 4096 };
 
 static void fill_words(const Golomb *g, uint64_t word[SHORT])
 {
@@ -259,7 +259,7 @@ static void fill_words(const Golomb *g, uint64_t word[SHORT])
         unsigned top;
         split(g, gap, &top);
         const uint64_t length = gap_bits(g, gap), high = UINT64_C(1) << g->binary.bits[top] | g->binary.code[top];
-        word[gap] = length <= WORD_BITS ? (high << g->shift | low_bits(g, gap)) << WORD_SHIFT | length : 0;
+        word[gap] = length <= WORD_BITS ? word_make(high << g->shift | low_bits(g, gap), (unsigned)length) : 0;
     }
 }
 
@@ -279,8 +279,7 @@ static void put_run(BitWriter *writer, const Golomb *g, const uint64_t *word, co
                        b = word_of(word, gap[1]);
         next = index[i + 1] + 1;
         if (__builtin_expect(a && b, 1)) {
-            const unsigned bits = b & LENGTH_MASK;
-            bits_put(&w, a >> WORD_SHIFT << bits | b >> WORD_SHIFT, (a & LENGTH_MASK) + bits);
+            word_put(&w, words_join(a, b));
         } else {
             BitWriter long_ones = w; /* a copy, so that the compiler keeps w in registers */
             put_gap(&long_ones, g, gap[0]);

@@ -109,32 +109,19 @@ typedef struct {
     uint64_t code[2 << WORD_BITS], gap[GAP_WORDS];
 } StreamWords;
 
-enum { LENGTH_BITS = 6, LENGTH_MASK = 63 };
-
 static uint64_t packed(CodeWord word)
 {
-    return word.bits << LENGTH_BITS | word.length;
-}
-
-static inline uint64_t joined(uint64_t a, uint64_t b)
-{
-    const unsigned length = b & LENGTH_MASK;
-    return ((a >> LENGTH_BITS) << length | b >> LENGTH_BITS) << LENGTH_BITS | ((a & LENGTH_MASK) + length);
-}
-
-static inline void put_word(BitWriter *w, uint64_t word)
-{
-    bits_put(w, word >> LENGTH_BITS, word & LENGTH_MASK);
+    return word_make(word.bits, word.length);
 }
 
 /* Writes two code words, with one call of bits_put if both together are short enough. */
 static inline void put_two(BitWriter *w, uint64_t a, uint64_t b)
 {
-    if (__builtin_expect((a & LENGTH_MASK) + (b & LENGTH_MASK) <= BITS_MAX - LENGTH_BITS, 1)) {
-        put_word(w, joined(a, b));
+    if (__builtin_expect((a & WORD_LENGTH) + (b & WORD_LENGTH) <= BITS_MAX - WORD_SHIFT, 1)) {
+        word_put(w, words_join(a, b));
     } else {
-        put_word(w, a);
-        put_word(w, b);
+        word_put(w, a);
+        word_put(w, b);
     }
 }
 
@@ -142,15 +129,15 @@ static inline void put_two(BitWriter *w, uint64_t a, uint64_t b)
 static uint64_t sparse_word(const Levels *l, uint32_t code)
 {
     const uint32_t level = code & ((1u << l->bits) - 1), sign = code >> l->bits;
-    const uint64_t first = (uint64_t)sign << LENGTH_BITS | 1;
-    return l->s == 1 || level == 0 ? first : joined(first, packed(omega_word(level)));
+    const uint64_t first = word_make(sign, 1);
+    return l->s == 1 || level == 0 ? first : words_join(first, packed(omega_word(level)));
 }
 
 static uint64_t dense_word(const Levels *l, uint32_t code)
 {
     const uint32_t level = code & ((1u << l->bits) - 1), sign = code >> l->bits;
     const uint64_t first = packed(omega_word(level + 1));
-    return level ? joined(first, (uint64_t)sign << LENGTH_BITS | 1) : first;
+    return level ? words_join(first, word_make(sign, 1)) : first;
 }
 
 static void stream_words(const Levels *l, LevelsForm form, StreamWords *words)
@@ -174,7 +161,7 @@ INLINE uint32_t code_at(const Levels *l, size_t i, bool wide)
 static inline uint64_t entry_word(const Levels *l, const StreamWords *words, size_t gap, uint32_t code)
 {
     const uint64_t first = gap < GAP_WORDS ? words->gap[gap] : packed(omega_word((uint32_t)gap));
-    return joined(first, words->ready ? words->code[code] : sparse_word(l, code));
+    return words_join(first, words->ready ? words->code[code] : sparse_word(l, code));
 }
 
 static void put_wide_run(const Levels *l, const StreamWords *words, const uint32_t *code, size_t n,
@@ -182,12 +169,12 @@ static void put_wide_run(const Levels *l, const StreamWords *words, const uint32
 {
     uint16_t at[BLOCK + ROOM_BEHIND];
     const size_t count = kernels()->places32(code, n, at);
-    put_word(w, packed(omega_word((uint32_t)count + 1)));
+    word_put(w, packed(omega_word((uint32_t)count + 1)));
     /* the indices at[i] count from the run's first element, so SIZE_MAX (-1) stands for the element before
      * the run */
     size_t before = SIZE_MAX;
     for (size_t i = 0; i < count; i++) {
-        put_word(w, entry_word(l, words, at[i] - before, code[at[i]]));
+        word_put(w, entry_word(l, words, at[i] - before, code[at[i]]));
         before = at[i];
     }
 }
@@ -206,7 +193,7 @@ static BitWriter put_some(const Levels *l, const StreamWords *words, const uint3
     for (; i + 2 <= count; i += 2)
         put_two(&w, entry_at(l, words, entry + i), entry_at(l, words, entry + i + 1));
     if (i < count)
-        put_word(&w, entry_at(l, words, entry + i));
+        word_put(&w, entry_at(l, words, entry + i));
     return w;
 }
 
@@ -218,7 +205,7 @@ static void put_run(const Levels *l, const StreamWords *words, const uint8_t *co
     enum { FEW = 64 };
     uint32_t room[1 + BLOCK + ROOM_BEHIND], *const entry = room + 1;
     const size_t count = kernels()->entries8(code, n, entry);
-    put_word(w, packed(omega_word((uint32_t)count + 1)));
+    word_put(w, packed(omega_word((uint32_t)count + 1)));
     room[0] = 0; /* indices in a run count from 1, so index 0 is the element before the run */
     for (size_t i = 0, some; i < count; i += some) {
         i += kernels()->put_entries(entry + i, count - i, l->bits, w);
@@ -252,16 +239,16 @@ INLINE void put_levels(const Levels *l, const StreamWords *words, size_t i, size
     for (; i + 4 <= end; i += 4) {
         const uint64_t a = level_word(l, words, i, wide), b = level_word(l, words, i + 1, wide),
                        c = level_word(l, words, i + 2, wide), d = level_word(l, words, i + 3, wide);
-        const uint64_t total = (a & LENGTH_MASK) + (b & LENGTH_MASK) + (c & LENGTH_MASK) + (d & LENGTH_MASK);
-        if (__builtin_expect(total <= BITS_MAX - LENGTH_BITS, 1)) {
-            put_word(w, joined(joined(a, b), joined(c, d)));
+        const uint64_t total = (a & WORD_LENGTH) + (b & WORD_LENGTH) + (c & WORD_LENGTH) + (d & WORD_LENGTH);
+        if (__builtin_expect(total <= BITS_MAX - WORD_SHIFT, 1)) {
+            word_put(w, words_join(words_join(a, b), words_join(c, d)));
         } else {
             put_two(w, a, b);
             put_two(w, c, d);
         }
     }
     for (; i < end; i++)
-        put_word(w, level_word(l, words, i, wide));
+        word_put(w, level_word(l, words, i, wide));
 }
 
 static void dense_put(const Levels *l, const StreamWords *words, size_t block, BitWriter *w)
@@ -555,18 +542,6 @@ INLINE bool get_lanes(const Levels *l, const uint32_t *table, Lane *lane, size_t
     return true;
 }
 
-static bool sparse_get(const Levels *l, const uint32_t *table, Lane *lane, size_t lanes)
-{
-    return levels_wide(l) ? get_lanes(l, table, lane, lanes, true, LEVELS_SPARSE)
-                          : get_lanes(l, table, lane, lanes, false, LEVELS_SPARSE);
-}
-
-static bool dense_get(const Levels *l, const uint32_t *table, Lane *lane, size_t lanes)
-{
-    return levels_wide(l) ? get_lanes(l, table, lane, lanes, true, LEVELS_DENSE)
-                          : get_lanes(l, table, lane, lanes, false, LEVELS_DENSE);
-}
-
 /* ---- reading: four blocks at a time, so that the table look-ups of their streams overlap in time ---- */
 
 typedef struct {
@@ -576,11 +551,6 @@ typedef struct {
     const uint32_t *table;
     Bytes in;
 } GetJob;
-
-static size_t pieces_of(size_t blocks)
-{
-    return (blocks + LANES_MAX - 1) / LANES_MAX;
-}
 
 static void get_blocks(void *data, size_t piece)
 {
@@ -593,8 +563,13 @@ static void get_blocks(void *data, size_t piece)
         const LevelsStream *s = &job->stream[first + i];
         lane[i] = lane_open(l, first + i, (Bytes){job->in.data + s->at, s->size});
     }
-    job->stream[first].bad = !(job->form == LEVELS_SPARSE ? sparse_get(l, job->table, lane, lanes)
-                                                          : dense_get(l, job->table, lane, lanes));
+    const uint32_t *table = job->table;
+    if (job->form == LEVELS_SPARSE)
+        job->stream[first].bad = levels_wide(l) ? !get_lanes(l, table, lane, lanes, true, LEVELS_SPARSE)
+                                                : !get_lanes(l, table, lane, lanes, false, LEVELS_SPARSE);
+    else
+        job->stream[first].bad = levels_wide(l) ? !get_lanes(l, table, lane, lanes, true, LEVELS_DENSE)
+                                                : !get_lanes(l, table, lane, lanes, false, LEVELS_DENSE);
 }
 
 static bool find_streams(const Levels *l, LevelsStream *stream, Bytes in)
@@ -619,7 +594,7 @@ static bool get_streams(const Levels *l, LevelsForm form, int threads, LevelsStr
     if (look)
         stream_table(l, form, table);
     GetJob job = {l, form, stream, look ? table : NULL, in};
-    parallel_for(threads, pieces_of(blocks), get_blocks, &job);
+    parallel_for(threads, (blocks + LANES_MAX - 1) / LANES_MAX, get_blocks, &job);
     bool good = true;
     for (size_t b = 0; b < blocks; b += LANES_MAX)
         good &= !stream[b].bad;

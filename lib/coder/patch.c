@@ -4,48 +4,78 @@
 #include "base/checksum.h"
 #include "coder/symbols.h"
 
-enum { CHUNK = PATCH_CHUNK, CONTEXTS = 256, ESCAPE = 255 };
+enum { CHUNK = PATCH_CHUNK, CONTEXTS = 256, ESCAPE = 255, QUARTERS = 4 };
 
 /* Inverts the highest bit of a word that is not negative, else all bits; and back. */
-static unsigned ordered(unsigned word)
+static uint16_t ordered(uint16_t word)
 {
-    return word ^ (((0 - (word >> 15)) & 0xffff) | 0x8000);
+    return word ^ (uint16_t)((0 - (word >> 15)) | 0x8000);
 }
 
-static unsigned unordered(unsigned order)
+static uint16_t unordered(uint16_t order)
 {
-    return order ^ ((((order >> 15) - 1) & 0xffff) | 0x8000);
+    return order ^ (uint16_t)(((order >> 15) - 1) | 0x8000);
 }
 
-static unsigned context(const PatchBase *b, unsigned word)
+/* A chunk of words, and its symbols sorted by exponents. Each quarter of the words has its own counters, and word after word is of
+ * another quarter, since increments of one counter wait for each other. The last quarter has what is left of the words. */
+typedef struct {
+    PatchBase base;
+    size_t quarter;                  /* words of the first quarters */
+    uint8_t *context, *symbol;       /* (n) exponent of each old word; symbols, sorted */
+    uint16_t *z;                     /* (n) of each word */
+    uint16_t *wide;                  /* (n) z of each symbol; of a reader, of escapes only */
+    size_t first[CONTEXTS + 1];      /* the number of symbols before those of an exponent */
+    uint32_t at[QUARTERS][CONTEXTS]; /* the place of the next symbol of an exponent */
+} Chunk;
+
+static void set_contexts(const PatchBase *b, uint8_t *context)
 {
-    return (word & 0x7fff) >> b->fraction;
+    const PatchBase own = *b;
+    for (size_t i = 0; i < own.n; i++)
+        context[i] = (uint8_t)((load_u16(own.old + 2 * i) & 0x7fff) >> own.fraction);
 }
 
-/* Sets first[k] to the number of words with an exponent below k. */
-static void sort_contexts(const PatchBase *b, size_t first[CONTEXTS + 1])
+/* Sets all that follows from the old words, which begin with number `from` of those of b. */
+static Status chunk_open(Chunk *c, const PatchBase *b, size_t from, Arena *scratch, Error *err)
 {
-    enum { WAYS = 4 }; /* since increments of one counter wait for each other */
-    uint32_t count[WAYS][CONTEXTS] = {{0}};
-    for (size_t i = 0; i < b->n; i++)
-        count[i % WAYS][context(b, load_u16(b->old + 2 * i))]++;
-    first[0] = 0;
-    for (size_t k = 0; k < CONTEXTS; k++)
-        first[k + 1] = first[k] + count[0][k] + count[1][k] + count[2][k] + count[3][k];
+    const size_t n = b->n - from < CHUNK ? b->n - from : CHUNK;
+    *c = (Chunk){{b->old + 2 * from, n, b->fraction, b->threads}, n / QUARTERS, NEW(scratch, uint8_t, n), NEW(scratch, uint8_t, n),
+                 NEW(scratch, uint16_t, n), NEW(scratch, uint16_t, n), {0}, {{0}}};
+    TRY(arena_check(c->context && c->symbol && c->z && c->wide, scratch, err));
+    set_contexts(&c->base, c->context);
+    for (size_t i = 0; i < c->quarter; i++)
+        for (size_t q = 0; q < QUARTERS; q++)
+            c->at[q][c->context[i + q * c->quarter]]++;
+    for (size_t i = QUARTERS * c->quarter; i < n; i++)
+        c->at[QUARTERS - 1][c->context[i]]++;
+    for (size_t k = 0; k < CONTEXTS; k++) {
+        c->first[k + 1] = c->first[k];
+        for (size_t q = 0; q < QUARTERS; q++) {
+            const uint32_t count = c->at[q][k];
+            c->at[q][k] = (uint32_t)c->first[k + 1];
+            c->first[k + 1] += count;
+        }
+    }
+    return OK;
+}
+
+/* The symbols of the words with exponent k. */
+static Symbols symbols_of(const Chunk *c, size_t k)
+{
+    return (Symbols){.n = c->first[k + 1] - c->first[k], .width = 8, .threads = c->base.threads, .code = c->symbol + c->first[k], .quick = true};
+}
+
+/* Returns the place of the first escape from `at` on; n: there is none. */
+static size_t next_escape(const Chunk *c, size_t at)
+{
+    const uint8_t *found = memchr(c->symbol + at, ESCAPE, c->base.n - at);
+    return found ? (size_t)(found - c->symbol) : c->base.n;
 }
 
 static uint64_t check_of(const PatchBase *b, const uint8_t *new)
 {
     return checksum((Bytes){new, 2 * b->n}, checksum((Bytes){b->old, 2 * b->n}, 0));
-}
-
-/* The part of the words that is chunk number c. */
-static PatchBase chunk_of(const PatchBase *b, size_t c)
-{
-    PatchBase chunk = *b;
-    chunk.old += 2 * c * CHUNK;
-    chunk.n = b->n - c * CHUNK < CHUNK ? b->n - c * CHUNK : CHUNK;
-    return chunk;
 }
 
 static size_t chunks(size_t n)
@@ -60,19 +90,25 @@ size_t patch_most(size_t n)
 
 /* ---- writing ---- */
 
-/* Sorts the symbols by their contexts, and returns the number of escapes. */
-static size_t sort_symbols(const PatchBase *b, const uint8_t *new, const size_t *first, uint8_t *symbol, uint16_t *escape)
+static inline void put_symbol(Chunk *c, size_t q, size_t i)
 {
-    size_t at[CONTEXTS], escapes = 0;
-    memcpy(at, first, sizeof at);
-    for (size_t i = 0; i < b->n; i++) {
-        const unsigned old = load_u16(b->old + 2 * i), d = ordered(load_u16(new + 2 * i)) - ordered(old);
-        const unsigned z = (d << 1 ^ (0 - (d >> 15 & 1))) & 0xffff;
-        symbol[at[context(b, old)]++] = (uint8_t)(z < ESCAPE ? z : ESCAPE);
-        escape[escapes] = (uint16_t)z;
-        escapes += z >= ESCAPE;
+    c->wide[c->at[q][c->context[i]]++] = c->z[i];
+}
+
+static void sort_symbols(Chunk *chunk, const uint8_t *new)
+{
+    Chunk c = *chunk;
+    for (size_t i = 0; i < c.base.n; i++) {
+        const uint16_t d = (uint16_t)(ordered(load_u16(new + 2 * i)) - ordered(load_u16(c.base.old + 2 * i)));
+        c.z[i] = (uint16_t)(d << 1 ^ (0 - (d >> 15)));
     }
-    return escapes;
+    for (size_t i = 0; i < c.quarter; i++)
+        for (size_t q = 0; q < QUARTERS; q++)
+            put_symbol(&c, q, i + q * c.quarter);
+    for (size_t i = QUARTERS * c.quarter; i < c.base.n; i++)
+        put_symbol(&c, QUARTERS - 1, i);
+    for (size_t i = 0; i < c.base.n; i++)
+        c.symbol[i] = (uint8_t)(c.wide[i] < ESCAPE ? c.wide[i] : ESCAPE);
 }
 
 static Status put_symbols(const Symbols *s, Buf *out, Arena *scratch, Error *err)
@@ -86,33 +122,29 @@ static Status put_symbols(const Symbols *s, Buf *out, Arena *scratch, Error *err
     return OK;
 }
 
-static Status put_chunk(const PatchBase *b, const uint8_t *new, Buf *out, Arena *scratch, Error *err)
+static Status put_chunk(const PatchBase *b, size_t from, const uint8_t *new, Buf *out, Arena *scratch, Error *err)
 {
-    size_t first[CONTEXTS + 1];
-    uint8_t *symbol = NEW(scratch, uint8_t, b->n);
-    uint16_t *escape = NEW(scratch, uint16_t, b->n + 1);
-    TRY(arena_check(symbol && escape, scratch, err));
-    sort_contexts(b, first);
-    const size_t escapes = sort_symbols(b, new, first, symbol, escape);
-    buf_u64(out, check_of(b, new));
+    Chunk c;
+    TRY(chunk_open(&c, b, from, scratch, err));
+    sort_symbols(&c, new);
+    buf_u64(out, check_of(&c.base, new));
     for (size_t k = 0; k < CONTEXTS; k++) {
         const ArenaMark mark = arena_mark(scratch);
-        const Symbols s = {.n = first[k + 1] - first[k], .width = 8, .threads = b->threads, .code = symbol + first[k]};
+        const Symbols s = symbols_of(&c, k);
         if (s.n)
             TRY(put_symbols(&s, out, scratch, err));
         arena_rewind(scratch, mark);
     }
-    for (size_t i = 0; i < escapes; i++)
-        buf_u16(out, escape[i]);
+    for (size_t i = next_escape(&c, 0); i < c.base.n; i = next_escape(&c, i + 1))
+        buf_u16(out, c.wide[i]);
     return OK;
 }
 
 Status patch_put(const PatchBase *b, const uint8_t *new, Buf *out, Arena *scratch, Error *err)
 {
-    for (size_t c = 0; c < chunks(b->n); c++) {
+    for (size_t at = 0; at < b->n; at += CHUNK) {
         const ArenaMark mark = arena_mark(scratch);
-        const PatchBase chunk = chunk_of(b, c);
-        TRY(put_chunk(&chunk, new + 2 * c * CHUNK, out, scratch, err));
+        TRY(put_chunk(b, at, new + 2 * at, out, scratch, err));
         arena_rewind(scratch, mark);
     }
     return OK;
@@ -125,32 +157,46 @@ static Status damaged(Error *err)
     return FAIL(err, ERR_CORRUPT, "the patch is damaged, or was made with another base");
 }
 
-/* Fills in the new words from symbols that are sorted by context. Returns false if an escape is missing, or needs none. */
-static bool take_words(const PatchBase *b, const size_t *first, const uint8_t *symbol, Reader *in, uint8_t *new)
+/* Returns false if an escape is missing, or needs none. */
+static bool take_escapes(Chunk *c, Reader *in)
 {
-    size_t at[CONTEXTS];
-    memcpy(at, first, sizeof at);
-    for (size_t i = 0; i < b->n; i++) {
-        const unsigned old = load_u16(b->old + 2 * i);
-        unsigned z = symbol[at[context(b, old)]++];
-        if (z == ESCAPE && (z = take_u16(in)) < ESCAPE)
+    for (size_t i = next_escape(c, 0); i < c->base.n; i = next_escape(c, i + 1))
+        if ((c->wide[i] = take_u16(in)) < ESCAPE)
             return false;
-        store_u16(new + 2 * i, (uint16_t)unordered((ordered(old) + (z >> 1 ^ (0 - (z & 1)))) & 0xffff));
-    }
     return !in->bad;
 }
 
-static Status get_chunk(const PatchBase *b, Reader *in, uint8_t *new, Arena *scratch, Error *err)
+static inline void take_symbol(Chunk *c, size_t q, size_t i)
 {
-    size_t first[CONTEXTS + 1];
+    const uint32_t at = c->at[q][c->context[i]]++;
+    c->z[i] = c->symbol[at];
+    if (__builtin_expect(c->symbol[at] == ESCAPE, 0))
+        c->z[i] = c->wide[at];
+}
+
+static void take_words(Chunk *chunk, uint8_t *new)
+{
+    Chunk c = *chunk;
+    for (size_t i = 0; i < c.quarter; i++)
+        for (size_t q = 0; q < QUARTERS; q++)
+            take_symbol(&c, q, i + q * c.quarter);
+    for (size_t i = QUARTERS * c.quarter; i < c.base.n; i++)
+        take_symbol(&c, QUARTERS - 1, i);
+    for (size_t i = 0; i < c.base.n; i++) {
+        const uint16_t d = (uint16_t)(c.z[i] >> 1 ^ (0 - (c.z[i] & 1)));
+        store_u16(new + 2 * i, unordered((uint16_t)(ordered(load_u16(c.base.old + 2 * i)) + d)));
+    }
+}
+
+static Status get_chunk(const PatchBase *b, size_t from, Reader *in, uint8_t *new, Arena *scratch, Error *err)
+{
+    Chunk c;
     const char *why;
-    uint8_t *symbol = NEW(scratch, uint8_t, b->n);
-    TRY(arena_check(symbol, scratch, err));
-    sort_contexts(b, first);
+    TRY(chunk_open(&c, b, from, scratch, err));
     const uint64_t check = take_u64(in);
     for (size_t k = 0; k < CONTEXTS; k++) {
         const ArenaMark mark = arena_mark(scratch);
-        const Symbols s = {.n = first[k + 1] - first[k], .width = 8, .threads = b->threads, .code = symbol + first[k]};
+        const Symbols s = symbols_of(&c, k);
         const size_t size = s.n ? take_varint(in) : 0;
         const uint8_t *data = take_bytes(in, size);
         if (!data)
@@ -160,15 +206,17 @@ static Status get_chunk(const PatchBase *b, Reader *in, uint8_t *new, Arena *scr
             return status == ERR_CORRUPT ? damaged(err) : status;
         arena_rewind(scratch, mark);
     }
-    return take_words(b, first, symbol, in, new) && check == check_of(b, new) ? OK : damaged(err);
+    if (!take_escapes(&c, in))
+        return damaged(err);
+    take_words(&c, new);
+    return check == check_of(&c.base, new) ? OK : damaged(err);
 }
 
 Status patch_get(const PatchBase *b, Reader *in, uint8_t *new, Arena *scratch, Error *err)
 {
-    for (size_t c = 0; c < chunks(b->n); c++) {
+    for (size_t at = 0; at < b->n; at += CHUNK) {
         const ArenaMark mark = arena_mark(scratch);
-        const PatchBase chunk = chunk_of(b, c);
-        TRY(get_chunk(&chunk, in, new + 2 * c * CHUNK, scratch, err));
+        TRY(get_chunk(b, at, in, new + 2 * at, scratch, err));
         arena_rewind(scratch, mark);
     }
     return OK;

@@ -7,7 +7,7 @@
  *     patch  = { check:64  { size:varint  symbols } x exponents that occur  { z:16 } x escapes } x chunks of 2^19 words
  *
  * `symbols` is what symbols.h makes of min(z, 255), a byte for each word of one exponent, in order. Exponents rise; they are the
- * bits between sign and fraction. A symbol of 255 is an escape: its z follows, in the order of the words. `check` is the
+ * bits between sign and fraction. A symbol of 255 is an escape: its z follows, in the order of the symbols. `check` is the
  * checksum of the new words, seeded with that of the old ones: it tells another base as well as damage. */
 #ifndef ATOMO_PATCH_H
 #define ATOMO_PATCH_H
@@ -17,7 +17,8 @@
 
 enum { PATCH_CHUNK = 1 << 19 };
 
-/* Words are pairs of bytes, little-endian. A patch of many words is that of their first chunks, followed by that of the others. `fraction`: bits of a float's fraction, 7 (bfloat16) or 10 (half precision). */
+/* Words are pairs of bytes, little-endian. A patch of many words is that of their first chunks, followed by that of the others.
+ * `fraction`: bits of a float's fraction, 7 (bfloat16) or 10 (half precision); 15: of other data, which have no exponents. */
 typedef struct {
     const uint8_t *old;
     size_t n;

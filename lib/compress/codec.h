@@ -56,6 +56,9 @@ enum {
     FIXED_SIZE = 1 << 12,
     /* compresses the tensor as a matrix, so that it loses much if the tensor is cut into pieces (exchange/shots.h) */
     WHOLE = 1 << 13,
+    /* some rows of a tensor do not tell the result on all of them: it goes by extremes, by a size that does not grow with the tensor, or
+     * by a matrix of all rows (compare --sample) */
+    NEEDS_ALL = 1 << 14,
 };
 
 /* A parsed spec. `inner`: the codec inside a wrapper; NULL for other codecs. */
@@ -97,6 +100,7 @@ typedef struct {
     /* source of random numbers that are the same on all workers: depends on seed, repeat, step, tensor */
     Rng rng_shared;
     int worker, workers, threads;
+    size_t leader; /* the worker that leads in this step, of those that send; each one in turn */
     int round; /* number of the current round, 0 .. codec_rounds - 1 */
     /* the payloads of rounds 0 .. round - 1: each is merged over all workers, or the worker's own if the
      * worker trains alone (Message) */

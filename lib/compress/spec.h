@@ -15,7 +15,8 @@
 /* ---- names. Names of the literature ("signSGD", "deep gradient compression") are not names of codecs. Where a codec is the method, a
  * spec may have the name instead; where it is only similar, an error about the name hints at it. ---- */
 
-extern const Compressor *const compressors[];        /* all compressors (all.c); ends in NULL */
+/* returns a compressor by its place in the output of `list` (all.c); NULL: there are no more */
+const Compressor *compressor_number(size_t i);
 /* returns the compressor of this name, written in any case; NULL: there is none */
 const Compressor *compressor_find(const char *name);
 
@@ -31,8 +32,9 @@ typedef struct {
     const char *note;  /* how the codec of `spec` differs from the method; NULL: not at all */
 } Literature;
 
-extern const Literature literature[];  /* ends in {0} */
-bool literature_has(const char *name); /* true if `name` is a title, compared as described above */
+extern const Literature literature[]; /* ends in {0} */
+/* Returns the row whose title is `name`, compared as described above, or `name` without a last "SGD"; NULL: there is none. */
+const Literature *literature_find(const char *name);
 /* Returns the row of `name` if the codec of its spec is the method; NULL: `name` is a codec's, or there is no such row. */
 const Literature *literature_alias(const char *name);
 

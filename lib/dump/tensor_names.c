@@ -3,8 +3,8 @@
  *
  * Groups of steps that are not called "step", as in `epoch3/iter17/conv1.weight`, are named by a glob (DumpHints.steps_from)
  * with one part for each level of groups, as "epoch*" and "iter*" joined by a slash. The number of a step is the last number
- * in the name of the innermost group. If two steps then have the same number, the numbers of all levels are joined, each
- * padded with zeros to the longest of its level: epoch 3, iteration 17 of at most 468 is 3017. */
+ * in the name of the innermost group. If two steps then have the same number, the numbers of all levels are joined, each with six
+ * digits: epoch 3, iteration 17 is 3000017. */
 #include "dump/tensor_stream.h"
 
 #include "base/rng.h"
@@ -123,37 +123,20 @@ static bool numbers_clash(const Listing *l)
     return false;
 }
 
-/* Raises width[i] to the digits of the number at level i of the group's name. */
-static void widen(const char *group, int width[DEPTH_LIMIT])
+/* Returns the numbers of all levels, joined; `otherwise` if they have too many digits. */
+static int64_t join(const char *group, int64_t otherwise)
 {
-    for (size_t i = 0; i < DEPTH_LIMIT; i++) {
-        const size_t length = strcspn(group, "/");
+    enum { LEVEL = 1000000 };
+    int64_t joined = 0;
+    for (size_t length; *group; group += length + (group[length] == '/')) {
         int digits;
-        last_number(group, length, &digits);
-        width[i] = digits > width[i] ? digits : width[i];
-        if (!group[length])
-            return;
-        group += length + 1;
-    }
-}
-
-/* Returns the numbers of all levels, joined; `otherwise` if they have more digits than a number can have. */
-static int64_t join(const char *group, const int width[DEPTH_LIMIT], int64_t otherwise)
-{
-    char text[64];
-    size_t used = 0;
-    int64_t number;
-    for (size_t i = 0; i < DEPTH_LIMIT && used < sizeof text; i++) {
-        const size_t length = strcspn(group, "/");
-        int digits;
+        length = strcspn(group, "/");
         const int64_t part = last_number(group, length, &digits);
-        if (width[i])
-            used += (size_t)snprintf(text + used, sizeof text - used, "%0*lld", width[i], (long long)part);
-        if (!group[length])
-            break;
-        group += length + 1;
+        if (part >= LEVEL || joined > INT64_MAX / LEVEL - 1)
+            return otherwise;
+        joined = digits ? joined * LEVEL + part : joined;
     }
-    return used && used < sizeof text && text_to_int(text, &number) ? number : otherwise;
+    return joined;
 }
 
 /* Joins the numbers of all levels for the steps of the list if two of them have the same number. The tensors
@@ -161,16 +144,12 @@ static int64_t join(const char *group, const int width[DEPTH_LIMIT], int64_t oth
  * number. */
 static bool steps_join_numbers(Listing *l)
 {
-    int width[DEPTH_LIMIT] = {0};
     if (!numbers_clash(l))
         return false;
-    for (size_t i = 0; i < l->tensors; i++)
-        if (l->tensor[i].info.step_group)
-            widen(l->tensor[i].info.step_group, width);
     for (size_t i = 0; i < l->tensors; i++) {
         TensorInfo *t = &l->tensor[i].info;
         if (t->step_group && !steps_attribute(l, t->step_group))
-            t->step = join(t->step_group, width, t->step);
+            t->step = join(t->step_group, t->step);
     }
     return true;
 }
@@ -201,7 +180,7 @@ const char *workers_guess(const char *name, Arena *a)
 {
     const size_t length = strcspn(name, "/");
     const size_t word = name[length] ? group_word(name, length, worker_words, countof(worker_words)) : 0;
-    return text_format(a, word ? "%.*s*" : "", (int)word, name);
+    return word ? text_format(a, "%.*s*", (int)word, name) : "";
 }
 
 const char *steps_guess(const char *path, Arena *a)

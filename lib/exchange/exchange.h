@@ -59,8 +59,8 @@ typedef struct {
 } ExchangeClock;
 
 typedef struct {
-    /* The caller sets `self`, `shape`, `threads`, `scratch`, `err` and `workers` (the number of workers that
-     * send in this step, at least 1). */
+    /* The caller sets `self`, `shape`, `threads`, `scratch`, `err`, `workers` (the number of workers that
+     * send in this step, at least 1) and `leader` (of these, number `step` mod `workers`). */
     Call call;
     /* with `step` and the worker's index, these select the random numbers (`rng_open`) */
     uint64_t seed, repeat, tensor;

@@ -312,6 +312,9 @@ void gradient_begin(GradientExchange *x, size_t step, float *const *gradient, co
             x->first = w;
         }
     assert(x->senders);
+    x->leader = x->first;
+    for (size_t more = step % x->senders; more;)
+        more -= sends[++x->leader];
     x->bytes = (GradientBytes){0};
     x->shot = x->near = 0;
     arena_rewind(x->main.scratch, x->empty);

@@ -105,7 +105,7 @@ struct GradientExchange {
     double waited;   /* GradientBytes.waited of this step */
 
     /* The current step. */
-    size_t step, senders, first; /* `senders`: number of workers that send; `first`: the first one */
+    size_t step, senders, first, leader; /* `senders`: number of workers that send; `first`: the first one; `leader`: of Call */
     float *const *gradient;
     const double *weight;
     const bool *sends;

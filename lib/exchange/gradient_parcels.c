@@ -141,6 +141,7 @@ Exchange bucket_exchange(const GradientExchange *x, const Parcel *p, const Works
     return (Exchange){.call = {.self = codec,
                                .shape = &p->shape,
                                .workers = (int)senders,
+                               .leader = x->leader,
                                .threads = ws->threads,
                                .scratch = ws->scratch,
                                .err = ws->err},

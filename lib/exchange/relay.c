@@ -300,7 +300,7 @@ Status relay_payloads(const Relay *r, RelayTensor *const *t, size_t count, Statu
     TRY(deliver_sizes(r->net, item, list_payloads(r, t, count, sends, item), status, a, err));
     if (r->way == NET_RING)
         TRY(merge_segments(r, t, count, sends, &left));
-    return left ? deliver(r->net, item, list_payloads(r, t, count, sends, item), r->way, a, err) : OK;
+    return left ? deliver(r->net, item, list_payloads(r, t, count, sends, item), (int)r->way, a, err) : OK;
 }
 
 /* ---- results of rank 0 ---- */

@@ -109,17 +109,9 @@ const char *atomo_codec_caution(const atomo_codec *codec)
     return codec_caution(codec->codec);
 }
 
-static const Compressor *compressor(size_t index)
-{
-    for (size_t i = 0; i < index; i++)
-        if (!compressors[i])
-            return NULL;
-    return compressors[index];
-}
-
 const char *atomo_compressor(size_t index, const char **brief)
 {
-    const Compressor *found = compressor(index);
+    const Compressor *found = compressor_number(index);
     if (found && brief)
         *brief = found->brief;
     return found ? found->name : NULL;
@@ -127,7 +119,7 @@ const char *atomo_compressor(size_t index, const char **brief)
 
 int atomo_compressor_key(size_t index, size_t key, atomo_key *out)
 {
-    const Compressor *found = compressor(index);
+    const Compressor *found = compressor_number(index);
     const Param *p = found ? found->params : NULL;
     for (size_t i = 0; p && p->key && i < key; i++)
         p++;

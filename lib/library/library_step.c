@@ -72,6 +72,7 @@ static Status begin_step(atomo_tensor *t, const Order *o, Error *err)
     x->step = o->step;
     x->y = o->y;
     x->call.workers = senders;
+    x->call.leader = (size_t)((uint64_t)o->step % (uint64_t)senders);
     TRY(exchange_begin(x));
     t->at = STEP_ROUND;
     return OK;

@@ -120,8 +120,6 @@ void hadamard_of(const float *x, float *y, size_t n, int threads)
 
 /* ---- wavelets ---- */
 
-const char *const wavelet_families[] = {"haar", "db2", "db4", NULL};
-
 /* Filters of Daubechies, Ten Lectures on Wavelets (1992), table 6.1, scaled to a sum of sqrt 2. db2 is (1 +
  * r, 3 + r, 3 - r, 1 - r) / (4 sqrt 2) with r = sqrt 3. */
 static const struct {

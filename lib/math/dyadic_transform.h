@@ -46,7 +46,6 @@ static inline void hadamard(float *x, size_t n, int threads)
 
 /* Daubechies' extremal-phase filters with 1, 2 and 4 vanishing moments. */
 enum { WAVELET_HAAR, WAVELET_DB2, WAVELET_DB4, WAVELETS };
-extern const char *const wavelet_families[]; /* ends in NULL */
 
 /* Writes y, the transform of x; `levels` 0: as many levels as possible. Takes 2 bytes of scratch for each
  * element; returns false when there is not enough memory. The result is the same on every machine and for any

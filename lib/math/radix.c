@@ -165,15 +165,6 @@ static inline void *sort_digits(uint32_t *key, size_t n, const Digits d, void *o
     return from;
 }
 
-/* Skips the sort, as for the zeros of a sparse estimate. */
-static bool all_equal(const uint32_t *key, size_t n)
-{
-    size_t i = 1;
-    while (i < n && key[i] == key[0])
-        i++;
-    return i >= n;
-}
-
 /* Writes to `out` the floats whose keys are the n entries of `key`, sorted. The keys agree in their top 11 bits.
  * Overwrites `key`. */
 static void sort_keys(uint32_t *key, size_t n, float *out)
@@ -183,7 +174,7 @@ static void sort_keys(uint32_t *key, size_t n, float *out)
         sort_few(key, n);
     else if (n < MANY)
         sorted = sort_digits(key, n, narrow, out);
-    else if (!all_equal(key, n))
+    else
         sorted = sort_digits(key, n, wide, out);
     for (size_t i = 0; i < n; i++)
         out[i] = radix_float(get(sorted, i));

@@ -494,14 +494,11 @@ Status distance_repeat(const Trial *trial, const MeasuredVector *s, const Buffer
     return OK;
 }
 
-Status deciles_pooled(const Buffers *b, size_t begin, size_t n, Tally *t, Error *err)
-{
-    return decile_errors(b->pool_x + begin, b->pool_y + begin, n, t, b->scratch, err);
-}
-
-Status distance_pooled(const Buffers *b, size_t begin, size_t n, int threads, Tally *t, Error *err)
+Status distance_pooled(const Buffers *b, size_t begin, size_t n, bool deciles, int threads, Tally *t, Error *err)
 {
     Arena *a = b->scratch;
+    if (deciles)
+        TRY(decile_errors(b->pool_x + begin, b->pool_y + begin, n, t, a, err));
     const ArenaMark mark = arena_mark(a);
     const size_t planes = t->decoded < b->planes ? t->decoded : b->planes;
     uint32_t *spare = NEW(a, uint32_t, n);

@@ -6,9 +6,37 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *const topology_names[] = {"ps", "allgather", "ring", "tree", "twoshot", "hier", NULL};
+
+const char *topology_value(const void *data, size_t i)
+{
+    (void)data;
+    return i == TOPOLOGY_HIER ? "hier:node=K" : topology_names[i];
+}
+
+Status topology_read(Topology *out, size_t *node, const char **more, const char *text, Error *err)
+{
+    static const char hier[] = "hier:node=";
+    char *end;
+    for (int t = 0; t < TOPOLOGY_HIER; t++)
+        if (!strcmp(topology_names[t], text)) {
+            *out = (Topology)t;
+            return OK;
+        }
+    if (strncmp(text, hier, strlen(hier)))
+        return text_unknown(err, text, topology_value, NULL,
+                            "--topology: \"%.40s\": want ps, allgather, ring, tree, twoshot or hier:node=K", text);
+    const long k = strtol(text + strlen(hier), &end, 10);
+    if (k < 2 || k > TOPOLOGY_WORKERS_MOST || (*end && *end != ','))
+        return FAIL(err, ERR_USAGE, "--topology %.40s: want hier:node=K, 2 to %d workers in a node", text, TOPOLOGY_WORKERS_MOST);
+    *out = TOPOLOGY_HIER;
+    *node = (size_t)k;
+    *more = end;
+    return OK;
+}
 
 #define BITS(per_second) ((per_second) / 8)
 

@@ -29,6 +29,13 @@
 
 typedef enum { TOPOLOGY_PS, TOPOLOGY_ALLGATHER, TOPOLOGY_RING, TOPOLOGY_TREE, TOPOLOGY_TWOSHOT, TOPOLOGY_HIER } Topology;
 extern const char *const topology_names[]; /* names in the order of Topology, then NULL */
+enum { TOPOLOGY_WORKERS_MOST = 4096 };
+
+/* Returns the i-th value of --topology, which for hier is "hier:node=K"; NULL after the last; `data` is not used. */
+const char *topology_value(const void *data, size_t i);
+
+/* Reads a value of --topology. For hier also sets *node to K, and *more to what follows in `text`. */
+Status topology_read(Topology *out, size_t *node, const char **more, const char *text, Error *err);
 
 /* ---- links ---- */
 

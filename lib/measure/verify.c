@@ -61,23 +61,14 @@ static double unbalanced(double l1, double most, size_t count)
 
 /* ---- Lemma 2: at a balanced budget sum lambda_i^2 / p_i is least, |lambda|_1^2 / s, at p = c |lambda| ---- */
 
-/* Computes the second moment for the p of Algorithm 1 at a balanced budget, where no p is limited to 1. */
-static Status balanced_second(VerifySubject *s, double budget, double *second)
-{
-    Level level;
-    TRY(arena_check(waterfill_floats(s->part.x, s->part.n, budget, s->threads, s->a, &level), s->a, s->err));
-    *second = spend_part(s->part.lambda, s->part.count, budget, level.tau).second / s->part.squares;
-    return OK;
-}
-
 static Status check_equality(VerifySubject *s, VerifyVerdict *v)
 {
     const VerifyPart *p = &s->part;
+    Level level;
     for (double share = 0.1; share < 1; share += 0.4) {
         const double budget = share * p->l1 / p->most, bound = p->l1 * p->l1 / budget / p->squares;
-        double second = NAN;
-        TRY(balanced_second(s, budget, &second));
-        verdict_take(v, second, bound, 1e-9 * bound, "s = %.4g", budget);
+        TRY(arena_check(waterfill_floats(p->x, p->n, budget, s->threads, s->a, &level), s->a, s->err));
+        verdict_take(v, spend_part(p->lambda, p->count, budget, level.tau).second / p->squares, bound, 1e-9 * bound, "s = %.4g", budget);
     }
     return OK;
 }
@@ -98,35 +89,26 @@ static Status check_lemma_3(VerifySubject *s, VerifyVerdict *v)
 
 /* ---- Theorem 4: second moments at balanced and at unbalanced budgets ---- */
 
-static Status whole_second(VerifySubject *s, double budget, double *second)
+static Status check_whole(VerifySubject *s, VerifyVerdict *v, double budget, double tolerance)
 {
     const ArenaMark mark = arena_mark(s->a);
     Level level;
     TRY(arena_check(waterfill_floats(s->x, s->n, budget, s->threads, s->a, &level), s->a, s->err));
-    *second = spend_floats(s, budget, &level).second / s->squares;
+    const double second = spend_floats(s, budget, &level).second / s->squares, bound = s->l1 * s->l1 / budget / s->squares;
     arena_rewind(s->a, mark);
+    verdict_take(v, second, bound, tolerance * bound, "s = %.4g", budget);
     return OK;
 }
 
 static Status check_balanced(VerifySubject *s, VerifyVerdict *v)
 {
-    const double budget = s->l1 / s->most / 2, bound = s->l1 * s->l1 / budget / s->squares;
-    double second = NAN;
-    TRY(whole_second(s, budget, &second));
-    verdict_take(v, second, bound, 1e-9 * bound, "s = %.4g", budget);
-    return OK;
+    return check_whole(s, v, s->l1 / s->most / 2, 1e-9);
 }
 
 static Status check_unbalanced(VerifySubject *s, VerifyVerdict *v)
 {
     const double budget = unbalanced(s->l1, s->most, s->nonzero);
-    double second = NAN;
-    if (budget == 0)
-        return OK;
-    TRY(whole_second(s, budget, &second));
-    const double bound = s->l1 * s->l1 / budget / s->squares;
-    verdict_take(v, second, bound, 1e-12 * bound, "s = %.4g", budget);
-    return OK;
+    return budget > 0 ? check_whole(s, v, budget, 1e-12) : OK;
 }
 
 static const VerifyStatement lemma_statements[] = {
@@ -283,12 +265,6 @@ static Status need_norms(VerifySubject *s)
     return OK;
 }
 
-/* True if float32, in which the scale is sent, can represent it. */
-static bool in_range(double norm)
-{
-    return norm <= (double)FLT_MAX;
-}
-
 /* ---- probabilities ---- */
 
 static Status check_probabilities(VerifySubject *s, VerifyVerdict *v)
@@ -346,7 +322,7 @@ static Status same_vectors(VerifySubject *s, VerifyVerdict *v, const char *spec,
     size_t count;
     bool raw;
     TRY(need_norms(s));
-    if (s->most == 0 || !in_range(s->norm[k]))
+    if (s->most == 0 || s->norm[k] > (double)FLT_MAX) /* the scale is sent in float32 */
         return OK;
     /* taken after the norms are stored, which a rewind must not free */
     const ArenaMark mark = arena_mark(s->a);

@@ -40,14 +40,10 @@ typedef struct {
 } Coded;
 Status coded_open(Coded *c, VerifySubject *s, const char *spec, const Shape *shape);
 Status coded_draw(Coded *c, const float *x, uint64_t repeat);
-static inline bool coded_raw(const Coded *c)
-{
-    return c->payload.size && c->payload.data[0] == PAYLOAD_RAW;
-}
 /* True if the payload is x itself as raw floats: then no random numbers were drawn. */
 static inline bool coded_plain(const Coded *c, const float *x)
 {
-    return coded_raw(c) && !memcmp(c->y, x, c->shape.n * sizeof *x);
+    return c->payload.size && c->payload.data[0] == PAYLOAD_RAW && !memcmp(c->y, x, c->shape.n * sizeof *x);
 }
 
 extern const VerifyStatement moment_statements[], matrix_statements[]; /* verify_subject.c */

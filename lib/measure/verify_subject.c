@@ -255,11 +255,6 @@ static MatrixTheory matrix_theory(const VerifyMatrix *m)
     return t;
 }
 
-static const char *theory_winner(double ratio)
-{
-    return ratio <= 1 ? "svd" : "entries";
-}
-
 /* ---- second moments in closed form, for the probabilities that the methods under test compute ---- */
 
 static Status second_of_entries(VerifySubject *s, const VerifyMatrix *m, double *second)
@@ -321,7 +316,7 @@ static Status check_winner(VerifySubject *s, VerifyVerdict *v)
     TRY(second_of_svd(s, m, &svd));
     const MatrixTheory th = matrix_theory(m);
     verdict_take(v, svd / entries, th.ratio, 1e-9 * th.ratio, "%zu by %zu, s = %.4g: %s", m->rows, m->cols,
-                 th.entry_budget, theory_winner(svd / entries));
+                 th.entry_budget, svd <= entries ? "svd" : "entries");
     return OK;
 }
 

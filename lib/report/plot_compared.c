@@ -47,10 +47,9 @@ static Status errors_make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
             continue;
         }
         PlotLine *l = figure_line(f, spec, a);
-        for (size_t k = 0; l && k < points; k++)
-            if (!line_add(l, p[k], a))
-                l = NULL;
         TRY(arena_check(l, a, err));
+        for (size_t k = 0; k < points; k++)
+            TRY(arena_check(line_add(l, p[k], a), a, err));
         l->band = true;
     }
     for (size_t k = 0; k < f->count && f->count > BANDS_MOST; k++)
@@ -180,6 +179,8 @@ static size_t heat_tensor(PlotFigure *f, const char *tensor, Arena *a)
 static Status heat_make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
 {
     const bool bits = !strcmp(f->o->y, "bits");
+    if (csv_has(data, "synthetic"))
+        return FAIL(err, ERR_CORRUPT, "heat draws what atomo-bench compare writes, and this is a result of merge");
     f->shape = SHAPE_HEAT;
     f->x = (PlotAxis){.title = ""};
     f->y = (PlotAxis){.title = bits ? "bits per element" : "E|ĝ − g|^2 / |g|^2", .tex = bits ? NULL : "$\\mathrm{E}\\,|\\hat g - g|^2 / |g|^2$",

@@ -33,7 +33,6 @@ void page_line(Page *p, const double *x, const double *y, size_t n, Stroke s);
 /* Draws a mark (0 to 5) of a codec at each point, filled or open. */
 void page_marks(Page *p, const double *x, const double *y, size_t n, int mark, bool open, double size, const char *colour);
 void page_fill(Page *p, const double *x, const double *y, size_t n, const char *colour, bool transparent);
-void page_box(Page *p, double left, double bottom, double right, double top, const char *colour);
 /* Writes a text whose middle is at the height y. `markup`: gnuplot's, and that of LaTeX in `.tex`; else the text as it is.
  * `size`: in points; `angle`: in degrees. */
 void page_text(Page *p, double x, double y, const char *text, TextSide side, const char *colour, double size, int angle,

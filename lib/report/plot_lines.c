@@ -245,7 +245,8 @@ static bool place_column(const Layout *l, const Panel *p, const Named *names, do
 {
     const double apart = 1.1 * l->em;
     size_t *order = NEW(l->a, size_t, names->count);
-    if (!order || (double)names->count * apart > p->top - p->bottom + apart)
+    double *moved = NEW(l->a, double, names->count);
+    if (!order || !moved || (double)names->count * apart > p->top - p->bottom + apart)
         return false;
     for (size_t i = 0; i < names->count; i++) {
         const PlotPoint *end = last_point(p, names->line[i]);
@@ -257,16 +258,13 @@ static bool place_column(const Layout *l, const Panel *p, const Named *names, do
             order[to] = order[to - 1];
         order[to] = i;
     }
-    double *moved = NEW(l->a, double, names->count);
-    if (!moved)
-        return false;
     for (size_t k = 0; k < names->count; k++)
         moved[k] = y[order[k]];
     for (int turn = 0; turn < 400; turn++)
         for (size_t k = 1; k < names->count; k++) {
             const double overlap = fmax(0, apart - (moved[k] - moved[k - 1]));
             moved[k - 1] = fmax(moved[k - 1] - 0.5 * overlap, p->bottom - 0.5 * apart);
-            moved[k] = fmin(moved[k] + 0.5 * overlap, p->top + 0.5 * apart);
+            moved[k] = fmin(moved[k] + 0.5 * overlap, p->top);
         }
     for (size_t k = 0; k < names->count; k++)
         if (fabs(moved[k] - y[order[k]]) > 2.2 * l->em)

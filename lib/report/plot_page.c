@@ -157,11 +157,6 @@ void page_fill(Page *p, const double *x, const double *y, size_t n, const char *
     text_addf(&p->plot, "with filledcurves closed fs solid 1 noborder fc rgb 0x%08x", (transparent && !p->tex ? 0xcc000000u : 0) + rgb);
 }
 
-void page_box(Page *p, double left, double bottom, double right, double top, const char *colour)
-{
-    page_fill(p, (double[]){left, right, right, left}, (double[]){bottom, bottom, top, top}, 4, colour, false);
-}
-
 /* ---- the script ---- */
 
 static void add_terminal(const Page *p, TextBuf *out)
@@ -222,9 +217,8 @@ void axis_fit(PlotAxis *axis, double least, double most)
         least = axis->log ? 1 : 0;
         most = 1;
     }
-    if (axis->log && !(least > 0))
-        least = most > 0 ? most * 1e-3 : 1e-3;
     if (axis->log) {
+        least = least > 0 ? least : most > 0 ? most * 1e-3 : 1e-3;
         const double margin = most > least ? 0.05 * log(most / least) : log(2);
         axis->least = low ? least * exp(-margin) : axis->least;
         axis->most = high ? most * exp(margin) : axis->most;
@@ -241,7 +235,7 @@ void axis_fit(PlotAxis *axis, double least, double most)
 /* The numbers on an axis, and the small ticks between them. */
 typedef struct {
     double at[64], minor[128];
-    bool power[64]; /* written as 10^k */
+    bool power; /* written as 10^k */
     size_t count, minors;
 } Ticks;
 
@@ -253,27 +247,25 @@ static void add_tick(Ticks *t, const PlotAxis *axis, double value)
         t->at[t->count++] = value;
 }
 
-static void log_ticks(Ticks *t, const PlotAxis *axis, int every)
+static void log_ticks(Ticks *t, const PlotAxis *axis, int every, double inches)
 {
     const double decades = log10(axis->most / axis->least);
     const int from = (int)floor(log10(axis->least)), to = (int)ceil(log10(axis->most));
+    const bool fine = every == 1 && (decades < 1.3 || to - from < 3), thirds = every == 1 && !fine && to - from < 4 && inches > 1.2;
     *t = (Ticks){0};
     for (int k = from; k <= to; k++) {
         if (((k % every) + every) % every == 0)
             add_tick(t, axis, pow(10, k));
         for (int m = 2; m < 10 && every == 1; m++) {
             const double v = m * pow(10, k);
-            if ((decades < 1.3 || to - from < 3) && (m == 2 || m == 5))
+            if (fine ? m == 2 || m == 5 : thirds && m == 3)
                 add_tick(t, axis, v);
             else if (t->minors < countof(t->minor) && v > axis->least && v < axis->most)
                 t->minor[t->minors++] = v;
         }
     }
-    bool plain = true;
     for (size_t i = 0; i < t->count; i++)
-        plain &= t->at[i] > 0.00999 && t->at[i] < 1001;
-    for (size_t i = 0; i < t->count; i++)
-        t->power[i] = !plain;
+        t->power |= !fine && !thirds && !(t->at[i] > 0.00999 && t->at[i] < 1001);
 }
 
 static double round_step(double v)
@@ -296,18 +288,21 @@ static Ticks ticks_of(const PlotAxis *axis, double inches)
     } else if (axis->log && axis->most > 4 * axis->least) {
         int every = (int)fmax(1, ceil(log10(axis->most / axis->least) / fmax(2, inches / 0.35)));
         for (; every > 0 && t.count < 2; every--)
-            log_ticks(&t, axis, every);
+            log_ticks(&t, axis, every, inches);
     } else {
-        const double step = round_step((axis->most - axis->least) / fmax(2, fmin(6, inches / 0.45)));
-        for (double k = ceil(axis->least / step - 1e-9); k * step <= axis->most + 1e-9 * step && t.count < 40; k++)
-            add_tick(&t, axis, k * step);
+        for (double n = fmax(2, fmin(6, inches / 0.45)); t.count < 2 && n < 20; n++) { /* at least two numbers */
+            const double step = round_step((axis->most - axis->least) / n);
+            t.count = 0;
+            for (double k = ceil(axis->least / step - 1e-9); k * step <= axis->most + 1e-9 * step && t.count < 40; k++)
+                add_tick(&t, axis, k * step);
+        }
     }
     return t;
 }
 
 static const char *tick_text(const Layout *l, const Ticks *t, size_t i, char out[64])
 {
-    if (t->power[i])
+    if (t->power)
         snprintf(out, 64, l->page.tex ? "$10^{%.0f}$" : "10^{%.0f}", log10(t->at[i]));
     else
         snprintf(out, 64, "%.6g", fabs(t->at[i]) < 1e-12 ? 0 : t->at[i]);
@@ -317,7 +312,7 @@ static const char *tick_text(const Layout *l, const Ticks *t, size_t i, char out
 static double tick_wide(const Layout *l, const Ticks *t, size_t i)
 {
     char text[64];
-    return t->power[i] ? 2.6 * l->em : text_inches(tick_text(l, t, i, text), l->page.points);
+    return t->power ? 2.6 * l->em : text_inches(tick_text(l, t, i, text), l->page.points);
 }
 
 double axis_room_left(Layout *l, const PlotAxis *axis, double inches)
@@ -359,9 +354,9 @@ static void axis_numbers(Layout *l, const Panel *p, bool across, bool numbers)
         last = at + half;
         const double lift = across ? fmax(0, at + half + 0.02 - l->page.wide) : 0; /* the last number stays on the page */
         if (across)
-            page_text(&l->page, at - lift, foot - 0.05 - 0.6 * l->em, tick_text(l, &t, i, text), TEXT_CENTER, INK, l->page.points, 0, t.power[i]);
+            page_text(&l->page, at - lift, foot - 0.05 - 0.6 * l->em, tick_text(l, &t, i, text), TEXT_CENTER, INK, l->page.points, 0, t.power);
         else
-            page_text(&l->page, foot - 0.06, at, tick_text(l, &t, i, text), TEXT_RIGHT, INK, l->page.points, 0, t.power[i]);
+            page_text(&l->page, foot - 0.06, at, tick_text(l, &t, i, text), TEXT_RIGHT, INK, l->page.points, 0, t.power);
     }
 }
 

@@ -56,6 +56,11 @@ static void fit_height(Layout *l, double need, double others)
         l->page.tall = fmax(1.3, need + others);
 }
 
+static void page_box(Page *p, double left, double bottom, double right, double top, const char *colour)
+{
+    page_fill(p, (double[]){left, right, right, left}, (double[]){bottom, bottom, top, top}, 4, colour, false);
+}
+
 /* ---- bars ---- */
 
 static const char *const part_colours[BAR_PARTS] = {"#c4c4c4", "#c14a00", "#0072b2", "#00704d"};

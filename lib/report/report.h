@@ -146,7 +146,7 @@ Status report_about(Fact **facts, size_t *count, bool with_blas, Arena *a, Error
 char *report_command(int argc, char **argv, Arena *a);
 
 /* room for facts that the caller appends */
-enum { FACTS_SPARE = 32 };
+enum { FACTS_SPARE = 64 };
 
 /* Sets facts to those of `report_about`, followed by command line, seed, threads and start time. argv[0] is
  * the command's name. `format` is the report's: only JSON and LaTeX show facts about OpenBLAS. */

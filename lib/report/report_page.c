@@ -301,13 +301,13 @@ static void put_head(TextBuf *t, const PageSpec *spec)
               "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; "
               "style-src 'sha256-%s'; script-src 'sha256-%s' 'sha256-%s'; base-uri 'none'; form-action "
               "'none'\">\n",
-              page_css_hash, page_js_hash, explore_js_hash);
+              page_css.hash, page_js.hash, explore_js.hash);
     text_add(t, "<meta name=\"generator\" content=\"atomo-bench report\">\n");
     html_addf(
         t,
         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>%s</title>\n<style>",
         spec->title);
-    text_add(t, page_css);
+    text_add(t, page_css.text);
     html_addf(t, "</style>\n</head>\n<body>\n<header><h1>%s</h1></header>\n", spec->title);
 }
 
@@ -401,9 +401,9 @@ static void put_glossary(TextBuf *t, const bool *used)
 static void put_scripts(TextBuf *t)
 {
     text_add(t, "</main>\n<footer>Made by atomo-bench report. Sizes are decimal: 1 kB is 1000 bytes.</footer>\n<script>");
-    text_add(t, page_js);
+    text_add(t, page_js.text);
     text_add(t, "</script>\n<script>");
-    text_add(t, explore_js);
+    text_add(t, explore_js.text);
     text_add(t, "</script>\n</body>\n</html>\n");
 }
 

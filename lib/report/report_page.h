@@ -20,8 +20,11 @@ typedef struct {
  * no figures; NULL: there are. */
 Status page_write(const PageSpec *spec, const char **note, Arena *a, Error *err);
 
-/* The text of page.css, page.js and explore.js, and their SHA-256 hashes in base64 for the Content-Security-Policy. */
-extern const char page_css[], page_js[], explore_js[], page_css_hash[], page_js_hash[], explore_js_hash[];
+/* page.css, page.js and explore.js, each with its SHA-256 hash in base64 for the Content-Security-Policy. */
+typedef struct {
+    const char *text, *hash;
+} PagePart;
+extern const PagePart page_css, page_js, explore_js;
 
 /* ---- a result's rows as HTML tables ---- */
 

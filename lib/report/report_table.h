@@ -18,9 +18,8 @@ struct Report {
     TableRow *first, *last; /* for tables: the rows, until the report is closed */
 };
 
-/* Write the rows that were kept: as Markdown or LaTeX, by the format of the report; aligned for a terminal. */
+/* Writes the rows that were kept as Markdown or LaTeX, by the format of the report. */
 void report_put_table(const Report *r, TextBuf *out);
-void report_put_terminal(const Report *r, TextBuf *out);
 
 /* Appends a row's cells, formatted for people, to the list r->first .. r->last. False: out of memory. */
 bool report_keep(Report *r, const Value *row);

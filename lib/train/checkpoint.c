@@ -164,16 +164,17 @@ static Status visit_slices(Trainer *t, int64_t worker, const char *folder, const
 
 /* Calls `visit` for each codec state of worker w. The bytes of a state are stored as an array of floats,
  * four bytes in each float. */
-static Status visit_states(Trainer *t, size_t w, ArrayVisit visit, void *data, Error *err)
+static Status visit_states(Trainer *t, size_t w, size_t fragment, ArrayVisit visit, void *data, Error *err)
 {
-    const CodecStates *states = gradient_states(t->exchange);
+    const CodecStates *states = gradient_states(t->fragment[fragment].exchange);
     for (size_t i = 0; i < states->count; i++) {
         const CodecState *s = &states->item[i];
         const Shape shape = shape_vector((s->size + 3) / 4);
         const ArenaMark mark = arena_mark(t->arena);
         if (s->worker != (int64_t)w || !shape.n)
             continue;
-        const char *path = text_format(t->arena, "state/%zu/%s", w, s->name);
+        const char *path = t->s.local.fragments > 1 ? text_format(t->arena, "state/%zu/%zu/%s", w, fragment, s->name)
+                                                    : text_format(t->arena, "state/%zu/%s", w, s->name);
         TRY(arena_check(path, t->arena, err));
         TRY(visit(data, s->worker, path, &shape, s->state, err));
         arena_rewind(t->arena, mark);
@@ -187,6 +188,7 @@ Status checkpoint_visit(Trainer *t, ArrayVisit visit, void *data, Error *err)
     TRY(visit_slices(t, -1, "weights", parameters, t->weights, visit, data, err));
     TRY(visit_slices(t, -1, "velocity", parameters, t->velocity, visit, data, err));
     TRY(visit_slices(t, -1, "square", parameters, t->square, visit, data, err));
+    TRY(visit_slices(t, -1, "mean", parameters, t->s.local.late ? t->agreed : NULL, visit, data, err));
     for (size_t w = 0; w < t->s.workers; w++) {
         static const char *const names[] = {"", "/weights", "/velocity", "/square"};
         const InnerState none = {0}, *s = t->inner ? &t->inner[w] : &none;
@@ -198,7 +200,8 @@ Status checkpoint_visit(Trainer *t, ArrayVisit visit, void *data, Error *err)
             TRY(visit_slices(t, (int64_t)w, folder, i ? parameters : model_running(t->model), parts[i], visit, data, err));
             arena_rewind(t->arena, mark);
         }
-        TRY(visit_states(t, w, visit, data, err));
+        for (size_t f = 0; f < t->s.local.fragments; f++)
+            TRY(visit_states(t, w, f, visit, data, err));
     }
     return OK;
 }

@@ -395,7 +395,7 @@ static Activation *gpt_build(Builder *b, Activation *image, const void *plan)
     return build_tied(b, build_layer_norm(b, v, "transformer.ln_f", s.bias), tokens);
 }
 
-static const GptShape gpt_nano = {4, 4, 128, 64, false}, gpt_char = {6, 6, 384, 256, false};
+static const GptShape gpt_nano = {4, 4, 128, 64, false}, gpt_mini = {6, 8, 256, 128, false}, gpt_char = {6, 6, 384, 256, false};
 
 /* clang-format off */
 static const int vgg11[] = {64, POOL, 128, POOL, 256, 256, POOL, 512, 512, POOL, 512, 512, POOL, END};
@@ -425,6 +425,7 @@ static const Network networks[] = {
     {"vgg19",       "VGG-19 with batch norm",                                     3, 32, vgg,     vgg19, NULL, false},
     {"gpt",         "a transformer for texts: gpt:layers=4,heads=4,width=128,context=64,bias=off", 0, 0, gpt_build, &gpt_nano, gpt_context, false},
     {"gpt-nano",    "gpt with 4 layers, 4 heads, width 128, context 64",          0, 0,  gpt_build, &gpt_nano, gpt_context, false},
+    {"gpt-mini",    "gpt with 6 layers, 8 heads, width 256, context 128",         0, 0,  gpt_build, &gpt_mini, gpt_context, false},
     {"gpt-char",    "gpt with 6 layers, 6 heads, width 384, context 256",         0, 0,  gpt_build, &gpt_char, gpt_context, false},
     {0},
 };

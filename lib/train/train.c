@@ -42,17 +42,11 @@ static Portion portion_share(const Portion *all, size_t workers, size_t w)
     return (Portion){all->epoch, all->place + from, to - from};
 }
 
-size_t trainer_exchange(const Trainer *t, size_t step)
-{
-    const size_t h = t->s.local.steps ? t->s.local.steps : 1;
-    return step % h ? 0 : step / h;
-}
-
 size_t round_images(const Trainer *t, size_t step, size_t w)
 {
     const size_t h = t->s.local.steps ? t->s.local.steps : 1;
     size_t images = 0;
-    for (size_t i = step - (step - 1) % h; i <= step; i++) {
+    for (size_t i = step > h ? step - h + 1 : 1; i <= step; i++) {
         const Portion all = portion_of(t, i);
         images += portion_share(&all, t->s.workers, w).count;
     }
@@ -259,7 +253,7 @@ static void send_ready(void *data, size_t first)
         if (count_bad(t, t->gradient[t->end - 1], t->unchecked - 1))
             t->early = false; /* check_gradient reports it */
     if (t->early)
-        gradient_ready(t->exchange, first);
+        gradient_ready(t->fragment->exchange, first);
     t->sending += clock_now() - start;
 }
 
@@ -357,10 +351,11 @@ static Status time_phase(void *data, ExchangePhase phase, size_t worker, Status 
     return OK;
 }
 
-static void note_cost(Trainer *t, const GradientBytes *b, StepRecord *r)
+/* A mean that is applied some steps later travels while the workers compute these steps; but ranks wait for it. */
+static void note_cost(Trainer *t, const Fragment *f, const GradientBytes *b, StepRecord *r)
 {
     t->waited = b->waited;
-    const double parameters = 4 * (double)t->floats;
+    const double parameters = 4 * (double)f->floats;
     for (size_t w = 0; w < t->s.workers; w++)
         r->encode = fmax(r->encode, t->encode[w]);
     r->decode = t->decode;
@@ -375,27 +370,34 @@ static void note_cost(Trainer *t, const GradientBytes *b, StepRecord *r)
                              .node = (double)t->s.node};
     const Traffic near = {
         .topology = TOPOLOGY_TWOSHOT, .workers = (double)t->s.node, .rounds = 1, .payload = b->within};
-    r->comm = r->modelled = t->s.link ? link_seconds(t->s.link, &traffic) : 0;
+    r->modelled = t->s.link ? link_seconds(t->s.link, &traffic) : 0;
     if (t->s.link && t->s.topology == TOPOLOGY_HIER)
-        r->comm = r->modelled = r->modelled + link_seconds(t->s.near, &near);
+        r->modelled += link_seconds(t->s.near, &near);
+    const double hidden = t->s.net ? 0 : (double)t->s.local.late * r->compute;
+    r->comm = r->modelled = fmax(0, r->modelled - hidden);
 }
 
-/* Updates the common weights after an exchange. */
-static void update(Trainer *t, StepRecord *r, const GradientBytes *bytes)
+static void update(Trainer *t, size_t step)
 {
-    if (t->inner)
-        local_outer_step(t);
-    else
-        optimize(t, r->step, &(Optimized){t->agreed, t->weights, t->velocity, t->square});
-    note_cost(t, bytes, r);
+    optimize(t, step, &(Optimized){t->agreed, t->weights, t->velocity, t->square});
+}
+
+/* Exchanges the workers' pseudo-gradients of a fragment, or without local steps their gradients of the whole network. */
+static Status exchange(Trainer *t, StepRecord *r, const Fragment *f, Error *err)
+{
+    GradientBytes bytes;
+    local_differences(t);
+    TRY(gradient_step(f->exchange, r->step, t->gradient, t->weight, t->sends, t->agreed, &bytes, err));
+    note_cost(t, f, &bytes, r);
+    return OK;
 }
 
 /* Computes the gradients. With local steps, updates each worker's own weights with its gradient. If an
- * exchange follows the step, exchanges the gradients (with local steps: the pseudo-gradients) and updates the
- * common weights. */
+ * exchange follows the step, exchanges the gradients (with local steps: the pseudo-gradients). Updates the common weights, if
+ * a mean is due. */
 static Status compute_and_exchange(Trainer *t, StepRecord *r, const Portion *all, Error *err)
 {
-    GradientBytes bytes;
+    const size_t number = trainer_exchange(t, r->step);
     const Status computed = compute_own(t, r->step, all, false, err);
     if (arrives(t)) {
         arrival_close(t);
@@ -405,11 +407,11 @@ static Status compute_and_exchange(Trainer *t, StepRecord *r, const Portion *all
     TRY(net_agree(t->s.net, computed, err));
     note_scores(t, r, all);
     local_update(t, r->step);
-    if (!trainer_exchange(t, r->step))
-        return OK;
-    local_differences(t);
-    TRY(gradient_step(t->exchange, r->step, t->gradient, t->weight, t->sends, t->agreed, &bytes, err));
-    update(t, r, &bytes);
+    if (number)
+        TRY(exchange(t, r, &t->fragment[(number - 1) % t->s.local.fragments], err));
+    if (!t->inner)
+        update(t, r->step);
+    local_outer_step(t, r->step);
     return OK;
 }
 
@@ -417,10 +419,11 @@ static Status compute_and_exchange(Trainer *t, StepRecord *r, const Portion *all
 static Status compute_in_exchange(Trainer *t, StepRecord *r, const Portion *all, Error *err)
 {
     GradientBytes bytes;
-    gradient_begin(t->exchange, r->step, t->gradient, t->weight, t->sends, t->agreed);
-    TRY(gradient_end(t->exchange, compute_own(t, r->step, all, true, err), &bytes, err));
+    gradient_begin(t->fragment->exchange, r->step, t->gradient, t->weight, t->sends, t->agreed);
+    TRY(gradient_end(t->fragment->exchange, compute_own(t, r->step, all, true, err), &bytes, err));
     note_scores(t, r, all);
-    update(t, r, &bytes);
+    update(t, r->step);
+    note_cost(t, t->fragment, &bytes, r);
     return OK;
 }
 
@@ -524,26 +527,19 @@ static Status open_feedback(Trainer *t, const Codec **out, Error *err)
     return codec_open(out, spec, t->arena, err);
 }
 
-static Status open_exchange(Trainer *t, Error *err)
+static Status open_exchanges(Trainer *t, Error *err)
 {
     const TrainSetup *s = &t->s;
     const Codec *feedback = NULL;
     if (s->owner_feedback)
         TRY(open_feedback(t, &feedback, err));
-    const SliceList *list = model_parameters(t->model);
-    GradientTensor *tensor = NEW(t->arena, GradientTensor, list->count);
-    TRY(arena_check(tensor, t->arena, err));
-    for (size_t i = 0; i < list->count; i++)
-        tensor[i] = (GradientTensor){list->item[i].name, list->item[i].shape, list->item[i].offset};
-    const GradientSpec spec = {.codec = s->codec,
+    GradientSpec spec = {.codec = s->codec,
                                .grouping = s->grouping,
                                .min_elements = s->min_elements,
                                .senders = average_over_senders(s->average, s->codec),
                                .workers = s->workers,
                                .seed = s->seed,
                                .threads = s->threads,
-                               .tensor = tensor,
-                               .tensors = list->count,
                                .clock = {time_phase, t},
                                .net = s->net,
                                .way = way_of(s->topology),
@@ -553,7 +549,12 @@ static Status open_exchange(Trainer *t, Error *err)
                                .feedback = feedback,
                                .bucket_bytes = s->bucket_bytes,
                                .overlap = s->overlap};
-    return gradient_open(&t->exchange, &spec, err);
+    for (Fragment *f = t->fragment; f < t->fragment + s->local.fragments; f++) {
+        spec.tensor = f->tensor;
+        spec.tensors = f->tensors;
+        TRY(gradient_open(&f->exchange, &spec, err));
+    }
+    return OK;
 }
 
 static Status read_start(Trainer *t, Error *err)
@@ -592,7 +593,7 @@ static Status open_trainer(Trainer *t, Error *err)
     t->running_floats = model_running(t->model)->floats;
     TRY(make_room(t, spec.images, err));
     TRY(local_open(t, err));
-    TRY(open_exchange(t, err));
+    TRY(open_exchanges(t, err));
     TRY(read_start(t, err));
     trainer_reset(t);
     return OK;
@@ -622,7 +623,8 @@ void trainer_close(Trainer *t)
 {
     if (!t)
         return;
-    gradient_close(t->exchange);
+    for (size_t f = 0; t->fragment && f < t->s.local.fragments; f++)
+        gradient_close(t->fragment[f].exchange);
     model_close(t->model);
     arena_close(t->arena);
 }
@@ -636,7 +638,9 @@ void trainer_reset(Trainer *t)
     for (size_t w = 0; w < t->s.workers; w++)
         if (t->running[w])
             memcpy(t->running[w], t->running_start, t->running_floats * sizeof **t->running);
-    codec_states_zero(gradient_states(t->exchange));
+    for (size_t f = 0; f < t->s.local.fragments; f++)
+        codec_states_zero(gradient_states(t->fragment[f].exchange));
+    memset(t->agreed, 0, t->floats * sizeof *t->agreed);
     memset(t->velocity, 0, t->floats * sizeof *t->velocity);
     if (t->square)
         memset(t->square, 0, t->floats * sizeof *t->square);

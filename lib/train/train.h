@@ -47,10 +47,14 @@ double optimizer_rate(const Optimizer *o, size_t step);
 
 /* Local steps (DiLoCo, arXiv 2311.08105). The workers exchange the changes of their weights after every `steps`
  * steps. The outer optimizer, SGD with Nesterov's momentum, applies the mean of these changes. `steps` 0: the
- * workers exchange their gradients in every step. */
+ * workers exchange their gradients in every step.
+ * Streaming (Streaming DiLoCo, arXiv 2501.18512): the layers are divided among `fragments` fragments in turn, which are exchanged
+ * at different steps. The mean is applied `late` steps after it was sent; a worker then goes on from (1 - mix) times the common
+ * weights plus `mix` times its own. */
 typedef struct {
-    size_t steps;
+    size_t steps, fragments, late; /* fragments 0: 1 */
     double lr, momentum; /* of the outer optimizer; 1 and 0: the workers' weights are averaged */
+    double mix;
 } LocalSteps;
 
 typedef struct { /* train_settings.h has a table of these settings */

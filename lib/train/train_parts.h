@@ -26,11 +26,18 @@ typedef struct {
     float *weights, *velocity, *square;
 } InnerState;
 
+/* Layers that are exchanged together: tensors of the network, `floats` parameters. */
+typedef struct {
+    GradientExchange *exchange;
+    GradientTensor *tensor;
+    size_t tensors, floats;
+} Fragment;
+
 struct Trainer {
     Arena *arena;
     TrainSetup s;
     Model *model;
-    GradientExchange *exchange;
+    Fragment *fragment; /* (s.local.fragments) without local steps, one */
     size_t own, end; /* this rank's workers: own .. end - 1 */
     /* seconds in this step: encoding of each worker, decoding of one receiver */
     double *encode, decode;
@@ -70,7 +77,8 @@ struct Trainer {
     size_t step;     /* number of the last step that has been done */
 };
 
-/* Returns the number of images that worker w has seen since the exchange before `step`, those of `step` included. */
+/* Returns the number of images that worker w has seen since the exchange before `step` of the same layers, those of `step`
+ * included. */
 size_t round_images(const Trainer *t, size_t step, size_t w);
 
 /* Returns the way that payloads travel in a topology. */
@@ -105,7 +113,8 @@ void optimize(const Trainer *t, size_t step, const Optimized *o);
 
 /* ---- local steps (local_steps.c) ---- */
 
-/* Sets t->inner. It stays NULL for training without local steps, and for settings that give the same training. */
+/* Sets t->inner, and the tensors of t->fragment. t->inner stays NULL for training without local steps, and for settings that
+ * give the same training. */
 Status local_open(Trainer *t, Error *err);
 void local_reset(Trainer *t);
 
@@ -116,7 +125,8 @@ void local_update(Trainer *t, size_t step);
 /* Replaces the gradient of each worker of this process by its pseudo-gradient. */
 void local_differences(Trainer *t);
 
-/* Applies the mean of the pseudo-gradients, t->agreed, to the common weights, from which all workers go on. */
-void local_outer_step(Trainer *t);
+/* If the mean of a fragment's pseudo-gradients, in t->agreed, is due at `step`, applies it to the common weights, from which all
+ * workers go on. */
+void local_outer_step(Trainer *t, size_t step);
 
 #endif

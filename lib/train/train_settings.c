@@ -17,7 +17,6 @@ static const char *const scale_names[] = {"keller", "moonshot", "dion", NULL};  
 static const char *const aggregate_names[] = {"seed", "arrival", NULL};
 static const char *const switch_names[] = {"off", "on", NULL};
 
-enum { WORKERS_MOST = 4096 };
 
 enum { KEPT = SETTING_KEPT, SHOWN = SETTING_SHOWN, BOTH = KEPT | SHOWN, RUN = SETTING_RUN };
 
@@ -30,7 +29,7 @@ enum { KEPT = SETTING_KEPT, SHOWN = SETTING_SHOWN, BOTH = KEPT | SHOWN, RUN = SE
 const Setting train_settings[] = {
     SETTING("network", TEXT, network, SHOWN, NULL, NULL),
     SETTING("workers", WHOLE, workers, BOTH, "P", "number of workers, which share each batch", .low = 1,
-            .high = WORKERS_MOST, .usual = 1),
+            .high = TOPOLOGY_WORKERS_MOST, .usual = 1),
     SETTING("num_aggregate", WHOLE, aggregate, BOTH, "K",
             "use the gradients of K workers per step, drawn at random; 0: of all", .high = 4096),
     SETTING("aggregate_by", CHOICE, arrival, SHOWN, "A",
@@ -72,6 +71,13 @@ const Setting train_settings[] = {
     SETTING("outer_lr", REAL, local.lr, BOTH, "X", "factor on the mean of the workers' changes; 1: weights are averaged",
             .high = 1e38, .usual = 1),
     SETTING("outer_momentum", REAL, local.momentum, BOTH, "X", "Nesterov's momentum of the outer optimizer", .high = 1),
+    SETTING("fragments", WHOLE, local.fragments, BOTH, "F",
+            "with local steps: exchange the layers in F parts, which take turns within the H steps", .low = 1, .high = 1e3,
+            .usual = 1),
+    SETTING("overlap_steps", WHOLE, local.late, BOTH, "T",
+            "with local steps: apply the mean of changes T steps after they were sent", .high = 1e6),
+    SETTING("mix", REAL, local.mix, BOTH, "A",
+            "with local steps: workers go on from A times their own weights plus 1 - A times the common ones", .high = 1),
     SETTING("group", CHOICE, grouping, BOTH, "G", "compress each tensor by itself, or all as one vector",
             .choices = grouping_names),
     SETTING("min_elements", WHOLE, min_elements, BOTH, "N", "send tensors of fewer elements as floats", .high = 1e12),
@@ -147,31 +153,16 @@ const char *setup_topology(const TrainSetup *s, Arena *a)
                : topology_names[s->topology];
 }
 
-static const char *topology_name(const void *data, size_t i)
-{
-    (void)data;
-    return i == TOPOLOGY_HIER ? "hier:node=K" : topology_names[i];
-}
-
 Status setup_read_topology(TrainSetup *s, const char *text, Arena *a, Error *err)
 {
-    static const char hier[] = "hier:node=", within[] = ",within=";
-    char *end;
-    for (size_t t = 0; t < TOPOLOGY_HIER; t++)
-        if (!strcmp(topology_names[t], text)) {
-            s->topology = (Topology)t;
-            return OK;
-        }
-    if (strncmp(text, hier, strlen(hier)))
-        return text_unknown(err, text, topology_name, NULL,
-                            "--topology: \"%.40s\": want ps, allgather, ring, tree, twoshot or hier:node=K", text);
-    const long node = strtol(text + strlen(hier), &end, 10);
-    const bool codec = !strncmp(end, within, strlen(within));
-    if (node < 2 || node > WORKERS_MOST || (*end && !codec))
-        return FAIL(err, ERR_USAGE, "--topology %.40s: want hier:node=K, 2 to %d workers in a node", text, WORKERS_MOST);
-    s->topology = TOPOLOGY_HIER;
-    s->node = (size_t)node;
-    return codec ? codec_open(&s->within, end + strlen(within), a, err) : OK;
+    static const char within[] = ",within=";
+    const char *more = "";
+    TRY(topology_read(&s->topology, &s->node, &more, text, err));
+    if (!*more)
+        return OK;
+    if (strncmp(more, within, strlen(within)))
+        return FAIL(err, ERR_USAGE, "--topology %.40s: want hier:node=K", text);
+    return codec_open(&s->within, more + strlen(within), a, err);
 }
 
 /* ---- the setup as attributes of files ---- */
@@ -286,12 +277,24 @@ static Status check_nodes(const TrainSetup *s, Error *err)
     return shots_check(SHOTS_NODES, s->within, false, err);
 }
 
+static Status check_local(const LocalSteps *l, Error *err)
+{
+    const size_t parts = l->fragments ? l->fragments : 1;
+    if (l->momentum >= 1)
+        return FAIL(err, ERR_USAGE, "--outer-momentum %g: want less than 1", l->momentum);
+    if (l->steps && parts > l->steps)
+        return FAIL(err, ERR_USAGE, "--fragments %zu: want at most the %zu of --local-steps", parts, l->steps);
+    if (l->steps && l->late >= l->steps / parts)
+        return FAIL(err, ERR_USAGE, "--overlap-steps %zu: want fewer than the %zu steps from one fragment's turn to the next's", l->late,
+                    l->steps / parts);
+    return OK;
+}
+
 Status train_check(const TrainSetup *s, Error *err)
 {
     const Codec *c = s->codec;
     TRY(check_optimizer(&s->optimizer, err));
-    if (s->local.momentum >= 1)
-        return FAIL(err, ERR_USAGE, "--outer-momentum %g: want less than 1", s->local.momentum);
+    TRY(check_local(&s->local, err));
     if (!s->train && s->batch < s->workers)
         return FAIL(err, ERR_USAGE, "--batch-size %zu: want one or more for each of the %zu workers",
                     s->batch, s->workers);

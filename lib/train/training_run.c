@@ -288,7 +288,7 @@ static Status move_array(void *data, int64_t worker, const char *path, const Sha
 {
     const Moving *m = data;
     const size_t size = shape->n * sizeof *x;
-    const bool to_all = !strncmp(path, "state/", 6) && gradient_follows(m->t->exchange) && m->t->s.topology != TOPOLOGY_PS;
+    const bool to_all = !strncmp(path, "state/", 6) && gradient_follows(m->t->fragment->exchange) && m->t->s.topology != TOPOLOGY_PS;
     (void)err;
     if (worker >= 0 && !(m->spread && to_all))
         move(m, (size_t)worker, x, size);

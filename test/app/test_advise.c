@@ -33,7 +33,7 @@ static const Candidate *named(const Candidate *list, size_t count, const char *n
     return NULL;
 }
 
-static void codecs_are_ranked_by_time_and_overlapping_intervals_are_equal(void **state)
+TEST(codecs_are_ranked_by_time_and_overlapping_intervals_are_equal)
 {
     Candidate list[] = {candidate("c", 3, 0.4), candidate("bf16", 10, 0.1), candidate("a", 1, 0.5),
                         candidate("b", 1.9, 0.41)};
@@ -47,7 +47,7 @@ static void codecs_are_ranked_by_time_and_overlapping_intervals_are_equal(void *
     check(!strcmp(verdict, "a: 1.82 times as fast as bf16; not told from it: b"));
 }
 
-static void those_equal_to_the_first_stand_before_faster_ones_that_are_not(void **state)
+TEST(those_equal_to_the_first_stand_before_faster_ones_that_are_not)
 {
     Candidate list[] = {candidate("bf16", 9, 0.1), candidate("wide", 1.5, 3), candidate("exact", 1.4, 0.01),
                         candidate("a", 1, 0.1)};
@@ -62,7 +62,7 @@ static void those_equal_to_the_first_stand_before_faster_ones_that_are_not(void 
     }
 }
 
-static void bf16_is_the_answer_unless_a_codec_is_faster_for_certain(void **state)
+TEST(bf16_is_the_answer_unless_a_codec_is_faster_for_certain)
 {
     Candidate slow[] = {candidate("a", 5, 0.1), candidate("bf16", 4, 0.1)},
               unsure[] = {candidate("a", 3.9, 0.1), candidate("bf16", 4, 0.1)},
@@ -75,7 +75,7 @@ static void bf16_is_the_answer_unless_a_codec_is_faster_for_certain(void **state
     check(strstr(advise_verdict(floats, 2, named(floats, 2, "bf16"), arena), "send float32: no codec"));
 }
 
-static void the_verdict_has_the_speedup_over_float32_where_it_is_the_faster_plain_format(void **state)
+TEST(the_verdict_has_the_speedup_over_float32_where_it_is_the_faster_plain_format)
 {
     Candidate list[] = {candidate("a", 1, 0.1), candidate("none", 2, 0.1), candidate("bf16", 9, 0.1)},
               slower[] = {candidate("a", 1, 0.1), candidate("none", 20, 0.1), candidate("bf16", 1e4, 0.1)};
@@ -86,7 +86,7 @@ static void the_verdict_has_the_speedup_over_float32_where_it_is_the_faster_plai
     check(strstr(named(slower, 3, "bf16")->why, "sending takes 10000 ms"));
 }
 
-static void without_an_interval_nothing_is_faster_for_certain(void **state)
+TEST(without_an_interval_nothing_is_faster_for_certain)
 {
     Candidate list[] = {candidate("a", 1, NAN), candidate("bf16", 4, 0.1)};
     check_ok(advise_rank(list, 2, &no_limits, arena, &err), &err);
@@ -95,7 +95,7 @@ static void without_an_interval_nothing_is_faster_for_certain(void **state)
 }
 
 /* t = 1.96 for very many repeats, 4.30 for three: intervals apart in the one case overlap in the other */
-static void intervals_have_the_degrees_of_freedom_of_the_repeats(void **state)
+TEST(intervals_have_the_degrees_of_freedom_of_the_repeats)
 {
     for (int few = 0; few < 2; few++) {
         Candidate list[] = {candidate("a", 1, 0.1), candidate("bf16", 1.3, 0.1)};
@@ -105,7 +105,7 @@ static void intervals_have_the_degrees_of_freedom_of_the_repeats(void **state)
     }
 }
 
-static void codecs_that_break_a_limit_or_fail_have_no_rank_and_a_reason(void **state)
+TEST(codecs_that_break_a_limit_or_fail_have_no_rank_and_a_reason)
 {
     enum { COUNT = 5 };
     Candidate list[COUNT] = {candidate("biased", 1, 0), candidate("gathered", 1, 0),
@@ -130,7 +130,7 @@ static void codecs_that_break_a_limit_or_fail_have_no_rank_and_a_reason(void **s
 }
 
 /* Two draws of screening leave a wide interval, sixty a narrow one. */
-static void an_error_is_held_to_the_limit_with_its_interval(void **state)
+TEST(an_error_is_held_to_the_limit_with_its_interval)
 {
     Candidate list[] = {candidate("screened", 1, 0), candidate("drawn", 1, 0), candidate("exact", 1, 0)};
     const AdviseLimits limits = {.error = 0.5};
@@ -144,7 +144,7 @@ static void an_error_is_held_to_the_limit_with_its_interval(void **state)
     check(!named(list, countof(list), "drawn")->rank && !named(list, countof(list), "exact")->rank);
 }
 
-static void the_slow_part_of_a_reason_is_the_one_with_the_largest_excess(void **state)
+TEST(the_slow_part_of_a_reason_is_the_one_with_the_largest_excess)
 {
     Candidate list[] = {candidate("first", 1, 0), candidate("encoder", 1, 0), candidate("gather", 4, 0),
                         candidate("decoder", 1, 0)};
@@ -162,7 +162,7 @@ static void the_slow_part_of_a_reason_is_the_one_with_the_largest_excess(void **
     check(strstr(named(list, 4, "decoder")->why, "decoding takes 9 ms"));
 }
 
-static void the_table_has_the_first_three_bf16_and_one_codec_of_each_other_family(void **state)
+TEST(the_table_has_the_first_three_bf16_and_one_codec_of_each_other_family)
 {
     enum { COUNT = 9 };
     Candidate list[COUNT] = {candidate("a1", 1, 0),   candidate("a2", 2, 0),   candidate("a3", 3, 0),
@@ -182,22 +182,4 @@ static void the_table_has_the_first_three_bf16_and_one_codec_of_each_other_famil
     check(shown[4] && !shown[8] && shown[7]);
 }
 
-int main(void)
-{
-    arena = arena_open(0);
-    const struct CMUnitTest tests[] = {
-    cmocka_unit_test(codecs_are_ranked_by_time_and_overlapping_intervals_are_equal),
-    cmocka_unit_test(those_equal_to_the_first_stand_before_faster_ones_that_are_not),
-        cmocka_unit_test(bf16_is_the_answer_unless_a_codec_is_faster_for_certain),
-        cmocka_unit_test(the_verdict_has_the_speedup_over_float32_where_it_is_the_faster_plain_format),
-        cmocka_unit_test(without_an_interval_nothing_is_faster_for_certain),
-        cmocka_unit_test(intervals_have_the_degrees_of_freedom_of_the_repeats),
-        cmocka_unit_test(codecs_that_break_a_limit_or_fail_have_no_rank_and_a_reason),
-        cmocka_unit_test(an_error_is_held_to_the_limit_with_its_interval),
-        cmocka_unit_test(the_slow_part_of_a_reason_is_the_one_with_the_largest_excess),
-        cmocka_unit_test(the_table_has_the_first_three_bf16_and_one_codec_of_each_other_family),
-    };
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    arena_close(arena);
-    return failed;
-}
+CHECK_ALL_IN(arena)

@@ -102,7 +102,7 @@ static void check_same_dump(float factor)
     dump_close(out);
 }
 
-static void none_brings_every_dump_back_exactly(void **state)
+TEST(none_brings_every_dump_back_exactly)
 {
     arena = arena_open(0);
     const Codec none = codec_of(compressor_find("none"));
@@ -122,7 +122,7 @@ static void none_brings_every_dump_back_exactly(void **state)
 
 /* A container keeps only the groups that contain sent tensors. Groups whose names have a common prefix must not
  * be confused, although they are neighbours in sorted order. */
-static void only_groups_on_the_way_to_what_is_sent_are_kept(void **state)
+TEST(only_groups_on_the_way_to_what_is_sent_are_kept)
 {
     arena = arena_open(0);
     static const char *const groups[] = {"", "step_1", "step_1-x", "step_10", "step_1/a", "step_1/a-", "z"};
@@ -220,7 +220,7 @@ static void make_whole_numbers(int tensors)
     check_ok(dump_commit(w, &err), &err);
 }
 
-static void states_evolve_and_are_replayed(void **state)
+TEST(states_evolve_and_are_replayed)
 {
     arena = arena_open(0);
     const Codec codec = codec_of(&delta);
@@ -235,7 +235,7 @@ static void states_evolve_and_are_replayed(void **state)
     arena_close(arena);
 }
 
-static void a_payload_of_another_codec_is_refused_with_its_place(void **state)
+TEST(a_payload_of_another_codec_is_refused_with_its_place)
 {
     arena = arena_open(0);
     const Codec none = codec_of(compressor_find("none")), other = codec_of(&delta);
@@ -259,23 +259,7 @@ static Status encode_ticking(Archive *job, FrameWriter **to)
     return status;
 }
 
-static void work_that_is_stopped_leaves_nothing(void **state)
-{
-    arena = arena_open(0);
-    scratch_files(true);
-    make_dump(1, 1);
-    FrameWriter *w;
-    const Codec none = codec_of(compressor_find("none"));
-    Archive job = {.codec = &none, .threads = 1, .err = &err};
-    cli_catch_stop();
-    raise(SIGINT);
-    assert_int_equal(encode_ticking(&job, &w), ERR_STOPPED);
-    frame_abandon(w);
-    assert_int_equal(scratch_files(false), 1);
-    arena_close(arena);
-}
-
-static void a_record_at_the_address_of_another_name_is_refused(void **state)
+TEST(a_record_at_the_address_of_another_name_is_refused)
 {
     FrameWriter *w;
     arena = arena_open(0);
@@ -292,7 +276,7 @@ static void a_record_at_the_address_of_another_name_is_refused(void **state)
     arena_close(arena);
 }
 
-static void decoding_ends_at_the_limits(void **state)
+TEST(decoding_ends_at_the_limits)
 {
     arena = arena_open(0);
     const Codec none = codec_of(compressor_find("none"));
@@ -321,16 +305,21 @@ static void decoding_ends_at_the_limits(void **state)
     arena_close(arena);
 }
 
-int main(void)
+/* The last test: a signal stops all that follow. */
+TEST(work_that_is_stopped_leaves_nothing)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(none_brings_every_dump_back_exactly),
-        cmocka_unit_test(only_groups_on_the_way_to_what_is_sent_are_kept),
-        cmocka_unit_test(states_evolve_and_are_replayed),
-        cmocka_unit_test(a_payload_of_another_codec_is_refused_with_its_place),
-        cmocka_unit_test(a_record_at_the_address_of_another_name_is_refused),
-        cmocka_unit_test(decoding_ends_at_the_limits),
-        cmocka_unit_test(work_that_is_stopped_leaves_nothing),
-    };
-    return cmocka_run_group_tests(tests, scratch_open, scratch_close) ? 1 : 0;
+    arena = arena_open(0);
+    scratch_files(true);
+    make_dump(1, 1);
+    FrameWriter *w;
+    const Codec none = codec_of(compressor_find("none"));
+    Archive job = {.codec = &none, .threads = 1, .err = &err};
+    cli_catch_stop();
+    raise(SIGINT);
+    assert_int_equal(encode_ticking(&job, &w), ERR_STOPPED);
+    frame_abandon(w);
+    assert_int_equal(scratch_files(false), 1);
+    arena_close(arena);
 }
+
+CHECK_ALL(scratch_open, scratch_close)

@@ -44,7 +44,7 @@ static Status run_job(const char *file)
     return status;
 }
 
-static void a_statement_that_fails_is_named_and_the_exit_code_is_1(void **state)
+TEST_BETWEEN(a_statement_that_fails_is_named_and_the_exit_code_is_1, scratch_open, scratch_close)
 {
     const Synth synth = {.law = LAW_NORMAL, .scale = 0.01, .seed = 1, .threads = 1};
     Shape shape[2];
@@ -62,14 +62,4 @@ static void a_statement_that_fails_is_named_and_the_exit_code_is_1(void **state)
     check(cli_report("test", &err) == 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_statement_that_fails_is_named_and_the_exit_code_is_1, scratch_open,
-                                        scratch_close),
-    };
-    scratch = arena_open(0);
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    arena_close(scratch);
-    return failed ? 1 : 0;
-}
+CHECK_ALL_IN(scratch)

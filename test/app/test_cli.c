@@ -69,7 +69,7 @@ static Status parse(Rig *r, const char *const *words)
 }
 #define PARSE(r, ...) parse(r, (const char *const[]){__VA_ARGS__, NULL})
 
-static void values_come_in_every_gnu_form(void **state)
+TEST(values_come_in_every_gnu_form)
 {
     Rig r;
     check_ok(PARSE(rig_open(&r), "in", "--repeats", "7", "--noise=1", "-ta*", "-t", "b", "--tensor=c=d",
@@ -86,7 +86,7 @@ static void values_come_in_every_gnu_form(void **state)
     arena_close(r.a);
 }
 
-static void an_alias_is_the_same_option(void **state)
+TEST(an_alias_is_the_same_option)
 {
     Rig r;
     check_ok(PARSE(rig_open(&r), "-c", "a", "--codec", "b", "--compressor=c", "--compressor", "d"), &r.err);
@@ -98,7 +98,7 @@ static void an_alias_is_the_same_option(void **state)
     arena_close(r.a);
 }
 
-static void two_dashes_end_the_options_and_one_is_an_argument(void **state)
+TEST(two_dashes_end_the_options_and_one_is_an_argument)
 {
     Rig r;
     check_ok(PARSE(rig_open(&r), "-", "--", "--repeats"), &r.err);
@@ -108,7 +108,7 @@ static void two_dashes_end_the_options_and_one_is_an_argument(void **state)
     arena_close(r.a);
 }
 
-static void common_options_have_their_defaults(void **state)
+TEST(common_options_have_their_defaults)
 {
     Rig r;
     check_ok(PARSE(rig_open(&r), "x"), &r.err);
@@ -137,7 +137,7 @@ static int leave_folder(void **state)
     return rmdir("a.csv") || chdir("/") || rmdir(folder);
 }
 
-static void the_ending_of_a_file_names_the_format_unless_an_option_does(void **state)
+TEST_BETWEEN(the_ending_of_a_file_names_the_format_unless_an_option_does, enter_folder, leave_folder)
 {
     static const struct {
         const char *path, *format;
@@ -160,7 +160,7 @@ static void the_ending_of_a_file_names_the_format_unless_an_option_does(void **s
     }
 }
 
-static void the_last_of_a_repeated_option_wins_and_a_list_drops_its_default(void **state)
+TEST(the_last_of_a_repeated_option_wins_and_a_list_drops_its_default)
 {
     Rig r;
     rig_open(&r)->tensors = (TextList){(const char *[]){"default"}, 1};
@@ -173,7 +173,7 @@ static void the_last_of_a_repeated_option_wins_and_a_list_drops_its_default(void
     arena_close(r.a);
 }
 
-static void wrong_options_say_what_is_wrong(void **state)
+TEST(wrong_options_say_what_is_wrong)
 {
     static const struct {
         const char *words[4], *text, *hint;
@@ -213,7 +213,7 @@ static void wrong_options_say_what_is_wrong(void **state)
     }
 }
 
-static void colour_follows_the_option_then_the_environment(void **state)
+TEST(colour_follows_the_option_then_the_environment)
 {
     check(cli_color(&(Common){.color = 1}) && !cli_color(&(Common){.color = 2}));
     setenv("TERM", "xterm", 1);
@@ -223,7 +223,7 @@ static void colour_follows_the_option_then_the_environment(void **state)
     check(cli_color(&(Common){0}) == (isatty(STDOUT_FILENO) == 1));
 }
 
-static void each_status_has_its_exit_code(void **state)
+TEST(each_status_has_its_exit_code)
 {
     static const int codes[][2] = {{ERR_USAGE, 2},   {ERR_IO, 1},     {ERR_CORRUPT, 1},
                                    {ERR_NUMERIC, 1}, {ERR_MEMORY, 1}, {ERR_STOPPED, 130}};
@@ -234,7 +234,7 @@ static void each_status_has_its_exit_code(void **state)
     }
 }
 
-static void a_first_signal_only_notes_that_it_came(void **state)
+TEST(a_first_signal_only_notes_that_it_came)
 {
     cli_catch_stop();
     check(!cli_stopped());
@@ -244,17 +244,4 @@ static void a_first_signal_only_notes_that_it_came(void **state)
     raise(SIGHUP);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(values_come_in_every_gnu_form),
-    cmocka_unit_test(an_alias_is_the_same_option),
-    cmocka_unit_test(two_dashes_end_the_options_and_one_is_an_argument),
-    cmocka_unit_test(common_options_have_their_defaults),
-    cmocka_unit_test_setup_teardown(the_ending_of_a_file_names_the_format_unless_an_option_does, enter_folder,
-                                    leave_folder),
-    cmocka_unit_test(the_last_of_a_repeated_option_wins_and_a_list_drops_its_default),
-    cmocka_unit_test(wrong_options_say_what_is_wrong),
-    cmocka_unit_test(colour_follows_the_option_then_the_environment),
-    cmocka_unit_test(each_status_has_its_exit_code),
-    cmocka_unit_test(a_first_signal_only_notes_that_it_came),
-};
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

@@ -17,7 +17,7 @@ static uint64_t sum_of(const char *text)
     return checksum((Bytes){(const uint8_t *)text, strlen(text)}, 0);
 }
 
-static void the_checksum_is_xxh64(void **state)
+TEST(the_checksum_is_xxh64)
 {
     check(sum_of("") == 0xef46db3751d8e999);
     check(sum_of("a") == 0xd24ec4f1a98c6e5b);
@@ -26,7 +26,7 @@ static void the_checksum_is_xxh64(void **state)
 }
 
 /* 100 bytes, cut into three pieces at every pair of places, have the checksum of the whole. */
-static void the_checksum_of_pieces_is_that_of_the_whole(void **state)
+TEST(the_checksum_of_pieces_is_that_of_the_whole)
 {
     uint8_t data[100];
     for (size_t i = 0; i < sizeof data; i++)
@@ -43,7 +43,7 @@ static void the_checksum_of_pieces_is_that_of_the_whole(void **state)
 }
 
 /* 0 to 600 floats have the checksum of their bytes in a file. */
-static void the_checksum_of_floats_is_that_of_their_bytes(void **state)
+TEST(the_checksum_of_floats_is_that_of_their_bytes)
 {
     enum { MOST = 600 };
     static uint8_t data[4 * MOST];
@@ -98,7 +98,7 @@ static Status write_sample(const char *path, Arena *a)
     return OK;
 }
 
-static void what_is_put_is_taken(void **state)
+TEST(what_is_put_is_taken)
 {
     Arena *a = arena_open(0);
     FrameReader *r;
@@ -155,7 +155,7 @@ static uint8_t *sample(size_t *size)
     return file_load(in_scratch("s.atomo"), size);
 }
 
-static void every_cut_is_seen_and_located(void **state)
+TEST(every_cut_is_seen_and_located)
 {
     size_t size;
     uint8_t *data = sample(&size);
@@ -171,7 +171,7 @@ static void every_cut_is_seen_and_located(void **state)
     free(data);
 }
 
-static void every_flipped_bit_is_seen(void **state)
+TEST(every_flipped_bit_is_seen)
 {
     size_t size;
     uint8_t *data = sample(&size);
@@ -207,7 +207,7 @@ static void check_refused(const uint8_t *data, size_t size, const char *why)
     check(strstr(err.text, why) != NULL);
 }
 
-static void forgeries_with_right_checksums_are_refused(void **state)
+TEST(forgeries_with_right_checksums_are_refused)
 {
     size_t size;
     uint8_t *data = sample(&size), *forged = malloc(size);
@@ -236,7 +236,7 @@ static void forgeries_with_right_checksums_are_refused(void **state)
     free(data);
 }
 
-static void more_elements_than_a_payload_justifies_are_not_written(void **state)
+TEST(more_elements_than_a_payload_justifies_are_not_written)
 {
     Arena *a = arena_open(0);
     FrameWriter *w;
@@ -250,17 +250,4 @@ static void more_elements_than_a_payload_justifies_are_not_written(void **state)
     arena_close(a);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_checksum_is_xxh64),
-        cmocka_unit_test(the_checksum_of_pieces_is_that_of_the_whole),
-        cmocka_unit_test(the_checksum_of_floats_is_that_of_their_bytes),
-        cmocka_unit_test(what_is_put_is_taken),
-        cmocka_unit_test(every_cut_is_seen_and_located),
-        cmocka_unit_test(every_flipped_bit_is_seen),
-        cmocka_unit_test(forgeries_with_right_checksums_are_refused),
-        cmocka_unit_test(more_elements_than_a_payload_justifies_are_not_written),
-    };
-    return cmocka_run_group_tests(tests, scratch_open, scratch_close) ? 1 : 0;
-}
+CHECK_ALL(scratch_open, scratch_close)

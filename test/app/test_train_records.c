@@ -15,7 +15,7 @@ static Status read_targets(TrainRecords *r, const char *list)
     return train_records_targets(r, list);
 }
 
-static void accuracies_are_read_in_their_order(void **state)
+TEST(accuracies_are_read_in_their_order)
 {
     TrainRecords r;
     check_ok(read_targets(&r, "0.98,0.5,1"), &err);
@@ -24,7 +24,7 @@ static void accuracies_are_read_in_their_order(void **state)
     check(r.targets == 0);
 }
 
-static void accuracies_outside_0_to_1_are_refused(void **state)
+TEST(accuracies_outside_0_to_1_are_refused)
 {
     static const char *const wrong[] = {"0", "1.01", "-0.5", "0.5,,0.6", "0.5;0.6", "nan", "high"};
     TrainRecords r;
@@ -33,14 +33,4 @@ static void accuracies_outside_0_to_1_are_refused(void **state)
     check(read_targets(&r, ".1,.1,.1,.1,.1,.1,.1,.1,.1,.1,.1,.1,.1,.1,.1,.1,.1") == ERR_USAGE);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(accuracies_are_read_in_their_order),
-        cmocka_unit_test(accuracies_outside_0_to_1_are_refused),
-    };
-    scratch = arena_open(0);
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    arena_close(scratch);
-    return failed ? 1 : 0;
-}
+CHECK_ALL_IN(scratch)

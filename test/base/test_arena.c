@@ -5,7 +5,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-static void blocks_are_aligned_and_apart(void **state)
+TEST(blocks_are_aligned_and_apart)
 {
     Arena *a = arena_open(0);
     uint8_t *last = NULL;
@@ -21,7 +21,7 @@ static void blocks_are_aligned_and_apart(void **state)
     arena_close(a);
 }
 
-static void rewinding_gives_the_same_memory_again(void **state)
+TEST(rewinding_gives_the_same_memory_again)
 {
     Arena *a = arena_open(0);
     NEW(a, char, 100);
@@ -37,7 +37,7 @@ static void rewinding_gives_the_same_memory_again(void **state)
     arena_close(a);
 }
 
-static void the_peak_is_the_most_at_once(void **state)
+TEST(the_peak_is_the_most_at_once)
 {
     Arena *a = arena_open(0);
     const ArenaMark mark = arena_mark(a);
@@ -50,7 +50,7 @@ static void the_peak_is_the_most_at_once(void **state)
     arena_close(a);
 }
 
-static void a_limit_is_kept_and_named(void **state)
+TEST(a_limit_is_kept_and_named)
 {
     Error err;
     Arena *a = arena_open(1 << 20);
@@ -62,7 +62,7 @@ static void a_limit_is_kept_and_named(void **state)
     arena_close(a);
 }
 
-static void sizes_that_overflow_are_refused(void **state)
+TEST(sizes_that_overflow_are_refused)
 {
     Error err;
     Arena *a = arena_open(0);
@@ -74,7 +74,7 @@ static void sizes_that_overflow_are_refused(void **state)
     arena_close(a);
 }
 
-static void zeroed_memory_is_zero_after_use(void **state)
+TEST(zeroed_memory_is_zero_after_use)
 {
     Arena *a = arena_open(0);
     const ArenaMark mark = arena_mark(a);
@@ -88,7 +88,7 @@ static void zeroed_memory_is_zero_after_use(void **state)
 
 /* While memory is lent to an arena, the arena allocates from the lent memory first. After arena_unlend the
  * arena allocates only from its own chunks. */
-static void lent_memory_is_taken_first(void **state)
+TEST(lent_memory_is_taken_first)
 {
     enum { LENT = 4096 };
     uint8_t *lent = aligned_alloc(64, LENT);
@@ -116,7 +116,7 @@ static void lent_memory_is_taken_first(void **state)
     free(lent);
 }
 
-static void trimming_keeps_what_is_taken(void **state)
+TEST(trimming_keeps_what_is_taken)
 {
     Arena *a = arena_open(0);
     uint8_t *kept = NEW(a, uint8_t, 1000);
@@ -133,14 +133,4 @@ static void trimming_keeps_what_is_taken(void **state)
     arena_close(a);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(blocks_are_aligned_and_apart),
-    cmocka_unit_test(rewinding_gives_the_same_memory_again),
-    cmocka_unit_test(the_peak_is_the_most_at_once),
-    cmocka_unit_test(a_limit_is_kept_and_named),
-    cmocka_unit_test(sizes_that_overflow_are_refused),
-    cmocka_unit_test(zeroed_memory_is_zero_after_use),
-    cmocka_unit_test(lent_memory_is_taken_first),
-    cmocka_unit_test(trimming_keeps_what_is_taken),
-};
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

@@ -16,7 +16,7 @@ static uint64_t value_of(const Rng *rng, uint64_t i)
     return width ? rng_u64(rng, USE_TEST, FIELDS + i) >> (64 - width) : 0;
 }
 
-static void fields_of_every_width_come_back(void **state)
+TEST(fields_of_every_width_come_back)
 {
     static uint8_t data[FIELDS * 8];
     const Rng rng = rng_open(1, 0, 0, 0, 0);
@@ -36,7 +36,7 @@ static void fields_of_every_width_come_back(void **state)
     check(bits_finish(&r));
 }
 
-static void the_first_bit_is_the_high_bit_of_the_first_byte(void **state)
+TEST(the_first_bit_is_the_high_bit_of_the_first_byte)
 {
     uint8_t data[2] = {0, 0};
     BitWriter w = bits_writer(data, 2);
@@ -49,7 +49,7 @@ static void the_first_bit_is_the_high_bit_of_the_first_byte(void **state)
     check(w.at == data + 2);
 }
 
-static void a_full_writer_stays_full_and_writes_nothing_behind_its_end(void **state)
+TEST(a_full_writer_stays_full_and_writes_nothing_behind_its_end)
 {
     for (size_t room = 0; room < 20; room++) {
         uint8_t data[32];
@@ -65,7 +65,7 @@ static void a_full_writer_stays_full_and_writes_nothing_behind_its_end(void **st
     }
 }
 
-static void reading_past_the_end_gives_zeros_and_a_bad_reader(void **state)
+TEST(reading_past_the_end_gives_zeros_and_a_bad_reader)
 {
     const uint8_t data[3] = {0xff, 0xff, 0xff};
     BitReader r = bits_reader((Bytes){data, 3});
@@ -80,7 +80,7 @@ static void reading_past_the_end_gives_zeros_and_a_bad_reader(void **state)
     check(!bits_finish(&none));
 }
 
-static void padding_must_be_short_and_zero(void **state)
+TEST(padding_must_be_short_and_zero)
 {
     const uint8_t clean[2] = {0xff, 0xe0}, dirty[2] = {0xff, 0xe1}, longer[3] = {0xff, 0xe0, 0};
     BitReader a = bits_reader((Bytes){clean, 2}), b = bits_reader((Bytes){dirty, 2}),
@@ -91,12 +91,4 @@ static void padding_must_be_short_and_zero(void **state)
     check(!bits_finish(&c));
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(fields_of_every_width_come_back),
-    cmocka_unit_test(the_first_bit_is_the_high_bit_of_the_first_byte),
-    cmocka_unit_test(a_full_writer_stays_full_and_writes_nothing_behind_its_end),
-    cmocka_unit_test(reading_past_the_end_gives_zeros_and_a_bad_reader),
-    cmocka_unit_test(padding_must_be_short_and_zero),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

@@ -37,7 +37,7 @@ static void loop(int tie)
         ;
 }
 
-static void an_endless_loop_is_ended(void **state)
+TEST(an_endless_loop_is_ended)
 {
     const int how = ended(loop);
     check(WIFSIGNALED(how) && WTERMSIG(how) == SIGXCPU);
@@ -58,7 +58,7 @@ static void take_memory(int tie)
     _exit(little && !much && then ? 7 : 8);
 }
 
-static void memory_beyond_the_limit_is_not_had(void **state)
+TEST(memory_beyond_the_limit_is_not_had)
 {
     const int how = ended(take_memory);
     check(WIFEXITED(how) && WEXITSTATUS(how) == 7);
@@ -102,7 +102,7 @@ static void call(int tie)
               : 99);
 }
 
-static void few_system_calls_are_left(void **state)
+TEST(few_system_calls_are_left)
 {
     if (!confine_can_filter())
         _skip(__FILE__, __LINE__);
@@ -120,7 +120,7 @@ static void grow(int tie)
     _exit(mmap(NULL, 1 << 28, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? 5 : 6);
 }
 
-static void a_parent_limits_its_child(void **state)
+TEST(a_parent_limits_its_child)
 {
     int ends[2], how = 0;
     check(!pipe(ends));
@@ -142,20 +142,10 @@ static void a_parent_limits_its_child(void **state)
     close(ends[1]);
 }
 
-static void only_what_is_kept_stays_open_and_nothing_else_opens(void **state)
+TEST(only_what_is_kept_stays_open_and_nothing_else_opens)
 {
     const int how = ended(open_files);
     check(WIFEXITED(how) && WEXITSTATUS(how) == 7);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_endless_loop_is_ended),
-        cmocka_unit_test(memory_beyond_the_limit_is_not_had),
-        cmocka_unit_test(few_system_calls_are_left),
-        cmocka_unit_test(a_parent_limits_its_child),
-        cmocka_unit_test(only_what_is_kept_stays_open_and_nothing_else_opens),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;
-}
+CHECK_ALL(NULL, NULL)

@@ -26,7 +26,7 @@ static void refused(const char *text, const char *why)
     check(!strncmp(err.text, "--workers", 9));
 }
 
-static void numbers_stand_in_the_order_asked_for_each_once(void **state)
+TEST(numbers_stand_in_the_order_asked_for_each_once)
 {
     is("1", "1");
     is("1000", "1000");
@@ -34,7 +34,7 @@ static void numbers_stand_in_the_order_asked_for_each_once(void **state)
     is("5,5,2,5", "5 2");
 }
 
-static void dots_go_on_by_the_factor_before_them(void **state)
+TEST(dots_go_on_by_the_factor_before_them)
 {
     is("4,8,...,512", "4 8 16 32 64 128 256 512");
     is("1,3,...,27,2", "1 3 9 27 2");
@@ -45,7 +45,7 @@ static void dots_go_on_by_the_factor_before_them(void **state)
     is("2,4,...,4", "2 4");
 }
 
-static void what_is_no_number_in_range_is_named(void **state)
+TEST(what_is_no_number_in_range_is_named)
 {
     static const char *const bad[] = {"",
                                       "0",
@@ -70,7 +70,7 @@ static void what_is_no_number_in_range_is_named(void **state)
     refused("4,x", "\"x\"");
 }
 
-static void dots_that_lead_nowhere_are_refused(void **state)
+TEST(dots_that_lead_nowhere_are_refused)
 {
     refused("...,8", "want two numbers before the dots");
     refused("4,...,8", "want two numbers before the dots");
@@ -82,7 +82,7 @@ static void dots_that_lead_nowhere_are_refused(void **state)
     refused("4,8,...,2", "by steps of 2 times, 2 is not reached");
 }
 
-static void no_more_numbers_are_taken_than_there_is_room_for(void **state)
+TEST(no_more_numbers_are_taken_than_there_is_room_for)
 {
     char text[400] = "1";
     for (int i = 2; i <= COUNTS_MOST; i++)
@@ -96,11 +96,4 @@ static void no_more_numbers_are_taken_than_there_is_room_for(void **state)
     refused(text, "more than 64 numbers");
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(numbers_stand_in_the_order_asked_for_each_once),
-    cmocka_unit_test(dots_go_on_by_the_factor_before_them),
-    cmocka_unit_test(what_is_no_number_in_range_is_named),
-    cmocka_unit_test(dots_that_lead_nowhere_are_refused),
-    cmocka_unit_test(no_more_numbers_are_taken_than_there_is_room_for),
-};
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

@@ -17,7 +17,7 @@ static const LibrarySymbol one_missing[] = {{"crc32", &zlib.crc32}, {"no_such_na
 static Error err;
 static void *handle;
 
-static void each_pointer_is_set_to_its_symbol(void **state)
+TEST(each_pointer_is_set_to_its_symbol)
 {
     const SharedLibrary l = {"zlib", "libz.so.1", "zlib1g", there, countof(there), false};
     check_ok(library_load(&l, &handle, &err), &err);
@@ -27,7 +27,7 @@ static void each_pointer_is_set_to_its_symbol(void **state)
     dlclose(handle);
 }
 
-static void a_missing_library_is_named_with_its_package(void **state)
+TEST(a_missing_library_is_named_with_its_package)
 {
     const SharedLibrary l = {
         "the zzz library", "libzzz.so.9", "libzzz-dev", there, countof(there), false};
@@ -37,7 +37,7 @@ static void a_missing_library_is_named_with_its_package(void **state)
     assert_non_null(strstr(err.hint, "install libzzz-dev"));
 }
 
-static void a_missing_symbol_is_named(void **state)
+TEST(a_missing_symbol_is_named)
 {
     const SharedLibrary l = {"zlib", "libz.so.1", "zlib1g", one_missing, countof(one_missing), false};
     assert_int_equal(library_load(&l, &handle, &err), ERR_IO);
@@ -45,12 +45,4 @@ static void a_missing_symbol_is_named(void **state)
     assert_null(zlib.none);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_pointer_is_set_to_its_symbol),
-        cmocka_unit_test(a_missing_library_is_named_with_its_package),
-        cmocka_unit_test(a_missing_symbol_is_named),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;
-}
+CHECK_ALL(NULL, NULL)

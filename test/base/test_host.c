@@ -8,7 +8,7 @@
 #include <limits.h>
 #include <sys/stat.h>
 
-static void values_are_found_by_key_and_separator(void **state)
+TEST(values_are_found_by_key_and_separator)
 {
     static const char text[] = "inactive_file 4096\nactive_file 8192\nMemFree:  12 kB\nNAME=\"a b\"\n";
     const char *path = in_scratch("stat");
@@ -57,7 +57,7 @@ static void memory_is(uint64_t bytes)
     assert_int_equal(host_memory_under(root), bytes);
 }
 
-static void the_least_limit_of_the_groups_is_the_memory(void **state)
+TEST_BETWEEN(the_least_limit_of_the_groups_is_the_memory, NULL, remove_root)
 {
     put("root/proc/self/cgroup", "4:memory:/elsewhere\n0::/outer/inner\n");
     const uint64_t machine = host_memory_under("/nonexistent");
@@ -79,10 +79,4 @@ static void the_least_limit_of_the_groups_is_the_memory(void **state)
     memory_is(machine);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_are_found_by_key_and_separator),
-        cmocka_unit_test_teardown(the_least_limit_of_the_groups_is_the_memory, remove_root)};
-    return cmocka_run_group_tests(tests, scratch_open, scratch_close) ? 1 : 0;
-}
+CHECK_ALL(scratch_open, scratch_close)

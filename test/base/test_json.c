@@ -16,6 +16,7 @@ static int close_arena(void **state)
     arena_close(arena);
     return 0;
 }
+#define JSON_TEST(test) TEST_BETWEEN(test, open_arena, close_arena)
 
 /* Parses a copy of the text, so that AddressSanitizer detects reads more than a byte past the end. */
 static Status read_text(const Json **v, const char *text)
@@ -35,7 +36,7 @@ static const Json *take(const char *text)
     return v;
 }
 
-static void values_of_every_kind_are_read(void **state)
+JSON_TEST(values_of_every_kind_are_read)
 {
     check(take("null")->type == JSON_NULL);
     check(take(" true ")->on && !take("false")->on && take("false")->type == JSON_BOOL);
@@ -46,7 +47,7 @@ static void values_of_every_kind_are_read(void **state)
     check(take("[]")->type == JSON_ARRAY && take("{}")->type == JSON_OBJECT && !take("[ ]")->first);
 }
 
-static void nesting_keeps_order_and_names(void **state)
+JSON_TEST(nesting_keeps_order_and_names)
 {
     const Json *v = take("{\"a\": [1, [2], {\"b\": \"c\"}], \"d\" : null , \"a\": 7}");
     const Json *a = json_member(v, "a");
@@ -56,7 +57,7 @@ static void nesting_keeps_order_and_names(void **state)
     check(!json_member(NULL, "a"));
 }
 
-static void strings_are_unescaped(void **state)
+JSON_TEST(strings_are_unescaped)
 {
     assert_string_equal(take("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"")->text, "\"\\/\b\f\n\r\t");
     assert_string_equal(take("\"\\u0041\\u00e9\\u20AC\\ud83d\\ude00\"")->text,
@@ -65,7 +66,7 @@ static void strings_are_unescaped(void **state)
     assert_string_equal(take("\"\"")->text, "");
 }
 
-static void what_is_not_json_is_refused(void **state)
+JSON_TEST(what_is_not_json_is_refused)
 {
     static const char *const texts[] = {
         "",
@@ -134,7 +135,7 @@ static void what_is_not_json_is_refused(void **state)
     }
 }
 
-static void every_prefix_of_a_record_is_refused(void **state)
+JSON_TEST(every_prefix_of_a_record_is_refused)
 {
     static const char text[] =
         "{\"step\": 1, \"tensor\": \"a\\u00e9\", \"shape\": [2, 3], \"mse\": -1.5e-9, \"on\": true}";
@@ -148,7 +149,7 @@ static void every_prefix_of_a_record_is_refused(void **state)
     }
 }
 
-static void depth_and_length_are_limited(void **state)
+JSON_TEST(depth_and_length_are_limited)
 {
     char text[500];
     const Json *v;
@@ -165,19 +166,11 @@ static void depth_and_length_are_limited(void **state)
     check(read_text(&v, text) == ERR_CORRUPT);
 }
 
-static void errors_say_where(void **state)
+JSON_TEST(errors_say_where)
 {
     const Json *v;
     check(read_text(&v, "{\"a\": 1, \"b\" 2}") == ERR_CORRUPT);
     assert_string_equal(err.text, "JSON, byte 13: want ':'");
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, open_arena, close_arena)
-
-static const struct CMUnitTest tests[] = {
-    TEST(values_of_every_kind_are_read), TEST(nesting_keeps_order_and_names), TEST(strings_are_unescaped),
-    TEST(what_is_not_json_is_refused),   TEST(every_prefix_of_a_record_is_refused),
-    TEST(depth_and_length_are_limited),  TEST(errors_say_where),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

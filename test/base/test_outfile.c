@@ -64,7 +64,7 @@ static void die(const char *from)
     kill(getpid(), SIGKILL);
 }
 
-static void a_killed_writer_leaves_the_older_file_and_its_temporary_one(void **state)
+TEST(a_killed_writer_leaves_the_older_file_and_its_temporary_one)
 {
     int how;
     write_out("before");
@@ -79,7 +79,7 @@ static void a_killed_writer_leaves_the_older_file_and_its_temporary_one(void **s
     scratch_files(true);
 }
 
-static void a_temporary_file_of_the_same_name_is_no_hindrance(void **state)
+TEST(a_temporary_file_of_the_same_name_is_no_hindrance)
 {
     file_save(in_scratch("precious"), "precious", 8);
     check(!symlink("precious", own_temporary())); /* as anyone may put it there */
@@ -97,7 +97,7 @@ static void see_one_sync(const char *from)
     check(fsyncs == 1 && !stat(from, &now) && now.st_size == 5);
 }
 
-static void a_file_is_on_the_disk_before_it_gets_its_name(void **state)
+TEST(a_file_is_on_the_disk_before_it_gets_its_name)
 {
     write_out("before");
     fsyncs = 0;
@@ -108,7 +108,7 @@ static void a_file_is_on_the_disk_before_it_gets_its_name(void **state)
     scratch_files(true);
 }
 
-static void a_failure_of_the_disk_keeps_the_older_file(void **state)
+TEST(a_failure_of_the_disk_keeps_the_older_file)
 {
     Error err;
     write_out("before");
@@ -120,7 +120,7 @@ static void a_failure_of_the_disk_keeps_the_older_file(void **state)
     assert_int_equal(scratch_files(true), 1);
 }
 
-static void a_process_that_ends_removes_its_temporary_files(void **state)
+TEST(a_process_that_ends_removes_its_temporary_files)
 {
     Arena *a = arena_open(0);
     Error err;
@@ -137,14 +137,4 @@ static void a_process_that_ends_removes_its_temporary_files(void **state)
     arena_close(a);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_killed_writer_leaves_the_older_file_and_its_temporary_one),
-        cmocka_unit_test(a_temporary_file_of_the_same_name_is_no_hindrance),
-        cmocka_unit_test(a_file_is_on_the_disk_before_it_gets_its_name),
-        cmocka_unit_test(a_failure_of_the_disk_keeps_the_older_file),
-        cmocka_unit_test(a_process_that_ends_removes_its_temporary_files),
-    };
-    return cmocka_run_group_tests(tests, scratch_open, scratch_close) ? 1 : 0;
-}
+CHECK_ALL(scratch_open, scratch_close)

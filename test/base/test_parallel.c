@@ -51,7 +51,7 @@ static bool runs_all(int threads, size_t pieces, bool nested)
     return !r.shared;
 }
 
-static void each_piece_runs_once_and_no_two_threads_share_a_slot(void **state)
+TEST(each_piece_runs_once_and_no_two_threads_share_a_slot)
 {
     for (int threads = 0; threads <= 64; threads += threads < 8 ? 1 : 28)
         for (size_t pieces = 0; pieces <= PIECES; pieces = 3 * pieces + 1)
@@ -60,7 +60,7 @@ static void each_piece_runs_once_and_no_two_threads_share_a_slot(void **state)
         check(runs_all(2 + again % 3, 5, false));
 }
 
-static void a_call_inside_a_piece_runs_on_its_thread(void **state)
+TEST(a_call_inside_a_piece_runs_on_its_thread)
 {
     check(runs_all(4, 300, true));
 }
@@ -73,7 +73,7 @@ static void *call_often(void *failed)
     return NULL;
 }
 
-static void two_callers_at_once_both_get_their_pieces_run(void **state)
+TEST(two_callers_at_once_both_get_their_pieces_run)
 {
     atomic_bool failed = false;
     pthread_t other;
@@ -113,7 +113,7 @@ static int code_of_child(void (*limit)(void))
     return WIFEXITED(status) ? WEXITSTATUS(status) : 256;
 }
 
-static void a_child_of_fork_has_threads_of_its_own(void **state)
+TEST(a_child_of_fork_has_threads_of_its_own)
 {
     check(runs_all(4, 1000, false)); /* starts the pool of the parent; fork does not copy threads */
     assert_int_equal(code_of_child(two_threads_meet), 0);
@@ -133,7 +133,7 @@ static void *run_on_another_thread(void *unused)
     return NULL;
 }
 
-static void a_stop_leaves_pieces_out_only_on_the_thread_that_heeds_it(void **state)
+TEST(a_stop_leaves_pieces_out_only_on_the_thread_that_heeds_it)
 {
     pthread_t thread;
     for (int threads = 1; threads <= 8; threads *= 2) {
@@ -153,14 +153,4 @@ static void a_stop_leaves_pieces_out_only_on_the_thread_that_heeds_it(void **sta
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_piece_runs_once_and_no_two_threads_share_a_slot),
-        cmocka_unit_test(a_call_inside_a_piece_runs_on_its_thread),
-        cmocka_unit_test(two_callers_at_once_both_get_their_pieces_run),
-        cmocka_unit_test(a_child_of_fork_has_threads_of_its_own),
-        cmocka_unit_test(a_stop_leaves_pieces_out_only_on_the_thread_that_heeds_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+CHECK_ALL(NULL, NULL)

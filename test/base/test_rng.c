@@ -6,7 +6,7 @@
 #include "base/rng.c"
 
 /* The known answers of Philox4x32-10 by its authors (kat_vectors of Random123). */
-static void philox_matches_its_known_answers(void **state)
+TEST(philox_matches_its_known_answers)
 {
     static const struct {
         uint32_t counter[4], key[2], out[4];
@@ -52,7 +52,7 @@ static const Rng *rng(void)
     return &r;
 }
 
-static void words_are_uniform_in_every_byte(void **state)
+TEST(words_are_uniform_in_every_byte)
 {
     enum { DRAWS = 1 << 22 };
     static uint32_t count[4][256];
@@ -133,7 +133,7 @@ static uint32_t two_workers(uint64_t i)
     return join(rng_word(&a, 0), rng_word(&b, 0));
 }
 
-static void related_words_are_independent(void **state)
+TEST(related_words_are_independent)
 {
     enum { DRAWS = 1 << 20 };
     check_pairs(neighbours, DRAWS, "neighbours");
@@ -148,7 +148,7 @@ static void related_words_are_independent(void **state)
 
 /* If one bit of the word `a` of the key is flipped, each bit of a random word must flip with probability 1/2.
  * The limit 0.03 is 7.7 standard deviations. */
-static void every_input_bit_moves_every_output_bit(void **state)
+TEST(every_input_bit_moves_every_output_bit)
 {
     enum { DRAWS = 1 << 14 };
     for (int bit = 0; bit < 32; bit++) {
@@ -166,7 +166,7 @@ static void every_input_bit_moves_every_output_bit(void **state)
     }
 }
 
-static void addresses_differ_in_each_part(void **state)
+TEST(addresses_differ_in_each_part)
 {
     const Rng base = rng_open(1, 2, 3, 4, 5);
     const Rng other[] = {rng_open(2, 2, 3, 4, 5), rng_open(1, 3, 3, 4, 5), rng_open(1, 2, 4, 4, 5),
@@ -179,7 +179,7 @@ static void addresses_differ_in_each_part(void **state)
 
 /* The mean of N uniform numbers has the standard deviation 1 / sqrt(12 N). A deviation above 5.6 standard
  * deviations has probability 2e-8. */
-static void units_fill_the_unit_interval(void **state)
+TEST(units_fill_the_unit_interval)
 {
     enum { N = 1 << 16 };
     double sum = 0, least = 1, most = 0;
@@ -194,14 +194,14 @@ static void units_fill_the_unit_interval(void **state)
     check(least >= 0 && least < 4e-4 && most < 1 && most > 1 - 4e-4);
 }
 
-static void stored_values_never_change(void **state)
+TEST(stored_values_never_change)
 {
     const Rng r = rng_open(1, 0, 0, 100, rng_hash("conv1.weight"));
     check(rng_hash("conv1.weight") == UINT64_C(0x69a29a2cee47d254));
     check(rng_u64(&r, USE_COIN, 12345678901) == UINT64_C(0x0438e0dfd86f40cd));
 }
 
-static void normals_have_the_moments_and_tail_of_the_normal_law(void **state)
+TEST(normals_have_the_moments_and_tail_of_the_normal_law)
 {
     enum { DRAWS = 1 << 20 };
     double sum = 0, sum2 = 0, sum4 = 0, beyond3 = 0;
@@ -219,7 +219,7 @@ static void normals_have_the_moments_and_tail_of_the_normal_law(void **state)
     check_near(beyond3 / DRAWS, 0.0026997960632601866, 5.6 * sqrt(0.0027) / sd);
 }
 
-static void the_quantile_inverts_the_normal_distribution_function(void **state)
+TEST(the_quantile_inverts_the_normal_distribution_function)
 {
     /* Phi(z) = u has the relative error h(z) e at the root z (1 + e), h(z) = |z| phi(z) / Phi(z) */
     for (double u = 0.5 - 0x1p-30; u > 0x1p-54; u *= 0.997) {
@@ -230,7 +230,7 @@ static void the_quantile_inverts_the_normal_distribution_function(void **state)
     check(normal_lower_quantile(0.5) == 0);
 }
 
-static void many_normals_equal_one_at_a_time(void **state)
+TEST(many_normals_equal_one_at_a_time)
 {
     static float got[2 * BLOCK + 100];
     const uint64_t first = BLOCK - 50;
@@ -239,7 +239,7 @@ static void many_normals_equal_one_at_a_time(void **state)
         check(got[i] == (float)(0.3 * rng_normal(rng(), USE_INIT, first + i)));
 }
 
-static void many_units_equal_one_at_a_time(void **state)
+TEST(many_units_equal_one_at_a_time)
 {
     static double got[2 * BLOCK + 100];
     const uint64_t first = BLOCK - 50;
@@ -248,17 +248,4 @@ static void many_units_equal_one_at_a_time(void **state)
         check(got[i] == rng_unit(rng(), USE_INIT, first + i));
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(philox_matches_its_known_answers),
-    cmocka_unit_test(words_are_uniform_in_every_byte),
-    cmocka_unit_test(related_words_are_independent),
-    cmocka_unit_test(every_input_bit_moves_every_output_bit),
-    cmocka_unit_test(addresses_differ_in_each_part),
-    cmocka_unit_test(units_fill_the_unit_interval),
-    cmocka_unit_test(stored_values_never_change),
-    cmocka_unit_test(normals_have_the_moments_and_tail_of_the_normal_law),
-    cmocka_unit_test(the_quantile_inverts_the_normal_distribution_function),
-    cmocka_unit_test(many_normals_equal_one_at_a_time),
-    cmocka_unit_test(many_units_equal_one_at_a_time),
-};
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

@@ -6,7 +6,7 @@
 
 #include <float.h>
 
-static void every_double_reads_back(void **state)
+TEST(every_double_reads_back)
 {
     char out[32];
     const Rng rng = rng_open(1, 0, 0, 0, 0);
@@ -25,7 +25,7 @@ static void every_double_reads_back(void **state)
     }
 }
 
-static void doubles_are_as_short_as_they_can_be(void **state)
+TEST(doubles_are_as_short_as_they_can_be)
 {
     char out[32];
     assert_string_equal(text_double(out, 0.1), "0.1");
@@ -41,7 +41,7 @@ static void doubles_are_as_short_as_they_can_be(void **state)
     assert_string_equal(text_double(out, -0.0), "-0");
 }
 
-static void whole_numbers_are_whole_strings(void **state)
+TEST(whole_numbers_are_whole_strings)
 {
     int64_t v = 0;
     check(text_to_int("-12", &v) && v == -12);
@@ -53,7 +53,7 @@ static void whole_numbers_are_whole_strings(void **state)
     check(v == INT64_MAX);
 }
 
-static void reals_refuse_what_is_no_finite_or_infinite_decimal(void **state)
+TEST(reals_refuse_what_is_no_finite_or_infinite_decimal)
 {
     double v = 0;
     check(text_to_real("1e+3", &v) && v == 1000);
@@ -64,7 +64,7 @@ static void reals_refuse_what_is_no_finite_or_infinite_decimal(void **state)
         check(!text_to_real(bad[i], &v));
 }
 
-static void sizes_take_binary_units(void **state)
+TEST(sizes_take_binary_units)
 {
     static const struct {
         const char *text;
@@ -89,7 +89,7 @@ static void sizes_take_binary_units(void **state)
         check(!text_to_size(bad[i], &bytes));
 }
 
-static void the_nearest_name_is_near(void **state)
+TEST(the_nearest_name_is_near)
 {
     static const char *const names[] = {"qsgd", "terngrad", "topk", "threshold", NULL};
     /* a transposition counts as one edit */
@@ -119,7 +119,7 @@ static void the_nearest_name_is_near(void **state)
     check(!text_nearest(longest, text_list_name, names));
 }
 
-static void globs_treat_dots_and_slashes_alike(void **state)
+TEST(globs_treat_dots_and_slashes_alike)
 {
     static const char *const yes[][2] = {{"*", ""},
                                          {"*", "a/b.c"},
@@ -143,7 +143,7 @@ static void globs_treat_dots_and_slashes_alike(void **state)
         check(!text_glob(no[i][0], no[i][1]));
 }
 
-static void a_glob_of_stars_is_no_bomb(void **state)
+TEST(a_glob_of_stars_is_no_bomb)
 {
     char name[4001];
     memset(name, 'a', 4000);
@@ -152,7 +152,7 @@ static void a_glob_of_stars_is_no_bomb(void **state)
     check(!text_glob("*a*a*a*a*a*a*a*a*a*a*a*a*b", name));
 }
 
-static void texts_grow(void **state)
+TEST(texts_grow)
 {
     Arena *a = arena_open(0);
     TextBuf t = {.arena = a}, empty = {.arena = a};
@@ -170,7 +170,7 @@ static void texts_grow(void **state)
     arena_close(a);
 }
 
-static void a_text_without_memory_says_so_once(void **state)
+TEST(a_text_without_memory_says_so_once)
 {
     Arena *a = arena_open(4096);
     TextBuf t = {.arena = a};
@@ -180,7 +180,7 @@ static void a_text_without_memory_says_so_once(void **state)
     arena_close(a);
 }
 
-static void characters_that_steer_a_terminal_are_replaced(void **state)
+TEST(characters_that_steer_a_terminal_are_replaced)
 {
     static const char *const pairs[][2] = {
         {"", ""},
@@ -210,17 +210,4 @@ static void characters_that_steer_a_terminal_are_replaced(void **state)
     }
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(characters_that_steer_a_terminal_are_replaced),
-    cmocka_unit_test(every_double_reads_back),
-    cmocka_unit_test(doubles_are_as_short_as_they_can_be),
-    cmocka_unit_test(whole_numbers_are_whole_strings),
-    cmocka_unit_test(reals_refuse_what_is_no_finite_or_infinite_decimal),
-    cmocka_unit_test(sizes_take_binary_units),
-    cmocka_unit_test(the_nearest_name_is_near),
-    cmocka_unit_test(globs_treat_dots_and_slashes_alike),
-    cmocka_unit_test(a_glob_of_stars_is_no_bomb),
-    cmocka_unit_test(texts_grow),
-    cmocka_unit_test(a_text_without_memory_says_so_once),
-};
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

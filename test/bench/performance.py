@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Measures how fast the codecs are, and writes docs/performance.md and docs/performance.json. With --check, measures again and fails
-where a codec has fallen by more than a quarter against docs/performance.json.
+"""Measures how fast the codecs are, and writes docs/generated/performance.md and docs/generated/performance.json. With --check, measures again and fails
+where a codec has fallen by more than a quarter against docs/generated/performance.json.
 
 usage: performance.py [--check] BUILD DUMP. BUILD is the folder of the built programs. The environment says where the Python package is:
 PYTHONPATH, ATOMO_LIBRARY.
@@ -13,7 +13,7 @@ import sys
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-DOCS = HERE.parents[1] / "docs"
+DOCS = HERE.parents[1] / "docs/generated"
 LEAST = 0.75  # of the committed ratio
 SIDES = {spec: (64, 512, 4096) for spec in ("svd:rank=3", "svd:rank=16,method=randomized", "powersgd", "lowrank")}
 NAMES = ("bits", "encode", "decode", "encode_ns", "decode_ns", "encode_threads", "decode_threads", "scratch")

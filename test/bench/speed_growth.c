@@ -218,9 +218,9 @@ int main(int argc, char **argv)
     for (int s = 0; s < sizes_run; s++)
         printf(" %8.3f", 1e9 * g.copy[s]);
     printf(" %8.2f\n", exponent(&g, g.copy));
-    for (size_t i = 0; compressors[i]; i++)
-        if (argc < 2 || strstr(compressors[i]->name, argv[1]))
-            ok &= run_codec(&g, compressors[i], x, y);
+    for (size_t i = 0; compressor_number(i); i++)
+        if (argc < 2 || strstr(compressor_number(i)->name, argv[1]))
+            ok &= run_codec(&g, compressor_number(i), x, y);
     arena_close(a);
     return ok ? 0 : 1;
 }

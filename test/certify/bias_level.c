@@ -1,5 +1,5 @@
 /* bias_level.c -- measures how often the tests of bias raise a false alarm, how often they find the bias of which a table
- * says that it would show, and how they judge two biased codecs. It prints a part of docs/certificate.md. The exit status is
+ * says that it would show, and how they judge two biased codecs. It prints a part of docs/generated/certificate.md. The exit status is
  * 1 if a number is not as stated.
  *
  * Twelve unbiased codecs are compared on three vectors of a real gradient, in 5, 10 and 30 repeats; each table has its own

@@ -1,5 +1,5 @@
 /* certify_report.c -- reads the output of certify_draw, tests each codec's promises, and writes
- * docs/certificate.md. The exit status is 1 if a promise failed.
+ * docs/generated/certificate.md. The exit status is 1 if a promise failed.
  *
  * A cell is one combination of spec, gradient g, number of threads and instruction set; it has R draws. The
  * cells of a spec are grouped in three ways: by gradient, by number of threads, and by instruction set. Each

@@ -1,5 +1,5 @@
 #!/bin/sh
-# page.sh BUILD PART... -- docs/certificate.md to standard output, from what the programs of test/certify drew. Exit 1: a promise failed.
+# page.sh BUILD PART... -- docs/generated/certificate.md to standard output, from what the programs of test/certify drew. Exit 1: a promise failed.
 build=$1; shift
 failed=$(cat "$build/certify/level.md.code")
 cat <<'END'

@@ -99,8 +99,8 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c sign -c s
 = 0
 
 # if a codec fails, only its records are lost
-? /usr/bin/python3 -c 'import h5py'
-$ /usr/bin/python3 -c 'import h5py, numpy; f = h5py.File("g.h5", "w"); f["a"] = numpy.ones(10, "f4"); f["b"] = numpy.full(4000, 3e38, "f4")'; atomo-bench cost g.h5 -c qsgd:bucket=0 -c topk --workers 2 --compute-ms 1 -f csv | cut -d, -f 1-2,5-9,12-13,18
+? command -v python3
+$ python3 "$SRC"/test/cli/tensors.py g.h5 '{"a": [1.0] * 10, "b": [3e38] * 4000}'; atomo-bench cost g.h5 -c qsgd:bucket=0 -c topk --workers 2 --compute-ms 1 -f csv | cut -d, -f 1-2,5-9,12-13,18
 > qsgd:bucket=0,2,,,,,,,,b: *beyond float32*
 > topk,2,1,*
 2> atomo-bench: g.h5: qsgd:bucket=0 on b: *
@@ -190,3 +190,20 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c sign --wo
 2> note: no --compute-ms *
 2> atomo-bench: g.h5: topk by tree, 2 workers: its payloads do not add
 = 1
+
+# what hier alone has is refused without it
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 --within none; atomo-bench cost g.h5 --topology ring --link-within lan1g; atomo-bench advise g.h5 --topology hier:node=2; atomo-bench cost g.h5 --topology hier:node=2,hier:node=4; atomo-bench cost g.h5 --topology hier:node=1
+2> atomo-bench: --within: want --topology hier:node=K as well
+2> atomo-bench: --link-within: want --topology hier:node=K as well
+2> atomo-bench: --topology hier:node=2: advise weighs no nodes
+2> atomo-bench: --topology hier:node=4: want one hier:node=K
+2> atomo-bench: --topology hier:node=1: want hier:node=K, 2 to 4096 workers in a node
+= 2
+
+# the payloads of topk with share add, so that from 16 workers on they travel faster than those of topk
+$ atomo-bench synth -o g.h5 --shape 640x320 -q; atomo-bench cost g.h5 -c ef+topk -c ef+topk:share=leader -c ef+topk:share=sketch --workers 16,64 --link lan1g --repeats 1 -q -f csv | awk -F, '/topk/ { if ($1 == "ef+topk") own[$2] = $7; else print $1, $2, $3, ($7 < own[$2]) }'
+> ef+topk:share=leader 16 tree 1
+> ef+topk:share=sketch 16 tree 0
+> ef+topk:share=leader 64 tree 1
+> ef+topk:share=sketch 64 tree 1
+= 0

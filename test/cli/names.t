@@ -1,6 +1,6 @@
 # names that have a meaning for a terminal, a spreadsheet, gnuplot or our own files do no harm
-? /usr/bin/python3 -c 'import h5py'
-$ /usr/bin/python3 -c 'import h5py; f = h5py.File("n.h5", "w"); [f.create_dataset(n, data=[[1.0, 2, 3], [3, 4, 9]]) for n in (" ", "*", "=1+1", "@a", "-b", "\u0027q", "a\u202eb", "c\x1b[2Jd")]'; atomo-bench compare n.h5 -c none --per-tensor --metrics bytes; atomo-bench compare n.h5 -c none -o c.csv; cut -d, -f 3 c.csv; atomo-bench compare n.h5 -c none -f json; atomo-bench encode n.h5 -c none -q -o a.atomo && atomo-bench decode a.atomo -q -o m.h5 && atomo-bench compare m.h5 -c none --metrics bytes -f csv >m.csv; grep -c '^,,[*],,,' m.csv
+? command -v python3
+$ python3 "$SRC"/test/cli/tensors.py n.h5 '{n: [[1.0, 2, 3], [3, 4, 9]] for n in (" ", "*", "=1+1", "@a", "-b", "\u0027q", "a\u202eb", "c\x1b[2Jd")}'; atomo-bench compare n.h5 -c none --per-tensor --metrics bytes; atomo-bench compare n.h5 -c none -o c.csv; cut -d, -f 3 c.csv; atomo-bench compare n.h5 -c none -f json; atomo-bench encode n.h5 -c none -q -o a.atomo && atomo-bench decode a.atomo -q -o m.h5 && atomo-bench compare m.h5 -c none --metrics bytes -f csv >m.csv; grep -c '^,,[*],,,' m.csv
 >         none *
 > /[*] * none *
 > [*] * none *
@@ -18,8 +18,8 @@ $ /usr/bin/python3 -c 'import h5py; f = h5py.File("n.h5", "w"); [f.create_datase
 = 0
 
 # CSV on a terminal has question marks for what steers it; in a file it has the names as they are, with an apostrophe before a line end
-? /usr/bin/python3 -c 'import h5py' && script -qc true /dev/null # needs h5py, and a terminal of script's
-$ /usr/bin/python3 -c 'import h5py; f = h5py.File("n.h5", "w"); [f.create_dataset(n, data=[1.0, 2]) for n in ("a\u202eb", "c\x1b[2Jd", "\n=1+1")]'; TERM=xterm script -qc 'atomo-bench inspect n.h5 -f csv --color never' /dev/null | tr -d '\r' >t; LC_ALL=C grep -c '[^ -~]' t; cut -d, -f 3 t; atomo-bench inspect n.h5 -f csv | cut -d, -f 3- | grep -c -e "^\"'$" -e "$(printf '^a\342\200\256b,')" -e "$(printf '^c\033.2Jd,')"
+? command -v python3 && script -qc true /dev/null # needs python3, and a terminal of script's
+$ python3 "$SRC"/test/cli/tensors.py n.h5 '{n: [1.0, 2] for n in ("a\u202eb", "c\x1b[2Jd", "\n=1+1")}'; TERM=xterm script -qc 'atomo-bench inspect n.h5 -f csv --color never' /dev/null | tr -d '\r' >t; LC_ALL=C grep -c '[^ -~]' t; cut -d, -f 3 t; atomo-bench inspect n.h5 -f csv | cut -d, -f 3- | grep -c -e "^\"'$" -e "$(printf '^a\342\200\256b,')" -e "$(printf '^c\033.2Jd,')"
 > 0
 > a?b
 > c?[[]2Jd
@@ -28,8 +28,8 @@ $ /usr/bin/python3 -c 'import h5py; f = h5py.File("n.h5", "w"); [f.create_datase
 = 0
 
 # ... and are read back unchanged
-? /usr/bin/python3 -c 'import h5py'
-$ /usr/bin/python3 -c 'import h5py; f = h5py.File("n.h5", "w"); [f.create_dataset(n, data=[[1.0, 2, 3], [3, 4, 9]]) for n in ("=1+1", "\u0027q", "-b")]'; atomo-bench compare n.h5 -c none -o c.csv; atomo-bench report c.csv --columns tensor,bytes --where tensor!=x -f json | grep -o '"tensor": "[^"]*"'; atomo-bench report c.csv --columns tensor -f csv --where tensor==1+1
+? command -v python3
+$ python3 "$SRC"/test/cli/tensors.py n.h5 '{n: [[1.0, 2, 3], [3, 4, 9]] for n in ("=1+1", "\u0027q", "-b")}'; atomo-bench compare n.h5 -c none -o c.csv; atomo-bench report c.csv --columns tensor,bytes --where tensor!=x -f json | grep -o '"tensor": "[^"]*"'; atomo-bench report c.csv --columns tensor -f csv --where tensor==1+1
 > "tensor": "=1+1"
 > "tensor": "'q"
 > "tensor": "-b"
@@ -37,8 +37,8 @@ $ /usr/bin/python3 -c 'import h5py; f = h5py.File("n.h5", "w"); [f.create_datase
 = 0
 
 # a dataset whose name has control characters is printed with question marks in a note
-? /usr/bin/python3 -c 'import h5py'
-$ /usr/bin/python3 -c 'import h5py; f = h5py.File("n.h5", "w"); f["a\u202eb\x1b[2J"] = [[1.0, 2], [3, 4]]'; atomo-bench compare n.h5 -c none -v -q >/dev/null; atomo-bench compare n.h5 -c none -t nothing
+? command -v python3
+$ python3 "$SRC"/test/cli/tensors.py n.h5 '{"a\u202eb\x1b[2J": [[1.0, 2], [3, 4]]}'; atomo-bench compare n.h5 -c none -v -q >/dev/null; atomo-bench compare n.h5 -c none -t nothing
 2> note: finished: none on a?b?[[]2J
 2> atomo-bench: n.h5: no tensor matches "nothing"*a?b?[[]2J*
 = 2
@@ -60,7 +60,7 @@ $ atomo-bench encode $SRC/datasets/lenet-mnist.h5 -c ef+qsgd:bits=2/4,bucket=64 
 = 2
 
 # specs are shown as they were typed, in every format, and found there; the complete spec stands beside them
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; set -- compare g.h5 -c TopK:ratio=0.010 -c qsgd:bits=4/2 -c topk --repeats 1 --metrics bytes -q; atomo-bench "$@" 2>&1 | cut -c 1-17; for f in csv json md latex; do atomo-bench "$@" -o r.$f -f $f 2>/dev/null; grep -c 'TopK:ratio=0.010\|qsgd:bits=[24]' r.$f; done; atomo-bench report r.csv --where compressor=TopK:ratio=0.010 --columns compressor,spec -f csv | tail -1; atomo-bench report r.json --where spec=topk:ratio=0.01 --columns compressor -f csv | tail -1; atomo-bench report r.csv --where compressor=topk --where compressor!=qsgd --columns compressor -f csv | tail -1
+$ atomo-bench synth -o g.h5 --shape 64x32 -q; set -- compare g.h5 -c TopK:ratio=0.010 -c qsgd:bits=4/2 -c topk --repeats 1 --metrics bytes -q; atomo-bench "$@" 2>&1 | cut -c 1-17; for f in csv json md latex; do atomo-bench "$@" -o r.$f -f $f 2>/dev/null; grep -c 'TopK:ratio=0.010\|qsgd:bits=[24]' r.$f; done; atomo-bench report r.csv --where compressor=TopK:ratio=0.010 --columns compressor,spec -f csv | tail -1; atomo-bench report r.json --where spec=topk:ratio=0.01,share=off --columns compressor -f csv | tail -1; atomo-bench report r.csv --where compressor=topk --where compressor!=qsgd --columns compressor -f csv | tail -1
 > compressor*
 > TopK:ratio=0.010 
 > qsgd:bits=4      
@@ -69,7 +69,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; set -- compare g.h5 -c TopK:ratio=
 > 7
 > 3
 > 4
-> TopK:ratio=0.010,topk:ratio=0.01
+> TopK:ratio=0.010,"topk:ratio=0.01,share=off"
 > TopK:ratio=0.010
 > TopK:ratio=0.010
 = 0
@@ -79,7 +79,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c EF-sig
 2> note: EF-signSGD is ef+scaledsign here
 2> note: gradient dropping:ratio=0.1 is ef+topk:ratio=0.1 here
 > 1,,[*],,,2048,EF-signSGD,1,*,,1,"ef:decay=1,lowpass=1+scaledsign*
-> 1,,[*],,,2048,gradient dropping:ratio=0.1,1,*,,1,"ef:decay=1,lowpass=1+topk:ratio=0.1"
+> 1,,[*],,,2048,gradient dropping:ratio=0.1,1,*,,1,"ef:decay=1,lowpass=1+topk:ratio=0.1,share=off"
 2> note: signSGD is sign here
 > sign
 2> note: ternary is terngrad here
@@ -88,7 +88,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c EF-sig
 = 2
 
 # a spec that is typed in another way continues a run, finds its step size, and is its codec in --against and --label
-$ atomo-train run --network softmax --dataset digits --max-steps 2 --eval-freq 2 -c none -c TopK:ratio=0.010 --train-dir t -q; ls t; atomo-train run --network softmax --dataset digits --max-steps 4 --eval-freq 2 -c none -c topk --train-dir t -q --resume -f csv -o r.csv 2>&1 | grep -c '2 of the first 2 steps'; atomo-train eval --train-dir t; atomo-train eval --train-dir t/topk -q -f csv | cut -d, -f 1,3; printf 'compressor,lr,chosen\ntopk,0.125,true\n' >lr.csv; atomo-train run --network softmax --dataset digits --max-steps 1 -c topk:ratio=1e-2 --lr-from lr.csv -q -f csv | cut -d, -f 2,17
+$ sh $SRC/test/cli/tiny.sh; atomo-train run --network softmax --dataset mnist --max-steps 2 --eval-freq 2 -c none -c TopK:ratio=0.010 --train-dir t -q; ls t; atomo-train run --network softmax --dataset mnist --max-steps 4 --eval-freq 2 -c none -c topk --train-dir t -q --resume -f csv -o r.csv 2>&1 | grep -c '2 of the first 2 steps'; atomo-train eval --train-dir t; atomo-train eval --train-dir t/topk -q -f csv | cut -d, -f 1,3; printf 'compressor,lr,chosen\ntopk,0.125,true\n' >lr.csv; atomo-train run --network softmax --dataset mnist --max-steps 1 -c topk:ratio=1e-2 --lr-from lr.csv -q -f csv | cut -d, -f 2,17
 > none
 > topk
 > 2

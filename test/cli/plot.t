@@ -54,7 +54,7 @@ $ lines() { awk -v n=$1 'BEGIN { print "compressor,bits_per_element,relative_err
 = 1
 
 # the inputs that these figures need
-$ atomo-bench inspect "$SRC"/datasets/lenet-mnist.h5 -o r.csv; atomo-bench plot spectrum r.csv -o f.svg; atomo-bench plot histogram r.csv -o f.svg
+$ atomo-bench inspect "$SRC"/datasets/lenet-mnist.h5 -t conv1.bias -o r.csv; atomo-bench plot spectrum r.csv -o f.svg; atomo-bench plot histogram r.csv -o f.svg
 2> atomo-bench: plot: r.csv: it has no column "index"
 2> hint: spectrum draws what atomo-bench inspect writes with --spectrum*
 2> atomo-bench: plot: r.csv: it has no column "bin_low"
@@ -106,4 +106,20 @@ $ printf 'compressor,bits_per_element,relative_error\n' >p.csv; for i in 1 2 3 4
 $ atomo-bench synth -o g.h5 --shape 20x10 -q; atomo-bench compare g.h5 -c qsgd -c svd -q -o c.json; for f in svg tex; do atomo-bench plot errors c.json --label 'svd=Größe ∑ $s_1$' -q -o f.$f; done; grep -c 'Größe ∑ \$s_1\$' f.tex; printf 'tensor,compressor,repeats,bits_per_element,relative_error\n*,svd\342\200\256\377,1,1,0.5\n' >b.csv; atomo-bench plot pareto b.csv -q -o b.svg; grep -c 'svd??' b.svg
 > 1
 > 1
+= 0
+
+# a logarithmic axis of under three decades has at least three numbers, no two alike
+? command -v gnuplot
+$ for r in '.05 .002' '2.5 .05' '4e-4 3e-5' '9 .8' '3000 2' '.9 .0011'; do set -- $r; printf 'tensor,compressor,workers,relative_error\n*,qsgd,2,%s\n*,qsgd,4,%s\n' $1 $2 >m.csv; atomo-bench plot merge m.csv --y error -q -o m.svg; tr -d '\n\t' <m.svg | sed 's/<text>/\n/g' | sed 's/<\/text>.*//; s/<[^>]*>/ /g; s/  *//g' | grep -E '^[0-9.e-]+$' | sed 1,2d >numbers; [ $(wc -l <numbers) -ge 3 ] && [ -z "$(sort numbers | uniq -d)" ] || { echo "$r:"; cat numbers; }; done
+= 0
+
+# heat draws no result of merge
+$ printf 'tensor,compressor,workers,synthetic,bits_per_element,relative_error\nw,qsgd,2,0,1,0.1\n' >m.csv; atomo-bench plot heat m.csv -o m.svg
+2> atomo-bench: plot: m.csv: heat draws what atomo-bench compare writes, and this is a result of merge
+= 1
+
+# names of lines that end at the top are whole, and an axis has at least two numbers
+? command -v gnuplot
+$ { echo record,compressor,step,test_accuracy; for k in 1 2 3; do for c in qsgd:1 svd:2 topk:3 terngrad:4; do echo "step,${c%:*},$k,0.${k}9${c#*:}"; done; done; } >r.csv; atomo-bench plot convergence r.csv --x step -q -o r.svg; for t in $(grep -o 'translate([0-9.]*,[0-9.-]*)' r.svg | sed 's/.*,//; s/)//'); do awk "BEGIN { exit $t > 7.5 }" && echo "cut at $t"; done; printf 'compressor,bits_per_element,relative_error\nqsgd,0.3,0.31\nqsgd,0.6,0.69\n' >p.csv; atomo-bench plot pareto p.csv --linear --height 1in -q -o p.svg; tr -d '\n\t' <p.svg | grep -o '<text>0[.][0-9]*<' | wc -l | awk '{ print ($1 >= 4 ? "enough" : $1) }'
+> enough
 = 0

@@ -7,7 +7,7 @@ $ atomo-train run --threads 1 --network softmax --max-steps 12 --eval-freq 4 --b
 = 0
 
 # a target is reached by a test that equals it
-$ t="--threads 1 --network softmax --max-steps 8 --eval-freq 8 --batch-size 20 -q"; atomo-train run $t -o r.csv; a=$(awk -F, '$1 == "step" && $8 != "" { print $8 }' r.csv); atomo-train run $t --target-accuracy $a -f csv | awk -F, '$1 == "summary" { print $8, $18 }' | sed "s/^$a /equal /"
+$ sh $SRC/test/cli/tiny.sh; t="--threads 1 --network softmax --dataset mnist --max-steps 8 --eval-freq 8 --batch-size 20 -q"; atomo-train run $t -o r.csv; a=$(awk -F, '$1 == "step" && $8 != "" { print $8 }' r.csv); atomo-train run $t --target-accuracy $a -f csv | awk -F, '$1 == "summary" { print $8, $18 }' | sed "s/^$a /equal /"
 > equal 8
 = 0
 

@@ -1,5 +1,5 @@
 # a folder with checkpoints is refused without --resume or --force, before the first run trains; the refused command leaves no file and no folder
-$ go() { atomo-train run --threads 1 --network softmax --dataset digits --batch-size 8 --eval-freq 2 --train-dir d -q "$@" >/dev/null; code="$code $?"; }; go --max-steps 4; go --max-steps 6 -o r.csv; ls; go --max-steps 6 --resume 2>/dev/null; ls d; go --max-steps 2 --force; ls d; rm -r d; go -c none -c qsgd --max-steps 4; rm -r d/none; go -c none -c qsgd --max-steps 4; ls d; echo codes$code
+$ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax --dataset mnist --batch-size 8 --eval-freq 2 --train-dir d -q "$@" >/dev/null; code="$code $?"; }; go --max-steps 4; go --max-steps 6 -o r.csv; ls; go --max-steps 6 --resume 2>/dev/null; ls d; go --max-steps 2 --force; ls d; rm -r d; go -c none -c qsgd --max-steps 4; rm -r d/none; go -c none -c qsgd --max-steps 4; ls d; echo codes$code
 > d
 > step_00000004.h5
 > step_00000006.h5

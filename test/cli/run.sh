@@ -28,12 +28,12 @@ case $SRC$bin in *' '*) # the cases write these paths without quotes
 esac
 PATH=$bin:$PATH
 export SRC PATH PUBLIC
-# Where `python3` is a script that chooses a Python, it takes four times as long to start as the Python.
-python=$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null) && PATH=$bin:$(dirname "$python"):$PATH
+# Where `python3` is a script that chooses a Python, it takes four times as long to start as the Python. `make` says where that is.
+python=${PYTHON3_IS:-$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null)} && PATH=$bin:${python%/*}:$PATH
 unset NO_COLOR
 TERM=dumb LC_ALL=C.UTF-8 # awk, sort and the messages of other programs differ by language
 export TERM LC_ALL
-passed=0 failed=0 skipped=0
+passed=0 failed=0 skipped=0 cases=0 tried=
 
 # True when some line of the file $1 matches the glob $2.
 has_line() {
@@ -45,11 +45,26 @@ has_line() {
 }
 
 run_case() {
-    rm -rf "$work/dir" "$work/out" "$work/err" # processes that an earlier case left running write to other files
-    mkdir "$work/dir"
-    (cd "$work/dir" && timeout 600 sh -c "$command") >"$work/out" 2>"$work/err" </dev/null
+    cases=$((cases + 1))
+    room=$work/$cases out=$work/$cases.out err=$work/$cases.err # processes that an earlier case left running write to other files
+    mkdir "$room"
+    (cd "$room" && exec timeout 600 sh -c "$command") >"$out" 2>"$err" </dev/null
     code=$?
     why=
+}
+
+# Whether the condition $1 holds. Each one is tried once.
+holds() {
+    case $tried in
+    *"|yes $1|"*) return 0 ;;
+    *"|no $1|"*) return 1 ;;
+    esac
+    if sh -c "$1" >/dev/null 2>&1 </dev/null; then
+        tried="$tried|yes $1|"
+    else
+        tried="$tried|no $1|"
+        return 1
+    fi
 }
 
 complain() {
@@ -66,7 +81,7 @@ expect() { # arguments: file, name of the file, glob
 }
 
 refuse() { # argument: glob
-    if has_line "$work/out" "$1" || has_line "$work/err" "$1"; then
+    if has_line "$out" "$1" || has_line "$err" "$1"; then
         complain "a line is like: $1"
     fi
 }
@@ -79,8 +94,8 @@ end_case() { # argument: expected exit code
     fi
     failed=$((failed + 1))
     printf '%s\n' "FAILED: $file:$number: $title$why" "    command: $command"
-    sed -e 's/^/    stdout: /' -e 20q "$work/out"
-    sed -e 's/^/    stderr: /' -e 20q "$work/err"
+    sed -e 's/^/    stdout: /' -e 20q "$out"
+    sed -e 's/^/    stderr: /' -e 20q "$err"
 }
 
 run_file() {
@@ -89,7 +104,7 @@ run_file() {
         number=$((number + 1))
         case $line in
         '#'*) title=${line#'# '} ;;
-        '? '*) sh -c "${line#'? '}" >"$work/out" 2>&1 </dev/null || skip=yes why=${line#'? '} why=${why#*' # '} ;;
+        '? '*) holds "${line#'? '}" || skip=yes why=${line#'? '} why=${why#*' # '} ;;
         '$ '*) command=${line#'$ '}
                if [ -n "$skip" ]; then
                    skipped=$((skipped + 1))
@@ -98,10 +113,10 @@ run_file() {
                    run_case
                fi ;;
         '' ) ;;
-        '>') [ -n "$skip" ] || expect "$work/out" stdout '' ;;
-        '> '*) [ -n "$skip" ] || expect "$work/out" stdout "${line#'> '}" ;;
-        '2>') [ -n "$skip" ] || expect "$work/err" stderr '' ;;
-        '2> '*) [ -n "$skip" ] || expect "$work/err" stderr "${line#'2> '}" ;;
+        '>') [ -n "$skip" ] || expect "$out" stdout '' ;;
+        '> '*) [ -n "$skip" ] || expect "$out" stdout "${line#'> '}" ;;
+        '2>') [ -n "$skip" ] || expect "$err" stderr '' ;;
+        '2> '*) [ -n "$skip" ] || expect "$err" stderr "${line#'2> '}" ;;
         '- '*) [ -n "$skip" ] || refuse "${line#'- '}" ;;
         '= '*) [ -n "$skip" ] || end_case "${line#'= '}"
                skip= ;;

@@ -4,9 +4,10 @@
 set -e
 to=datasets/mnist
 mkdir -p $to
-pixels() { cat "$SRC"/datasets/lenet-mnist.h5 | head -c "$1"; }
-labels() { yes '0123456789' | head -c $(($1 + $1 / 10)) | tr -d '\n' | tr 0-9 '\000-\011'; }
+pixels() { head -c "$1" "$SRC"/datasets/lenet-mnist.h5; }
+# shellcheck disable=SC2046  # a word for each ten labels
+labels() { printf '\000\001\002\003\004\005\006\007\010\011%.0s' $(seq "$1"); }
 { printf '\000\000\010\003\000\000\002\130\000\000\000\034\000\000\000\034'; pixels 470400; } >$to/train-images-idx3-ubyte
-{ printf '\000\000\010\001\000\000\002\130'; labels 600; } >$to/train-labels-idx1-ubyte
+{ printf '\000\000\010\001\000\000\002\130'; labels 60; } >$to/train-labels-idx1-ubyte
 { printf '\000\000\010\003\000\000\000\144\000\000\000\034\000\000\000\034'; pixels 78400; } >$to/t10k-images-idx3-ubyte
-{ printf '\000\000\010\001\000\000\000\144'; labels 100; } >$to/t10k-labels-idx1-ubyte
+{ printf '\000\000\010\001\000\000\000\144'; labels 10; } >$to/t10k-labels-idx1-ubyte

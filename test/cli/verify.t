@@ -24,8 +24,8 @@ $ atomo-bench synth -o g.h5 --shape 24x10 --shape 40 -q; atomo-bench verify g.h5
 = 0
 
 # zeros, one element, equal magnitudes, a spike, denormals, the largest floats: a verdict or none, never a failure of the program
-? /usr/bin/python3 -c 'import h5py'
-$ /usr/bin/python3 -c 'import h5py, numpy as n; f = h5py.File("g.h5", "w"); s = n.where(n.arange(60) % 2, -1, 1).reshape(10, 6); d = dict(z=n.zeros((4, 5)), e=n.zeros(0), one=n.ones(1), c=s * .25, spike=n.r_[1e30, n.ones(99)], den=n.arange(80).reshape(8, 10) * 1e-44, huge=s * 3.4e38, scalar=n.float32(2)); [f.create_dataset(k, data=n.asarray(v, "f4")) for k, v in d.items()]'; atomo-bench verify g.h5 -q
+? command -v python3
+$ python3 "$SRC"/test/cli/tensors.py g.h5 '{"z": [[0.0] * 5] * 4, "e": [], "one": [1.0], "c": [[0.25, -0.25] * 3] * 10, "spike": [1e30] + [1.0] * 99, "den": [[(10 * r + k) * 1e-44 for k in range(10)] for r in range(8)], "huge": [[3.4e38, -3.4e38] * 3] * 10, "scalar": 2.0}'; atomo-bench verify g.h5 -q
 > all * 0 * - *
 2>
 = 0
@@ -48,8 +48,8 @@ $ atomo-bench synth -o g.h5 --shape 12x10 --shape 7 --steps 2 -q; atomo-bench ve
 = 0
 
 # NaN stops the run; with --skip-nonfinite the tensor is left out
-? /usr/bin/python3 -c 'import h5py'
-$ /usr/bin/python3 -c 'import h5py, numpy; f = h5py.File("g.h5", "w"); f["a"] = numpy.ones(10, "f4"); f["b"] = numpy.array([1, numpy.nan], "f4")'; atomo-bench verify g.h5 -o r.csv; echo $?; atomo-bench verify g.h5 --skip-nonfinite
+? command -v python3
+$ python3 "$SRC"/test/cli/tensors.py g.h5 '{"a": [1.0] * 10, "b": [1.0, nan]}'; atomo-bench verify g.h5 -o r.csv; echo $?; atomo-bench verify g.h5 --skip-nonfinite
 > 1
 > all *
 2> atomo-bench: g.h5: b: 1 of 2 *

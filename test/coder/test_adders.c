@@ -20,7 +20,7 @@ static uint32_t word(size_t w, size_t i)
     return rng_u32(&rng, USE_TEST, i);
 }
 
-static void floats_at_any_address_add_up_in_double(void **state)
+TEST(floats_at_any_address_add_up_in_double)
 {
     static uint8_t in[WORKERS][4 * N + SHIFT], out[4 * N], want[4 * N];
     const uint8_t *at[WORKERS];
@@ -46,7 +46,7 @@ static void floats_at_any_address_add_up_in_double(void **state)
     }
 }
 
-static void parts_that_cancel_are_seen_all_the_same(void **state)
+TEST(parts_that_cancel_are_seen_all_the_same)
 {
     static const float bad[] = {INFINITY, -INFINITY, NAN, 3e38f};
     EACH_ISA(k)
@@ -62,7 +62,7 @@ static void parts_that_cancel_are_seen_all_the_same(void **state)
     }
 }
 
-static void planes_add_to_the_planes_of_the_sums(void **state)
+TEST(planes_add_to_the_planes_of_the_sums)
 {
     static uint8_t in[WORKERS][3 * N + 64], out[3 * N + 64], want[3 * N + 64];
     static uint32_t code[N], sum[N];
@@ -77,17 +77,17 @@ static void planes_add_to_the_planes_of_the_sums(void **state)
                     code[i] = word(w, i) % ((1u << bits) - (bits > 1));
                     sum[i] += code[i];
                 }
-                planes_put32(code, n, width, in[w]);
+                planes_put(code, true, n, width, in[w]);
                 set[w] = (PlaneSet){in[w], width, (1u << bits) - 1 - (bits > 1)};
             }
-            planes_put32(sum, n, bits + 4, want);
+            planes_put(sum, true, n, bits + 4, want);
             memset(out, 1, sizeof out);
             check(planes_add(set, WORKERS, n, bits + 4, 2, out));
             assert_memory_equal(out, want, planes_size(n, bits + 4));
         }
 }
 
-static void adders_of_planes_agree_on_every_instruction_set(void **state)
+TEST(adders_of_planes_agree_on_every_instruction_set)
 {
     enum { GROUPS = 19, WIDTH = 7 };
     static uint8_t in[3][8 * GROUPS * WIDTH], out[8 * GROUPS * (WIDTH + 2)], want[8 * GROUPS * (WIDTH + 2)];
@@ -109,7 +109,7 @@ static void adders_of_planes_agree_on_every_instruction_set(void **state)
     }
 }
 
-static void codes_above_the_most_and_set_padding_are_seen(void **state)
+TEST(codes_above_the_most_and_set_padding_are_seen)
 {
     static uint32_t code[N];
     static uint8_t in[8 * N], out[8 * N];
@@ -117,10 +117,10 @@ static void codes_above_the_most_and_set_padding_are_seen(void **state)
         const PlaneSet set = {in, 8, 200};
         memset(code, 0, sizeof code);
         code[i] = 200;
-        planes_put32(code, N, 8, in);
+        planes_put(code, true, N, 8, in);
         check(planes_add(&set, 1, N, 9, 1, out));
         code[i] = 201;
-        planes_put32(code, N, 8, in);
+        planes_put(code, true, N, 8, in);
         check(!planes_add(&set, 1, N, 9, 1, out));
     }
     memset(in, 0, sizeof in);
@@ -128,12 +128,4 @@ static void codes_above_the_most_and_set_padding_are_seen(void **state)
     check(!planes_add(&(PlaneSet){in, 8, 255}, 1, N, 9, 1, out));
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(floats_at_any_address_add_up_in_double),
-    cmocka_unit_test(parts_that_cancel_are_seen_all_the_same),
-    cmocka_unit_test(planes_add_to_the_planes_of_the_sums),
-    cmocka_unit_test(adders_of_planes_agree_on_every_instruction_set),
-    cmocka_unit_test(codes_above_the_most_and_set_padding_are_seen),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

@@ -50,7 +50,7 @@ static uint16_t split_one(uint32_t code, int width, int lead, BitWriter *w)
     return (uint16_t)(2 * class + sign);
 }
 
-static void codes_are_split_as_one_by_one(void **state)
+TEST(codes_are_split_as_one_by_one)
 {
     for (uint64_t trial = 0; trial < 3000; trial++) {
         const Rng rng = rng_open(31, trial, 0, 0, 0);
@@ -81,11 +81,4 @@ static void codes_are_split_as_one_by_one(void **state)
     }
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(codes_are_split_as_one_by_one),
-};
-
-int main(void)
-{
-    return cmocka_run_group_tests(tests, open_all, close_all) ? 1 : 0;
-}
+CHECK_ALL(open_all, close_all)

@@ -92,14 +92,14 @@ static Cost planes_cost(void)
     fill_codes(BLOCK + 77, 7, 0.5);
     uint8_t *out = NEW_ZERO(arena, uint8_t, BLOCK);
     memset(out, 0xff, BLOCK);
-    planes_put8(codes, BLOCK + 77, 3, out);
+    planes_put(codes, false, BLOCK + 77, 3, out);
     size_t size = BLOCK;
     while (out[size - 1] == 0xff)
         size--;
     return (Cost){8 * (double)planes_size(BLOCK + 77, 3), 8 * (double)size};
 }
 
-static void every_stream_coder_writes_what_its_cost_function_says(void **state)
+TEST(every_stream_coder_writes_what_its_cost_function_says)
 {
     static const struct {
         const char *name;
@@ -115,7 +115,7 @@ static void every_stream_coder_writes_what_its_cost_function_says(void **state)
     }
 }
 
-static void five_trits_take_a_byte(void **state)
+TEST(five_trits_take_a_byte)
 {
     for (size_t n = 320; n < 4000; n += 320)
         assert_int_equal(8 * trits_size(n), n * 8 / 5); /* 1.6 bits each */
@@ -128,12 +128,4 @@ static void five_trits_take_a_byte(void **state)
     try_close(t);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(every_stream_coder_writes_what_its_cost_function_says),
-    cmocka_unit_test(five_trits_take_a_byte),
-};
-
-int main(void)
-{
-    return cmocka_run_group_tests(tests, open_all, close_all) ? 1 : 0;
-}
+CHECK_ALL(open_all, close_all)

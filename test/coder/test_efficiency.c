@@ -87,7 +87,7 @@ static bool near_on(const char *spec, size_t n, Source source)
 }
 
 /* The smaller numbers of elements give payloads just above 4 KB. Each source has every second number, in turn. */
-static void every_width_is_within_two_percent_on_payloads_over_4_kb(void **state)
+TEST(every_width_is_within_two_percent_on_payloads_over_4_kb)
 {
     size_t low = 0;
     char spec[64];
@@ -104,7 +104,7 @@ static void every_width_is_within_two_percent_on_payloads_over_4_kb(void **state
     assert_int_equal(low, 0);
 }
 
-static void so_is_every_codec_that_has_symbols(void **state)
+TEST(so_is_every_codec_that_has_symbols)
 {
     static const char *const specs[] = {"qsgd:levels=5,norm=linf,code=rans",
                                         "qsgd:levels=100,norm=linf,code=rans",
@@ -146,14 +146,14 @@ static bool near_on_rare(const char *spec, size_t n, double every)
 }
 
 /* Each non-zero level is rarer than the smallest probability that a rANS table can hold. */
-static void levels_may_be_as_rare_as_they_like(void **state)
+TEST(levels_may_be_as_rare_as_they_like)
 {
     static const struct {
         const char *spec;
         size_t n;
         double every;
     } cases[] = {{"qsgd:bits=16,bucket=0,code=rans", 3000000, 2000},
-                 {"qsgd:bits=16,bucket=0,code=rans", 16000000, 10000},
+                 {"qsgd:bits=16,bucket=0,code=rans", 10000000, 8000},
                  {"qsgd:bits=16,bucket=0,code=rans", 400000, 100},
                  {"qsgd:bits=13,bucket=0,code=rans", 1000000, 500},
                  {"qsgd:bits=11,bucket=0,code=rans", 3000000, 1500},
@@ -172,13 +172,4 @@ static void levels_may_be_as_rare_as_they_like(void **state)
     assert_int_equal(low, 0);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(levels_may_be_as_rare_as_they_like),
-    cmocka_unit_test(every_width_is_within_two_percent_on_payloads_over_4_kb),
-    cmocka_unit_test(so_is_every_codec_that_has_symbols),
-};
-
-int main(void)
-{
-    return cmocka_run_group_tests(tests, open_all, close_all) ? 1 : 0;
-}
+CHECK_ALL(open_all, close_all)

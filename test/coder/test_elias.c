@@ -26,7 +26,7 @@ static void expect(const Code *code, uint64_t v, const char *text)
         assert_int_equal(data[i / 8] >> (7 - i % 8) & 1, text[i] - '0');
 }
 
-static void codes_are_those_of_the_books(void **state)
+TEST(codes_are_those_of_the_books)
 {
     expect(&codes[0], 1, "1");
     expect(&codes[0], 4, "00100");
@@ -41,7 +41,7 @@ static void codes_are_those_of_the_books(void **state)
     expect(&codes[1], 16, "10100100000");
 }
 
-static void omega_lengths_are_those_of_the_table(void **state)
+TEST(omega_lengths_are_those_of_the_table)
 {
     static const struct {
         uint64_t v;
@@ -52,7 +52,7 @@ static void omega_lengths_are_those_of_the_table(void **state)
         assert_int_equal(omega_bits(rows[i].v), rows[i].bits);
 }
 
-static void numbers_come_back_at_their_stated_cost(void **state)
+TEST(numbers_come_back_at_their_stated_cost)
 {
     static uint8_t data[1 << 16];
     const Rng rng = rng_open(2, 0, 0, 0, 0);
@@ -74,7 +74,7 @@ static void numbers_come_back_at_their_stated_cost(void **state)
     }
 }
 
-static void omega_words_equal_omega_streams(void **state)
+TEST(omega_words_equal_omega_streams)
 {
     for (uint32_t v = 1; v < 200000; v += v < 1000 ? 1 : 997) {
         uint8_t a[16] = {0}, b[16] = {0};
@@ -88,11 +88,4 @@ static void omega_words_equal_omega_streams(void **state)
     }
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(codes_are_those_of_the_books),
-    cmocka_unit_test(omega_lengths_are_those_of_the_table),
-    cmocka_unit_test(numbers_come_back_at_their_stated_cost),
-    cmocka_unit_test(omega_words_equal_omega_streams),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

@@ -88,7 +88,7 @@ static size_t compare(const Kernels *k, size_t count, int bits, size_t size, uns
     return put;
 }
 
-static void entries_are_put_as_one_by_one(void **state)
+TEST(entries_are_put_as_one_by_one)
 {
     static const size_t sizes[] = {1, 7, 8, 15, 16, 17, 31, 33, 100, 512, 1000};
     for (unsigned trial = 0; trial < 300; trial++) {
@@ -105,7 +105,7 @@ static void entries_are_put_as_one_by_one(void **state)
     }
 }
 
-static void long_gaps_are_left_or_right(void **state)
+TEST(long_gaps_are_left_or_right)
 {
     for (unsigned trial = 0; trial < 60; trial++) {
         const int bits = 1 + (int)(trial % 7);
@@ -123,7 +123,7 @@ static void long_gaps_are_left_or_right(void **state)
     compare(k, 1, 1, ROOM, 0);
 }
 
-static void nothing_is_written_behind_the_room(void **state)
+TEST(nothing_is_written_behind_the_room)
 {
     const size_t count = make_entries(1, 400, 2, 7);
     for (size_t size = 1; size < 900; size++)
@@ -147,7 +147,7 @@ static void check_found(const Kernels *k, const uint8_t *code, size_t n, Walled 
     assert_int_equal(found, seen);
 }
 
-static void codes_that_are_not_0_become_entries(void **state)
+TEST(codes_that_are_not_0_become_entries)
 {
     static uint8_t code[BLOCK];
     const Rng rng = rng_open(22, 0, 0, 0, 0);
@@ -164,14 +164,4 @@ static void codes_that_are_not_0_become_entries(void **state)
     drop_walled(codes);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(codes_that_are_not_0_become_entries),
-    cmocka_unit_test(entries_are_put_as_one_by_one),
-    cmocka_unit_test(long_gaps_are_left_or_right),
-    cmocka_unit_test(nothing_is_written_behind_the_room),
-};
-
-int main(void)
-{
-    return cmocka_run_group_tests(tests, open_all, close_all) ? 1 : 0;
-}
+CHECK_ALL(open_all, close_all)

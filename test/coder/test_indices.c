@@ -67,7 +67,7 @@ static const size_t *cut_run(const Indices *set, size_t run, size_t room[INDEX_R
     return c->index + from;
 }
 
-static void runs_are_written_as_one_list(void **state)
+TEST(runs_are_written_as_one_list)
 {
     const size_t n = 20000;
     for (size_t k = 1; k < n; k = 3 * k + 1)
@@ -92,7 +92,7 @@ static void returns(const size_t *index, size_t k, size_t n)
         check(back[i] == index[i]);
 }
 
-static void sets_of_all_sizes_come_back(void **state)
+TEST(sets_of_all_sizes_come_back)
 {
     static const size_t sizes[] = {1, 2, 3, 7, 8, 9, 63, 64, 65, 1000, 65535, 65536, 65537, 300000};
     for (size_t s = 0; s < countof(sizes); s++)
@@ -106,7 +106,7 @@ static void sets_of_all_sizes_come_back(void **state)
         }
 }
 
-static void lopsided_sets_come_back(void **state)
+TEST(lopsided_sets_come_back)
 {
     const size_t n = (size_t)1 << 24;
     const size_t far[] = {0, 1, 2, n / 3, n / 3 + 1, n - 2, n - 1};
@@ -133,7 +133,7 @@ static uint64_t golomb_bits(GolombCode code, const Indices *set)
     return bits[0];
 }
 
-static void the_best_code_is_the_best_of_all(void **state)
+TEST(the_best_code_is_the_best_of_all)
 {
     for (size_t k = 1; k < 3000; k = k * 3 + 2) {
         const size_t n = 30000;
@@ -159,7 +159,7 @@ static uint64_t length_ref(uint64_t m, uint64_t gap)
     return gap / m + 1 + most - (gap % m < shorter);
 }
 
-static void lengths_are_those_of_golomb_codes(void **state)
+TEST(lengths_are_those_of_golomb_codes)
 {
     for (int code = 0; code < 60; code++) {
         const uint64_t m = golomb_m((GolombCode)code);
@@ -171,7 +171,7 @@ static void lengths_are_those_of_golomb_codes(void **state)
     }
 }
 
-static void sizes_are_predicted(void **state)
+TEST(sizes_are_predicted)
 {
     const size_t n = 200000;
     for (double density = 0.0003; density < 0.99; density *= 1.4) {
@@ -183,18 +183,4 @@ static void sizes_are_predicted(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sets_of_all_sizes_come_back),
-        cmocka_unit_test(lopsided_sets_come_back),
-        cmocka_unit_test(the_best_code_is_the_best_of_all),
-        cmocka_unit_test(runs_are_written_as_one_list),
-        cmocka_unit_test(lengths_are_those_of_golomb_codes),
-        cmocka_unit_test(sizes_are_predicted),
-    };
-    scratch = arena_open(0);
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    arena_close(scratch);
-    return failed ? 1 : 0;
-}
+CHECK_ALL_IN(scratch)

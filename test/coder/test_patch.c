@@ -38,7 +38,7 @@ static Bytes both_ways(size_t n, int fraction, Arena *a)
     return buf_bytes(&out);
 }
 
-static void every_pattern_of_bits_comes_back(void **state)
+TEST(every_pattern_of_bits_comes_back)
 {
     Arena *a = arena_open(0);
     for (size_t i = 0; i < N; i++) {
@@ -72,7 +72,7 @@ static void make_weights(void)
     }
 }
 
-static void few_bytes_tell_small_changes(void **state)
+TEST(few_bytes_tell_small_changes)
 {
     Arena *a = arena_open(0);
     size_t changed = 0;
@@ -87,7 +87,7 @@ static void few_bytes_tell_small_changes(void **state)
     arena_close(a);
 }
 
-static void damage_and_other_bases_are_refused(void **state)
+TEST(damage_and_other_bases_are_refused)
 {
     enum { SMALL = 3000 };
     Arena *a = arena_open(0);
@@ -119,12 +119,4 @@ static void damage_and_other_bases_are_refused(void **state)
     arena_close(a);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_pattern_of_bits_comes_back),
-        cmocka_unit_test(few_bytes_tell_small_changes),
-        cmocka_unit_test(damage_and_other_bases_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;
-}
+CHECK_ALL(NULL, NULL)

@@ -20,7 +20,7 @@ static void planes_ref(const uint32_t *code, size_t n, int width, uint8_t *out)
     }
 }
 
-static void planes_are_as_drawn_for_every_width_and_length(void **state)
+TEST(planes_are_as_drawn_for_every_width_and_length)
 {
     const Rng rng = rng_open(4, 0, 0, 0, 0);
     static uint8_t code8[MOST], back8[MOST], out[MOST * 3 + 64], want[MOST * 3 + 64];
@@ -33,17 +33,17 @@ static void planes_are_as_drawn_for_every_width_and_length(void **state)
                 code8[i] = (uint8_t)code[i];
             }
             planes_ref(code, n, width, want);
-            planes_put32(code, n, width, out);
+            planes_put(code, true, n, width, out);
             assert_memory_equal(out, want, size);
-            check(planes_get32(out, n, width, back));
+            check(planes_get(out, n, width, back, true));
             assert_memory_equal(back, code, n * sizeof *code);
             if (width > 8)
                 continue;
             memset(out, 0xcc, sizeof out);
-            planes_put8(code8, n, width, out);
+            planes_put(code8, false, n, width, out);
             assert_memory_equal(out, want, size);
             check(out[size] == 0xcc);
-            check(planes_get8(out, n, width, back8));
+            check(planes_get(out, n, width, back8, false));
             assert_memory_equal(back8, code8, n);
         }
 }
@@ -59,7 +59,7 @@ static void trits_ref(const uint8_t *code, size_t n, uint8_t *out)
     }
 }
 
-static void trits_are_as_drawn_and_take_a_fifth_of_a_byte(void **state)
+TEST(trits_are_as_drawn_and_take_a_fifth_of_a_byte)
 {
     const Rng rng = rng_open(5, 0, 0, 0, 0);
     static const uint8_t codes[] = {0, 1, 3};
@@ -77,9 +77,4 @@ static void trits_are_as_drawn_and_take_a_fifth_of_a_byte(void **state)
     }
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(planes_are_as_drawn_for_every_width_and_length),
-    cmocka_unit_test(trits_are_as_drawn_and_take_a_fifth_of_a_byte),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

@@ -153,7 +153,7 @@ static void check_put(const Kernels *k, const Rans *r, const uint32_t *rank, siz
         assert_int_equal(end[i], 0xa5);
 }
 
-static void states_that_are_just_full_give_a_word_and_those_below_do_not(void **state)
+TEST(states_that_are_just_full_give_a_word_and_those_below_do_not)
 {
     for (uint64_t trial = 0; trial < 6000; trial++) {
         const Rans r = make_table(trial, RANS_PRECISION + (int)(trial / 4 % 4));
@@ -233,7 +233,7 @@ static void check_get(const Kernels *k, const Rans *r, const RansReader *reader,
         check(*p == 0xa5 || (p >= byte && p < byte + LANES * got));
 }
 
-static void rows_are_read_while_there_are_words_for_all_lanes(void **state)
+TEST(rows_are_read_while_there_are_words_for_all_lanes)
 {
     static RansReader reader;
     for (uint64_t trial = 0; trial < 6000; trial++) {
@@ -250,12 +250,4 @@ static void rows_are_read_while_there_are_words_for_all_lanes(void **state)
     }
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(states_that_are_just_full_give_a_word_and_those_below_do_not),
-    cmocka_unit_test(rows_are_read_while_there_are_words_for_all_lanes),
-};
-
-int main(void)
-{
-    return cmocka_run_group_tests(tests, open_all, close_all) ? 1 : 0;
-}
+CHECK_ALL(open_all, close_all)

@@ -29,7 +29,7 @@ static void fill(float *x, size_t n)
 
 /* ---- kernels ---- */
 
-static void bits_are_set_under_zero_and_come_back_as_the_two_values(void **state)
+TEST(bits_are_set_under_zero_and_come_back_as_the_two_values)
 {
     enum { GROUPS = N / 64 };
     float x[N], y[N];
@@ -47,7 +47,7 @@ static void bits_are_set_under_zero_and_come_back_as_the_two_values(void **state
     }
 }
 
-static void sums_of_both_sides_agree_to_the_bit_and_with_long_doubles(void **state)
+TEST(sums_of_both_sides_agree_to_the_bit_and_with_long_doubles)
 {
     float x[N];
     fill(x, N);
@@ -68,7 +68,7 @@ static void sums_of_both_sides_agree_to_the_bit_and_with_long_doubles(void **sta
     }
 }
 
-static void any_number_of_signs_is_put_got_counted_and_looked_over(void **state)
+TEST(any_number_of_signs_is_put_got_counted_and_looked_over)
 {
     float x[200], y[200];
     uint8_t bit[26];
@@ -93,7 +93,7 @@ static void any_number_of_signs_is_put_got_counted_and_looked_over(void **state)
 }
 
 /* Parts that begin anywhere are written in an order other than their own, and without a sign. */
-static void pens_write_parts_that_share_bytes(void **state)
+TEST(pens_write_parts_that_share_bytes)
 {
     enum { SIGNS = 400 };
     float x[SIGNS];
@@ -115,7 +115,6 @@ static void pens_write_parts_that_share_bytes(void **state)
         }
 }
 
-
 /* ---- sizes of all codecs with one bit per element ---- */
 
 static size_t means_bytes(size_t spec, size_t n)
@@ -124,7 +123,7 @@ static size_t means_bytes(size_t spec, size_t n)
     return bytes[spec];
 }
 
-static void every_size_takes_one_bit_an_element_and_its_means(void **state)
+TEST(every_size_takes_one_bit_an_element_and_its_means)
 {
     for (size_t s = 0; s < countof(specs); s++)
         for (size_t k = 0; k < countof(sizes); k++) {
@@ -143,7 +142,7 @@ static void every_size_takes_one_bit_an_element_and_its_means(void **state)
 
 /* ---- scaledsign ---- */
 
-static void scaled_signs_have_the_mean_magnitude_of_their_tensor_or_bucket(void **state)
+TEST(scaled_signs_have_the_mean_magnitude_of_their_tensor_or_bucket)
 {
     for (size_t s = 1; s <= 2; s++)
         for (size_t k = 2; k < countof(sizes); k++) {
@@ -181,7 +180,7 @@ static void check_columns(const Rig *rig, const float *x, size_t columns)
     }
 }
 
-static void each_column_of_a_matrix_has_its_own_two_means(void **state)
+TEST(each_column_of_a_matrix_has_its_own_two_means)
 {
     static const struct {
         int rank;
@@ -205,14 +204,4 @@ static void each_column_of_a_matrix_has_its_own_two_means(void **state)
     }
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(bits_are_set_under_zero_and_come_back_as_the_two_values),
-    cmocka_unit_test(sums_of_both_sides_agree_to_the_bit_and_with_long_doubles),
-    cmocka_unit_test(any_number_of_signs_is_put_got_counted_and_looked_over),
-    cmocka_unit_test(pens_write_parts_that_share_bytes),
-    cmocka_unit_test(every_size_takes_one_bit_an_element_and_its_means),
-    cmocka_unit_test(scaled_signs_have_the_mean_magnitude_of_their_tensor_or_bucket),
-    cmocka_unit_test(each_column_of_a_matrix_has_its_own_two_means),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

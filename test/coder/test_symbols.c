@@ -13,7 +13,7 @@ static void fill_codes(size_t n, uint8_t most, double slope)
     }
 }
 
-static void the_shortest_form_is_taken(void **state)
+TEST(the_shortest_form_is_taken)
 {
     Carrier c = {.byte = codes, .n = N};
     fill_codes(N, 31, 0.5);
@@ -41,7 +41,7 @@ static void the_shortest_form_is_taken(void **state)
     check(kind_of(b) == KIND_ONE && b.size < 25);
 }
 
-static void every_width_and_size_comes_back(void **state)
+TEST(every_width_and_size_comes_back)
 {
     static const size_t ns[] = {1, 2, 63, 64, 65, 1000, 9000, 65536, 65537, 140000};
     static uint32_t word[140000];
@@ -62,7 +62,7 @@ static void every_width_and_size_comes_back(void **state)
         }
 }
 
-static void an_empty_list_comes_back(void **state)
+TEST(an_empty_list_comes_back)
 {
     static uint32_t word[1];
     for (int width = 1; width <= SYMBOLS_WIDTH; width++) {
@@ -72,7 +72,7 @@ static void an_empty_list_comes_back(void **state)
     }
 }
 
-static void forms_that_no_writer_writes_are_refused(void **state)
+TEST(forms_that_no_writer_writes_are_refused)
 {
     Carrier c = {.byte = codes, .n = 1000};
     fill_codes(1000, 15, 0.7);
@@ -88,7 +88,7 @@ static void forms_that_no_writer_writes_are_refused(void **state)
 
 /* The logarithms of most codes are uniform. With high bits as symbols, most codes would be symbol 0, or the
  * table would be very large. So the symbols must be classes of magnitudes (the position of the highest bit). */
-static void codes_spread_over_decades_go_by_classes(void **state)
+TEST(codes_spread_over_decades_go_by_classes)
 {
     static uint32_t word[N];
     for (int width = 9; width <= SYMBOLS_WIDTH; width++) {
@@ -139,7 +139,7 @@ static double order_0(const uint32_t *code, size_t from, size_t to, int shift)
 /* `symbols_put` must report the entropy of what it writes. One table: the order-0 entropy of all symbols, plus
  * 1 bit for each low bit that is sent without a table. One table per block: the sum of the entropies of the
  * blocks. Bit planes: the number of bits. */
-static void the_bound_is_that_of_the_streams_that_are_sent(void **state)
+TEST(the_bound_is_that_of_the_streams_that_are_sent)
 {
     static uint32_t word[N];
     Buf b;
@@ -171,16 +171,4 @@ static void the_bound_is_that_of_the_streams_that_are_sent(void **state)
     arena_rewind(arena, mark);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_bound_is_that_of_the_streams_that_are_sent),
-    cmocka_unit_test(codes_spread_over_decades_go_by_classes),
-    cmocka_unit_test(the_shortest_form_is_taken),
-    cmocka_unit_test(every_width_and_size_comes_back),
-    cmocka_unit_test(an_empty_list_comes_back),
-    cmocka_unit_test(forms_that_no_writer_writes_are_refused),
-};
-
-int main(void)
-{
-    return cmocka_run_group_tests(tests, open_all, close_all) ? 1 : 0;
-}
+CHECK_ALL(open_all, close_all)

@@ -84,7 +84,7 @@ static bool is_a_form(const Symbols *s, unsigned form)
     return blocks || !f.own;
 }
 
-static void every_form_of_the_page_is_read_and_no_other(void **state)
+TEST(every_form_of_the_page_is_read_and_no_other)
 {
     static const int widths[] = {1, 8, 9, 17};
     for (size_t k = 0; k < 2 * countof(widths); k++) {
@@ -99,7 +99,7 @@ static void every_form_of_the_page_is_read_and_no_other(void **state)
 }
 
 /* Reading one code too many may leave the final rANS states unchanged, yet the bytes must be refused. */
-static void one_code_more_than_was_written_is_refused(void **state)
+TEST(one_code_more_than_was_written_is_refused)
 {
     static const int widths[] = {5, 9, 17};
     for (size_t k = 0; k < countof(widths); k++) {
@@ -128,7 +128,7 @@ static void fill_decades(void)
                   (uint32_t)(i % 3 == 0) << 16;
 }
 
-static void blocks_of_different_decades_have_classes_with_tables_of_their_own(void **state)
+TEST(blocks_of_different_decades_have_classes_with_tables_of_their_own)
 {
     Carrier c = {.word = word, .n = N};
     fill_decades();
@@ -138,7 +138,7 @@ static void blocks_of_different_decades_have_classes_with_tables_of_their_own(vo
 
 /* A class is all codes with the same leading bits. `symbols_put` must report the order-0 entropy of the
  * classes, plus 1 bit for each low bit. */
-static void the_bound_of_classes_counts_their_open_bits(void **state)
+TEST(the_bound_of_classes_counts_their_open_bits)
 {
     static uint32_t count[1 << SYMBOLS_WIDTH];
     Error err;
@@ -204,7 +204,7 @@ static void check_one_lane(size_t blocks, bool own)
     free(few), free(back);
 }
 
-static void blocks_with_one_lane_are_streams_of_their_own(void **state)
+TEST(blocks_with_one_lane_are_streams_of_their_own)
 {
     for (size_t blocks = 3; blocks <= 9; blocks += 3) {
         check_one_lane(blocks, false);
@@ -212,15 +212,4 @@ static void blocks_with_one_lane_are_streams_of_their_own(void **state)
     }
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(every_form_of_the_page_is_read_and_no_other),
-    cmocka_unit_test(one_code_more_than_was_written_is_refused),
-    cmocka_unit_test(blocks_of_different_decades_have_classes_with_tables_of_their_own),
-    cmocka_unit_test(the_bound_of_classes_counts_their_open_bits),
-    cmocka_unit_test(blocks_with_one_lane_are_streams_of_their_own),
-};
-
-int main(void)
-{
-    return cmocka_run_group_tests(tests, open_all, close_all) ? 1 : 0;
-}
+CHECK_ALL(open_all, close_all)

@@ -50,7 +50,7 @@ static Carrier rare(int width, uint32_t common, size_t every, double scale, size
     return carrier(width, n);
 }
 
-static void rare_codes_take_their_entropy_and_come_back(void **state)
+TEST(rare_codes_take_their_entropy_and_come_back)
 {
     static const struct {
         int width;
@@ -70,7 +70,7 @@ static void rare_codes_take_their_entropy_and_come_back(void **state)
 }
 
 /* Stored FNV-1a hashes detect a change of the format. */
-static void what_is_written_stays(void **state)
+TEST(what_is_written_stays)
 {
     static const struct {
         int width;
@@ -92,14 +92,14 @@ static void what_is_written_stays(void **state)
     }
 }
 
-static void rare_codes_may_lie_blocks_apart(void **state)
+TEST(rare_codes_may_lie_blocks_apart)
 {
     Carrier c = rare(17, 0, 50000, 2000, LARGE);
     memset(&word[100], 0, 3 * BLOCK * sizeof *word);
     check(sparse_both_ways(17, &c));
 }
 
-static void symbols_that_suit_a_table_have_one(void **state)
+TEST(symbols_that_suit_a_table_have_one)
 {
     Carrier c = rare(2, 0, 10, 0.2, N);
     check(!sparse_both_ways(2, &c));
@@ -110,7 +110,7 @@ static void symbols_that_suit_a_table_have_one(void **state)
 
 /* The reported entropy is that of the positions plus that of the rare codes. At random positions, this sum must
  * be the entropy of all codes. */
-static void the_bound_is_that_of_positions_and_others(void **state)
+TEST(the_bound_is_that_of_positions_and_others)
 {
     for (int width = 4; width <= 8; width += 4) {
         const ArenaMark mark = arena_mark(arena);
@@ -129,15 +129,4 @@ static void the_bound_is_that_of_positions_and_others(void **state)
     }
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(rare_codes_take_their_entropy_and_come_back),
-    cmocka_unit_test(what_is_written_stays),
-    cmocka_unit_test(rare_codes_may_lie_blocks_apart),
-    cmocka_unit_test(symbols_that_suit_a_table_have_one),
-    cmocka_unit_test(the_bound_is_that_of_positions_and_others),
-};
-
-int main(void)
-{
-    return cmocka_run_group_tests(tests, open_all, close_all) ? 1 : 0;
-}
+CHECK_ALL(open_all, close_all)

@@ -60,7 +60,7 @@ static void fill_good(void)
     byte[FAR] = 4;
 }
 
-static void damaged_heads_are_refused(void **state)
+TEST(damaged_heads_are_refused)
 {
     fill_good();
     check(parts_read(good));
@@ -81,7 +81,7 @@ static void damaged_heads_are_refused(void **state)
     }
 }
 
-static void a_common_code_among_the_others_is_refused(void **state)
+TEST(a_common_code_among_the_others_is_refused)
 {
     static const uint8_t others[] = {1, COMMON, 4};
     fill_good();
@@ -91,7 +91,7 @@ static void a_common_code_among_the_others_is_refused(void **state)
     check(!parts_read(p));
 }
 
-static void more_others_than_a_quarter_are_refused(void **state)
+TEST(more_others_than_a_quarter_are_refused)
 {
     static size_t places[SMALL / 4 + 2];
     static uint8_t ones[SMALL / 4 + 2];
@@ -107,13 +107,4 @@ static void more_others_than_a_quarter_are_refused(void **state)
     }
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(damaged_heads_are_refused),
-    cmocka_unit_test(a_common_code_among_the_others_is_refused),
-    cmocka_unit_test(more_others_than_a_quarter_are_refused),
-};
-
-int main(void)
-{
-    return cmocka_run_group_tests(tests, open_all, close_all) ? 1 : 0;
-}
+CHECK_ALL(open_all, close_all)

@@ -145,13 +145,9 @@ static void check_rows(bool published)
             check_row(&rows[i], laplace);
 }
 
-static void errors_and_bits_are_those_of_the_table(void **state)
+TEST(errors_and_bits_are_those_of_the_table)
 {
     check_rows(false);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(errors_and_bits_are_those_of_the_table),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

@@ -69,7 +69,7 @@ static Bytes payload_of(const Try *t)
     return t->sent.round[0];
 }
 
-static void elements_decode_to_the_mean_of_their_bucket(void **state)
+TEST(elements_decode_to_the_mean_of_their_bucket)
 {
     static const char *const specs[] = {"cas",
                                         "cas:clusters=1",
@@ -104,7 +104,7 @@ static void elements_decode_to_the_mean_of_their_bucket(void **state)
     }
 }
 
-static void no_collision_is_lossless(void **state)
+TEST(no_collision_is_lossless)
 {
     Try *t = open_normal("cas:clusters=3,allocate=manual,sizes=1:900:900", N);
     for (size_t i = 0; i < N; i++)
@@ -132,7 +132,7 @@ static void no_collision_is_lossless(void **state)
 /* ---- sizes ---- */
 
 /* A size of 1 in the key `sizes` must give 1 bucket. (The code released with the paper takes 10.) */
-static void payloads_keep_to_one_budget(void **state)
+TEST(payloads_keep_to_one_budget)
 {
     static const struct {
         const char *spec;
@@ -157,7 +157,7 @@ static void payloads_keep_to_one_budget(void **state)
     }
 }
 
-static void bits_are_what_was_asked_for(void **state)
+TEST(bits_are_what_was_asked_for)
 {
     const double bits[] = {1.05, 1.5, 2, 2.5, 3, 4, 5.5};
     for (size_t k = 0; k < countof(bits); k++)
@@ -175,10 +175,4 @@ static void bits_are_what_was_asked_for(void **state)
         }
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(elements_decode_to_the_mean_of_their_bucket),
-    cmocka_unit_test(no_collision_is_lossless),
-    cmocka_unit_test(payloads_keep_to_one_budget),
-    cmocka_unit_test(bits_are_what_was_asked_for),
-};
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

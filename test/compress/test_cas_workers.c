@@ -88,7 +88,7 @@ static size_t bucket_of(const Model *m, const Call *c, size_t i, float x)
     return m->from[j] + (size_t)(rng_u32(&c->rng_shared, USE_ATOM, i) * size >> 32);
 }
 
-static void merged_sums_are_kept_bucket_by_bucket(void **state)
+TEST(merged_sums_are_kept_bucket_by_bucket)
 {
     static double sum[N], count[N], want[N];
     static const char *const specs[] = {"cas", "cas:clusters=3"};
@@ -135,7 +135,7 @@ static void merged_sums_are_kept_bucket_by_bucket(void **state)
     }
 }
 
-static void model_is_learned_every_period_of_steps(void **state)
+TEST(model_is_learned_every_period_of_steps)
 {
     Try *t = try_open("cas:period=3", N);
     uint8_t *kept = NEW_ZERO(t->arena, uint8_t, codec_state_size(&t->call)), head[35], before[35] = {0};
@@ -153,8 +153,4 @@ static void model_is_learned_every_period_of_steps(void **state)
     try_close(t);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(merged_sums_are_kept_bucket_by_bucket),
-    cmocka_unit_test(model_is_learned_every_period_of_steps),
-};
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

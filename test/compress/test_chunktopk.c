@@ -15,7 +15,7 @@ static Try *open_matrix(const char *spec)
 
 /* Every element that is sent has a magnitude of at least that of every element of its chunk that is not. The elements are
  * rounded, so that many magnitudes are equal. */
-static void each_chunk_sends_its_k_largest_elements(void **state)
+TEST(each_chunk_sends_its_k_largest_elements)
 {
     Try *t = open_matrix("chunktopk:k=7,chunk=32");
     for (size_t i = 0; i < ROWS * COLS; i++)
@@ -38,8 +38,4 @@ static void each_chunk_sends_its_k_largest_elements(void **state)
     try_close(t);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(each_chunk_sends_its_k_largest_elements),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

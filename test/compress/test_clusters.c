@@ -51,7 +51,7 @@ static size_t nearest(const ClusterModel *m, float x)
     return at;
 }
 
-static void thresholds_find_the_nearest_centre_of_the_sign(void **state)
+TEST(thresholds_find_the_nearest_centre_of_the_sign)
 {
     Rig *r = rig_open();
     float above[CLUSTERS_MOST];
@@ -82,7 +82,7 @@ static void thresholds_find_the_nearest_centre_of_the_sign(void **state)
     arena_close(r->a);
 }
 
-static void slots_are_in_the_buckets_of_the_elements_clusters(void **state)
+TEST(slots_are_in_the_buckets_of_the_elements_clusters)
 {
     const Rng rng = rng_open(9, 0, 0, 0, 0);
     const RngKey key = rng_key(&rng, USE_ATOM, 2);
@@ -111,7 +111,7 @@ static void slots_are_in_the_buckets_of_the_elements_clusters(void **state)
 /* ---- budgets ---- */
 
 /* The code released with the paper exceeds the budget, because each cluster gets at least ten buckets. */
-static void buckets_come_to_the_budget_exactly(void **state)
+TEST(buckets_come_to_the_budget_exactly)
 {
     Rig *r = rig_open();
     const Rng rng = rng_open(4, 0, 0, 0, 0);
@@ -131,7 +131,7 @@ static void buckets_come_to_the_budget_exactly(void **state)
 
 /* ---- special vectors ---- */
 
-static void each_side_has_a_cluster_and_no_centre_twice(void **state)
+TEST(each_side_has_a_cluster_and_no_centre_twice)
 {
     Rig *r = rig_open();
     const float values[][4] = {{0, 0, 0, 0},
@@ -155,10 +155,4 @@ static void each_side_has_a_cluster_and_no_centre_twice(void **state)
     arena_close(r->a);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(thresholds_find_the_nearest_centre_of_the_sign),
-    cmocka_unit_test(slots_are_in_the_buckets_of_the_elements_clusters),
-    cmocka_unit_test(buckets_come_to_the_budget_exactly),
-    cmocka_unit_test(each_side_has_a_cluster_and_no_centre_twice),
-};
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

@@ -71,7 +71,7 @@ static void open_pair(const char *keys, const Codec **plain, const Codec **corre
 }
 
 /* The mean of T estimates of a worker has 1/T of the variance, whichever worker it is. */
-static void each_worker_is_unbiased(void **state)
+TEST(each_worker_is_unbiased)
 {
     enum { DRAWS = 300 };
     Arena *a = arena_open(0);
@@ -97,7 +97,7 @@ static void each_worker_is_unbiased(void **state)
 
 /* With equal gradients the error of P workers falls as 1/P^2 where the fractional parts are spread over 0 to 1, and with
  * independent ones it is half that of independent rounding. One worker alone rounds as ever. */
-static void the_errors_of_workers_cancel(void **state)
+TEST(the_errors_of_workers_cancel)
 {
     Arena *a = arena_open(0);
     for (size_t k = 0; k < countof(codecs); k++) {
@@ -118,18 +118,13 @@ static void the_errors_of_workers_cancel(void **state)
     arena_close(a);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(each_worker_is_unbiased),
-    cmocka_unit_test(the_errors_of_workers_cancel),
-};
-
 int main(void)
 {
     const Rng rng = {{1, 2, 3, 4}};
     scratch = arena_open(0);
     for (size_t w = 0; w < MOST; w++)
         rng_normals(&rng, USE_TEST, w * N, N, 1, x[w]);
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    const int failed = check_run(NULL, NULL);
     arena_close(scratch);
     return failed ? 1 : 0;
 }

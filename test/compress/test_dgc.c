@@ -32,7 +32,7 @@ static void settle(Run *r)
     t->call.state = r->state;
 }
 
-static void every_step_sends_the_largest_of_what_accumulated(void **state)
+TEST(every_step_sends_the_largest_of_what_accumulated)
 {
     static const struct {
         const char *spec;
@@ -83,7 +83,7 @@ static void every_step_sends_the_largest_of_what_accumulated(void **state)
 
 /* Without momentum, the estimates plus the residual must add up to the sum of the gradients. Elements are
  * integers, so the sums are exact. */
-static void without_momentum_all_that_came_in_went_out_or_is_owed(void **state)
+TEST(without_momentum_all_that_came_in_went_out_or_is_owed)
 {
     const size_t n = 30000;
     Run r = open_run("dgc:ratio=0.02,momentum=0", n);
@@ -106,7 +106,7 @@ static void without_momentum_all_that_came_in_went_out_or_is_owed(void **state)
 
 /* The sample may miss the few non-zero elements. Then dgc must lower the threshold until enough elements are
  * sent. */
-static void rare_values_go_though_no_sample_saw_them(void **state)
+TEST(rare_values_go_though_no_sample_saw_them)
 {
     Try *t = try_open("dgc:ratio=0.001", 400000);
     for (size_t i = 0; i < 300; i++)
@@ -117,10 +117,4 @@ static void rare_values_go_though_no_sample_saw_them(void **state)
     try_close(t);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(every_step_sends_the_largest_of_what_accumulated),
-    cmocka_unit_test(without_momentum_all_that_came_in_went_out_or_is_owed),
-    cmocka_unit_test(rare_values_go_though_no_sample_saw_them),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

@@ -49,7 +49,7 @@ static const size_t sizes[] = {500, 1001, 4096, 65536 + 3, 131072 + 4097};
 /* The probabilities must minimise sum c^2 / p subject to sum p = s (the budget) and 0 < p <= 1. The
  * Karush-Kuhn-Tucker conditions are |c| / p = tau where p < 1, and |c| >= tau where p = 1. As tau is a float32,
  * sum p has a relative error of up to 6e-8. */
-static void probabilities_are_optimal_in_each_basis(void **state)
+TEST(probabilities_are_optimal_in_each_basis)
 {
     for (size_t k = 0; k < countof(cases); k++)
         for (size_t s = 0; s < countof(sizes); s++) {
@@ -82,7 +82,7 @@ static void probabilities_are_optimal_in_each_basis(void **state)
 }
 
 /* The worked example of docs/FORMAT.md. */
-static void the_formats_example_decodes_as_it_says(void **state)
+TEST(the_formats_example_decodes_as_it_says)
 {
     static const uint8_t payload[] = {1, 1, 0, 0x40, 0, 0, 0, 0xc0, 0};
     static const double want[] = {-1, -1, 1, 1, 0};
@@ -95,14 +95,4 @@ static void the_formats_example_decodes_as_it_says(void **state)
     rig_close(&rig);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(probabilities_are_optimal_in_each_basis),
-        cmocka_unit_test(the_formats_example_decodes_as_it_says),
-    };
-    forever = arena_open(0);
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    arena_close(forever);
-    return failed ? 1 : 0;
-}
+CHECK_ALL_IN(forever)

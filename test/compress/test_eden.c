@@ -17,7 +17,7 @@ static const char *const specs[] = {"drive",
 /* ---- the default scale of estimates (no bias) and scale=mse (least error) ---- */
 
 /* Every estimate y must have <y, x> = |x|^2 with the default scale, and <y - x, y> = 0 with scale=mse. */
-static void scales_are_the_unbiased_one_and_the_one_of_least_error(void **state)
+TEST(scales_are_the_unbiased_one_and_the_one_of_least_error)
 {
     for (size_t s = 0; s < countof(specs); s++)
         for (size_t n = 64; n < 200000; n = n * 5 + 7) {
@@ -38,8 +38,4 @@ static void scales_are_the_unbiased_one_and_the_one_of_least_error(void **state)
         }
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(scales_are_the_unbiased_one_and_the_one_of_least_error),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

@@ -21,7 +21,7 @@ static double count_empty(Rig *rig, const float *x)
     return empty;
 }
 
-static void draws_are_empty_as_often_as_the_codec_knows(void **state)
+TEST(draws_are_empty_as_often_as_the_codec_knows)
 {
     static const struct {
         const char *spec;
@@ -51,8 +51,4 @@ static void draws_are_empty_as_often_as_the_codec_knows(void **state)
     }
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(draws_are_empty_as_often_as_the_codec_knows),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

@@ -73,7 +73,7 @@ static void decodes_to_the_reference(const float *x, size_t n, const char *spec,
 
 /* The search for the water level starts from a sample of one element in `stride`. In these vectors the sampled
  * elements differ from all others, so the sample suggests a wrong water level. */
-static void a_misleading_sample_changes_nothing(void **state)
+TEST(a_misleading_sample_changes_nothing)
 {
     const size_t n = 262144, stride = n / 16384;
     const ArenaMark mark = arena_mark(forever);
@@ -99,7 +99,7 @@ static void a_misleading_sample_changes_nothing(void **state)
     arena_rewind(forever, mark);
 }
 
-static void instruction_sets_sift_the_same_candidates(void **state)
+TEST(instruction_sets_sift_the_same_candidates)
 {
     static const float scales[] = {0.5f, 3, 100, 1e-30f, 1e-44f, FLT_TRUE_MIN};
     const ArenaMark mark = arena_mark(forever);
@@ -151,7 +151,7 @@ static double mean_bits(const char *spec, const float *x, size_t n)
     return bits / (double)n;
 }
 
-static void bits_are_spent_as_asked(void **state)
+TEST(bits_are_spent_as_asked)
 {
     static const double wanted[] = {0.02, 0.1, 0.5, 1, 2, 5, 12};
     static const char *const laws[] = {"normal", "laplace"};
@@ -167,7 +167,7 @@ static void bits_are_spent_as_asked(void **state)
 }
 
 /* With draw=systematic, the number of elements kept differs from its mean by at most one. */
-static void a_systematic_draw_keeps_a_steady_number(void **state)
+TEST(a_systematic_draw_keeps_a_steady_number)
 {
     const size_t n = 200000;
     const ArenaMark mark = arena_mark(forever);
@@ -190,7 +190,7 @@ static void a_systematic_draw_keeps_a_steady_number(void **state)
 
 /* With empty=resample, a draw that keeps no element is repeated. So the mean of the gain <estimate, x> / |x|^2
  * is 1 / P(draw not empty), 1.58 if one element is expected. The limit is six standard errors. */
-static void drawing_again_inflates_by_the_chance_of_not_being_empty(void **state)
+TEST(drawing_again_inflates_by_the_chance_of_not_being_empty)
 {
     static const struct {
         const char *spec;
@@ -234,17 +234,4 @@ static void drawing_again_inflates_by_the_chance_of_not_being_empty(void **state
     arena_rewind(forever, mark);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_misleading_sample_changes_nothing),
-        cmocka_unit_test(instruction_sets_sift_the_same_candidates),
-        cmocka_unit_test(bits_are_spent_as_asked),
-        cmocka_unit_test(a_systematic_draw_keeps_a_steady_number),
-        cmocka_unit_test(drawing_again_inflates_by_the_chance_of_not_being_empty),
-    };
-    forever = arena_open(0);
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    arena_close(forever);
-    return failed ? 1 : 0;
-}
+CHECK_ALL_IN(forever)

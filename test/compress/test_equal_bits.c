@@ -87,7 +87,7 @@ static void check_sizes(const char *file, const GroupSpec *groups, size_t specs)
 }
 
 /* The dump has tensors of less than 100 elements, which are sent raw. */
-static void sizes_are_those_of_the_comparison(void **state)
+TEST(sizes_are_those_of_the_comparison)
 {
     const char *conv[] = {"conv*"};
     check_sizes(two_steps, &(GroupSpec){.min_elements = 100, .selection.tensors = {conv, 1}}, countof(compared));
@@ -136,17 +136,17 @@ static bool has_a_reason(World *w, const Codec *codec, double bits, double targe
     return fabs(bits - target) <= fmin(fabs(beside[0] - target), fabs(beside[1] - target));
 }
 
-static void every_codec_comes_to_a_bit_or_as_near_as_it_can(void **state)
+TEST(every_codec_comes_to_a_bit_or_as_near_as_it_can)
 {
     World w;
     const char *conv[] = {"conv*"};
     unsigned most = 0;
     open_world(&w, two_steps, &(GroupSpec){.selection.step = "1000", .selection.tensors = {conv, 1}}, 1);
-    for (size_t k = 0; compressors[k]; k++) {
+    for (size_t k = 0; compressor_number(k); k++) {
         const Codec *codec, *found;
         unsigned tries;
         double bits;
-        check(open_any(&codec, compressors[k], w.a));
+        check(open_any(&codec, compressor_number(k), w.a));
         check_ok(compare_solve(&w.c, &found, codec, 1, &tries, w.a, &w.err), &w.err);
         check_ok(compare_bits(&w.c, found, w.c.repeats, &bits, &w.err), &w.err);
         const char *name = codec_text(found, w.a);
@@ -163,7 +163,7 @@ static void every_codec_comes_to_a_bit_or_as_near_as_it_can(void **state)
 
 static Error err;
 
-static void a_rate_is_set_where_it_stands(void **state)
+TEST(a_rate_is_set_where_it_stands)
 {
     static const struct {
         const char *spec;
@@ -215,7 +215,7 @@ static void check_spread(const char *spec, const char *values, const char *want,
     arena_close(a);
 }
 
-static void rates_spread_over_what_a_key_can_be(void **state)
+TEST(rates_spread_over_what_a_key_can_be)
 {
     check_spread("qsgd", NULL, "qsgd:bits=1 qsgd:bits=2 qsgd:bits=3 qsgd qsgd:bits=6 qsgd:bits=8", 0);
     check_spread("entry", NULL,
@@ -241,26 +241,19 @@ static void rates_spread_over_what_a_key_can_be(void **state)
 
 /* The command sweep has a list of values for every rate parameter, which must be in the range of the
  * parameter. */
-static void every_rate_has_a_grid(void **state)
+TEST(every_rate_has_a_grid)
 {
     Arena *a = arena_open(0);
-    for (size_t k = 0; compressors[k]; k++) {
+    for (size_t k = 0; compressor_number(k); k++) {
         const Codec *room[16], *codec;
         CodecSet set = {room, 0, countof(room)};
         Rate r;
         size_t left;
-        check(open_any(&codec, compressors[k], a));
+        check(open_any(&codec, compressor_number(k), a));
         check_ok(rate_spread(&set, codec, NULL, &left, a, &err), &err);
         check(!rate_find(&r, codec, false) ? set.count == 1 : !r.key->fallback || set.count >= 3);
     }
     arena_close(a);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(sizes_are_those_of_the_comparison),
-    cmocka_unit_test(every_codec_comes_to_a_bit_or_as_near_as_it_can),
-    cmocka_unit_test(a_rate_is_set_where_it_stands),
-    cmocka_unit_test(rates_spread_over_what_a_key_can_be),
-    cmocka_unit_test(every_rate_has_a_grid),
-};
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

@@ -69,7 +69,7 @@ static void excess_has_mean_zero(const char *spec, float outlier, bool exact)
     arena_close(d.a);
 }
 
-static void draws_know_their_excess(void **state)
+TEST(draws_know_their_excess)
 {
     excess_has_mean_zero("svd:rank=1", 0, true);
     /* many draws would be longer than the raw floats, so the raw floats are sent */
@@ -83,7 +83,7 @@ static void draws_know_their_excess(void **state)
 }
 
 /* The gap 4 occurs three times, 1 twice and 9000 once: 6 log2 6 - 3 log2 3 - 2 log2 2 bits in all. */
-static void index_sets_count_the_entropy_of_gaps(void **state)
+TEST(index_sets_count_the_entropy_of_gaps)
 {
     static const size_t index[] = {4, 9, 11, 16, 18, 9019};
     Draws d;
@@ -101,7 +101,7 @@ static void index_sets_count_the_entropy_of_gaps(void **state)
 
 /* The elements are so small that estimates are rounded to multiples of 2^-149, so the variance has no closed
  * form. */
-static void no_closed_form_where_floats_end(void **state)
+TEST(no_closed_form_where_floats_end)
 {
     Draws d;
     open_draws(&d, "qsgd", 1);
@@ -112,12 +112,4 @@ static void no_closed_form_where_floats_end(void **state)
     arena_close(d.a);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(draws_know_their_excess),
-        cmocka_unit_test(index_sets_count_the_entropy_of_gaps),
-        cmocka_unit_test(no_closed_form_where_floats_end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;
-}
+CHECK_ALL(NULL, NULL)

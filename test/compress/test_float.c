@@ -55,7 +55,7 @@ static void fill(const Stated *s, float *x)
     x[7] = -0.0f, x[8] = 1e30f, x[9] = -1e30f, x[10] = 1e-30f;
 }
 
-static void codes_are_the_nearest_values_ties_to_even(void **state)
+TEST(codes_are_the_nearest_values_ties_to_even)
 {
     for (size_t f = 0; f < countof(stated); f++) {
         const Stated *s = &stated[f];
@@ -84,7 +84,7 @@ static void codes_are_the_nearest_values_ties_to_even(void **state)
 }
 
 /* Rounded up iff a random number is below the place between two neighbours: to 2^-22 of their distance. */
-static void random_codes_equal_their_definition(void **state)
+TEST(random_codes_equal_their_definition)
 {
     for (size_t f = 0; f < countof(stated); f++) {
         const Stated *s = &stated[f];
@@ -118,7 +118,7 @@ static void random_codes_equal_their_definition(void **state)
     }
 }
 
-static void codes_that_no_value_has_are_refused(void **state)
+TEST(codes_that_no_value_has_are_refused)
 {
     for (size_t f = 0; f < countof(stated); f++) {
         const Stated *s = &stated[f];
@@ -149,7 +149,7 @@ static double scale_of(const char *spec, const float *x, size_t n, int emax, dou
     return exp2(floor(log2(most)) - emax);
 }
 
-static void powers_of_two_are_those_of_the_formula(void **state)
+TEST(powers_of_two_are_those_of_the_formula)
 {
     static const struct {
         const char *spec;
@@ -217,7 +217,7 @@ static double error_on(const char *spec, bool laplace)
 }
 
 /* To 1 %, and the half of a unit in the last of two or three digits. */
-static void errors_are_those_of_other_programs(void **state)
+TEST(errors_are_those_of_other_programs)
 {
     static const Known known[] = {
         {"mxfp4", .0132, .0161},
@@ -245,12 +245,4 @@ static void errors_are_those_of_other_programs(void **state)
         }
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(codes_are_the_nearest_values_ties_to_even),
-    cmocka_unit_test(random_codes_equal_their_definition),
-    cmocka_unit_test(codes_that_no_value_has_are_refused),
-    cmocka_unit_test(powers_of_two_are_those_of_the_formula),
-    cmocka_unit_test(errors_are_those_of_other_programs),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

@@ -67,7 +67,7 @@ static void halve_fill(float *x)
     }
 }
 
-static void halves_are_the_nearest_ones_and_saturate(void **state)
+TEST(halves_are_the_nearest_ones_and_saturate)
 {
     float x[N], back[N];
     uint8_t out[2 * N];
@@ -95,7 +95,7 @@ static void halves_are_the_nearest_ones_and_saturate(void **state)
 /* Stochastic rounding goes up if u < frac, where frac in [0, 1) is the exact position between the two
  * neighbouring 16-bit floats, and u is uniform in [0, 1) with as many bits as frac. For denormals of fp16, u
  * has 21 bits of one random word and 32 bits of another. */
-static void random_halves_equal_their_definition(void **state)
+TEST(random_halves_equal_their_definition)
 {
     float x[N];
     uint8_t out[2 * N];
@@ -126,7 +126,7 @@ static void random_halves_equal_their_definition(void **state)
 }
 
 /* Every pattern of 16 bits, and a run of its own for each length of the last vector. */
-static void joined_bytes_give_the_floats_of_their_halves(void **state)
+TEST(joined_bytes_give_the_floats_of_their_halves)
 {
     static uint8_t half[2 << 16], high[1 << 16], low[1 << 16];
     static float x[1 << 16], y[1 << 16];
@@ -150,7 +150,7 @@ static void joined_bytes_give_the_floats_of_their_halves(void **state)
 /* ---- codecs ---- */
 
 /* code=rans loses nothing: every finite half of 16 bits, among others that make symbols worth while. */
-static void every_finite_half_passes_through_symbols(void **state)
+TEST(every_finite_half_passes_through_symbols)
 {
     enum { ALL = 1 << 16, MORE = 3 << 16 };
     for (size_t s = 0; s < countof(specs); s++)
@@ -174,7 +174,7 @@ static void every_finite_half_passes_through_symbols(void **state)
         }
 }
 
-static void what_is_too_large_becomes_the_largest_and_has_no_closed_form(void **state)
+TEST(what_is_too_large_becomes_the_largest_and_has_no_closed_form)
 {
     static const double most[] = {65504, 0x1.fep127};
     for (size_t s = 0; s < countof(specs); s++) {
@@ -203,7 +203,7 @@ static Bytes merge_of(Try *t, const Bytes *in, size_t count)
 }
 
 /* The sum of five times 65504, the largest finite fp16 number, exceeds the range of fp16. */
-static void sums_beyond_the_largest_half_are_kept(void **state)
+TEST(sums_beyond_the_largest_half_are_kept)
 {
     Try *t = try_open("fp16", 2);
     Bytes sent[WORKERS];
@@ -217,13 +217,4 @@ static void sums_beyond_the_largest_half_are_kept(void **state)
     try_close(t);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(halves_are_the_nearest_ones_and_saturate),
-    cmocka_unit_test(random_halves_equal_their_definition),
-    cmocka_unit_test(joined_bytes_give_the_floats_of_their_halves),
-    cmocka_unit_test(every_finite_half_passes_through_symbols),
-    cmocka_unit_test(what_is_too_large_becomes_the_largest_and_has_no_closed_form),
-    cmocka_unit_test(sums_beyond_the_largest_half_are_kept),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

@@ -20,7 +20,7 @@ static Shape matrix(void)
 
 /* The payload must be the payload of the first codec followed by that of the second codec. docs/FORMAT.md
  * specifies the random numbers of the second codec. */
-static void payloads_are_both_codecs_one_behind_the_other(void **state)
+TEST(payloads_are_both_codecs_one_behind_the_other)
 {
     static const char *const specs[][3] = {
         {"induced:with=qsgd:bits=2,bucket=64+topk:ratio=0.1", "topk:ratio=0.1", "qsgd:bits=2,bucket=64"},
@@ -58,7 +58,7 @@ static void payloads_are_both_codecs_one_behind_the_other(void **state)
     }
 }
 
-static void the_first_codecs_state_moves_as_if_alone(void **state)
+TEST(the_first_codecs_state_moves_as_if_alone)
 {
     static const char *const specs[][2] = {{"induced+strom:tau=1", "strom:tau=1"},
                                            {"induced:with=natural+ef+topk:ratio=0.1", "ef+topk:ratio=0.1"},
@@ -88,9 +88,4 @@ static void the_first_codecs_state_moves_as_if_alone(void **state)
     }
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(payloads_are_both_codecs_one_behind_the_other),
-    cmocka_unit_test(the_first_codecs_state_moves_as_if_alone),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

@@ -9,7 +9,7 @@ static const size_t sizes[] = {0, 1, 2, 3, 4, 7, 63, 64, 65, 500, 4097, 65535, 6
 /* ---- tests with one worker ---- */
 
 /* intsgd and qsgd with norm=linf and the same number of levels round with the same random numbers. */
-static void numbers_are_those_of_qsgd_under_the_largest_magnitude(void **state)
+TEST(numbers_are_those_of_qsgd_under_the_largest_magnitude)
 {
     for (int bits = 2; bits <= 16; bits += bits < 4 ? 1 : 4)
         for (int share = 0; share < 2; share++)
@@ -41,7 +41,7 @@ static void numbers_are_those_of_qsgd_under_the_largest_magnitude(void **state)
 /* ---- tests with several workers ---- */
 
 /* All workers send the highest level, or all send the lowest, so the sums are extreme. */
-static void sums_do_not_overflow(void **state)
+TEST(sums_do_not_overflow)
 {
     for (int bits = 2; bits <= 16; bits += 2) {
         char spec[32];
@@ -60,7 +60,7 @@ static void sums_do_not_overflow(void **state)
 /* ---- mean and variance of draws ---- */
 
 /* The vector of worker 1 is four times as large, so worker 1 determines the shared scale. */
-static void the_variance_is_that_of_the_shared_scale(void **state)
+TEST(the_variance_is_that_of_the_shared_scale)
 {
     Crowd k = crowd_open("intsgd:bits=5", 3000, 2);
     double most = 0, v = 0;
@@ -78,10 +78,4 @@ static void the_variance_is_that_of_the_shared_scale(void **state)
     crowd_close(&k);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(numbers_are_those_of_qsgd_under_the_largest_magnitude),
-    cmocka_unit_test(sums_do_not_overflow),
-    cmocka_unit_test(the_variance_is_that_of_the_shared_scale),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

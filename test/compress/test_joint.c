@@ -13,7 +13,7 @@ static Arena *forever;
 /* ---- curves ---- */
 
 /* The library computes a curve from a histogram of the magnitudes, the test from all elements. */
-static void curves_of_entry_are_those_of_sorted_magnitudes(void **state)
+TEST(curves_of_entry_are_those_of_sorted_magnitudes)
 {
     Model m;
     model_fill(&m, 1, 6);
@@ -46,7 +46,7 @@ static void curves_of_entry_are_those_of_sorted_magnitudes(void **state)
 
 /* A tensor is encoded 60 times at each of several points of its curve. The mean size may deviate from the bits
  * of the point by 5 standard errors plus 1 % plus 4 bits (for the padding of the last byte). */
-static void encoding_at_a_level_costs_what_the_curve_says(void **state)
+TEST(encoding_at_a_level_costs_what_the_curve_says)
 {
     static const char *const specs[] = {"entry", "svd", "svd:reshape=square,method=gesdd"};
     Model m;
@@ -78,7 +78,7 @@ static void encoding_at_a_level_costs_what_the_curve_says(void **state)
 /* ---- tests of the wrapper joint ---- */
 
 /* The plan chooses a codec for each tensor. The payload names the codec, so decoding needs no plan. */
-static void payloads_are_read_without_the_plan_and_name_their_codec(void **state)
+TEST(payloads_are_read_without_the_plan_and_name_their_codec)
 {
     Model m;
     size_t used[3] = {0};
@@ -101,7 +101,7 @@ static void payloads_are_read_without_the_plan_and_name_their_codec(void **state
 }
 
 /* Inside error feedback, joint must plan for the sum of each tensor and its residual. */
-static void error_feedback_plans_on_what_it_will_send(void **state)
+TEST(error_feedback_plans_on_what_it_will_send)
 {
     Model m, sum;
     model_fill(&m, 7, 6);
@@ -140,16 +140,4 @@ static void error_feedback_plans_on_what_it_will_send(void **state)
     model_close(&sum);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(curves_of_entry_are_those_of_sorted_magnitudes),
-        cmocka_unit_test(encoding_at_a_level_costs_what_the_curve_says),
-        cmocka_unit_test(payloads_are_read_without_the_plan_and_name_their_codec),
-        cmocka_unit_test(error_feedback_plans_on_what_it_will_send),
-    };
-    forever = arena_open(0);
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    arena_close(forever);
-    return failed ? 1 : 0;
-}
+CHECK_ALL_IN(forever)

@@ -47,7 +47,7 @@ static CurvePoint point_ref(const float *x, size_t n, double level)
  * The limit 1.25 allows for the spacing of the water levels, a factor 2^(1/16). Three tensors may miss it,
  * where the convex hull of their curve has a jump. Points whose bits differ by at most 3 % are skipped, so that
  * rounding to whole bits does not matter. */
-static void the_last_bit_of_every_tensor_saves_the_same(void **state)
+TEST(the_last_bit_of_every_tensor_saves_the_same)
 {
     for (uint64_t seed = 1; seed <= 2; seed++) {
         Model m;
@@ -179,7 +179,7 @@ static void check_certificate(Model *m, const char *inner, double bits)
     arena_rewind(forever, mark);
 }
 
-static void variance_is_within_5_percent_of_the_lower_bound(void **state)
+TEST(variance_is_within_5_percent_of_the_lower_bound)
 {
     for (uint64_t seed = 1; seed <= 3; seed++)
         for (size_t b = 0; b < countof(budgets); b++) {
@@ -196,14 +196,4 @@ static void variance_is_within_5_percent_of_the_lower_bound(void **state)
 
 /* ---- real gradients ---- */
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_last_bit_of_every_tensor_saves_the_same),
-        cmocka_unit_test(variance_is_within_5_percent_of_the_lower_bound),
-    };
-    forever = arena_open(0);
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    arena_close(forever);
-    return failed ? 1 : 0;
-}
+CHECK_ALL_IN(forever)

@@ -19,7 +19,7 @@ static void fill(float *x, size_t n, uint64_t seed, bool laplace)
     }
 }
 
-static void it_is_the_matrix_times_what_all_workers_draw(void **state)
+TEST(it_is_the_matrix_times_what_all_workers_draw)
 {
     enum { M = 40, K = 27, R = 5 };
     Rig rig;
@@ -51,7 +51,7 @@ static void it_is_the_matrix_times_what_all_workers_draw(void **state)
 }
 
 /* For a square matrix g with SIDE rows, the closed form of the variance is |g|^2 (SIDE + 1) / rank. */
-static void error_and_size_are_those_of_the_closed_form(void **state)
+TEST(error_and_size_are_those_of_the_closed_form)
 {
     enum { SIDE = 256, N = SIDE * SIDE };
     static float x[N];
@@ -79,11 +79,4 @@ static void error_and_size_are_those_of_the_closed_form(void **state)
         }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_is_the_matrix_times_what_all_workers_draw),
-        cmocka_unit_test(error_and_size_are_those_of_the_closed_form),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;
-}
+CHECK_ALL(NULL, NULL)

@@ -51,7 +51,7 @@ static double squares(const float *x, size_t n)
     return sum;
 }
 
-static void the_second_moment_is_l1_times_lq(void **state)
+TEST(the_second_moment_is_l1_times_lq)
 {
     const size_t n = 100000;
     const ArenaMark mark = arena_mark(forever);
@@ -66,13 +66,4 @@ static void the_second_moment_is_l1_times_lq(void **state)
     arena_rewind(forever, mark);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_second_moment_is_l1_times_lq),
-    };
-    forever = arena_open(0);
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    arena_close(forever);
-    return failed ? 1 : 0;
-}
+CHECK_ALL_IN(forever)

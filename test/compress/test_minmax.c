@@ -16,7 +16,7 @@ typedef struct {
 
 /* ---- kernels ---- */
 
-static void ranges_are_the_extremes_and_zeros_have_no_sign(void **state)
+TEST(ranges_are_the_extremes_and_zeros_have_no_sign)
 {
     float x[200], low, high;
     const Rng rng = rng_open(14, 0, 0, 0, 0);
@@ -60,7 +60,7 @@ static float graded_ref(uint32_t level, float low, float high, Dequantiser d)
     return v < high ? v : high;
 }
 
-static void levels_equal_their_definition_on_every_instruction_set(void **state)
+TEST(levels_equal_their_definition_on_every_instruction_set)
 {
     enum { N = 600 };
     static const int widths[] = {1, 2, 3, 4, 7, 8, 9, 12, 16};
@@ -108,9 +108,4 @@ static void levels_equal_their_definition_on_every_instruction_set(void **state)
     }
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(ranges_are_the_extremes_and_zeros_have_no_sign),
-    cmocka_unit_test(levels_equal_their_definition_on_every_instruction_set),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

@@ -14,7 +14,7 @@ static const char *plain_ref(const char *text, Arena *a)
     return out;
 }
 
-static void names_of_the_literature_lead_to_specs(void **state)
+TEST(names_of_the_literature_lead_to_specs)
 {
     Arena *a = arena_open(0);
     Error err;
@@ -23,7 +23,7 @@ static void names_of_the_literature_lead_to_specs(void **state)
         check_ok(codec_open(&codec, row->spec, a, &err), &err);
         assert_string_equal(codec_text(codec, a), row->spec);
         if (compressor_find(plain_ref(row->title, a))) { /* the codec takes the row's place */
-            check(!literature_has(row->title));
+            check(!literature_find(row->title));
             continue;
         }
         for (const Literature *other = literature; other < row; other++)
@@ -44,7 +44,7 @@ static void names_of_the_literature_lead_to_specs(void **state)
     arena_close(a);
 }
 
-static void a_name_of_the_literature_takes_keys_and_wrappers(void **state)
+TEST(a_name_of_the_literature_takes_keys_and_wrappers)
 {
     static const char *const cases[][2] = {
         {"ef+signSGD", "ef+sign"},
@@ -66,7 +66,7 @@ static void a_name_of_the_literature_takes_keys_and_wrappers(void **state)
     arena_close(a);
 }
 
-static void hints_mend_the_spec(void **state)
+TEST(hints_mend_the_spec)
 {
     static const char *const cases[][2] = {
         {"gTopK-SGD", "try topk; gTop-k merges"},
@@ -101,12 +101,4 @@ static void hints_mend_the_spec(void **state)
     arena_close(a);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hints_mend_the_spec),
-        cmocka_unit_test(names_of_the_literature_lead_to_specs),
-        cmocka_unit_test(a_name_of_the_literature_takes_keys_and_wrappers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+CHECK_ALL(NULL, NULL)

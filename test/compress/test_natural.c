@@ -42,7 +42,7 @@ static void fill_orders(float *x, size_t n)
     }
 }
 
-static void powers_equal_their_definition_on_every_instruction_set(void **state)
+TEST(powers_equal_their_definition_on_every_instruction_set)
 {
     enum { N = 3000 };
     static float x[N], back[N];
@@ -69,7 +69,7 @@ static void powers_equal_their_definition_on_every_instruction_set(void **state)
 
 /* ---- mean and variance of draws ---- */
 
-static void the_entropy_told_is_that_of_exponents_and_signs(void **state)
+TEST(the_entropy_told_is_that_of_exponents_and_signs)
 {
     Try *t = try_open("natural", 4096);
     Streams streams = {0};
@@ -86,9 +86,4 @@ static void the_entropy_told_is_that_of_exponents_and_signs(void **state)
     try_close(t);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(powers_equal_their_definition_on_every_instruction_set),
-    cmocka_unit_test(the_entropy_told_is_that_of_exponents_and_signs),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

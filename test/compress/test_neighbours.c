@@ -121,7 +121,7 @@ static double variance_of_row(const Try *t, size_t k)
     return sum;
 }
 
-static void the_variance_told_is_that_of_both_neighbours(void **state)
+TEST(the_variance_told_is_that_of_both_neighbours)
 {
     for (size_t k = 0; k < countof(rows); k++)
         for (size_t s = 0; s < countof(scales); s++) {
@@ -134,7 +134,7 @@ static void the_variance_told_is_that_of_both_neighbours(void **state)
 }
 
 /* Levels between the smallest and the largest value of a bucket, signs included. */
-static void the_variance_between_the_ends_of_a_range_is_that_of_its_levels(void **state)
+TEST(the_variance_between_the_ends_of_a_range_is_that_of_its_levels)
 {
     for (size_t s = 0; s < countof(scales); s++) {
         Try *t = try_open("minmax:bits=4,bucket=100,rounding=stochastic", N);
@@ -157,9 +157,4 @@ static void the_variance_between_the_ends_of_a_range_is_that_of_its_levels(void 
     }
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_variance_told_is_that_of_both_neighbours),
-    cmocka_unit_test(the_variance_between_the_ends_of_a_range_is_that_of_its_levels),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

@@ -94,7 +94,7 @@ static Status merge_segment(Rig *r, const Numbers *m, size_t segments, size_t i,
     return numbers_add(&r->call, m, slice, WORKERS, n, buf_room(out, numbers_size(m, n, m->merged_bits)));
 }
 
-static void segments_give_the_merged_payload(void **state)
+TEST(segments_give_the_merged_payload)
 {
     for (size_t i = 0; i < countof(cases); i++) {
         Rig r;
@@ -120,7 +120,7 @@ static void segments_give_the_merged_payload(void **state)
     }
 }
 
-static void segments_are_whole_and_long_enough(void **state)
+TEST(segments_are_whole_and_long_enough)
 {
     for (size_t count = 64; count < 2000; count += 31)
         for (size_t segments = 1; 64 * segments <= count; segments++) {
@@ -136,7 +136,7 @@ static void segments_are_whole_and_long_enough(void **state)
         }
 }
 
-static void damaged_numbers_are_refused(void **state)
+TEST(damaged_numbers_are_refused)
 {
     static const char *const specs[] = {"none", "fp16", "intsgd:bits=7"};
     for (size_t i = 0; i < countof(specs); i++) {
@@ -154,12 +154,4 @@ static void damaged_numbers_are_refused(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(segments_give_the_merged_payload),
-        cmocka_unit_test(segments_are_whole_and_long_enough),
-        cmocka_unit_test(damaged_numbers_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+CHECK_ALL(NULL, NULL)

@@ -24,7 +24,7 @@ static Neighbours neighbours(double v, double norm, int bits)
     return (Neighbours){low, up};
 }
 
-static void ladders_equal_their_definition_on_every_instruction_set(void **state)
+TEST(ladders_equal_their_definition_on_every_instruction_set)
 {
     enum { N = 700 };
     static const float norms[] = {1, 3.7f, 0x1p-60f, 0x1.8p-61f, 1e-30f, 0x1p-149f, 0x1.8p-140f, FLT_MAX};
@@ -76,8 +76,4 @@ static void ladders_equal_their_definition_on_every_instruction_set(void **state
     check(ups > 1000 && edges < 2000);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(ladders_equal_their_definition_on_every_instruction_set),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

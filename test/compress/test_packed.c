@@ -29,7 +29,7 @@ static void rig_pair(Rig *packed, Rig *plain, const char *back, const char *inne
     rig_open(plain, inner, shape_vector(n));
 }
 
-static void values_and_states_are_the_inner_codecs(void **state)
+TEST(values_and_states_are_the_inner_codecs)
 {
     static const char *const inner[] = {"none",
                                         "ef+topk:ratio=0.01",
@@ -68,7 +68,7 @@ static void values_and_states_are_the_inner_codecs(void **state)
         }
 }
 
-static void what_does_not_shrink_is_sent_with_one_byte_more(void **state)
+TEST(what_does_not_shrink_is_sent_with_one_byte_more)
 {
     static const char *const inner[] = {"qsgd:bits=4", "natural", "none"};
     for (size_t b = 0; b < countof(backs); b++)
@@ -89,9 +89,4 @@ static void what_does_not_shrink_is_sent_with_one_byte_more(void **state)
         }
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(values_and_states_are_the_inner_codecs),
-    cmocka_unit_test(what_does_not_shrink_is_sent_with_one_byte_more),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

@@ -106,7 +106,7 @@ static double step_bytes(double (*bytes)(const Shape *, double), double paramete
 /* In each row, "computed bytes_up" is the size in the format of the released coder. "corrected bytes_up" (QSGD
  * only) is the size without unused bits. The payloads of this project may differ by 0.05 %, as their headers
  * are different. */
-static void sizes_follow_from_shapes(void **state)
+TEST(sizes_follow_from_shapes)
 {
     static const PaperCoder coders[] = {{"SVD, s = 1", bytes_of_svd, 1},
                                         {"SVD, s = 6", bytes_of_svd, 6},
@@ -133,8 +133,4 @@ static void sizes_follow_from_shapes(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sizes_follow_from_shapes)};
-    return cmocka_run_group_tests(tests, open_model, close_model) ? 1 : 0;
-}
+CHECK_ALL(open_model, close_model)

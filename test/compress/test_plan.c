@@ -154,7 +154,7 @@ static void open_world(World *w)
 
 /* The plan takes at least 20 ms. This time is added to the time of the step, but not to the time of any
  * tensor. */
-static void a_plan_is_made_for_each_step_and_timed_in_the_whole(void **state)
+TEST(a_plan_is_made_for_each_step_and_timed_in_the_whole)
 {
     World w;
     double least = HUGE_VAL;
@@ -177,7 +177,7 @@ static void a_plan_is_made_for_each_step_and_timed_in_the_whole(void **state)
     arena_close(w.a);
 }
 
-static void a_plan_that_fails_says_why_in_every_record(void **state)
+TEST(a_plan_that_fails_says_why_in_every_record)
 {
     World w;
     open_world(&w);
@@ -195,7 +195,7 @@ static void a_plan_that_fails_says_why_in_every_record(void **state)
 
 /* ---- archives ---- */
 
-static void archives_plan_each_step_and_decode_without(void **state)
+TEST(archives_plan_each_step_and_decode_without)
 {
     Arena *a = arena_open(0);
     Error err;
@@ -229,12 +229,4 @@ static void archives_plan_each_step_and_decode_without(void **state)
     arena_close(a);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_plan_is_made_for_each_step_and_timed_in_the_whole),
-        cmocka_unit_test(a_plan_that_fails_says_why_in_every_record),
-        cmocka_unit_test(archives_plan_each_step_and_decode_without),
-    };
-    return cmocka_run_group_tests(tests, scratch_open, scratch_close) ? 1 : 0;
-}
+CHECK_ALL(scratch_open, scratch_close)

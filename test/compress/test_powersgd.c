@@ -93,7 +93,7 @@ static void close_to(const float *got, const long double *want, size_t n)
         check_near((double)got[i], (double)want[i], 3e-5);
 }
 
-static void each_round_is_the_papers_line(void **state)
+TEST(each_round_is_the_papers_line)
 {
     Rig rig;
     float x[ROWS * COLS];
@@ -150,7 +150,7 @@ static double beyond(const float *x, size_t rows, size_t cols, size_t rank)
     return rest / whole;
 }
 
-static void a_constant_gradient_of_low_rank_is_reached(void **state)
+TEST(a_constant_gradient_of_low_rank_is_reached)
 {
     Rig warm, cold;
     float x[60 * 45];
@@ -187,7 +187,7 @@ static void a_constant_gradient_of_low_rank_is_reached(void **state)
 /* Defect 9 of public implementations: the rows of the matrix are the first axis of every tensor. In layouts
  * with the kernel axes first, 1 x 1 kernels are then sent raw, and 3 x 3 kernels shrink by at most a factor of
  * three. */
-static void defect_9_kernels_are_matrices_that_shrink(void **state)
+TEST(defect_9_kernels_are_matrices_that_shrink)
 {
     static const struct {
         const char *spec;
@@ -211,12 +211,4 @@ static void defect_9_kernels_are_matrices_that_shrink(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_round_is_the_papers_line),
-        cmocka_unit_test(a_constant_gradient_of_low_rank_is_reached),
-        cmocka_unit_test(defect_9_kernels_are_matrices_that_shrink),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;
-}
+CHECK_ALL(NULL, NULL)

@@ -114,7 +114,7 @@ static double norm_of(const float *x, const float *less, double times)
     return sqrt(sum);
 }
 
-static void four_workers_hear_four_times_powersgd_of_their_mean(void **state)
+TEST(four_workers_hear_four_times_powersgd_of_their_mean)
 {
     static const char *const specs[] = {"powersgd", "powersgd:rank=3,iters=2", "powersgd:warm=off",
                                         "powersgd:rank=1,iters=4,reshape=square"};
@@ -137,7 +137,7 @@ static void four_workers_hear_four_times_powersgd_of_their_mean(void **state)
 
 /* Defect 7 of public implementations: a sum over workers was used as a mean. A merged payload must have the
  * number of workers, and must decode to the sum of the estimates of the workers. */
-static void defect_7_the_merged_estimate_is_the_sum_of_so_many_workers(void **state)
+TEST(defect_7_the_merged_estimate_is_the_sum_of_so_many_workers)
 {
     static Ring r;
     float one[N], sum[N] = {0};
@@ -166,7 +166,7 @@ static void defect_7_the_merged_estimate_is_the_sum_of_so_many_workers(void **st
 }
 
 /* Defect 7, second part: each worker drew a different random Q. */
-static void defect_7_all_workers_draw_the_same_directions(void **state)
+TEST(defect_7_all_workers_draw_the_same_directions)
 {
     static Ring r;
     ring_open(&r, "powersgd:warm=off", WORKERS);
@@ -185,7 +185,7 @@ static void defect_7_all_workers_draw_the_same_directions(void **state)
 
 /* Defect 7, third part: Q was drawn anew in every step, instead of taken from the merged payload of the
  * previous step. */
-static void defect_7_a_step_goes_on_from_what_was_heard_in_the_one_before(void **state)
+TEST(defect_7_a_step_goes_on_from_what_was_heard_in_the_one_before)
 {
     static Ring r;
     ring_open(&r, "powersgd", WORKERS);
@@ -200,13 +200,4 @@ static void defect_7_a_step_goes_on_from_what_was_heard_in_the_one_before(void *
     arena_close(r.a);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(four_workers_hear_four_times_powersgd_of_their_mean),
-        cmocka_unit_test(defect_7_the_merged_estimate_is_the_sum_of_so_many_workers),
-        cmocka_unit_test(defect_7_all_workers_draw_the_same_directions),
-        cmocka_unit_test(defect_7_a_step_goes_on_from_what_was_heard_in_the_one_before),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;
-}
+CHECK_ALL(NULL, NULL)

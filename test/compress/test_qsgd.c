@@ -82,7 +82,7 @@ static void round_trip(Case k)
 
 /* The sizes from 65535 on have every second pair of bucket and code, in turn; one pair has 140001 elements, which are three
  * blocks, the next has 200000, which are four. */
-static void every_size_bucket_and_code_comes_back_as_defined(void **state)
+TEST(every_size_bucket_and_code_comes_back_as_defined)
 {
     static const uint32_t levels[] = {15, 1, 255, 7, 100, 65535, 3};
     size_t turn = 0;
@@ -128,7 +128,7 @@ static size_t size_ref(const Try *t, Case k, bool dense)
     return bytes;
 }
 
-static void streams_have_the_lengths_of_their_codes_and_elias_the_shorter(void **state)
+TEST(streams_have_the_lengths_of_their_codes_and_elias_the_shorter)
 {
     static const uint32_t levels[] = {1, 7, 15, 127, 255};
     static const size_t ns[] = {1000, 65536, 70000};
@@ -151,7 +151,7 @@ static void streams_have_the_lengths_of_their_codes_and_elias_the_shorter(void *
     }
 }
 
-static void entropy_is_told_and_stands_below_the_bytes(void **state)
+TEST(entropy_is_told_and_stands_below_the_bytes)
 {
     for (size_t c = 0; c < countof(code_names); c++) {
         Try *t = open_case((Case){65536, 512, 15, code_names[c], "l2"});
@@ -167,10 +167,4 @@ static void entropy_is_told_and_stands_below_the_bytes(void **state)
     }
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(every_size_bucket_and_code_comes_back_as_defined),
-    cmocka_unit_test(streams_have_the_lengths_of_their_codes_and_elias_the_shorter),
-    cmocka_unit_test(entropy_is_told_and_stands_below_the_bytes),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

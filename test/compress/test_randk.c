@@ -20,7 +20,7 @@ static size_t kept_ref(double ratio, size_t n)
 
 /* The payload must have the values of a random subset, in order of the indices. A value must decode to n / k
  * times the value. */
-static void values_of_the_subset_travel_and_come_back_scaled(void **state)
+TEST(values_of_the_subset_travel_and_come_back_scaled)
 {
     static const struct {
         const char *spec;
@@ -61,7 +61,7 @@ static void values_of_the_subset_travel_and_come_back_scaled(void **state)
 
 /* The closed forms of variance and moments must be those of the covariance matrix of the error over all
  * subsets. */
-static void the_moments_are_those_of_all_subsets_together(void **state)
+TEST(the_moments_are_those_of_all_subsets_together)
 {
     enum { N = 6 };
     static const float vectors[][N] = {
@@ -100,9 +100,4 @@ static void the_moments_are_those_of_all_subsets_together(void **state)
         }
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(values_of_the_subset_travel_and_come_back_scaled),
-    cmocka_unit_test(the_moments_are_those_of_all_subsets_together),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

@@ -4,7 +4,7 @@
 
 /* Workers share the rotation but not the random numbers of rounding. So payloads of equal gradients have the
  * same smallest and largest coordinates, but different levels. */
-static void workers_share_the_rotation_alone(void **state)
+TEST(workers_share_the_rotation_alone)
 {
     Try *t = try_open("rotated", 4096);
     t->call.rng_shared = rng_open(1, 0, RNG_EVERYONE, 0, 0);
@@ -19,8 +19,4 @@ static void workers_share_the_rotation_alone(void **state)
     try_close(t);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(workers_share_the_rotation_alone),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

@@ -27,7 +27,7 @@ static Shape matrix(void)
     return shape;
 }
 
-static void an_accuracy_bounds_every_error(void **state)
+TEST(an_accuracy_bounds_every_error)
 {
     static const char *const views[] = {"cube", "matrix", "vector"};
     float x[N];
@@ -70,7 +70,7 @@ static size_t damage(uint8_t *bytes, size_t size, size_t cap)
     return way == 3 ? 1 + below(cap - 1) : size;
 }
 
-static void damage_is_refused_or_decodes_to_finite_numbers(void **state)
+TEST(damage_is_refused_or_decodes_to_finite_numbers)
 {
     static const char *const specs[] = {
         "zfp", "zfp:accuracy=0.01", "zfp:accuracy=1e-9,view=vector", "zfp:rate=20,view=matrix"};
@@ -107,7 +107,7 @@ static void damage_is_refused_or_decodes_to_finite_numbers(void **state)
 #include <zfp.h>
 
 /* The codec's blocks are those of libzfp's function for whole arrays. */
-static void a_matrix_is_coded_as_libzfp_codes_an_array(void **state)
+TEST(a_matrix_is_coded_as_libzfp_codes_an_array)
 {
     static const double rates[] = {0.7, 4, 8, 13.5};
     float x[N];
@@ -141,14 +141,4 @@ static void a_matrix_is_coded_as_libzfp_codes_an_array(void **state)
 }
 #endif
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_accuracy_bounds_every_error),
-        cmocka_unit_test(damage_is_refused_or_decodes_to_finite_numbers),
-#ifdef ATOMO_ZFP
-        cmocka_unit_test(a_matrix_is_coded_as_libzfp_codes_an_array),
-#endif
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+CHECK_ALL(NULL, NULL)

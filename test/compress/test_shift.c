@@ -31,7 +31,7 @@ static double step(Rig *rig, const float *x, uint64_t repeat)
     return off;
 }
 
-static void residual_plus_output_is_the_input_of_error_feedback(void **state)
+TEST(residual_plus_output_is_the_input_of_error_feedback)
 {
     static const char *const specs[] = {"ef+topk:ratio=0.1", "ef+qsgd:bits=2", "ef:decay=0.5+sign",
                                         "ef+scaledsign", "ef+svd:rank=1"};
@@ -55,7 +55,7 @@ static void residual_plus_output_is_the_input_of_error_feedback(void **state)
     }
 }
 
-static void ef21_decodes_to_its_next_shift(void **state)
+TEST(ef21_decodes_to_its_next_shift)
 {
     Rig rig, inner;
     float x[N], t[N], h[N] = {0};
@@ -81,7 +81,7 @@ static void ef21_decodes_to_its_next_shift(void **state)
 
 /* The closed form of |decoded - x|^2 is its mean over many draws, at the first step and at the third, for any share
  * alpha of an unbiased codec. The mean may differ by five standard errors. */
-static void the_closed_form_of_the_variance_is_the_mean_over_draws(void **state)
+TEST(the_closed_form_of_the_variance_is_the_mean_over_draws)
 {
     enum { DRAWS = 600 };
     static const char *const specs[] = {"ef21:alpha=0.25+qsgd:bits=2", "ef21:alpha=0.6+natural",
@@ -109,7 +109,7 @@ static void the_closed_form_of_the_variance_is_the_mean_over_draws(void **state)
 
 /* Around its mean the estimate's error is alpha times that of the inner codec, so the sum of the squared variances of its atoms is
  * alpha^4 times as large. */
-static void the_variance_of_each_atom_has_the_square_of_alpha(void **state)
+TEST(the_variance_of_each_atom_has_the_square_of_alpha)
 {
     static const char *const inner[] = {"svd:rank=1", "hadamard:ratio=0.1"};
     float x[N];
@@ -128,7 +128,7 @@ static void the_variance_of_each_atom_has_the_square_of_alpha(void **state)
     }
 }
 
-static void merged_payloads_decode_to_the_sum_over_many_steps(void **state)
+TEST(merged_payloads_decode_to_the_sum_over_many_steps)
 {
     static const char *const specs[] = {"ef21+none",
                                         "diana+randk:ratio=0.2",
@@ -179,12 +179,4 @@ static void merged_payloads_decode_to_the_sum_over_many_steps(void **state)
     }
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(residual_plus_output_is_the_input_of_error_feedback),
-    cmocka_unit_test(ef21_decodes_to_its_next_shift),
-    cmocka_unit_test(the_variance_of_each_atom_has_the_square_of_alpha),
-    cmocka_unit_test(the_closed_form_of_the_variance_is_the_mean_over_draws),
-    cmocka_unit_test(merged_payloads_decode_to_the_sum_over_many_steps),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

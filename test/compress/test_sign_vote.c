@@ -33,7 +33,7 @@ static void is_the_vote(Try *t, const uint32_t *minus, int workers)
     }
 }
 
-static void merged_signs_decode_to_the_majority_times_the_workers_and_ties_to_zero(void **state)
+TEST(merged_signs_decode_to_the_majority_times_the_workers_and_ties_to_zero)
 {
     static const int counts[] = {1, 2, 3, 4, 7, 255, 256, WORKERS};
     static const size_t ns[] = {0, 1, 63, 64, 65, 1000};
@@ -51,7 +51,7 @@ static void merged_signs_decode_to_the_majority_times_the_workers_and_ties_to_ze
     }
 }
 
-static void more_voters_than_a_vote_can_count_are_refused(void **state)
+TEST(more_voters_than_a_vote_can_count_are_refused)
 {
     const uint8_t most[] = {2, 0xff, 0xff, 7, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
                   one[] = {1, 0};
@@ -68,9 +68,4 @@ static void more_voters_than_a_vote_can_count_are_refused(void **state)
     try_close(t);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(merged_signs_decode_to_the_majority_times_the_workers_and_ties_to_zero),
-    cmocka_unit_test(more_voters_than_a_vote_can_count_are_refused),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

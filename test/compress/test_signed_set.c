@@ -63,7 +63,7 @@ static void expect(const Try *t, bool adaq, double ratio, double *want)
     }
 }
 
-static void the_largest_are_kept_at_their_mean_and_of_ties_the_first(void **state)
+TEST(the_largest_are_kept_at_their_mean_and_of_ties_the_first)
 {
     static const double ratios[] = {0.01, 0.3, 1};
     for (size_t s = 0; s < countof(specs); s++)
@@ -96,7 +96,7 @@ static double error_of(const Try *t)
 }
 
 /* The squared error of stc is |g|^2 - k m^2, where m is the mean magnitude of the k elements sent. */
-static void the_error_is_what_the_mean_does_not_carry(void **state)
+TEST(the_error_is_what_the_mean_does_not_carry)
 {
     Try *t = try_open("stc:ratio=0.1", 5000);
     double norm = 0, kept = 0;
@@ -126,7 +126,7 @@ static void step(Try *t)
     check_ok(codec_settle(&t->call, t->x, t->sent.round, t->y, (void *)(uintptr_t)t->call.state), &t->err);
 }
 
-static void what_is_under_tau_gathers_until_it_is_sent(void **state)
+TEST(what_is_under_tau_gathers_until_it_is_sent)
 {
     Try *t = open_strom("strom:tau=0.5", 40);
     /* the estimates of element 3, which is 0.3125 in every step */
@@ -142,7 +142,7 @@ static void what_is_under_tau_gathers_until_it_is_sent(void **state)
     try_close(t);
 }
 
-static void over_steps_nothing_is_lost(void **state)
+TEST(over_steps_nothing_is_lost)
 {
     static const char *const of[] = {"strom", "strom:tau=0.7", "strom:tau=1e-60", "strom:tau=3e38"};
     static const size_t ns[] = {1, 5, 1000, 70000};
@@ -164,11 +164,4 @@ static void over_steps_nothing_is_lost(void **state)
 
 /* ---- refused payloads ---- */
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_largest_are_kept_at_their_mean_and_of_ties_the_first),
-    cmocka_unit_test(the_error_is_what_the_mean_does_not_carry),
-    cmocka_unit_test(what_is_under_tau_gathers_until_it_is_sent),
-    cmocka_unit_test(over_steps_nothing_is_lost),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

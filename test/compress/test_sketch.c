@@ -80,7 +80,7 @@ static double slow_estimate(const Try *t, const Case *k, const double *cell, siz
     return k->tables == 2 ? (double)(plus - minus) : (double)(float)median_of(v, k->rows);
 }
 
-static void cells_and_estimates_are_those_of_plain_loops(void **state)
+TEST(cells_and_estimates_are_those_of_plain_loops)
 {
     for (size_t c = 0; c < countof(cases); c++) {
         const Case *k = &cases[c];
@@ -103,7 +103,7 @@ static void cells_and_estimates_are_those_of_plain_loops(void **state)
 
 /* ---- errors against theory ---- */
 
-static void heavy_hitters_are_found_and_all_else_is_zero(void **state)
+TEST(heavy_hitters_are_found_and_all_else_is_zero)
 {
     enum { N = 20000, HEAVY = 12 };
     /* the decoder lists 12 selected elements, but marks 5000 in a bit mask */
@@ -139,7 +139,7 @@ static void heavy_hitters_are_found_and_all_else_is_zero(void **state)
 
 /* If all elements have the same sign, the estimate of countmin is the smallest bucket of the element, which is
  * never below its magnitude. */
-static void counts_of_one_sign_are_never_too_small(void **state)
+TEST(counts_of_one_sign_are_never_too_small)
 {
     for (int minus = 0; minus < 2; minus++) {
         Try *t = try_open("countmin:cols=300", 4000);
@@ -155,12 +155,4 @@ static void counts_of_one_sign_are_never_too_small(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cells_and_estimates_are_those_of_plain_loops),
-        cmocka_unit_test(heavy_hitters_are_found_and_all_else_is_zero),
-        cmocka_unit_test(counts_of_one_sign_are_never_too_small),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;
-}
+CHECK_ALL(NULL, NULL)

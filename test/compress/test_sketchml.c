@@ -116,7 +116,7 @@ static size_t slow_group(const Try *t, const Case *k, const SlowBins *b, float s
     return count;
 }
 
-static void estimates_are_those_of_sorting_and_plain_loops(void **state)
+TEST(estimates_are_those_of_sorting_and_plain_loops)
 {
     for (size_t c = 0; c < countof(cases); c++) {
         const Case *k = &cases[c];
@@ -149,10 +149,4 @@ static void estimates_are_those_of_sorting_and_plain_loops(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(estimates_are_those_of_sorting_and_plain_loops),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;
-}
+CHECK_ALL(NULL, NULL)

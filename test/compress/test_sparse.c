@@ -116,7 +116,7 @@ static void unfold(const Picks *s, bool *in)
     check(s->place || total == s->count);
 }
 
-static void the_k_largest_are_those_of_a_sort_and_ties_go_to_the_first(void **state)
+TEST(the_k_largest_are_those_of_a_sort_and_ties_go_to_the_first)
 {
     static const double shares[] = {0, 1e-4, 0.01, 0.1, 0.12, 0.13, 0.5, 0.999, 1};
     for (size_t l = 0; l < countof(laws); l++)
@@ -145,7 +145,7 @@ static void the_k_largest_are_those_of_a_sort_and_ties_go_to_the_first(void **st
 
 /* The search for the k-th largest magnitude starts from a sample of one element in `stride`. In these vectors
  * the sampled elements differ from all others, so the search starts with a wrong estimate. */
-static void a_misleading_sample_changes_nothing(void **state)
+TEST(a_misleading_sample_changes_nothing)
 {
     const size_t n = 262144 + 77, stride = n / 16384, k = 3000;
     Try *t = try_open("topk", n);
@@ -174,7 +174,7 @@ static void a_misleading_sample_changes_nothing(void **state)
     try_close(t);
 }
 
-static void narrowing_a_selection_leaves_its_largest(void **state)
+TEST(narrowing_a_selection_leaves_its_largest)
 {
     for (size_t l = 0; l < countof(laws); l++) {
         const ArenaMark mark = arena_mark(scratch);
@@ -199,7 +199,7 @@ static void narrowing_a_selection_leaves_its_largest(void **state)
     }
 }
 
-static void instruction_sets_mark_the_same(void **state)
+TEST(instruction_sets_mark_the_same)
 {
     static const float levels[] = {FLT_TRUE_MIN, 0x1p-149f * 50, 0.1f, 1, FLT_MAX, INFINITY};
     Try *t = try_open("topk", BLOCK);
@@ -234,7 +234,7 @@ static size_t wanted(double ratio, size_t n)
     return k < 1 ? n < 1 ? 0 : 1 : k < n ? k : n;
 }
 
-static void topk_sends_exactly_the_k_largest(void **state)
+TEST(topk_sends_exactly_the_k_largest)
 {
     static const struct {
         const char *spec;
@@ -263,7 +263,7 @@ static void topk_sends_exactly_the_k_largest(void **state)
         }
 }
 
-static void threshold_sends_what_reaches_it(void **state)
+TEST(threshold_sends_what_reaches_it)
 {
     static const struct {
         const char *spec;
@@ -297,19 +297,4 @@ static void threshold_sends_what_reaches_it(void **state)
         }
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_k_largest_are_those_of_a_sort_and_ties_go_to_the_first),
-    cmocka_unit_test(a_misleading_sample_changes_nothing),
-    cmocka_unit_test(narrowing_a_selection_leaves_its_largest),
-    cmocka_unit_test(instruction_sets_mark_the_same),
-    cmocka_unit_test(topk_sends_exactly_the_k_largest),
-    cmocka_unit_test(threshold_sends_what_reaches_it),
-};
-
-int main(void)
-{
-    scratch = arena_open(0);
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    arena_close(scratch);
-    return failed ? 1 : 0;
-}
+CHECK_ALL_IN(scratch)

@@ -135,7 +135,7 @@ static size_t starve_step(const Plenty *p)
     return p->state_size ? failures + starve_work(p, train) + starve_work(p, settle) : failures;
 }
 
-static void every_codec_reports_that_memory_is_short(void **state)
+TEST(every_codec_reports_that_memory_is_short)
 {
     size_t failures = 0;
     float *x = NEW(forever, float, ELEMENTS);
@@ -161,11 +161,4 @@ static void every_codec_reports_that_memory_is_short(void **state)
     check(failures > spec_count);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(every_codec_reports_that_memory_is_short),
-};
-
-int main(void)
-{
-    return cmocka_run_group_tests(tests, collect_specs, drop_specs) ? 1 : 0;
-}
+CHECK_ALL(collect_specs, drop_specs)

@@ -180,7 +180,7 @@ static void is_same(double a, double b, const char *what, const World *w, size_t
     check(false);
 }
 
-static void figures_over_steps_and_workers_are_those_of_the_codec_driven_by_hand(void **state)
+TEST(figures_over_steps_and_workers_are_those_of_the_codec_driven_by_hand)
 {
     for (size_t s = 0; s < countof(specs); s++) {
         World *w = world_open(specs[s]);
@@ -204,7 +204,7 @@ static void figures_over_steps_and_workers_are_those_of_the_codec_driven_by_hand
 
 /* The residual norm of a step and worker is the norm of the joined residuals of all tensors. Residual norms
  * must differ between steps and between workers. */
-static void residual_norms_are_reported_for_each_step_and_worker(void **state)
+TEST(residual_norms_are_reported_for_each_step_and_worker)
 {
     for (size_t s = 0; s < countof(specs); s++) {
         World *w = world_open(specs[s]);
@@ -223,7 +223,7 @@ static void residual_norms_are_reported_for_each_step_and_worker(void **state)
     }
 }
 
-static void neither_other_workers_nor_more_repeats_change_a_state(void **state)
+TEST(neither_other_workers_nor_more_repeats_change_a_state)
 {
     for (size_t s = 0; s < countof(specs); s++) {
         World *w = world_open(specs[s]), *one = world_open(specs[s]);
@@ -244,10 +244,4 @@ static void neither_other_workers_nor_more_repeats_change_a_state(void **state)
     }
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(figures_over_steps_and_workers_are_those_of_the_codec_driven_by_hand),
-    cmocka_unit_test(residual_norms_are_reported_for_each_step_and_worker),
-    cmocka_unit_test(neither_other_workers_nor_more_repeats_change_a_state),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

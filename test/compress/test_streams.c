@@ -21,7 +21,7 @@ static double entropy_of_gaps(const size_t *index, size_t count)
 
 /* Some gaps are 4096 or more, which `streams_gaps` does not count in its table; of these, 5000 occurs more than
  * once. */
-static void index_sets_count_the_entropy_of_their_gaps(void **state)
+TEST(index_sets_count_the_entropy_of_their_gaps)
 {
     static const size_t gap[] = {0, 3, 0, 3, 5000, 1, 5000, 4095, 4096, 9000, 3, 0, 70000, 5000, 2};
     size_t index[4 * countof(gap)], next = 0, count = 0;
@@ -46,7 +46,7 @@ static void index_sets_count_the_entropy_of_their_gaps(void **state)
     arena_close(c.scratch);
 }
 
-static void symbols_count_their_order_0_entropy(void **state)
+TEST(symbols_count_their_order_0_entropy)
 {
     Streams s = {0};
     /* 16 symbols with an entropy of 1.75 bits each */
@@ -56,7 +56,7 @@ static void symbols_count_their_order_0_entropy(void **state)
     check_near(s.entropy_bits, 28, 1e-12);
 }
 
-static void streams_add_up(void **state)
+TEST(streams_add_up)
 {
     Streams s = {0};
     check(!s.reported);
@@ -67,12 +67,4 @@ static void streams_add_up(void **state)
     streams_floats(NULL, 3); /* without `Streams`, the call does nothing */
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(index_sets_count_the_entropy_of_their_gaps),
-        cmocka_unit_test(symbols_count_their_order_0_entropy),
-        cmocka_unit_test(streams_add_up),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+CHECK_ALL(NULL, NULL)

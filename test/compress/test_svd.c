@@ -191,7 +191,7 @@ static void check_tensor(const Shape *shape, const float *x, size_t repeats)
 }
 
 /* Singular vectors of equal singular values are not unique, but must still be orthonormal. */
-static void estimates_are_unbiased_when_singular_values_coincide(void **state)
+TEST(estimates_are_unbiased_when_singular_values_coincide)
 {
     enum { SIDE = 40 };
     float x[SIDE * SIDE] = {0};
@@ -216,7 +216,7 @@ static double variance_with(const char *spec, Shape shape, const float *x)
     return v;
 }
 
-static void neither_method_nor_draw_changes_the_variance(void **state)
+TEST(neither_method_nor_draw_changes_the_variance)
 {
     float x[3072];
     for (size_t s = 0; s < countof(network_shapes); s++) {
@@ -244,7 +244,7 @@ static bool same_payload(const char *spec, const char *other, Shape shape, const
 }
 
 /* method=auto is method=gram up to 1024 rows or columns, and method=randomized beyond. */
-static void large_matrices_take_the_leading_vectors_by_themselves(void **state)
+TEST(large_matrices_take_the_leading_vectors_by_themselves)
 {
     const Shape most = {2, {1300, 1024}, 1300 * 1024}, beyond = {2, {1025, 1030}, 1025 * 1030};
     float *x = malloc(most.n * sizeof *x);
@@ -256,10 +256,4 @@ static void large_matrices_take_the_leading_vectors_by_themselves(void **state)
     free(x);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(large_matrices_take_the_leading_vectors_by_themselves),
-    cmocka_unit_test(estimates_are_unbiased_when_singular_values_coincide),
-    cmocka_unit_test(neither_method_nor_draw_changes_the_variance),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

@@ -133,7 +133,7 @@ static Try *open_case(const char *name, double ratio, size_t n, int law)
 }
 
 /* Elements within a rounding error of the threshold may be sent or not. */
-static void what_goes_is_what_reaches_the_papers_level(void **state)
+TEST(what_goes_is_what_reaches_the_papers_level)
 {
     for (size_t c = 0; c < countof(codecs); c++)
         for (size_t r = 0; r < countof(ratios); r++)
@@ -155,8 +155,4 @@ static void what_goes_is_what_reaches_the_papers_level(void **state)
                 }
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(what_goes_is_what_reaches_the_papers_level),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

@@ -16,7 +16,7 @@ static void check_elements(const Try *t, float scale)
 
 /* ---- scales shared by workers ---- */
 
-static void workers_share_the_largest_scale(void **state)
+TEST(workers_share_the_largest_scale)
 {
     enum { WORKERS = 5, COUNT = 3000 };
     Try *t[WORKERS];
@@ -59,8 +59,4 @@ static void workers_share_the_largest_scale(void **state)
     }
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(workers_share_the_largest_scale),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

@@ -11,7 +11,7 @@ static double norm_of(const float *x, size_t n)
 }
 
 /* For each block, all workers use the range of levels of the worker with the largest norm. */
-static void workers_share_each_blocks_largest_norm(void **state)
+TEST(workers_share_each_blocks_largest_norm)
 {
     enum { COUNT = BLOCK + 4096 };
     Crowd k = crowd_open("thc", COUNT, 3);
@@ -29,8 +29,4 @@ static void workers_share_each_blocks_largest_norm(void **state)
     crowd_close(&k);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(workers_share_each_blocks_largest_norm),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

@@ -117,7 +117,7 @@ static double rounding(size_t n)
     return (double)(n + 8) * DBL_EPSILON;
 }
 
-static void the_level_is_that_of_the_sorted_closed_form(void **state)
+TEST(the_level_is_that_of_the_sorted_closed_form)
 {
     for (size_t l = 0; l < countof(laws); l++)
         for (size_t k = 0; k < countof(sizes); k++) {
@@ -139,7 +139,7 @@ static void the_level_is_that_of_the_sorted_closed_form(void **state)
 
 /* The search for the water level starts in a range from a sample of one element in `stride`. In these vectors
  * the sample gives a wrong range, or a range with too many elements. */
-static void a_misleading_sample_changes_nothing(void **state)
+TEST(a_misleading_sample_changes_nothing)
 {
     const size_t n = 262144 + 77, stride = n / 16384;
     const ArenaMark mark = arena_mark(scratch);
@@ -169,7 +169,7 @@ static void a_misleading_sample_changes_nothing(void **state)
     arena_rewind(scratch, mark);
 }
 
-static void instruction_sets_add_up_the_same_around_a_range(void **state)
+TEST(instruction_sets_add_up_the_same_around_a_range)
 {
     static const float ranges[][2] = {{0.5f, 1}, {1e-3f, 1e-2f}, {1, 1}, {3, 2}, {1e-30f, FLT_MAX}};
     const ArenaMark mark = arena_mark(scratch);
@@ -203,7 +203,7 @@ static void instruction_sets_add_up_the_same_around_a_range(void **state)
     arena_rewind(scratch, mark);
 }
 
-static void nothing_and_zeros_have_no_level(void **state)
+TEST(nothing_and_zeros_have_no_level)
 {
     const float zero[3] = {0, -0.0f, 0}, one = -2;
     check(waterfill_of_variance(zero, 0, 1, 1, scratch) == 0);
@@ -213,7 +213,7 @@ static void nothing_and_zeros_have_no_level(void **state)
 
 /* ---- the codec gspar, with a density (expected share of elements kept) or a variance `eps` ---- */
 
-static void density_is_entrys_draw_to_the_byte(void **state)
+TEST(density_is_entrys_draw_to_the_byte)
 {
     static const char *const pairs[][2] = {{"gspar", "entry"},
                                            {"gspar:density=0.3", "entry:ratio=0.3"},
@@ -231,17 +231,4 @@ static void density_is_entrys_draw_to_the_byte(void **state)
         }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_level_is_that_of_the_sorted_closed_form),
-        cmocka_unit_test(a_misleading_sample_changes_nothing),
-        cmocka_unit_test(instruction_sets_add_up_the_same_around_a_range),
-        cmocka_unit_test(nothing_and_zeros_have_no_level),
-        cmocka_unit_test(density_is_entrys_draw_to_the_byte),
-    };
-    scratch = arena_open(0);
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    arena_close(scratch);
-    return failed ? 1 : 0;
-}
+CHECK_ALL_IN(scratch)

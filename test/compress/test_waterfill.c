@@ -174,7 +174,7 @@ static double bisect_ref(const double *lambda, size_t n, double s)
 
 static const size_t sizes[] = {1, 2, 3, 7, 64, 1000, 65535, 65536, 65537, 300000};
 
-static void the_probabilities_spend_the_budget_to_1e_10(void **state)
+TEST(the_probabilities_spend_the_budget_to_1e_10)
 {
     for (size_t l = 0; l < countof(laws); l++)
         for (size_t k = 0; k < countof(sizes); k++) {
@@ -197,7 +197,7 @@ static void the_probabilities_spend_the_budget_to_1e_10(void **state)
         }
 }
 
-static void sorting_selecting_and_bisecting_give_the_same_level(void **state)
+TEST(sorting_selecting_and_bisecting_give_the_same_level)
 {
     for (size_t l = 0; l < countof(laws); l++)
         for (size_t n = 1; n <= 1000; n = n * 3 + 1) {
@@ -214,7 +214,7 @@ static void sorting_selecting_and_bisecting_give_the_same_level(void **state)
         }
 }
 
-static void a_giant_leaves_the_level_of_the_others_exact(void **state)
+TEST(a_giant_leaves_the_level_of_the_others_exact)
 {
     enum { N = 5000 };
     double d[N], others[N - 1];
@@ -228,7 +228,7 @@ static void a_giant_leaves_the_level_of_the_others_exact(void **state)
     check_rel(waterfill_level(d, N, 1, scratch), 1e30, 1e-12);
 }
 
-static void balanced_is_decided_with_four_ulps_to_spare(void **state)
+TEST(balanced_is_decided_with_four_ulps_to_spare)
 {
     enum { N = 257 };
     double d[N];
@@ -247,7 +247,7 @@ static void balanced_is_decided_with_four_ulps_to_spare(void **state)
     check_rel(tau, 1.2, 1e-14);
 }
 
-static void nothing_and_zeros_have_no_level(void **state)
+TEST(nothing_and_zeros_have_no_level)
 {
     const float zero[3] = {0, -0.0f, 0};
     const double one = -2;
@@ -256,17 +256,4 @@ static void nothing_and_zeros_have_no_level(void **state)
     check(waterfill_level(&one, 1, 0.25, scratch) == 8);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_probabilities_spend_the_budget_to_1e_10),
-        cmocka_unit_test(sorting_selecting_and_bisecting_give_the_same_level),
-        cmocka_unit_test(a_giant_leaves_the_level_of_the_others_exact),
-        cmocka_unit_test(balanced_is_decided_with_four_ulps_to_spare),
-        cmocka_unit_test(nothing_and_zeros_have_no_level),
-    };
-    scratch = arena_open(0);
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    arena_close(scratch);
-    return failed ? 1 : 0;
-}
+CHECK_ALL_IN(scratch)

@@ -75,7 +75,7 @@ static size_t weigh(const Case *k, const Call *c, const float *x, float **weight
 /* The probabilities must minimise sum w^2 / p subject to sum p = s (the budget) and 0 < p <= 1. The
  * Karush-Kuhn-Tucker conditions are w / p = tau where p < 1, and w >= tau where p = 1. A kept atom with p < 1
  * is decoded with length tau. */
-static void probabilities_are_optimal_in_each_basis(void **state)
+TEST(probabilities_are_optimal_in_each_basis)
 {
     for (size_t k = 0; k < countof(waves); k++) {
         const ArenaMark mark = arena_mark(forever);
@@ -109,7 +109,7 @@ static void probabilities_are_optimal_in_each_basis(void **state)
 
 /* An atom with probability 1 must be unchanged in the estimate. Any other atom must be 0, or have length tau
  * and a phase that differs by at most 1/64 turn. */
-static void draws_decode_to_atoms_of_the_tensor(void **state)
+TEST(draws_decode_to_atoms_of_the_tensor)
 {
     for (size_t k = 3; k < countof(waves); k++) {
         const ArenaMark mark = arena_mark(forever);
@@ -152,7 +152,7 @@ static void draws_decode_to_atoms_of_the_tensor(void **state)
     }
 }
 
-static void sizes_are_what_was_expected(void **state)
+TEST(sizes_are_what_was_expected)
 {
     static const struct {
         const char *spec;
@@ -186,15 +186,4 @@ static void sizes_are_what_was_expected(void **state)
     arena_rewind(forever, mark);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(probabilities_are_optimal_in_each_basis),
-        cmocka_unit_test(draws_decode_to_atoms_of_the_tensor),
-        cmocka_unit_test(sizes_are_what_was_expected),
-    };
-    forever = arena_open(0);
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    arena_close(forever);
-    return failed ? 1 : 0;
-}
+CHECK_ALL_IN(forever)

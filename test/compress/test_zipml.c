@@ -1,5 +1,5 @@
 /* test_zipml.c -- the codec zipml, which rounds at random to levels that a solver chooses for each bucket:
- * the variance. */
+ * the variance; and a transcription of MuLoCo's levels, the means of bins in each row. */
 #include "compress/levels/zipml.c"
 #include "coder/planes.h"
 #include "rig/try.h"
@@ -59,7 +59,7 @@ static double variance_ref(const Try *t, Case k)
     return sum;
 }
 
-static void the_variance_told_is_that_of_both_neighbours(void **state)
+TEST(the_variance_told_is_that_of_both_neighbours)
 {
     static const Case cases[] = {{2000, 512, 16},
                                  {2000, 512, 16},
@@ -76,8 +76,57 @@ static void the_variance_told_is_that_of_both_neighbours(void **state)
         }
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_variance_told_is_that_of_both_neighbours),
-};
+/* Sets y to what a row of n elements is decoded to: the mean of its bin. */
+static void muloco_row(const float *x, float *y, size_t n, int levels)
+{
+    double mean = 0, squares = 0;
+    for (size_t i = 0; i < n; i++)
+        mean += (double)x[i] / (double)n;
+    for (size_t i = 0; i < n; i++)
+        squares += pow((double)x[i] - mean, 2);
+    const double sigma = sqrt(squares / (double)(n - 1));
+    for (int bin = 0; bin < levels; bin++) {
+        double sum = 0, count = 0;
+        for (int pass = 0; pass < 2; pass++)
+            for (size_t i = 0; i < n; i++) {
+                const double place = sigma > 0 ? rint(((double)x[i] - mean) * levels / (6 * sigma) + levels / 2.0) : 0;
+                if (fmin(fmax(place, 0), levels - 1) != bin)
+                    continue;
+                sum += pass ? 0 : (double)x[i];
+                count += !pass;
+                if (pass)
+                    y[i] = (float)(sum / count);
+            }
+    }
+}
 
-CHECK_MAIN(tests)
+/* Rows in and across blocks of 2^16 elements; some are constant, of two values, or have an outlier, so that bins are empty. */
+TEST(statistical_levels_are_muloco)
+{
+    static const Case cases[] = {{40 * 12, 40, 4}, {300 * 12, 300, 7}, {30000 * 12, 30000, 4}, {2000 * 12, 2000, 256}};
+    for (size_t c = 0; c < countof(cases); c++) {
+        const size_t row = cases[c].bucket, n = cases[c].n;
+        char spec[96];
+        snprintf(spec, sizeof spec, "zipml:levels=%zu,bucket=0,solver=statistical", cases[c].levels);
+        Try *t = try_open(spec, n);
+        try_normal(t, 90 + c);
+        t->shape = (Shape){.rank = 3, .dim = {12, row / 10, 10}, .n = n};
+        t->out.cap = codec_message_bound(&t->call);
+        t->out.data = NEW(t->arena, uint8_t, t->out.cap);
+        for (size_t i = 0; i < row; i++) {
+            t->x[i] = 3;
+            t->x[row + i] = i % 3 ? -1 : 0.5f;
+            t->x[2 * row + i] += i == 5 ? 1e4f : 0;
+        }
+        try_both(t);
+        float *want = NEW(t->arena, float, n);
+        for (size_t r = 0; r < 12; r++)
+            muloco_row(t->x + r * row, want + r * row, row, (int)cases[c].levels);
+        for (size_t i = 0; i < n; i++)
+            check_near((double)t->y[i], (double)want[i], 1e-6 * fmax(1, fabs((double)want[i])));
+        check(t->out.size < 4 * n && t->out.data[0] == 1);
+        try_close(t);
+    }
+}
+
+CHECK_ALL(NULL, NULL)

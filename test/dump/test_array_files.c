@@ -53,7 +53,7 @@ static void check_refused(const char *name, const char *why)
 
 /* ---- safetensors ---- */
 
-static void safetensors_of_each_type_are_read(void **state)
+TEST(safetensors_of_each_type_are_read)
 {
     static const uint8_t data[] = {0x00, 0x3c, 0x00, 0xc0,                         /* F16 1, -2 */
                                    0x80, 0x3f, 0x00, 0xc0,                         /* BF16 1, -2 */
@@ -81,7 +81,7 @@ static void safetensors_of_each_type_are_read(void **state)
     shut();
 }
 
-static void slashes_make_groups_and_metadata_are_attributes(void **state)
+TEST(slashes_make_groups_and_metadata_are_attributes)
 {
     static const float want[] = {1, 2, 3};
     float data[] = {1, 2, 3};
@@ -112,7 +112,7 @@ static void slashes_make_groups_and_metadata_are_attributes(void **state)
 
 #define ONE "\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}"
 
-static void broken_safetensors_are_refused_with_the_reason(void **state)
+TEST(broken_safetensors_are_refused_with_the_reason)
 {
     static const struct {
         const char *header, *why;
@@ -165,7 +165,7 @@ static void broken_safetensors_are_refused_with_the_reason(void **state)
     }
 }
 
-static void headers_beyond_the_file_or_the_limit_are_refused(void **state)
+TEST(headers_beyond_the_file_or_the_limit_are_refused)
 {
     static const float data[2] = {1, 2};
     make_safetensors(&made, "{" ONE "}", data, sizeof data);
@@ -180,7 +180,7 @@ static void headers_beyond_the_file_or_the_limit_are_refused(void **state)
 
 /* ---- .npy ---- */
 
-static void npy_of_each_version_type_and_order_is_read(void **state)
+TEST(npy_of_each_version_type_and_order_is_read)
 {
     static const float want[] = {1, 2, 3, 4, 5, 6};
     /* the elements 1 .. 6 of a 2 x 3 array, in Fortran (column-major) order */
@@ -209,7 +209,7 @@ static void npy_of_each_version_type_and_order_is_read(void **state)
     shut();
 }
 
-static void broken_npy_is_refused_with_the_reason(void **state)
+TEST(broken_npy_is_refused_with_the_reason)
 {
     static const struct {
         int version;
@@ -269,7 +269,7 @@ static float half_value(unsigned half)
     return sign * (exponent ? ldexpf((float)(1024 + fraction), exponent - 25) : ldexpf((float)fraction, -24));
 }
 
-static void every_half_is_converted_exactly(void **state)
+TEST(every_half_is_converted_exactly)
 {
     enum { HALVES = 1 << 16 };
     static uint8_t data[2 * HALVES];
@@ -300,7 +300,7 @@ static void make_six(Made *content)
     add_npy(content, 1, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", data, sizeof data);
 }
 
-static void npz_of_each_layout_is_read(void **state)
+TEST(npz_of_each_layout_is_read)
 {
     make_six(&other);
     for (int layout = 0; layout < 16; layout++) {
@@ -325,7 +325,7 @@ static void npz_of_each_layout_is_read(void **state)
     }
 }
 
-static void broken_npz_is_refused_with_the_reason(void **state)
+TEST(broken_npz_is_refused_with_the_reason)
 {
     static Made bomb;
     static const float zeros[20000];
@@ -365,7 +365,7 @@ static void broken_npz_is_refused_with_the_reason(void **state)
 }
 
 /* The shape of the .npy member fits the member's stated size, but the member decompresses to more bytes. */
-static void members_that_unpack_to_more_than_they_say_are_refused(void **state)
+TEST(members_that_unpack_to_more_than_they_say_are_refused)
 {
     static const float more[5000];
     other.size = 0;
@@ -376,7 +376,7 @@ static void members_that_unpack_to_more_than_they_say_are_refused(void **state)
     check_refused("bomb.npz", "a: the packed data have more bytes than the archive says");
 }
 
-static void archives_cut_short_anywhere_are_refused(void **state)
+TEST(archives_cut_short_anywhere_are_refused)
 {
     make_six(&other);
     const MadeMember member[] = {{.name = "a.npy", .content = &other, .deflated = true},
@@ -391,20 +391,4 @@ static void archives_cut_short_anywhere_are_refused(void **state)
 
 /* ---- pickles ---- */
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(safetensors_of_each_type_are_read),
-        cmocka_unit_test(slashes_make_groups_and_metadata_are_attributes),
-        cmocka_unit_test(broken_safetensors_are_refused_with_the_reason),
-        cmocka_unit_test(headers_beyond_the_file_or_the_limit_are_refused),
-        cmocka_unit_test(npy_of_each_version_type_and_order_is_read),
-        cmocka_unit_test(broken_npy_is_refused_with_the_reason),
-        cmocka_unit_test(every_half_is_converted_exactly),
-        cmocka_unit_test(npz_of_each_layout_is_read),
-        cmocka_unit_test(broken_npz_is_refused_with_the_reason),
-        cmocka_unit_test(members_that_unpack_to_more_than_they_say_are_refused),
-        cmocka_unit_test(archives_cut_short_anywhere_are_refused),
-    };
-    return cmocka_run_group_tests(tests, scratch_open, scratch_close) ? 1 : 0;
-}
+CHECK_ALL(scratch_open, scratch_close)

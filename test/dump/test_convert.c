@@ -96,7 +96,7 @@ static void make_dump(const char *name)
     check_ok(dump_commit(w, &err), &err);
 }
 
-static void safetensors_give_back_every_bit_and_attribute(void **state)
+TEST(safetensors_give_back_every_bit_and_attribute)
 {
     ConvertSum sum;
     make_dump("a.h5");
@@ -109,7 +109,7 @@ static void safetensors_give_back_every_bit_and_attribute(void **state)
     check_same_bytes("b.safetensors", "c.safetensors");
 }
 
-static void npz_gives_back_every_bit_without_attributes(void **state)
+TEST(npz_gives_back_every_bit_without_attributes)
 {
     ConvertSum sum;
     make_dump("a.h5");
@@ -122,7 +122,7 @@ static void npz_gives_back_every_bit_without_attributes(void **state)
     check_same_bytes("a.npz", "e.npz");
 }
 
-static void attributes_that_are_no_utf8_are_counted(void **state)
+TEST(attributes_that_are_no_utf8_are_counted)
 {
     DumpWriter *w;
     ConvertSum sum;
@@ -135,7 +135,7 @@ static void attributes_that_are_no_utf8_are_counted(void **state)
     assert_int_equal(sum.left_out, 1);
 }
 
-static void a_stopped_conversion_leaves_no_file(void **state)
+TEST(a_stopped_conversion_leaves_no_file)
 {
     ConvertSum sum;
     make_dump("a.h5");
@@ -151,7 +151,7 @@ typedef struct {
     const char *from, *to, *plenty; /* `plenty`: the output of a conversion with plenty of memory */
 } Conversion;
 
-static void what_a_format_cannot_hold_is_refused(void **state)
+TEST(what_a_format_cannot_hold_is_refused)
 {
     static Made made;
     ConvertSum sum;
@@ -170,14 +170,4 @@ static void what_a_format_cannot_hold_is_refused(void **state)
     check(strstr(err.text, "x.npz: a dump is written as HDF5") && strstr(err.hint, "atomo-bench convert"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(safetensors_give_back_every_bit_and_attribute),
-        cmocka_unit_test(npz_gives_back_every_bit_without_attributes),
-        cmocka_unit_test(attributes_that_are_no_utf8_are_counted),
-        cmocka_unit_test(a_stopped_conversion_leaves_no_file),
-        cmocka_unit_test(what_a_format_cannot_hold_is_refused),
-    };
-    return cmocka_run_group_tests(tests, scratch_open, scratch_close) ? 1 : 0;
-}
+CHECK_ALL(scratch_open, scratch_close)

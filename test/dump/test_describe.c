@@ -16,7 +16,7 @@ static void fill(float x[N])
     x[5] = 0;
 }
 
-static void moments_and_norms_are_numpys(void **state)
+TEST(moments_and_norms_are_numpys)
 {
     float x[N];
     fill(x);
@@ -31,7 +31,7 @@ static void moments_and_norms_are_numpys(void **state)
     check_rel(d.terngrad_budget, 24.125 / 1.375, 1e-15);
 }
 
-static void spectra_are_numpys(void **state)
+TEST(spectra_are_numpys)
 {
     const double want[] = {3.4193927708404175, 3.2112262502782656, 0.84312736724518211, 0.51893187496075932,
                            0};
@@ -54,7 +54,7 @@ static void spectra_are_numpys(void **state)
 }
 
 /* The singular values of a permuted diagonal matrix are its entries: 2^-i for the first 8, and 1e-3. */
-static void large_spectra_have_their_leading_values(void **state)
+TEST(large_spectra_have_their_leading_values)
 {
     enum { SIDE = 1025, FIRST = 8 };
     const Shape shape = {2, {SIDE, SIDE}, SIDE * SIDE};
@@ -73,7 +73,7 @@ static void large_spectra_have_their_leading_values(void **state)
     arena_close(a);
 }
 
-static void histograms_are_numpys(void **state)
+TEST(histograms_are_numpys)
 {
     const uint64_t six[] = {6, 6, 4, 7, 6, 6}, seven[] = {6, 5, 3, 6, 5, 4, 6},
                    ten[] = {5, 2, 4, 2, 3, 5, 4, 3, 3, 4}, tenths[] = {1, 1, 1, 1, 1, 1, 2, 0, 2, 1};
@@ -96,7 +96,7 @@ static void histograms_are_numpys(void **state)
     assert_memory_equal(count, tenths, sizeof tenths);
 }
 
-static void nan_and_infinity_are_counted_and_left_out(void **state)
+TEST(nan_and_infinity_are_counted_and_left_out)
 {
     const float x[] = {1, NAN, -3, INFINITY, 0, -INFINITY};
     const Shape shape = shape_vector(countof(x));
@@ -116,7 +116,7 @@ static void nan_and_infinity_are_counted_and_left_out(void **state)
     arena_close(a);
 }
 
-static void empty_zero_and_constant_tensors_have_no_wrong_numbers(void **state)
+TEST(empty_zero_and_constant_tensors_have_no_wrong_numbers)
 {
     const float zeros[4] = {0}, same[3] = {2, 2, 2};
     uint64_t count[5];
@@ -132,16 +132,4 @@ static void empty_zero_and_constant_tensors_have_no_wrong_numbers(void **state)
     check(h.bins == 1 && count[0] == 3 && histogram_edge(&h, 0) == 2 && histogram_edge(&h, 1) == 2);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(moments_and_norms_are_numpys),
-    cmocka_unit_test(spectra_are_numpys),
-    cmocka_unit_test(large_spectra_have_their_leading_values),
-    cmocka_unit_test(histograms_are_numpys),
-    cmocka_unit_test(nan_and_infinity_are_counted_and_left_out),
-    cmocka_unit_test(empty_zero_and_constant_tensors_have_no_wrong_numbers),
-};
-
-int main(void)
-{
-    return cmocka_run_group_tests(tests, scratch_open, scratch_close) ? 1 : 0;
-}
+CHECK_ALL(scratch_open, scratch_close)

@@ -57,7 +57,7 @@ static void make_sample(const char *path, bool latest, bool packed)
     H5Fclose(file);
 }
 
-static void files_cut_short_anywhere_are_refused(void **state)
+TEST(files_cut_short_anywhere_are_refused)
 {
     make_sample(in_scratch("whole.h5"), false, true);
     size_t size;
@@ -78,7 +78,7 @@ static uint32_t next_word(uint32_t *s)
 }
 
 /* DAMAGED=N in the environment damages N files. */
-static void flipped_bits_never_harm_this_process(void **state)
+TEST(flipped_bits_never_harm_this_process)
 {
     const char *wanted = getenv("DAMAGED");
     const int flips = wanted ? atoi(wanted) / 4 : 40;
@@ -107,7 +107,7 @@ static void flipped_bits_never_harm_this_process(void **state)
     check(refused > flips / 4);
 }
 
-static void data_in_other_files_are_refused(void **state)
+TEST(data_in_other_files_are_refused)
 {
     hid_t file = make_file(in_scratch("external.h5"), false);
     const hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
@@ -142,7 +142,7 @@ static size_t pass(unsigned flags, size_t values, const unsigned *value, size_t 
     return bytes;
 }
 
-static void filters_that_need_a_plug_in_are_refused(void **state)
+TEST(filters_that_need_a_plug_in_are_refused)
 {
     const H5Z_class2_t filter = {H5Z_CLASS_T_VERS, 32015, 1, 1, "zstd", NULL, NULL, pass};
     H5Zregister(&filter);
@@ -158,7 +158,7 @@ static void filters_that_need_a_plug_in_are_refused(void **state)
 
 /* Chunks packed with LZF that hold anything are unpacked to as many bytes as a chunk has, or refused; "ab" followed by 14 bytes
  * from two bytes before gives "abab...". */
-static void damaged_lzf_is_refused(void **state)
+TEST(damaged_lzf_is_refused)
 {
     enum { CHUNK = 16, CHUNKS = 300 };
     static const uint8_t good[] = {1, 'a', 'b', 0xe0, 5, 1};
@@ -218,7 +218,7 @@ static void patch(const char *path, uint64_t from, uint64_t to)
     free(data);
 }
 
-static void extents_that_the_file_cannot_hold_are_refused(void **state)
+TEST(extents_that_the_file_cannot_hold_are_refused)
 {
     make_unwritten(in_scratch("huge.h5"), (hsize_t)1 << 40, false);
     check_refused("huge.h5", "claims 1099511627776 elements");
@@ -236,7 +236,7 @@ static void extents_that_the_file_cannot_hold_are_refused(void **state)
     assert_int_not_equal(read_all(in_scratch("patched.h5")), OK);
 }
 
-static void groups_without_end_are_refused(void **state)
+TEST(groups_without_end_are_refused)
 {
     const hid_t file = make_file(in_scratch("deep.h5"), false);
     hid_t group = H5Gopen2(file, "/", H5P_DEFAULT);
@@ -255,7 +255,7 @@ static void groups_without_end_are_refused(void **state)
     check_refused("cycle.h5", "groups stand more than 64 deep");
 }
 
-static void names_and_ranks_beyond_measure_are_refused(void **state)
+TEST(names_and_ranks_beyond_measure_are_refused)
 {
     char *name = malloc(60001);
     memset(name, 'n', 60000);
@@ -280,7 +280,7 @@ static void names_and_ranks_beyond_measure_are_refused(void **state)
     check_refused("long_double.h5", "no float datasets (1 of other types)");
 }
 
-static void this_process_stayed_small(void **state)
+TEST(this_process_stayed_small)
 {
 #ifndef __SANITIZE_ADDRESS__
     struct rusage usage;
@@ -289,18 +289,4 @@ static void this_process_stayed_small(void **state)
 #endif
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_cut_short_anywhere_are_refused),
-        cmocka_unit_test(flipped_bits_never_harm_this_process),
-        cmocka_unit_test(data_in_other_files_are_refused),
-        cmocka_unit_test(filters_that_need_a_plug_in_are_refused),
-        cmocka_unit_test(damaged_lzf_is_refused),
-        cmocka_unit_test(extents_that_the_file_cannot_hold_are_refused),
-        cmocka_unit_test(groups_without_end_are_refused),
-        cmocka_unit_test(names_and_ranks_beyond_measure_are_refused),
-        cmocka_unit_test(this_process_stayed_small),
-    };
-    return cmocka_run_group_tests(tests, scratch_open, scratch_close) ? 1 : 0;
-}
+CHECK_ALL(scratch_open, scratch_close)

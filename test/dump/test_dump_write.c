@@ -72,7 +72,7 @@ static void make_sample(const char *name)
     check_ok(dump_commit(w, &err), &err);
 }
 
-static void what_is_written_reads_back_in_order_with_attributes(void **state)
+TEST(what_is_written_reads_back_in_order_with_attributes)
 {
     make_sample("a.h5");
     Arena *a = arena_open(0);
@@ -99,7 +99,7 @@ static void what_is_written_reads_back_in_order_with_attributes(void **state)
     arena_close(a);
 }
 
-static void same_calls_write_the_same_bytes(void **state)
+TEST(same_calls_write_the_same_bytes)
 {
     size_t size[2];
     make_sample("b.h5");
@@ -113,7 +113,7 @@ static void same_calls_write_the_same_bytes(void **state)
     free(second);
 }
 
-static void nothing_shows_before_commit_nor_after_abandon(void **state)
+TEST(nothing_shows_before_commit_nor_after_abandon)
 {
     scratch_files(true);
     DumpWriter *w;
@@ -128,7 +128,7 @@ static void nothing_shows_before_commit_nor_after_abandon(void **state)
     assert_int_equal(scratch_files(false), 1);
 }
 
-static void the_metadata_carry_checksums(void **state)
+TEST(the_metadata_carry_checksums)
 {
     make_sample("c.h5");
     size_t size, silent = 0, at;
@@ -151,13 +151,4 @@ static void the_metadata_carry_checksums(void **state)
     assert_int_equal(silent, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_written_reads_back_in_order_with_attributes),
-        cmocka_unit_test(same_calls_write_the_same_bytes),
-        cmocka_unit_test(nothing_shows_before_commit_nor_after_abandon),
-        cmocka_unit_test(the_metadata_carry_checksums),
-    };
-    return cmocka_run_group_tests(tests, scratch_open, scratch_close) ? 1 : 0;
-}
+CHECK_ALL(scratch_open, scratch_close)

@@ -62,7 +62,7 @@ static VectorList make(GroupSpec spec)
     return list;
 }
 
-static void tensors_stay_single_by_default(void **state)
+TEST(tensors_stay_single_by_default)
 {
     make_dump(NULL);
     const VectorList list = make((GroupSpec){0});
@@ -77,7 +77,7 @@ static void tensors_stay_single_by_default(void **state)
     drop_dump();
 }
 
-static void kinds_are_three_vectors_of_each_step_and_worker(void **state)
+TEST(kinds_are_three_vectors_of_each_step_and_worker)
 {
     make_dump(NULL);
     const VectorList list = make((GroupSpec){.grouping = GROUP_KIND});
@@ -99,7 +99,7 @@ static void kinds_are_three_vectors_of_each_step_and_worker(void **state)
     drop_dump();
 }
 
-static void all_is_the_whole_gradient_of_one_step_and_worker(void **state)
+TEST(all_is_the_whole_gradient_of_one_step_and_worker)
 {
     make_dump(NULL);
     const VectorList list = make((GroupSpec){.grouping = GROUP_ALL, .selection = {.step = "2"}});
@@ -112,7 +112,7 @@ static void all_is_the_whole_gradient_of_one_step_and_worker(void **state)
     drop_dump();
 }
 
-static void small_tensors_travel_alone_and_raw(void **state)
+TEST(small_tensors_travel_alone_and_raw)
 {
     make_dump(NULL);
     const VectorList list = make(
@@ -126,7 +126,7 @@ static void small_tensors_travel_alone_and_raw(void **state)
     drop_dump();
 }
 
-static void what_is_not_finite_stops_or_is_left_out(void **state)
+TEST(what_is_not_finite_stops_or_is_left_out)
 {
     make_dump("step_1/worker_1/fc1.weight");
     VectorList list = make((GroupSpec){0});
@@ -145,14 +145,4 @@ static void what_is_not_finite_stops_or_is_left_out(void **state)
     drop_dump();
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tensors_stay_single_by_default),
-        cmocka_unit_test(kinds_are_three_vectors_of_each_step_and_worker),
-        cmocka_unit_test(all_is_the_whole_gradient_of_one_step_and_worker),
-        cmocka_unit_test(small_tensors_travel_alone_and_raw),
-        cmocka_unit_test(what_is_not_finite_stops_or_is_left_out),
-    };
-    return cmocka_run_group_tests(tests, scratch_open, scratch_close) ? 1 : 0;
-}
+CHECK_ALL(scratch_open, scratch_close)

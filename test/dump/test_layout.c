@@ -73,7 +73,7 @@ static void check_kernel(KernelLayout asked, bool turned)
     arena_close(a);
 }
 
-static void an_attribute_of_the_kernel_names_its_layout(void **state)
+TEST(an_attribute_of_the_kernel_names_its_layout)
 {
     write_kernel(&hwio, NULL);
     check_kernel(LAYOUT_AUTO, true);
@@ -81,7 +81,7 @@ static void an_attribute_of_the_kernel_names_its_layout(void **state)
     check_kernel(LAYOUT_AUTO, false);
 }
 
-static void an_attribute_of_the_file_names_the_layout_of_all_kernels(void **state)
+TEST(an_attribute_of_the_file_names_the_layout_of_all_kernels)
 {
     write_kernel(NULL, NULL);
     check_kernel(LAYOUT_AUTO, false);
@@ -91,7 +91,7 @@ static void an_attribute_of_the_file_names_the_layout_of_all_kernels(void **stat
     check_kernel(LAYOUT_AUTO, true);
 }
 
-static void the_kernels_attribute_counts_before_the_files_and_the_option_before_both(void **state)
+TEST(the_kernels_attribute_counts_before_the_files_and_the_option_before_both)
 {
     write_kernel(&oihw, &hwio);
     check_kernel(LAYOUT_AUTO, false);
@@ -101,7 +101,7 @@ static void the_kernels_attribute_counts_before_the_files_and_the_option_before_
     check_kernel(LAYOUT_OIHW, false);
 }
 
-static void a_transposed_kernel_says_so_and_is_not_transposed_twice(void **state)
+TEST(a_transposed_kernel_says_so_and_is_not_transposed_twice)
 {
     Arena *a = arena_open(0);
     Dump *d;
@@ -115,7 +115,7 @@ static void a_transposed_kernel_says_so_and_is_not_transposed_twice(void **state
     arena_close(a);
 }
 
-static void doubt_is_cast_on_kernels_that_are_called_so(void **state)
+TEST(doubt_is_cast_on_kernels_that_are_called_so)
 {
     static const struct {
         const char *name;
@@ -133,14 +133,4 @@ static void doubt_is_cast_on_kernels_that_are_called_so(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_attribute_of_the_kernel_names_its_layout),
-        cmocka_unit_test(an_attribute_of_the_file_names_the_layout_of_all_kernels),
-        cmocka_unit_test(the_kernels_attribute_counts_before_the_files_and_the_option_before_both),
-        cmocka_unit_test(a_transposed_kernel_says_so_and_is_not_transposed_twice),
-        cmocka_unit_test(doubt_is_cast_on_kernels_that_are_called_so),
-    };
-    return cmocka_run_group_tests(tests, scratch_open, scratch_close) ? 1 : 0;
-}
+CHECK_ALL(scratch_open, scratch_close)

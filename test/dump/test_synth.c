@@ -44,7 +44,7 @@ static double above_one(double v)
     return fabs(v) > 1;
 }
 
-static void normal_has_mean_zero_and_the_scale_as_deviation(void **state)
+TEST(normal_has_mean_zero_and_the_scale_as_deviation)
 {
     const Synth s = base(LAW_NORMAL);
     fill(&s, shape_vector(N), 0, 1, "a", x);
@@ -53,7 +53,7 @@ static void normal_has_mean_zero_and_the_scale_as_deviation(void **state)
     check_near(mean_of(above_one), erfc(2 / sqrt(2)), 5 * sqrt(0.0455 * 0.9545 / N));
 }
 
-static void laplace_has_the_scale_as_mean_magnitude(void **state)
+TEST(laplace_has_the_scale_as_mean_magnitude)
 {
     const Synth s = base(LAW_LAPLACE);
     fill(&s, shape_vector(N), 0, 1, "a", x);
@@ -62,7 +62,7 @@ static void laplace_has_the_scale_as_mean_magnitude(void **state)
     check_near(mean_of(above_one), exp(-2), 5 * sqrt(exp(-2) * (1 - exp(-2)) / N));
 }
 
-static void power_has_the_tail_it_names(void **state)
+TEST(power_has_the_tail_it_names)
 {
     const Synth s = base(LAW_POWER);
     fill(&s, shape_vector(N), 0, 1, "a", x);
@@ -74,7 +74,7 @@ static void power_has_the_tail_it_names(void **state)
     check_rel(least, 0.5, 1e-4);
 }
 
-static void sparse_has_its_density(void **state)
+TEST(sparse_has_its_density)
 {
     const Synth s = base(LAW_SPARSE);
     fill(&s, shape_vector(N), 0, 1, "a", x);
@@ -110,7 +110,7 @@ static double beyond_rank_two(const float *m, size_t rows, size_t cols)
     return worst;
 }
 
-static void lowrank_has_its_rank_on_the_papers_matrix(void **state)
+TEST(lowrank_has_its_rank_on_the_papers_matrix)
 {
     Synth s = base(LAW_LOWRANK);
     Shape shape;
@@ -122,7 +122,7 @@ static void lowrank_has_its_rank_on_the_papers_matrix(void **state)
     check(beyond_rank_two(x, 200, 18) > 1e-4);
 }
 
-static void elements_depend_on_the_address_and_not_on_threads(void **state)
+TEST(elements_depend_on_the_address_and_not_on_threads)
 {
     static float y[N];
     for (int law = 0; law_names[law]; law++) {
@@ -143,7 +143,7 @@ static void elements_depend_on_the_address_and_not_on_threads(void **state)
     }
 }
 
-static void shapes_are_read_from_text(void **state)
+TEST(shapes_are_read_from_text)
 {
     Shape shape;
     check(synth_shape("64x3x3x3", &shape) && shape.rank == 4 && shape.n == 1728 && shape.dim[0] == 64);
@@ -157,16 +157,4 @@ static void shapes_are_read_from_text(void **state)
         check(!synth_shape(bad[i], &shape));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(normal_has_mean_zero_and_the_scale_as_deviation),
-        cmocka_unit_test(laplace_has_the_scale_as_mean_magnitude),
-        cmocka_unit_test(power_has_the_tail_it_names),
-        cmocka_unit_test(sparse_has_its_density),
-        cmocka_unit_test(lowrank_has_its_rank_on_the_papers_matrix),
-        cmocka_unit_test(elements_depend_on_the_address_and_not_on_threads),
-        cmocka_unit_test(shapes_are_read_from_text),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;
-}
+CHECK_ALL(NULL, NULL)

@@ -60,7 +60,7 @@ static void check_from(Team *c, size_t vector, size_t worker, size_t group)
         check(x[i] == element(group, (size_t)(v->name[1] - '0'), i));
 }
 
-static void worker_groups_are_the_workers_step_by_step(void **state)
+TEST(worker_groups_are_the_workers_step_by_step)
 {
     static const char *const groups[] = {"step_1/worker_0", "step_1/worker_1", "step_1/worker_2",
                                          "step_2/worker_0", "step_2/worker_1"};
@@ -78,7 +78,7 @@ static void worker_groups_are_the_workers_step_by_step(void **state)
     drop();
 }
 
-static void without_worker_groups_steps_are_the_workers(void **state)
+TEST(without_worker_groups_steps_are_the_workers)
 {
     static const char *const groups[] = {"step_1", "step_2", "step_9"};
     Team c = make_team(groups, countof(groups), 99);
@@ -89,7 +89,7 @@ static void without_worker_groups_steps_are_the_workers(void **state)
     drop();
 }
 
-static void one_gradient_is_enough(void **state)
+TEST(one_gradient_is_enough)
 {
     static const char *const groups[] = {""};
     Team c = make_team(groups, 1, 99);
@@ -101,7 +101,7 @@ static void one_gradient_is_enough(void **state)
 
 /* If the dump has F gradients of a tensor, worker p >= F gets the gradient of worker p mod F plus normal
  * noise. The standard deviation of the noise is `noise` times the root mean square of this gradient. */
-static void made_gradients_are_real_ones_with_noise(void **state)
+TEST(made_gradients_are_real_ones_with_noise)
 {
     enum { MADE = 4000 };
     static const char *const groups[] = {"step_1", "step_2"};
@@ -132,7 +132,7 @@ static void made_gradients_are_real_ones_with_noise(void **state)
     drop();
 }
 
-static void noise_does_not_depend_on_threads(void **state)
+TEST(noise_does_not_depend_on_threads)
 {
     enum { LONG = 3 * BLOCK + 17 };
     static float zero[LONG], one[LONG], three[LONG];
@@ -159,14 +159,4 @@ static void noise_does_not_depend_on_threads(void **state)
     drop();
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(worker_groups_are_the_workers_step_by_step),
-        cmocka_unit_test(without_worker_groups_steps_are_the_workers),
-        cmocka_unit_test(one_gradient_is_enough),
-        cmocka_unit_test(made_gradients_are_real_ones_with_noise),
-        cmocka_unit_test(noise_does_not_depend_on_threads),
-    };
-    return cmocka_run_group_tests(tests, scratch_open, scratch_close) ? 1 : 0;
-}
+CHECK_ALL(scratch_open, scratch_close)

@@ -41,7 +41,7 @@ static void check_view(int rank, const size_t *dim, Reshape how, size_t rows, si
     assert_int_equal(c, cols);
 }
 
-static void views_follow_the_papers_rule(void **state)
+TEST(views_follow_the_papers_rule)
 {
     check_view(2, (size_t[]){500, 800}, RESHAPE_PAPER, 500, 800);
     check_view(4, (size_t[]){64, 3, 3, 3}, RESHAPE_PAPER, 96, 18);
@@ -55,7 +55,7 @@ static void views_follow_the_papers_rule(void **state)
     check_view(4, (size_t[]){64, 3, 3, 3}, RESHAPE_SQUARE, 48, 36);
 }
 
-static void shapes_that_overflow_are_refused(void **state)
+TEST(shapes_that_overflow_are_refused)
 {
     Shape shape;
     check(!shape_make(&shape, 2, (size_t[]){(size_t)1 << 40, (size_t)1 << 40}));
@@ -65,7 +65,7 @@ static void shapes_that_overflow_are_refused(void **state)
     check(!shape_make(&shape, 2, (size_t[]){SIZE_MAX / 16 + 1, 1}));
 }
 
-static void kinds_follow_from_rank_and_name(void **state)
+TEST(kinds_follow_from_rank_and_name)
 {
     static const struct {
         const char *name;
@@ -98,7 +98,7 @@ static void kinds_follow_from_rank_and_name(void **state)
 
 /* ---- types and layouts of datasets ---- */
 
-static void every_float_type_and_layout_reads_the_same_numbers(void **state)
+TEST(every_float_type_and_layout_reads_the_same_numbers)
 {
     enum { N = 5000 };
     const hid_t types[] = {half_type(false), half_type(true), H5T_IEEE_F32LE,
@@ -130,7 +130,7 @@ static void every_float_type_and_layout_reads_the_same_numbers(void **state)
 }
 
 /* Contiguous floats are read from the file, others unpacked by the reader process. */
-static void long_tensors_are_read(void **state)
+TEST(long_tensors_are_read)
 {
     enum { LONG = 2500000 };
     float *x = malloc(LONG * sizeof *x);
@@ -149,7 +149,7 @@ static void long_tensors_are_read(void **state)
     free(x);
 }
 
-static void scalars_and_empty_tensors_are_tensors(void **state)
+TEST(scalars_and_empty_tensors_are_tensors)
 {
     const hid_t file = make_file(in_scratch("odd.h5"), true), scalar = H5Screate(H5S_SCALAR);
     const float value = 2.5F;
@@ -170,7 +170,7 @@ static void scalars_and_empty_tensors_are_tensors(void **state)
     shut_dump();
 }
 
-static void doubles_beyond_float32_become_infinite(void **state)
+TEST(doubles_beyond_float32_become_infinite)
 {
     const hid_t file = make_file(in_scratch("big.h5"), true);
     const hsize_t dim = 2;
@@ -187,7 +187,7 @@ static void doubles_beyond_float32_become_infinite(void **state)
     shut_dump();
 }
 
-static void bfloat16_in_uint16_is_read_where_an_attribute_says_so(void **state)
+TEST(bfloat16_in_uint16_is_read_where_an_attribute_says_so)
 {
     const hid_t file = make_file(in_scratch("bf.h5"), true);
     const hsize_t dim = 3;
@@ -220,7 +220,7 @@ static void bfloat16_in_uint16_is_read_where_an_attribute_says_so(void **state)
 
 /* Elements of two bytes that an attribute calls floats are read by their bits, whatever integer or bit type they have; nothing
  * else of integers, bits and untyped bytes is read, and no other dataset is harmed. */
-static void bits_that_an_attribute_calls_floats_are_read_as_they_are(void **state)
+TEST(bits_that_an_attribute_calls_floats_are_read_as_they_are)
 {
     enum { N = 1000, SIZES = 4 };
     static const char *const says[] = {NULL, "bfloat16", "float16", "bfloat1"};
@@ -278,7 +278,7 @@ static void bits_that_an_attribute_calls_floats_are_read_as_they_are(void **stat
 }
 
 /* E5M2 has IEEE's infinities. E4M3 has 448 where they would be, which the type does not tell, so it is left out, as is long double. */
-static void floats_whose_rules_are_in_doubt_are_left_out(void **state)
+TEST(floats_whose_rules_are_in_doubt_are_left_out)
 {
     static const uint8_t bits[] = {0x00, 0x01, 0x3c, 0x7b, 0x7c, 0xc0};
     static const float want[] = {0, 0x1p-16F, 1, 57344, INFINITY, -2};
@@ -306,7 +306,7 @@ static void floats_whose_rules_are_in_doubt_are_left_out(void **state)
     shut_dump();
 }
 
-static void datasets_without_floats_are_skipped_and_counted(void **state)
+TEST(datasets_without_floats_are_skipped_and_counted)
 {
     const hid_t file = make_file(in_scratch("ints.h5"), false);
     make_floats(file, "i", H5T_STD_I32LE, 5, H5P_DEFAULT);
@@ -318,7 +318,7 @@ static void datasets_without_floats_are_skipped_and_counted(void **state)
 
 /* ---- names and order of tensors ---- */
 
-static void steps_and_workers_come_in_numerical_order(void **state)
+TEST(steps_and_workers_come_in_numerical_order)
 {
     const hid_t file = make_file(in_scratch("order.h5"), false);
     static const char *const groups[] = {"step_10", "step_9", "step_9/worker_10", "step_9/worker_2",
@@ -358,7 +358,7 @@ static void check_apart(void)
         }
 }
 
-static void groups_of_one_number_draw_apart(void **state)
+TEST(groups_of_one_number_draw_apart)
 {
     static const char *const paths[] = {"step_1/a",          "step_01/a",          "step_2/worker_1/a",
                                         "step_2/worker_1/b", "step_2/worker_01/a", "step_2/worker_0/a",
@@ -389,7 +389,7 @@ static void groups_of_one_number_draw_apart(void **state)
     shut_dump();
 }
 
-static void groups_have_all_their_names_and_soft_links_are_passed_over(void **state)
+TEST(groups_have_all_their_names_and_soft_links_are_passed_over)
 {
     const hid_t file = make_file(in_scratch("names.h5"), false);
     make_group(file, "g");
@@ -413,7 +413,7 @@ static size_t selected(const char *tensor, const char *step, const char *worker)
     return dump_select(dump, &s, arena, &index, &count, &err) == OK ? count : 0;
 }
 
-static void globs_select_by_path_name_step_and_worker(void **state)
+TEST(globs_select_by_path_name_step_and_worker)
 {
     const hid_t file = make_file(in_scratch("select.h5"), false);
     static const char *const groups[] = {"step_000001",          "step_000002",
@@ -453,7 +453,7 @@ static void globs_select_by_path_name_step_and_worker(void **state)
 
 /* ---- failures ---- */
 
-static void what_is_no_dump_is_one_clear_line(void **state)
+TEST(what_is_no_dump_is_one_clear_line)
 {
     assert_int_equal(refused(in_scratch("absent.h5")), ERR_IO);
     check(strstr(err.text, "absent.h5: cannot be opened: No such file") != NULL);
@@ -483,7 +483,7 @@ static pid_t only_child(void)
     return atoi(text);
 }
 
-static void the_readers_death_is_an_error_and_stays_one(void **state)
+TEST(the_readers_death_is_an_error_and_stays_one)
 {
     const hid_t file = make_file(in_scratch("death.h5"), true);
     /* floats of the other byte order, so that `dump_read` needs the reader process, which converts them */
@@ -505,26 +505,4 @@ static void the_readers_death_is_an_error_and_stays_one(void **state)
     check(child <= 0 || kill(child, 0) != 0); /* the child has ended and this process has waited for it */
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(views_follow_the_papers_rule),
-        cmocka_unit_test(shapes_that_overflow_are_refused),
-        cmocka_unit_test(kinds_follow_from_rank_and_name),
-        cmocka_unit_test(every_float_type_and_layout_reads_the_same_numbers),
-        cmocka_unit_test(long_tensors_are_read),
-        cmocka_unit_test(scalars_and_empty_tensors_are_tensors),
-        cmocka_unit_test(doubles_beyond_float32_become_infinite),
-        cmocka_unit_test(bfloat16_in_uint16_is_read_where_an_attribute_says_so),
-        cmocka_unit_test(bits_that_an_attribute_calls_floats_are_read_as_they_are),
-        cmocka_unit_test(floats_whose_rules_are_in_doubt_are_left_out),
-        cmocka_unit_test(datasets_without_floats_are_skipped_and_counted),
-        cmocka_unit_test(steps_and_workers_come_in_numerical_order),
-        cmocka_unit_test(groups_of_one_number_draw_apart),
-        cmocka_unit_test(groups_have_all_their_names_and_soft_links_are_passed_over),
-        cmocka_unit_test(globs_select_by_path_name_step_and_worker),
-        cmocka_unit_test(what_is_no_dump_is_one_clear_line),
-        cmocka_unit_test(the_readers_death_is_an_error_and_stays_one),
-    };
-    return cmocka_run_group_tests(tests, scratch_open, scratch_close) ? 1 : 0;
-}
+CHECK_ALL(scratch_open, scratch_close)

@@ -68,7 +68,7 @@ static void save_text(const char *file, const char *text)
     file_save(in_scratch(file), text, strlen(text));
 }
 
-static void shards_are_one_dump_by_their_index_or_folder(void **state)
+TEST(shards_are_one_dump_by_their_index_or_folder)
 {
     static const char *const names[] = {"a", "b", "c", "d"};
     static const DumpHints none = {0};
@@ -98,7 +98,7 @@ static void shards_are_one_dump_by_their_index_or_folder(void **state)
 }
 
 /* An index of which a byte is changed, or the end is missing, is refused with a reason or opens the shards. */
-static void damaged_indexes_are_refused_or_right(void **state)
+TEST(damaged_indexes_are_refused_or_right)
 {
     static const char index[] = "{\"metadata\":{\"total_size\":8},\"weight_map\":{\"a\":\"s-00001-of-00001.safetensors\",\"b\":\"s-00001-of-00001.safetensors\"}}";
     static const char *const names[] = {"a", "b"};
@@ -126,7 +126,7 @@ static void damaged_indexes_are_refused_or_right(void **state)
     check(refused > 300);
 }
 
-static void files_are_steps_and_workers_by_their_names(void **state)
+TEST(files_are_steps_and_workers_by_their_names)
 {
     static const char *const name[] = {"w"};
     static const char *const paths[] = {"step_000009/worker_0/w", "step_000009/worker_1/w", "step_000010/worker_0/w"};
@@ -147,7 +147,7 @@ static void files_are_steps_and_workers_by_their_names(void **state)
 }
 
 /* More files than readers that run at a time; the user says what they are, and the last number in a name counts. */
-static void many_files_are_steps_if_the_user_says_so(void **state)
+TEST(many_files_are_steps_if_the_user_says_so)
 {
     enum { FILES = 40 };
     static const char *const name[] = {"w"};
@@ -167,7 +167,7 @@ static void many_files_are_steps_if_the_user_says_so(void **state)
         free((void *)(uintptr_t)path[i]);
 }
 
-static void groups_of_ranks_are_workers_and_globs_name_others(void **state)
+TEST(groups_of_ranks_are_workers_and_globs_name_others)
 {
     static const char *const paths[] = {"step_1/rank_0/w", "step_1/rank1/w", "step_2/gpu3/w"};
     Arena *a = arena_open(0);
@@ -186,7 +186,7 @@ static void groups_of_ranks_are_workers_and_globs_name_others(void **state)
 }
 
 /* Slices along the first axis are steps, of floats that are read in place and of others; first axes that differ are refused. */
-static void the_first_axis_counts_steps_if_the_user_says_so(void **state)
+TEST(the_first_axis_counts_steps_if_the_user_says_so)
 {
     enum { STEPS = 3 };
     const DumpHints hints = {.steps_axis = 1};
@@ -227,7 +227,7 @@ static void the_first_axis_counts_steps_if_the_user_says_so(void **state)
 }
 
 /* Folders of other programs are refused with the lines that convert them. */
-static void checkpoints_of_other_programs_are_refused(void **state)
+TEST(checkpoints_of_other_programs_are_refused)
 {
     mkdir(in_scratch("dcp"), 0700);
     save_text("dcp/.metadata", "x");
@@ -254,16 +254,4 @@ static int close_folders(void **state)
     return scratch_close(state);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shards_are_one_dump_by_their_index_or_folder),
-        cmocka_unit_test(damaged_indexes_are_refused_or_right),
-        cmocka_unit_test(files_are_steps_and_workers_by_their_names),
-        cmocka_unit_test(many_files_are_steps_if_the_user_says_so),
-        cmocka_unit_test(groups_of_ranks_are_workers_and_globs_name_others),
-        cmocka_unit_test(the_first_axis_counts_steps_if_the_user_says_so),
-        cmocka_unit_test(checkpoints_of_other_programs_are_refused),
-    };
-    return cmocka_run_group_tests(tests, scratch_open, close_folders) ? 1 : 0;
-}
+CHECK_ALL(scratch_open, close_folders)

@@ -18,7 +18,8 @@ enum { N = 900, MOST = 21 };
  * trained state. */
 static const char *const specs[] = {
     "none",    "qsgd",        "topk:ratio=0.1",      "sign",      "randk", "intsgd", "thc", "powersgd", "cas",
-    "ef+topk", "ef+powersgd", "ef21+topk:ratio=0.1", "diana+qsgd"};
+    "ef+topk", "ef+powersgd", "ef21+topk:ratio=0.1", "diana+qsgd",
+    "ef+topk:ratio=0.1,share=leader", "topk:ratio=0.1,share=sketch"};
 
 typedef struct {
     Arena *a, *scratch, *payloads;
@@ -113,7 +114,7 @@ static void check_same_states(const Group *a, const Group *b)
         check(!memcmp(a->states.item[i].state, b->states.item[i].state, a->states.item[i].size));
 }
 
-static void payloads_of_another_process_give_the_same_estimate_and_states(void **state)
+TEST(payloads_of_another_process_give_the_same_estimate_and_states)
 {
     static Group here, there;
     for (size_t k = 0; k < countof(specs); k++) {
@@ -131,7 +132,7 @@ static void payloads_of_another_process_give_the_same_estimate_and_states(void *
 }
 
 /* Merging in batches gives the same estimate up to rounding: each batch rounds its sum to floats. */
-static void batches_give_the_estimate_of_all_payloads_at_once(void **state)
+TEST(batches_give_the_estimate_of_all_payloads_at_once)
 {
     static Group all, some;
     for (size_t k = 0; k < countof(specs); k++)
@@ -150,7 +151,7 @@ static void batches_give_the_estimate_of_all_payloads_at_once(void **state)
 
 /* Payloads of `none` merge by addition, so the estimate is the mean. A number of workers that is a power of two
  * has a loop of its own. */
-static void the_estimate_of_merged_payloads_is_the_mean(void **state)
+TEST(the_estimate_of_merged_payloads_is_the_mean)
 {
     static Group s;
     for (size_t workers = 1; workers <= MOST; workers++) {
@@ -169,7 +170,7 @@ static void the_estimate_of_merged_payloads_is_the_mean(void **state)
 
 /* Only workers that sent a payload count in the mean. With error feedback, a worker that dropped out keeps its
  * whole gradient in its residual. */
-static void workers_that_drop_out_count_neither_in_the_mean_nor_as_sent(void **state)
+TEST(workers_that_drop_out_count_neither_in_the_mean_nor_as_sent)
 {
     static Group s;
     group_open(&s, "ef+none", 0);
@@ -200,7 +201,7 @@ static Status count_phase(void *data, ExchangePhase phase, size_t worker, Status
     return work(arg);
 }
 
-static void a_clock_that_repeats_phases_changes_nothing(void **state)
+TEST(a_clock_that_repeats_phases_changes_nothing)
 {
     static Group plain, timed;
     for (size_t k = 0; k < countof(specs); k++) {
@@ -230,7 +231,7 @@ static float plain_mean(float (*estimate)[N], size_t workers, size_t i, bool sen
 }
 
 /* Specs of payloads that hold elements; in the last three all elements, as floats. */
-static void a_mean_over_senders_divides_by_how_many_sent_the_element(void **state)
+TEST(a_mean_over_senders_divides_by_how_many_sent_the_element)
 {
     static const char *const leaving[] = {"topk:ratio=0.1",
                                           "ef+topk:ratio=0.3",
@@ -276,7 +277,7 @@ static void a_mean_over_senders_divides_by_how_many_sent_the_element(void **stat
 
 /* A tensor of min_elements or more is for the codec, a smaller one goes as floats; every element is in one parcel, at its place and
  * times the gain. */
-static void parcels_hold_every_element_once(void **state)
+TEST(parcels_hold_every_element_once)
 {
     enum { TENSORS = 5 };
     static const size_t sizes[TENSORS] = {9, 10, 11, 1, 200};
@@ -307,7 +308,7 @@ static void parcels_hold_every_element_once(void **state)
     }
 }
 
-static void states_are_found_again_by_worker_and_tensor(void **state)
+TEST(states_are_found_again_by_worker_and_tensor)
 {
     enum { TENSORS = 40, WORKERS = 9 };
     static void *kept[WORKERS][TENSORS];
@@ -331,15 +332,4 @@ static void states_are_found_again_by_worker_and_tensor(void **state)
     group_close(&s);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(payloads_of_another_process_give_the_same_estimate_and_states),
-    cmocka_unit_test(batches_give_the_estimate_of_all_payloads_at_once),
-    cmocka_unit_test(the_estimate_of_merged_payloads_is_the_mean),
-    cmocka_unit_test(workers_that_drop_out_count_neither_in_the_mean_nor_as_sent),
-    cmocka_unit_test(a_clock_that_repeats_phases_changes_nothing),
-    cmocka_unit_test(a_mean_over_senders_divides_by_how_many_sent_the_element),
-    cmocka_unit_test(parcels_hold_every_element_once),
-    cmocka_unit_test(states_are_found_again_by_worker_and_tensor),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

@@ -167,6 +167,8 @@ static const Case cases[] = {
     {"lowrank", true},
     {"countsketch:bits=8", true},
     {"ef+intsgd:bits=12", true},
+    {"ef+topk:ratio=0.05,share=leader", true},
+    {"topk:ratio=0.3,share=sketch", true},
     {"zstd+none", false},
 };
 
@@ -177,6 +179,8 @@ static const struct {
 } local_cases[] = {
     {{"none", true}, {.steps = 1, .lr = 0.7, .momentum = 0.9}},
     {{"ef+topk:ratio=0.05", false}, {.steps = 3, .lr = 1}},
+    /* after step 2, the checkpoint, a mean is under way */
+    {{"ef+minmax", false}, {.steps = 6, .fragments = 2, .late = 1, .mix = 0.5, .lr = 0.4, .momentum = 0.9}},
 };
 
 /* With `all`, all workers send. */
@@ -637,17 +641,17 @@ static void train_on(int ranks)
     check(system(command) == 0);
 }
 
-static void two_ranks_train_as_two_workers(void **state)
+TEST(two_ranks_train_as_two_workers)
 {
     train_on(2);
 }
 
-static void four_ranks_train_as_four_workers(void **state)
+TEST(four_ranks_train_as_four_workers)
 {
     train_on(4);
 }
 
-static void eight_ranks_train_as_eight_workers(void **state)
+TEST(eight_ranks_train_as_eight_workers)
 {
     train_on(8);
 }
@@ -660,12 +664,7 @@ int main(int argc, char **argv)
         puts("skip: exchange/test_ranks: needs mpirun (make deps-mpi)");
         return 0;
     }
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_ranks_train_as_two_workers),
-        cmocka_unit_test(four_ranks_train_as_four_workers),
-        cmocka_unit_test(eight_ranks_train_as_eight_workers),
-    };
-    return cmocka_run_group_tests(tests, scratch_open, scratch_close);
+    return check_run(scratch_open, scratch_close);
 }
 
 #else

@@ -204,7 +204,7 @@ static void compare_case(const Case *c)
 static const char *const specs[] = {"none", "qsgd:bits=4,bucket=64", "ef+topk:ratio=0.1", "minmax:bucket=128", "eden", "svd",
                                     "powersgd", "sign", "terngrad", "onebit", "ef+qsgd:bits=2"};
 
-static void ranks_compute_the_mean_of_one_process(void **state)
+TEST(ranks_compute_the_mean_of_one_process)
 {
     for (size_t i = 0; i < STEPS * WORKERS * LENGTH; i++)
         (&gradients[0][0][0])[i] = (float)rng_normal(&(Rng){{1, 2, 3, 4}}, USE_TEST, i);
@@ -251,7 +251,7 @@ static double error_over_steps(const Case *c)
 
 /* The owner's feedback takes the error of the second quantisation out of the sum over steps: what is left is that of the last
  * step. Without it a biased codec loses the same in each step. */
-static void an_owner_with_feedback_errs_less_over_steps(void **state)
+TEST(an_owner_with_feedback_errs_less_over_steps)
 {
     for (size_t step = 1; step < STEPS; step++)
         memcpy(gradients[step], gradients[0], sizeof gradients[0]);
@@ -261,7 +261,7 @@ static void an_owner_with_feedback_errs_less_over_steps(void **state)
 }
 
 /* Plain floats within nodes and between them give the mean; a codec's errors add to those of the other. */
-static void nodes_compute_the_mean(void **state)
+TEST(nodes_compute_the_mean)
 {
     const double both = error_over_steps(&(Case){"minmax:bits=4", SHOTS_NODES, false, true, "minmax:bits=4", NET_RING}),
                  near = error_over_steps(&(Case){"none", SHOTS_NODES, false, true, "minmax:bits=4", NET_RING}),
@@ -272,7 +272,7 @@ static void nodes_compute_the_mean(void **state)
 
 /* ---- shards ---- */
 
-static void shards_cover_the_vector_and_begin_at_buckets(void **state)
+TEST(shards_cover_the_vector_and_begin_at_buckets)
 {
     Arena *a = arena_open(0);
     Error err;
@@ -296,11 +296,4 @@ static void shards_cover_the_vector_and_begin_at_buckets(void **state)
     arena_close(a);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(ranks_compute_the_mean_of_one_process),
-    cmocka_unit_test(an_owner_with_feedback_errs_less_over_steps),
-    cmocka_unit_test(nodes_compute_the_mean),
-    cmocka_unit_test(shards_cover_the_vector_and_begin_at_buckets),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

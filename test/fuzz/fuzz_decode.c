@@ -45,9 +45,9 @@ static void add_spec(const char *spec)
 static void collect_specs(void)
 {
     static char wrapped[SPECS_MOST][32];
-    for (size_t i = 0; compressors[i]; i++) {
-        const bool wraps = compressors[i]->wraps && !compressors[i]->alone[0];
-        snprintf(wrapped[i], sizeof wrapped[i], "%s%s", compressors[i]->name, wraps ? "+none" : "");
+    for (size_t i = 0; compressor_number(i); i++) {
+        const bool wraps = compressor_number(i)->wraps && !compressor_number(i)->alone[0];
+        snprintf(wrapped[i], sizeof wrapped[i], "%s%s", compressor_number(i)->name, wraps ? "+none" : "");
         add_spec(wrapped[i]);
     }
     for (size_t i = 0; i < countof(more_specs); i++)

@@ -420,9 +420,9 @@ static uint64_t number(const char *name, uint64_t otherwise)
     return value ? strtoull(value, NULL, 10) : otherwise;
 }
 
-static void calls_in_any_order_are_safe(void **state)
+TEST(calls_in_any_order_are_safe)
 {
-    const uint64_t seed = number("SEED", 1), calls = number("CALLS", 600);
+    const uint64_t seed = number("SEED", 1), calls = number("CALLS", 400);
     int finished = 0, specs = 0;
     for (size_t i = 0; library_spec(i); i++)
         if (*library_spec(i)) {
@@ -469,7 +469,7 @@ static void pass_through(atomo_tensor *t, const atomo_codec *codec, int64_t step
     (void)atomo_step_finish(t, x, NULL);
 }
 
-static void unchecked_tensors_are_safe(void **state)
+TEST(unchecked_tensors_are_safe)
 {
     enum { LONGEST = 1100 };
     static const size_t sizes[] = {1, 40, LONGEST};
@@ -495,9 +495,4 @@ static void unchecked_tensors_are_safe(void **state)
         }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(calls_in_any_order_are_safe),
-                                       cmocka_unit_test(unchecked_tensors_are_safe)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+CHECK_ALL(NULL, NULL)

@@ -140,8 +140,18 @@ static int run_all(const char *setting, size_t every, size_t first)
 static int remove_all(void **state)
 {
     char command[100];
-    snprintf(command, sizeof command, "rm -rf %s/*.UTF-8", scratch_dir); /* the locale is a folder */
+    snprintf(command, sizeof command, "rm -rf %s/de_DE", scratch_dir); /* the locale is a folder */
     return system(command) || scratch_close(state);
+}
+
+/* Makes a locale with a decimal comma, where there is localedef: with ISO-8859-1, which takes a fourth of the time of UTF-8. */
+static int make_comma(void)
+{
+    char command[600];
+    snprintf(command, sizeof command, "localedef -i de_DE -f ISO-8859-1 %s >/dev/null 2>&1", in_scratch("de_DE"));
+    const int ended = system(command);
+    (void)ended;
+    return setenv("LOCPATH", scratch_dir, 1);
 }
 
 static int learn_plain(void **state)
@@ -155,7 +165,7 @@ static int learn_plain(void **state)
         if (i == SPECS_MOST || (*library_spec(i) && !(plain[i] = run_codec(library_spec(i)))))
             return 1;
     }
-    return scratch_open(state) || !(plain_json = run_comparison());
+    return scratch_open(state) || make_comma() || !(plain_json = run_comparison());
 }
 
 /* ---- settings ---- */
@@ -204,16 +214,6 @@ static bool kept_traps(void)
 #endif
 }
 
-/* A locale with a decimal comma, made by localedef. */
-static bool make_comma(void)
-{
-    char command[600];
-    snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 %s >/dev/null 2>&1", in_scratch("de_DE.UTF-8"));
-    const int ended = system(command);
-    (void)ended;
-    return !setenv("LOCPATH", scratch_dir, 1);
-}
-
 static bool kept_comma(void)
 {
     char text[8];
@@ -223,12 +223,12 @@ static bool kept_comma(void)
 
 static bool set_comma(void)
 {
-    return make_comma() && setlocale(LC_ALL, "de_DE.UTF-8") && kept_comma();
+    return setlocale(LC_ALL, "de_DE") && kept_comma();
 }
 
 static bool set_own_comma(void)
 {
-    const locale_t own = make_comma() ? newlocale(LC_ALL_MASK, "de_DE.UTF-8", (locale_t)0) : (locale_t)0;
+    const locale_t own = newlocale(LC_ALL_MASK, "de_DE", (locale_t)0);
     return own && uselocale(own) && kept_comma();
 }
 
@@ -344,15 +344,15 @@ static bool kept_traps_to_zero(void)
 static const Setting settings[] = {
     {"a fork of a process with threads", set_nothing, NULL, 0, FEW},
 #if defined __x86_64__
-    {"rounding up, no subnormal numbers, single precision, a thread with a decimal comma", set_odd_arithmetic,
-     kept_odd_arithmetic, 0, 1},
+    {"rounding up, no subnormal numbers, single precision, a decimal comma, a stack of 256 KiB", set_odd_arithmetic,
+     kept_odd_arithmetic, SMALL_STACK, 1},
 #else
     {"rounding up", set_up, kept_up, 0, 1},
     {"a thread with a decimal comma", set_own_comma, kept_comma, 0, FEW},
+    {"a stack of 256 KiB", set_nothing, NULL, SMALL_STACK, 1},
 #endif
     {"rounding to zero, traps", set_traps_to_zero, kept_traps_to_zero, 0, FEW},
     {"a decimal comma", set_comma, kept_comma, 0, FEW},
-    {"a stack of 256 KiB", set_nothing, NULL, SMALL_STACK, 1},
     {"a limit of 256 KiB on stacks", set_low_limit, NULL, SMALL_STACK, FEW},
     {"blocked signals", set_blocked, kept_blocked, 0, FEW},
     {"ignored signals, many signals", set_signals, kept_ignored, 0, FEW},
@@ -395,7 +395,7 @@ static int in_child(void *(*run)(void *), const void *arg, size_t stack)
     return WIFEXITED(state) ? WEXITSTATUS(state) : 1;
 }
 
-static void settings_change_nothing(void **state)
+TEST(settings_change_nothing)
 {
     for (size_t i = 0; i < countof(settings); i++) {
         const int ended = in_child(run_setting, &settings[i], settings[i].stack);
@@ -431,7 +431,7 @@ static void *run_coroutine(void *unused)
     return (void *)(uintptr_t)coroutine_bad;
 }
 
-static void coroutines_have_their_stack(void **state)
+TEST(coroutines_have_their_stack)
 {
     check(!in_child(run_coroutine, NULL, 0));
 }
@@ -501,7 +501,7 @@ static void *fork_on(void *unused)
     return (void *)(uintptr_t)(bad != 0);
 }
 
-static void forks_meet_no_lock(void **state)
+TEST(forks_meet_no_lock)
 {
 #ifdef __SANITIZE_ADDRESS__
     print_message("skip: forks beside threads: a child finds AddressSanitizer's own allocator locked\n");
@@ -530,7 +530,7 @@ static void *cancel_on(void *unused)
     return (void *)(uintptr_t)run_all("cancelled threads", FEW, 7);
 }
 
-static void cancelled_threads_leave_no_lock(void **state)
+TEST(cancelled_threads_leave_no_lock)
 {
     check(!in_child(cancel_on, NULL, 0));
 }
@@ -546,7 +546,7 @@ static int see_rounding(void *data)
     return 0;
 }
 
-static void callbacks_find_the_hosts_settings(void **state)
+TEST(callbacks_find_the_hosts_settings)
 {
     static const size_t dim[] = {ROWS, COLS};
     static const char *const spec[] = {"qsgd"};
@@ -616,18 +616,10 @@ static void *use_file(void *unused)
     return (void *)(uintptr_t)(again ? 0 : 4);
 }
 
-static void files_outlive_their_thread(void **state)
+TEST(files_outlive_their_thread)
 {
     write_doubles();
     check(!in_child(use_file, NULL, SMALL_STACK));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(settings_change_nothing),         cmocka_unit_test(coroutines_have_their_stack),
-        cmocka_unit_test(forks_meet_no_lock),              cmocka_unit_test(cancelled_threads_leave_no_lock),
-        cmocka_unit_test(callbacks_find_the_hosts_settings), cmocka_unit_test(files_outlive_their_thread),
-    };
-    return cmocka_run_group_tests(tests, learn_plain, remove_all);
-}
+CHECK_ALL(learn_plain, remove_all)

@@ -16,7 +16,7 @@ static double metric(const double *value, const char *name)
     return NAN;
 }
 
-static void a_pair_is_measured(void **state)
+TEST(a_pair_is_measured)
 {
     static float x[N], y[N];
     double value[200], error = 0, square = 0;
@@ -44,7 +44,7 @@ static int stop_at_once(void *data)
     return *(const int *)data;
 }
 
-static void a_comparison_is_json(void **state)
+TEST(a_comparison_is_json)
 {
     static float x[2][N];
     static const size_t dim[] = {ROWS, COLS};
@@ -92,7 +92,7 @@ static void write_tensor(const char *path, const char *name, const size_t dim[2]
     check_ok(dump_finish(w, dump_write(w, name, &shape, x, &(AttrList){0}, &err), &err), &err);
 }
 
-static void a_file_is_read(void **state)
+TEST(a_file_is_read)
 {
     static const float x[] = {1, -2.5f, 3e-40f, 4, 5, 6};
     static const size_t dim[] = {2, 3};
@@ -116,10 +116,4 @@ static void a_file_is_read(void **state)
     atomo_dump_close(NULL);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_pair_is_measured),
-                                       cmocka_unit_test(a_comparison_is_json),
-                                       cmocka_unit_test(a_file_is_read)};
-    return cmocka_run_group_tests(tests, scratch_open, scratch_close);
-}
+CHECK_ALL(scratch_open, scratch_close)

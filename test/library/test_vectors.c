@@ -224,7 +224,7 @@ static void check_case(const Json *stored)
     case_close(&got);
 }
 
-static void stored_vectors_hold(void **state)
+TEST(stored_vectors_hold)
 {
     if (getenv("ATOMO_WRITE_VECTORS"))
         write_vectors();
@@ -253,8 +253,4 @@ static void stored_vectors_hold(void **state)
     arena_close(a);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(stored_vectors_hold)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+CHECK_ALL(NULL, NULL)

@@ -23,7 +23,7 @@ static float *drawn(uint64_t seed)
     return x;
 }
 
-static void sums_are_those_of_a_loop(void **state)
+TEST(sums_are_those_of_a_loop)
 {
     float *a = drawn(1), *b = drawn(2), *sum = drawn(3);
     for (size_t k = 0; k < countof(lengths); k++)
@@ -43,7 +43,7 @@ static void sums_are_those_of_a_loop(void **state)
     free(a), free(b), free(sum);
 }
 
-static void any_sum_that_is_not_finite_is_found(void **state)
+TEST(any_sum_that_is_not_finite_is_found)
 {
     float *a = drawn(1), *b = drawn(2), *sum = drawn(3);
     for (size_t k = 0; k < countof(spots); k++)
@@ -58,7 +58,7 @@ static void any_sum_that_is_not_finite_is_found(void **state)
     free(a), free(b), free(sum);
 }
 
-static void loaded_floats_are_copies_and_are_checked(void **state)
+TEST(loaded_floats_are_copies_and_are_checked)
 {
     float *a = drawn(1), *x = drawn(2);
     uint8_t *bytes = malloc(4 * MOST + 1);
@@ -74,7 +74,7 @@ static void loaded_floats_are_copies_and_are_checked(void **state)
     free(a), free(x), free(bytes);
 }
 
-static void the_largest_magnitude_is_found_anywhere(void **state)
+TEST(the_largest_magnitude_is_found_anywhere)
 {
     float *x = drawn(1);
     check(blockwise_most(x, 0, 2) == 0);
@@ -92,7 +92,7 @@ static void the_largest_magnitude_is_found_anywhere(void **state)
     free(x);
 }
 
-static void squares_add_up_in_order_for_any_thread_count(void **state)
+TEST(squares_add_up_in_order_for_any_thread_count)
 {
     const size_t n = 37 * BLOCK + 5;
     float *x = malloc(n * sizeof *x);
@@ -111,12 +111,4 @@ static void squares_add_up_in_order_for_any_thread_count(void **state)
     free(x);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(sums_are_those_of_a_loop),
-    cmocka_unit_test(any_sum_that_is_not_finite_is_found),
-    cmocka_unit_test(loaded_floats_are_copies_and_are_checked),
-    cmocka_unit_test(the_largest_magnitude_is_found_anywhere),
-    cmocka_unit_test(squares_add_up_in_order_for_any_thread_count),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

@@ -81,7 +81,7 @@ static size_t stride_for(size_t n)
     return n <= 1300 ? 1 : n / (n < 20000 ? 61 : 7) | 1;
 }
 
-static void cosines_are_their_sums_and_come_back(void **state)
+TEST(cosines_are_their_sums_and_come_back)
 {
     for (size_t s = 0; s < countof(sides); s++) {
         const size_t rows = sides[s].rows, cols = sides[s].cols, n = rows * cols;
@@ -152,7 +152,7 @@ static void check_frequencies(const FourierSpectrum *s, const float *x, size_t r
     check(atom == s->atoms);
 }
 
-static void frequencies_are_their_sums_and_come_back(void **state)
+TEST(frequencies_are_their_sums_and_come_back)
 {
     for (size_t s = 0; s < countof(sides); s++) {
         const size_t rows = sides[s].rows, cols = sides[s].cols, n = rows * cols;
@@ -217,7 +217,7 @@ static double chance_of_first(float re, float im, float gauge, unsigned first)
 /* phase_draw rounds a complex number z to a random corner of a regular 64-gon (fourier.c). `gauge` is the
  * radius of the 64-gon that has z on an edge. `gauge` times the mean of the drawn corner must be z, up to
  * float32 rounding. The test uses z of all angles. */
-static void rounded_phases_have_the_right_mean(void **state)
+TEST(rounded_phases_have_the_right_mean)
 {
     enum { STEPS = 20000 };
     for (int i = 0; i < STEPS; i++) {
@@ -238,7 +238,7 @@ static void rounded_phases_have_the_right_mean(void **state)
     }
 }
 
-static void real_numbers_keep_their_sign(void **state)
+TEST(real_numbers_keep_their_sign)
 {
     static const float sizes[] = {FLT_TRUE_MIN, 1e-30f, 0.3f, 7, FLT_MAX};
     for (size_t i = 0; i < countof(sizes); i++)
@@ -251,7 +251,7 @@ static void real_numbers_keep_their_sign(void **state)
 
 /* The gauge of z is the radius of the regular 64-gon that has z on an edge. It is the maximum over all edges of
  * <z, unit vector to the middle of the edge> / cos(pi / 64). */
-static void gauges_are_distances_to_the_farthest_edge(void **state)
+TEST(gauges_are_distances_to_the_farthest_edge)
 {
     const float *z = normal(4000);
     float *scaled = NEW(a, float, 4000), gauge[2000];
@@ -268,17 +268,4 @@ static void gauges_are_distances_to_the_farthest_edge(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cosines_are_their_sums_and_come_back),
-        cmocka_unit_test(frequencies_are_their_sums_and_come_back),
-        cmocka_unit_test(rounded_phases_have_the_right_mean),
-        cmocka_unit_test(real_numbers_keep_their_sign),
-        cmocka_unit_test(gauges_are_distances_to_the_farthest_edge),
-    };
-    a = arena_open(0);
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    arena_close(a);
-    return failed ? 1 : 0;
-}
+CHECK_ALL_IN(a)

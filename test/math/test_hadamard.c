@@ -45,7 +45,7 @@ static double entry(size_t n, size_t k, size_t i)
     return (__builtin_popcountll((k - start) & (i - start)) % 2 ? -1 : 1) / sqrt((double)size);
 }
 
-static void unit_vectors_become_columns_of_the_matrix(void **state)
+TEST(unit_vectors_become_columns_of_the_matrix)
 {
     static const size_t more[] = {63, 64, 127, 256, 257, 511, 600, 1000, 2048 + 256 + 1};
     for (size_t t = 1; t <= 40 + countof(more); t++) {
@@ -97,7 +97,7 @@ static void butterflies_ref(float *x, size_t n)
     }
 }
 
-static void any_length_equals_plain_butterflies_to_the_bit_on_any_threads(void **state)
+TEST(any_length_equals_plain_butterflies_to_the_bit_on_any_threads)
 {
     for (size_t s = 0; s < countof(sizes); s++) {
         const size_t n = sizes[s];
@@ -117,7 +117,7 @@ static void any_length_equals_plain_butterflies_to_the_bit_on_any_threads(void *
     }
 }
 
-static void denormals_are_rounded_to_their_grid_alone(void **state)
+TEST(denormals_are_rounded_to_their_grid_alone)
 {
     float x[600], y[600];
     for (size_t i = 0; i < 600; i++)
@@ -148,7 +148,7 @@ static void rows_ref(float *x, size_t stride, int log_rows, size_t cols, float s
     }
 }
 
-static void instruction_sets_agree_to_the_bit(void **state)
+TEST(instruction_sets_agree_to_the_bit)
 {
     enum { RUNS = 5, MOST = HADAMARD_TILE * 2 };
     const ArenaMark mark = arena_mark(a);
@@ -178,16 +178,4 @@ static void instruction_sets_agree_to_the_bit(void **state)
     arena_rewind(a, mark);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(unit_vectors_become_columns_of_the_matrix),
-        cmocka_unit_test(any_length_equals_plain_butterflies_to_the_bit_on_any_threads),
-        cmocka_unit_test(denormals_are_rounded_to_their_grid_alone),
-        cmocka_unit_test(instruction_sets_agree_to_the_bit),
-    };
-    a = arena_open(0);
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    arena_close(a);
-    return failed ? 1 : 0;
-}
+CHECK_ALL_IN(a)

@@ -30,7 +30,7 @@ static const RngKey key = {.a = 0x1234567, .b = 0x89abcdef, .c = 0xdeadbeef, .d 
     for (int isa = 0; isa < ISA_COUNT; isa++)                                                                \
         for (const Kernels *k = kernels_of((Isa)isa); k; k = NULL)
 
-static void every_table_is_full(void **state)
+TEST(every_table_is_full)
 {
     EACH_ISA(k)
     {
@@ -41,7 +41,7 @@ static void every_table_is_full(void **state)
     }
 }
 
-static void sums_and_maxima_agree_to_the_bit_and_with_long_doubles(void **state)
+TEST(sums_and_maxima_agree_to_the_bit_and_with_long_doubles)
 {
     float x[N];
     fill(x, N, 1);
@@ -69,7 +69,7 @@ static void sums_and_maxima_agree_to_the_bit_and_with_long_doubles(void **state)
     }
 }
 
-static void the_largest_magnitude_is_not_finite_where_an_element_is_not(void **state)
+TEST(the_largest_magnitude_is_not_finite_where_an_element_is_not)
 {
     static const float bad[] = {INFINITY, -INFINITY, NAN, -NAN};
     float x[N];
@@ -88,7 +88,7 @@ static void the_largest_magnitude_is_not_finite_where_an_element_is_not(void **s
             }
 }
 
-static void sums_and_multiples_equal_their_definition(void **state)
+TEST(sums_and_multiples_equal_their_definition)
 {
     static const float factors[] = {1, -1, 0.5f, 0.3f, 0x1p-140f};
     float a[N], b[N], want[N], product[N], y[N + 1];
@@ -139,7 +139,7 @@ static RngKey round_key(size_t v)
     return own;
 }
 
-static void quantising_equals_its_definition(void **state)
+TEST(quantising_equals_its_definition)
 {
     static const uint32_t levels[] = {2, 3, 7, 15, 100, 127, 128, 255, 4095, 65535};
     static const float scales[] = {1, 1e-30f, 0x1p-140f, 1e30f};
@@ -173,7 +173,7 @@ static void quantising_equals_its_definition(void **state)
     }
 }
 
-static void tossing_equals_the_coin(void **state)
+TEST(tossing_equals_the_coin)
 {
     static const float scales[] = {1, 1e-30f, 0x1p-140f, 1e30f};
     static uint8_t code[N];
@@ -194,7 +194,7 @@ static void tossing_equals_the_coin(void **state)
 
 /* coin_keep compares an element's probability with random bits. Here the first 30 random bits equal those of
  * the probability, so later random bits must decide. */
-static void ties_of_the_coin_go_to_the_continuation(void **state)
+TEST(ties_of_the_coin_go_to_the_continuation)
 {
     float x[64];
     uint8_t code[64];
@@ -221,7 +221,7 @@ static void ties_of_the_coin_go_to_the_continuation(void **state)
     check(kept > 0);
 }
 
-static void dequantising_gives_levels_and_refuses_the_rest(void **state)
+TEST(dequantising_gives_levels_and_refuses_the_rest)
 {
     float x[64];
     uint8_t code[64];
@@ -251,7 +251,7 @@ static void dequantising_gives_levels_and_refuses_the_rest(void **state)
 
 /* ---- kernels of bit planes, trits and counts ---- */
 
-static void packing_is_the_same_on_every_instruction_set(void **state)
+TEST(packing_is_the_same_on_every_instruction_set)
 {
     enum { GROUPS = 5, CODES = GROUPS * 320 };
     const Rng rng = rng_open(13, 0, 0, 0, 0);
@@ -309,7 +309,7 @@ static void census_ref(const uint32_t *code, size_t n, int bits, Census *c)
     }
 }
 
-static void counts_of_lengths_and_places_equal_counting(void **state)
+TEST(counts_of_lengths_and_places_equal_counting)
 {
     const Rng rng = rng_open(14, 0, 0, 0, 0);
     static uint32_t wide[BLOCK];
@@ -383,7 +383,7 @@ static void floats_of_all(const Kernels *k, uint8_t in[RESULTS][OUT], size_t n, 
     }
 }
 
-static void results_do_not_depend_on_alignment(void **state)
+TEST(results_do_not_depend_on_alignment)
 {
     static _Alignas(64) float memory[N + 64], x[N];
     static uint8_t want[RESULTS][OUT], got[RESULTS][OUT];
@@ -405,18 +405,4 @@ static void results_do_not_depend_on_alignment(void **state)
         }
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(every_table_is_full),
-    cmocka_unit_test(sums_and_maxima_agree_to_the_bit_and_with_long_doubles),
-    cmocka_unit_test(the_largest_magnitude_is_not_finite_where_an_element_is_not),
-    cmocka_unit_test(sums_and_multiples_equal_their_definition),
-    cmocka_unit_test(quantising_equals_its_definition),
-    cmocka_unit_test(tossing_equals_the_coin),
-    cmocka_unit_test(ties_of_the_coin_go_to_the_continuation),
-    cmocka_unit_test(dequantising_gives_levels_and_refuses_the_rest),
-    cmocka_unit_test(packing_is_the_same_on_every_instruction_set),
-    cmocka_unit_test(counts_of_lengths_and_places_equal_counting),
-    cmocka_unit_test(results_do_not_depend_on_alignment),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

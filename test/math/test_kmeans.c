@@ -68,7 +68,7 @@ static double cost_to(const float *x, size_t n, const double *centre, size_t k)
 
 /* Lloyd's iteration ends in a local optimum. For each of forty seeds, its cost must be below 1.5 times that of
  * the best clusters. */
-static void cost_is_near_the_best_there_is(void **state)
+TEST(cost_is_near_the_best_there_is)
 {
     Arena *a = arena_open(0);
     float x[150];
@@ -88,7 +88,7 @@ static void cost_is_near_the_best_there_is(void **state)
     arena_close(a);
 }
 
-static void each_centre_is_the_mean_of_what_is_nearest(void **state)
+TEST(each_centre_is_the_mean_of_what_is_nearest)
 {
     Arena *a = arena_open(0);
     float x[MOST];
@@ -112,7 +112,7 @@ static void each_centre_is_the_mean_of_what_is_nearest(void **state)
     arena_close(a);
 }
 
-static void logarithms_are_right(void **state)
+TEST(logarithms_are_right)
 {
     for (uint64_t v = 1; v < 3000; v++)
         check_near(log2_whole(v), log2((double)v), 4e-15);
@@ -121,9 +121,4 @@ static void logarithms_are_right(void **state)
     check_near(log2_whole(UINT64_C(12345678901234567)), log2(12345678901234567.0), 2e-14);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(cost_is_near_the_best_there_is),
-    cmocka_unit_test(each_centre_is_the_mean_of_what_is_nearest),
-    cmocka_unit_test(logarithms_are_right),
-};
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

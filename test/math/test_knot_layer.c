@@ -91,7 +91,7 @@ static void check_layers(const double *x, const double *b, const double *a)
             }
 }
 
-static void layers_are_a_plain_loop_s_and_the_same_on_every_instruction_set(void **state)
+TEST(layers_are_a_plain_loop_s_and_the_same_on_every_instruction_set)
 {
     static double x[N], b[N], a[N];
     const Rng rng = rng_open(12, 0, 0, 0, 0);
@@ -113,8 +113,4 @@ static void layers_are_a_plain_loop_s_and_the_same_on_every_instruction_set(void
         drop_walled(walls[i]);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(layers_are_a_plain_loop_s_and_the_same_on_every_instruction_set),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

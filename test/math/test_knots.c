@@ -66,7 +66,7 @@ static double best_of_all(const float *sorted, size_t n, size_t count)
     return best;
 }
 
-static void the_best_levels_are_those_of_all_choices(void **state)
+TEST(the_best_levels_are_those_of_all_choices)
 {
     for (uint64_t seed = 0; seed < 6; seed++)
         for (int law = 0; law < LAWS; law++)
@@ -106,7 +106,7 @@ static double plain_program(const float *sorted, size_t n, size_t count)
     return (double)t[(count - 1) % 2][n - 1];
 }
 
-static void the_best_levels_are_those_of_a_plain_program(void **state)
+TEST(the_best_levels_are_those_of_a_plain_program)
 {
     static const size_t counts[] = {2, 3, 5, 16, 40};
     float x[N], sorted[N];
@@ -125,7 +125,7 @@ static void the_best_levels_are_those_of_a_plain_program(void **state)
 
 /* There are almost as many levels as numbers. knots_best starts from an approximate solution, which is far
  * from the optimum here. So it must search a wide range for each level. */
-static void the_best_levels_are_found_from_any_way_under_a_toll(void **state)
+TEST(the_best_levels_are_found_from_any_way_under_a_toll)
 {
     enum { FEW = 60 };
     float x[FEW], sorted[FEW];
@@ -142,7 +142,7 @@ static void the_best_levels_are_found_from_any_way_under_a_toll(void **state)
             }
 }
 
-static void far_numbers_do_not_spoil_the_levels_of_the_rest(void **state)
+TEST(far_numbers_do_not_spoil_the_levels_of_the_rest)
 {
     float x[512];
     fill(x, 512, NORMAL, 5);
@@ -155,7 +155,7 @@ static void far_numbers_do_not_spoil_the_levels_of_the_rest(void **state)
 
 /* knots_open must take exactly knots_size() bytes from the arena, and fail if the arena has one byte less. n
  * is a multiple of 16, so each array fills whole cache lines and the arena adds no padding. */
-static void the_room_is_as_large_as_said_and_no_less_will_do(void **state)
+TEST(the_room_is_as_large_as_said_and_no_less_will_do)
 {
     for (size_t n = 16; n <= 3000; n += 480)
         for (size_t count = 2; count <= KNOTS_MOST; count += 127) {
@@ -173,7 +173,7 @@ static void the_room_is_as_large_as_said_and_no_less_will_do(void **state)
         }
 }
 
-static void few_different_numbers_are_their_own_levels(void **state)
+TEST(few_different_numbers_are_their_own_levels)
 {
     static const float values[] = {0, -0.0f, 1, -3e-20f, 0x1p-149f, -0x1p-126f, 1e30f, FLT_MAX, -FLT_MAX};
     float x[300], level[KNOTS_MOST];
@@ -188,13 +188,4 @@ static void few_different_numbers_are_their_own_levels(void **state)
         }
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_best_levels_are_those_of_all_choices),
-    cmocka_unit_test(the_best_levels_are_those_of_a_plain_program),
-    cmocka_unit_test(the_best_levels_are_found_from_any_way_under_a_toll),
-    cmocka_unit_test(far_numbers_do_not_spoil_the_levels_of_the_rest),
-    cmocka_unit_test(the_room_is_as_large_as_said_and_no_less_will_do),
-    cmocka_unit_test(few_different_numbers_are_their_own_levels),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

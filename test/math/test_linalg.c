@@ -26,7 +26,7 @@ static double frobenius(const Tall *a)
 
 /* ---- products ---- */
 
-static void every_instruction_set_gives_the_same_bytes(void **state)
+TEST(every_instruction_set_gives_the_same_bytes)
 {
     enum { ROWS = 205 };
     for (size_t cols = 1; cols <= 70; cols++) {
@@ -72,7 +72,7 @@ static void every_instruction_set_gives_the_same_bytes(void **state)
     }
 }
 
-static void gram_matrices_are_those_of_plain_loops_for_any_thread_count(void **state)
+TEST(gram_matrices_are_those_of_plain_loops_for_any_thread_count)
 {
     for (size_t s = 0; s < countof(shapes); s++) {
         const size_t rows = shapes[s][0], cols = shapes[s][1];
@@ -88,7 +88,7 @@ static void gram_matrices_are_those_of_plain_loops_for_any_thread_count(void **s
     }
 }
 
-static void projections_are_those_of_plain_loops_for_any_thread_count(void **state)
+TEST(projections_are_those_of_plain_loops_for_any_thread_count)
 {
     const size_t counts[] = {1, 4, 7, 30};
     for (size_t s = 0; s < countof(shapes); s++)
@@ -117,7 +117,7 @@ static void projections_are_those_of_plain_loops_for_any_thread_count(void **sta
         }
 }
 
-static void rank_one_sums_are_those_of_plain_loops(void **state)
+TEST(rank_one_sums_are_those_of_plain_loops)
 {
     for (size_t s = 0; s < countof(shapes); s++)
         for (size_t count = 0; count < 7; count++) {
@@ -161,7 +161,7 @@ static void check_product(size_t m, size_t n, size_t k, int turns)
         }
 }
 
-static void products_are_sums_for_any_number_of_threads(void **state)
+TEST(products_are_sums_for_any_number_of_threads)
 {
     static const size_t sizes[][3] = {{300, 7, 21}, {7, 600, 33}, {513, 17, 0}, {1, 1, 1}, {64, 65, 801}};
     for (size_t i = 0; i < countof(sizes); i++)
@@ -208,13 +208,13 @@ static void check_svd(Tall a, double tol)
         }
 }
 
-static void singular_vectors_multiply_back(void **state)
+TEST(singular_vectors_multiply_back)
 {
     for (size_t s = 0; s < countof(shapes); s++)
         check_svd(tall_of(normal(shapes[s][0] * shapes[s][1], s, 1), shapes[s][0], shapes[s][1]), 1e-13);
 }
 
-static void tiny_huge_zero_and_identity_matrices_decompose(void **state)
+TEST(tiny_huge_zero_and_identity_matrices_decompose)
 {
     check_svd(tall_of(normal(400, 1, 1e-30), 40, 10), 1e-13);
     check_svd(tall_of(normal(400, 1, 1e-40), 10, 40), 1e-13);
@@ -248,7 +248,7 @@ static double *copy_of(const double *x, size_t n)
     return copy;
 }
 
-static void eigenvectors_are_orthonormal_and_belong_to_their_values(void **state)
+TEST(eigenvectors_are_orthonormal_and_belong_to_their_values)
 {
     const size_t sides[] = {1, 2, 18, 32, 33, 50, 120};
     for (size_t s = 0; s < countof(sides); s++) {
@@ -275,7 +275,7 @@ static void eigenvectors_are_orthonormal_and_belong_to_their_values(void **state
 
 /* An eigenvector must not depend on which other eigenvectors are computed in the same call. Otherwise the
  * estimate of a codec that computes only the drawn ones would be biased. */
-static void an_eigenvector_is_the_same_whichever_others_are_asked_for(void **state)
+TEST(an_eigenvector_is_the_same_whichever_others_are_asked_for)
 {
     enum { K = 80 };
     for (int close = 0; close < 3; close++) {
@@ -307,19 +307,4 @@ static void an_eigenvector_is_the_same_whichever_others_are_asked_for(void **sta
     }
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(every_instruction_set_gives_the_same_bytes),
-    cmocka_unit_test(gram_matrices_are_those_of_plain_loops_for_any_thread_count),
-    cmocka_unit_test(projections_are_those_of_plain_loops_for_any_thread_count),
-    cmocka_unit_test(rank_one_sums_are_those_of_plain_loops),
-    cmocka_unit_test(products_are_sums_for_any_number_of_threads),
-    cmocka_unit_test(singular_vectors_multiply_back),
-    cmocka_unit_test(tiny_huge_zero_and_identity_matrices_decompose),
-    cmocka_unit_test(eigenvectors_are_orthonormal_and_belong_to_their_values),
-    cmocka_unit_test(an_eigenvector_is_the_same_whichever_others_are_asked_for),
-};
-
-int main(void)
-{
-    return cmocka_run_group_tests(tests, open_arena, close_arena) ? 1 : 0;
-}
+CHECK_ALL(open_arena, close_arena)

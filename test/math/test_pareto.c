@@ -22,7 +22,7 @@ static void check_front(const ParetoPoint *given, const bool *want, size_t count
 
 /* If both margins are 1, the errors 4 and 5 do not differ, but 4 and 6 do. Sizes without a margin differ
  * unless they are equal. */
-static void uncertain_points_leave_only_when_beaten_for_certain(void **state)
+TEST(uncertain_points_leave_only_when_beaten_for_certain)
 {
     static const ParetoPoint p[] = {{.size = 1, .error = 4, .error_margin = 1},
                                     {.size = 2, .error = 5, .error_margin = 1},
@@ -37,7 +37,7 @@ static void uncertain_points_leave_only_when_beaten_for_certain(void **state)
 
 /* `certain` must be true for a point that is off the front. It must be false for a point on the front if
  * another point of its kind may be smaller and better. Equal points do not remove each other. */
-static void a_point_is_uncertain_if_another_one_may_remove_it(void **state)
+TEST(a_point_is_uncertain_if_another_one_may_remove_it)
 {
     ParetoPoint p[] = {{.size = 1, .error = 4, .error_margin = 1},
                        {.size = 2, .error = 4.5},
@@ -90,7 +90,7 @@ static void draw_points(ParetoPoint *point, size_t count, uint32_t figures, cons
                                  .front = rng_u32(rng, 3, i) % 2};
 }
 
-static void the_front_is_whom_nobody_beats(void **state)
+TEST(the_front_is_whom_nobody_beats)
 {
     enum { MOST = 60 };
     Arena *a = arena_open(0);
@@ -108,9 +108,4 @@ static void the_front_is_whom_nobody_beats(void **state)
     arena_close(a);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(uncertain_points_leave_only_when_beaten_for_certain),
-    cmocka_unit_test(a_point_is_uncertain_if_another_one_may_remove_it),
-    cmocka_unit_test(the_front_is_whom_nobody_beats),
-};
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

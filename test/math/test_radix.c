@@ -86,7 +86,7 @@ static float *make(Arena *a, Fill fill, size_t n, uint64_t seed)
     return x;
 }
 
-static void sorted_order_is_qsorts(void **state)
+TEST_BETWEEN(sorted_order_is_qsorts, open_bench, close_bench)
 {
     Bench *b = *state;
     static const size_t sizes[] = {0, 1, 2, 47, 48, 49, 50, 1000, 70001};
@@ -105,7 +105,7 @@ static void sorted_order_is_qsorts(void **state)
 
 /* These arrays are so long that the sort cuts them into pieces. The result must be the same on one, two and
  * eight threads, and whether the output overwrites the input or not. */
-static void threads_and_place_do_not_matter(void **state)
+TEST_BETWEEN(threads_and_place_do_not_matter, open_bench, close_bench)
 {
     Bench *b = *state;
     enum { N = 2500000 };
@@ -138,7 +138,7 @@ static double distance(Bench *b, const float *x, const float *y, size_t n)
     return w1;
 }
 
-static void wasserstein_is_scipys(void **state)
+TEST_BETWEEN(wasserstein_is_scipys, open_bench, close_bench)
 {
     Bench *b = *state;
     float x[1000], y[1000], x_grid[1000], y_grid[1000];
@@ -151,7 +151,7 @@ static void wasserstein_is_scipys(void **state)
     check_rel(distance(b, x, x_grid, 1000), known("small", "wasserstein"), 1e-12);
 }
 
-static void magnitude_quantiles_are_numpys(void **state)
+TEST_BETWEEN(magnitude_quantiles_are_numpys, open_bench, close_bench)
 {
     Bench *b = *state;
     float *x = NEW(b->a, float, 70003);
@@ -161,7 +161,7 @@ static void magnitude_quantiles_are_numpys(void **state)
     check_rel(radix_magnitude_quantile(x, 70003, 0.95, 1), known("q95", "large"), 1e-15);
 }
 
-static void magnitude_quantiles_are_those_of_a_sorted_list(void **state)
+TEST_BETWEEN(magnitude_quantiles_are_those_of_a_sorted_list, open_bench, close_bench)
 {
     Bench *b = *state;
     static const double quantiles[] = {0, 0.03, 0.5, 0.95, 1};
@@ -180,12 +180,4 @@ static void magnitude_quantiles_are_those_of_a_sorted_list(void **state)
         }
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test_setup_teardown(sorted_order_is_qsorts, open_bench, close_bench),
-    cmocka_unit_test_setup_teardown(threads_and_place_do_not_matter, open_bench, close_bench),
-    cmocka_unit_test_setup_teardown(wasserstein_is_scipys, open_bench, close_bench),
-    cmocka_unit_test_setup_teardown(magnitude_quantiles_are_numpys, open_bench, close_bench),
-    cmocka_unit_test_setup_teardown(magnitude_quantiles_are_those_of_a_sorted_list, open_bench, close_bench),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

@@ -32,7 +32,7 @@ static Range range_of(Tall a, int threads)
     return r;
 }
 
-static void singular_vectors_are_those_of_gesdd(void **state)
+TEST_BETWEEN(singular_vectors_are_those_of_gesdd, open_arena, close_arena)
 {
     const double scales[] = {1, 1e20, 1e-20};
     for (size_t side = 0; side < SIDES; side++)
@@ -84,7 +84,7 @@ static double outside(Tall a, const Range *r)
     return sum;
 }
 
-static void vectors_are_orthonormal_and_the_same_for_any_number_of_threads(void **state)
+TEST_BETWEEN(vectors_are_orthonormal_and_the_same_for_any_number_of_threads, open_arena, close_arena)
 {
     for (size_t side = 0; side < SIDES; side++) {
         const Tall a = low_rank(side, 20, 1);
@@ -105,7 +105,7 @@ static void vectors_are_orthonormal_and_the_same_for_any_number_of_threads(void 
 
 /* The range finder judges the rank from a sample of rows and columns. It must also notice elements outside the
  * sample. */
-static void other_matrices_are_left_alone(void **state)
+TEST_BETWEEN(other_matrices_are_left_alone, open_arena, close_arena)
 {
     const size_t n = 200;
     check(range_of(tall_of(normal(n * n, 5, 1), n, n), 1).count == 0); /* full rank */
@@ -120,7 +120,7 @@ static void other_matrices_are_left_alone(void **state)
     check(range_of(tall_of(x, n, n), 1).count == 0);
 }
 
-static void huge_tiny_and_bad_elements_are_left_to_the_gram_matrix(void **state)
+TEST_BETWEEN(huge_tiny_and_bad_elements_are_left_to_the_gram_matrix, open_arena, close_arena)
 {
     const float scales[] = {0x1p100F, 0x1p-100F, INFINITY, NAN};
     for (size_t i = 0; i < countof(scales); i++) {
@@ -139,15 +139,4 @@ static void huge_tiny_and_bad_elements_are_left_to_the_gram_matrix(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(singular_vectors_are_those_of_gesdd, open_arena, close_arena),
-        cmocka_unit_test_setup_teardown(vectors_are_orthonormal_and_the_same_for_any_number_of_threads,
-                                        open_arena, close_arena),
-        cmocka_unit_test_setup_teardown(other_matrices_are_left_alone, open_arena, close_arena),
-        cmocka_unit_test_setup_teardown(huge_tiny_and_bad_elements_are_left_to_the_gram_matrix, open_arena,
-                                        close_arena),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;
-}
+CHECK_ALL(NULL, NULL)

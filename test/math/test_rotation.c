@@ -17,7 +17,7 @@ static void fill(float *x, size_t n, uint64_t seed)
 
 /* ---- how a vector is cut into pieces and blocks ---- */
 
-static void pieces_and_blocks_cover_every_length(void **state)
+TEST(pieces_and_blocks_cover_every_length)
 {
     for (size_t n = 1; n < 400000; n += n < 2000 ? 1 : 97) {
         const size_t pieces = rotation_pieces(n);
@@ -47,7 +47,7 @@ static double wave(size_t n, size_t k, size_t i)
     return sqrt((k ? 2 : 1) / (double)n) * cos(M_PI * (double)((2 * i + 1) * k % (4 * n)) / (2 * (double)n));
 }
 
-static void short_cosines_are_the_defining_sums(void **state)
+TEST(short_cosines_are_the_defining_sums)
 {
     static const size_t sizes[] = {1, 2, 3, 5, 64, 65, 100, 257, 300, 511, 512};
     for (size_t s = 0; s < countof(sizes); s++) {
@@ -94,7 +94,7 @@ static void plain_turn(const Rotation *r, const double *x, size_t n, double *y)
     free(z);
 }
 
-static void rotations_are_rounds_of_signs_and_transforms(void **state)
+TEST(rotations_are_rounds_of_signs_and_transforms)
 {
     static const size_t sizes[] = {64, 70, 128, 256, 300, 511, 512, 1024};
     const Rng rng = rng_open(3, 1, 4, 1, 5);
@@ -131,7 +131,7 @@ static double tail(double t)
 
 /* Each level must be the mean of the standard normal distribution over the interval that is rounded to it. The
  * variance of rounding must be the published one (Max 1960, table I). */
-static void levels_are_the_means_of_their_cells(void **state)
+TEST(levels_are_the_means_of_their_cells)
 {
     static const double published[] = {0.3634, 0.1175, 0.03454, 0.009497, 0.002499};
     for (int bits = 1; bits <= LLOYD_BITS_MAX; bits++) {
@@ -153,7 +153,7 @@ static void levels_are_the_means_of_their_cells(void **state)
 
 /* ---- kernels ---- */
 
-static void every_instruction_set_flips_and_rounds_alike(void **state)
+TEST(every_instruction_set_flips_and_rounds_alike)
 {
     enum { MOST = 1200 };
     const Rng rng = rng_open(2, 7, 1, 8, 2);
@@ -193,12 +193,4 @@ static void every_instruction_set_flips_and_rounds_alike(void **state)
         }
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(pieces_and_blocks_cover_every_length),
-    cmocka_unit_test(short_cosines_are_the_defining_sums),
-    cmocka_unit_test(rotations_are_rounds_of_signs_and_transforms),
-    cmocka_unit_test(levels_are_the_means_of_their_cells),
-    cmocka_unit_test(every_instruction_set_flips_and_rounds_alike),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

@@ -79,7 +79,7 @@ static float few_below(const Rng *rng, size_t i)
     return i % 20011 == 5 ? -v : v;
 }
 
-static void the_largest_of_each_side_are_those_of_a_sort(void **state)
+TEST(the_largest_of_each_side_are_those_of_a_sort)
 {
     static float (*const laws[])(const Rng *, size_t) = {normal, tied,        skewed,   positive,
                                                          rising, mostly_zero, few_below};
@@ -113,8 +113,4 @@ static void the_largest_of_each_side_are_those_of_a_sort(void **state)
         }
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_largest_of_each_side_are_those_of_a_sort),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

@@ -38,7 +38,7 @@ static float draw(const Rng *rng, unsigned law, size_t i, size_t n)
     return choice[law] + 0.0f; /* no -0 */
 }
 
-static void networks_sort(void **state)
+TEST(networks_sort)
 {
     float x[SORT_MOST], want[SORT_MOST];
     for (size_t n = SORT_LEAST; n <= SORT_MOST; n *= 2)
@@ -59,11 +59,4 @@ static void networks_sort(void **state)
         }
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(networks_sort),
-};
-
-int main(void)
-{
-    return cmocka_run_group_tests(tests, open_all, close_all) ? 1 : 0;
-}
+CHECK_ALL(open_all, close_all)

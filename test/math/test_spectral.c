@@ -4,7 +4,7 @@
 #include "rig/linalg_rig.h"
 #include "math/spectral.h"
 
-static void gram_and_gesdd_agree_on_the_spectrum(void **state)
+TEST(gram_and_gesdd_agree_on_the_spectrum)
 {
     for (size_t s = 0; s < countof(shapes); s++) {
         const Tall a = tall_of(normal(shapes[s][0] * shapes[s][1], s, 1e-3), shapes[s][0], shapes[s][1]);
@@ -18,7 +18,7 @@ static void gram_and_gesdd_agree_on_the_spectrum(void **state)
 
 /* For singular values below 1e-8 of the largest, the square root of an eigenvalue of A'A is inaccurate. So the
  * library computes singular values as lengths |A v|, which must stay accurate. */
-static void small_singular_values_survive_the_gram_matrix(void **state)
+TEST(small_singular_values_survive_the_gram_matrix)
 {
     enum { N = 6 };
     float x[10 * N] = {0};
@@ -31,7 +31,7 @@ static void small_singular_values_survive_the_gram_matrix(void **state)
 }
 
 /* The matrix is a product of integer matrices, so its rank is exactly 3. */
-static void a_matrix_of_rank_three_has_three_atoms(void **state)
+TEST(a_matrix_of_rank_three_has_three_atoms)
 {
     const size_t sides[][2] = {{200, 18}, {18, 200}, {90, 70}, {70, 90}};
     for (size_t c = 0; c < countof(sides); c++) {
@@ -100,7 +100,7 @@ static void check_atoms(Spectral s)
 
 /* The matrices are sums of a few outer products. Some have added noise, in most cases about as large as
  * float32's rounding error. */
-static void the_atoms_of_nearly_singular_matrices_are_a_basis(void **state)
+TEST(the_atoms_of_nearly_singular_matrices_are_a_basis)
 {
     const size_t sides[][2] = {{90, 18}, {18, 90}, {150, 70}, {70, 150}, {40, 40}, {150, 140}, {140, 170}};
     const double noise[] = {0, 1e-8, 1e-7, 1};
@@ -136,7 +136,7 @@ static Tall six_and_noise(size_t rows, size_t cols)
 
 /* The first atoms have the largest singular values. The largest is at least 10 times the noise's, so one power
  * iteration leaves an error below 1e-6. All norms descend, and do not depend on the number of threads. */
-static void leading_atoms_are_those_of_the_largest_singular_values(void **state)
+TEST(leading_atoms_are_those_of_the_largest_singular_values)
 {
     const size_t sides[][2] = {{300, 140}, {140, 300}, {200, 200}};
     for (size_t c = 0; c < countof(sides); c++) {
@@ -164,7 +164,7 @@ static void leading_atoms_are_those_of_the_largest_singular_values(void **state)
 
 /* LAPACK's gesdd may loop for ever on an infinity, so NaN and infinity must be refused before gesdd is
  * called. */
-static void nan_and_infinity_are_refused_at_once(void **state)
+TEST(nan_and_infinity_are_refused_at_once)
 {
     const float bad[] = {NAN, INFINITY, -INFINITY};
     for (size_t s = 0; s < countof(shapes); s++)
@@ -180,16 +180,4 @@ static void nan_and_infinity_are_refused_at_once(void **state)
         }
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(gram_and_gesdd_agree_on_the_spectrum),
-    cmocka_unit_test(small_singular_values_survive_the_gram_matrix),
-    cmocka_unit_test(a_matrix_of_rank_three_has_three_atoms),
-    cmocka_unit_test(the_atoms_of_nearly_singular_matrices_are_a_basis),
-    cmocka_unit_test(leading_atoms_are_those_of_the_largest_singular_values),
-    cmocka_unit_test(nan_and_infinity_are_refused_at_once),
-};
-
-int main(void)
-{
-    return cmocka_run_group_tests(tests, open_arena, close_arena) ? 1 : 0;
-}
+CHECK_ALL(open_arena, close_arena)

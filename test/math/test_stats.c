@@ -5,7 +5,7 @@
 #include "math/stats.c"
 #include "measure/timing.h"
 
-static void quantiles_are_numpys(void **state)
+TEST(quantiles_are_numpys)
 {
     double v[] = {3, 1, 4, 1, 5, 9, 2, 6};
     check_rel(stats_median(v, 8), 3.5, 0);
@@ -17,7 +17,7 @@ static void quantiles_are_numpys(void **state)
     check(isnan(stats_quantile(v, 0, 0.5)));
 }
 
-static void moments_survive_a_large_mean(void **state)
+TEST(moments_survive_a_large_mean)
 {
     Moments m = {0};
     check(isnan(moments_variance(&m)));
@@ -28,7 +28,7 @@ static void moments_survive_a_large_mean(void **state)
 }
 
 /* scipy.stats.skew(v, bias=False) of the squares of 1 .. 9 and of 400 */
-static void skewness_is_scipys(void **state)
+TEST(skewness_is_scipys)
 {
     Moments m = {0};
     moments_add(&m, 1);
@@ -39,7 +39,7 @@ static void skewness_is_scipys(void **state)
     check_rel(moments_skewness(&m), 2.882952053074641, 1e-13);
 }
 
-static void equal_values_are_not_skewed(void **state)
+TEST(equal_values_are_not_skewed)
 {
     Moments m = {0};
     for (int i = 0; i < 5; i++)
@@ -47,7 +47,7 @@ static void equal_values_are_not_skewed(void **state)
     check(moments_skewness(&m) == 0);
 }
 
-static void incomplete_beta_is_scipys(void **state)
+TEST(incomplete_beta_is_scipys)
 {
     static const struct {
         double a, b, x, value, tol;
@@ -62,7 +62,7 @@ static void incomplete_beta_is_scipys(void **state)
     check_rel(beta_inc(2, 3, 1), 1, 0);
 }
 
-static void f_tails_are_scipys(void **state)
+TEST(f_tails_are_scipys)
 {
     static const struct {
         double f, d1, d2, tail, tol;
@@ -77,7 +77,7 @@ static void f_tails_are_scipys(void **state)
 
 /* For F-distributed values, f_tail is uniform on [0, 1]. The test computes the Kolmogorov distance between n
  * = 2000 values of f_tail and the uniform distribution. It exceeds 2.3 / sqrt(n) with probability 5e-5. */
-static void f_tails_of_f_variables_are_uniform(void **state)
+TEST(f_tails_of_f_variables_are_uniform)
 {
     enum { N = 2000 };
     static double tail[N];
@@ -98,7 +98,7 @@ static void f_tails_of_f_variables_are_uniform(void **state)
 /* Compares the two-sided tails of Student's t distribution with closed forms for 1, 2 and 3 degrees of
  * freedom. Also compares them with the F distribution: the square of t with d degrees of freedom has the
  * distribution F(1, d). */
-static void t_tails_are_their_closed_forms(void **state)
+TEST(t_tails_are_their_closed_forms)
 {
     static const double t[] = {0.01, 0.5, 1, 2.5, 12, 300};
     for (size_t i = 0; i < countof(t); i++) {
@@ -115,7 +115,7 @@ static void t_tails_are_their_closed_forms(void **state)
 
 /* Compares Holm's adjusted p-values with R's p.adjust, also for equal p-values, and if an adjusted value is
  * cut to 1. */
-static void holms_values_are_those_of_r(void **state)
+TEST(holms_values_are_those_of_r)
 {
     static const double p[] = {0.005, 0.01, 0.03, 0.04}, adjusted[] = {0.02, 0.03, 0.06, 0.06};
     static const double ties[] = {0.3, 0.3, 0.9}, large[] = {0.6, 0.7, 0.8};
@@ -129,7 +129,7 @@ static void holms_values_are_those_of_r(void **state)
 /* The median of 25 normal numbers has a variance about 2 % below pi / 2 / 25. `stats_median_variance` estimates
  * this variance from 25 numbers. The mean of 4000 such estimates must be within 15 % of the variance of the
  * 4000 medians. */
-static void the_variance_of_a_median_is_the_normal_laws(void **state)
+TEST(the_variance_of_a_median_is_the_normal_laws)
 {
     enum { N = 25, TRIES = 4000 };
     const Rng rng = rng_open(4, 0, 0, 0, rng_hash("median"));
@@ -156,7 +156,7 @@ static Status fail_third(void *arg)
     return ++*(size_t *)arg == 3 ? ERR_NUMERIC : OK;
 }
 
-static void a_sample_calls_until_its_time_is_up(void **state)
+TEST(a_sample_calls_until_its_time_is_up)
 {
     size_t calls = 0;
     double seconds;
@@ -166,7 +166,7 @@ static void a_sample_calls_until_its_time_is_up(void **state)
     check(seconds * (double)(calls - 1) >= 0.999e-4);
 }
 
-static void a_failing_call_ends_the_sample(void **state)
+TEST(a_failing_call_ends_the_sample)
 {
     size_t calls = 0;
     double seconds = -1;
@@ -174,19 +174,4 @@ static void a_failing_call_ends_the_sample(void **state)
     check(calls == 3 && seconds < 0);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(quantiles_are_numpys),
-    cmocka_unit_test(moments_survive_a_large_mean),
-    cmocka_unit_test(skewness_is_scipys),
-    cmocka_unit_test(equal_values_are_not_skewed),
-    cmocka_unit_test(incomplete_beta_is_scipys),
-    cmocka_unit_test(f_tails_are_scipys),
-    cmocka_unit_test(f_tails_of_f_variables_are_uniform),
-    cmocka_unit_test(t_tails_are_their_closed_forms),
-    cmocka_unit_test(holms_values_are_those_of_r),
-    cmocka_unit_test(the_variance_of_a_median_is_the_normal_laws),
-    cmocka_unit_test(a_sample_calls_until_its_time_is_up),
-    cmocka_unit_test(a_failing_call_ends_the_sample),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

@@ -29,7 +29,7 @@ static double log_choose(double n, double k)
 }
 
 /* All subsets of a few elements must be equally frequent; a subset is counted by its bit mask. */
-static void all_subsets_are_equally_likely(void **state)
+TEST(all_subsets_are_equally_likely)
 {
     static const struct {
         size_t n, k;
@@ -64,7 +64,7 @@ static void all_subsets_are_equally_likely(void **state)
 /* A random subset of k of n elements is counted in three blocks of a, b and c elements. The blocks have i, j
  * and k - i - j elements of the subset with probability C(a, i) C(b, j) C(c, k - i - j) / C(n, k). Pairs (i,
  * j) with an expected count below 10 are counted together. */
-static void blocks_get_their_hypergeometric_share(void **state)
+TEST(blocks_get_their_hypergeometric_share)
 {
     enum { DRAWS = 60000 };
     const size_t n = 2 * BLOCK + 5000;
@@ -110,7 +110,7 @@ static void blocks_get_their_hypergeometric_share(void **state)
 
 /* A block has m of the n elements. The number of its elements in the subset has mean k m/n and variance (k
  * m/n) (1 - m/n) (n - k)/(n - 1). */
-static void large_shares_have_the_right_mean_and_spread(void **state)
+TEST(large_shares_have_the_right_mean_and_spread)
 {
     enum { DRAWS = 4000 };
     const size_t n = 10 * BLOCK + 777, ks[] = {n / 100, n / 2, n - n / 10};
@@ -140,7 +140,7 @@ static void large_shares_have_the_right_mean_and_spread(void **state)
     }
 }
 
-static void eight_billion_elements_are_split_too(void **state)
+TEST(eight_billion_elements_are_split_too)
 {
     const size_t n = ((size_t)1 << 33) + 12345, ks[] = {0, 1, n / 100, n - 3, n};
     const Rng rng = address(3);
@@ -166,7 +166,7 @@ static uint32_t scaled(uint64_t word, uint32_t range)
     return (uint32_t)carry;
 }
 
-static void picks_are_random_words_scaled_to_their_ranges(void **state)
+TEST(picks_are_random_words_scaled_to_their_ranges)
 {
     enum { MOST = 1 << 14 }; /* a carry occurs in about one of 2^16 products with the largest ranges */
     static uint32_t at[MOST + 1];
@@ -188,17 +188,4 @@ static void picks_are_random_words_scaled_to_their_ranges(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_subsets_are_equally_likely),
-        cmocka_unit_test(blocks_get_their_hypergeometric_share),
-        cmocka_unit_test(large_shares_have_the_right_mean_and_spread),
-        cmocka_unit_test(picks_are_random_words_scaled_to_their_ranges),
-        cmocka_unit_test(eight_billion_elements_are_split_too),
-    };
-    forever = arena_open(0);
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    arena_close(forever);
-    return failed ? 1 : 0;
-}
+CHECK_ALL_IN(forever)

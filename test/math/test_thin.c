@@ -20,7 +20,7 @@ static void fill(float *x, size_t n, uint64_t seed)
     for (int isa = 0; isa < ISA_COUNT; isa++)                                                                \
         for (const Kernels *k = kernels_of((Isa)isa); k; k = NULL)
 
-static void products_agree_to_the_bit_between_instruction_sets(void **state)
+TEST(products_agree_to_the_bit_between_instruction_sets)
 {
     static float a[MOST], v[4][9000], first[4][9000], out[4][9000];
     static double first_sum[4][9000], sum[4][9000];
@@ -47,7 +47,7 @@ static void products_agree_to_the_bit_between_instruction_sets(void **state)
         }
 }
 
-static void products_are_those_of_long_doubles_for_any_number_of_threads(void **state)
+TEST(products_are_those_of_long_doubles_for_any_number_of_threads)
 {
     Error err;
     Arena *a = arena_open(0);
@@ -105,7 +105,7 @@ static void make_orthonormal(float *v, uint64_t seed)
     arena_close(a);
 }
 
-static void vectors_become_orthonormal_and_span_the_same(void **state)
+TEST(vectors_become_orthonormal_and_span_the_same)
 {
     float v[COUNT * N], was[COUNT * N];
     static const float scales[] = {1, 1e30f, 1e-30f};
@@ -126,7 +126,7 @@ static void vectors_become_orthonormal_and_span_the_same(void **state)
     }
 }
 
-static void missing_directions_are_drawn(void **state)
+TEST(missing_directions_are_drawn)
 {
     float v[COUNT * N], again[COUNT * N];
     fill(v, COUNT * N, 8);
@@ -146,13 +146,4 @@ static void missing_directions_are_drawn(void **state)
     check(memcmp(v, again, sizeof v) != 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(products_agree_to_the_bit_between_instruction_sets),
-        cmocka_unit_test(products_are_those_of_long_doubles_for_any_number_of_threads),
-        cmocka_unit_test(vectors_become_orthonormal_and_span_the_same),
-        cmocka_unit_test(missing_directions_are_drawn),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;
-}
+CHECK_ALL(NULL, NULL)

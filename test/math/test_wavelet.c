@@ -20,7 +20,7 @@ static float *normal(size_t n, uint64_t seed)
 
 /* ---- filters ---- */
 
-static void filters_are_orthonormal_and_have_their_vanishing_moments(void **state)
+TEST(filters_are_orthonormal_and_have_their_vanishing_moments)
 {
     static const int moments[] = {1, 2, 4};
     for (int f = 0; f < WAVELETS; f++) {
@@ -49,7 +49,7 @@ static void filters_are_orthonormal_and_have_their_vanishing_moments(void **stat
 
 /* Compares the filter db4 with table 6.1 of Daubechies' book, and the filters db2 and Haar with their closed
  * forms. */
-static void filters_are_the_published_ones(void **state)
+TEST(filters_are_the_published_ones)
 {
     static const double published[] = {0.230377813309,  0.714846570553, 0.630880767930, -0.027983769417,
                                        -0.187034811719, 0.030841381836, 0.032883011667, -0.010597401785};
@@ -93,7 +93,7 @@ static void wavelet_ref(int family, int levels, const double *x, double *y, size
     }
 }
 
-static void unit_vectors_become_what_the_definition_says(void **state)
+TEST(unit_vectors_become_what_the_definition_says)
 {
     for (int f = 0; f < WAVELETS; f++)
         for (size_t n = 1; n <= 97; n += n < 40 ? 1 : 19)
@@ -112,7 +112,7 @@ static void unit_vectors_become_what_the_definition_says(void **state)
                 }
 }
 
-static void rows_and_columns_are_orthonormal_at_every_length(void **state)
+TEST(rows_and_columns_are_orthonormal_at_every_length)
 {
     static const size_t lengths[] = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11,
                                      12, 13, 14, 15, 17, 22, 31, 33, 40, 65};
@@ -145,7 +145,7 @@ static void rows_and_columns_are_orthonormal_at_every_length(void **state)
 static const size_t sizes[] = {0, 1, 2, 3, 7, 1000, 65535, 65536, 65539, 131071, 300001};
 
 /* Sums are taken in double, so only the results are rounded, each by at most half a unit in the last place. */
-static void back_is_the_inverse_and_lengths_stay(void **state)
+TEST(back_is_the_inverse_and_lengths_stay)
 {
     for (int f = 0; f < WAVELETS; f++)
         for (size_t s = 0; s < countof(sizes); s++)
@@ -171,7 +171,7 @@ static void back_is_the_inverse_and_lengths_stay(void **state)
 
 /* ---- kernels ---- */
 
-static void instruction_sets_agree_to_the_bit_with_plain_loops(void **state)
+TEST(instruction_sets_agree_to_the_bit_with_plain_loops)
 {
     enum { PAIRS = 133 };
     const float *x = normal(2 * PAIRS + 8, 3), *low = normal(PAIRS + 4, 4), *high = normal(PAIRS + 4, 5);
@@ -206,18 +206,4 @@ static void instruction_sets_agree_to_the_bit_with_plain_loops(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(filters_are_orthonormal_and_have_their_vanishing_moments),
-        cmocka_unit_test(filters_are_the_published_ones),
-        cmocka_unit_test(unit_vectors_become_what_the_definition_says),
-        cmocka_unit_test(rows_and_columns_are_orthonormal_at_every_length),
-        cmocka_unit_test(back_is_the_inverse_and_lengths_stay),
-        cmocka_unit_test(instruction_sets_agree_to_the_bit_with_plain_loops),
-    };
-    a = arena_open(0);
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    arena_close(a);
-    return failed ? 1 : 0;
-}
+CHECK_ALL_IN(a)

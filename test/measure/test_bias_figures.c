@@ -21,7 +21,7 @@ static Tally tally(void)
     return t;
 }
 
-static void a_standard_error_is_the_deviation_over_root_r(void **state)
+TEST(a_standard_error_is_the_deviation_over_root_r)
 {
     const Tally t = tally();
     /* 82.5 is the sum of squared deviations of 1 .. 10, so the standard error is sqrt(82.5 / 9 / 10) */
@@ -42,7 +42,7 @@ static void set_skewed(void)
     }
 }
 
-static void skewed_values_have_a_wider_error(void **state)
+TEST(skewed_values_have_a_wider_error)
 {
     const Tally t = tally();
     set_skewed();
@@ -54,7 +54,7 @@ static void skewed_values_have_a_wider_error(void **state)
 }
 
 /* The first three of ten estimates are all zeros, and 0.3 is the codec's probability of such an estimate. */
-static void draws_of_zeros_count_as_often_as_the_codec_knows(void **state)
+TEST(draws_of_zeros_count_as_often_as_the_codec_knows)
 {
     Tally t = tally();
     set_skewed();
@@ -68,7 +68,7 @@ static void draws_of_zeros_count_as_often_as_the_codec_knows(void **state)
 }
 
 /* A few draws may all miss the same rare atoms; only a variance that is known to be 0 is certain. */
-static void equal_errors_of_all_repeats_may_be_chance(void **state)
+TEST(equal_errors_of_all_repeats_may_be_chance)
 {
     Tally t = tally();
     for (int r = 0; r < R; r++)
@@ -81,7 +81,7 @@ static void equal_errors_of_all_repeats_may_be_chance(void **state)
     check(errors_known(&t));
 }
 
-static void bias_p_is_the_tail_of_f(void **state)
+TEST(bias_p_is_the_tail_of_f)
 {
     Tally t = tally();
     t.spread[S_M2] = 18; /* variance 2 */
@@ -93,7 +93,7 @@ static void bias_p_is_the_tail_of_f(void **state)
 }
 
 /* A factor 1 + b divides b by 1 + b in units of the measured standard error, which it multiplies. A known one stays. */
-static void what_would_show_adds_both_quantiles(void **state)
+TEST(what_would_show_adds_both_quantiles)
 {
     /* Student's t with nine degrees of freedom: two tails of 1 % together begin at 3.2498, one tail of 10 %
      * at 1.3830. */
@@ -107,7 +107,7 @@ static void what_would_show_adds_both_quantiles(void **state)
 }
 
 /* Three estimates of two elements: the gradient is (1, 0), the errors are (0, 0), (2, 0) and (1, 3). */
-static void pairs_of_repeats_show_how_the_variance_varies(void **state)
+TEST(pairs_of_repeats_show_how_the_variance_varies)
 {
     /* the growths of the sum of squared deviations: 1/2 |e2 - e1|^2, 2/3 |e3 - (e1 + e2) / 2|^2 */
     double sums[3][E_SUMS] = {{[E_SQUARES] = 0}, {[E_SQUARES] = 4}, {[E_SQUARES] = 10}}, grown[3] = {0, 2, 6};
@@ -118,16 +118,4 @@ static void pairs_of_repeats_show_how_the_variance_varies(void **state)
     check_rel(spread_se(&t, 5), sqrt(25 + 2 * 1 / 6.), 1e-12);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_standard_error_is_the_deviation_over_root_r),
-        cmocka_unit_test(skewed_values_have_a_wider_error),
-        cmocka_unit_test(draws_of_zeros_count_as_often_as_the_codec_knows),
-        cmocka_unit_test(equal_errors_of_all_repeats_may_be_chance),
-        cmocka_unit_test(bias_p_is_the_tail_of_f),
-        cmocka_unit_test(what_would_show_adds_both_quantiles),
-        cmocka_unit_test(pairs_of_repeats_show_how_the_variance_varies),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+CHECK_ALL(NULL, NULL)

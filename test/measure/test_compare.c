@@ -2,7 +2,7 @@
  * happens if a codec fails, and continuing an interrupted comparison. */
 #include "rig/compare_world.h"
 
-static void records_have_their_places(void **state)
+WORLD_TEST(records_have_their_places)
 {
     World *w = open_world(2, 2);
     add_codec(w, &rounded);
@@ -22,7 +22,7 @@ static void records_have_their_places(void **state)
     check(kept(w, 16, 0)->level == LEVEL_RUN && kept(w, 16, 0)->vectors == 12);
 }
 
-static void one_cell_has_no_record_of_everything(void **state)
+WORLD_TEST(one_cell_has_no_record_of_everything)
 {
     World *w = open_world(1, 1);
     add_codec(w, &rounded);
@@ -30,7 +30,7 @@ static void one_cell_has_no_record_of_everything(void **state)
     check(w->records == 4 && compare_places(&w->list) == 4 && kept(w, 3, 0)->level == LEVEL_CELL);
 }
 
-static void a_failure_costs_one_record(void **state)
+WORLD_TEST(a_failure_costs_one_record)
 {
     World *w = open_world(1, 1);
     add_codec(w, &failing);
@@ -48,7 +48,7 @@ static void a_failure_costs_one_record(void **state)
     check(!*kept(w, 3, 1)->error);
 }
 
-static void states_move_on_by_step_and_worker(void **state)
+WORLD_TEST(states_move_on_by_step_and_worker)
 {
     World *w = open_world(3, 2);
     add_codec(w, &counted);
@@ -66,7 +66,7 @@ static void states_move_on_by_step_and_worker(void **state)
 
 /* In steps 1 and 2 the first vector is missing, so the other vectors have other indices. The state of a codec
  * must belong to the vector of the same name, not to the vector of the same index. */
-static void states_follow_names_not_places(void **state)
+WORLD_TEST(states_follow_names_not_places)
 {
     World *w = open_world(3, 1);
     add_codec(w, &counted);
@@ -99,7 +99,7 @@ static World *compare_distances(size_t repeats, bool without)
 }
 
 /* With one repeat the distance is measured before the other figures, with more repeats after them. */
-static void distances_are_left_out_if_they_are_not_wanted(void **state)
+WORLD_TEST(distances_are_left_out_if_they_are_not_wanted)
 {
     static Kept all[2 * 9];
     for (size_t repeats = 1; repeats <= 3; repeats += 2) {
@@ -119,7 +119,7 @@ static void distances_are_left_out_if_they_are_not_wanted(void **state)
     }
 }
 
-static void small_tensors_travel_raw(void **state)
+WORLD_TEST(small_tensors_travel_raw)
 {
     World *w = open_world(2, 1);
     add_codec(w, &coins);
@@ -136,7 +136,7 @@ static void small_tensors_travel_raw(void **state)
     check_rel(value(kept(w, 3, 1), "residual_norm"), sqrt(2), 1e-15);
 }
 
-static void a_stop_keeps_what_is_finished(void **state)
+WORLD_TEST(a_stop_keeps_what_is_finished)
 {
     World *w = open_world(1, 1);
     add_codec(w, &rounded);
@@ -147,7 +147,7 @@ static void a_stop_keeps_what_is_finished(void **state)
     check(w->records == 5);
 }
 
-static void codecs_that_are_done_are_left_out(void **state)
+WORLD_TEST(codecs_that_are_done_are_left_out)
 {
     World *w = open_world(1, 1);
     static const bool skip[2] = {true, false};
@@ -225,7 +225,7 @@ static void check_continued(World *w, const Kept *whole, size_t last, size_t unt
 
 /* Three limits of memory: the first suffices for all vectors at once, the second for the vectors of one step,
  * the third for a single vector. The places of the interruptions differ between them. */
-static void an_interrupted_comparison_continues_at_the_next_record(void **state)
+WORLD_TEST(an_interrupted_comparison_continues_at_the_next_record)
 {
     static const uint64_t memory[] = {(uint64_t)1 << 30, 12 * 71300, 12 * 70000};
     static Kept whole[RECORDS_MAX];
@@ -250,7 +250,7 @@ static void an_interrupted_comparison_continues_at_the_next_record(void **state)
     }
 }
 
-static void numbers_of_a_tally_make_an_equal_one(void **state)
+WORLD_TEST(numbers_of_a_tally_make_an_equal_one)
 {
     World *w = open_world(1, 1);
     Tally t, u;
@@ -272,7 +272,7 @@ static void numbers_of_a_tally_make_an_equal_one(void **state)
 }
 
 /* The codec `rounded` takes n floats of scratch memory to encode, the codec `counted` takes none. */
-static void scratch_memory_is_counted(void **state)
+WORLD_TEST(scratch_memory_is_counted)
 {
     World *w = open_world(2, 1);
     add_codec(w, &rounded);
@@ -287,19 +287,4 @@ static void scratch_memory_is_counted(void **state)
     }
 }
 
-static const struct CMUnitTest tests[] = {
-    WORLD_TEST(records_have_their_places),
-    WORLD_TEST(one_cell_has_no_record_of_everything),
-    WORLD_TEST(a_failure_costs_one_record),
-    WORLD_TEST(states_move_on_by_step_and_worker),
-    WORLD_TEST(states_follow_names_not_places),
-    WORLD_TEST(distances_are_left_out_if_they_are_not_wanted),
-    WORLD_TEST(small_tensors_travel_raw),
-    WORLD_TEST(a_stop_keeps_what_is_finished),
-    WORLD_TEST(codecs_that_are_done_are_left_out),
-    WORLD_TEST(an_interrupted_comparison_continues_at_the_next_record),
-    WORLD_TEST(numbers_of_a_tally_make_an_equal_one),
-    WORLD_TEST(scratch_memory_is_counted),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

@@ -20,7 +20,7 @@ static int close_arena(void **state)
 
 /* ---- links ---- */
 
-static void links_of_ones_own_are_read(void **state)
+TEST(links_of_ones_own_are_read)
 {
     static const struct {
         const char *text;
@@ -78,7 +78,7 @@ static double seconds(Topology topology, double workers, double rounds, double e
     return link_seconds(&l, &t);
 }
 
-static void exchanges_take_what_their_messages_take(void **state)
+TEST(exchanges_take_what_their_messages_take)
 {
     check_rel(seconds(TOPOLOGY_PS, 4, 1, 0), 1.202, 1e-12);
     check_rel(seconds(TOPOLOGY_ALLGATHER, 4, 1, 0), 0.303, 1e-12);
@@ -88,7 +88,7 @@ static void exchanges_take_what_their_messages_take(void **state)
     check_rel(seconds(TOPOLOGY_TREE, 8, 1, 0), 0.606, 1e-12);
 }
 
-static void one_worker_has_nobody_to_send_to_but_a_server(void **state)
+TEST(one_worker_has_nobody_to_send_to_but_a_server)
 {
     check_rel(seconds(TOPOLOGY_PS, 1, 1, 0), 0.302, 1e-12);
     check(seconds(TOPOLOGY_ALLGATHER, 1, 1, 0) == 0);
@@ -96,7 +96,7 @@ static void one_worker_has_nobody_to_send_to_but_a_server(void **state)
     check(seconds(TOPOLOGY_TREE, 1, 1, 0) == 0);
 }
 
-static void each_round_waits_again_and_a_server_answers_it(void **state)
+TEST(each_round_waits_again_and_a_server_answers_it)
 {
     check_rel(seconds(TOPOLOGY_PS, 4, 2, 4e4), 1.204 + 0.16, 1e-12);
     check_rel(seconds(TOPOLOGY_ALLGATHER, 4, 2, 4e4), 0.306, 1e-12);
@@ -135,7 +135,7 @@ static void check_times(const Iteration *it, double bandwidth, double encode, do
     check_rel(t.total, total, 1e-12);
 }
 
-static void parts_follow_one_another(void **state)
+TEST(parts_follow_one_another)
 {
     Iteration it = two_workers(TOPOLOGY_ALLGATHER, false, false);
     /* all-gather: each worker sends one message of 300 bytes. Each worker decodes two payloads in 0.15 s each,
@@ -155,7 +155,7 @@ static void parts_follow_one_another(void **state)
     check_times(&it, 100, 0.3, 1 + 19.4, 0.35, 24.05);
 }
 
-static void a_ring_adds_a_share_and_a_tree_level_by_level(void **state)
+TEST(a_ring_adds_a_share_and_a_tree_level_by_level)
 {
     /* a layer takes 1 s to decode, and 15 s to merge the payloads of all 16 workers */
     const CostLayer l = {.decode = 1, .merge = 15};
@@ -180,7 +180,7 @@ static void a_ring_adds_a_share_and_a_tree_level_by_level(void **state)
  *
  * First layer: the gradient is ready at 3.2 and encoded at 3.3. It is sent from 5.2 to 6.7 and decoded from 6.7
  * to 6.9. */
-static void with_overlap_layers_travel_while_others_are_computed(void **state)
+TEST(with_overlap_layers_travel_while_others_are_computed)
 {
     Iteration it = two_workers(TOPOLOGY_ALLGATHER, false, true);
     check_times(&it, 100, 0.3, 4, 0.5, 6.9);
@@ -192,7 +192,7 @@ static void with_overlap_layers_travel_while_others_are_computed(void **state)
     check_times(&it, 100, 0.7, 4, 0.5, 7.8);
 }
 
-static void an_iteration_never_takes_less_than_its_processor(void **state)
+TEST(an_iteration_never_takes_less_than_its_processor)
 {
     for (int t = 0; t < 4; t++)
         for (double b = 1; b < 1e6; b *= 10) {
@@ -203,7 +203,7 @@ static void an_iteration_never_takes_less_than_its_processor(void **state)
         }
 }
 
-static void sizes_of_more_workers_go_on_by_doublings(void **state)
+TEST(sizes_of_more_workers_go_on_by_doublings)
 {
     const CostLayer half = {.n = 8,
                             .merge = 7,
@@ -235,7 +235,7 @@ static void sizes_of_more_workers_go_on_by_doublings(void **state)
 
 /* Without overlap, a time is the sum of the times of its layers and parts (computing, encoding, sending,
  * decoding). So its squared standard error is the sum of their squared standard errors. */
-static void errors_of_independent_parts_add_in_squares(void **state)
+TEST(errors_of_independent_parts_add_in_squares)
 {
     static const CostLayer layer[] = {
         {.n = 100,
@@ -273,7 +273,7 @@ static void errors_of_independent_parts_add_in_squares(void **state)
     check_rel(se.speedup, hypot(moved, rest) / f.time.total, 0.01); /* a first-order formula */
 }
 
-static void one_codec_beside_itself_gains_nothing_and_the_unknown_stays_unknown(void **state)
+TEST(one_codec_beside_itself_gains_nothing_and_the_unknown_stays_unknown)
 {
     CostLayer layer[] = {two_layers[0], two_layers[1]}, scratch[4];
     Iteration it = two_workers(TOPOLOGY_RING, true, false);
@@ -312,7 +312,7 @@ static Iteration of(const CostLayer *layer, Topology topology, double workers, d
                        .overlap = overlap};
 }
 
-static void break_even_is_where_both_cost_the_same(void **state)
+TEST(break_even_is_where_both_cost_the_same)
 {
     static const Topology plain[] = {TOPOLOGY_PS, TOPOLOGY_RING, TOPOLOGY_RING, TOPOLOGY_TREE};
     set_pair(1. / 100, 2e-3);
@@ -343,7 +343,7 @@ static Pays pays(Topology topology, double workers, double latency, double *b)
     return iteration_pays(&it, &plain, b);
 }
 
-static void what_has_no_break_even_says_which_way(void **state)
+TEST(what_has_no_break_even_says_which_way)
 {
     double b = 1;
     set_pair(0.5, 0);
@@ -365,7 +365,7 @@ static void what_has_no_break_even_says_which_way(void **state)
 /* With P workers and a gradient of D bytes, an all-gather of payloads of rho D bytes carries (P - 1) rho D
  * bytes. A ring of uncompressed gradients carries 2 (P - 1)/P D bytes. So the all-gather is faster if P < 2 /
  * rho. */
-static void an_allgather_loses_to_a_ring_once_its_ratio_is_over_two_in_p(void **state)
+TEST(an_allgather_loses_to_a_ring_once_its_ratio_is_over_two_in_p)
 {
     static const double ratios[] = {1. / 2, 1. / 4, 1. / 32, 1. / 100};
     double b;
@@ -377,23 +377,4 @@ static void an_allgather_loses_to_a_ring_once_its_ratio_is_over_two_in_p(void **
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(links_of_ones_own_are_read),
-        cmocka_unit_test(exchanges_take_what_their_messages_take),
-        cmocka_unit_test(one_worker_has_nobody_to_send_to_but_a_server),
-        cmocka_unit_test(each_round_waits_again_and_a_server_answers_it),
-        cmocka_unit_test(parts_follow_one_another),
-        cmocka_unit_test(a_ring_adds_a_share_and_a_tree_level_by_level),
-        cmocka_unit_test(with_overlap_layers_travel_while_others_are_computed),
-        cmocka_unit_test(an_iteration_never_takes_less_than_its_processor),
-        cmocka_unit_test(sizes_of_more_workers_go_on_by_doublings),
-        cmocka_unit_test(errors_of_independent_parts_add_in_squares),
-        cmocka_unit_test(one_codec_beside_itself_gains_nothing_and_the_unknown_stays_unknown),
-        cmocka_unit_test(break_even_is_where_both_cost_the_same),
-        cmocka_unit_test(what_has_no_break_even_says_which_way),
-        cmocka_unit_test(an_allgather_loses_to_a_ring_once_its_ratio_is_over_two_in_p),
-    };
-    return cmocka_run_group_tests(tests, open_arena, close_arena) ? 1 : 0;
-}
+CHECK_ALL(open_arena, close_arena)

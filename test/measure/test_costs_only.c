@@ -125,7 +125,7 @@ static void check_errors(const Tally *all, const Tally *some)
         check(equal(figure(all, *name), figure(some, *name)));
 }
 
-static void sizes_and_errors_are_those_of_a_full_comparison(void **state)
+TEST(sizes_and_errors_are_those_of_a_full_comparison)
 {
     Run *all = run_all(false, 0), *some = run_all(true, 0);
     for (size_t k = 0; k < countof(specs); k++)
@@ -138,7 +138,7 @@ static void sizes_and_errors_are_those_of_a_full_comparison(void **state)
 }
 
 /* With one draw of a random codec without a closed form nothing tells its variance from its bias. */
-static void one_draw_beside_a_closed_form_has_no_standard_error(void **state)
+TEST(one_draw_beside_a_closed_form_has_no_standard_error)
 {
     Run *some = run_all(true, 0);
     const Tally *qsgd = &some->kept[2][0], *eden = &some->kept[3][0];
@@ -147,7 +147,7 @@ static void one_draw_beside_a_closed_form_has_no_standard_error(void **state)
     drop(some);
 }
 
-static void merged_sizes_are_those_of_a_full_merge(void **state)
+TEST(merged_sizes_are_those_of_a_full_merge)
 {
     Run *all = run_all(false, 5), *some = run_all(true, 5);
     size_t shared = 0;
@@ -169,10 +169,4 @@ static void merged_sizes_are_those_of_a_full_merge(void **state)
     drop(some);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(sizes_and_errors_are_those_of_a_full_comparison),
-    cmocka_unit_test(one_draw_beside_a_closed_form_has_no_standard_error),
-    cmocka_unit_test(merged_sizes_are_those_of_a_full_merge),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

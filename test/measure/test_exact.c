@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-enum { VECTORS = 4, RUNS = 3, METRICS_MAX = 160 };
+enum { VECTORS = 4, RUNS = 2, METRICS_MAX = 160 };
 
 static const struct {
     const char *name;
@@ -19,7 +19,7 @@ static const struct {
 static const struct {
     uint64_t seed;
     size_t repeats;
-} runs[RUNS] = {{1, 2}, {2, 3}, {3, 4}};
+} runs[RUNS] = {{1, 2}, {2, 3}};
 
 /* These fields are of the draws themselves: an extreme, the first or the most, or a statistic of a test. */
 static const char *const of_draws[] = {
@@ -105,7 +105,7 @@ static bool is_exact(const Result *r, size_t m)
     return right;
 }
 
-static void what_is_called_exact_is_the_same_for_every_seed(void **state)
+TEST(what_is_called_exact_is_the_same_for_every_seed)
 {
     static Result r[RUNS];
     size_t wrong = 0;
@@ -130,8 +130,4 @@ static void what_is_called_exact_is_the_same_for_every_seed(void **state)
     check(wrong == 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_called_exact_is_the_same_for_every_seed)};
-    return cmocka_run_group_tests(tests, collect_specs, drop_specs) ? 1 : 0;
-}
+CHECK_ALL(collect_specs, drop_specs)

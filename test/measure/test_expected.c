@@ -101,7 +101,7 @@ static Status keep(void *data, const Record *r, Error *err)
     return OK;
 }
 
-static void records_hold_the_closed_forms_and_their_sums(void **state)
+TEST(records_hold_the_closed_forms_and_their_sums)
 {
     for (size_t k = 0; k < countof(cases); k++) {
         Error err = {0};
@@ -176,7 +176,7 @@ static void compare_one(const char *spec, Shape shape, size_t repeats,
     arena_close(a);
 }
 
-static void a_form_that_depends_on_draws_is_averaged(void **state)
+TEST(a_form_that_depends_on_draws_is_averaged)
 {
     double ratio = 0;
     compare_one("rotated:bits=2", shape_vector(sizes[1]), 10, keep_ratio, &ratio);
@@ -197,7 +197,7 @@ static Status keep_sizes(void *data, const Record *r, Error *err)
     return OK;
 }
 
-static void the_size_of_drawn_atoms_is_exact(void **state)
+TEST(the_size_of_drawn_atoms_is_exact)
 {
     double some = 0, more = 0;
     const Shape shape = {.rank = 2, .dim = {25, 40}, .n = 1000};
@@ -206,12 +206,4 @@ static void the_size_of_drawn_atoms_is_exact(void **state)
     check_rel(some, more, 1e-9);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(records_hold_the_closed_forms_and_their_sums),
-        cmocka_unit_test(a_form_that_depends_on_draws_is_averaged),
-        cmocka_unit_test(the_size_of_drawn_atoms_is_exact),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+CHECK_ALL(NULL, NULL)

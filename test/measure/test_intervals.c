@@ -69,20 +69,15 @@ static void check_shares(Draw *draw, double expected, double tolerance)
 }
 
 /* Without the factor for skewness 90.1 % of the intervals would hold. NumPy draws give 93.2 % with it. */
-static void intervals_of_skewed_values_hold_in_93_percent(void **state)
+TEST(intervals_of_skewed_values_hold_in_93_percent)
 {
     check_shares(draw_exponential, 93.2, 1.1);
 }
 
 /* The factor for skewness makes the exact 95 % of Student's t a little larger. NumPy draws give 96.2 %. */
-static void intervals_of_normal_values_hold_in_96_percent(void **state)
+TEST(intervals_of_normal_values_hold_in_96_percent)
 {
     check_shares(draw_normal, 96.2, 1.1);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(intervals_of_skewed_values_hold_in_93_percent),
-    cmocka_unit_test(intervals_of_normal_values_hold_in_96_percent),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

@@ -24,7 +24,7 @@ static void make_points(LinkPoint *p, double noise, int64_t draw)
     }
 }
 
-static void exact_times_give_back_their_link(void **state)
+TEST(exact_times_give_back_their_link)
 {
     LinkPoint p[POINTS];
     LinkFit f;
@@ -50,7 +50,7 @@ static double squares(const LinkPoint *p, double latency, double bandwidth)
     return sum;
 }
 
-static void no_other_link_is_nearer(void **state)
+TEST(no_other_link_is_nearer)
 {
     LinkPoint p[POINTS];
     LinkFit f;
@@ -70,7 +70,7 @@ static void no_other_link_is_nearer(void **state)
 
 /* Of 4,000 intervals at 95 %, a number outside 200 +- 5 standard deviations (69) has a probability of 6e-7. Relative
  * noise of 1 % keeps the fit linear in the noise. */
-static void intervals_hold_the_link_as_often_as_they_say(void **state)
+TEST(intervals_hold_the_link_as_often_as_they_say)
 {
     enum { DRAWS = 4000 };
     const double t = t_quantile(0.05, POINTS - 2);
@@ -87,7 +87,7 @@ static void intervals_hold_the_link_as_often_as_they_say(void **state)
     check_near(missed_bandwidth, 200, 69);
 }
 
-static void a_latency_is_never_negative(void **state)
+TEST(a_latency_is_never_negative)
 {
     /* times that grow faster than the bytes: a line through them has a negative value at 0 bytes */
     const LinkPoint p[] = {{1, 1e3, 1e-5}, {1, 2e3, 3e-5}, {1, 4e3, 8e-5}};
@@ -122,7 +122,7 @@ static const char *write_file(const char *schema, const char *rows)
     "{\"record\": \"fit\", \"exchange\": \"ring\", \"alpha_ms\": 7, \"beta_gbps\": 7},"                      \
     "{\"record\": \"time\", \"exchange\": \"all\", \"alpha_ms\": 8, \"beta_gbps\": 8},"
 
-static void a_file_has_the_fit_of_all_exchanges(void **state)
+TEST(a_file_has_the_fit_of_all_exchanges)
 {
     Link l;
     a = arena_open(0);
@@ -134,14 +134,4 @@ static void a_file_has_the_fit_of_all_exchanges(void **state)
     arena_close(a);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exact_times_give_back_their_link),
-        cmocka_unit_test(no_other_link_is_nearer),
-        cmocka_unit_test(intervals_hold_the_link_as_often_as_they_say),
-        cmocka_unit_test(a_latency_is_never_negative),
-        cmocka_unit_test(a_file_has_the_fit_of_all_exchanges),
-    };
-    return cmocka_run_group_tests(tests, scratch_open, scratch_close) ? 1 : 0;
-}
+CHECK_ALL(scratch_open, scratch_close)

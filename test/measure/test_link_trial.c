@@ -83,7 +83,7 @@ static void check_bytes(LinkTrialKind kind, size_t size)
     memset(&last, 0, sizeof last);
 }
 
-static void exchanges_carry_the_bytes_of_the_model(void **state)
+TEST(exchanges_carry_the_bytes_of_the_model)
 {
     static const double messages[TRIALS] = {1, 2, 4}, bytes[TRIALS] = {1, 2, 4. / 3};
     Arena *a = arena_open(0);
@@ -100,7 +100,7 @@ static void exchanges_carry_the_bytes_of_the_model(void **state)
     arena_close(a);
 }
 
-static void all_exchanges_are_fitted_until_a_stop(void **state)
+TEST(all_exchanges_are_fitted_until_a_stop)
 {
     Arena *a = arena_open(0);
     LinkJob j = job(a);
@@ -116,11 +116,4 @@ static void all_exchanges_are_fitted_until_a_stop(void **state)
     arena_close(a);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exchanges_carry_the_bytes_of_the_model),
-        cmocka_unit_test(all_exchanges_are_fitted_until_a_stop),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;
-}
+CHECK_ALL(NULL, NULL)

@@ -69,7 +69,7 @@ static Bench by_hand(const Bench *b, const Codec *codec, Arena *a, Error *err)
     return found;
 }
 
-static void a_long_vector_has_the_measures_of_its_estimates(void **state)
+TEST(a_long_vector_has_the_measures_of_its_estimates)
 {
     const char *spec = "qsgd:bits=2";
     const Codec *codec;
@@ -97,8 +97,4 @@ static void a_long_vector_has_the_measures_of_its_estimates(void **state)
     arena_close(a);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_long_vector_has_the_measures_of_its_estimates),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

@@ -154,7 +154,7 @@ static void check_same(double a, double b)
 
 /* ---- tests ---- */
 
-static void a_merge_of_one_worker_is_a_comparison(void **state)
+TEST(a_merge_of_one_worker_is_a_comparison)
 {
     static const char *const figures[] = {"bytes",          "mse",          "relative_error", "wasserstein",
                                           "elem_error_big", "entropy_bits", "raw_fallbacks",  "cosine"};
@@ -230,7 +230,7 @@ static double error_by_hand(Bench *b, size_t workers, double *bytes)
     return sum;
 }
 
-static void the_average_is_that_of_every_payload_decoded(void **state)
+TEST(the_average_is_that_of_every_payload_decoded)
 {
     static const size_t numbers[] = {2, 8, 9, 23};
     for (size_t s = 0; s < countof(varied); s++)
@@ -255,7 +255,7 @@ static void the_average_is_that_of_every_payload_decoded(void **state)
 /* Each of the 4 workers sends a fourth of the elements, 2, so that every element has one sender. The mean gradient is
  * g = (2 - 3/2) / 4 = 1/8. The mean over all is 2/4 = 4 g: its error is 9 |g|^2. The mean over the senders is 2 = 16 g: its
  * error is 15^2 |g|^2. Vector b is sent as floats, so its mean is exact whatever the average. */
-static void a_mean_over_senders_has_its_own_bias(void **state)
+TEST(a_mean_over_senders_has_its_own_bias)
 {
     static const struct {
         const char *spec;
@@ -281,7 +281,7 @@ static void a_mean_over_senders_has_its_own_bias(void **state)
     }
 }
 
-static void votes_are_counted_over_all_batches(void **state)
+TEST(votes_are_counted_over_all_batches)
 {
     enum { N = 700, WORKERS = 21 };
     static float x[N];
@@ -308,7 +308,7 @@ static void votes_are_counted_over_all_batches(void **state)
     close_bench(&b);
 }
 
-static void what_does_not_merge_has_no_aggregate(void **state)
+TEST(what_does_not_merge_has_no_aggregate)
 {
     for (size_t s = 0; s < countof(varied); s++) {
         Bench b;
@@ -325,7 +325,7 @@ static void what_does_not_merge_has_no_aggregate(void **state)
 /* The mean squared error is over 200 repeats of 700 independent elements. It is off by more than 5 % in fewer
  * than one of 1000 runs. For svd and joint, whose errors vary more, the tolerance is larger. Seeds are
  * fixed. */
-static void the_variance_of_an_average_is_one_pth(void **state)
+TEST(the_variance_of_an_average_is_one_pth)
 {
     static const struct {
         const char *spec;
@@ -354,7 +354,7 @@ static void the_variance_of_an_average_is_one_pth(void **state)
 
 /* All workers use the same random numbers. So the error of their mean does not depend on the number of workers:
  * it is (n/k - 1) |mean g|^2 for randk and (cols + 1)/rank |mean g|^2 for lowrank. */
-static void a_draw_that_all_share_does_not_average_out(void **state)
+TEST(a_draw_that_all_share_does_not_average_out)
 {
     static const struct {
         const char *spec;
@@ -378,7 +378,7 @@ static void a_draw_that_all_share_does_not_average_out(void **state)
 
 /* Where every payload has the same size, no number of workers or repeats changes the bytes of a payload, of its earlier rounds and
  * its entropy; nor the bytes of the merged payload, but for the number of workers in its head. */
-static void sizes_are_means_over_workers_and_repeats(void **state)
+TEST(sizes_are_means_over_workers_and_repeats)
 {
     static const char *const specs[] = {"powersgd", "randk:ratio=0.1", "lowrank:rank=8", "none"};
     for (size_t s = 0; s < countof(specs); s++)
@@ -405,7 +405,7 @@ static void sizes_are_means_over_workers_and_repeats(void **state)
 
 /* What a comparison says of the mean of P workers with one gradient is what a merge of P such workers measures: a bias and
  * shared draws stay, errors of own draws average out. */
-static void the_error_of_a_mean_is_that_of_a_merge(void **state)
+TEST(the_error_of_a_mean_is_that_of_a_merge)
 {
     static const char *const specs[] = {"topk:ratio=0.1", "qsgd:bits=2",    "randk:ratio=0.5", "powersgd",
                                         "countsketch",    "drive:scale=mse", "minmax:bits=2,rounding=stochastic"};
@@ -427,7 +427,7 @@ static void the_error_of_a_mean_is_that_of_a_merge(void **state)
 
 /* A biased codec and what an unbiased one sends of the rest with shared draws: the closed form of one worker's error is not that of the
  * mean, whose workers have different rests. */
-static void shared_draws_on_different_rests_have_no_closed_form(void **state)
+TEST(shared_draws_on_different_rests_have_no_closed_form)
 {
     for (size_t workers = 1; workers <= 3; workers += 2) {
         Bench b;
@@ -442,7 +442,7 @@ static void shared_draws_on_different_rests_have_no_closed_form(void **state)
     }
 }
 
-static void threads_change_nothing(void **state)
+TEST(threads_change_nothing)
 {
     for (size_t s = 0; s < countof(varied); s += 3) {
         Bench one, two;
@@ -463,7 +463,7 @@ static void threads_change_nothing(void **state)
 
 /* Top-k takes scratch memory to find the k largest elements: at least an index for each. A merge adds its
  * own memory to the codec's. */
-static void scratch_memory_is_counted(void **state)
+TEST(scratch_memory_is_counted)
 {
     enum { N = 20000, K = N / 10 };
     double scratch[2];
@@ -480,19 +480,4 @@ static void scratch_memory_is_counted(void **state)
     check(scratch[1] >= scratch[0]);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_merge_of_one_worker_is_a_comparison),
-    cmocka_unit_test(the_average_is_that_of_every_payload_decoded),
-    cmocka_unit_test(a_mean_over_senders_has_its_own_bias),
-    cmocka_unit_test(votes_are_counted_over_all_batches),
-    cmocka_unit_test(what_does_not_merge_has_no_aggregate),
-    cmocka_unit_test(the_variance_of_an_average_is_one_pth),
-    cmocka_unit_test(a_draw_that_all_share_does_not_average_out),
-    cmocka_unit_test(sizes_are_means_over_workers_and_repeats),
-    cmocka_unit_test(the_error_of_a_mean_is_that_of_a_merge),
-    cmocka_unit_test(shared_draws_on_different_rests_have_no_closed_form),
-    cmocka_unit_test(threads_change_nothing),
-    cmocka_unit_test(scratch_memory_is_counted),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

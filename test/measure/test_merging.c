@@ -197,7 +197,7 @@ static void decodes_to_the_sum(Crew *w)
     check_close(w, decoded(w, w->step.heard[last]), sum, sizes_of_parts(w));
 }
 
-static void merged_payloads_of_linear_codecs_decode_to_the_sum_of_their_parts(void **state)
+TEST(merged_payloads_of_linear_codecs_decode_to_the_sum_of_their_parts)
 {
     for_all_that_merge(decodes_to_the_sum, shapes, countof(shapes), counts, countof(counts));
 }
@@ -216,7 +216,7 @@ static void is_the_vote(Crew *w)
     }
 }
 
-static void merged_signs_decode_to_the_vote(void **state)
+TEST(merged_signs_decode_to_the_vote)
 {
     for_all_that_merge(is_the_vote, shapes, countof(shapes), counts, countof(counts));
 }
@@ -245,7 +245,7 @@ static void is_the_same_in_two_stages(Crew *w)
     }
 }
 
-static void batches_merge_to_what_all_at_once_do(void **state)
+TEST(batches_merge_to_what_all_at_once_do)
 {
     for_all_that_merge(is_the_same_in_two_stages, shapes, countof(shapes), counts, countof(counts));
 }
@@ -296,7 +296,7 @@ static void is_as_small_as_stated(Crew *w)
         CHECK_CREW(w, w->step.heard[r].size <= most_bytes(w, r));
 }
 
-static void merged_payloads_grow_no_more_than_stated(void **state)
+TEST(merged_payloads_grow_no_more_than_stated)
 {
     for_all_that_merge(is_as_small_as_stated, shapes, countof(shapes), counts, countof(counts));
 }
@@ -350,7 +350,7 @@ static void refuses_lengths(Crew *w)
     }
 }
 
-static void prefixes_of_merged_payloads_and_appended_bytes_are_refused(void **state)
+TEST(prefixes_of_merged_payloads_and_appended_bytes_are_refused)
 {
     static const int some[] = {3, WORKERS};
     for_all_that_merge(refuses_lengths, shapes + 3, countof(shapes) - 3, some, countof(some));
@@ -383,7 +383,7 @@ static void takes_no_stray_raw_payload(Crew *w)
     check_close(w, y, want, size);
 }
 
-static void raw_and_other_payloads_merge_rightly_or_not_at_all(void **state)
+TEST(raw_and_other_payloads_merge_rightly_or_not_at_all)
 {
     static const int two[] = {2};
     for_all_that_merge(takes_no_stray_raw_payload, shapes, countof(shapes), two, 1);
@@ -409,7 +409,7 @@ static void is_the_same_on_threads(Crew *w)
         }
 }
 
-static void threads_do_not_change_a_merged_byte(void **state)
+TEST(threads_do_not_change_a_merged_byte)
 {
     static const int three[] = {3};
     for_all_that_merge(is_the_same_on_threads, &large, 1, three, 1);
@@ -431,16 +431,4 @@ static int prepare(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(merged_payloads_of_linear_codecs_decode_to_the_sum_of_their_parts),
-        cmocka_unit_test(merged_signs_decode_to_the_vote),
-        cmocka_unit_test(batches_merge_to_what_all_at_once_do),
-        cmocka_unit_test(merged_payloads_grow_no_more_than_stated),
-        cmocka_unit_test(prefixes_of_merged_payloads_and_appended_bytes_are_refused),
-        cmocka_unit_test(raw_and_other_payloads_merge_rightly_or_not_at_all),
-        cmocka_unit_test(threads_do_not_change_a_merged_byte),
-    };
-    return cmocka_run_group_tests(tests, prepare, drop_specs) ? 1 : 0;
-}
+CHECK_ALL(prepare, drop_specs)

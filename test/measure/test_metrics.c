@@ -73,7 +73,7 @@ static void check_known(const Tally *t, const char *group)
     }
 }
 
-static void errors_are_numpys(void **state)
+BENCH_TEST(errors_are_numpys)
 {
     Bench *b = *state;
     float x[1000];
@@ -86,7 +86,7 @@ static void errors_are_numpys(void **state)
     check_known(&t, "fixed");
 }
 
-static void errors_of_several_blocks_are_numpys(void **state)
+BENCH_TEST(errors_of_several_blocks_are_numpys)
 {
     Bench *b = *state;
     float *x = NEW(b->a, float, 70003);
@@ -96,7 +96,7 @@ static void errors_of_several_blocks_are_numpys(void **state)
 }
 
 /* The mean of P workers' estimates keeps the bias and, of the variance, one P-th where draws are the workers' own. */
-static void the_error_of_a_mean_of_workers_keeps_bias_and_shared_draws(void **state)
+BENCH_TEST(the_error_of_a_mean_of_workers_keeps_bias_and_shared_draws)
 {
     Bench *b = *state;
     float x[1000];
@@ -115,7 +115,7 @@ static void the_error_of_a_mean_of_workers_keeps_bias_and_shared_draws(void **st
     check_rel(value(&t, "mean_error_16"), 3. / 16 / norm2, 1e-12);
 }
 
-static void special_vectors_have_values_or_none(void **state)
+BENCH_TEST(special_vectors_have_values_or_none)
 {
     Bench *b = *state;
     float zeros[40] = {0}, constant[100];
@@ -137,7 +137,7 @@ static void special_vectors_have_values_or_none(void **state)
           isnan(value(&t, "bits_per_element")));
 }
 
-static void deterministic_codecs_have_no_variance(void **state)
+BENCH_TEST(deterministic_codecs_have_no_variance)
 {
     Bench *b = *state;
     const float x[3] = {1, -2, 0.3f};
@@ -149,7 +149,7 @@ static void deterministic_codecs_have_no_variance(void **state)
 
 /* The tallies of three vectors, one of them zero, are added together. The metrics must equal those that the
  * reference gives for one vector made of all three. */
-static void appended_tallies_are_those_of_the_long_vector(void **state)
+BENCH_TEST(appended_tallies_are_those_of_the_long_vector)
 {
     Bench *b = *state;
     enum { A = 1000, C = 20, Z = 40, N = A + C + Z, R = 4 };
@@ -172,7 +172,7 @@ static void appended_tallies_are_those_of_the_long_vector(void **state)
 }
 
 /* Each member of an appended tally that is not a sum over elements: what two tallies make of it. */
-static void members_of_appended_tallies_add_but_for_chances_and_extremes(void **state)
+BENCH_TEST(members_of_appended_tallies_add_but_for_chances_and_extremes)
 {
     Bench *b = *state;
     enum { SUM, PRODUCT, MOST };
@@ -212,7 +212,7 @@ static void members_of_appended_tallies_add_but_for_chances_and_extremes(void **
 
 /* A vector sent raw is decoded once, but a vector sent by a random codec once per repeat. The tallies of two
  * such vectors can still be added together. */
-static void a_fixed_vector_may_stand_among_random_ones(void **state)
+BENCH_TEST(a_fixed_vector_may_stand_among_random_ones)
 {
     Bench *b = *state;
     float x[1000];
@@ -231,7 +231,7 @@ static void a_fixed_vector_may_stand_among_random_ones(void **state)
               1e-14);
 }
 
-static void thread_counts_do_not_matter(void **state)
+BENCH_TEST(thread_counts_do_not_matter)
 {
     Bench *b = *state;
     enum { N = 200011 };
@@ -277,7 +277,7 @@ static void check_tables(Bench *b, const Kernels *k, const Kernels *base, size_t
     check(k->sum_gaps(x, y, n) == base->sum_gaps(x, y, n));
 }
 
-static void instruction_sets_add_the_same_sums(void **state)
+BENCH_TEST(instruction_sets_add_the_same_sums)
 {
     Bench *b = *state;
     static const size_t sizes[] = {0, 1, 15, 16, 17, 4099};
@@ -286,7 +286,7 @@ static void instruction_sets_add_the_same_sums(void **state)
             check_tables(b, kernels_of((Isa)isa), kernels_of(ISA_BASE), sizes[s]);
 }
 
-static void sizes_and_times_follow_their_definitions(void **state)
+BENCH_TEST(sizes_and_times_follow_their_definitions)
 {
     Tally t = {.level = LEVEL_RUN,
                .repeats = 10,
@@ -329,7 +329,7 @@ static void sizes_and_times_follow_their_definitions(void **state)
 
 /* The squares of the largest and of the smallest float32 numbers do not fit in float32, but they fit in
  * double. */
-static void extremes_neither_overflow_nor_vanish(void **state)
+BENCH_TEST(extremes_neither_overflow_nor_vanish)
 {
     Bench *b = *state;
     float x[64], y[64];
@@ -353,19 +353,4 @@ static void extremes_neither_overflow_nor_vanish(void **state)
     }
 }
 
-static const struct CMUnitTest tests[] = {
-    BENCH_TEST(errors_are_numpys),
-    BENCH_TEST(errors_of_several_blocks_are_numpys),
-    BENCH_TEST(the_error_of_a_mean_of_workers_keeps_bias_and_shared_draws),
-    BENCH_TEST(special_vectors_have_values_or_none),
-    BENCH_TEST(deterministic_codecs_have_no_variance),
-    BENCH_TEST(appended_tallies_are_those_of_the_long_vector),
-    BENCH_TEST(members_of_appended_tallies_add_but_for_chances_and_extremes),
-    BENCH_TEST(a_fixed_vector_may_stand_among_random_ones),
-    BENCH_TEST(thread_counts_do_not_matter),
-    BENCH_TEST(instruction_sets_add_the_same_sums),
-    BENCH_TEST(sizes_and_times_follow_their_definitions),
-    BENCH_TEST(extremes_neither_overflow_nor_vanish),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

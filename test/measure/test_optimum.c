@@ -67,7 +67,7 @@ static size_t fill(double *lambda, uint32_t round)
     return n;
 }
 
-static void algorithm_1_has_the_second_moment_that_descent_finds(void **state)
+TEST(algorithm_1_has_the_second_moment_that_descent_finds)
 {
     for (uint32_t round = 0; round < 40; round++) {
         double lambda[MOST], p[MOST];
@@ -101,7 +101,7 @@ static void raise_first(const double *lambda, const double *q, size_t n, double 
         p[i] = lambda[i] * share;
 }
 
-static void the_construction_of_lemma_8_raises_p_1_and_lowers_the_second_moment(void **state)
+TEST(the_construction_of_lemma_8_raises_p_1_and_lowers_the_second_moment)
 {
     size_t tried = 0;
     for (uint32_t round = 0; round < 400; round++) {
@@ -127,14 +127,4 @@ static void the_construction_of_lemma_8_raises_p_1_and_lowers_the_second_moment(
     check(tried > 50);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(algorithm_1_has_the_second_moment_that_descent_finds),
-        cmocka_unit_test(the_construction_of_lemma_8_raises_p_1_and_lowers_the_second_moment),
-    };
-    scratch = arena_open(0);
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    arena_close(scratch);
-    return failed ? 1 : 0;
-}
+CHECK_ALL_IN(scratch)

@@ -79,7 +79,7 @@ static double level(double x)
     return 7;
 }
 
-static void a_size_is_found_in_few_tries(void **state)
+TEST(a_size_is_found_in_few_tries)
 {
     static const double targets[] = {0.02, 0.1, 0.5, 1, 2, 4};
     unsigned tries = 0, cases = 0;
@@ -103,7 +103,7 @@ static void a_size_is_found_in_few_tries(void **state)
 
 /* If the argument must be an integer, the value found must be as near to the target as that of the best of all
  * 4096 arguments. */
-static void whole_arguments_take_the_nearest(void **state)
+TEST(whole_arguments_take_the_nearest)
 {
     for (double target = 0.5; target < 12; target += 0.37) {
         const Law laws[] = {levels, fixed_width};
@@ -117,7 +117,7 @@ static void whole_arguments_take_the_nearest(void **state)
     }
 }
 
-static void stairs_are_climbed_to_the_nearest_step(void **state)
+TEST(stairs_are_climbed_to_the_nearest_step)
 {
     for (double target = 0.1; target < 15; target *= 1.3) {
         const Solution s = solved(stairs, target, 1e-12, 1, false, 0.01);
@@ -128,13 +128,13 @@ static void stairs_are_climbed_to_the_nearest_step(void **state)
     }
 }
 
-static void a_jump_over_the_target_is_closed_in_on(void **state)
+TEST(a_jump_over_the_target_is_closed_in_on)
 {
     const Solution s = solved(jump, 1.2, 1e-12, 1, false, 0.01);
     check(!s.reached && s.tries <= 20 && fabs(s.at / 0.123456 - 1) < 1e-3 && s.value < 0.51);
 }
 
-static void what_is_out_of_reach_is_approached(void **state)
+TEST(what_is_out_of_reach_is_approached)
 {
     Solution s = solved(affine, 0.1, 1e-12, 1, false, 0.01);
     check(!s.reached && fabs(s.value - 0.3) < 1e-5 && s.tries <= 8);
@@ -150,7 +150,7 @@ static void what_is_out_of_reach_is_approached(void **state)
     check(s.reached && s.tries == 1 && s.at == 0.01);
 }
 
-static void decimals_are_the_shortest_between_two(void **state)
+TEST(decimals_are_the_shortest_between_two)
 {
     static const struct {
         double v, low, high, want;
@@ -162,12 +162,4 @@ static void decimals_are_the_shortest_between_two(void **state)
     check(isnan(solve_decimal(1.00000000012, 1.0000000001, 1.0000000002)));
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_size_is_found_in_few_tries),
-    cmocka_unit_test(whole_arguments_take_the_nearest),
-    cmocka_unit_test(stairs_are_climbed_to_the_nearest_step),
-    cmocka_unit_test(a_jump_over_the_target_is_closed_in_on),
-    cmocka_unit_test(what_is_out_of_reach_is_approached),
-    cmocka_unit_test(decimals_are_the_shortest_between_two),
-};
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

@@ -90,7 +90,7 @@ static void check_spread(Bench *b, Draw *draw, size_t repeats)
     arena_rewind(b->a, mark);
 }
 
-static void float32_holds_mean_and_spread(void **state)
+BENCH_TEST(float32_holds_mean_and_spread)
 {
     static Draw *const draws[] = {draw_ternary, draw_rarely, draw_closely, draw_biased};
     static const size_t repeats[] = {2, 10, 1000};
@@ -101,7 +101,7 @@ static void float32_holds_mean_and_spread(void **state)
 
 /* If the estimate y is the same in all repeats, the variance must be 0, even if y - x is not a float32 number.
  * The bias must be finite, even if y - x is beyond float32's range. */
-static void what_never_varies_has_no_variance(void **state)
+BENCH_TEST(what_never_varies_has_no_variance)
 {
     Bench *b = *state;
     static const float pairs[][2] = {{1e30f, 65504}, {0x1.fffffep0f, -0x1p-24f}, {3e38f, -3e38f}};
@@ -122,9 +122,4 @@ static void what_never_varies_has_no_variance(void **state)
     }
 }
 
-static const struct CMUnitTest tests[] = {
-    BENCH_TEST(float32_holds_mean_and_spread),
-    BENCH_TEST(what_never_varies_has_no_variance),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

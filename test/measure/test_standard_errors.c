@@ -10,7 +10,7 @@
 
 /* ---- sizes and times ---- */
 
-static void sizes_and_their_errors_follow_their_definitions(void **state)
+BENCH_TEST(sizes_and_their_errors_follow_their_definitions)
 {
     static const struct {
         const char *name;
@@ -97,7 +97,7 @@ static double deviation(Bench *b, const float *x, const char *metric, bool widen
     return sd * (widened ? 1 + 2 * skewness * skewness / R : 1);
 }
 
-static void standard_errors_are_deviations_of_single_repeats_over_root_r(void **state)
+BENCH_TEST(standard_errors_are_deviations_of_single_repeats_over_root_r)
 {
     Bench *b = *state;
     static const struct {
@@ -142,7 +142,7 @@ static double too_low(const Tally *t, size_t r)
 /* Two of five estimates of an element are too low, by a half and by a quarter, and only these two have a value
  * of elem_error_pos. For two values, Student's t has one degree of freedom and the quantile 12.706. The
  * standard error is widened by this quantile over 2.776, the quantile for five repeats. */
-static void a_class_that_is_empty_in_some_repeats_has_a_wider_interval(void **state)
+BENCH_TEST(a_class_that_is_empty_in_some_repeats_has_a_wider_interval)
 {
     Bench *b = *state;
     static const float x = 1, y[5] = {0.5f, 2, 0.75f, 2, 2};
@@ -162,7 +162,7 @@ static void a_class_that_is_empty_in_some_repeats_has_a_wider_interval(void **st
 /* The products <h, g> of estimate and gradient vary over the repeats with the variance 1/3. If the closed form
  * of this variance is three times as large, the interval of the cosine is wider by the factor sqrt(3). If it is
  * a hundred times as large, the factor is only 2. If it is half as large, the interval does not change. */
-static void an_unseen_variance_along_the_gradient_widens_the_cosine(void **state)
+BENCH_TEST(an_unseen_variance_along_the_gradient_widens_the_cosine)
 {
     static double error[4][E_SUMS];
     static const struct {
@@ -189,7 +189,7 @@ static void an_unseen_variance_along_the_gradient_widens_the_cosine(void **state
 
 /* Where a codec's variance in closed form is four times that of the repeats, its rare draws are missing from them: the
  * error of the gain along the signs doubles. A closed form below the measured variance changes nothing. */
-static void a_variance_that_the_repeats_lack_widens_the_gain(void **state)
+BENCH_TEST(a_variance_that_the_repeats_lack_widens_the_gain)
 {
     static double error[4][E_SUMS];
     for (int r = 0; r < 4; r++) {
@@ -216,7 +216,7 @@ static void a_variance_that_the_repeats_lack_widens_the_gain(void **state)
 
 /* Where a codec knows that half of its draws are all zeros and the others equal each other, the standard error of a mean is
  * the difference of its two values times a factor that is the same for every metric. */
-static void draws_of_all_or_nothing_have_one_factor(void **state)
+BENCH_TEST(draws_of_all_or_nothing_have_one_factor)
 {
     Bench *b = *state;
     static const char *const names[] = {"second_moment",    "rel_l1",         "elem_error",     "elem_error_big",
@@ -253,7 +253,7 @@ static void draws_of_all_or_nothing_have_one_factor(void **state)
 }
 
 /* A payload whose entropy is always the same share of its bytes has no uncertain efficiency, however its size varies. */
-static void a_constant_share_of_entropy_is_certain(void **state)
+BENCH_TEST(a_constant_share_of_entropy_is_certain)
 {
     double varied[2][E_SUMS] = {{[E_SQUARES] = 1}, {[E_SQUARES] = 2}};
     Tally t = {.repeats = 25,
@@ -275,7 +275,7 @@ static void a_constant_share_of_entropy_is_certain(void **state)
 
 /* All repeats of an unbiased codec with rare atoms may be all zeros. Then they do not show how its results
  * vary. */
-static void equal_repeats_of_a_codec_with_variance_have_no_standard_error(void **state)
+BENCH_TEST(equal_repeats_of_a_codec_with_variance_have_no_standard_error)
 {
     static double error[3][E_SUMS] = {{[E_SQUARES] = 4}, {[E_SQUARES] = 4}, {[E_SQUARES] = 4}};
     static const char *const names[] = {"bytes_se", "bytes_expected_se", "relative_error_se", "density_se"};
@@ -301,7 +301,7 @@ static void equal_repeats_of_a_codec_with_variance_have_no_standard_error(void *
 
 /* Nine gains of 1 and one of 2 have the excess kurtosis 10 * 0.657 / 0.81 - 3. So their variance has 2.727
  * degrees of freedom, not 9. The test statistic t is 1, and its p-value was computed by SciPy. */
-static void long_tails_leave_few_degrees_of_freedom(void **state)
+BENCH_TEST(long_tails_leave_few_degrees_of_freedom)
 {
     static double error[10][E_SUMS];
     Tally t = {.repeats = 10,
@@ -320,7 +320,7 @@ static void long_tails_leave_few_degrees_of_freedom(void **state)
 
 /* Each of 100,000 elements has a variance v. Four repeats of normal numbers give an estimate of the sum of
  * v^2. It must be right within 4 %, which is seven standard deviations. */
-static void the_sum_of_squared_variances_is_unbiased(void **state)
+BENCH_TEST(the_sum_of_squared_variances_is_unbiased)
 {
     Bench *b = *state;
     enum { MANY = 100000 };
@@ -350,7 +350,7 @@ static ErrorLaw two_atoms(const Call *c, const float *x, AtomMoments *m)
 
 /* bias_ratio has the F distribution with nu and nu (R - 1) degrees of freedom. If v are the variances of the
  * atoms, nu = (sum v)^2 / sum v^2. */
-static void atoms_give_the_bias_its_degrees_of_freedom(void **state)
+BENCH_TEST(atoms_give_the_bias_its_degrees_of_freedom)
 {
     Bench *b = *state;
     const Compressor ops = {.name = "atoms", .moments = two_atoms};
@@ -375,18 +375,4 @@ static void atoms_give_the_bias_its_degrees_of_freedom(void **state)
     check_rel(value(&t, "gain_z"), 0.15 / sqrt(9 / 16. / R), 1e-12);
 }
 
-static const struct CMUnitTest tests[] = {
-    BENCH_TEST(sizes_and_their_errors_follow_their_definitions),
-    BENCH_TEST(standard_errors_are_deviations_of_single_repeats_over_root_r),
-    BENCH_TEST(a_class_that_is_empty_in_some_repeats_has_a_wider_interval),
-    BENCH_TEST(an_unseen_variance_along_the_gradient_widens_the_cosine),
-    BENCH_TEST(a_variance_that_the_repeats_lack_widens_the_gain),
-    BENCH_TEST(draws_of_all_or_nothing_have_one_factor),
-    BENCH_TEST(a_constant_share_of_entropy_is_certain),
-    BENCH_TEST(equal_repeats_of_a_codec_with_variance_have_no_standard_error),
-    BENCH_TEST(long_tails_leave_few_degrees_of_freedom),
-    BENCH_TEST(the_sum_of_squared_variances_is_unbiased),
-    BENCH_TEST(atoms_give_the_bias_its_degrees_of_freedom),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

@@ -129,23 +129,16 @@ static void check_times(size_t workers, const char *const *field, const double *
     }
 }
 
-static void times_are_those_of_a_clock_outside_of_the_library(void **state)
+TEST(times_are_those_of_a_clock_outside_of_the_library)
 {
     check_times(0, fields, waits, TIMES);
 }
 
-static void times_of_merges_are_of_one_encoding_and_of_all_decodings(void **state)
+TEST(times_of_merges_are_of_one_encoding_and_of_all_decodings)
 {
     static const char *const field[] = {"encode_ms", "decode_each_ms"};
     static const double wait[] = {1e-3 * ENCODE_US, 1e-3 * DECODE_US * WORKERS};
     check_times(WORKERS, field, wait, countof(wait));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(times_are_those_of_a_clock_outside_of_the_library),
-        cmocka_unit_test(times_of_merges_are_of_one_encoding_and_of_all_decodings),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+CHECK_ALL(NULL, NULL)

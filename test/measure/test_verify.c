@@ -26,7 +26,7 @@ static bool sits_out(const VerifyStatement *st, size_t source)
     return false;
 }
 
-static void every_statement_holds_on_every_source(void **state)
+TEST(every_statement_holds_on_every_source)
 {
     size_t applied[64] = {0};
     for (size_t d = 0; d < countof(drawn); d++)
@@ -55,7 +55,7 @@ static void every_statement_holds_on_every_source(void **state)
     }
 }
 
-static void another_seed_and_more_threads_change_no_closed_form(void **state)
+TEST(another_seed_and_more_threads_change_no_closed_form)
 {
     static const char *const closed[] = {"Algorithm 1", "Theorem 4: b", "Theorem 6",
                                          "Lemma 7"};
@@ -81,7 +81,7 @@ static Status beyond_range(VerifySubject *s, VerifyVerdict *v)
     return FAIL(s->err, ERR_NUMERIC, "a value is beyond float32");
 }
 
-static void what_cannot_be_computed_fails_and_says_why(void **state)
+TEST(what_cannot_be_computed_fails_and_says_why)
 {
     const ArenaMark mark = arena_mark(scratch);
     const VerifyStatement statement = {"a statement", "", AT_MOST, NEEDS_NOTHING, beyond_range};
@@ -102,7 +102,7 @@ static bool holds(VerifySubject *s, const char *name)
     return verdict_holds(&v);
 }
 
-static void wrong_norms_break_what_is_said_of_them(void **state)
+TEST(wrong_norms_break_what_is_said_of_them)
 {
     const ArenaMark mark = arena_mark(scratch);
     VerifySubject s;
@@ -120,7 +120,7 @@ static void wrong_norms_break_what_is_said_of_them(void **state)
     arena_rewind(scratch, mark);
 }
 
-static void a_missing_figure_never_holds(void **state)
+TEST(a_missing_figure_never_holds)
 {
     for (Relation r = EQUAL; r <= ABOVE; r++) {
         check(!verdict_holds(&(VerifyVerdict){true, r, NAN, 1, 1, ""}));
@@ -143,7 +143,7 @@ static double binomial_tails(int n, double p, double t)
     return sum;
 }
 
-static void binomial_tails_stay_under_the_alarm(void **state)
+TEST(binomial_tails_stay_under_the_alarm)
 {
     static const double chance[] = {0.001, 0.01, 0.1, 0.5, 0.9, 0.999}, alarms[] = {0.1, 1e-3, 1e-6, 5e-10};
     for (int n = 10; n <= 10000; n *= 10)
@@ -156,18 +156,4 @@ static void binomial_tails_stay_under_the_alarm(void **state)
     check_rel(bernstein(0, 3, 0.01), 2 * log(200), 1e-14);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_statement_holds_on_every_source),
-        cmocka_unit_test(another_seed_and_more_threads_change_no_closed_form),
-        cmocka_unit_test(what_cannot_be_computed_fails_and_says_why),
-        cmocka_unit_test(wrong_norms_break_what_is_said_of_them),
-        cmocka_unit_test(a_missing_figure_never_holds),
-        cmocka_unit_test(binomial_tails_stay_under_the_alarm),
-    };
-    scratch = arena_open(0);
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    arena_close(scratch);
-    return failed ? 1 : 0;
-}
+CHECK_ALL_IN(scratch)

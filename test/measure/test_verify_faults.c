@@ -241,7 +241,7 @@ static void check_names(VerifySubject *s, const Fault *fault, const char *const 
     }
 }
 
-static void faults_are_seen_by_the_statements_they_break_and_no_others(void **state)
+TEST(faults_are_seen_by_the_statements_they_break_and_no_others)
 {
     for (size_t f = 0; f < countof(faults); f++) {
         const ArenaMark mark = arena_mark(scratch);
@@ -254,13 +254,4 @@ static void faults_are_seen_by_the_statements_they_break_and_no_others(void **st
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(faults_are_seen_by_the_statements_they_break_and_no_others),
-    };
-    scratch = arena_open(0);
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    arena_close(scratch);
-    return failed ? 1 : 0;
-}
+CHECK_ALL_IN(scratch)

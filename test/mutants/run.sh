@@ -31,6 +31,7 @@ applies() { # file, change, tests
         torture-*) test=torture.py ;;
         *.t) test=cli/$test ;;
         python-*) test=python/test_${test#*-}.py ;;
+        reference-*) test=reference/check_${test#*-}.py ;;
         *) test=$test.c ;;
         esac
         [ -f "test/$test" ] || { why="no test/$test"; return 1; }
@@ -44,7 +45,7 @@ remake() {
 # Makes what test $1 runs.
 build_test() {
     case $1 in
-    *.t | python-* | torture-*) remake all ;;
+    *.t | python-* | reference-* | torture-*) remake all ;;
     *) remake "$build/test/$1" ;;
     esac
 }
@@ -53,7 +54,7 @@ run_test() {
     case $1 in
     torture-*) (cd "$tree" && timeout 1200 python3 test/torture.py "$build/bin" "${1#*-}") ;;
     *.t) (cd "$tree" && timeout 1200 sh test/cli/run.sh "$build/bin" "test/cli/$1") ;;
-    python-*) timeout 1200 "${MAKE:-make}" --no-print-directory -C "$tree" "$1" ;;
+    python-* | reference-*) timeout 1200 "${MAKE:-make}" --no-print-directory -C "$tree" "$1" ;;
     *) (cd "$tree" && timeout 300 "$build/test/$1") ;;
     esac >"$log" 2>&1
 }
@@ -70,7 +71,7 @@ sound() {
         case $sound in *" $test "*) continue ;; esac
         build_test "$test" || { why="$test cannot be made without any fault"; return 1; }
         run_test "$test" || { why="$test fails without any fault"; return 1; }
-        ! grep -q "^skip: $test\|^skip: python/test_${test#*-}:" "$log" || { why="$test skips"; return 2; }
+        ! grep -q "^skip: $test\|^skip: python/test_${test#*-}:\|python/test_${test#*-}: skip" "$log" || { why="$test skips"; return 2; }
         sound="$sound$test "
     done
 }

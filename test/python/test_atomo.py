@@ -14,6 +14,7 @@ import pickle
 import runpy
 import shutil
 import subprocess
+import sys
 import tempfile
 import threading
 import traceback
@@ -26,8 +27,20 @@ import atomo
 import atomo.program
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(SOURCE / "test"))
+import small  # noqa: E402
+
 DUMP = SOURCE / "datasets" / "lenet-mnist.h5"
 BENCH = os.path.join(os.environ.get("BIN", str(SOURCE / "build/release/bin")), "atomo-bench")
+
+
+def setUpModule():
+    """Puts a dump with fewer rows in the place of the shipped one."""
+    global DUMP
+    folder = tempfile.TemporaryDirectory()
+    unittest.addModuleCleanup(folder.cleanup)
+    whole, DUMP = DUMP, pathlib.Path(folder.name, DUMP.name)
+    small.write_small(os.path.dirname(BENCH), whole, DUMP)
 
 
 def module(name):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """test_chunks.py -- ef+chunktopk against plain NumPy versions of DeMo's momentum and of SparseLoCo's residual, in double
-precision: the estimates and states of four workers over 20 steps, and the weights that atomo-train --average senders trains.
+precision: the estimates and states of four workers over 10 steps, and the weights that atomo-train --average senders trains.
 """
 import math
 import os
@@ -62,7 +62,7 @@ def compare(spec, step, decay, k):
     for shape in shapes:
         plain = [np.zeros(shape) for _ in range(4)]
         states = [codec.tensor(shape, tensor="w", worker=w, workers=4) for w in range(4)]
-        for t in range(20):
+        for t in range(10):
             for w in range(4):
                 g = random.standard_normal(shape).astype(np.float32)
                 payload = codec.encode(g, step=t, state=states[w])

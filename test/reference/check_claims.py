@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""check_claims.py -- checks the codecs' promises from outside of the program: known values, Theorem 5, closed
-forms.
+"""check_claims.py -- checks the codecs' promises from outside of the program: Theorem 5, closed forms.
 
 usage: check_claims.py [PROGRAM]. Prints a verdict for each statement. All results come from `synth`, `encode` and
 `decode`, or from `compare`. They are compared with numbers that numpy computes for the same vectors, or with the
@@ -15,18 +14,6 @@ from bench import same_bits, verdict
 
 D = 65536
 LAWS = ("normal", "laplace")
-# spec: (error, bits per element) for N(0, 1), then for Laplace; from a public table for d = 65,536. None: the error
-# varies with the sample by more than the tolerance, so only the closed form for the vector is used.
-TABLE = {
-    "qsgd:levels=1": ((17.06, 0.435), (15.02, 0.405)),
-    "qsgd:levels=15": ((0.379, 2.337), (0.353, 2.175)),
-    "qsgd:levels=127": ((0.0053, 6.141), (0.0053, 5.651)),
-    "qsgd:levels=7,norm=linf": ((0.0362, 4.18), (0.0822, 3.17)),
-    "terngrad": ((None, 1.6), (None, 1.6)),
-    "natural": ((0.082, 9.0), (0.083, 9.0)),
-    "entry:ratio=0.01": ((62, 0.090), (49, 0.090)),
-    "entry:ratio=0.1": ((5.4, 0.57), (4.0, 0.57)),
-}
 EXPECTED = ["natural",
                "intsgd:bits=4", "intsgd:bits=3,share=off",
                "nuqsgd", "nuqsgd:bits=2,bucket=100",
@@ -39,30 +26,6 @@ EXPECTED = ["natural",
                "hadamard:ratio=0.05", "hadamard:ratio=0.1,probs=clip", "svd:vectors=bf16","dct:ratio=0.05", "dct:ratio=0.1,dims=2",
                "fourier:ratio=0.05", "fourier:ratio=0.1,dims=2,probs=clip",
                "svd:rank=2,vectors=qsgd,vbits=4", "fp16:rounding=stochastic", "bf16:rounding=stochastic"]
-
-
-def check_table(law, column):
-    bench.run("synth", "--law", law, "--scale", 1, "--shape", D, "-o", f"{law}.h5", "-q")
-    g = next(iter(bench.tensors(f"{law}.h5").values())).astype(float)
-    words = [w for spec in TABLE for w in ("-c", spec)]
-    records = bench.compare(f"{law}.h5", *words, "--repeats", 10, "--metrics",
-                            "relative_error,bits_per_element,variance_expected")
-    for spec, record in zip(TABLE, (r for r in records if r["tensor"] != "*")):
-        error, bits = TABLE[spec][column]
-        own = closed_forms.expected(spec, g, None) / (g @ g)
-        found, size = record["relative_error"], record["bits_per_element"]
-        verdict(abs(found / own - 1) <= 0.03,
-                f"{law} {spec}: error {found:.4g}, {own:.4g} by the closed form, within 3 %")
-        verdict(abs(record["variance_expected"] / (g @ g) / own - 1) <= 2e-6, f"{law} {spec}: variance_expected")
-        if error:
-            verdict(abs(own / error - 1) <= 0.03 or abs(own - error) < 0.6 * last_digit(error),
-                    f"{law} {spec}: closed form {own:.4g}, {error} in the table, within 3 %")
-        verdict(size <= bits + max(0.02 * bits, 0.01), f"{law} {spec}: {size:.4f} bits an element, {bits} in the table")
-
-
-def last_digit(value):
-    text = f"{value}"
-    return 10.0**-len(text.partition(".")[2]) if "." in text else 1.0
 
 
 def decoded(dump, spec, *options):
@@ -109,8 +72,8 @@ def check_expected():
 
 def main():
     directory = bench.start()
-    for column, law in enumerate(LAWS):
-        check_table(law, column)
+    for law in LAWS:
+        bench.run("synth", "--law", law, "--scale", 1, "--shape", D, "-o", f"{law}.h5", "-q")
     check_theorem_5()
     check_expected()
     bench.finish()

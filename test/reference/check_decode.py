@@ -37,7 +37,8 @@ SPECS = [
     "gspar", "gspar:density=0.3", "gspar:eps=0.5", "gspar:eps=40",
     "randk", "randk:ratio=0.3", "randk:ratio=0.9", "randk:ratio=1", "randk:ratio=0.05,shared=off", "ef+randk:ratio=0.1",
     "lq", "lq:q=1", "lq:q=0.5", "lq:q=inf",
-    "topk", "topk:ratio=0.3", "topk:ratio=1", "threshold", "threshold:rel=0.4", "threshold:tau=0.5", "ef+topk",
+    "topk", "topk:ratio=0.3", "topk:ratio=1", "ef+topk:ratio=0.2,share=leader", "topk:ratio=0.3,share=sketch", "topk:share=leader",
+    "threshold", "threshold:rel=0.4", "threshold:tau=0.5", "ef+topk",
     "gaussiank:ratio=0.1", "sidco:ratio=0.1", "ef+sidco", "dgc:ratio=0.05", "dgc:ratio=0.3,mask=off",
     "svd", "svd:rank=1", "svd:rank=0.5,reshape=rows", "svd:rank=2.5,reshape=square", "svd:method=gesdd,probs=clip",
     "svd:rank=0.5,empty=resample", "svd:rank=2,draw=systematic", "svd:vectors=bf16", "svd:vectors=qsgd",
@@ -56,7 +57,7 @@ SPECS = [
     "nuqsgd:code=elias", "nuqsgd:bits=2,bucket=100,code=elias-sparse", "nuqsgd:code=elias-dense,bucket=0",
     "nuqsgd:bits=6,bucket=1000,code=rans", "nuqsgd:code=rans",
     "natural", "ef+natural",
-    "zipml", "zipml:levels=3,bucket=100", "zipml:levels=200,bucket=2000", "ef+zipml:levels=4",
+    "zipml", "zipml:levels=3,bucket=100", "zipml:levels=200,bucket=2000", "ef+zipml:levels=4", "zipml:levels=4,bucket=0,solver=statistical",
     "fp8", "fp8:rounding=stochastic", "mxfp8", "mxfp6", "mxfp6:rounding=stochastic", "mxfp4", "mxfp4:scale=rceil", "mxfp4:rounding=clipped",
     "nvfp4", "nvfp4:best=fourover6", "nvfp4:rounding=eden", "nvfp4:rounding=stochastic", "ef+mxfp4",
     *[f"float:format={format},block={block}" for format, block in (("e5m2", "row"), ("e3m2", "tensor"), ("e3m0", "128"), ("int8", "64"))],
@@ -104,7 +105,7 @@ def odd_arrays():
 
     arrays = {f"length_{n}": normal(n) for n in (0, 1, 2, 3, 7, 63, 64, 65, 319, 320, 321, 511, 512, 513, 1025)}
     arrays["length_65536"] = np.where(rng.random(65536) < 0.01, 1, 0).astype(np.float32) * normal(65536)
-    arrays["two_blocks"] = np.concatenate([normal(65536) ** 5, arrays["length_65536"][::-1], normal(1)])
+    arrays["two_blocks"] = np.concatenate([normal(65536) ** 5, arrays["length_65536"][:1500], normal(1)])
     arrays["scalar"] = np.float32(-0.25)
     arrays |= {"cube": normal(3, 4, 5), "conv": normal(6, 3, 3, 3), "conv_odd": normal(5, 3, 3, 2),
                "conv_one": normal(8, 4, 1, 1), "wide": normal(3, 200), "tall": normal(200, 3),

@@ -107,14 +107,15 @@ def odd_types(to_npz):
         f["signed"] = halves.view("<i2").astype(">i2")
         f["signed"].attrs["dtype"] = np.bytes_("bfloat16")
         f["complex"] = np.zeros(3, "c8")
-        for filters in ({}, {"shuffle": True}, {"shuffle": True, "fletcher32": True}):
-            f.create_dataset("lzf%d" % len(filters), data=np.tile(wide[:1000], 5).reshape(50, 100), chunks=(7, 33), compression="lzf", **filters)
+        tiles = 1100, 5, 5  # the first is more than what the program copies in one part
+        for n, filters in zip(tiles, ({}, {"shuffle": True}, {"shuffle": True, "fletcher32": True})):
+            f.create_dataset("lzf%d" % len(filters), data=np.tile(wide[:1000], n).reshape(-1, 100), chunks=(7, 33), compression="lzf", **filters)
     found, said = to_npz("odd.h5")
-    assert "3 of 146075 elements are left out: complex of type compound" in said, said
+    assert "3 of 1241075 elements are left out: complex of type compound" in said, said
     for name in ("keras", "signed"):
         assert np.array_equal(found[name], wide, equal_nan=True), name
-    for i in range(3):
-        assert found["lzf%d" % i].tobytes() == np.tile(wide[:1000], 5).tobytes(), i
+    for i, n in enumerate(tiles):
+        assert found["lzf%d" % i].tobytes() == np.tile(wide[:1000], n).tobytes(), i
 
 
 def main(program):
@@ -144,14 +145,11 @@ def main(program):
             save("in.npz", **arrays, integers=np.arange(5))
             round_trip("in.npz", arrays)
             files += 1
-        for i, (name, array) in enumerate(arrays.items()):
-            if i % 7:
-                continue
-            for version in ((1, 0), (2, 0), (3, 0)):
-                with open("in.npy", "wb") as to:
-                    np.lib.format.write_array(to, array, version)
-                round_trip("in.npy", {"in": array})
-                files += 1
+        for i, array in enumerate(list(arrays.values())[::7]):
+            with open("in.npy", "wb") as to:
+                np.lib.format.write_array(to, array, (1 + i % 3, 0))
+            round_trip("in.npy", {"in": array})
+            files += 1
 
         halves = np.arange(1 << 16, dtype="<u2")
         wide = (halves.astype("<u4") << 16).view("<f4")

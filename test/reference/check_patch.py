@@ -14,7 +14,7 @@ import zlib
 import numpy as np
 
 import patch
-from container import Refused
+from container import Refused, xxh64
 
 
 def bf16(x):
@@ -57,6 +57,46 @@ def both(bench, old, new):
     return os.path.getsize("p.atomo")
 
 
+def blocks_of(data):
+    """The blocks of a container behind its magic and version: (type and size, body)."""
+    at = 12
+    while at < len(data):
+        size = struct.unpack_from("<Q", data, at + 1)[0]
+        yield data[at:at + 9], data[at + 9:at + 9 + size]
+        at += 9 + size + 8
+
+
+def refuse_other(bench, tensors):
+    """A patch that has a tensor twice, or not, and a base that differs in one bit of any tensor, are refused by both decoders."""
+    def refused(name, base="old.safetensors"):
+        run(bench, "decode", name, "--base", base, "-o", "x.safetensors", good=False)
+        try:
+            patch.decode(name, base)
+            raise AssertionError(name)
+        except Refused:
+            pass
+
+    save("old.safetensors", tensors, {})
+    run(bench, "encode", "old.safetensors", "--base", "old.safetensors", "-o", "p.atomo", "--force")
+    data = open("p.atomo", "rb").read()
+    for copies in (0, 2):
+        made, given = data[:12], 0
+        for head, body in blocks_of(data):
+            count = sum(h[:1] == b"V" for h, _ in blocks_of(data)) - 1 + copies
+            body = struct.pack("<Q", count) + body[8:] if head[:1] in (b"H", b"Z") else body
+            for _ in range(copies if head[:1] == b"V" and not given else 1):
+                made += head + body + struct.pack("<Q", xxh64(head + body, len(made)))
+            given += head[:1] == b"V"
+        with open("made.atomo", "wb") as to:
+            to.write(made)
+        refused("made.atomo")
+    for name, (dtype, array) in tensors.items():
+        if array.size:
+            other = np.frombuffer(bytes([array.tobytes()[0] ^ 1]) + array.tobytes()[1:], array.dtype).reshape(array.shape)
+            save("other.safetensors", {**tensors, name: (dtype, other)}, {})
+            refused("p.atomo", "other.safetensors")
+
+
 def main(bench):
     rng = np.random.default_rng(1)
     words = rng.integers(0, 65536, (2, 5000)).astype("<u2")
@@ -66,6 +106,7 @@ def main(bench):
              for i, w in enumerate(words)]
     both(bench, *parts)
     both(bench, parts[0], parts[0])
+    refuse_other(bench, parts[0])
     old, new = pair(rng, 40000)
     both(bench, {"w": ("BF16", old)}, {"w": ("BF16", new)})
     patched = open("p.atomo", "rb").read()

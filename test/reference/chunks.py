@@ -1,4 +1,5 @@
 """chunks.py -- chunktopk's payload by docs/FORMAT.md: the chunks of a matrix, and what is sent of each."""
+import functools
 import math
 
 import numpy as np
@@ -31,6 +32,7 @@ def from_chunks(y, shape, keys):
     return y.reshape(down, across, high, wide).transpose(0, 2, 1, 3).reshape(-1)
 
 
+@functools.cache
 def cosines(n):
     """Returns the matrix of the orthonormal DCT-II of n elements."""
     k, i = np.arange(n)[:, None], np.arange(n)[None, :]

@@ -44,7 +44,7 @@ DEFAULTS = {
     "lq": {"q": "2"},
     "gspar": {"density": "0.01"},
     "randk": {"ratio": "0.01", "shared": "on"},
-    "topk": {"ratio": "0.01"},
+    "topk": {"ratio": "0.01", "share": "off"},
     "threshold": {"rel": "0.01"}, "gaussiank": {"ratio": "0.01"}, "sidco": {"ratio": "0.01"},
     "dgc": {"ratio": "0.001", "sample": "0.01", "momentum": "0.9", "mask": "on"},
     "qsgd": {"bits": "4", "bucket": "512", "norm": "l2", "code": "elias"},
@@ -201,6 +201,13 @@ def lq(data, n, _keys):
 
 def kept(n, keys):
     return min(n, max(1, int(float(keys["ratio"]) * n + 0.5)))
+
+
+def shared_rows(shape, keys):
+    """Of topk with share: rows, columns, rows that are sent, and whether a sketch selects them."""
+    sketch = keys["share"] == "sketch"
+    rows, cols = matrix_shape(shape, "rows") if sketch else (size_of(shape), 1)
+    return rows, cols, kept(rows, keys), sketch
 
 
 def randk(last, n, keys, address):
@@ -616,8 +623,14 @@ def nuqsgd(data, n, keys):
     return np.where(level == 0, 0, np.sign(level) * norms.astype(float)[of] * 2.0**(np.abs(level) - s)).astype(F32)
 
 
+def with_rows(name, keys, shape):
+    """zipml's bucket=0 is a row, of at most 65536 elements."""
+    row = size_of(shape) // (shape[0] if len(shape) > 1 and shape[0] else 1)
+    return {**keys, "bucket": str(max(1, min(row, 65536)))} if name == "zipml" and keys["bucket"] == "0" else keys
+
+
 def own_form(name, keys, shape, rounds):
-    n, data = size_of(shape), rounds[-1][1:]
+    n, data, keys = size_of(shape), rounds[-1][1:], with_rows(name, keys, shape)
     if name == "sign":
         return np.where(sign_bits(data, n), F32(-1), F32(1))
     if name == "strom":
@@ -653,6 +666,7 @@ def must_be_raw(name, keys, n, shape):
     if name in sketches.DEFAULTS:
         return None
     """Whether spec and shape alone make it raw; None where the data have a say."""
+    keys = with_rows(name, keys, shape)
     if name in ("sign", "scaledsign", "onebit"):
         return sign_is_raw(name, shape, keys)
     if name in ("stc", "adaq", "strom"):
@@ -663,6 +677,8 @@ def must_be_raw(name, keys, n, shape):
         return n == 0 or (keys["code"] == "rans" and 2 + n + plane_bytes(n, 8) >= 4 * n + 1)
     if name == "randk":
         return kept(n, keys) == n
+    if name == "topk" and keys["share"] != "off":
+        return lowrank.shared_topk_is_raw(shape, *shared_rows(shape, keys))
     if name == "lowrank":
         return lowrank.lowrank_is_raw(shape, matrix_shape(shape, "rows")[1], keys)
     if name == "powersgd":
@@ -698,6 +714,8 @@ def decode(spec, shape, rounds, address=None):
         return randk(last, n, keys, address).reshape(shape)
     if name == "lowrank" and not raw:
         return lowrank.lowrank(last, *matrix_shape(shape, "rows"), keys, address).reshape(shape)
+    if name == "topk" and keys["share"] != "off" and not raw:
+        return lowrank.shared_topk(rounds, *shared_rows(shape, keys)).reshape(shape)
     if name == "powersgd" and not raw:
         return lowrank.powersgd(rounds, *matrix_shape(shape, keys["reshape"]), keys, address).reshape(shape)
     if name in sketches.DEFAULTS:

@@ -5,7 +5,7 @@ import functools
 import numpy as np
 from scipy.special import ndtri
 
-from codes import F32, Bytes, floats
+from codes import F32, Bytes, floats, index_set
 from container import need, size_of
 from draws import BLOCK, absorb, word64
 
@@ -57,6 +57,42 @@ def beside(own, basis):
         for other in basis:
             own = own - (own @ other) * other
     return own
+
+
+def shared_topk_is_raw(shape, rows, cols, k, sketch):
+    n = size_of(shape)
+    first = 16 * rows if sketch else 11 + (n + 7) // 8
+    return n == 0 or (sketch and len(shape) < 2) or 2 + first + 4 * k * cols >= 4 * n + 1
+
+
+def sketched(data, rows, k):
+    squares = np.zeros(rows)
+    for p in addends(data, 4 * rows, 1).reshape(4, rows):
+        squares += p * p
+    norms = (np.sqrt(squares) / 2).astype(F32)
+    order = np.argsort(-norms, kind="stable")[:k]
+    return np.sort(order[norms[order] > 0])
+
+
+def led(data, n, k):
+    if not data:
+        return np.zeros(0, int)
+    source = Bytes(data)
+    need(source.byte() == 1, "kind of the set")
+    members = index_set(source, n)
+    source.end()
+    need(len(members) <= k, "more members than k")
+    return members
+
+
+def shared_topk(rounds, rows, cols, k, sketch):
+    need(len(rounds) == 2, f"{len(rounds)} rounds")
+    values = addends(rounds[1], k * cols, 1)
+    chosen = sketched(rounds[0], rows, k) if sketch else led(rounds[0], rows, k)
+    need(not values[len(chosen) * cols:].any(), "a value that belongs to no row")
+    result = np.zeros((rows, cols), F32)
+    result[chosen] = values[:len(chosen) * cols].reshape(-1, cols)
+    return result
 
 
 def lowrank_is_raw(shape, cols, keys):

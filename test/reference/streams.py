@@ -87,7 +87,7 @@ def order0_bound(spec, shape, rounds):
         exponents = decode.natural_codes(data[1:], n, keys)[0]
         return order0(exponents) + np.count_nonzero(exponents)
     if name == "zipml":
-        levels = decode.zipml_parts(data[1:], n, keys)[0]
+        levels = decode.zipml_parts(data[1:], n, decode.with_rows(name, keys, shape))[0]
         return 32.0 * levels.size + symbols.bound(data[1 + 4 * levels.size:], n, (int(keys["levels"]) - 1).bit_length())
     if name == "minmax":
         buckets = decode.bucket_heads(n, keys)[1]

@@ -87,7 +87,7 @@ static double truth_of(const World *w, size_t codec, size_t m, const double *v)
 /* The 95 % intervals of Student's t must contain the true value for 90 to 99 % of 200 seeds. For an exact
  * interval the number of such seeds is binomial. It is below 90 % with probability 0.006 and above 99 % with
  * probability 0.0004. A cosine with few atoms has a mean that is not normal, so its interval may hold more often. */
-static void intervals_hold_the_value_19_times_in_20(void **state)
+TEST(intervals_hold_the_value_19_times_in_20)
 {
     static double v[countof(measured)][SEEDED][SEEDS], se[countof(measured)][SEEDED][SEEDS],
         half[countof(measured)][SEEDED][SEEDS];
@@ -125,7 +125,7 @@ static void intervals_hold_the_value_19_times_in_20(void **state)
 
 /* Six unbiased codecs, three tests and 200 seeds make up to 3600 tests. At the levels 0.05 and 0.01, between
  * half and twice the expected number of tests may call a codec biased. */
-static void unbiased_codecs_are_seldom_called_biased(void **state)
+TEST(unbiased_codecs_are_seldom_called_biased)
 {
     static const char *const test[] = {"bias_p", "gain_p", "gain_l1_p"};
     int tests = 0, below_5 = 0, below_1 = 0, families = 0;
@@ -170,7 +170,7 @@ static BiasRow judged(World *w, size_t repeats)
 
 /* The codec draws again if no entry is kept (empty=resample), so every entry is kept too often, by the factor 1
  * / (1 - e^-2) = 1.157. */
-static void a_bias_of_16_percent_is_found_or_said_to_be_too_small(void **state)
+TEST(a_bias_of_16_percent_is_found_or_said_to_be_too_small)
 {
     static const char *const spec[] = {"entry:budget=2,empty=resample"};
     World w;
@@ -187,7 +187,7 @@ static void a_bias_of_16_percent_is_found_or_said_to_be_too_small(void **state)
 
 /* A planted fault: a qsgd codec with one level. It rounds up with the probability with which it should round
  * down. */
-static void rounding_the_wrong_way_is_found_in_ten_draws(void **state)
+TEST(rounding_the_wrong_way_is_found_in_ten_draws)
 {
     enum { N = 512 };
     Arena *a = arena_open(0);
@@ -233,7 +233,7 @@ static void check_words(BiasRow row, const char *want)
     check_words_of(REPEATS, row, want);
 }
 
-static void verdicts_say_what_would_have_shown(void **state)
+TEST(verdicts_say_what_would_have_shown)
 {
     check_words((BiasRow){.holm = 2.4e-5, .detectable = 0.1}, "biased (p = 2e-05)");
     check_words((BiasRow){.holm = 0, .detectable = 0.1}, "biased (p < 1e-300)");
@@ -248,7 +248,7 @@ static void verdicts_say_what_would_have_shown(void **state)
 
 /* Student's t for one degree of freedom allows any standard error, but two values may have nearly none by chance, and
  * so nearly no bias seemed to escape. */
-static void few_repeats_give_no_verdict(void **state)
+TEST(few_repeats_give_no_verdict)
 {
     for (size_t repeats = 1; repeats <= BIAS_REPEATS; repeats++) {
         BiasRow row = {.p = {0.5, 0.5, 1e-9}, .se = {0.1, 0.1}, .freedom = {NAN, NAN}, .mse = 2, .variance = 2};
@@ -268,7 +268,7 @@ static void few_repeats_give_no_verdict(void **state)
 /* `detectable` is the least bias that the test would find with power 0.9. A test finds a bias if its p-value is
  * at most BIAS_LEVEL divided by the number of tests in all rows, here 5. A measured standard error widens what would show;
  * that along the signs is known where its freedom is R or more. */
-static void what_would_show_counts_all_tests_of_the_table(void **state)
+TEST(what_would_show_counts_all_tests_of_the_table)
 {
     enum { R = 8 };
     BiasRow row[3] = {{.p = {0.5, 0.4, 0.3}, .se = {0.02, 0.02}, .freedom = {R - 1, R - 1}},
@@ -291,17 +291,4 @@ static void what_would_show_counts_all_tests_of_the_table(void **state)
     arena_close(a);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(what_would_show_counts_all_tests_of_the_table),
-    cmocka_unit_test(intervals_hold_the_value_19_times_in_20),
-    cmocka_unit_test(unbiased_codecs_are_seldom_called_biased),
-    cmocka_unit_test(a_bias_of_16_percent_is_found_or_said_to_be_too_small),
-    cmocka_unit_test(rounding_the_wrong_way_is_found_in_ten_draws),
-    cmocka_unit_test(verdicts_say_what_would_have_shown),
-    cmocka_unit_test(few_repeats_give_no_verdict),
-};
-
-int main(void)
-{
-    return cmocka_run_group_tests(tests, draw_seeds, close_seeds) ? 1 : 0;
-}
+CHECK_ALL(draw_seeds, close_seeds)

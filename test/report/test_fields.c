@@ -1,5 +1,5 @@
 /* test_fields.c -- the table of all fields of results is complete, has no field twice, and is the table in
- * docs/metrics.md. */
+ * docs/generated/metrics.md. */
 #include "rig/check.h"
 #include "base/file.h"
 #include "measure/metrics.h"
@@ -9,15 +9,15 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char page_path[] = "docs/metrics.md";
+static const char page_path[] = "docs/generated/metrics.md";
 
-static void every_metric_is_a_field(void **state)
+TEST(every_metric_is_a_field)
 {
     for (const Metric *m = metrics; m->name; m++)
         check(field_of_column(m->name, NULL) && *field_meaning(m->name));
 }
 
-static void every_field_is_found_under_its_name(void **state)
+TEST(every_field_is_found_under_its_name)
 {
     for (const Field *f = fields; f->name; f++) {
         check(*f->name && *f->heading && *f->meaning);
@@ -27,7 +27,7 @@ static void every_field_is_found_under_its_name(void **state)
     assert_null(field_of_column("bytes_to_", NULL));
 }
 
-static void headings_have_units_and_numbers(void **state)
+TEST(headings_have_units_and_numbers)
 {
     Arena *a = arena_open(0);
     assert_string_equal(field_heading("encode_ms", false, a), "encode, ms");
@@ -79,9 +79,9 @@ static char *fields_page(Arena *a)
     return text_done(&out);
 }
 
-/* Compares docs/metrics.md with the table of fields. If the environment variable ATOMO_WRITE_DOCS is set,
- * writes docs/metrics.md instead. */
-static void the_page_has_the_table(void **state)
+/* Compares docs/generated/metrics.md with the table of fields. If the environment variable ATOMO_WRITE_DOCS is set,
+ * writes docs/generated/metrics.md instead. */
+TEST(the_page_has_the_table)
 {
     Arena *a = arena_open(0);
     const char *want = fields_page(a);
@@ -124,7 +124,7 @@ static void check_explained(const char *page, const char *name, Arena *a)
     check(is_explained(page, name, a));
 }
 
-static void the_page_on_trust_explains_every_field_of_a_comparison(void **state)
+TEST(the_page_on_trust_explains_every_field_of_a_comparison)
 {
     Arena *a = arena_open(0);
     Error err;
@@ -141,12 +141,4 @@ static void the_page_on_trust_explains_every_field_of_a_comparison(void **state)
     arena_close(a);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(every_metric_is_a_field),
-    cmocka_unit_test(every_field_is_found_under_its_name),
-    cmocka_unit_test(headings_have_units_and_numbers),
-    cmocka_unit_test(the_page_has_the_table),
-    cmocka_unit_test(the_page_on_trust_explains_every_field_of_a_comparison),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

@@ -46,7 +46,7 @@ static const char hostile[] =
     "\"</td><script>alert(1)</script>\", "
     "\"stable_rank\": 2, \"\\\"onclick=alert(1) \": \"<!--\", \"n\": 0.012345678, \"zeros\": null}]}";
 
-static void nothing_from_a_file_becomes_markup(void **state)
+PAGE_TEST(nothing_from_a_file_becomes_markup)
 {
     put("<script>alert(1)<script>\"'&.json", hostile);
     put("<img src=x>.csv", "a\n");
@@ -66,23 +66,23 @@ static void nothing_from_a_file_becomes_markup(void **state)
     check(!strstr(p, "http://") && !strstr(p, "https://"));
 }
 
-static void a_policy_names_what_runs(void **state)
+PAGE_TEST(a_policy_names_what_runs)
 {
     put("r.json", hostile);
     check_ok(write_page(), &err);
     const char *p = page();
     const char *policy = strstr(p, "Content-Security-Policy");
     check(policy && policy < strstr(p, "<style>"));
-    check(strstr(p, text_format(a, "script-src 'sha256-%s' 'sha256-%s'", page_js_hash, explore_js_hash)));
-    check(strstr(p, text_format(a, "<script>%s</script>", page_js)));
-    check(strstr(p, text_format(a, "<script>%s</script>", explore_js)));
-    check(strstr(p, text_format(a, "<style>%s</style>", page_css)));
+    check(strstr(p, text_format(a, "script-src 'sha256-%s' 'sha256-%s'", page_js.hash, explore_js.hash)));
+    check(strstr(p, text_format(a, "<script>%s</script>", page_js.text)));
+    check(strstr(p, text_format(a, "<script>%s</script>", explore_js.text)));
+    check(strstr(p, text_format(a, "<style>%s</style>", page_css.text)));
     check(strstr(p, "content=\"default-src 'none'; img-src data:; style-src 'sha256-") &&
           !strstr(p, "unsafe"));
 }
 
 /* A file is not damaged where reading it was stopped, be it the last of the folder or not. */
-static void a_page_that_is_stopped_anywhere_is_not_written(void **state)
+PAGE_TEST(a_page_that_is_stopped_anywhere_is_not_written)
 {
     static const char *const last[] = {"d.csv", "e.svg"};
     put("a.csv", "compressor,setting,own name\nsvd,x,1\n");
@@ -104,7 +104,7 @@ static void a_page_that_is_stopped_anywhere_is_not_written(void **state)
     }
 }
 
-static void what_is_left_out_is_named_with_the_reason(void **state)
+PAGE_TEST(what_is_left_out_is_named_with_the_reason)
 {
     static const struct {
         const char *file, *text, *why;
@@ -133,7 +133,7 @@ static void what_is_left_out_is_named_with_the_reason(void **state)
     check(strstr(p, "<h3>r.json</h3>"));
 }
 
-static void the_same_files_make_the_same_page(void **state)
+PAGE_TEST(the_same_files_make_the_same_page)
 {
     static const char *const names[] = {"c.csv", "a.csv", "b.csv"};
     for (size_t i = 0; i < countof(names); i++)
@@ -149,7 +149,7 @@ static void the_same_files_make_the_same_page(void **state)
     check(strstr(first, "<h3>a.csv") < strstr(first, "<h3>b.csv"));
 }
 
-static void a_big_result_stays_small(void **state)
+PAGE_TEST(a_big_result_stays_small)
 {
     enum { ROWS = 100000 };
     TextBuf t = {.arena = a};
@@ -166,7 +166,7 @@ static void a_big_result_stays_small(void **state)
     check(strstr(p, ">layer999<") && !strstr(p, ">layer1000<"));
 }
 
-static void a_wide_table_has_fewer_rows(void **state)
+PAGE_TEST(a_wide_table_has_fewer_rows)
 {
     TextBuf t = {.arena = a};
     text_add(&t, "tensor,compressor,repeats");
@@ -186,7 +186,7 @@ static void a_wide_table_has_fewer_rows(void **state)
 }
 
 /* The page's data leave out empty columns, and have a value that is the same in all rows once. */
-static void equal_and_empty_columns_take_no_room(void **state)
+PAGE_TEST(equal_and_empty_columns_take_no_room)
 {
     put("c.csv", "tensor,compressor,repeats,n,bytes,relative_error,relative_error_expected,cosine,seed\n"
                  "a,svd,2,8,1,0.123456789,2,,123456789\nb,svd,2,8,,2.5,,,123456788\n");
@@ -199,15 +199,4 @@ static void equal_and_empty_columns_take_no_room(void **state)
     check(!strstr(p, "\"name\":\"cosine\""));
 }
 
-static const struct CMUnitTest tests[] = {
-    PAGE_TEST(nothing_from_a_file_becomes_markup),
-    PAGE_TEST(a_policy_names_what_runs),
-    PAGE_TEST(a_page_that_is_stopped_anywhere_is_not_written),
-    PAGE_TEST(what_is_left_out_is_named_with_the_reason),
-    PAGE_TEST(the_same_files_make_the_same_page),
-    PAGE_TEST(a_big_result_stays_small),
-    PAGE_TEST(a_wide_table_has_fewer_rows),
-    PAGE_TEST(equal_and_empty_columns_take_no_room),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

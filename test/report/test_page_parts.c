@@ -14,7 +14,7 @@ static const char *html_of(const char *s)
 
 /* ---- text and pictures ---- */
 
-static void text_cannot_leave_its_place(void **state)
+PAGE_TEST(text_cannot_leave_its_place)
 {
     assert_string_equal(html_of("<script>\"a\" & 'b'</script>"),
                         "&lt;script&gt;&quot;a&quot; &amp; &#39;b&#39;&lt;/script&gt;");
@@ -30,7 +30,7 @@ static void text_cannot_leave_its_place(void **state)
                         "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
 }
 
-static void pictures_are_base64(void **state)
+PAGE_TEST(pictures_are_base64)
 {
     static const char *const cases[][2] = {{"", ""},
                                            {"f", "Zg=="},
@@ -63,7 +63,7 @@ static const char *kind_of(const char *file, const char *text)
     return k ? k->name : why;
 }
 
-static void results_are_known_by_schema_or_columns(void **state)
+PAGE_TEST(results_are_known_by_schema_or_columns)
 {
     static const char *const cases[][2] = {
         {"compare", "step,tensor,compressor,repeats,bytes\n"},
@@ -91,7 +91,7 @@ static void results_are_known_by_schema_or_columns(void **state)
         assert_string_equal(kind_of("x", cases[i][1]), cases[i][0]);
 }
 
-static void speedups_are_the_baselines_time_over_each_runs(void **state)
+PAGE_TEST(speedups_are_the_baselines_time_over_each_runs)
 {
     static const char run[] =
         "record,compressor,step,sim_seconds_to_0.5,bytes_to_0.5,sim_seconds_to_0.9\n"
@@ -113,11 +113,4 @@ static void speedups_are_the_baselines_time_over_each_runs(void **state)
     assert_int_equal(speedup_rows(&out, &csv, "none", a, &err), ERR_CORRUPT);
 }
 
-static const struct CMUnitTest tests[] = {
-    PAGE_TEST(text_cannot_leave_its_place),
-    PAGE_TEST(pictures_are_base64),
-    PAGE_TEST(results_are_known_by_schema_or_columns),
-    PAGE_TEST(speedups_are_the_baselines_time_over_each_runs),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

@@ -68,7 +68,7 @@ static Status show(void *data, Arena *arena, Error *error)
     return status;
 }
 
-static void results_are_drawn_and_shown_or_refused_for_want_of_memory(void **state)
+PAGE_TEST(results_are_drawn_and_shown_or_refused_for_want_of_memory)
 {
     size_t failures = 0;
     for (size_t i = 0; i < countof(results); i++) {
@@ -112,7 +112,7 @@ static Status write_page(void *data, Arena *arena, Error *error)
     return status;
 }
 
-static void a_page_is_written_or_refused_for_want_of_memory(void **state)
+PAGE_TEST(a_page_is_written_or_refused_for_want_of_memory)
 {
     Job job = {.path = path_of("page.html")};
     put("compare.csv", "compressor,bytes,bytes_se,mse\nqsgd,100,2,0.5\nnone,400,0,0\nqsgd:bits=2,60,1,2\n");
@@ -128,9 +128,4 @@ static void a_page_is_written_or_refused_for_want_of_memory(void **state)
     free(job.plenty);
 }
 
-static const struct CMUnitTest tests[] = {
-    PAGE_TEST(results_are_drawn_and_shown_or_refused_for_want_of_memory),
-    PAGE_TEST(a_page_is_written_or_refused_for_want_of_memory),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

@@ -26,6 +26,7 @@ static int close_folder(void **state)
     arena_close(*state);
     return scratch_close(state);
 }
+#define IN_FOLDER(test) TEST_BETWEEN(test, open_folder, close_folder)
 
 static Status begin(Part *p, bool resume, int64_t seed, Arena *a)
 {
@@ -70,7 +71,7 @@ static off_t size_of(const char *file)
 }
 
 /* The file ends after any of its bytes, with or without bytes behind that power's loss has left as zeros. */
-static void a_run_goes_on_after_the_last_whole_line(void **state)
+IN_FOLDER(a_run_goes_on_after_the_last_whole_line)
 {
     Arena *a = *state;
     Part p;
@@ -101,7 +102,7 @@ static void a_run_goes_on_after_the_last_whole_line(void **state)
     free(whole);
 }
 
-static void records_can_be_dropped_from_the_end(void **state)
+IN_FOLDER(records_can_be_dropped_from_the_end)
 {
     Part p;
     size_t size;
@@ -129,7 +130,7 @@ static void check_refused(Status want, const char *text, const char *hint, bool 
     free(after);
 }
 
-static void records_are_not_overwritten_unless_asked(void **state)
+IN_FOLDER(records_are_not_overwritten_unless_asked)
 {
     Arena *a = *state;
     Part p;
@@ -147,7 +148,7 @@ static void records_are_not_overwritten_unless_asked(void **state)
     check(access(path, F_OK) != 0);
 }
 
-static void differences_are_named_where_they_begin(void **state)
+IN_FOLDER(differences_are_named_where_they_begin)
 {
     static const char *const is[] = {"{\"a\": 1, \"b\": true, \"c\": null, \"d\": \"\", \"e\": 2}",
                                      "{\"a\": 2, \"b\": false, \"c\": \"x\", \"d\": null}"};
@@ -163,7 +164,7 @@ static void differences_are_named_where_they_begin(void **state)
     assert_string_equal(part_difference(w[0], w[1], *state), "-c (...topk:k=1 there, ...topk:k=2 here)");
 }
 
-static void two_runs_do_not_share_a_file(void **state)
+IN_FOLDER(two_runs_do_not_share_a_file)
 {
     Part p, q;
     check_ok(begin(&p, false, 1, *state), &err);
@@ -175,7 +176,7 @@ static void two_runs_do_not_share_a_file(void **state)
     part_close(&q);
 }
 
-static void what_is_no_such_file_stays_as_it_is(void **state)
+IN_FOLDER(what_is_no_such_file_stays_as_it_is)
 {
     Part p;
     for (int resume = 0; resume < 2; resume++) {
@@ -194,7 +195,7 @@ static void what_is_no_such_file_stays_as_it_is(void **state)
     }
 }
 
-static void nothing_is_kept_beside_what_is_no_file(void **state)
+IN_FOLDER(nothing_is_kept_beside_what_is_no_file)
 {
     const char *const places[] = {"/dev/null", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", in_scratch("pipe")};
     Part p;
@@ -208,7 +209,7 @@ static void nothing_is_kept_beside_what_is_no_file(void **state)
     }
 }
 
-static void a_run_has_ended_where_only_its_file_is_left(void **state)
+IN_FOLDER(a_run_has_ended_where_only_its_file_is_left)
 {
     Part p;
     char input[400];
@@ -227,17 +228,4 @@ static void a_run_has_ended_where_only_its_file_is_left(void **state)
     check(part_ended(output, NULL));
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, open_folder, close_folder)
-
-static const struct CMUnitTest tests[] = {
-    TEST(a_run_goes_on_after_the_last_whole_line),
-    TEST(records_can_be_dropped_from_the_end),
-    TEST(records_are_not_overwritten_unless_asked),
-    TEST(differences_are_named_where_they_begin),
-    TEST(two_runs_do_not_share_a_file),
-    TEST(what_is_no_such_file_stays_as_it_is),
-    TEST(nothing_is_kept_beside_what_is_no_file),
-    TEST(a_run_has_ended_where_only_its_file_is_left),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

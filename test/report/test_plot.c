@@ -46,7 +46,7 @@ static const char *data_of(size_t sample, const char *name)
     return text_done(&out);
 }
 
-static void every_kind_is_tested_here(void **state)
+IN_FOLDER(every_kind_is_tested_here)
 {
     size_t kinds = 0;
     while (plot_kinds[kinds])
@@ -57,14 +57,30 @@ static void every_kind_is_tested_here(void **state)
             check(samples[i].kind != samples[k].kind);
 }
 
-/* The caption stands in the file: as a comment, a description, or the subject of a PDF in UTF-16. */
-static void every_kind_draws_with_every_ending_and_says_what(void **state)
+/* The caption stands in the file: as a comment, a description, or the subject of a PDF in UTF-16. Each name in the data is a
+ * command. If a shell or gnuplot ran it, it would make a file in the test's folder. */
+IN_FOLDER(every_kind_draws_with_every_ending_says_what_and_runs_no_name)
 {
     if (no_gnuplot())
         return;
+    const char *const commands[] = {
+        text_format(a, "`touch %s/bad1`", folder),
+        text_format(a, "$(touch %s/bad2)", folder),
+        text_format(a, "\"\"\"; system(\"\"touch %s/bad3\"\"); #\"", folder),
+        text_format(a, "'; system('touch %s/bad4'); #", folder),
+        text_format(a, "< touch %s/bad5", folder),
+        text_format(a, "| touch %s/bad6", folder),
+        text_format(a, "! touch %s/bad7", folder),
+    };
     for (size_t i = 0; i < countof(samples); i++)
         for (size_t f = 0; f < countof(figures); f++) {
-            const char *figure = drawn(samples[i].kind->name, data_of(i, "one_name"), figures[f]);
+            TextBuf data = {.arena = a};
+            text_add(&data, samples[i].head);
+            for (size_t k = 0; k < countof(commands); k++)
+                add_rows(&data, i, commands[k]);
+            const char *figure = drawn(samples[i].kind->name, text_done(&data), figures[f]);
+            for (size_t k = 1; k <= countof(commands); k++)
+                check(access(text_format(a, "bad%zu", k), F_OK) != 0);
             check(figure && said.records > 0 && strlen(said.caption) > 10 && !strchr(said.caption, '\n'));
             if (!strcmp(figures[f], "f.svg"))
                 check_has(figure, text_format(a, "<desc>%.12s", said.caption));
@@ -74,7 +90,7 @@ static void every_kind_draws_with_every_ending_and_says_what(void **state)
         }
 }
 
-static void the_drawn_points_are_written_on_demand(void **state)
+IN_FOLDER(the_drawn_points_are_written_on_demand)
 {
     if (no_gnuplot())
         return;
@@ -119,14 +135,8 @@ static bool has_text(size_t f)
     return !strcmp(figures[f], "f.svg") || !strcmp(figures[f], "f.tex");
 }
 
-/* Each kind is drawn with names in two of the four formats: PNG and SVG, or PDF and LaTeX. */
-static bool drawn_with_names(size_t sample, size_t f)
-{
-    return sample % 2 == (!strcmp(figures[f], "f.png") || !strcmp(figures[f], "f.svg"));
-}
-
 /* Each kind has the first names in one of the formats that are text, and the others in the other one. */
-static void names_are_text_in_every_kind(void **state)
+IN_FOLDER(names_are_text_in_every_kind)
 {
     if (no_gnuplot())
         return;
@@ -140,35 +150,6 @@ static void names_are_text_in_every_kind(void **state)
                 for (size_t k = from; k < countof(names) && k < from + 8; k++)
                     check_has(figure, svg ? names[k].svg : names[k].tex);
             }
-}
-
-/* Each name in the data is a command. If a shell or gnuplot ran it, it would make a file in the test's
- * folder. */
-static void names_run_nothing_in_any_kind_or_ending(void **state)
-{
-    if (no_gnuplot())
-        return;
-    const char *const commands[] = {
-        text_format(a, "`touch %s/bad1`", folder),
-        text_format(a, "$(touch %s/bad2)", folder),
-        text_format(a, "\"\"\"; system(\"\"touch %s/bad3\"\"); #\"", folder),
-        text_format(a, "'; system('touch %s/bad4'); #", folder),
-        text_format(a, "< touch %s/bad5", folder),
-        text_format(a, "| touch %s/bad6", folder),
-        text_format(a, "! touch %s/bad7", folder),
-    };
-    for (size_t i = 0; i < countof(samples); i++)
-        for (size_t f = 0; f < countof(figures); f++) {
-            TextBuf out = {.arena = a};
-            if (!drawn_with_names(i, f))
-                continue;
-            text_add(&out, samples[i].head);
-            for (size_t k = 0; k < countof(commands); k++)
-                add_rows(&out, i, commands[k]);
-            check(drawn(samples[i].kind->name, text_done(&out), figures[f]));
-            for (size_t k = 1; k <= countof(commands); k++)
-                check(access(text_format(a, "bad%zu", k), F_OK) != 0);
-        }
 }
 
 /* ---- data ---- */
@@ -192,7 +173,7 @@ static const char *json_of(const char *text)
     return text_done(&out);
 }
 
-static void json_and_csv_give_the_same_figure(void **state)
+IN_FOLDER(json_and_csv_give_the_same_figure)
 {
     for (size_t i = 0; i < countof(samples); i++) {
         Csv csv = {0};
@@ -207,7 +188,7 @@ static void json_and_csv_give_the_same_figure(void **state)
     }
 }
 
-static void what_is_no_result_is_refused(void **state)
+IN_FOLDER(what_is_no_result_is_refused)
 {
     Csv json = {0};
     static const char *const bad[] = {"{", "{}", "{\"results\": 3}", "{\"results\": [3]}",
@@ -225,7 +206,7 @@ static void what_is_no_result_is_refused(void **state)
 
 /* A figure whose column is missing is refused. The message names the column and the command that writes such a
  * column. */
-static void a_missing_column_is_named_with_the_command_that_writes_it(void **state)
+IN_FOLDER(a_missing_column_is_named_with_the_command_that_writes_it)
 {
     for (size_t i = 0; i < countof(samples); i++)
         for (const char *const *need = samples[i].kind->columns; *need; need++) {
@@ -243,13 +224,13 @@ static void a_missing_column_is_named_with_the_command_that_writes_it(void **sta
         }
 }
 
-static void columns_without_rows_are_refused(void **state)
+IN_FOLDER(columns_without_rows_are_refused)
 {
     for (size_t i = 0; i < countof(samples); i++)
         check_refused(samples[i].kind, samples[i].head, "no");
 }
 
-static void several_files_are_one(void **state)
+IN_FOLDER(several_files_are_one)
 {
     static const char *const files[] = {"data.csv", "more.csv"};
     const PlotJob job = {.kind = "pareto", .data = {(const char **)files, 2}, .figure = "f.svg", .look = {.data = true}};
@@ -264,7 +245,7 @@ static void several_files_are_one(void **state)
     check(strstr(err.text, "more.csv: it has no column \"relative_error\""));
 }
 
-static void an_unknown_kind_or_ending_or_axis_is_refused(void **state)
+IN_FOLDER(an_unknown_kind_or_ending_or_axis_is_refused)
 {
     static const char *data[] = {"data.csv"};
     assert_int_equal(draw("pareot", "data.csv", "f.svg"), ERR_USAGE);
@@ -289,7 +270,7 @@ static bool stopped(void)
 }
 
 /* While gnuplot runs, the question comes every few milliseconds; the last ones come while its figure is read. */
-static void a_figure_that_is_stopped_anywhere_is_not_written(void **state)
+IN_FOLDER(a_figure_that_is_stopped_anywhere_is_not_written)
 {
     static const char *data[] = {"data.csv"};
     const PlotJob job = {.kind = "pareto", .data = {data, 1}, .figure = "f.svg", .stopped = stopped};
@@ -308,7 +289,7 @@ static void a_figure_that_is_stopped_anywhere_is_not_written(void **state)
     check(stop_at > 4);
 }
 
-static void without_gnuplot_an_earlier_figure_stays(void **state)
+IN_FOLDER(without_gnuplot_an_earlier_figure_stays)
 {
     const char *path = text_copy(a, getenv("PATH"));
     write_file("f.svg", "earlier");
@@ -326,7 +307,7 @@ static void without_gnuplot_an_earlier_figure_stays(void **state)
 
 /* Makes the program ask gnuplot for a terminal that does not exist, as if gnuplot were installed without
  * pdfcairo. */
-static void a_gnuplot_without_the_terminal_says_so(void **state)
+IN_FOLDER(a_gnuplot_without_the_terminal_says_so)
 {
     if (no_gnuplot())
         return;
@@ -346,20 +327,4 @@ static void a_gnuplot_without_the_terminal_says_so(void **state)
     check(!contents("f.pdf"));
 }
 
-static const struct CMUnitTest tests[] = {
-    IN_FOLDER(every_kind_is_tested_here),
-    IN_FOLDER(every_kind_draws_with_every_ending_and_says_what),
-    IN_FOLDER(the_drawn_points_are_written_on_demand),
-    IN_FOLDER(names_are_text_in_every_kind),
-    IN_FOLDER(names_run_nothing_in_any_kind_or_ending),
-    IN_FOLDER(json_and_csv_give_the_same_figure),
-    IN_FOLDER(what_is_no_result_is_refused),
-    IN_FOLDER(a_missing_column_is_named_with_the_command_that_writes_it),
-    IN_FOLDER(columns_without_rows_are_refused),
-    IN_FOLDER(several_files_are_one),
-    IN_FOLDER(an_unknown_kind_or_ending_or_axis_is_refused),
-    IN_FOLDER(without_gnuplot_an_earlier_figure_stays),
-    IN_FOLDER(a_figure_that_is_stopped_anywhere_is_not_written),
-    IN_FOLDER(a_gnuplot_without_the_terminal_says_so),
-};
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

@@ -140,7 +140,7 @@ static void check_apart(const char *spec, const Look *look, const char *other_sp
     }
 }
 
-static void looks_with_one_mark_and_dash_differ_in_colour_for_everyone(void **state)
+TEST(looks_with_one_mark_and_dash_differ_in_colour_for_everyone)
 {
     Arena *a = arena_open(0);
     for (size_t f = 0; f < countof(figures); f++) {
@@ -169,8 +169,8 @@ static void each_pair(const char *threshold, void (*check_two)(const char *spec,
     const Codec *codec;
     size_t count = 0;
     Arena *a = arena_open(0);
-    for (size_t i = 0; compressors[i]; i++) {
-        const char *own = compressors[i]->name, *spec = strcmp(own, "threshold") ? own : threshold;
+    for (size_t i = 0; compressor_number(i); i++) {
+        const char *own = compressor_number(i)->name, *spec = strcmp(own, "threshold") ? own : threshold;
         if (!spec || codec_open(&codec, spec, a, &err) != OK) /* a wrapper */
             continue;
         check(count < CODECS_MOST);
@@ -185,13 +185,13 @@ static void each_pair(const char *threshold, void (*check_two)(const char *spec,
 }
 
 /* Where they have one mark and dashes. */
-static void codecs_of_one_mark_and_dash_differ_in_colour_for_everyone(void **state)
+TEST(codecs_of_one_mark_and_dash_differ_in_colour_for_everyone)
 {
     each_pair("threshold:tau=0.01", check_apart);
 }
 
 /* The ten codecs that are compared most, one hue at every rate and in every wrapper: each pair differs by mark or by dashes. */
-static void the_usual_codecs_differ_without_colour(void **state)
+TEST(the_usual_codecs_differ_without_colour)
 {
     static const char *const usual[] = {"none", "qsgd", "terngrad", "topk",     "randk",
                                         "svd",  "entry", "sign",    "powersgd", "eden"};
@@ -210,7 +210,7 @@ static void the_usual_codecs_differ_without_colour(void **state)
 }
 
 /* In one figure the shortest spec has its codec's look, and the others its hue. */
-static void specs_of_one_codec_have_one_hue(void **state)
+TEST(specs_of_one_codec_have_one_hue)
 {
     Arena *a = arena_open(0);
     const Look own = look_of("topk", a), *look = plot_looks(wrapped, countof(wrapped), a);
@@ -228,10 +228,10 @@ static double luminance(const char *colour)
 }
 
 /* A line and its name are read on white: the contrast of WCAG 2 is 4.5:1 or more. Every codec names its look. */
-static void every_colour_stands_out_from_white(void **state)
+TEST(every_colour_stands_out_from_white)
 {
-    for (size_t i = 0; compressors[i]; i++) {
-        const Compressor *c = compressors[i];
+    for (size_t i = 0; compressor_number(i); i++) {
+        const Compressor *c = compressor_number(i);
         if (!c->look.colour)
             check(c->wraps && !c->alone[0]);
         else
@@ -239,14 +239,4 @@ static void every_colour_stands_out_from_white(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(looks_with_one_mark_and_dash_differ_in_colour_for_everyone),
-        cmocka_unit_test(codecs_of_one_mark_and_dash_differ_in_colour_for_everyone),
-        cmocka_unit_test(the_usual_codecs_differ_without_colour),
-        cmocka_unit_test(specs_of_one_codec_have_one_hue),
-        cmocka_unit_test(every_colour_stands_out_from_white),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;
-}
+CHECK_ALL(NULL, NULL)

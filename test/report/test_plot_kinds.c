@@ -7,7 +7,7 @@
 static const PlotOptions usual = {0};
 
 /* The row of the closed form, if there is one, and the rows over all tensors and steps. */
-static void pareto_shows_what_is_best_known(void **state)
+IN_FOLDER(pareto_shows_what_is_best_known)
 {
     PlotFigure f = figure_of(&plot_pareto,
                              "step,tensor,compressor,bits_per_element,relative_error,relative_error_se,relative_error_expected\n"
@@ -23,7 +23,7 @@ static void pareto_shows_what_is_best_known(void **state)
 }
 
 /* Points of one spec are named by the whole spec. */
-static void a_line_of_one_spec_has_its_name_as_typed(void **state)
+IN_FOLDER(a_line_of_one_spec_has_its_name_as_typed)
 {
     PlotFigure f = figure_of(&plot_pareto, "compressor,bits_per_element,relative_error\nqsgd:bits=3,3,1\nsvd:rank=1,1,2\nsvd:rank=2,2,1\n", usual);
     assert_string_equal(line_of(&f, "qsgd")->label, "qsgd:bits=3");
@@ -31,7 +31,7 @@ static void a_line_of_one_spec_has_its_name_as_typed(void **state)
 }
 
 /* Against times a line is in the order of its rates, without points that noise has moved. */
-static void against_time_a_line_goes_from_rate_to_rate_without_noise(void **state)
+IN_FOLDER(against_time_a_line_goes_from_rate_to_rate_without_noise)
 {
     static const char *const text = "compressor,bits_per_element,relative_error,encode_ms,encode_ms_se,decode_ms\n"
                                     "qsgd:bits=2,2,0.5,1,0.1,9\nqsgd:bits=3,3,0.4,1.05,0.1,9\nqsgd:bits=4,4,0.25,3,0.1,9\n";
@@ -41,7 +41,7 @@ static void against_time_a_line_goes_from_rate_to_rate_without_noise(void **stat
     assert_string_equal(points_of(line_of(&f, "qsgd")), "9:0.5 9:0.4 9:0.25");
 }
 
-static void errors_of_zero_and_outliers_are_said_not_shown(void **state)
+IN_FOLDER(errors_of_zero_and_outliers_are_said_not_shown)
 {
     TextBuf out = {.arena = a};
     text_add(&out, "compressor,bits_per_element,relative_error\nnone,32,0\nsign,1,1e6\n");
@@ -54,7 +54,7 @@ static void errors_of_zero_and_outliers_are_said_not_shown(void **state)
 }
 
 /* At b bits a Gaussian's distortion is 4^-b; an unbiased estimate's variance is 1 / (4^b - 1). The front goes down in steps. */
-static void fronts_and_limits_are_drawn_on_demand(void **state)
+IN_FOLDER(fronts_and_limits_are_drawn_on_demand)
 {
     static const char *const text = "compressor,bits_per_element,relative_error,unbiased\na,1,1,true\na,2,0.5,true\nb,1.5,0.7,true\nb,3,0.6,true\nc,1,9,false\n";
     PlotFigure f = figure_of(&plot_pareto, text, usual);
@@ -67,7 +67,7 @@ static void fronts_and_limits_are_drawn_on_demand(void **state)
     NEAR(f.line[6].point[0].y, 1 / 3.0);
 }
 
-static void rates_are_written_with_their_key(void **state)
+IN_FOLDER(rates_are_written_with_their_key)
 {
     PlotFigure f = figure_of(&plot_pareto, "compressor,bits_per_element,relative_error\nef+topk:ratio=0.01,1,2\nef+topk:ratio=0.1,2,1\nsign,1,1\n",
                              (PlotOptions){.rates = true});
@@ -76,7 +76,7 @@ static void rates_are_written_with_their_key(void **state)
 }
 
 /* The mean over seeds at each step, with its standard error; bytes are summed over the steps of a run. */
-static void runs_of_a_codec_are_one_line_with_its_standard_error(void **state)
+IN_FOLDER(runs_of_a_codec_are_one_line_with_its_standard_error)
 {
     static const char *const text = "record,compressor,step,test_accuracy,loss,bytes_up,sim_seconds\n"
                                     "step,none,1,,,100,1\nstep,none,2,0.5,3,100,2\nstep,none,4,0.9,1,100,4\nsummary,none,4,0.9,1,9,9\n"
@@ -98,7 +98,7 @@ static void runs_of_a_codec_are_one_line_with_its_standard_error(void **state)
 #define COST "compressor,workers,compute_ms,encode_ms,comm_ms,decode_ms,total_ms,bytes_up\n"
 
 /* With overlap, communicating adds less than its own time. The codec with the shortest last bar is at the top. */
-static void bars_are_in_parts_sorted_by_their_total(void **state)
+IN_FOLDER(bars_are_in_parts_sorted_by_their_total)
 {
     PlotFigure f = figure_of(&plot_costs[0], COST "none,4,10,20,30,40,100,4\nqsgd,8,10,2,8,4,17,1\nqsgd,4,10,2,8,4,16,1\n", usual);
     assert_string_equal(f.line[0].name, "qsgd");
@@ -111,7 +111,7 @@ static void bars_are_in_parts_sorted_by_their_total(void **state)
     check(f.count == 1 && f.line[0].count == 1);
 }
 
-static void names_tell_topologies_and_links_apart(void **state)
+IN_FOLDER(names_tell_topologies_and_links_apart)
 {
     PlotFigure f = figure_of(&plot_costs[0],
                              "compressor,topology,link,workers,compute_ms,encode_ms,comm_ms,decode_ms,total_ms,bytes_up\n"
@@ -121,7 +121,7 @@ static void names_tell_topologies_and_links_apart(void **state)
     assert_string_equal(f.line[1].name, "a ps");
 }
 
-static void break_even_is_rows_for_one_number_of_workers(void **state)
+IN_FOLDER(break_even_is_rows_for_one_number_of_workers)
 {
     PlotFigure f = figure_of(&plot_costs[2], "compressor,workers,break_even_gbps,pays\na,4,0.5,below\nb,4,,never\nc,4,0.2,above\n", usual);
     check(f.shape == SHAPE_ROWS && f.count == 2 && line_of(&f, "c")->open);
@@ -131,7 +131,7 @@ static void break_even_is_rows_for_one_number_of_workers(void **state)
     assert_string_equal(points_of(line_of(&f, "a")), "4:0.5 8:0.4");
 }
 
-static void merging_and_decoding_each_are_two_lines_of_one_look(void **state)
+IN_FOLDER(merging_and_decoding_each_are_two_lines_of_one_look)
 {
     static const char *const text = "compressor,workers,merge_ms,decode_ms,decode_each_ms,relative_error\nqsgd,2,1,2,9,0.5\nqsgd,4,3,4,18,0.25\nsvd,2,,,7,0.4\n";
     PlotFigure f = figure_of(&plot_compared[1], text, usual);
@@ -145,7 +145,7 @@ static void merging_and_decoding_each_are_two_lines_of_one_look(void **state)
     assert_string_equal(points_of(&f.line[f.count - 1]), "2:0.5 4:0.125");
 }
 
-static void errors_are_medians_in_a_band_by_size(void **state)
+IN_FOLDER(errors_are_medians_in_a_band_by_size)
 {
     PlotFigure f = figure_of(&plot_compared[0],
                              "tensor,compressor,elem_error_deciles\n*,b,1 2 3;0.5 1 4\n*,a,0.5 0.75 1;0.25 0.5 2\n*,sign,1 2 3;9e8 9e9 9e9\n"
@@ -159,7 +159,7 @@ static void errors_are_medians_in_a_band_by_size(void **state)
 
 /* Tensor t = 0 .. 10 has the singular values 1, p, p^2, p^3, times t + 1, with p = (t + 1) / 12. Only two have a fifth value, before which the
  * band ends. */
-static void many_spectra_are_a_band_between_two_named_extremes(void **state)
+IN_FOLDER(many_spectra_are_a_band_between_two_named_extremes)
 {
     TextBuf out = {.arena = a};
     text_add(&out, "tensor,index,value\n");
@@ -177,7 +177,7 @@ static void many_spectra_are_a_band_between_two_named_extremes(void **state)
 }
 
 /* Tensors of one distribution with other means and widths have one curve, of area 1. */
-static void several_histograms_are_in_standard_deviations(void **state)
+IN_FOLDER(several_histograms_are_in_standard_deviations)
 {
     TextBuf out = {.arena = a};
     text_add(&out, "tensor,bin_low,bin_high,count\n");
@@ -196,7 +196,7 @@ static void several_histograms_are_in_standard_deviations(void **state)
     check(fabs(area - 1) < 0.01);
 }
 
-static void heat_is_the_mean_of_each_tensor(void **state)
+IN_FOLDER(heat_is_the_mean_of_each_tensor)
 {
     PlotFigure f = figure_of(&plot_compared[2], "step,tensor,compressor,relative_error,bits_per_element\n1,w,a,1,2\n2,w,a,3,2\n1,v,a,5,2\n*,*,a,9,2\n1,v,b,7,2\n", usual);
     assert_int_equal(f.tensors, 2);
@@ -204,7 +204,7 @@ static void heat_is_the_mean_of_each_tensor(void **state)
     assert_string_equal(points_of(line_of(&f, "b")), "1:7");
 }
 
-static void options_choose_order_name_and_colour_lines(void **state)
+IN_FOLDER(options_choose_order_name_and_colour_lines)
 {
     static const char *const text = "compressor,bits_per_element,relative_error\nqsgd,1,2\nsvd:rank=1,2,1\nsvd:rank=2,3,1\ntopk,2,2\n";
     const char *labels[] = {"svd=SVD, s = 1"}, *colours[] = {"qsgd=#123456"}, *bad[] = {"eden=x"};
@@ -223,22 +223,4 @@ static void options_choose_order_name_and_colour_lines(void **state)
     assert_int_equal(try_figure(&plot_pareto, &csv, (PlotOptions){.width = "1in"}, &f, &script), ERR_USAGE);
 }
 
-static const struct CMUnitTest tests[] = {
-    IN_FOLDER(pareto_shows_what_is_best_known),
-    IN_FOLDER(a_line_of_one_spec_has_its_name_as_typed),
-    IN_FOLDER(against_time_a_line_goes_from_rate_to_rate_without_noise),
-    IN_FOLDER(errors_of_zero_and_outliers_are_said_not_shown),
-    IN_FOLDER(fronts_and_limits_are_drawn_on_demand),
-    IN_FOLDER(rates_are_written_with_their_key),
-    IN_FOLDER(runs_of_a_codec_are_one_line_with_its_standard_error),
-    IN_FOLDER(bars_are_in_parts_sorted_by_their_total),
-    IN_FOLDER(names_tell_topologies_and_links_apart),
-    IN_FOLDER(break_even_is_rows_for_one_number_of_workers),
-    IN_FOLDER(merging_and_decoding_each_are_two_lines_of_one_look),
-    IN_FOLDER(errors_are_medians_in_a_band_by_size),
-    IN_FOLDER(many_spectra_are_a_band_between_two_named_extremes),
-    IN_FOLDER(several_histograms_are_in_standard_deviations),
-    IN_FOLDER(heat_is_the_mean_of_each_tensor),
-    IN_FOLDER(options_choose_order_name_and_colour_lines),
-};
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

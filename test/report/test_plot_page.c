@@ -127,6 +127,35 @@ static size_t faults_of(const char *what)
     return faults;
 }
 
+/* Reads "rgb( r, g, b)"; returns the contrast to white of WCAG 2. */
+static double contrast(const char *rgb, int c[3])
+{
+    double light = 0;
+    static const double weight[] = {0.2126, 0.7152, 0.0722};
+    check(sscanf(rgb, "rgb(%d,%d,%d)", &c[0], &c[1], &c[2]) == 3);
+    for (int i = 0; i < 3; i++) {
+        const double v = c[i] / 255.0;
+        light += weight[i] * (v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4));
+    }
+    return 1.05 / (light + 0.05);
+}
+
+/* Letters, and lines that are not grey, stand out from white. The table of colours has light ones. */
+static void check_contrasts(const char *svg)
+{
+    int c[3];
+    for (const char *s = svg; (s = strstr(s, "stroke='rgb(")); s++) {
+        const double found = contrast(s + 8, c);
+        check(found >= 4.5 || (c[0] == c[1] && c[1] == c[2]));
+    }
+    for (const char *s = svg; (s = strstr(s, "<text>")); s++) {
+        const char *fill = s;
+        while (fill > svg && strncmp(fill, "fill=\"rgb(", 10) != 0)
+            fill--;
+        check(fill > svg && contrast(fill + 6, c) >= 4.5);
+    }
+}
+
 static bool cannot_measure(void)
 {
     if (no_gnuplot())
@@ -143,6 +172,8 @@ static size_t try(const char *kind, int lines, PlotOptions look)
     const char *text = data_of(kind, lines), *svg = drawn_with(kind, text, "f.svg", look);
     const char *what = text_format(a, "%s of %d, width %s, key %d", kind, lines, look.width ? look.width : "3.25in", look.key);
     sheet.boxes = sheet.marks = 0;
+    check_contrasts(svg);
+    check(look.width || strstr(svg, "width=\"312\" height=\""));
     read_marks(svg);
     check(drawn_with(kind, text, "f.pdf", look));
     read_words();
@@ -164,7 +195,7 @@ static bool all_figures(void)
     return asked && !strcmp(asked, "all");
 }
 
-static void texts_overlap_nothing_and_stay_on_the_page(void **state)
+IN_FOLDER(texts_stand_out_overlap_nothing_and_stay_on_the_page)
 {
     static const int counts[] = {1, 4, 20, 2, 7, 10, 11};
     static const char *const widths[] = {NULL, "5.5in", "6.75in"};
@@ -182,7 +213,7 @@ static void texts_overlap_nothing_and_stay_on_the_page(void **state)
     assert_int_equal(faults, 0);
 }
 
-static void the_height_is_as_asked(void **state)
+IN_FOLDER(the_height_is_as_asked)
 {
     static const char *const kinds[] = {"pareto", "convergence", "errors", "heat", "iteration-time"};
     if (cannot_measure())
@@ -195,48 +226,9 @@ static void the_height_is_as_asked(void **state)
     check(sheet.high >= 1.95 && sheet.high <= 2.4);
 }
 
-/* ---- colours ---- */
-
-/* Reads "rgb( r, g, b)"; returns the contrast to white of WCAG 2. */
-static double contrast(const char *rgb, int c[3])
-{
-    double light = 0;
-    static const double weight[] = {0.2126, 0.7152, 0.0722};
-    check(sscanf(rgb, "rgb(%d,%d,%d)", &c[0], &c[1], &c[2]) == 3);
-    for (int i = 0; i < 3; i++) {
-        const double v = c[i] / 255.0;
-        light += weight[i] * (v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4));
-    }
-    return 1.05 / (light + 0.05);
-}
-
-/* Letters, and lines that are not grey. The table of colours has light ones. */
-static void lines_and_letters_stand_out_from_white(void **state)
-{
-    if (no_gnuplot())
-        return;
-    for (const PlotKind *const *kind = plot_kinds; *kind; kind++)
-        for (int lines = 4; lines <= 20; lines += 16) {
-            const char *svg = drawn((*kind)->name, data_of((*kind)->name, lines), "f.svg");
-            check_has(svg, "width=\"312\" height=\"");
-            for (const char *s = svg; (s = strstr(s, "stroke='rgb(")); s++) {
-                int c[3];
-                const double found = contrast(s + 8, c);
-                check(found >= 4.5 || (c[0] == c[1] && c[1] == c[2]));
-            }
-            for (const char *s = svg; (s = strstr(s, "<text>")); s++) {
-                const char *fill = s;
-                int c[3];
-                while (fill > svg && strncmp(fill, "fill=\"rgb(", 10) != 0)
-                    fill--;
-                check(fill > svg && contrast(fill + 6, c) >= 4.5);
-            }
-        }
-}
-
 /* The ten codecs that are compared most, in one panel: each pair differs by mark or dashes, so also without colours. A line
  * and its marks are drawn one after the other. */
-static void the_usual_codecs_are_told_apart_without_colour(void **state)
+IN_FOLDER(the_usual_codecs_are_told_apart_without_colour)
 {
     static const char *const usual[] = {"none", "qsgd", "svd", "topk", "terngrad", "sign", "powersgd", "eden", "scaledsign", "countsketch"};
     TextBuf out = {.arena = a};
@@ -268,10 +260,4 @@ static void the_usual_codecs_are_told_apart_without_colour(void **state)
             }
 }
 
-static const struct CMUnitTest tests[] = {
-    IN_FOLDER(texts_overlap_nothing_and_stay_on_the_page),
-    IN_FOLDER(the_height_is_as_asked),
-    IN_FOLDER(lines_and_letters_stand_out_from_white),
-    IN_FOLDER(the_usual_codecs_are_told_apart_without_colour),
-};
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

@@ -168,7 +168,7 @@ static void check_file(const char *path)
     }
 }
 
-static void values_that_are_called_printed_are_printed(void **state)
+TEST(values_that_are_called_printed_are_printed)
 {
     glob_t found;
     assert_int_equal(glob("plots/published/*.json", 0, NULL, &found), 0);
@@ -182,7 +182,7 @@ static void values_that_are_called_printed_are_printed(void **state)
 /* Checks the values in fork-payload.json that this project computed, rounded to a thousandth. A printed size
  * gives 8 bits for each byte. qsgd with b bits takes 1 + b bits for each element, and 32 bits for the norm of
  * each 512 elements. */
-static void computed_bits_follow_from_the_printed_bytes(void **state)
+TEST(computed_bits_follow_from_the_printed_bytes)
 {
     Stored stored;
     Error err;
@@ -233,7 +233,7 @@ static bool source_has(FILE *in, const Printed *p, size_t count)
     return false;
 }
 
-static void printed_numbers_are_in_their_sources(void **state)
+TEST(printed_numbers_are_in_their_sources)
 {
     for (size_t i = 0, count; i < printed_count; i += count) {
         for (count = 1; i + count < printed_count && printed[i + count].line == printed[i].line; count++)
@@ -253,12 +253,4 @@ static void printed_numbers_are_in_their_sources(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_that_are_called_printed_are_printed),
-        cmocka_unit_test(computed_bits_follow_from_the_printed_bytes),
-        cmocka_unit_test(printed_numbers_are_in_their_sources),
-    };
-    return cmocka_run_group_tests(tests, read_printed, close_printed) ? 1 : 0;
-}
+CHECK_ALL(read_printed, close_printed)

@@ -49,6 +49,7 @@ static int tear_down(void **state)
     arena_close(a);
     return 0;
 }
+#define IN_FOLDER(test) TEST_BETWEEN(test, set_up, tear_down)
 
 static char *path_of(const char *name)
 {
@@ -94,7 +95,7 @@ static ReportSpec spec_of(Format format)
                         .format = format};
 }
 
-static void each_format_says_the_same_rows(void **state)
+IN_FOLDER(each_format_says_the_same_rows)
 {
     static const char *const want[] = {
         [FORMAT_TABLE] = "name        payload    mean  ok    shape\n"
@@ -132,7 +133,7 @@ static const char *latex_of(const Column *c, const Value *v, size_t count)
 
 /* In LaTeX tables, decimal points are aligned, 1e-7 becomes a product with a power of ten, and negative numbers
  * get a minus sign, not a hyphen. */
-static void latex_numbers_are_aligned(void **state)
+IN_FOLDER(latex_numbers_are_aligned)
 {
     static const Column x = {"mean", true};
     const Value v[] = {value_int(7), value_real(12.5), value_real(-0.125), value_real(1.5e-7), value_none()};
@@ -142,7 +143,7 @@ static void latex_numbers_are_aligned(void **state)
                         "\\bottomrule\n\\end{tabular}\n");
 }
 
-static void a_latex_column_of_bytes_has_one_unit(void **state)
+IN_FOLDER(a_latex_column_of_bytes_has_one_unit)
 {
     static const Column bytes = {"bytes_up", true};
     const Value v[] = {value_int(1724320), value_int(81), value_real(18909.5), value_int(0)};
@@ -154,7 +155,7 @@ static void a_latex_column_of_bytes_has_one_unit(void **state)
 
 /* Names from files are escaped and made valid UTF-8. So a name can neither open a LaTeX group nor end a
  * table's row. */
-static void names_are_no_markup(void **state)
+IN_FOLDER(names_are_no_markup)
 {
     static const Column x = {"x", true};
     const Value v = value_text("a&b%c$d#e_f{g}h~i^j\\k<l>m|n\n\xff\xc3\xa4");
@@ -168,7 +169,7 @@ static void names_are_no_markup(void **state)
     check(strstr(report_text(&spec, &italic, 1, a), "| \\_a_b\\_ |\n"));
 }
 
-static void a_report_on_disk_is_the_text(void **state)
+IN_FOLDER(a_report_on_disk_is_the_text)
 {
     for (int format = 0; report_formats[format]; format++) {
         ReportSpec spec = spec_of((Format)format);
@@ -184,7 +185,7 @@ static void a_report_on_disk_is_the_text(void **state)
     assert_int_equal(files_in(folder, false), 5);
 }
 
-static void rows_not_shown_are_in_csv_and_json_alone(void **state)
+IN_FOLDER(rows_not_shown_are_in_csv_and_json_alone)
 {
     for (int format = 0; report_formats[format]; format++) {
         ReportSpec spec = spec_of((Format)format);
@@ -198,7 +199,7 @@ static void rows_not_shown_are_in_csv_and_json_alone(void **state)
     }
 }
 
-static void json_is_strict_whatever_the_text(void **state)
+IN_FOLDER(json_is_strict_whatever_the_text)
 {
     static const char *const pairs[][2] = {
         {"\x01\x1f\x7f", "\\u0001\\u001f\\u007f"},
@@ -237,7 +238,7 @@ static char *hostile(const Rng *rng, uint64_t *next)
     return text;
 }
 
-static void csv_reads_back_as_it_was_written(void **state)
+IN_FOLDER(csv_reads_back_as_it_was_written)
 {
     enum { ROWS = 300, FIELDS = 4 };
     static const Column four[FIELDS] = {{"a", false}, {"b,\"", false}, {"c", false}, {"d", false}};
@@ -261,7 +262,7 @@ static void csv_reads_back_as_it_was_written(void **state)
     }
 }
 
-static void csv_from_elsewhere_is_read_or_refused(void **state)
+IN_FOLDER(csv_from_elsewhere_is_read_or_refused)
 {
     Csv csv;
     const char *crlf = "\xef\xbb\xbf"
@@ -285,7 +286,7 @@ static void csv_from_elsewhere_is_read_or_refused(void **state)
     check(csv.rows == 0 && csv.columns == 1);
 }
 
-static void human_numbers_keep_their_digits(void **state)
+IN_FOLDER(human_numbers_keep_their_digits)
 {
     static const struct {
         double v;
@@ -316,7 +317,7 @@ static void human_numbers_keep_their_digits(void **state)
 /* A standard error is printed with one digit, or with two if the first digit is 1. Its mean is printed with as
  * many digits as the error supports, at most four. An error too small to change the fourth digit is left
  * out. */
-static void means_are_cut_to_the_digits_of_their_errors(void **state)
+IN_FOLDER(means_are_cut_to_the_digits_of_their_errors)
 {
     static const struct {
         double v, se;
@@ -343,7 +344,7 @@ static void means_are_cut_to_the_digits_of_their_errors(void **state)
     }
 }
 
-static void devices_and_odd_places_are_handled(void **state)
+IN_FOLDER(devices_and_odd_places_are_handled)
 {
     static const char *const places[][2] = {{"/dev/full", "/dev/full: cannot write: No space left on device"}, {"no/where.json", "no/where.json"}, {"", ""}};
     for (size_t i = 0; i < countof(places); i++) {
@@ -358,7 +359,7 @@ static void devices_and_odd_places_are_handled(void **state)
     assert_int_equal(files_in(folder, false), 0);
 }
 
-static void meta_tells_a_run_apart(void **state)
+IN_FOLDER(meta_tells_a_run_apart)
 {
     static const char *const names[] = {
         "version", "revision", "cpu", "isa",   "os",  "hdf5",    "openblas", "blas_core", "lapack", "fftw",
@@ -381,7 +382,7 @@ static void meta_tells_a_run_apart(void **state)
 }
 
 /* Words, parts of a spec and at last any characters go to the next line; all columns but the key are shown once. */
-static void a_narrow_table_folds_its_cells(void **state)
+IN_FOLDER(a_narrow_table_folds_its_cells)
 {
     static const Column own[] = {{"codec", true}, {"mean", true}, {"note", true}};
     const Value rows[] = {
@@ -405,21 +406,4 @@ static void a_narrow_table_folds_its_cells(void **state)
                               "lished1.5\n");
 }
 
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-static const struct CMUnitTest tests[] = {
-    IN_FOLDER(each_format_says_the_same_rows),
-    IN_FOLDER(latex_numbers_are_aligned),
-    IN_FOLDER(a_latex_column_of_bytes_has_one_unit),
-    IN_FOLDER(names_are_no_markup),
-    IN_FOLDER(a_report_on_disk_is_the_text),
-    IN_FOLDER(rows_not_shown_are_in_csv_and_json_alone),
-    IN_FOLDER(json_is_strict_whatever_the_text),
-    IN_FOLDER(csv_reads_back_as_it_was_written),
-    IN_FOLDER(csv_from_elsewhere_is_read_or_refused),
-    IN_FOLDER(human_numbers_keep_their_digits),
-    IN_FOLDER(means_are_cut_to_the_digits_of_their_errors),
-    IN_FOLDER(devices_and_odd_places_are_handled),
-    IN_FOLDER(meta_tells_a_run_apart),
-    IN_FOLDER(a_narrow_table_folds_its_cells),
-};
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

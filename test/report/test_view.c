@@ -11,7 +11,7 @@ static bool timed(const char *list, const char *sort)
     return view_times(&v, sweep_fields);
 }
 
-static void a_clock_runs_where_a_time_is_shown_or_sorted_by(void **state)
+TEST(a_clock_runs_where_a_time_is_shown_or_sorted_by)
 {
     check(timed(NULL, NULL));
     check(timed(NULL, "bytes"));
@@ -22,21 +22,21 @@ static void a_clock_runs_where_a_time_is_shown_or_sorted_by(void **state)
     check(timed("bytes", "decode_ms:desc"));
 }
 
-static void it_rests_where_none_is(void **state)
+TEST(it_rests_where_none_is)
 {
     check(!timed("bytes", NULL));
     check(!timed("bytes,mse,rate,compressor", "rel_l2:desc"));
     check(!timed("gain", "gain_z"));
 }
 
-static void times_of_the_commands_own_want_it_too(void **state)
+TEST(times_of_the_commands_own_want_it_too)
 {
     const View v = {.metrics = "bytes"};
     check(view_times(&v, merge_fields) && !view_times(&v, target_fields) && !view_times(&v, (OwnFields){0}));
 }
 
 /* The tally has the sums of two cells; times are printed in milliseconds. */
-static void a_merge_has_the_means_of_its_cells(void **state)
+TEST(a_merge_has_the_means_of_its_cells)
 {
     static const char *const name[] = {"qsgd"};
     static const struct {
@@ -62,7 +62,7 @@ static void a_merge_has_the_means_of_its_cells(void **state)
     arena_close(a);
 }
 
-static void names_of_no_metric_are_refused(void **state)
+TEST(names_of_no_metric_are_refused)
 {
     static const struct {
         View v;
@@ -77,12 +77,4 @@ static void names_of_no_metric_are_refused(void **state)
         check(view_check(&rows[i].v, sweep_fields, &err) == ERR_USAGE && strstr(err.text, rows[i].why));
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_clock_runs_where_a_time_is_shown_or_sorted_by),
-    cmocka_unit_test(it_rests_where_none_is),
-    cmocka_unit_test(times_of_the_commands_own_want_it_too),
-    cmocka_unit_test(a_merge_has_the_means_of_its_cells),
-    cmocka_unit_test(names_of_no_metric_are_refused),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

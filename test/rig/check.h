@@ -1,6 +1,4 @@
-/* check.h -- cmocka with comparisons of floats and of Status. The main function of every test program ends with
- * CHECK_MAIN, which exits with 1 on any failure. (cmocka itself returns the number of failures, and an exit
- * status of 256 would read as 0.) */
+/* check.h -- cmocka with tests that are listed by their definitions, and with comparisons of floats and of Status. */
 #ifndef ATOMO_CHECK_H
 #define ATOMO_CHECK_H
 
@@ -19,10 +17,35 @@
 
 #include "base/base.h"
 
-#define CHECK_MAIN(tests)                                                                                    \
+/* TEST(what_must_hold) { ... } is a test, TEST_BETWEEN one with a function before it and one after it, or NULL. A program runs
+ * its tests in the order of their definitions. CHECK_ALL is its main function, which calls functions before and after all
+ * tests and exits with 1 on any failure. (cmocka itself returns the number of failures, and an exit status of 256 would read as 0.) */
+enum { TESTS_MOST = 64 };
+__attribute__((unused)) static struct CMUnitTest check_tests[TESTS_MOST];
+
+#define TEST_BETWEEN(test, before, after)                                                                    \
+    static void test(void **state);                                                                          \
+    __attribute__((constructor)) static void test##_is_a_test(void)                                          \
+    {                                                                                                        \
+        check_tests[__COUNTER__] = (struct CMUnitTest){#test, test, before, after, NULL};                    \
+    }                                                                                                        \
+    static void test(void **state)
+#define TEST(test) TEST_BETWEEN(test, NULL, NULL)
+
+#define check_run(before, after) _cmocka_run_group_tests("tests", check_tests, __COUNTER__, before, after)
+#define CHECK_ALL(before, after)                                                                             \
     int main(void)                                                                                           \
     {                                                                                                        \
-        return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;                                            \
+        return check_run(before, after) ? 1 : 0;                                                             \
+    }
+/* The same with an arena that all tests use. */
+#define CHECK_ALL_IN(arena)                                                                                  \
+    int main(void)                                                                                           \
+    {                                                                                                        \
+        (arena) = arena_open(0);                                                                             \
+        const int failed = check_run(NULL, NULL);                                                            \
+        arena_close(arena);                                                                                  \
+        return failed ? 1 : 0;                                                                               \
     }
 
 /* Fails unless |a - b| <= tol * max(|a|, |b|). Equal values pass, infinities included. */

@@ -271,6 +271,6 @@ static inline void check_same_figures(const Kept *a, const Kept *b)
         }
 }
 
-#define WORLD_TEST(f) cmocka_unit_test_teardown(f, close_world)
+#define WORLD_TEST(test) TEST_BETWEEN(test, NULL, close_world)
 
 #endif

@@ -30,6 +30,6 @@ static inline double value(const Tally *t, const char *name)
     return metric_value(metric_find(name), t);
 }
 
-#define BENCH_TEST(f) cmocka_unit_test_setup_teardown(f, open_bench, close_bench)
+#define BENCH_TEST(test) TEST_BETWEEN(test, open_bench, close_bench)
 
 #endif

@@ -40,6 +40,6 @@ static inline void put(const char *name, const char *text)
     check(f && fputs(text, f) >= 0 && !fclose(f));
 }
 
-#define PAGE_TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define PAGE_TEST(test) TEST_BETWEEN(test, set_up, tear_down)
 
 #endif

@@ -35,7 +35,7 @@ static int tear_down(void **state)
     arena_close(a);
     return chdir("/") || rmdir(folder) ? -1 : 0; /* rmdir fails when a test has left a file in the folder */
 }
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define IN_FOLDER(test) TEST_BETWEEN(test, set_up, tear_down)
 
 static inline bool no_gnuplot(void)
 {

@@ -24,8 +24,8 @@ static void spec_list_add(SpecList *list, const char *spec, bool wanted(const Co
 /* Adds each compressor's default spec and `more_specs`, if their codecs satisfy `wanted`. */
 static void spec_list_fill(SpecList *list, bool wanted(const Codec *))
 {
-    for (size_t i = 0; compressors[i]; i++)
-        spec_list_add(list, compressors[i]->name, wanted);
+    for (size_t i = 0; compressor_number(i); i++)
+        spec_list_add(list, compressor_number(i)->name, wanted);
     for (size_t i = 0; i < countof(more_specs); i++)
         spec_list_add(list, more_specs[i].spec, wanted);
 }

@@ -46,7 +46,7 @@ static int byte_at(const Fixture *f, size_t image, int channel, int row, int col
     return (int)lrintf((x * f->info.deviation[channel] + f->info.mean[channel]) * 255);
 }
 
-static void every_image_comes_once_an_epoch(void **state)
+TEST(every_image_comes_once_an_epoch)
 {
     enum { COUNT = 1000 };
     Fixture f;
@@ -105,7 +105,7 @@ static int crop_shown(const Fixture *f, size_t image, int *flipped)
 
 /* All 81 shifts must be equally likely. Chi-square with 80 degrees of freedom exceeds 144 with probability
  * 1e-5. */
-static void crops_and_flips_are_uniform(void **state)
+TEST(crops_and_flips_are_uniform)
 {
     enum { COUNT = 1620 };
     for (Crop crop = CROP_ZERO; crop <= CROP_REFLECT; crop++) {
@@ -132,7 +132,7 @@ static void crops_and_flips_are_uniform(void **state)
     }
 }
 
-static void what_an_image_becomes_depends_on_epoch_and_index_alone(void **state)
+TEST(what_an_image_becomes_depends_on_epoch_and_index_alone)
 {
     enum { COUNT = 50 };
     Fixture f;
@@ -151,7 +151,7 @@ static void what_an_image_becomes_depends_on_epoch_and_index_alone(void **state)
     arena_close(f.a);
 }
 
-static void test_images_are_normalised_and_no_more(void **state)
+TEST(test_images_are_normalised_and_no_more)
 {
     Fixture f;
     const uint32_t index[] = {2, 0};
@@ -167,13 +167,4 @@ static void test_images_are_normalised_and_no_more(void **state)
     arena_close(f.a);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_image_comes_once_an_epoch),
-        cmocka_unit_test(crops_and_flips_are_uniform),
-        cmocka_unit_test(what_an_image_becomes_depends_on_epoch_and_index_alone),
-        cmocka_unit_test(test_images_are_normalised_and_no_more),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;
-}
+CHECK_ALL(NULL, NULL)

@@ -118,32 +118,25 @@ static void hold(const char *network, double loss, double score, const Known *kn
 /* Rounding to single precision may change the sign of a ReLU's input. Then the gradients of all layers before
  * this ReLU change. So PyTorch's own gradients in single precision differ from its gradients in double: by up
  * to 7e-4 (ResNet-18), 2e-2 (ResNet-50) and 2e-3 (VGG-11) of a tensor's norm. Losses must agree to 1e-4. */
-static void resnet18_is_pytorchs(void **state)
+TEST(resnet18_is_pytorchs)
 {
     hold("resnet18", resnet18_loss, resnet18_score, resnet18_known, countof(resnet18_known), 5e-3);
 }
 
 /* PyTorch's gradients of ResNet-20 in single precision differ by up to 2e-6 of a tensor's norm, and so do ours. */
-static void a_narrow_network_is_pytorchs(void **state)
+TEST(a_narrow_network_is_pytorchs)
 {
     hold("resnet20", resnet20_loss, resnet20_score, resnet20_known, countof(resnet20_known), 1e-4);
 }
 
-static void bottleneck_networks_are_pytorchs(void **state)
+TEST(bottleneck_networks_are_pytorchs)
 {
     hold("resnet50", resnet50_loss, resnet50_score, resnet50_known, countof(resnet50_known), 5e-2);
 }
 
-static void vgg11_is_pytorchs_with_the_same_dropout(void **state)
+TEST(vgg11_is_pytorchs_with_the_same_dropout)
 {
     hold("vgg11", vgg11_loss, vgg11_score, vgg11_known, countof(vgg11_known), 5e-3);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(resnet18_is_pytorchs),
-    cmocka_unit_test(a_narrow_network_is_pytorchs),
-    cmocka_unit_test(bottleneck_networks_are_pytorchs),
-    cmocka_unit_test(vgg11_is_pytorchs_with_the_same_dropout),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

@@ -207,7 +207,7 @@ static void check_conv(Bench *t, const ConvSettings *s, const Reference *r, bool
     }
 }
 
-static void convolutions_are_the_slow_loops(void **state)
+TEST(convolutions_are_the_slow_loops)
 {
     static const size_t images[] = {1, 15, 16, 17, 32, MOST};
     for (size_t i = 0; i < countof(cases); i++) {
@@ -227,7 +227,7 @@ static void convolutions_are_the_slow_loops(void **state)
 }
 
 /* Products for each tap replace oneDNN where it has only its reference code. */
-static void gradients_by_taps_are_the_slow_loops(void **state)
+TEST(gradients_by_taps_are_the_slow_loops)
 {
     static const size_t images[] = {1, MOST};
     for (size_t i = 0; i < countof(cases); i++) {
@@ -254,7 +254,7 @@ static void gradients_by_taps_are_the_slow_loops(void **state)
 }
 
 /* With AVX2 as the widest instructions, oneDNN 2.6 has only its reference code for 3x3 kernels on 2x2 images. */
-static void small_images_are_computed_by_taps_without_avx512(void **state)
+TEST(small_images_are_computed_by_taps_without_avx512)
 {
     if (isa_of_cpu() != ISA_AVX2)
         return;
@@ -369,7 +369,7 @@ static void check_norm(Bench *t, size_t images)
         check_channel(t, images, channel, before);
 }
 
-static void norms_and_running_statistics_are_as_defined(void **state)
+TEST(norms_and_running_statistics_are_as_defined)
 {
     static const size_t images[] = {2, 15, 16, 17, MOST};
     Bench t;
@@ -384,7 +384,7 @@ static void norms_and_running_statistics_are_as_defined(void **state)
     bench_end(&t);
 }
 
-static void scoring_reads_the_running_statistics_and_leaves_them(void **state)
+TEST(scoring_reads_the_running_statistics_and_leaves_them)
 {
     Bench t;
     norm_begin(&t, 32, 3, 3);
@@ -405,7 +405,7 @@ static void scoring_reads_the_running_statistics_and_leaves_them(void **state)
 
 /* A channel whose values are all equal has variance 0. Batch norm then multiplies by 1 / sqrt(epsilon); the
  * result must be finite. */
-static void constant_channels_and_single_values_stay_finite(void **state)
+TEST(constant_channels_and_single_values_stay_finite)
 {
     Bench t;
     norm_begin(&t, 16, 1, 1);
@@ -418,13 +418,4 @@ static void constant_channels_and_single_values_stay_finite(void **state)
     bench_end(&t);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(convolutions_are_the_slow_loops),
-    cmocka_unit_test(gradients_by_taps_are_the_slow_loops),
-    cmocka_unit_test(small_images_are_computed_by_taps_without_avx512),
-    cmocka_unit_test(norms_and_running_statistics_are_as_defined),
-    cmocka_unit_test(scoring_reads_the_running_statistics_and_leaves_them),
-    cmocka_unit_test(constant_channels_and_single_values_stay_finite),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

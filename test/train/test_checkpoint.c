@@ -21,6 +21,7 @@ static Dataset train_data, test_data;
 static char noted[4000];
 static OptimizerKind kind; /* the optimizer of `setup_of` */
 static LocalSteps local;   /* the local steps of `setup_of` */
+static Grouping grouping = GROUP_TENSOR;
 static const char *network = "cnn";
 static int threads = 1;
 
@@ -37,6 +38,7 @@ static TrainSetup setup_of(const char *spec)
         .optimizer =
             {.lr = 0.01, .momentum = 0.9, .decay = 0.9, .every = 3, .kind = kind, .beta2 = 0.9, .clip = 1},
         .local = local,
+        .grouping = grouping,
         .seed = 5,
         .threads = threads};
     check_ok(codec_open(&s.codec, spec, arena, &err), &err);
@@ -107,16 +109,16 @@ static void check_resumes(const char *spec, size_t steps)
     free(resumed);
 }
 
-static void every_codec_goes_on_as_if_it_had_never_stopped(void **state)
+TEST(every_codec_goes_on_as_if_it_had_never_stopped)
 {
-    for (size_t i = 0; compressors[i]; i++) {
+    for (size_t i = 0; compressor_number(i); i++) {
         const Codec *codec;
         char spec[100];
-        snprintf(spec, sizeof spec, "%s", compressors[i]->name);
+        snprintf(spec, sizeof spec, "%s", compressor_number(i)->name);
         if (codec_open(&codec, spec, arena, &err) != OK)
-            snprintf(spec, sizeof spec, "%s+qsgd", compressors[i]->name);
+            snprintf(spec, sizeof spec, "%s+qsgd", compressor_number(i)->name);
         if (codec_open(&codec, spec, arena, &err) != OK)
-            snprintf(spec, sizeof spec, "%s+topk", compressors[i]->name);
+            snprintf(spec, sizeof spec, "%s+topk", compressor_number(i)->name);
         check_resumes(spec, 4);
     }
     check_resumes("ef+topk:ratio=0.01", 7);
@@ -125,7 +127,7 @@ static void every_codec_goes_on_as_if_it_had_never_stopped(void **state)
     check_resumes("ef+joint", 4);
 }
 
-static void every_optimizer_goes_on_as_if_it_had_never_stopped(void **state)
+TEST(every_optimizer_goes_on_as_if_it_had_never_stopped)
 {
     for (size_t i = 0; optimizer_names[i]; i++) {
         kind = (OptimizerKind)i;
@@ -135,7 +137,7 @@ static void every_optimizer_goes_on_as_if_it_had_never_stopped(void **state)
 }
 
 /* A checkpoint between two exchanges: the exchanges are after steps 5, or 4. */
-static void local_steps_go_on_as_if_they_had_never_stopped(void **state)
+TEST(local_steps_go_on_as_if_they_had_never_stopped)
 {
     for (size_t i = 0; optimizer_names[i]; i++)
         for (size_t steps = 4; steps <= 5; steps++) {
@@ -143,6 +145,13 @@ static void local_steps_go_on_as_if_they_had_never_stopped(void **state)
             local = (LocalSteps){.steps = steps, .lr = 0.7, .momentum = 0.9};
             check_resumes("ef+topk:ratio=0.01", 7);
         }
+    /* a mean is under way after step 6, the checkpoint; with GROUP_ALL both fragments have a state named `all` */
+    for (size_t i = 0; i < 4; i++) {
+        grouping = i % 2 ? GROUP_ALL : GROUP_TENSOR;
+        local = (LocalSteps){.steps = 7, .fragments = 1 + i / 2, .late = 1, .mix = 0.5, .lr = 0.7, .momentum = 0.9};
+        check_resumes("ef+topk:ratio=0.01", 7);
+    }
+    grouping = GROUP_TENSOR;
     kind = OPTIMIZER_SGD;
     local = (LocalSteps){0};
 }
@@ -198,38 +207,40 @@ static bool stop_and_resume(size_t at, const uint8_t *whole, size_t want)
     return true;
 }
 
-/* Stops at call 1, ..., 10 and then at every call number that is `factor` times the one before, plus 5. Returns the
- * number of calls of a run that is not stopped, or a little less. */
-static size_t stop_and_resume_anywhere(double factor)
+/* Stops at `stops` calls that are evenly spread over the run. Returns the number of calls of a run that is not stopped. */
+static size_t stop_and_resume_anywhere(size_t stops)
 {
-    const TrainSetup s = setup_of("ef+topk:ratio=0.01");
-    const Course c = {.steps = 4, .every = 2, .dir = scratch_dir, .record = ignore};
+    TrainSetup s = setup_of("ef+topk:ratio=0.01");
+    const Course c = {.steps = 4, .every = 2, .dir = scratch_dir, .record = ignore, .stopped = stops_for_good};
     Trainer *t;
-    size_t size, at = 1;
+    size_t size;
     scratch_files(true);
+    calls = 0;
+    stop_at = SIZE_MAX;
+    s.stopped = stops_for_good;
     check_ok(trainer_open(&t, &s, &err), &err);
     check_ok(train_run(t, &c, &err), &err);
     trainer_close(t);
+    const size_t all = calls;
     uint8_t *whole = file_load(in_scratch("step_00000004.h5"), &size);
-    while (stop_and_resume(at, whole, size))
-        at = at < 10 ? at + 1 : (size_t)(factor * (double)at) + 5;
+    for (size_t i = 0; i < stops; i++)
+        check(stop_and_resume(1 + (all - 1) * i / stops, whole, size));
     free(whole);
-    return at;
+    return all;
 }
 
 /* resnet20 has running statistics, which a stopped step must leave as they were. Two threads stop at other pieces. */
-static void a_run_stopped_anywhere_in_a_step_resumes_to_the_same_weights(void **state)
+TEST(a_run_stopped_anywhere_in_a_step_resumes_to_the_same_weights)
 {
-    check(stop_and_resume_anywhere(1.2) >
-          100); /* 4 steps of 3 workers, and 2 tests, have more layers than this */
+    check(stop_and_resume_anywhere(20) > 100); /* 4 steps of 3 workers, and 2 tests, have more layers than this */
     network = "resnet20";
     threads = 2;
-    check(stop_and_resume_anywhere(3) > 5000);
+    check(stop_and_resume_anywhere(6) > 5000);
     network = "cnn";
     threads = 1;
 }
 
-static void a_damaged_checkpoint_is_refused_by_name_and_the_one_before_used(void **state)
+TEST(a_damaged_checkpoint_is_refused_by_name_and_the_one_before_used)
 {
     size_t size, want;
     scratch_files(true);
@@ -262,7 +273,7 @@ static void a_damaged_checkpoint_is_refused_by_name_and_the_one_before_used(void
 }
 
 /* Changes one weight in the file. HDF5 does not detect this; the checkpoint's own checksum must. */
-static void a_changed_weight_is_seen(void **state)
+TEST(a_changed_weight_is_seen)
 {
     size_t size, seen = 0;
     scratch_files(true);
@@ -288,7 +299,7 @@ static void a_changed_weight_is_seen(void **state)
     free(data);
 }
 
-static void what_wrote_a_checkpoint_is_known_from_it(void **state)
+TEST(what_wrote_a_checkpoint_is_known_from_it)
 {
     TrainSetup s = {0};
     const char *dataset;
@@ -301,7 +312,7 @@ static void what_wrote_a_checkpoint_is_known_from_it(void **state)
     check(!strcmp(codec_text(s.codec, arena), codec_text(setup_of("ef+topk:ratio=0.01").codec, arena)));
 }
 
-static void saved_gradients_have_the_layout_of_dumps(void **state)
+TEST(saved_gradients_have_the_layout_of_dumps)
 {
     TrainSetup s = setup_of("qsgd");
     Course c = {.steps = 5, .dump_every = 2, .record = ignore};
@@ -337,17 +348,4 @@ static void saved_gradients_have_the_layout_of_dumps(void **state)
     dump_close(d[1]);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_codec_goes_on_as_if_it_had_never_stopped),
-        cmocka_unit_test(every_optimizer_goes_on_as_if_it_had_never_stopped),
-        cmocka_unit_test(local_steps_go_on_as_if_they_had_never_stopped),
-        cmocka_unit_test(a_run_stopped_anywhere_in_a_step_resumes_to_the_same_weights),
-        cmocka_unit_test(a_damaged_checkpoint_is_refused_by_name_and_the_one_before_used),
-        cmocka_unit_test(a_changed_weight_is_seen),
-        cmocka_unit_test(what_wrote_a_checkpoint_is_known_from_it),
-        cmocka_unit_test(saved_gradients_have_the_layout_of_dumps),
-    };
-    return cmocka_run_group_tests(tests, open_all, close_all) ? 1 : 0;
-}
+CHECK_ALL(open_all, close_all)

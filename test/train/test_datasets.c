@@ -92,7 +92,7 @@ static void refused(const char *name, DataSplit split, Status status, const char
     arena_close(a);
 }
 
-static void idx_files_are_read_plain_and_packed(void **state)
+TEST(idx_files_are_read_plain_and_packed)
 {
     uint8_t images[IMAGES_SIZE], labels[LABELS_SIZE];
     make_images(images);
@@ -115,7 +115,7 @@ static void idx_files_are_read_plain_and_packed(void **state)
     }
 }
 
-static void damaged_idx_files_are_refused(void **state)
+TEST(damaged_idx_files_are_refused)
 {
     uint8_t images[IMAGES_SIZE + 1], labels[LABELS_SIZE + 1];
     const struct {
@@ -149,7 +149,7 @@ static void damaged_idx_files_are_refused(void **state)
             "4 labels: want one for each of the 5");
 }
 
-static void cifar_files_hold_any_whole_number_of_records(void **state)
+TEST(cifar_files_hold_any_whole_number_of_records)
 {
     static uint8_t file[3 * RECORD + 3];
     Dataset d;
@@ -180,7 +180,7 @@ static void cifar_files_hold_any_whole_number_of_records(void **state)
     arena_close(a);
 }
 
-static void svhn_is_read_as_svhn_py_writes_it(void **state)
+TEST(svhn_is_read_as_svhn_py_writes_it)
 {
     static uint8_t file[2 * RECORD];
     Dataset d;
@@ -200,7 +200,7 @@ static void svhn_is_read_as_svhn_py_writes_it(void **state)
 }
 
 /* If the first file has the published number of images, all five files are required. */
-static void a_missing_one_of_the_published_batches_is_an_error(void **state)
+TEST(a_missing_one_of_the_published_batches_is_an_error)
 {
     uint8_t *file = calloc(10000, RECORD);
     remove_all();
@@ -222,7 +222,7 @@ static void real_file(const char *name, const char *from, DataSplit split, size_
     arena_close(a);
 }
 
-static void real_files_are_read(void **state)
+TEST(real_files_are_read)
 {
     real_file("mnist", "../shared/data/mnist", SPLIT_TRAIN, 60000);
     real_file("mnist", "../shared/data/mnist", SPLIT_TEST, 10000);
@@ -232,17 +232,9 @@ static void real_files_are_read(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(idx_files_are_read_plain_and_packed),
-        cmocka_unit_test(damaged_idx_files_are_refused),
-        cmocka_unit_test(cifar_files_hold_any_whole_number_of_records),
-        cmocka_unit_test(svhn_is_read_as_svhn_py_writes_it),
-        cmocka_unit_test(a_missing_one_of_the_published_batches_is_an_error),
-        cmocka_unit_test(real_files_are_read),
-    };
     if (!mkdtemp(dir))
         return 1;
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    const int failed = check_run(NULL, NULL);
     remove_all();
     rmdir(dir);
     return failed ? 1 : 0;

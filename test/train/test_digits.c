@@ -39,7 +39,7 @@ static uint64_t hash(const Sheet *s, size_t count)
     return checksum((Bytes){s->pixels, count * DIGIT_PIXELS}, checksum((Bytes){s->labels, count}, 0));
 }
 
-static void digits_are_the_same_on_every_machine(void **state)
+TEST(digits_are_the_same_on_every_machine)
 {
     const struct {
         uint64_t seed, hash;
@@ -58,7 +58,7 @@ static void digits_are_the_same_on_every_machine(void **state)
     }
 }
 
-static void digits_do_not_depend_on_threads_or_on_how_many_are_drawn(void **state)
+TEST(digits_do_not_depend_on_threads_or_on_how_many_are_drawn)
 {
     Sheet one = draw(5, SPLIT_TRAIN, 1300, 1), three = draw(5, SPLIT_TRAIN, 1300, 3),
           few = draw(5, SPLIT_TRAIN, 7, 2);
@@ -70,7 +70,7 @@ static void digits_do_not_depend_on_threads_or_on_how_many_are_drawn(void **stat
     arena_close(few.a);
 }
 
-static void digits_have_the_mean_and_deviation_that_normalise_them(void **state)
+TEST(digits_have_the_mean_and_deviation_that_normalise_them)
 {
     Error err;
     Sheet s = draw(1, SPLIT_TRAIN, COUNT, 1);
@@ -91,7 +91,7 @@ static void digits_have_the_mean_and_deviation_that_normalise_them(void **state)
 
 /* A pixel of a colour image lies between its channel's ground, which the margin shows, and a lighter level, in proportion
  * to the grey pixel. */
-static void colour_digits_are_the_grey_ones_in_two_levels_for_each_channel(void **state)
+TEST(colour_digits_are_the_grey_ones_in_two_levels_for_each_channel)
 {
     enum { N = 600, PLANE = COLOUR_SIDE * COLOUR_SIDE };
     Sheet s = draw(3, SPLIT_TEST, N, 1);
@@ -127,7 +127,7 @@ static void colour_digits_are_the_grey_ones_in_two_levels_for_each_channel(void 
 
 /* Among 4,000 images, the number of images of one digit has mean 400 and standard deviation 19. The probability
  * that any of the ten counts deviates by more than five standard deviations is below 1e-5. */
-static void every_digit_comes_as_often(void **state)
+TEST(every_digit_comes_as_often)
 {
     Sheet s = draw(1, SPLIT_TRAIN, COUNT, 1);
     int found[10] = {0};
@@ -151,7 +151,7 @@ static int largest(const float *w, const uint8_t *image)
 }
 
 /* The linear model is an averaged perceptron. */
-static void a_linear_model_reads_most_digits_and_not_all(void **state)
+TEST(a_linear_model_reads_most_digits_and_not_all)
 {
     enum { TRAIN = 12000, TEST = 2000 };
     Sheet train = draw(1, SPLIT_TRAIN, TRAIN, 2), test = draw(1, SPLIT_TEST, TEST, 2);
@@ -178,7 +178,7 @@ static void a_linear_model_reads_most_digits_and_not_all(void **state)
 
 /* Batches of images that are not drawn yet equal batches of drawn ones, also if threads want one image at the same time,
  * and of the last images alone, as those held out for validation. */
-static void batches_draw_the_images_that_they_need(void **state)
+TEST(batches_draw_the_images_that_they_need)
 {
     enum { N = 400, LAST = 50 };
     static const char *const names[] = {"digits", "colour-digits"};
@@ -204,16 +204,4 @@ static void batches_draw_the_images_that_they_need(void **state)
     arena_close(a);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(digits_are_the_same_on_every_machine),
-        cmocka_unit_test(digits_do_not_depend_on_threads_or_on_how_many_are_drawn),
-        cmocka_unit_test(digits_have_the_mean_and_deviation_that_normalise_them),
-        cmocka_unit_test(colour_digits_are_the_grey_ones_in_two_levels_for_each_channel),
-        cmocka_unit_test(every_digit_comes_as_often),
-        cmocka_unit_test(batches_draw_the_images_that_they_need),
-        cmocka_unit_test(a_linear_model_reads_most_digits_and_not_all),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;
-}
+CHECK_ALL(NULL, NULL)

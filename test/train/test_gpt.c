@@ -91,7 +91,7 @@ static void check_tensor(const Net *t, const Slice *s, const double want[5])
     check_near((double)g[n - 1], want[4], 10 * off);
 }
 
-static void loss_and_gradients_are_those_of_pytorch(void **state)
+TEST(loss_and_gradients_are_those_of_pytorch)
 {
     FILE *f = fopen("test/reference/gpt.txt", "r");
     Net t;
@@ -113,7 +113,7 @@ static void loss_and_gradients_are_those_of_pytorch(void **state)
 
 /* ---- other properties ---- */
 
-static void threads_change_no_bit(void **state)
+TEST(threads_change_no_bit)
 {
     Net t;
     net_open(&t, SHAPE "on", IMAGES_MOST_HERE);
@@ -129,7 +129,7 @@ static void threads_change_no_bit(void **state)
 }
 
 /* A stop within a layer leaves values that later code of the layer may find wrong, such as a variance of 0. */
-static void a_pass_that_is_stopped_anywhere_says_so_and_no_more(void **state)
+TEST(a_pass_that_is_stopped_anywhere_says_so_and_no_more)
 {
     Net t;
     Score score;
@@ -150,7 +150,7 @@ static void a_pass_that_is_stopped_anywhere_says_so_and_no_more(void **state)
 }
 
 /* The loss of the first tokens must not change when a later token does. */
-static void a_token_does_not_see_later_tokens(void **state)
+TEST(a_token_does_not_see_later_tokens)
 {
     Net t;
     Score score;
@@ -185,7 +185,7 @@ static void a_token_does_not_see_later_tokens(void **state)
     net_close(&t);
 }
 
-static void gelu_is_exact_on_every_instruction_set(void **state)
+TEST(gelu_is_exact_on_every_instruction_set)
 {
     enum { COUNT = 2003 };
     static float x[COUNT], y[COUNT];
@@ -203,7 +203,7 @@ static void gelu_is_exact_on_every_instruction_set(void **state)
     }
 }
 
-static void presets_have_the_published_numbers_of_parameters(void **state)
+TEST(presets_have_the_published_numbers_of_parameters)
 {
     /* nanoGPT prints 0.80M and 10.65M for a vocabulary of 65: without the context * width positions. */
     static const struct {
@@ -242,13 +242,5 @@ int main(int argc, char **argv)
 {
     if (argc == 3 && !strcmp(argv[1], "--write"))
         return write_inputs(argv[2]);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(loss_and_gradients_are_those_of_pytorch),
-        cmocka_unit_test(threads_change_no_bit),
-        cmocka_unit_test(a_pass_that_is_stopped_anywhere_says_so_and_no_more),
-        cmocka_unit_test(a_token_does_not_see_later_tokens),
-        cmocka_unit_test(gelu_is_exact_on_every_instruction_set),
-        cmocka_unit_test(presets_have_the_published_numbers_of_parameters),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

@@ -3,10 +3,9 @@
 #include "rig/layer_rig.h"
 #include "train/model.c"
 
-
 /* ---- max pooling ---- */
 
-static void the_first_of_equal_maxima_gets_the_gradient(void **state)
+TEST(the_first_of_equal_maxima_gets_the_gradient)
 {
     Layers r;
     layers_open(&r, (Activation){.channels = 1, .rows = 2, .columns = 6, .lanes = 1}, 1);
@@ -25,7 +24,7 @@ static void the_first_of_equal_maxima_gets_the_gradient(void **state)
     layers_close(&r);
 }
 
-static void what_is_no_number_reaches_the_loss(void **state)
+TEST(what_is_no_number_reaches_the_loss)
 {
     for (size_t place = 0; place < 4; place++) {
         Layers r;
@@ -52,7 +51,7 @@ static void dropped_layers(Layers *r, double probability)
 
 /* The number of elements that dropout keeps is binomial. It is more than five standard deviations from its
  * mean with probability 1e-6. */
-static void dropout_drops_its_share_and_keeps_the_mean(void **state)
+TEST(dropout_drops_its_share_and_keeps_the_mean)
 {
     static const double probability[] = {0, 0.1, 0.5, 0.9};
     for (size_t k = 0; k < countof(probability); k++) {
@@ -70,7 +69,7 @@ static void dropout_drops_its_share_and_keeps_the_mean(void **state)
     }
 }
 
-static void the_gradient_passes_where_dropout_kept_and_nowhere_else(void **state)
+TEST(the_gradient_passes_where_dropout_kept_and_nowhere_else)
 {
     Layers r;
     dropped_layers(&r, 0.3);
@@ -93,7 +92,7 @@ static double agreement(const Layers *a, const Layers *b)
     return (double)same;
 }
 
-static void steps_and_layers_drop_independently(void **state)
+TEST(steps_and_layers_drop_independently)
 {
     Layers first, step, layer, again;
     dropped_layers(&first, 0.5);
@@ -117,7 +116,7 @@ static void steps_and_layers_drop_independently(void **state)
     layers_close(&again);
 }
 
-static void scoring_drops_nothing(void **state)
+TEST(scoring_drops_nothing)
 {
     Layers r;
     dropped_layers(&r, 0.5);
@@ -130,7 +129,7 @@ static void scoring_drops_nothing(void **state)
 
 /* ---- layers that work in place, and sums of two activations ---- */
 
-static void layers_in_place_give_their_input_back(void **state)
+TEST(layers_in_place_give_their_input_back)
 {
     Layers r;
     layers_open(&r, (Activation){.channels = 2, .rows = 3, .columns = 3, .lanes = 1}, 2);
@@ -144,7 +143,7 @@ static void layers_in_place_give_their_input_back(void **state)
 
 /* The network computes x + W x. The backward pass of the sum writes a gradient for x. The backward pass of
  * the linear layer W must add to it, not overwrite it. */
-static void a_sum_gives_both_summands_its_gradient(void **state)
+TEST(a_sum_gives_both_summands_its_gradient)
 {
     enum { N = 6, IMAGES = 5 };
     Layers r;
@@ -172,7 +171,7 @@ static void a_sum_gives_both_summands_its_gradient(void **state)
 
 /* ---- the loss function ---- */
 
-static void the_loss_is_the_cross_entropy_and_its_gradient_the_slope(void **state)
+TEST(the_loss_is_the_cross_entropy_and_its_gradient_the_slope)
 {
     enum { IMAGES = 3, CLASSES = 4 };
     float x[IMAGES * CLASSES] = {0.5f, -1, 2, 0.25f, 0, 0, 0, 0, 100, -100, 50, 99}, dx[IMAGES * CLASSES];
@@ -197,7 +196,7 @@ static void the_loss_is_the_cross_entropy_and_its_gradient_the_slope(void **stat
 }
 
 /* With outputs k / 100, the loss of label l is log((e^(C / 100) - 1) / (e^(1 / 100) - 1)) - l / 100. */
-static void a_thousand_classes_are_as_good_as_four(void **state)
+TEST(a_thousand_classes_are_as_good_as_four)
 {
     enum { CLASSES = 1000, LABEL = 700 };
     float x[CLASSES], dx[CLASSES];
@@ -213,7 +212,7 @@ static void a_thousand_classes_are_as_good_as_four(void **state)
         check_near((double)dx[k], exp((double)k / 100) / sum - (k == LABEL), 1e-6);
 }
 
-static void outputs_beyond_all_bounds_have_a_finite_loss_and_no_number_has_none(void **state)
+TEST(outputs_beyond_all_bounds_have_a_finite_loss_and_no_number_has_none)
 {
     float x[2] = {3e38f, -3e38f}, dx[2];
     const Activation v = {.channels = 2, .rows = 1, .columns = 1, .lanes = 1, .x = x, .dx = dx};
@@ -232,18 +231,4 @@ static void outputs_beyond_all_bounds_have_a_finite_loss_and_no_number_has_none(
     }
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_first_of_equal_maxima_gets_the_gradient),
-    cmocka_unit_test(what_is_no_number_reaches_the_loss),
-    cmocka_unit_test(dropout_drops_its_share_and_keeps_the_mean),
-    cmocka_unit_test(the_gradient_passes_where_dropout_kept_and_nowhere_else),
-    cmocka_unit_test(steps_and_layers_drop_independently),
-    cmocka_unit_test(scoring_drops_nothing),
-    cmocka_unit_test(layers_in_place_give_their_input_back),
-    cmocka_unit_test(a_sum_gives_both_summands_its_gradient),
-    cmocka_unit_test(the_loss_is_the_cross_entropy_and_its_gradient_the_slope),
-    cmocka_unit_test(a_thousand_classes_are_as_good_as_four),
-    cmocka_unit_test(outputs_beyond_all_bounds_have_a_finite_loss_and_no_number_has_none),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

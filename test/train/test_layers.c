@@ -303,7 +303,7 @@ static void check_case(const Case *c)
     layers_close(&r);
 }
 
-static void layers_give_what_a_slow_reference_gives(void **state)
+TEST(layers_give_what_a_slow_reference_gives)
 {
     for (size_t i = 0; i < countof(cases); i++)
         check_case(&cases[i]);
@@ -311,7 +311,7 @@ static void layers_give_what_a_slow_reference_gives(void **state)
 
 /* ---- values used by two layers: their gradients add up ---- */
 
-static void gradients_of_a_value_read_twice_add_up(void **state)
+TEST(gradients_of_a_value_read_twice_add_up)
 {
     for (const Case *c = cases; c < cases + countof(cases); c++) {
         if (c->in_place)
@@ -334,7 +334,7 @@ static void gradients_of_a_value_read_twice_add_up(void **state)
     }
 }
 
-static void a_last_piece_that_is_not_full_does_not_see_what_was_there_before(void **state)
+TEST(a_last_piece_that_is_not_full_does_not_see_what_was_there_before)
 {
     Layers r;
     const Case *c = &cases[2];
@@ -361,10 +361,4 @@ static void a_last_piece_that_is_not_full_does_not_see_what_was_there_before(voi
     layers_close(&r);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(layers_give_what_a_slow_reference_gives),
-    cmocka_unit_test(gradients_of_a_value_read_twice_add_up),
-    cmocka_unit_test(a_last_piece_that_is_not_full_does_not_see_what_was_there_before),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

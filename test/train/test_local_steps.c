@@ -1,5 +1,5 @@
 /* test_local_steps.c -- training with local steps. The weights must be those of a plain transcription of DiLoCo
- * (arXiv 2311.08105, algorithm 1). One local step of plain SGD must be ordinary training. Bytes and communication
+ * (arXiv 2311.08105, algorithm 1), and with fragments of Streaming DiLoCo (arXiv 2501.18512, algorithm 2). One local step of plain SGD must be ordinary training. Bytes and communication
  * time must be those of the exchanges. */
 #include "rig/check.h"
 #include "train/train_parts.h"
@@ -56,7 +56,7 @@ static float *weights_after(const TrainSetup *s, size_t *count, StepRecord r[STE
     return w;
 }
 
-static void one_local_step_of_plain_sgd_is_ordinary_training(void **state)
+TEST(one_local_step_of_plain_sgd_is_ordinary_training)
 {
     static const char *const specs[] = {"none", "qsgd", "ef+topk:ratio=0.01", "svd", "powersgd"};
     for (size_t i = 0; i < countof(specs); i++) {
@@ -73,7 +73,7 @@ static void one_local_step_of_plain_sgd_is_ordinary_training(void **state)
 }
 
 /* One local step of plain SGD and an outer step of 1/2 move the weights half as far as an ordinary step. */
-static void half_an_outer_step_moves_half_as_far(void **state)
+TEST(half_an_outer_step_moves_half_as_far)
 {
     TrainSetup s = setup_of("none");
     Trainer *t;
@@ -133,21 +133,32 @@ static void plain_gradient(const TrainSetup *s, Model *m, Plain *p, size_t w, si
              &err);
 }
 
-/* The exchange after step `step`: each worker counts as often as it has seen images since step `first`. */
-static void plain_exchange(const LocalSteps *l, Plain *p, double *common, double *velocity, size_t n,
-                           const double *images)
+/* True if parameter i is in fragment f: every second layer of the cnn, conv1, conv2, fc. */
+static bool plain_holds(const SliceList *list, size_t fragments, size_t f, size_t i)
 {
-    for (size_t i = 0; i < n; i++) {
-        double mean = 0, all = 0;
-        for (size_t w = 0; w < WORKERS; w++) {
-            mean += images[w] * (common[i] - p[w].exact[i]);
-            all += images[w];
-        }
-        velocity[i] = l->momentum * velocity[i] + mean / all;
-        common[i] -= l->lr * (mean / all + l->momentum * velocity[i]);
-        for (size_t w = 0; w < WORKERS; w++)
-            p[w].weights[i] = (float)(p[w].exact[i] = common[i]);
+    size_t p = 0;
+    while (i >= list->item[p].offset + list->item[p].shape.n)
+        p++;
+    return p / 2 % fragments == f;
+}
+
+/* Sets `mean` to that of the pseudo-gradients. A worker counts as often as it has seen images in the last H steps. */
+static void plain_send(const Plain *p, const double *common, size_t i, const double *images, double *mean)
+{
+    double sum = 0, all = 0;
+    for (size_t w = 0; w < WORKERS; w++) {
+        sum += images[w] * (common[i] - p[w].exact[i]);
+        all += images[w];
     }
+    mean[i] = sum / all;
+}
+
+static void plain_receive(const LocalSteps *l, Plain *p, double *common, double *velocity, size_t i, const double *mean)
+{
+    velocity[i] = l->momentum * velocity[i] + mean[i];
+    common[i] -= l->lr * (mean[i] + l->momentum * velocity[i]);
+    for (size_t w = 0; w < WORKERS; w++)
+        p[w].weights[i] = (float)(p[w].exact[i] = (1 - l->mix) * common[i] + l->mix * p[w].exact[i]);
 }
 
 static Plain plain_open(Model *m, uint64_t seed, size_t n)
@@ -175,7 +186,9 @@ static double *plain_weights(const TrainSetup *s, size_t n)
                             .images = BATCH};
     Model *m;
     Plain p[WORKERS];
-    double *common = NEW(arena, double, n), *velocity = NEW_ZERO(arena, double, n), images[WORKERS] = {0};
+    const size_t h = s->local.steps, parts = s->local.fragments;
+    double *common = NEW(arena, double, n), *velocity = NEW_ZERO(arena, double, n), *mean = NEW(arena, double, n);
+    double seen[STEPS + 1][WORKERS];
     check_ok(model_open(&m, &spec, &err), &err);
     for (size_t w = 0; w < WORKERS; w++)
         p[w] = plain_open(m, s->seed, n);
@@ -185,24 +198,32 @@ static double *plain_weights(const TrainSetup *s, size_t n)
         for (size_t w = 0; w < WORKERS; w++) {
             plain_gradient(s, m, &p[w], w, step);
             plain_step(s, &p[w], n, step);
-            images[w] += (double)(batch * (w + 1) / WORKERS - batch * w / WORKERS);
+            seen[step][w] = (double)(batch * (w + 1) / WORKERS - batch * w / WORKERS);
         }
-        if (step % s->local.steps)
-            continue;
-        plain_exchange(&s->local, p, common, velocity, n, images);
-        memset(images, 0, sizeof images);
+        for (size_t f = 0; f < parts; f++)
+            for (size_t i = 0; i < n; i++) {
+                double images[WORKERS] = {0};
+                const bool holds = plain_holds(model_parameters(m), parts, f, i);
+                for (size_t k = step > h ? step - h + 1 : 1; k <= step; k++)
+                    for (size_t w = 0; w < WORKERS; w++)
+                        images[w] += seen[k][w];
+                if (holds && (step + s->local.late) % h == (f + 1) * h / parts % h)
+                    plain_send(p, common, i, images, mean);
+                if (holds && step % h == (f + 1) * h / parts % h)
+                    plain_receive(&s->local, p, common, velocity, i, mean);
+            }
     }
     model_close(m);
     return common;
 }
 
-static void local_steps_are_diloco(void **state)
+static void check_transcription(LocalSteps local)
 {
     StepRecord r[STEPS];
     size_t n, wrong = 0;
     TrainSetup s = setup_of("none");
     s.optimizer = (Optimizer){.kind = OPTIMIZER_ADAMW, .lr = 0.002, .momentum = 0.9, .beta2 = 0.95};
-    s.local = (LocalSteps){.steps = 4, .lr = 0.7, .momentum = 0.9};
+    s.local = local;
     const float *w = weights_after(&s, &n, r);
     const double *plain = plain_weights(&s, n);
     double error = 0, norm = 0;
@@ -216,7 +237,68 @@ static void local_steps_are_diloco(void **state)
     check(wrong <= n / 1000);
 }
 
-static void only_exchanges_cost_bytes_and_time(void **state)
+TEST(local_steps_are_diloco)
+{
+    check_transcription((LocalSteps){.steps = 4, .fragments = 1, .lr = 0.7, .momentum = 0.9});
+}
+
+TEST(fragments_are_streaming_diloco)
+{
+    check_transcription((LocalSteps){.steps = 4, .fragments = 2, .late = 1, .mix = 0.25, .lr = 0.4, .momentum = 0.9});
+    check_transcription((LocalSteps){.steps = 4, .fragments = 2, .late = 1, .mix = 0.5, .lr = 0.4, .momentum = 0.9});
+    check_transcription((LocalSteps){.steps = 3, .fragments = 1, .late = 2, .mix = 0.5, .lr = 0.4, .momentum = 0.9});
+    check_transcription((LocalSteps){.steps = 4, .fragments = 3, .lr = 0.4, .momentum = 0.9});
+}
+
+/* A block of a transformer is a layer: of wte, wpe, h.0, h.1, h.2, ln_f every second one is in the first fragment. */
+TEST(blocks_are_layers)
+{
+    static const char *const names[2][3] = {{"transformer.wte.", "transformer.h.0.", "transformer.h.2."},
+                                            {"transformer.wpe.", "transformer.h.1.", "transformer.ln_f."}};
+    const ModelSpec spec = {.network = "gpt:layers=3,heads=2,width=16,context=8", .channels = 1, .rows = 1, .columns = 8, .classes = 10,
+                            .images = 2, .text = true};
+    Trainer t = {.arena = arena, .s.local.fragments = 2};
+    check_ok(model_open(&t.model, &spec, &err), &err);
+    check_ok(local_open(&t, &err), &err);
+    check(t.fragment[0].tensors + t.fragment[1].tensors == model_parameters(t.model)->count);
+    for (size_t f = 0; f < 2; f++)
+        for (size_t i = 0; i < t.fragment[f].tensors; i++) {
+            size_t found = 0;
+            for (size_t k = 0; k < 3; k++)
+                found += !strncmp(t.fragment[f].tensor[i].name, names[f][k], strlen(names[f][k]));
+            check(found == 1);
+        }
+    t.s.local.fragments = 7;
+    check(local_open(&t, &err) == ERR_USAGE);
+    model_close(t.model);
+}
+
+/* Without fragments, late means and mixing, the outer step is DiLoCo's in floats, bit for bit. */
+TEST(one_fragment_is_diloco_to_the_bit)
+{
+    TrainSetup s = setup_of("qsgd");
+    Trainer *t;
+    StepRecord r;
+    s.optimizer = (Optimizer){.kind = OPTIMIZER_ADAMW, .lr = 0.002, .momentum = 0.9, .beta2 = 0.95};
+    s.local = (LocalSteps){.steps = 2, .fragments = 1, .lr = 0.7, .momentum = 0.9};
+    check_ok(trainer_open(&t, &s, &err), &err);
+    const size_t n = trainer_parameters(t);
+    float *w = NEW(arena, float, n), *v = NEW_ZERO(arena, float, n);
+    memcpy(w, t->weights, n * sizeof *w);
+    for (size_t step = 1; step <= STEPS; step++) {
+        check_ok(trainer_step(t, &r, &err), &err);
+        for (size_t i = 0; step % 2 == 0 && i < n; i++) {
+            v[i] = 0.9f * v[i] + t->agreed[i];
+            w[i] -= 0.7f * (t->agreed[i] + 0.9f * v[i]);
+        }
+        check(!memcmp(w, t->weights, n * sizeof *w) && !memcmp(v, t->velocity, n * sizeof *v));
+        for (size_t k = 0; step % 2 == 0 && k < WORKERS; k++)
+            check(!memcmp(w, t->inner[k].weights, n * sizeof *w));
+    }
+    trainer_close(t);
+}
+
+TEST(only_exchanges_cost_bytes_and_time)
 {
     StepRecord r[STEPS];
     Link link;
@@ -237,7 +319,31 @@ static void only_exchanges_cost_bytes_and_time(void **state)
     }
 }
 
-static void weights_are_the_same_for_one_and_three_threads(void **state)
+/* The parts that the fragments send come to what a whole exchange sends, and communication hides behind the steps that it may
+ * take: here behind all of its time. */
+TEST(fragments_divide_the_bytes)
+{
+    StepRecord r[STEPS];
+    Link link;
+    size_t n;
+    TrainSetup s = setup_of("none");
+    check_ok(link_read(&link, "alpha=1ns,beta=1e6Gbit", arena, &err), &err);
+    s.link = &link;
+    for (size_t late = 0; late < 2; late++) {
+        s.local = (LocalSteps){.steps = 6, .fragments = 3, .lr = 1, .late = late};
+        double sum = 0, most = 0;
+        (void)weights_after(&s, &n, r);
+        for (size_t i = 0; i < 6; i++) {
+            const bool sends = (i + 1 + late) % 2 == 0;
+            check((r[i].bytes_up > 0) == sends && r[i].bytes_down == r[i].bytes_up && (r[i].modelled > 0) == (sends && !late));
+            sum += r[i].bytes_up;
+            most = fmax(most, r[i].bytes_up);
+        }
+        check(sum == 4 * (double)n && most < sum);
+    }
+}
+
+TEST(weights_are_the_same_for_one_and_three_threads)
 {
     StepRecord r[STEPS];
     size_t n;
@@ -250,14 +356,4 @@ static void weights_are_the_same_for_one_and_three_threads(void **state)
     check(!memcmp(one, weights_after(&s, &n, r), n * sizeof *one));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_local_step_of_plain_sgd_is_ordinary_training),
-        cmocka_unit_test(half_an_outer_step_moves_half_as_far),
-        cmocka_unit_test(local_steps_are_diloco),
-        cmocka_unit_test(only_exchanges_cost_bytes_and_time),
-        cmocka_unit_test(weights_are_the_same_for_one_and_three_threads),
-    };
-    return cmocka_run_group_tests(tests, open_all, close_all) ? 1 : 0;
-}
+CHECK_ALL(open_all, close_all)

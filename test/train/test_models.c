@@ -20,7 +20,7 @@ static Model *opened(const char *network, size_t channels, size_t side, size_t c
     return m;
 }
 
-static void every_network_has_its_published_number_of_parameters(void **state)
+TEST(every_network_has_its_published_number_of_parameters)
 {
     static const struct {
         const char *network;
@@ -48,7 +48,7 @@ static void every_network_has_its_published_number_of_parameters(void **state)
  * by its definition. The running mean and variance begin at 0 and 1. They move by a tenth of the difference
  * towards the batch's mean and unbiased variance, over 1024 values here. Dividing by 1024 in place of 1023
  * would change the variance by 3e-5. */
-static void running_statistics_move_a_tenth_to_mean_and_unbiased_variance(void **state)
+TEST(running_statistics_move_a_tenth_to_mean_and_unbiased_variance)
 {
     enum { SIDE = 32, C = 3, K = 64, VALUES = SIDE * SIDE };
     Model *m = opened("resnet18", C, SIDE, 10, 1);
@@ -116,17 +116,11 @@ static size_t check_initial(const char *network, size_t channels, size_t side, b
     return seen;
 }
 
-static void initial_weights_have_the_variance_of_their_law(void **state)
+TEST(initial_weights_have_the_variance_of_their_law)
 {
     assert_int_equal(check_initial("fc", 1, 28, false), 3);
     assert_int_equal(check_initial("resnet18", 3, 32, false), 21);
     assert_int_equal(check_initial("vgg11", 3, 32, true), 11);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(initial_weights_have_the_variance_of_their_law),
-    cmocka_unit_test(running_statistics_move_a_tenth_to_mean_and_unbiased_variance),
-    cmocka_unit_test(every_network_has_its_published_number_of_parameters),
-};
-
-CHECK_MAIN(tests)
+CHECK_ALL(NULL, NULL)

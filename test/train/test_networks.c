@@ -79,7 +79,7 @@ static void check_tensor(const Net *t, const char *name, const double want[5])
     check_never("a tensor of that name");
 }
 
-static void small_networks_have_pytorchs_loss_and_gradients(void **state)
+TEST(small_networks_have_pytorchs_loss_and_gradients)
 {
     FILE *f = fopen("test/reference/networks.txt", "r");
     check(f != NULL);
@@ -110,7 +110,7 @@ static void small_networks_have_pytorchs_loss_and_gradients(void **state)
 
 /* ---- properties of every small network ---- */
 
-static void scores_do_not_depend_on_threads_and_are_the_gradients_loss(void **state)
+TEST(scores_do_not_depend_on_threads_and_are_the_gradients_loss)
 {
     for (size_t k = 0; k < countof(small); k++) {
         Net t;
@@ -131,7 +131,7 @@ static void scores_do_not_depend_on_threads_and_are_the_gradients_loss(void **st
 
 /* A batch is divided into parts. The gradient of the batch must be the mean of the gradients of the parts. A
  * pass must not affect later passes. */
-static void parts_of_a_batch_make_the_batch(void **state)
+TEST(parts_of_a_batch_make_the_batch)
 {
     for (size_t k = 0; k < countof(small); k++) {
         Net t;
@@ -183,10 +183,5 @@ int main(int argc, char **argv)
 {
     if (argc == 3 && !strcmp(argv[1], "--write"))
         return write_all(argv[2]);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(small_networks_have_pytorchs_loss_and_gradients),
-        cmocka_unit_test(scores_do_not_depend_on_threads_and_are_the_gradients_loss),
-        cmocka_unit_test(parts_of_a_batch_make_the_batch),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;
+    return check_run(NULL, NULL) ? 1 : 0;
 }

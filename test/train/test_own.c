@@ -103,7 +103,7 @@ static void check_file(const char *path)
     }
 }
 
-static void bytes_and_floats_are_read_split_and_normalised(void **state)
+TEST(bytes_and_floats_are_read_split_and_normalised)
 {
     fill();
     make("bytes.h5", H5T_NATIVE_UINT8, H5T_STD_I64BE);
@@ -116,7 +116,7 @@ static void bytes_and_floats_are_read_split_and_normalised(void **state)
     check_file("floats.h5");
 }
 
-static void a_file_may_say_what_is_to_test(void **state)
+TEST(a_file_may_say_what_is_to_test)
 {
     fill();
     const hid_t file = make_file("test.h5", true);
@@ -151,7 +151,7 @@ typedef struct {
     bool no_labels;
 } Bad;
 
-static void other_files_are_refused_with_the_reason(void **state)
+TEST(other_files_are_refused_with_the_reason)
 {
     static const Bad bad[] = {
         {"x has 1 axes", 1, {20}, 20, 1, 1, false},
@@ -192,12 +192,4 @@ static int tear_down(void **state)
     return scratch_close(state);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes_and_floats_are_read_split_and_normalised),
-        cmocka_unit_test(a_file_may_say_what_is_to_test),
-        cmocka_unit_test(other_files_are_refused_with_the_reason),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+CHECK_ALL(set_up, tear_down)

@@ -57,7 +57,7 @@ static MeanScore tested_by(size_t images)
     return score;
 }
 
-static void a_test_is_the_mean_over_its_images(void **state)
+TEST(a_test_is_the_mean_over_its_images)
 {
     const MeanScore one = tested_by(1);
     static const size_t images[] = {7, 100, 249, 250, 1000};
@@ -98,7 +98,7 @@ static StepRecord step_of(const char *spec, size_t workers, size_t aggregate, To
 /* The model has a 4 x 64 matrix and 4 biases, which are 1040 bytes of floats. With the codec `sign`, a worker
  * sends one byte per tensor and one bit per element. The merged votes of 4 workers take 3 bits per element,
  * and per tensor one byte and at most 2 bytes for the number of workers. */
-static void bytes_and_link_times_are_those_of_the_workers_that_send(void **state)
+TEST(bytes_and_link_times_are_those_of_the_workers_that_send)
 {
     StepRecord r = step_of("none", 6, 4, TOPOLOGY_PS);
     check(r.bytes_up == 1040 && r.bytes_down == 1040);
@@ -117,7 +117,7 @@ static void bytes_and_link_times_are_those_of_the_workers_that_send(void **state
 
 /* Whether payloads add, as those of `none`, or are quantised again: with two shots a worker sends 2 (P - 1)/P S, and so it does
  * on a ring. With a server S is what it sends. Only the heads of shards are beside it. The network's time is of these bytes. */
-static void bytes_sent_follow_one_formula_for_all_codecs(void **state)
+TEST(bytes_sent_follow_one_formula_for_all_codecs)
 {
     static const char *const specs[] = {"none", "fp16", "qsgd:code=fixed", "minmax", "topk:ratio=0.25", "svd"};
     enum { P = 4, HEADS = 2 * 2 * P * 24 };
@@ -134,7 +134,7 @@ static void bytes_sent_follow_one_formula_for_all_codecs(void **state)
 }
 
 /* In nodes of K, 2 (K - 1)/K of the payload within nodes, and 2 (N - 1)/N of 1/K of that between the N nodes. */
-static void bytes_sent_by_nodes_follow_the_formula(void **state)
+TEST(bytes_sent_by_nodes_follow_the_formula)
 {
     enum { P = 6, HEADS = 2 * 2 * P * 24 };
     const double s = step_of("qsgd:code=fixed", P, P, TOPOLOGY_PS).bytes_up, near = 4 * 260;
@@ -180,7 +180,7 @@ static size_t sleepy_bound(const Call *c)
 }
 
 /* Workers encode at the same time, so encoding takes as long as the slowest worker. */
-static void encoding_takes_as_long_as_its_slowest_worker(void **state)
+TEST(encoding_takes_as_long_as_its_slowest_worker)
 {
     const Compressor sleepy = {
         .name = "sleepy", .bound = sleepy_bound, .encode = sleepy_encode, .decode = sleepy_decode};
@@ -204,7 +204,7 @@ static bool slow_answer(void)
 }
 
 /* Workers compute one after the other here, and at the same time in what is reported. */
-static void computing_takes_as_long_as_its_slowest_worker(void **state)
+TEST(computing_takes_as_long_as_its_slowest_worker)
 {
     enum { WORKERS = 24 };
     TrainSetup s = setup_of("none", WORKERS, WORKERS);
@@ -220,15 +220,4 @@ static void computing_takes_as_long_as_its_slowest_worker(void **state)
     check_rel(r.compute, 1e-9 * (double)(now - first) / WORKERS, 1e-9);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_test_is_the_mean_over_its_images),
-        cmocka_unit_test(bytes_and_link_times_are_those_of_the_workers_that_send),
-        cmocka_unit_test(bytes_sent_follow_one_formula_for_all_codecs),
-        cmocka_unit_test(bytes_sent_by_nodes_follow_the_formula),
-        cmocka_unit_test(encoding_takes_as_long_as_its_slowest_worker),
-        cmocka_unit_test(computing_takes_as_long_as_its_slowest_worker),
-    };
-    return cmocka_run_group_tests(tests, open_all, close_all) ? 1 : 0;
-}
+CHECK_ALL(open_all, close_all)

@@ -43,7 +43,7 @@ static Status load(World *w, const char *from, DataSplit split, size_t context)
 
 /* ---- files ---- */
 
-static void bytes_that_occur_are_numbered_in_order(void **state)
+TEST(bytes_that_occur_are_numbered_in_order)
 {
     World w;
     world_open(&w);
@@ -83,7 +83,7 @@ enum { CONTEXT = 8, LENGTH = 1000 };
 /* Each token of the text is its own position modulo 251, so a window shows where it starts. The shift of a
  * window takes each of CONTEXT values with equal probability: over 40 epochs of 111 windows, the share of one
  * value is more than five standard deviations off with probability 5e-6 for all eight. */
-static void windows_start_anywhere_and_labels_are_the_next_tokens(void **state)
+TEST(windows_start_anywhere_and_labels_are_the_next_tokens)
 {
     World w;
     char text[LENGTH];
@@ -118,7 +118,7 @@ static void windows_start_anywhere_and_labels_are_the_next_tokens(void **state)
 /* Estimates the entropy of a letter given the two before it, from the counts of triples in a long text. The
  * estimate's bias, about -(number of triples) / (2 length) = -5e-4, is corrected; its standard deviation is
  * about 0.9 / sqrt(length) = 4e-4. */
-static void babble_has_the_entropy_rate_that_is_stated(void **state)
+TEST(babble_has_the_entropy_rate_that_is_stated)
 {
     enum { LONG = 1 << 22 };
     static size_t triple[BABBLE_PAIRS * BABBLE_LETTERS], pair[BABBLE_PAIRS];
@@ -147,7 +147,7 @@ static void babble_has_the_entropy_rate_that_is_stated(void **state)
     }
 }
 
-static void babble_is_drawn_from_seed_and_split(void **state)
+TEST(babble_is_drawn_from_seed_and_split)
 {
     uint8_t x[3][500];
     babble_draw(1, SPLIT_TRAIN, 500, x[0]);
@@ -158,13 +158,4 @@ static void babble_is_drawn_from_seed_and_split(void **state)
     check(memcmp(x[0], x[2], 500) != 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes_that_occur_are_numbered_in_order),
-        cmocka_unit_test(windows_start_anywhere_and_labels_are_the_next_tokens),
-        cmocka_unit_test(babble_has_the_entropy_rate_that_is_stated),
-        cmocka_unit_test(babble_is_drawn_from_seed_and_split),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+CHECK_ALL(NULL, NULL)

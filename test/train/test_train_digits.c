@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-enum { TRAIN = 60000, TEST = 2000 };
+enum { TRAIN = 60000, TEST = 2000, TESTS = 3 };
 
 static Arena *arena;
 static Dataset train_data, test_data;
@@ -36,10 +36,10 @@ static int close_all(void **state)
     return 0;
 }
 
-/* A run with the codec `spec`; the learning rate halves every `halving` steps. */
+/* A run with the codec `spec`; the learning rate halves every `halving` steps. The last `tests` of TESTS tests are made. */
 typedef struct {
     const char *spec;
-    size_t steps, halving;
+    size_t steps, halving, tests;
     double smaller; /* the payloads must be smaller than the floats by at least this factor */
 } Case;
 
@@ -65,7 +65,6 @@ static void run_steps(Trainer *t, size_t to, Outcome *o)
 
 static Outcome run(const Case *c)
 {
-    enum { TESTS = 3 };
     Error err;
     Trainer *t;
     Outcome o = {.worst = 1};
@@ -81,7 +80,7 @@ static Outcome run(const Case *c)
                     .threads = 1};
     check_ok(codec_open(&s.codec, c->spec, arena, &err), &err);
     check_ok(trainer_open(&t, &s, &err), &err);
-    for (size_t i = 0; i < TESTS; i++)
+    for (size_t i = TESTS - c->tests; i < TESTS; i++)
         run_steps(t, c->steps - (TESTS - 1 - i) * c->steps / 10, &o);
     trainer_close(t);
     print_message("%s: after %zu steps %g, at worst %g before; %.0f bytes\n", c->spec, c->steps, o.last,
@@ -89,19 +88,19 @@ static Outcome run(const Case *c)
     return o;
 }
 
-/* An epoch is 938 steps of two batches of 32 images. Without compression, the test accuracy reaches 94 % in about a
- * seventh of an epoch. With a codec, it must come within one percentage point of the accuracy without compression, and
- * stay there. A run with a codec has up to a third more steps. */
-static void lenet_learns_digits_as_well_through_a_compressor_for_far_fewer_bytes(void **state)
+/* An epoch is 938 steps of two batches of 32 images. Without compression, the test accuracy reaches 91 % in about a
+ * ninth of an epoch. With a codec, it must come within one percentage point of the accuracy without compression, and
+ * stay there. A run with a codec has up to a sixth more steps. */
+TEST(lenet_learns_digits_as_well_through_a_compressor_for_far_fewer_bytes)
 {
-    static const Case cases[] = {{"none", 130, 45, 1}, {"svd:rank=4", 173, 45, 30}};
+    static const Case cases[] = {{"none", 105, 45, 1, 1}, {"svd:rank=4", 120, 45, TESTS, 30}};
     Outcome plain = {0};
     for (size_t i = 0; i < countof(cases); i++) {
         const Outcome o = run(&cases[i]);
         plain = i ? plain : o;
-        check(o.last >= 0.94 || i);
+        check(o.last >= 0.91 || i);
         check(o.worst >= plain.last - 0.01 || !i);
-        check(3 * cases[i].steps <= 4 * cases[0].steps);
+        check(6 * cases[i].steps <= 7 * cases[0].steps);
         check(o.bytes * cases[i].smaller <= plain.bytes);
     }
 }
@@ -109,8 +108,5 @@ static void lenet_learns_digits_as_well_through_a_compressor_for_far_fewer_bytes
 int main(void)
 {
     linalg_choose_kernels(); /* as the programs do */
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lenet_learns_digits_as_well_through_a_compressor_for_far_fewer_bytes),
-    };
-    return cmocka_run_group_tests(tests, open_all, close_all) ? 1 : 0;
+    return check_run(open_all, close_all) ? 1 : 0;
 }

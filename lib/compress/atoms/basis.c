@@ -54,11 +54,6 @@ unsigned basis_traits(const Codec *codec)
     return ((const BasisKeys *)codec->params)->empty == EMPTY_SEND ? UNBIASED : 0;
 }
 
-static size_t basis_bound(const Call *c)
-{
-    return atoms_bound(c->shape->n);
-}
-
 /* ---- keeping estimates within float32's range ---- */
 
 double basis_lift(float largest)
@@ -194,7 +189,7 @@ static Status tau_of(const Call *c, double level, AtomPlan *plan)
 
 /* The hooks of a Compressor whose `family` is a Basis. */
 #define BASIS_HOOKS                                                                                          \
-    .bound = basis_bound, .encode = basis_encode, .decode = basis_decode, .variance = basis_variance
+    .bound = atoms_bound, .encode = basis_encode, .decode = basis_decode, .variance = basis_variance
 #define BASIS_CURVE .moments = basis_moments, .curve = basis_curve /* hooks for codecs with BASIS_KEYS */
 
 /* ---- entry: element-wise ATOMO: the unbiased sparsification of least variance among those that keep a given
@@ -291,7 +286,7 @@ static Status gspar_plan(const Call *c, const float *x, AtomPlan *plan)
 
 static const Basis gspar_basis = {.plan = gspar_plan};
 
-const Compressor compressor_gspar = {
+static const Compressor compressor_gspar = {
     .name = "gspar",
     .brief = "the least expected density for a variance; the dual of ATOMO over the entries",
     .plain = "Keeps elements at random, large ones more often, enlarged to make up for those left out. The "
@@ -372,7 +367,7 @@ static Status lq_plan(const Call *c, const float *x, AtomPlan *plan)
 
 static const Basis lq_basis = {.plan = lq_plan, .light = true};
 
-const Compressor compressor_lq = {
+static const Compressor compressor_lq = {
     .name = "lq",
     .brief = "signs times the l_q norm, kept with p = |g_i| / |g|_q: ATOMO at the budget |g|_1 / |g|_q",
     .plain = "Sends each element as its sign times the l_q norm of the tensor, or as zero. The probability "
@@ -386,7 +381,7 @@ const Compressor compressor_lq = {
     .paper = "Wang et al., ATOMO, NeurIPS 2018, Theorem 5",
     .look = {HUE_ATOMS, 0, 1},
     .params = lq_schema,
-    .promises = UNBIASED | RANDOM,
+    .promises = UNBIASED | RANDOM | NEEDS_ALL,
     .traits = traits,
     .family = &lq_basis,
     BASIS_HOOKS,
@@ -431,7 +426,7 @@ static Status dct_inverse(const Call *c, float *coef, float *x)
 
 static const Basis dct_basis = {.forward = dct_forward, .inverse = dct_inverse};
 
-const Compressor compressor_dct = {
+static const Compressor compressor_dct = {
     .name = "dct",
     .brief = "ATOMO over the coefficients of a cosine transform",
     .plain = "Transforms each tensor to cosines and keeps few coefficients, chosen at random in proportion "
@@ -460,6 +455,9 @@ typedef struct {
     int64_t levels;
 } Wavelet;
 
+static const char *const wavelet_families[] = {
+    [WAVELET_HAAR] = "haar", [WAVELET_DB2] = "db2", [WAVELET_DB4] = "db4", [WAVELETS] = NULL};
+
 static const Param wavelet_schema[] = {
     BASIS_KEYS,
     PARAM_OF(Wavelet, family, "haar", wavelet_families, "filters: Haar, Daubechies' of 4 and of 8 taps"),
@@ -484,7 +482,7 @@ static Status wavelet_inverse(const Call *c, float *coef, float *x)
 
 static const Basis wavelet_basis = {.forward = wavelet_forward, .inverse = wavelet_inverse};
 
-const Compressor compressor_wavelet = {
+static const Compressor compressor_wavelet = {
     .name = "wavelet",
     .brief = "ATOMO in an orthonormal wavelet basis, of any length",
     .plain = "Transforms each tensor to wavelets, which are differences at several scales, and keeps few "
@@ -531,7 +529,7 @@ static Status hadamard_inverse(const Call *c, float *coef, float *x)
 
 static const Basis hadamard_basis = {.forward = hadamard_forward, .inverse = hadamard_inverse};
 
-const Compressor compressor_hadamard = {
+static const Compressor compressor_hadamard = {
     .name = "hadamard",
     .brief = "ATOMO in the Walsh-Hadamard basis: the error of a draw spreads evenly over the tensor",
     .plain = "Transforms each tensor by sums and differences alone (Walsh-Hadamard) and keeps few "
@@ -554,3 +552,5 @@ const Compressor compressor_hadamard = {
     BASIS_HOOKS,
     BASIS_CURVE,
 };
+
+const Compressor *const compressors_bases[] = {&compressor_dct, &compressor_wavelet, &compressor_hadamard, &compressor_lq, &compressor_gspar, NULL};

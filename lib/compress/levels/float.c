@@ -402,7 +402,7 @@ static void encode_piece(void *data, size_t piece)
     for (size_t i = from; i < from + n && j->turned; i += GROUP)
         eden_group(j, i, code + (i - from));
     if (j->f->width < 8)
-        planes_put8(code, n, j->f->width, j->code + planes_size(from, j->f->width));
+        planes_put(code, false, n, j->f->width, j->code + planes_size(from, j->f->width));
 }
 
 static void decode_piece(void *data, size_t piece)
@@ -414,7 +414,7 @@ static void decode_piece(void *data, size_t piece)
     float z[PIECE], *x = eden ? z : j->decoded + from;
     const uint8_t *code = j->f->width == 8 ? j->sent_code + from : own;
     j->bad[piece] = (j->f->width < 8 &&
-                     !planes_get8(j->sent_code + planes_size(from, j->f->width), n, j->f->width, own)) ||
+                     !planes_get(j->sent_code + planes_size(from, j->f->width), n, j->f->width, own, false)) ||
                     !value_piece(j, j->sent_head, code, from, n, x);
     if (!eden || j->bad[piece])
         return;
@@ -524,7 +524,7 @@ static const Float fp8 = {E4M3, SCALE_F32, BLOCK_ROW, 0, 0}, mxfp8 = {E4M3, FLOO
                    mxfp6 = {E2M3, FLOOR, BLOCK_32, 0, 0}, mxfp4 = {E2M1, FLOOR, BLOCK_32, 0, 0},
                    nvfp4 = {E2M1, SCALE_E4M3, BLOCK_16, 0, 0};
 
-const Compressor compressor_float = {
+static const Compressor compressor_float = {
     .name = "float",
     .brief = "block floats: floats of 4 to 8 bits with a scale for each block",
     .plain = "Rounds each element to a float of 4, 6 or 8 bits, after a scale that a block of elements shares has brought "
@@ -543,7 +543,7 @@ const Compressor compressor_float = {
     FLOAT_HOOKS,
 };
 
-const Compressor compressor_fp8 = {
+static const Compressor compressor_fp8 = {
     .name = "fp8",
     .brief = "floats of 8 bits (E4M3), a float32 scale for each row",
     .plain = "Rounds each element to a float of 8 bits, E4M3, scaled so that the largest of its row is 448.",
@@ -569,7 +569,7 @@ const Compressor compressor_fp8 = {
                "clipped: stochastic with the e of nearest",                                                  \
     .paper = "OCP Microscaling Formats (MX) v1.0, 2023; Rouhani et al., arXiv 2310.10537", .params = mx_schema, FLOAT_HOOKS
 
-const Compressor compressor_mxfp8 = {
+static const Compressor compressor_mxfp8 = {
     .name = "mxfp8",
     .brief = "MX floats of 8 bits (E4M3), a power of two for 32 elements",
     .look = {HUE_FLOATS, 2, 2},
@@ -577,7 +577,7 @@ const Compressor compressor_mxfp8 = {
     MX_TEXTS("mxfp8", "E4M3", "8.25"),
 };
 
-const Compressor compressor_mxfp6 = {
+static const Compressor compressor_mxfp6 = {
     .name = "mxfp6",
     .brief = "MX floats of 6 bits (E2M3), a power of two for 32 elements",
     .look = {HUE_FLOATS, 3, 3},
@@ -585,7 +585,7 @@ const Compressor compressor_mxfp6 = {
     MX_TEXTS("mxfp6", "E2M3", "6.25"),
 };
 
-const Compressor compressor_mxfp4 = {
+static const Compressor compressor_mxfp4 = {
     .name = "mxfp4",
     .brief = "MX floats of 4 bits (E2M1), a power of two for 32 elements",
     .look = {HUE_FLOATS, 4, 4},
@@ -593,7 +593,7 @@ const Compressor compressor_mxfp4 = {
     MX_TEXTS("mxfp4", "E2M1", "4.25"),
 };
 
-const Compressor compressor_nvfp4 = {
+static const Compressor compressor_nvfp4 = {
     .name = "nvfp4",
     .brief = "floats of 4 bits (E2M1), an E4M3 scale for 16 elements and one for the tensor",
     .plain = "Rounds each element to a float of 4 bits; 16 elements share a scale of 8 bits. With rounding=eden groups of 128 are "
@@ -611,3 +611,5 @@ const Compressor compressor_nvfp4 = {
     .family = &nvfp4,
     FLOAT_HOOKS,
 };
+
+const Compressor *const compressors_floats[] = {&compressor_float, &compressor_fp8, &compressor_mxfp8, &compressor_mxfp6, &compressor_mxfp4, &compressor_nvfp4, NULL};

@@ -9,9 +9,10 @@ static const char *const code_names[] = {"elias", "elias-sparse", "elias-dense",
 
 /* ---- heads of buckets that are one float32, the norm ---- */
 
-static float norm_of(const float *x, size_t n)
+static void find_norm(const Buckets *b, const float *x, size_t n, uint8_t *head)
 {
-    return (float)sqrt(blockwise_squares(x, n, 1));
+    (void)b;
+    store_f32(head, (float)sqrt(blockwise_squares(x, n, 1)));
 }
 
 static float norm_scale(const uint8_t *head)
@@ -54,8 +55,10 @@ static const Param qsgd_schema[] = {
 
 static void qsgd_find(const Buckets *b, const float *x, size_t n, uint8_t *head)
 {
-    const bool largest = ((const Qsgd *)b->c->self->params)->norm == NORM_LINF;
-    store_f32(head, largest ? kernels()->abs_max(x, n) : norm_of(x, n));
+    if (((const Qsgd *)b->c->self->params)->norm == NORM_LINF)
+        store_f32(head, kernels()->abs_max(x, n));
+    else
+        find_norm(b, x, n, head);
 }
 
 /* True if the norm is finite and not negative, and the decoded value of the highest level is finite. */
@@ -123,7 +126,7 @@ static unsigned qsgd_traits(const Codec *codec)
     return (p->code == CODE_FIXED ? FIXED_SIZE : 0u) | (p->rounding == ROUNDING_CORRELATED ? PART_SHARED : 0u);
 }
 
-const Compressor compressor_qsgd = {
+static const Compressor compressor_qsgd = {
     .name = "qsgd",
     .brief = "a norm for each bucket, stochastically rounded levels",
     .plain = "Divides each run of 512 elements by its norm and rounds each element at random to one of few "
@@ -164,7 +167,6 @@ typedef struct {
     int code;
 } Nuqsgd;
 
-
 static const Param nuqsgd_schema[] = {
     PARAM(Nuqsgd, bits, "4", 1, LADDER_BITS_MAX, "bits of a level: 2^bits - 1 levels above zero",
           .rate = true),
@@ -179,12 +181,6 @@ static const Param nuqsgd_schema[] = {
 static int bits_of(const Buckets *b)
 {
     return (int)((const Nuqsgd *)b->c->self->params)->bits;
-}
-
-static void nuqsgd_find(const Buckets *b, const float *x, size_t n, uint8_t *head)
-{
-    (void)b;
-    store_f32(head, norm_of(x, n));
 }
 
 static void nuqsgd_quantise(const Buckets *b, const uint8_t *head, const float *x, size_t n, const RngKey *key,
@@ -226,7 +222,7 @@ static const BucketLaw nuqsgd_law = {
     .open = nuqsgd_open,
     .size = 4,
     .name = "norm",
-    .find = nuqsgd_find,
+    .find = find_norm,
     .good = good_norm,
     .scale = norm_scale,
     .quantise = nuqsgd_quantise,
@@ -239,7 +235,7 @@ static unsigned nuqsgd_traits(const Codec *codec)
     return ((const Nuqsgd *)codec->params)->code == CODE_FIXED ? FIXED_SIZE : 0u;
 }
 
-const Compressor compressor_nuqsgd = {
+static const Compressor compressor_nuqsgd = {
     .name = "nuqsgd",
     .brief = "a norm for each bucket, levels that double",
     .plain = "Rounds each element at random to a level, where each level is half the one above it, from the"
@@ -374,7 +370,7 @@ static const BucketLaw terngrad_law = {
     .variance = terngrad_variance,
 };
 
-const Compressor compressor_terngrad = {
+static const Compressor compressor_terngrad = {
     .name = "terngrad",
     .brief = "each element -s, 0 or s",
     .plain = "Sends each element as the largest magnitude, as minus that, or as zero, at random so that the"
@@ -396,10 +392,12 @@ const Compressor compressor_terngrad = {
              "Distributed Deep Learning, NIPS 2017",
     .look = {HUE_LEVELS, 3, 0},
     .params = terngrad_schema,
-    .promises = RANDOM | EXACT_BYTES,
+    .promises = RANDOM | EXACT_BYTES | NEEDS_ALL,
     .traits = terngrad_traits,
     .rounds = terngrad_rounds,
     .merge = buckets_merge,
     .family = &terngrad_law,
     BUCKET_HOOKS,
 };
+
+const Compressor *const compressors_norms[] = {&compressor_qsgd, &compressor_terngrad, &compressor_nuqsgd, NULL};

@@ -102,9 +102,9 @@ static bool get_piece(const SumsTotal *t, size_t from, size_t n, uint32_t *sum)
     uint32_t most = 0;
     bool good;
     if (t->width > WIDE) {
-        good = planes_get32(in, n, t->width, sum);
+        good = planes_get(in, n, t->width, sum, true);
     } else {
-        good = planes_get8(in, n, t->width, narrow);
+        good = planes_get(in, n, t->width, narrow, false);
         for (size_t i = 0; i < n; i++)
             sum[i] = narrow[i];
     }
@@ -312,14 +312,13 @@ static void quantise(const Buckets *b, const uint8_t *head, const float *x, size
  * / M for an element x. */
 static double scale_variance(const Buckets *b, const uint8_t *head, const float *x, size_t n)
 {
-    const double scale = (double)load_f32(head), unit = scale / (b->s / 2);
+    const uint32_t s = b->s / 2;
+    const double scale = (double)load_f32(head), unit = scale / s;
     double sum = 0;
     if ((double)blockwise_most(x, n, b->c->threads) > scale)
         return NAN;
-    for (size_t i = 0; i < n && unit > 0; i++) {
-        const double t = fabs((double)x[i]) / unit, f = t - floor(t);
-        sum += f * (1 - f);
-    }
+    for (size_t i = 0; i < n && unit > 0; i++)
+        sum += rounding_variance(fabs((double)x[i]), scale, s);
     return unit * unit * sum;
 }
 
@@ -398,7 +397,7 @@ static Status intsgd_decode(const Call *c, Bytes in, float *x)
     return OK;
 }
 
-const Compressor compressor_intsgd = {
+static const Compressor compressor_intsgd = {
     .name = "intsgd",
     .brief = "stochastically rounded integers at a shared scale, which add up undecoded",
     .plain = "Multiplies the gradient by a scale that all workers share and rounds it at random to whole "
@@ -419,7 +418,7 @@ const Compressor compressor_intsgd = {
              "Gradients, ICLR 2022",
     .look = {HUE_LEVELS, 4, 1},
     .params = intsgd_schema,
-    .promises = UNBIASED | RANDOM | EXACT_BYTES | FIXED_SIZE,
+    .promises = UNBIASED | RANDOM | EXACT_BYTES | FIXED_SIZE | NEEDS_ALL,
     .family = &intsgd_family,
     SUMS_HOOKS,
     .encode = buckets_encode,
@@ -519,7 +518,7 @@ static BlockResult encode_levels(const RotatedBlocks *s, const RotatedBlock *b, 
     const float end = end_of(job, b, &lift);
     rotation_turn(&b->rotation, x, b->n, lift, z);
     blocks_round(s, b, -end, end, job->steps, sums_correlated(s->c->self), z, code);
-    planes_put8(code, b->n, job->bits, out);
+    planes_put(code, false, b->n, job->bits, out);
     return load_f32(job->norm + 4 * b->index) > 0x1p100f ? BLOCK_LARGE : BLOCK_FINE;
 }
 
@@ -527,7 +526,7 @@ static size_t count_levels(const void *data, size_t n, const uint8_t *in, uint64
 {
     const ThcJob *job = data;
     uint8_t code[BLOCK_MOST];
-    if (planes_get8(in, n, job->bits, code))
+    if (planes_get(in, n, job->bits, code, false))
         for (size_t i = 0; i < n; i++)
             count[0][code[i]]++;
     return 0;
@@ -626,7 +625,7 @@ static Status thc_decode(const Call *c, Bytes in, float *x)
 
 static const SumsFamily thc_family = {.open = thc_sums_of};
 
-const Compressor compressor_thc = {
+static const Compressor compressor_thc = {
     .name = "thc",
     .brief = "shared rotation, clipped and rounded to uniform levels that add up undecoded",
     .plain = "Rotates the gradient by a rotation that all workers share, clips the few largest values and "
@@ -659,3 +658,5 @@ const Compressor compressor_thc = {
     .encode = thc_encode,
     .decode = thc_decode,
 };
+
+const Compressor *const compressors_sums[] = {&compressor_intsgd, &compressor_thc, NULL};

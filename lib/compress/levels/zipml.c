@@ -1,5 +1,5 @@
 /* zipml.c -- quantises each bucket to the levels for which stochastic rounding of its elements has the least
- * variance (Zhang et al. 2017). The payload has the format
+ * variance (Zhang et al. 2017), or to the means of bins (solver=statistical). The payload has the format
  * of buckets.h with symbols (symbols.h); the head of a bucket is
  *
  *     { level:32 } x levels         rising; a bucket with fewer different values repeats the highest level */
@@ -16,13 +16,14 @@ typedef struct {
     int solver;
 } Zipml;
 
-static const char *const solvers[] = {"exact", NULL};
+enum { EXACT, STATISTICAL };
+static const char *const solvers[] = {"exact", "statistical", NULL};
 
 static const Param schema[] = {
     PARAM(Zipml, levels, "16", 2, KNOTS_MOST,
           "levels of a bucket, its smallest and largest number among them", .rate = true),
-    PARAM(Zipml, bucket, "512", 1, KNOTS_OF, "elements that share levels"),
-    PARAM_OF(Zipml, solver, "exact", solvers, "the best levels"),
+    PARAM(Zipml, bucket, "512", 0, KNOTS_OF, "elements that share levels; 0: a row, of at most 65536"),
+    PARAM_OF(Zipml, solver, "exact", solvers, "the best levels for random rounding, or means of bins by standard deviation"),
     {0},
 };
 
@@ -169,13 +170,11 @@ static void measure(KnotsRoom *room, size_t n, size_t differ)
 }
 
 /* `room->key` has the distinct numbers in rising order, as radix keys. Sets level[k] to the number with index
- * place[k], for k < `levels`, and the levels from `levels` to `room->count` - 1 to the last of these numbers.
- * Returns `levels`. */
-static size_t zipml_fill(const KnotsRoom *room, const uint16_t *place, size_t levels, float *level)
+ * place[k], for k < `levels`, and the levels from `levels` to `room->count` - 1 to the last of these numbers. */
+static void zipml_fill(const KnotsRoom *room, const uint16_t *place, size_t levels, float *level)
 {
     for (size_t k = 0; k < room->count; k++)
         level[k] = radix_float(room->key[place[k < levels ? k : levels - 1]]);
-    return levels;
 }
 
 /* True if a number is NaN or infinite, for which nothing below holds. Its levels tell. */
@@ -185,15 +184,6 @@ static bool beyond(const KnotsRoom *room, size_t differ)
     for (size_t i = 0; i < differ; i++)
         bad |= !isfinite(radix_float(room->key[i]));
     return bad;
-}
-
-static size_t fill_all(const KnotsRoom *room, size_t differ, float *level)
-{
-    uint16_t place[KNOTS_MOST];
-    const size_t levels = differ < room->count ? differ : room->count;
-    for (size_t i = 0; i < levels; i++)
-        place[i] = (uint16_t)i;
-    return zipml_fill(room, place, levels, level);
 }
 
 /* ---- the best levels, first step: a cheapest path if each step also costs a toll ----
@@ -361,13 +351,16 @@ static size_t knots_best(KnotsRoom *room, const float *x, size_t n, float *level
 {
     uint16_t place[KNOTS_MOST];
     Windows w;
-    const size_t differ = sort_different(room, x, n), steps = room->count - 1;
-    if (differ <= room->count || beyond(room, differ))
-        return fill_all(room, differ, level);
-    measure(room, n, differ);
-    windows_open(&w, room, way_in_about(room, differ, steps), steps, differ - 1);
-    cheapest_within(room, &w, steps, place);
-    return zipml_fill(room, place, steps + 1, level);
+    const size_t differ = sort_different(room, x, n), levels = differ < room->count ? differ : room->count;
+    for (size_t k = 0; k < levels; k++)
+        place[k] = (uint16_t)k;
+    if (differ > room->count && !beyond(room, differ)) {
+        measure(room, n, differ);
+        windows_open(&w, room, way_in_about(room, differ, levels - 1), levels - 1, differ - 1);
+        cheapest_within(room, &w, levels - 1, place);
+    }
+    zipml_fill(room, place, levels, level);
+    return levels;
 }
 
 /* ---- the variance of rounding to given levels ---- */
@@ -424,6 +417,62 @@ static bool good(const Buckets *b, const uint8_t *head)
     return all;
 }
 
+/* ---- levels of solver=statistical (MuLoCo, arXiv 2505.23725): the means of the elements in bins, as many as levels, which divide
+ * six standard deviations evenly; the outer bins have all elements beyond. ---- */
+
+typedef struct {
+    double centre, width;     /* mean of the bucket, width of a bin */
+    uint8_t code[KNOTS_MOST]; /* of each bin: number of bins below it that have elements */
+    float level[KNOTS_MOST];
+} Bins;
+
+static size_t bin_of(const Bins *s, size_t count, float v)
+{
+    const double bin = s->width > 0 ? rint(((double)v - s->centre) / s->width + (double)count / 2) : 0;
+    return (size_t)fmin(fmax(bin, 0), (double)(count - 1));
+}
+
+static void bins_make(Bins *s, const float *x, size_t n, size_t count)
+{
+    double sum = 0, squares = 0, total[KNOTS_MOST] = {0}, members[KNOTS_MOST] = {0};
+    size_t used = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += (double)x[i];
+    s->centre = sum / (double)n;
+    for (size_t i = 0; i < n; i++)
+        squares += ((double)x[i] - s->centre) * ((double)x[i] - s->centre);
+    s->width = n > 1 ? 6 * sqrt(squares / (double)(n - 1)) / (double)count : 0;
+    for (size_t i = 0; i < n; i++) {
+        const size_t k = bin_of(s, count, x[i]);
+        total[k] += (double)x[i];
+        members[k]++;
+    }
+    for (size_t k = 0; k < count; k++) {
+        s->code[k] = (uint8_t)used;
+        if (members[k] > 0)
+            s->level[used++] = (float)(total[k] / members[k]) + 0.0f;
+    }
+    for (size_t k = used; k < count; k++)
+        s->level[k] = s->level[used - 1];
+}
+
+static bool is_statistical(const Codec *codec)
+{
+    return ((const Zipml *)codec->params)->solver == STATISTICAL;
+}
+
+static unsigned traits(const Codec *codec)
+{
+    return is_statistical(codec) ? 0 : UNBIASED | RANDOM;
+}
+
+/* Makes the bins of the bucket in which x begins. */
+static void bins_around(Bins *s, const Buckets *b, const float *x)
+{
+    const size_t start = (size_t)(x - b->x) / b->bucket * b->bucket;
+    bins_make(s, b->x + start, codes_run_end(&b->codes, start, b->n) - start, (size_t)params_of(b)->levels);
+}
+
 /* The buckets are divided into at most PIECES_MOST groups, searched in parallel. The memory for all searches is
  * limited to about ROOM_MOST bytes. */
 enum { PIECES_MOST = 16, ROOM_MOST = 1 << 26 };
@@ -439,13 +488,14 @@ static void find_piece(void *data, size_t piece)
 {
     const ZipmlSearch *s = data;
     const Buckets *b = s->b;
-    const Zipml *p = params_of(b);
-    float level[KNOTS_MOST];
+    Bins bins;
     for (size_t i = piece; i < b->buckets; i += s->pieces) {
-        const size_t start = i * b->bucket, size = codes_run_end(&b->codes, start, b->n) - start;
-        knots_best(&s->room[piece], b->x + start, size, level);
-        for (size_t k = 0; k < (size_t)p->levels; k++)
-            store_f32(s->head + b->head_size * i + 4 * k, level[k]);
+        const float *x = b->x + i * b->bucket;
+        if (is_statistical(b->c->self))
+            bins_around(&bins, b, x);
+        else
+            knots_best(&s->room[piece], x, codes_run_end(&b->codes, i * b->bucket, b->n) - i * b->bucket, bins.level);
+        floats_store(s->head + b->head_size * i, bins.level, (size_t)params_of(b)->levels);
     }
 }
 
@@ -457,7 +507,7 @@ static Status find_all(const Buckets *b, uint8_t *head)
     size_t pieces = b->buckets < PIECES_MOST ? b->buckets : PIECES_MOST;
     pieces = pieces < rooms ? pieces : rooms;
     ZipmlSearch s = {b, head, NEW(c->scratch, KnotsRoom, pieces), pieces};
-    for (size_t i = 0; i < pieces; i++)
+    for (size_t i = 0; i < pieces && !is_statistical(c->self); i++)
         TRY(arena_check(s.room && knots_open(&s.room[i], longest, count, c->scratch), c->scratch, c->err));
     parallel_for(c->threads, pieces, find_piece, &s);
     return OK;
@@ -466,7 +516,7 @@ static Status find_all(const Buckets *b, uint8_t *head)
 /* ---- quantising and dequantising ---- */
 
 /* Rounds each x up with probability (x - low) / (up - low), else down. `low` and `up` are the levels next below
- * and above x. coin.h makes the random decision. */
+ * and above x. coin.h makes the random decision. A bin's elements become its mean. */
 static void quantise(const Buckets *b, const uint8_t *head, const float *x, size_t n, const RngKey *key,
                      uint32_t first, void *code)
 {
@@ -476,6 +526,13 @@ static void quantise(const Buckets *b, const uint8_t *head, const float *x, size
     memset(code, 0, n);
     if (!good(b, head))
         return;
+    if (is_statistical(b->c->self)) {
+        Bins bins;
+        bins_around(&bins, b, x);
+        for (size_t i = 0; i < n; i++)
+            up[i] = bins.code[bin_of(&bins, h.count, x[i])];
+        return;
+    }
     for (size_t k = 1; k < h.differ; k++)
         coin[k] = coin_make((float)((double)h.level[k] - (double)h.level[k - 1]));
     kernels()->stretches(x, n, h.level, h.differ - 1, up);
@@ -501,13 +558,14 @@ static const char *dequantise(const Buckets *b, const uint8_t *head, const void 
 static double bucket_variance(const Buckets *b, const uint8_t *head, const float *x, size_t n)
 {
     const ZipmlHead h = head_load(b, head);
-    return knots_variance(x, n, h.level, h.differ);
+    return is_statistical(b->c->self) ? (double)NAN : knots_variance(x, n, h.level, h.differ);
 }
 
 static void open(Buckets *b, const Call *c)
 {
     const Zipml *p = c->self->params;
-    buckets_open(b, c, p->bucket, (uint32_t)p->levels - 1, true, CODE_RANS);
+    const size_t row = c->shape->rank > 1 && c->shape->n ? c->shape->n / c->shape->dim[0] : c->shape->n;
+    buckets_open(b, c, p->bucket ? p->bucket : row < KNOTS_OF ? (int64_t)row : KNOTS_OF, (uint32_t)p->levels - 1, true, CODE_RANS);
     b->head_size = 4 * (size_t)p->levels;
 }
 
@@ -526,7 +584,8 @@ const Compressor compressor_zipml = {
     .brief = "the levels that leave each bucket the least variance",
     .plain = "Chooses levels that fit the elements of each run, so that random rounding has the least "
              "variance. Finding them takes more time than even spacing does.",
-    .use_when = "few levels must serve an uneven distribution, and encoding time matters little.",
+    .use_when = "few levels must serve an uneven distribution, and encoding time matters little. "
+                "ef:decay=0.9+zipml:levels=4,bucket=0,solver=statistical is MuLoCo's two bits.",
     .example = "atomo-bench synth -o g.h5 --law laplace --shape 64x64\n"
                "atomo-bench compare g.h5 -c zipml:levels=4 -c qsgd:bits=2",
     .formula =
@@ -538,14 +597,19 @@ const Compressor compressor_zipml = {
         "No K numbers leave less, by a dynamic program over the sorted bucket within bounds from the "
         "best\n"
         "levels where each costs a toll: about n log n steps, K n log n at worst.\n"
+        "solver=statistical: mu, sigma = mean and standard deviation (n - 1) of the bucket,\n"
+        "bin = min(max(round((x_i - mu) K / (6 sigma) + K/2), 0), K - 1), decoded as the mean of its elements.\n"
         "32 levels bits a bucket and about log2 levels an element: rANS, or planes where these are shorter. "
         "Raw where\n"
         "planes would not be smaller.",
     .paper = "Zhang, Li, Kara, Alistarh, Liu, Zhang: ZipML: Training Linear Models with End-to-End Low\n"
-             "Precision, and a Little Bit of Deep Learning, ICML 2017",
+             "Precision, and a Little Bit of Deep Learning, ICML 2017;\n"
+             "Thérien, Huang, Rish, Belilovsky: MuLoCo: Muon is a Practical Inner Optimizer for DiLoCo,\n"
+             "arXiv 2505.23725, 2025",
     .look = {HUE_LEVELS, 2, 4},
     .params = schema,
-    .promises = UNBIASED | RANDOM | EXACT_BYTES,
+    .promises = EXACT_BYTES,
+    .traits = traits,
     .family = &zipml_law,
     BUCKET_HOOKS,
 };

@@ -20,6 +20,14 @@ const uint8_t *addends_open(const Call *c, Bytes in, unsigned own_kind, bool mer
 Status addends_open_all(const Call *c, const Bytes *in, size_t workers, unsigned own_kind, size_t count,
                         const char *what, const uint8_t ***values, Buf *out);
 
+/* Reads the `count` values of one worker's payload or of a merged payload. Refuses payloads of another kind or
+ * length, and values that are not finite. */
+Status addends_get(const Call *c, Bytes in, unsigned own_kind, size_t count, float *x);
+
+/* Merges the payloads of `workers` workers into `out`; m: addends_numbers of this round. Raw floats travel in the last round,
+ * and the payloads of earlier rounds are then empty. */
+Status addends_merge(const Call *c, const Bytes *in, size_t workers, unsigned own_kind, const Numbers *m, Buf *out);
+
 /* Sets out[i] to the sum of in[w][i] over workers w, all float32. ERR_CORRUPT: a value times `factor` is beyond
  * float32's range. ERR_NUMERIC: a sum has a magnitude above `most`. `what` is the word for a value in error
  * messages. */
@@ -29,5 +37,9 @@ Status addends_sum(const Call *c, const uint8_t *const *in, size_t workers, size
 /* Returns the Numbers of a payload with `count` float32 numbers, which addends_sum adds with `factor` and
  * `most`. */
 Numbers addends_numbers(size_t count, double factor, double most);
+
+/* Writes p_k = M q_k, where M is (rows, cols), p_k is row k of p (count, rows), and q_k is row k of q (count,
+ * cols). A result that exceeds float32's range becomes an infinity. The same bytes on any machine. */
+void thin_right(const float *m, size_t rows, size_t cols, const float *q, size_t count, int threads, float *p);
 
 #endif

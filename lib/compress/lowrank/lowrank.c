@@ -44,20 +44,15 @@ Status addends_open_all(const Call *c, const Bytes *in, size_t workers, unsigned
     return OK;
 }
 
-static Status not_finite(const Call *c, size_t i)
-{
-    return payload_bad(c, "value %zu is not finite", i);
-}
-
-/* Reads the `count` values of one worker's payload or of a merged payload. Refuses payloads of another kind or
- * length, and values that are not finite. */
-static Status addends_get(const Call *c, Bytes in, unsigned own_kind, size_t count, float *x)
+Status addends_get(const Call *c, Bytes in, unsigned own_kind, size_t count, float *x)
 {
     uint64_t workers;
     const uint8_t *values = addends_open(c, in, own_kind, true, count, "value", &workers);
     if (!values)
         return ERR_CORRUPT;
-    return blockwise_load(values, count, c->threads, x) ? OK : not_finite(c, first_nonfinite(x, count, NULL));
+    return blockwise_load(values, count, c->threads, x)
+               ? OK
+               : payload_bad(c, "value %zu is not finite", first_nonfinite(x, count, NULL));
 }
 
 typedef struct {
@@ -111,13 +106,17 @@ Status addends_sum(const Call *c, const uint8_t *const *in, size_t workers, size
     return OK;
 }
 
-/* Merges the payloads of `workers` workers into `out`. ERR_NUMERIC: a sum has a magnitude above `most`. */
-static Status addends_merge(const Call *c, const Bytes *in, size_t workers, unsigned own_kind, size_t count,
-                     double most, Buf *out)
+Status addends_merge(const Call *c, const Bytes *in, size_t workers, unsigned own_kind, const Numbers *m, Buf *out)
 {
     const uint8_t **values;
-    TRY(addends_open_all(c, in, workers, own_kind, count, "value", &values, out));
-    return addends_sum(c, values, workers, count, 1, most, "value", buf_room(out, 4 * count));
+    const bool empty = own_kind == PAYLOAD_RAW && !is_last_round(c);
+    for (size_t w = 0; w < workers && empty; w++)
+        if (in[w].size)
+            return payload_bad(c, "%zu bytes in round %d, want none", in[w].size, c->round);
+    if (empty)
+        return OK;
+    TRY(addends_open_all(c, in, workers, own_kind, m->count, "value", &values, out));
+    return addends_sum(c, values, workers, m->count, m->factor, m->most, "value", buf_room(out, 4 * m->count));
 }
 
 static Status add(const Call *c, const Numbers *m, const uint8_t *const *in, size_t payloads, size_t n,
@@ -172,9 +171,7 @@ static void thin_right_piece(void *data, size_t piece)
     }
 }
 
-/* Writes p_k = M q_k, where M is (rows, cols), p_k is row k of p (count, rows), and q_k is row k of q (count,
- * cols). A result that exceeds float32's range becomes an infinity. */
-static void thin_right(const float *m, size_t rows, size_t cols, const float *q, size_t count, int threads, float *p)
+void thin_right(const float *m, size_t rows, size_t cols, const float *q, size_t count, int threads, float *p)
 {
     const size_t step = cols < BLOCK / 4 ? BLOCK / (cols ? cols : 1) / 4 * 4 : 4;
     Right j = {m, q, p, rows, cols, count, step};
@@ -193,11 +190,6 @@ typedef struct {
     double *sum; /* (stretches, count, cols) */
     size_t rows, cols, count, strips, stretches;
 } Left;
-
-static size_t thin_stretches_of(size_t rows, size_t strips)
-{
-    return strips > ENOUGH_STRIPS ? 1 : thin_smaller(STRETCHES, thin_pieces_of(rows, LEAST_ROWS));
-}
 
 static void thin_left_piece(void *data, size_t piece)
 {
@@ -229,7 +221,9 @@ static Status thin_left(const float *m, size_t rows, size_t cols, const float *p
 {
     const ArenaMark mark = arena_mark(scratch);
     const size_t strips = thin_pieces_of(cols, STRIP), cells = count * cols;
-    Left j = {m, p, q, NULL, rows, cols, count, strips, thin_stretches_of(rows, strips)};
+    Left j = {m, p, q, NULL, rows, cols, count, strips, 1};
+    if (strips <= ENOUGH_STRIPS)
+        j.stretches = thin_smaller(STRETCHES, thin_pieces_of(rows, LEAST_ROWS));
     j.sum = NEW(scratch, double, j.stretches *cells);
     TRY(arena_check(j.sum, scratch, err));
     parallel_for(threads, strips * j.stretches, thin_left_piece, &j);
@@ -418,7 +412,7 @@ static Numbers lowrank_numbers(const Call *c)
 static Status lowrank_merge(const Call *c, const Bytes *in, size_t n, Buf *out)
 {
     const Numbers m = lowrank_numbers(c);
-    return addends_merge(c, in, n, lowrank_view_of(c).raw ? PAYLOAD_RAW : PAYLOAD_METHOD, m.count, m.most, out);
+    return addends_merge(c, in, n, lowrank_view_of(c).raw ? PAYLOAD_RAW : PAYLOAD_METHOD, &m, out);
 }
 
 static double variance(const Call *c, const float *x)
@@ -448,7 +442,7 @@ static ErrorLaw moments(const Call *c, const float *x, AtomMoments *m)
     return ATOMWISE;
 }
 
-const Compressor compressor_lowrank = {
+static const Compressor compressor_lowrank = {
     .name = "lowrank",
     .brief = "a matrix times a random one of low rank and its transpose",
     .plain = "Multiplies each matrix by a thin random one that all workers share, and sends the product. "
@@ -639,16 +633,8 @@ static Numbers powersgd_numbers(const Call *c)
 
 static Status powersgd_merge(const Call *c, const Bytes *in, size_t n, Buf *out)
 {
-    const View v = powersgd_view_of(c);
     const Numbers m = powersgd_numbers(c);
-    if (v.raw) {
-        const bool last = is_last(c, c->round);
-        for (size_t w = 0; w < n && !last; w++)
-            if (in[w].size)
-                return payload_bad(c, "%zu bytes in round %d, want none", in[w].size, c->round);
-        return last ? addends_merge(c, in, n, PAYLOAD_RAW, m.count, m.most, out) : OK;
-    }
-    return addends_merge(c, in, n, PAYLOAD_METHOD, m.count, m.most, out);
+    return addends_merge(c, in, n, powersgd_view_of(c).raw ? PAYLOAD_RAW : PAYLOAD_METHOD, &m, out);
 }
 
 static size_t state_size(const Call *c)
@@ -664,7 +650,7 @@ static Status settle(const Call *c, const float *x, const Bytes *sent, const flo
     return state_size(c) ? addends_get(c, c->heard[c->round], PAYLOAD_METHOD, count_of(&v, 1), state) : OK;
 }
 
-const Compressor compressor_powersgd = {
+static const Compressor compressor_powersgd = {
     .name = "powersgd",
     .brief = "low rank, from power iterations that go on from step to step",
     .plain = "Sends each matrix as the product of two thin ones, found by one power iteration from the "
@@ -686,7 +672,7 @@ const Compressor compressor_powersgd = {
              "Distributed Optimization, NeurIPS 2019",
     .look = {HUE_LOWRANK, 3, 3},
     .params = powersgd_schema,
-    .promises = LINEAR | MERGEABLE | RANDOM | EXACT_BYTES | SHARED_DRAWS | FIXED_SIZE,
+    .promises = LINEAR | MERGEABLE | RANDOM | EXACT_BYTES | SHARED_DRAWS | FIXED_SIZE | NEEDS_ALL,
     .rounds = rounds,
     .bound = powersgd_bound,
     .encode = powersgd_encode,
@@ -696,3 +682,5 @@ const Compressor compressor_powersgd = {
     .state_size = state_size,
     .settle = settle,
 };
+
+const Compressor *const compressors_lowrank[] = {&compressor_powersgd, &compressor_lowrank, NULL};

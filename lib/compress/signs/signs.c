@@ -191,7 +191,7 @@ static Status sign_decode(const Call *c, Bytes in, float *x)
     for (size_t from = 0; from < n; from += PLANE_GROUP) {
         uint32_t minus[PLANE_GROUP];
         const size_t size = n - from < PLANE_GROUP ? n - from : PLANE_GROUP;
-        bool good = planes_get32(b.vote + planes_size(from, b.width), size, b.width, minus);
+        bool good = planes_get(b.vote + planes_size(from, b.width), size, b.width, minus, true);
         for (size_t i = 0; i < size; i++) {
             const uint64_t twice = 2 * (uint64_t)minus[i];
             good &= minus[i] <= b.voters;
@@ -203,7 +203,7 @@ static Status sign_decode(const Call *c, Bytes in, float *x)
     return OK;
 }
 
-const Compressor compressor_sign = {
+static const Compressor compressor_sign = {
     .name = "sign",
     .brief = "the sign of every element, one bit; workers vote",
     .plain = "Sends the sign of each element, one bit. The workers vote on each sign. Magnitudes are lost.",
@@ -305,7 +305,7 @@ static Status scaledsign_decode(const Call *c, Bytes in, float *x)
     return OK;
 }
 
-const Compressor compressor_scaledsign = {
+static const Compressor compressor_scaledsign = {
     .name = "scaledsign",
     .brief = "sign times mean magnitude",
     .plain = "Sends the sign of each element, one bit, and the mean magnitude of the tensor.",
@@ -455,7 +455,7 @@ static Status onebit_decode(const Call *c, Bytes in, float *x)
     return OK;
 }
 
-const Compressor compressor_onebit = {
+static const Compressor compressor_onebit = {
     .name = "onebit",
     .brief = "one bit an element: the mean of those from zero on, or of those under zero",
     .plain = "Sends one bit an element, below zero or not, and the mean of each of the two classes.",
@@ -472,8 +472,10 @@ const Compressor compressor_onebit = {
     .look = {HUE_SIGNS, 0, 3},
     .params = onebit_schema,
     .family = &(const SignScales){onebit_scales, onebit_block, onebit_finish},
-    .promises = EXACT_BYTES,
+    .promises = EXACT_BYTES | NEEDS_ALL,
     .bound = signs_bound,
     .encode = signs_encode,
     .decode = onebit_decode,
 };
+
+const Compressor *const compressors_signs[] = {&compressor_sign, &compressor_scaledsign, &compressor_onebit, NULL};

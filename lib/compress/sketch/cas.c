@@ -317,20 +317,28 @@ static void table_open(CasTable *t, const Call *c, const ClusterModel *m, uint8_
     t->pieces = room < 1 || pieces < 1 ? 1 : room < pieces ? room : pieces;
 }
 
-/* Finds the buckets of a block's elements; with t->x, first their clusters. Returns the number of elements. */
-static size_t block_slots(const CasTable *t, size_t block, uint32_t slot[BLOCK])
+/* The slices of one block of elements, and the buckets of a run of them, which stay in the first-level cache. */
+enum { RUN = 2048 };
+typedef struct {
+    RngKey key;
+    uint32_t first[CLUSTERS_MOST], size[CLUSTERS_MOST], slot[RUN];
+} CasRun;
+
+/* Finds the buckets of the elements from `from` on, at most RUN and none beyond `to`; with t->x, first their clusters. Returns
+ * the number of elements. `from` is the first element of a block, or the one behind the previous run. */
+static size_t next_run(const CasTable *t, size_t from, size_t to, CasRun *run)
 {
-    const size_t n = block_size(t->n, block);
-    uint8_t *const code = t->code + block * BLOCK;
-    uint32_t first[CLUSTERS_MOST], size[CLUSTERS_MOST]; /* of the clusters' slices */
-    for (size_t j = 0; j < t->clusters; j++) {
+    const size_t n = to - from < RUN ? to - from : RUN, block = from / BLOCK;
+    for (size_t j = 0; from % BLOCK == 0 && j < t->clusters; j++) {
         const Slice slice = slice_of(t->size[j], t->n, block);
-        first[j] = t->from[j] + (uint32_t)slice.first;
-        size[j] = slice.count;
+        run->first[j] = t->from[j] + (uint32_t)slice.first;
+        run->size[j] = slice.count;
     }
+    if (from % BLOCK == 0)
+        run->key = rng_key(&t->c->rng_shared, USE_ATOM, block);
     if (t->x)
-        kernels()->stretches(t->x + block * BLOCK, n, t->above, t->clusters - 1, code);
-    kernels()->cluster_slots(rng_key(&t->c->rng_shared, USE_ATOM, block), 0, n, code, t->clusters, first, size, slot);
+        kernels()->stretches(t->x + from, n, t->above, t->clusters - 1, t->code + from);
+    kernels()->cluster_slots(run->key, (uint32_t)(from % BLOCK), n, t->code + from, t->clusters, run->first, run->size, run->slot);
     return n;
 }
 
@@ -339,12 +347,13 @@ static void sum_piece(void *data, size_t piece)
     const CasTable *t = data;
     const Stretch s = stretch_of(t->n, t->pieces, piece);
     double *sum = t->sum + piece * t->buckets;
-    uint32_t slot[BLOCK];
-    for (size_t block = s.from / BLOCK; block < blocks_of(s.to); block++) {
-        const size_t n = block_slots(t, block, slot);
-        const float *x = t->x ? t->x + block * BLOCK : NULL;
-        for (size_t k = 0; k < n; k++)
-            sum[slot[k]] += x ? (double)x[k] : 1;
+    CasRun run;
+    for (size_t i = s.from, n; i < s.to; i += n) {
+        n = next_run(t, i, s.to, &run);
+        for (size_t k = 0; t->x && k < n; k++)
+            sum[run.slot[k]] += (double)t->x[i + k];
+        for (size_t k = 0; !t->x && k < n; k++)
+            sum[run.slot[k]]++;
     }
 }
 
@@ -367,12 +376,15 @@ static Status table_add(CasTable *t, const float *x, double *sum)
 static void spread_block(void *data, size_t block)
 {
     const CasTable *t = data;
-    uint32_t slot[BLOCK];
-    const size_t n = block_slots(t, block, slot), from = block * BLOCK;
-    for (size_t k = 0; k < n && t->y; k++)
-        t->y[from + k] = (float)t->mean[slot[k]];
-    for (size_t k = 0; k < n && !t->y; k++)
-        t->onto[from + k] += t->mean[slot[k]];
+    const size_t to = block * BLOCK + block_size(t->n, block);
+    CasRun run;
+    for (size_t i = block * BLOCK, n; i < to; i += n) {
+        n = next_run(t, i, to, &run);
+        for (size_t k = 0; k < n && t->y; k++)
+            t->y[i + k] = (float)t->mean[run.slot[k]];
+        for (size_t k = 0; k < n && !t->y; k++)
+            t->onto[i + k] += t->mean[run.slot[k]];
+    }
 }
 
 /* ---- encoding ---- */

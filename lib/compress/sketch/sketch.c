@@ -321,7 +321,7 @@ static const Param countsketch_schema[] = {SKETCH_KEYS, {0}};
 
 static const SketchKind countsketch_kinds[] = {SKETCH_SIGNED};
 
-const Compressor compressor_countsketch = {
+static const Compressor compressor_countsketch = {
     .name = "countsketch",
     .brief = "signed sums over hashed buckets, the median of the rows",
     .plain = "Adds each element, with a random sign, to one bucket in each of several rows. An element "
@@ -371,7 +371,7 @@ static const Param countmin_schema[] = {
 
 static const SketchKind countmin_kinds[] = {SKETCH_SPLIT, SKETCH_PLAIN}; /* in the order of `countmin_estimates` */
 
-const Compressor compressor_countmin = {
+static const Compressor compressor_countmin = {
     .name = "countmin",
     .brief = "sums over hashed buckets, the least of the rows for each sign",
     .plain = "Adds positive and negative parts to one bucket each in each of several rows. A part decodes "
@@ -403,3 +403,5 @@ const Compressor compressor_countmin = {
     .merge = sketch_merge,
     .numbers = sketch_numbers,
 };
+
+const Compressor *const compressors_sketches[] = {&compressor_countsketch, &compressor_countmin, NULL};

@@ -73,11 +73,6 @@ static void sample_block(void *data, size_t block)
     if (j < s->picks && pick_of(s, j) < rank)
         j++;
     size_t next = j < s->picks ? pick_of(s, j) : SIZE_MAX;
-    if (s->of[block].count[ABOVE_ZERO] + s->of[block].count[BELOW_ZERO] == n) {
-        for (; next < rank + n; next = j < s->picks ? pick_of(s, j) : SIZE_MAX)
-            s->sample[j++] = x[next - rank];
-        return;
-    }
     for (size_t i = 0; i < n; i++) {
         if (x[i] != 0 && rank == next) {
             s->sample[j++] = x[i];

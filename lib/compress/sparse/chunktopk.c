@@ -15,6 +15,7 @@
 #include "base/parallel.h"
 #include "coder/planes.h"
 #include "math/rotation.h"
+#include "math/vec/kernels.h"
 
 #include <float.h>
 #include <math.h>
@@ -237,27 +238,21 @@ static size_t gather(const Chunks *s)
 
 /* ---- values ---- */
 
-static uint16_t half_of(float v)
-{
-    const uint32_t bits = float_bits(v), half = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
-    return (uint16_t)((half & 0x7fff) == 0x7f80 ? half - 1 : half);
-}
-
 /* Sorts the values into the four bins of SparseLoCo. A bin is 1.5 standard deviations wide, and the third is
  * centred at the mean. Values beyond the bins go into the nearest bin. */
-static void sort_into_bins(const Chunks *s, size_t count, uint8_t *code, float mean[BIN_COUNT])
+static void sort_into_bins(const float *value, size_t count, uint8_t *code, float mean[BIN_COUNT])
 {
     double sum = 0, squares = 0, total[BIN_COUNT] = {0}, members[BIN_COUNT] = {0};
     for (size_t k = 0; k < count; k++)
-        sum += (double)s->y[s->place[k]];
+        sum += (double)value[k];
     const double centre = sum / (double)count;
     for (size_t k = 0; k < count; k++) {
-        const double apart = (double)s->y[s->place[k]] - centre;
+        const double apart = (double)value[k] - centre;
         squares += apart * apart;
     }
     const double deviation = count > 1 ? sqrt(squares / (double)(count - 1)) : 0;
     for (size_t k = 0; k < count; k++) {
-        const double v = (double)s->y[s->place[k]];
+        const double v = (double)value[k];
         const double bin =
             deviation > 0 ? rint((v - centre) / (6 * deviation / BIN_COUNT) + BIN_COUNT / 2) : 0;
         code[k] = (uint8_t)fmin(fmax(bin, 0), BIN_COUNT - 1);
@@ -268,31 +263,32 @@ static void sort_into_bins(const Chunks *s, size_t count, uint8_t *code, float m
         mean[i] = members[i] > 0 ? (float)(total[i] / members[i]) : 0;
 }
 
-static Status put_bins(const Call *c, const Chunks *s, size_t count, uint8_t *out)
+static Status put_bins(const Call *c, const float *value, size_t count, uint8_t *out)
 {
     uint8_t *code = NEW(c->scratch, uint8_t, count);
     float mean[BIN_COUNT];
     TRY(arena_check(code, c->scratch, c->err));
     if (!count)
         return OK;
-    sort_into_bins(s, count, code, mean);
+    sort_into_bins(value, count, code, mean);
     floats_store(out, mean, BIN_COUNT);
-    planes_put8(code, count, 2, out + sizeof mean);
+    planes_put(code, false, count, 2, out + sizeof mean);
     return OK;
 }
 
 static Status put_values(const Call *c, const Chunks *s, size_t count, uint8_t *out)
 {
     const int form = params_of(c)->values;
+    float *value = NEW(c->scratch, float, count);
+    TRY(arena_check(value, c->scratch, c->err));
+    for (size_t k = 0; k < count; k++)
+        value[k] = s->y[s->place[k]];
     if (form == BINS)
-        return put_bins(c, s, count, out);
-    for (size_t k = 0; k < count; k++) {
-        const float v = s->y[s->place[k]];
-        if (form == FLOATS)
-            store_f32(out + 4 * k, v);
-        else
-            store_u16(out + 2 * k, half_of(v));
-    }
+        return put_bins(c, value, count, out);
+    if (form == FLOATS)
+        floats_store(out, value, count);
+    else
+        kernels()->bf16_nearest(value, count, out);
     return OK;
 }
 
@@ -304,7 +300,7 @@ static Status get_bins(const Call *c, const uint8_t *in, size_t count, float *va
     if (!count)
         return OK;
     floats_load(mean, in, BIN_COUNT);
-    if (!planes_get8(in + sizeof mean, count, 2, code))
+    if (!planes_get(in + sizeof mean, count, 2, code, false))
         return payload_bad(c, "bits behind the last code are not 0");
     for (size_t k = 0; k < count; k++)
         value[k] = mean[code[k]];
@@ -316,8 +312,10 @@ static Status get_values(const Call *c, const uint8_t *in, size_t count, float *
     const int form = params_of(c)->values;
     if (form == BINS)
         TRY(get_bins(c, in, count, value));
-    for (size_t k = 0; k < count && form != BINS; k++)
-        value[k] = form == FLOATS ? load_f32(in + 4 * k) : bits_float((uint32_t)load_u16(in + 2 * k) << 16);
+    else if (form == FLOATS)
+        floats_load(value, in, count);
+    else
+        kernels()->bf16_floats(in, count, value);
     for (size_t k = 0; k < count; k++)
         if (!isfinite(value[k]) || (form == FLOATS && value[k] == 0))
             return payload_bad(c, "value %zu is %g", k, (double)value[k]);

@@ -214,7 +214,7 @@ const Compressor compressor_dgc = {
         "Distributed Training, ICLR 2018",
     .look = {HUE_SPARSE, 4, 2},
     .params = schema,
-    .promises = RANDOM | EXACT_BYTES | LEAVES_OUT,
+    .promises = RANDOM | EXACT_BYTES | LEAVES_OUT | NEEDS_ALL,
     .bound = picks_bound,
     .encode = encode,
     .decode = decode,

@@ -260,12 +260,10 @@ static Numbers numbers(const Call *c)
 
 static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)
 {
-    const uint8_t **values;
     const Numbers m = numbers(c);
     if (!params_of(c->self)->shared)
         return FAIL(c->err, ERR_USAGE, "randk: with shared=off each worker sends elements of its own");
-    TRY(addends_open_all(c, in, count, own_kind(c), m.count, "value", &values, out));
-    return addends_sum(c, values, count, m.count, m.factor, m.most, "value", buf_room(out, 4 * m.count));
+    return addends_merge(c, in, count, own_kind(c), &m, out);
 }
 
 typedef struct {

@@ -146,7 +146,7 @@ static Status stc_decode(const Call *c, Bytes in, float *x)
     return signed_get(c, in, 1, picks_wanted(c), x, magnitude);
 }
 
-const Compressor compressor_stc = {
+static const Compressor compressor_stc = {
     .name = "stc",
     .brief = "sparse ternary: the k largest, each as its sign times their mean magnitude",
     .plain = "Sends the k largest elements as signs, all with their mean magnitude. An element costs a gap "
@@ -237,7 +237,7 @@ static Status adaq_decode(const Call *c, Bytes in, float *x)
     return signed_get(c, in, SIDES, most, x, magnitude);
 }
 
-const Compressor compressor_adaq = {
+static const Compressor compressor_adaq = {
     .name = "adaq",
     .brief = "the largest of each sign, at that sign's mean",
     .plain = "Sends the largest positive elements as their mean and the largest negative elements as "
@@ -354,7 +354,7 @@ static double residual(const Call *c)
     return c->state ? sqrt(blockwise_squares(c->state, c->shape->n, c->threads)) : 0;
 }
 
-const Compressor compressor_strom = {
+static const Compressor compressor_strom = {
     .name = "strom",
     .brief = "elements that have gathered tau or more send plus or minus tau, the rest waits",
     .plain = "Adds gradients up at each worker. An element whose sum has reached tau sends plus or minus "
@@ -379,3 +379,5 @@ const Compressor compressor_strom = {
     .settle = settle,
     .residual = residual,
 };
+
+const Compressor *const compressors_signed[] = {&compressor_stc, &compressor_adaq, &compressor_strom, NULL};

@@ -1,5 +1,5 @@
 /* sparse.c -- writes and reads the indices and the values of selected elements (sparse.h), and the codecs that only select
- * them: topk, threshold, gaussiank and sidco. */
+ * them: threshold, gaussiank and sidco. */
 #include "compress/sparse/sparse.h"
 #include "coder/indices.h"
 #include "coder/planes.h"
@@ -131,50 +131,6 @@ static Status picks_decode(const Call *c, Bytes in, float *x)
     return picks_get(c, in, x, &read);
 }
 
-/* ---- topk: sends the k elements of largest magnitude (Aji and Heafield 2017; Stich, Cordonnier, Jaggi 2018).
- * Of equal magnitudes, the lower index comes first. The payload has the format of sparse.h. ---- */
-
-static const Param topk_schema[] = {RATIO_KEY(Ratio, "0.01", "elements sent as a share of all"), {0}};
-
-static Status topk_encode(const Call *c, const float *x, Buf *out)
-{
-    Picks s;
-    TRY(picks_open(c, x, &s));
-    TRY(arena_check(select_top(&s, picks_wanted(c)), c->scratch, c->err));
-    return picks_put(c, &s, out);
-}
-
-static Status topk_decode(const Call *c, Bytes in, float *x)
-{
-    PicksRead read = {0};
-    TRY(picks_get(c, in, x, &read));
-    if (read.count > picks_wanted(c))
-        return payload_bad(c, "%zu elements, want %zu at most", read.count, picks_wanted(c));
-    return OK;
-}
-
-const Compressor compressor_topk = {
-    .name = "topk",
-    .brief = "the k largest magnitudes as they are",
-    .plain = "Sends the elements of largest magnitude with their indices and drops the others. Of all sets "
-             "of as many elements it leaves the least error, but it is biased.",
-    .use_when = "one element in a hundred or fewer may travel, and the others can wait: ef+topk.",
-    .example = "atomo-bench synth -o g.h5 --steps 4\n"
-               "atomo-bench compare g.h5 -c topk:ratio=0.01 -c ef+topk:ratio=0.01",
-    .formula = "k = max(1, floor(ratio n + 1/2)); S = the k largest |g_i|, of equal ones the first\n"
-               "decode g_i for i in S, else 0; |decoded - g|^2 <= (1 - k/n) |g|^2\n"
-               "Zeros never travel: where fewer than k elements are not zero, those are sent.\n"
-               "Biased: meant for ef+topk.",
-    .paper = "Aji, Heafield: Sparse Communication for Distributed Gradient Descent, EMNLP 2017;\n"
-             "Stich, Cordonnier, Jaggi: Sparsified SGD with Memory, NeurIPS 2018",
-    .look = {HUE_SPARSE, 2, 0},
-    .params = topk_schema,
-    .promises = EXACT_BYTES | LEAVES_OUT,
-    .bound = picks_bound,
-    .encode = topk_encode,
-    .decode = topk_decode,
-};
-
 /* ---- threshold: sends every element whose magnitude reaches a threshold (Strom 2015 without accumulation;
  * Dutta et al. 2020). The payload has the format of sparse.h. ---- */
 
@@ -234,7 +190,7 @@ const Compressor compressor_threshold = {
         "of Compressed Communication for Distributed Deep Learning, AAAI 2020",
     .look = {HUE_SPARSE, 3, 1},
     .params = threshold_schema,
-    .promises = EXACT_BYTES | LEAVES_OUT,
+    .promises = EXACT_BYTES | LEAVES_OUT | NEEDS_ALL,
     .bound = picks_bound,
     .encode = threshold_encode,
     .decode = threshold_decode,
@@ -276,7 +232,7 @@ static Status gaussiank_encode(const Call *c, const float *x, Buf *out)
     return picks_put_some(c, &s, out);
 }
 
-const Compressor compressor_gaussiank = {
+static const Compressor compressor_gaussiank = {
     .name = "gaussiank",
     .brief = "about k elements, above the threshold of a fitted normal distribution",
     .plain = "Sends about the k largest elements. A normal distribution fitted to the tensor gives the "
@@ -445,7 +401,7 @@ static Status sidco_encode(const Call *c, const float *x, Buf *out)
     return picks_put_some(c, &s, out);
 }
 
-const Compressor compressor_sidco = {
+static const Compressor compressor_sidco = {
     .name = "sidco",
     .brief = "about k elements, above the threshold of fitted exponential tails",
     .plain = "Sends about the k largest elements. Exponential distributions fitted to the tails give the "
@@ -472,3 +428,5 @@ const Compressor compressor_sidco = {
     .encode = sidco_encode,
     .decode = picks_decode,
 };
+
+const Compressor *const compressors_tails[] = {&compressor_gaussiank, &compressor_sidco, NULL};

@@ -204,7 +204,7 @@ static bool blosc_unpack(Bytes in, uint8_t *out, size_t size)
     return blosc_decompress_ctx(in.data, out, size, THREADS) == (int)size;
 }
 
-const Compressor compressor_blosc = {
+static const Compressor compressor_blosc = {
     .name = "blosc",
     .brief = "Blosc (shuffle and BloscLZ) after any codec, lossless",
     .plain = "Shuffles the bytes of the payload of the codec behind it, compresses them with BloscLZ, and "
@@ -265,7 +265,7 @@ static bool zstd_unpack(Bytes in, uint8_t *out, size_t size)
     return ZSTD_decompress(out, size, in.data, in.size) == size;
 }
 
-const Compressor compressor_zstd = {
+static const Compressor compressor_zstd = {
     .name = "zstd",
     .brief = "Zstandard after any codec, lossless",
     .plain = "Compresses the payload of the codec behind it with Zstandard, and sends the shorter of the "
@@ -282,3 +282,5 @@ const Compressor compressor_zstd = {
     .family = &(const Packer){zstd_pack, zstd_claims, zstd_unpack},
     PACKED,
 };
+
+const Compressor *const compressors_packed[] = {&compressor_zstd, &compressor_blosc, NULL};

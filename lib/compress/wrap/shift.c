@@ -32,7 +32,7 @@ static const Param schema[] = {
     {0},
 };
 
-extern const Compressor compressor_diana;
+static const Compressor compressor_diana;
 
 static bool is_diana(const Codec *codec)
 {
@@ -410,7 +410,7 @@ static const char *caution(const Codec *codec)
     .moments = moments, .input = subtract, .state_size = state_size, .settle = settle,            \
     .residual = residual, .caution = caution
 
-const Compressor compressor_ef21 = {
+static const Compressor compressor_ef21 = {
     .name = "ef21",
     .brief = "differences to a shift that learns, for biased codecs",
     .plain = "Keeps a shift that sender and receivers learn together, and sends the difference from it "
@@ -426,7 +426,7 @@ const Compressor compressor_ef21 = {
     SHIFT,
 };
 
-const Compressor compressor_diana = {
+static const Compressor compressor_diana = {
     .name = "diana",
     .brief = "differences to a shift that learns, for unbiased codecs",
     .plain = "Keeps a shift that sender and receivers learn together, and sends the difference from it "
@@ -444,3 +444,5 @@ const Compressor compressor_diana = {
              "Differences, arXiv 1901.09269, 2019",
     SHIFT,
 };
+
+const Compressor *const compressors_shifts[] = {&compressor_ef21, &compressor_diana, NULL};

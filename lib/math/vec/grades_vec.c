@@ -56,7 +56,7 @@ INLINE VecU grade_lanes(const float *x, float low, Quantiser q, const RngKey *ke
     {                                                                                                        \
         if (key) {                                                                                           \
             const RngKey own = *key;                                                                         \
-            if (own.workers)                                                                                 \
+            if (own.mask)                                                                                    \
                 NAME##_all(x, n, low, q, &own, first, true, code);                                           \
             else                                                                                             \
                 NAME##_all(x, n, low, q, &own, first, false, code);                                          \

@@ -256,16 +256,14 @@ INLINE VecU mix_lanes(VecU x, uint32_t b)
 }
 
 /* Returns rng_round of the elements i, i + 1, ... `negative`: all bits of a lane are 1 if its number is negative. `correlated`:
- * key.workers is not 0. */
+ * key.mask is not 0. */
 INLINE VecU round_lanes(RngKey key, uint32_t i, VecU negative, bool correlated)
 {
     const VecU own = mix_lanes(counter_lanes(key, i), key.b);
     if (!correlated)
         return own;
-    const VecU shared = mix_lanes(counter_lanes((RngKey){.a = key.shared_a}, i), key.shared_b), workers = set_u(key.workers);
-    VecU place = multiply_high(shared, workers) + key.worker;
-    place -= workers & (VecU)((VecI)place >= (VecI)workers);
-    return (place * key.step + multiply_high(own, set_u(key.step))) ^ negative;
+    const VecU shared = mix_lanes(counter_lanes((RngKey){.a = key.shared_a}, i), key.shared_b) + key.turn;
+    return ((shared & ~key.mask) | (own & key.mask)) ^ negative;
 }
 
 #endif

@@ -32,7 +32,7 @@ INLINE void quantise_row32(const float *x, Quantiser q, RngKey key, uint32_t i, 
 /* Runs a loop over rows for independent or for correlated rounding. */
 #define ROUND(TYPE, STATEMENT)                                                                               \
     do {                                                                                                     \
-        if (key.workers)                                                                                     \
+        if (key.mask)                                                                                        \
             IN_PIECES(ROW, float, x, TYPE, code, n, STATEMENT(true));                                        \
         else                                                                                                 \
             IN_PIECES(ROW, float, x, TYPE, code, n, STATEMENT(false));                                       \
