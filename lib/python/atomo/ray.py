@@ -78,11 +78,11 @@ class _Side:
         self.zeros = {name: np.zeros(t.shape, np.float32) for name, t in self.tensors.items()}
 
     def _open(self) -> None:
-        codec, least, *rest = self._settings
+        codec, least, seed, worker, workers, threads = self._settings
         self.tensors: dict[str, Tensor] = {}
         for name, p in self.task.parameters().items():
             kind = codec if p.numel() >= least else Codec("none")
-            self.tensors[name] = kind.tensor(tuple(p.shape), name, *rest)
+            self.tensors[name] = kind.tensor(tuple(p.shape), name, seed, worker, workers, threads)
 
     def _in(self, turn: int) -> list[Tensor]:
         return [t for t in self.tensors.values() if turn < t.codec.rounds]
