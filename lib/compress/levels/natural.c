@@ -178,7 +178,7 @@ static double variance(const Call *c, const float *x)
 
 static unsigned traits(const Codec *codec)
 {
-    return ((const Natural *)codec->params)->code == CODE_FIXED ? FIXED_SIZE : 0u;
+    return ((const Natural *)codec->params)->code == FIXED ? FIXED_SIZE : 0u;
 }
 
 const Compressor compressor_natural = {
