@@ -75,9 +75,8 @@ $ atomo-bench synth -o g.h5 --shape 200x100 --shape 300x64 -q; atomo-bench sweep
 = 2
 
 # a sample takes codecs of -c, and metrics that rows tell
-$ atomo-bench synth -o g.h5 --shape 20x10 -q; atomo-bench sweep g.h5 --sample 8; atomo-bench compare g.h5 --sample 8; atomo-bench compare g.h5 --sample 8 -c qsgd --metrics mse,bytez; atomo-bench compare g.h5 --sample 8 -c qsgd --metrics mse,variance
-2> atomo-bench: sweep: *--sample: want -c SPEC
-2> atomo-bench: compare: *--sample: want -c SPEC
+$ atomo-bench synth -o g.h5 --shape 20x10 -q; atomo-bench sweep g.h5 --sample 8; atomo-bench compare g.h5 --sample 8 -c qsgd --metrics mse,bytez; atomo-bench compare g.h5 --sample 8 -c qsgd --metrics mse,variance
+2> atomo-bench: --sample: want -c SPEC
 2> *--metrics bytez: with --sample want some of bits_per_element, bytes, *decode_ms (did you mean bytes[?])
 2> *--metrics variance: with --sample want some of *
 = 2

@@ -52,7 +52,7 @@ TEST(a_name_of_the_literature_takes_keys_and_wrappers)
         {"threshold-v:tau=0.5", "threshold:tau=0.5"},
         {"clt-k:ratio=0.1", "ef+topk:ratio=0.1,share=leader"},
         {"ScaleCom:", "ef:lowpass=0.1+topk:share=leader"},
-        {"zstd:level=4+ARC-Top-K:share=off,k=9", "zstd:level=4+ef+topk:k=9"},
+        {"zstd:level=4+ARC-Top-K:share=off,ratio=0.2", "zstd:level=4+ef+topk:ratio=0.2"},
         {"zstd:level=4+natural-dithering:bits=2", "zstd:level=4+nuqsgd:bits=2"},
         {"induced:with=Ternary+TopK", "induced:with=terngrad+topk"},
         {"QSGD:bits=2", "qsgd:bits=2"},
