@@ -107,7 +107,7 @@ static void look_at_gnuplot(Doctor *d)
     static const char ask[] = "set print '-'\nprint sprintf('%.1f patchlevel %s', GPVAL_VERSION, GPVAL_PATCHLEVEL)\nprint GPVAL_TERMINALS\n";
     Drawing answer;
     Error err;
-    if (gnuplot_draw(&answer, ask, cli_stopped, d->a, &err) != OK) {
+    if (gnuplot_draw(&answer, ask, d->a, &err) != OK) {
         add(d, "gnuplot", err.text, "plot needs it: install gnuplot-nox");
         return;
     }
@@ -119,16 +119,6 @@ static void look_at_gnuplot(Doctor *d)
         missing.size ? text_format(d->a, "it lacks%s: install gnuplot-nox", text_done(&missing)) : NULL);
 }
 
-static void look(Doctor *d)
-{
-    look_at_cpu(d);
-    look_at_memory(d);
-    look_at_blas(d);
-    look_at_libraries(d);
-    look_at_gnuplot(d);
-    look_at_clock(d);
-}
-
 static Status run(void *options, const TextList *arguments)
 {
     static const Column columns[] = {{"what", true}, {"found", true}, {"ok", true}, {"advice", true}};
@@ -137,7 +127,12 @@ static Status run(void *options, const TextList *arguments)
     Doctor *d = options;
     (void)arguments;
     TRY(cli_report_open(&d->report, &d->common, &spec, d->a, d->err));
-    look(d);
+    look_at_cpu(d);
+    look_at_memory(d);
+    look_at_blas(d);
+    look_at_libraries(d);
+    look_at_gnuplot(d);
+    look_at_clock(d);
     if (cli_stopped())
         d->status = FAIL(d->err, ERR_STOPPED, "doctor: stopped");
     return report_finish(d->report, d->status, d->err);

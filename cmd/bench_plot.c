@@ -49,8 +49,7 @@ static Status run(void *options, const TextList *arguments)
     const PlotJob job = {.kind = arguments->item[0],
                          .data = {arguments->item + 1, arguments->count - 1},
                          .figure = o->common.output,
-                         .look = o->look,
-                         .stopped = cli_stopped};
+                         .look = o->look};
     PlotSaid said;
     if (plot_draw(&job, &said, o->a, o->err) != OK)
         return error_at(o->err, "plot");

@@ -3,7 +3,6 @@
 #include "bench_commands.h"
 
 #include "report/report_page.h"
-#include "report/fields.h"
 #include "report/report_stored.h"
 
 #include <string.h>
@@ -37,36 +36,19 @@ static Status refuse_table(const ReportOptions *o, const char *folder)
 
 static Status write_page(ReportOptions *o, const char *folder, const char *path)
 {
-    const PageSpec spec = {.folder = folder,
-                           .path = path,
-                           .title = o->title ? o->title : "Results of atomo",
-                           .stopped = cli_stopped};
-    const char *note;
-    const Status status = page_write(&spec, &note, o->a, o->err);
-    if (note && !o->common.quiet)
-        fprintf(stderr, "note: %s\n", note);
-    return status;
+    const PageSpec spec = {.folder = folder, .path = path, .title = o->title ? o->title : "Results of atomo"};
+    return page_write(&spec, o->a, o->err);
 }
 
 /* ---- report RESULT: one result as a table ---- */
 
-/* True if a column is a field that a command of this program writes, also where no command writes such a table. */
-static bool has_field(const Csv *t)
-{
-    for (size_t i = 0; i < t->columns; i++)
-        if (field_of_column(t->name[i], NULL))
-            return true;
-    return false;
-}
-
-/* Loads a result. Sets `kind` to NULL if no command of this program wrote the CSV, but the CSV has fields of
- * this program. */
+/* Loads a result. Sets `kind` to NULL for a CSV that no command of this program wrote. */
 static Status load(const ReportOptions *o, const char *path, Stored *from, const ResultKind **kind)
 {
     const char *why;
     TRY(stored_load(from, path, o->a, o->err));
     *kind = from->whole ? result_kind(from, &why) : NULL;
-    const bool ours = *kind || (from->whole && !from->schema && has_field(&from->table));
+    const bool ours = *kind || (from->whole && !from->schema);
     if (ours && !from->table.rows)
         return FAIL(o->err, ERR_CORRUPT, "%s: the result has no rows", path);
     if (ours)
@@ -120,7 +102,6 @@ static Status write_table(const ReportOptions *o, const char *path)
     ReportSpec spec = {.schema = kind ? kind->schema : "atomo-table/1",
                        .format = (Format)c->format,
                        .path = c->output,
-                       .absent = o->speedup ? "N/A" : NULL,
                        .color = !c->output && cli_color(c),
                        .width = cli_width(c)};
     const char *own = report_command(c->argc, c->argv, o->a);
@@ -155,8 +136,7 @@ static Status run(void *options, const TextList *arguments)
 static const char details[] =
     "DIR: every result in it, from atomo-bench and atomo-train, CSV or JSON, as DIR/report.html or -o "
     "PAGE.html: tables "
-    "that sort at a click, and figures, which need gnuplot; without it a note stands in their place. SVG and "
-    "PNG files "
+    "that sort at a click, and charts of codecs. SVG and PNG files, as plot writes them, "
     "are shown as they are. The page needs no network and no other file. What is no result is named on it "
     "with the "
     "reason; a damaged one makes the exit code 1.\n"

@@ -63,8 +63,7 @@ static const Literature *find_title(const char *asked)
     return NULL;
 }
 
-/* Finds "gtopk-sgd", too, for which the title is without SGD. */
-static const Literature *literature_find(const char *name)
+const Literature *literature_find(const char *name)
 {
     char asked[NAME_ROOM];
     const size_t length = strlen(plain(asked, name));
@@ -73,11 +72,6 @@ static const Literature *literature_find(const char *name)
         return row;
     asked[length - 3] = 0;
     return find_title(asked);
-}
-
-bool literature_has(const char *name)
-{
-    return literature_find(name);
 }
 
 const Literature *literature_alias(const char *name)
@@ -299,7 +293,7 @@ static bool stage_begins(const char *spec, const char *s)
 static bool find_alternatives(const char *spec, size_t *from, size_t *to)
 {
     const char *slash = strchr(spec, '/');
-    if (!slash || literature_has(spec)) /* "0/1 Adam" is one name */
+    if (!slash || literature_find(spec)) /* "0/1 Adam" is one name */
         return false;
     const char *start = slash, *end = slash;
     while (!stage_begins(spec, start) && start[-1] != '=' && start[-1] != ',')

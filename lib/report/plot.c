@@ -1,14 +1,20 @@
-/* plot.c -- the list of all kinds of figures, and drawing a figure from files of data: its page, by the options of `plot`, and
- * what stands beside the picture. */
+/* plot.c -- the list of all kinds of figures, and drawing a figure from files of data: its page, by the options of `plot`, what
+ * stands beside the picture, and running gnuplot. */
 #include "report/plot_layout.h"
 #include "report/report_page.h"
 
+#include "base/file.h"
 #include "base/outfile.h"
 
+#include <errno.h>
 #include <math.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 const PlotKind *const plot_kinds[] = {
     &plot_pareto,      &plot_compared[0], &plot_curves[0], &plot_curves[1],   &plot_compared[1], &plot_training[0],
@@ -318,6 +324,95 @@ static Status describe(Drawing *d, const char *ending, const char *caption, Aren
     return arena_check(d->data, a, err);
 }
 
+/* ---- gnuplot, without a shell or start-up files; its script and its figure are files in memory, so that nothing is left behind,
+ * and no disk can be full ---- */
+
+enum { FIGURE_MAX = 64 << 20 }; /* bytes */
+extern char **environ;
+
+/* gnuplot's standard input, output and error. */
+typedef struct {
+    int stream[3];
+    Arena *a;
+    Error *err;
+} Run;
+
+/* Returns the bytes of a stream, with a NUL after them. NULL: it cannot be read or is larger than FIGURE_MAX. */
+static char *stream_text(Run *run, int stream, size_t *size)
+{
+    char *data;
+    Error ignored;
+    const int fd = run->stream[stream];
+    return lseek(fd, 0, SEEK_SET) == 0 && file_read(&data, size, fd, FIGURE_MAX, run->a, &ignored) == OK ? data : NULL;
+}
+
+/* Returns the last line of gnuplot's errors that has more than blanks and "^", with which gnuplot points to an error in the
+ * line above. */
+static const char *last_words(Run *run)
+{
+    size_t size = 0;
+    char *said = stream_text(run, 2, &size), *last = NULL, *rest = NULL;
+    for (char *line = said ? strtok_r(said, "\n", &rest) : NULL; line; line = strtok_r(NULL, "\n", &rest))
+        if (line[strspn(line, " \t^")])
+            last = line;
+    return last ? last : "it gave no reason";
+}
+
+static Status start(Run *run, pid_t *child)
+{
+    char gnuplot[] = "gnuplot", no_rc[] = "-d", *arguments[] = {gnuplot, no_rc, NULL};
+    posix_spawn_file_actions_t to_do;
+    int failed = posix_spawn_file_actions_init(&to_do);
+    for (int i = 0; i < 3 && !failed; i++)
+        failed = posix_spawn_file_actions_adddup2(&to_do, run->stream[i], i);
+    if (!failed) {
+        failed = posix_spawnp(child, gnuplot, &to_do, NULL, arguments, environ);
+        posix_spawn_file_actions_destroy(&to_do);
+    }
+    if (failed == ENOENT) {
+        FAIL(run->err, ERR_IO, "gnuplot: not found");
+        return error_hint(run->err, "install the package gnuplot-nox, or put gnuplot in PATH");
+    }
+    return failed ? FAIL(run->err, ERR_IO, "gnuplot: cannot be started: %s", strerror(failed)) : OK;
+}
+
+static Status run_script(Run *run, const char *script, Drawing *out)
+{
+    pid_t child;
+    int status = 0;
+    for (int i = 0; i < 3; i++)
+        if (run->stream[i] < 0)
+            return FAIL(run->err, ERR_IO, "gnuplot: no file in memory for it: %s", strerror(errno));
+    const size_t length = strlen(script);
+    if (write(run->stream[0], script, length) != (ssize_t)length || lseek(run->stream[0], 0, SEEK_SET) != 0)
+        return FAIL(run->err, ERR_IO, "gnuplot: cannot write its script: %s", strerror(errno));
+    TRY(start(run, &child));
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return FAIL(run->err, ERR_IO, "gnuplot: %s", strerror(errno));
+    if (file_stopped && file_stopped())
+        return FAIL(run->err, ERR_STOPPED, "stopped");
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        return FAIL(run->err, ERR_IO, "gnuplot: %s", last_words(run));
+    out->data = stream_text(run, 1, &out->size);
+    if (!out->data && file_stopped && file_stopped())
+        return FAIL(run->err, ERR_STOPPED, "stopped");
+    return out->data && out->size ? OK : FAIL(run->err, ERR_IO, "gnuplot: it drew nothing: %s", last_words(run));
+}
+
+Status gnuplot_draw(Drawing *out, const char *script, Arena *a, Error *err)
+{
+    Run run = {.a = a, .err = err};
+    *out = (Drawing){0};
+    for (int i = 0; i < 3; i++)
+        run.stream[i] = memfd_create("gnuplot", MFD_CLOEXEC);
+    const Status status = run_script(&run, script, out);
+    for (int i = 0; i < 3; i++)
+        if (run.stream[i] >= 0)
+            close(run.stream[i]);
+    return status;
+}
+
 /* ---- options ---- */
 
 static Status choose_one(const PlotKind *kind, const char *option, const char *const *known, const char **chosen, Error *err)
@@ -382,27 +477,9 @@ Status plot_draw(const PlotJob *job, PlotSaid *said, Arena *a, Error *err)
     if (plot_script(kind, &csv, &look, ending, &f, &script, a, err) != OK)
         return error_at(err, "%s", job->data.item[0]);
     *said = (PlotSaid){text_done(&f.caption), csv.rows};
-    TRY(gnuplot_draw(&drawn, script, job->stopped, a, err));
+    TRY(gnuplot_draw(&drawn, script, a, err));
     TRY(describe(&drawn, ending, said->caption, a, err));
     if (look.data && !outfile_is_stdout(job->figure))
         TRY(save_data(job->figure, &f, a, err));
     return outfile_save(job->figure, drawn.data, drawn.size, a, err);
-}
-
-Status plot_svg(Drawing *out, const PlotKind *kind, const Csv *data, size_t most, size_t *points, PlotStopped stopped, Arena *a,
-                Error *err)
-{
-    PlotOptions look = {0};
-    PlotFigure f;
-    char *script;
-    *out = (Drawing){0};
-    *points = 0;
-    TRY(check_options(kind, &look, err));
-    TRY(plot_script(kind, data, &look, ".svg", &f, &script, a, err));
-    for (size_t k = 0; k < f.count; k++)
-        *points += f.line[k].count;
-    if (*points > most)
-        return OK;
-    TRY(gnuplot_draw(out, script, stopped, a, err));
-    return describe(out, ".svg", text_done(&f.caption), a, err);
 }

@@ -52,15 +52,11 @@ typedef struct {
     TextList labels, colours;        /* "SPEC=TEXT" of --label, "SPEC=#RRGGBB" of --color */
 } PlotOptions;
 
-/* Called when gnuplot has ended; if it returns true, the drawing fails with ERR_STOPPED. NULL: drawing is never stopped. */
-typedef bool (*PlotStopped)(void);
-
 typedef struct {
     const char *kind;
     TextList data;      /* results, CSV or JSON, whose records are drawn together */
     const char *figure; /* the ending chooses the format: pdf, svg, png or tex; "-": SVG to stdout */
     PlotOptions look;
-    PlotStopped stopped;
 } PlotJob;
 
 /* What was drawn: the caption, one paragraph without line ends, and the number of records that were read. */
@@ -86,12 +82,7 @@ typedef struct {
     size_t size;
 } Drawing;
 
-/* Runs a gnuplot script, and returns what it writes to its standard output. */
-Status gnuplot_draw(Drawing *out, const char *script, PlotStopped stopped, Arena *a, Error *err);
-
-/* Draws a figure of data in memory as SVG, without writing a file. More than `most` points are not drawn: *points is their
- * number, and out->data is NULL. */
-Status plot_svg(Drawing *out, const PlotKind *kind, const Csv *data, size_t most, size_t *points, PlotStopped stopped, Arena *a,
-                Error *err);
+/* Runs a gnuplot script, and returns what it writes to its standard output. ERR_STOPPED: file_stopped returned true when it had ended. */
+Status gnuplot_draw(Drawing *out, const char *script, Arena *a, Error *err);
 
 #endif

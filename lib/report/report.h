@@ -82,7 +82,6 @@ typedef struct {
     Format format;
     const char *path;   /* the file to write; NULL: the output goes to `to` */
     FILE *to;           /* output if there is no path; stays open; NULL: stdout */
-    const char *absent; /* text in tables for a value that does not exist; NULL: "-" */
     bool color;
     size_t width;       /* characters per line for FORMAT_TABLE; 0: no limit */
 } ReportSpec;

@@ -5,7 +5,6 @@
 
 #include "base/file.h"
 #include "base/outfile.h"
-#include "report/plot.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -40,8 +39,6 @@ typedef struct {
 typedef struct {
     const PageSpec *spec;
     Folder folder;
-    bool *used;     /* for each field: true if a column on the page shows it */
-    const char *note; /* why gnuplot cannot draw figures; NULL: it can */
     Arena *a;
     Error *err;
 } Page;
@@ -79,71 +76,6 @@ static void put_facts(Part *p)
     text_add(p->out, "</dl></details>\n");
 }
 
-/* ---- figures ---- */
-
-/* Browsers take most of a second for each thousand points of an SVG figure. The explorer draws results with codecs. */
-enum { POINTS_MOST = 1000, POINTS_MOST_ALONE = 20000 };
-
-static Status put_drawing(Part *p, const PlotKind *plot)
-{
-    const char *kind = plot->name;
-    Drawing d;
-    size_t points = 0;
-    Error why;
-    const size_t most = csv_has(&p->stored->table, "compressor") ? POINTS_MOST : POINTS_MOST_ALONE;
-    const Status status = plot_svg(&d, plot, &p->stored->table, most, &points, p->page->spec->stopped, p->a, &why);
-    if (status == OK && !d.data) {
-        text_addf(p->out, "<p class=\"soft\">No %s figure: %zu points, over %zu.</p>\n", kind, points, most);
-    } else if (status == OK) {
-        const char *label = text_format(p->a, "%s of %s", kind, p->e->name);
-        TRY(arena_check(label, p->a, p->page->err));
-        html_picture(p->out, "image/svg+xml", d.data, d.size, label, kind);
-    } else if (status == ERR_STOPPED || status == ERR_MEMORY) {
-        *p->page->err = why;
-    } else {
-        html_addf(p->out, "<p class=\"soft\">No %s figure: %s</p>\n", kind, why.text);
-        if (status == ERR_IO)
-            p->page->note = text_format(p->page->a, *why.hint ? "no figures: %s (%s)" : "no figures: %s", why.text, why.hint);
-        return OK;
-    }
-    return status;
-}
-
-static Status put_drawn(Part *p)
-{
-    text_add(p->out, "<div class=\"figures\">\n");
-    for (const PlotKind *const *kind = plot_kinds; *kind; kind++)
-        if (text_listed(p->e->kind->figures, (*kind)->name))
-            TRY(put_drawing(p, *kind));
-    text_add(p->out, "</div>\n");
-    return OK;
-}
-
-/* ---- parts of an article for one kind of result only ---- */
-
-static Status put_speedups(Part *p, const PageTable *like)
-{
-    static const char baseline[] = "none";
-    Csv times;
-    if (speedup_rows(&times, &p->stored->table, baseline, p->a, p->page->err) != OK)
-        /* without target accuracies or a baseline there are no speed-ups */
-        return p->page->err->status == ERR_MEMORY ? ERR_MEMORY : OK;
-    RowRank *rank = NEW_ZERO(p->a, RowRank, times.rows);
-    TRY(arena_check(rank, p->a, p->page->err));
-    const PageTable t = {
-        .id = like->id, .file = like->file, .rows = &times, .rank = rank, .used = like->used};
-    text_addf(p->out, "<h4>Speed-up over %s to each test accuracy, in simulated time</h4>\n", baseline);
-    page_table(p->out, &t, p->a);
-    return OK;
-}
-
-static void put_verdict(Part *p, const PageTable *t)
-{
-    const size_t failed = page_count(t, ROW_LEAD);
-    text_addf(p->out, "<p%s>%zu check%s, %zu of them failed.</p>\n", failed ? " class=\"bad\"" : "", t->rows->rows, text_s(t->rows->rows),
-              failed);
-}
-
 /* ---- the article about one result ---- */
 
 static Status put_records(Part *p)
@@ -160,13 +92,7 @@ static Status put_records(Part *p)
                          .file = p->e->name,
                          .rows = rows,
                          .rank = rank,
-                         .usual = p->e->kind->usual,
-                         .used = p->page->used};
-    TRY(put_drawn(p));
-    if (!strcmp(p->e->kind->name, "run"))
-        TRY(put_speedups(p, &t));
-    if (!strcmp(p->e->kind->name, "verify"))
-        put_verdict(p, &t);
+                         .usual = p->e->kind->usual};
     page_table(p->out, &t, p->a);
     const Json *command = json_member(p->stored->meta, "command");
     const PageData data = {.id = p->id,
@@ -253,10 +179,7 @@ static Status look_at(Page *p, size_t number, Arena *a, Error *err)
     Entry *e = &p->folder.entry[number];
     struct stat now;
     e->type = ENTRY_OTHER;
-    e->why = stat(e->path, &now)     ? "a link that leads nowhere"
-             : S_ISDIR(now.st_mode)  ? "a directory"
-             : !S_ISREG(now.st_mode) ? "no regular file"
-                                     : NULL;
+    e->why = stat(e->path, &now) || !S_ISREG(now.st_mode) ? "no regular file" : NULL;
     if (e->why)
         return OK;
     if (text_ends(e->name, ".csv") || text_ends(e->name, ".json") || text_ends(e->name, ".part"))
@@ -275,7 +198,7 @@ static Status folder_read(Page *p, Arena *a, Error *err)
     TRY(list(f, p->spec->folder, p->spec->path, a, err));
     for (size_t i = 0; i < f->count; i++) {
         Entry *e = &f->entry[i];
-        if (p->spec->stopped && p->spec->stopped())
+        if (file_stopped && file_stopped())
             return FAIL(err, ERR_STOPPED, "stopped");
         Arena *room = arena_open(0);
         const Status status = look_at(p, i, room, err);
@@ -358,13 +281,13 @@ static Status put_figures(Page *p, TextBuf *t)
             continue;
         if (file_load(&data, &size, e->path, SIZE_MAX, p->a, p->err) != OK)
             return error_at(p->err, "%s", e->path);
-        html_picture(t, e->media, data, size, e->name, e->name);
+        html_picture(t, e->media, data, size, e->name);
     }
     text_add(t, "</div>\n</section>\n");
     return OK;
 }
 
-/* ---- files left out, meanings of fields ---- */
+/* ---- files left out ---- */
 
 static void put_left_out(TextBuf *t, const Folder *f)
 {
@@ -381,21 +304,6 @@ static void put_left_out(TextBuf *t, const Folder *f)
                   e->name, e->why);
     }
     text_add(t, "</dl>\n</section>\n");
-}
-
-static void put_glossary(TextBuf *t, const bool *used)
-{
-    text_add(t,
-             "<section id=\"terms\">\n<h2>What the columns mean</h2>\n<details><summary>Definitions</summary>"
-             "<dl>\n");
-    for (size_t i = 0; fields[i].name; i++) {
-        const Field *f = &fields[i];
-        if (!used[i])
-            continue;
-        html_addf(t, "<dt>%s%s%s%s</dt><dd>%s <code>%s</code>%s%s</dd>\n", f->heading, f->unit ? " (" : "", f->unit ? f->unit : "",
-                  f->unit ? ")" : "", f->meaning, f->name, f->se ? "; standard error: " : "", f->se ? f->se : "");
-    }
-    text_add(t, "</dl></details>\n</section>\n");
 }
 
 static void put_scripts(TextBuf *t)
@@ -415,8 +323,6 @@ static Status put_page(Page *p, TextBuf *t)
         put_section(t, &p->folder, k);
     TRY(put_figures(p, t));
     put_left_out(t, &p->folder);
-    if (p->folder.results)
-        put_glossary(t, p->used);
     put_scripts(t);
     return arena_check(text_done(t), p->a, p->err);
 }
@@ -442,18 +348,12 @@ static Status tell_damage(const Page *p)
     return OK;
 }
 
-Status page_write(const PageSpec *spec, const char **note, Arena *a, Error *err)
+Status page_write(const PageSpec *spec, Arena *a, Error *err)
 {
-    size_t count = 0;
-    while (fields[count].name)
-        count++;
-    Page p = {.spec = spec, .used = NEW_ZERO(a, bool, count), .a = a, .err = err};
+    Page p = {.spec = spec, .a = a, .err = err};
     TextBuf page = {.arena = a};
-    *note = NULL;
-    TRY(arena_check(p.used, a, err));
     TRY(open_folder(&p));
     TRY(put_page(&p, &page));
-    *note = p.note;
     TRY(outfile_save(spec->path, page.data, page.size, a, err));
     return tell_damage(&p);
 }

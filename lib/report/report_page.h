@@ -12,13 +12,12 @@
 typedef struct {
     const char *folder, *path; /* folder of the results; path of the page to write */
     const char *title;
-    bool (*stopped)(void);
 } PageSpec;
 
 /* Writes the page. Returns ERR_IO if the folder has no result, no figure and no damaged file; then no page is
- * written. Returns ERR_CORRUPT if a file in the folder is damaged; the page is written nevertheless. Sets *note to why there are
- * no figures; NULL: there are. */
-Status page_write(const PageSpec *spec, const char **note, Arena *a, Error *err);
+ * written. Returns ERR_CORRUPT if a file in the folder is damaged; the page is written nevertheless. ERR_STOPPED: file_stopped
+ * returned true. */
+Status page_write(const PageSpec *spec, Arena *a, Error *err);
 
 /* page.css, page.js and explore.js, each with its SHA-256 hash in base64 for the Content-Security-Policy. */
 typedef struct {
@@ -37,15 +36,11 @@ typedef struct {
     const Csv *rows;
     const RowRank *rank; /* (rows) */
     const char *usual;   /* columns shown at first; NULL: all */
-    bool *used;          /* for each field: true if a shown column has it; set by page_table */
 } PageTable;
 
 /* Writes a table of the rows shown at first (rank ROW_LEAD), and a folded table of the rows shown on request
  * (ROW_MORE). Each has at most ROWS_MOST rows, fewer in wide tables; a note says how many are left out. */
 void page_table(TextBuf *out, const PageTable *t, Arena *a);
-
-/* Returns the number of rows that have this rank. */
-size_t page_count(const PageTable *t, RowRank rank);
 
 /* ---- a result's columns as JSON, for the charts of explore.js ---- */
 
@@ -81,8 +76,7 @@ void html_text(TextBuf *out, const char *s);
 void html_addf(TextBuf *out, const char *format, ...) PRINTF(2);
 
 /* Writes a <figure> with the image as a data: URI in an <img>, where browsers run no script of the image and
- * fetch nothing. `type`: media type ("image/svg+xml"); `label`: alternative text. */
-void html_picture(TextBuf *out, const char *type, const char *data, size_t size, const char *label,
-                  const char *caption);
+ * fetch nothing. `type`: media type ("image/svg+xml"); `name`: its caption and alternative text. */
+void html_picture(TextBuf *out, const char *type, const char *data, size_t size, const char *name);
 
 #endif

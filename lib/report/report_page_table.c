@@ -58,12 +58,11 @@ static void put_data_uri(TextBuf *out, const char *type, const char *data, size_
     }
 }
 
-void html_picture(TextBuf *out, const char *type, const char *data, size_t size, const char *label,
-                  const char *caption)
+void html_picture(TextBuf *out, const char *type, const char *data, size_t size, const char *name)
 {
-    html_addf(out, "<figure><img alt=\"%s\" src=\"", label);
+    html_addf(out, "<figure><img alt=\"%s\" src=\"", name);
     put_data_uri(out, type, data, size);
-    html_addf(out, "\"><figcaption>%s</figcaption></figure>\n", caption);
+    html_addf(out, "\"><figcaption>%s</figcaption></figure>\n", name);
 }
 
 /* ---- tables ---- */
@@ -119,8 +118,6 @@ static PageColumn *columns_of(const PageTable *t, const Column *names, RowRank r
         c->rare = t->usual ? !text_listed(t->usual, c->name) : !strcmp(c->name, "spec");
         c->beside = report_beside(names, t->rows->columns, i);
         look_at(c, t, i, rank);
-        if (c->field && c->shown)
-            t->used[c->field - fields] = true;
     }
     return columns;
 }
@@ -229,7 +226,7 @@ static void put_table(TextBuf *out, const PageTable *t, RowRank rank, Arena *a)
     text_add(out, "</tbody></table></div>\n");
 }
 
-size_t page_count(const PageTable *t, RowRank rank)
+static size_t count_ranked(const PageTable *t, RowRank rank)
 {
     size_t count = 0;
     for (size_t row = 0; row < t->rows->rows; row++)
@@ -247,8 +244,8 @@ static void put_first(TextBuf *out, const PageTable *t, size_t all)
 
 void page_table(TextBuf *out, const PageTable *t, Arena *a)
 {
-    const size_t lead = page_count(t, ROW_LEAD), more = page_count(t, ROW_MORE),
-                 rest = page_count(t, ROW_COUNT);
+    const size_t lead = count_ranked(t, ROW_LEAD), more = count_ranked(t, ROW_MORE),
+                 rest = count_ranked(t, ROW_COUNT);
     if (lead) {
         put_first(out, t, lead);
         put_table(out, t, ROW_LEAD, a);

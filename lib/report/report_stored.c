@@ -213,10 +213,9 @@ Status stored_facts(ReportSpec *spec, const Json *meta, const char *own, Arena *
     spec->meta = facts;
     spec->facts = 0;
     for (const Json *v = meta ? meta->first : NULL; v; v = v->next)
-        if (!own || strcmp(v->name, "report") != 0)
+        if (strcmp(v->name, "report") != 0)
             facts[spec->facts++] = (Fact){v->name, stored_json(v)};
-    if (own)
-        facts[spec->facts++] = (Fact){"report", value_text(own)};
+    facts[spec->facts++] = (Fact){"report", value_text(own)};
     return OK;
 }
 
@@ -250,56 +249,55 @@ const ResultKind result_kinds[] = {
      WHOSE
      "error,target_bits,reached,bytes,ratio,bits_per_element,encode_ms,decode_ms,relative_error,variance,"
      "bias,wasserstein_mean,cosine",
-     "pareto,errors", .lead = "tensor", .value = "*"},
+     .lead = "tensor", .value = "*"},
     {"against", "atomo-against/1", "tensor,compressor,against,metric,difference", "Paired differences",
-     "Each codec against one of them, with the same random numbers in each repeat.", NULL, NULL,
+     "Each codec against one of them, with the same random numbers in each repeat.", NULL,
      .lead = "tensor", .value = "*"},
     {"sample", "atomo-sample/1", "compressor,metric,result_low", "Estimates from samples",
-     "Each codec on random rows of a model; intervals for the whole model.", NULL, NULL, .lead = NULL},
+     "Each codec on random rows of a model; intervals for the whole model.", NULL, .lead = NULL},
     {"sweep", "atomo-sweep/1", COMPARED ",rate,pareto", "Size against error",
      "Each codec at many rates. On the front are those that no other one of their kind beats in both.",
      WHOSE
      "error,rate,pareto,pareto_certain,unbiased,bytes,bits_per_element,encode_ms,decode_ms,relative_error,wasserstein_mean",
-     "pareto", .lead = "tensor", .value = "*"},
+     .lead = "tensor", .value = "*"},
     {"merge", "atomo-merge/1", COMPARED ",workers,synthetic", "Many workers",
      "The gradients of many workers, encoded, aggregated and averaged.",
      WHOSE
      "error,workers,synthetic,bytes_up,bytes_merged,encode_ms,merge_ms,decode_ms,decode_each_ms,relative_error",
-     "merge", .lead = "tensor", .value = "*"},
+     .lead = "tensor", .value = "*"},
     {"cost", "atomo-cost/1", "compressor,workers,topology,comm_ms", "Iteration time",
-     "What an iteration costs with measured codecs on a modelled network.", NULL,
-     "iteration-time,runtime,break-even", .few = false},
+     "What an iteration costs with measured codecs on a modelled network.", NULL, .few = false},
     {"advise", "atomo-advise/1", "compressor,total_ms,speedup16,mean_error,travels", "Advice",
      "Which codec makes an iteration fastest on one network, and why others lose.",
-     "rank,compressor,error,total_ms,speedup16,bytes_up,mean_error,feedback,travels,why", NULL, .lead = "rank"},
+     "rank,compressor,error,total_ms,speedup16,bytes_up,mean_error,feedback,travels,why", .lead = "rank"},
     {"link", "atomo-link/1", "record,exchange,alpha_ms,beta_gbps", "Links",
-     "The latency and bandwidth of a network, by the times of exchanges between processes.", NULL, NULL,
+     "The latency and bandwidth of a network, by the times of exchanges between processes.", NULL,
      .lead = "record", .value = "fit"},
     {"run", "atomo-run/1", "record,compressor,step,sim_seconds", "Training",
      "Runs from the same weights on the same batches, one with each codec between the workers.", NULL,
-     "convergence", .lead = "record", .value = "summary"},
+     .lead = "record", .value = "summary"},
     {"tune", "atomo-tune/1", "compressor,lr,validation_loss", "Step sizes",
-     "The step size that suits each codec, by the loss on images that were held out.", NULL, NULL, .few = false},
+     "The step size that suits each codec, by the loss on images that were held out.", NULL, .few = false},
     {"eval", "atomo-eval/1", "step,compressor,test_loss", "Checkpoints", "Checkpoints on the test data.",
-     NULL, NULL, .few = true},
+     NULL, .few = true},
     {"verify", "atomo-verify/1", "statement,left,right,passed", "Statements of the paper",
-     "The ATOMO paper's statements, checked on these tensors.", NULL, NULL, .lead = "passed", .value = "false"},
+     "The ATOMO paper's statements, checked on these tensors; those that failed come first.", NULL, .lead = "passed", .value = "false"},
     {"published", "atomo-published/1", "compressor,setting", "Published values",
      "Values from the literature, beside values measured here where there are any. `how known` says whether the source prints them; a value that a fault explains has its cause and the corrected value.",
-     NULL, NULL, .few = true},
+     NULL, .few = true},
     {"pivot", "atomo-pivot/1", "repeats", "Side by side", "Results of several codecs, a row for each tensor.",
-     NULL, NULL, .few = true},
+     NULL, .few = true},
     {"means", "atomo-means/1", "compressor,seeds", "Over seeds", "Means of runs with several seeds.", NULL,
-     NULL, .few = true},
+     .few = true},
     {"inspect", "atomo-inspect/1", "tensor,stable_rank", "Gradients", "What the tensors are like.", NULL,
-     NULL, .few = true},
+     .few = true},
     {"histogram", "atomo-inspect/1", "tensor,bin_low,bin_high,count", "Distributions",
-     "How many elements of each tensor are how large.", NULL, "histogram", .few = true},
+     "How many elements of each tensor are how large.", NULL, .few = true},
     {"spectrum", "atomo-inspect/1", "tensor,index,value", "Singular values",
-     "How the singular values of each tensor fall.", NULL, "spectrum", .few = true},
-    {"list", "atomo-list/1", "codec,flags,brief", "Codecs", "What can be compared.", NULL, NULL, .few = false},
-    {"keys", "atomo-list/1", "key,type,default", "Keys of a codec", "What can be set.", NULL, NULL, .few = false},
-    {"doctor", "atomo-doctor/1", "what,found,advice", "The machine", "What the machine gives.", NULL, NULL,
+     "How the singular values of each tensor fall.", NULL, .few = true},
+    {"list", "atomo-list/1", "codec,flags,brief", "Codecs", "What can be compared.", NULL, .few = false},
+    {"keys", "atomo-list/1", "key,type,default", "Keys of a codec", "What can be set.", NULL, .few = false},
+    {"doctor", "atomo-doctor/1", "what,found,advice", "The machine", "What the machine gives.", NULL,
      .few = false},
     {0},
 };

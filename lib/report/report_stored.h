@@ -23,7 +23,7 @@ void stored_row(const Json *record, const Column *columns, size_t count, Value *
 /* Converts a CSV field to a number, a boolean or a text; always to a text if `text` is true. */
 Value stored_value(const char *cell, bool text);
 
-/* Sets the facts of `spec` to a stored result's meta (NULL: none), with `own` (NULL: nothing) as "report" in place of an
+/* Sets the facts of `spec` to a stored result's meta (NULL: none), with `own` as "report" in place of an
  * earlier entry of this name. */
 Status stored_facts(ReportSpec *spec, const Json *meta, const char *own, Arena *a, Error *err);
 
@@ -45,7 +45,6 @@ typedef struct {
     const char *heading;                       /* "Comparisons" */
     const char *says;                          /* a sentence about the rows of this kind */
     const char *usual;                         /* columns shown by default; NULL: all, in tables without `spec` */
-    const char *figures;                       /* kinds of figures that show the result; NULL: none */
     /* the rows shown first: those whose cell in the column `lead` is `value`, or if that is NULL is there; without a column all, or
      * with `few` all if they are few */
     const char *lead, *value;

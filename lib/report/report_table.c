@@ -3,8 +3,6 @@
  * its standard error supports. A value from a single draw begins with "~". */
 #include "report/report_table.h"
 
-#include "report/fields.h"
-
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -138,21 +136,9 @@ static const char *cell_text(const char *column, const Value *v, Arena *a)
 
 Beside report_beside(const Column *columns, size_t count, size_t column)
 {
-    Beside b = {count, count, count};
+    Beside b = {{count, count, count, count}};
     for (size_t i = count; i-- > 0;)
-        switch (field_beside(columns[column].name, columns[i].name)) {
-        case BESIDE_NOT:
-            break;
-        case BESIDE_SE:
-            b.se = i;
-            break;
-        case BESIDE_EXACT:
-            b.exact = i;
-            break;
-        case BESIDE_EXACT_SE:
-            b.exact_se = i;
-            break;
-        }
+        b.column[field_beside(columns[column].name, columns[i].name)] = i;
     return b;
 }
 
@@ -184,15 +170,15 @@ Shown report_shown(const Column *columns, size_t count, const Value *row, size_t
                    Arena *a)
 {
     const char *name = columns[column].name;
-    const double exact = number_at(row, beside->exact, count);
-    Shown s = {.number = value_number(&row[column]), .se = number_at(row, beside->se, count), .type = row[column].type};
+    const double exact = number_at(row, beside->column[BESIDE_EXACT], count);
+    Shown s = {.number = value_number(&row[column]), .se = number_at(row, beside->column[BESIDE_SE], count), .type = row[column].type};
     const bool better = !isnan(exact) && !isnan(s.number) && s.se != 0;
     const Value best = better ? value_real(exact) : row[column];
     if (better) {
         s.number = exact;
-        s.se = beside->exact_se == count ? 0 : number_at(row, beside->exact_se, count);
+        s.se = beside->column[BESIDE_EXACT_SE] == count ? 0 : number_at(row, beside->column[BESIDE_EXACT_SE], count);
     }
-    s.rough = isnan(s.se) && (better || beside->se < count) && isfinite(s.number) && s.number != 0;
+    s.rough = isnan(s.se) && (better || beside->column[BESIDE_SE] < count) && isfinite(s.number) && s.number != 0;
     if (s.se > 0 && !isnan(s.number)) {
         s.cell = uncertain_cell(name, s.number, s.se, a);
         return s;
@@ -215,8 +201,6 @@ bool report_keep(Report *r, const Value *row)
             continue;
         const Beside beside = report_beside(r->spec.columns, columns, i);
         kept->cell[i] = report_shown(r->spec.columns, columns, row, i, &beside, r->a);
-        if (row[i].type == VALUE_NONE && r->spec.absent)
-            kept->cell[i].cell = r->spec.absent;
         if (!kept->cell[i].cell)
             return false;
     }
@@ -225,22 +209,9 @@ bool report_keep(Report *r, const Value *row)
     return true;
 }
 
-/* True for the columns `step` and `worker` of a table with a column `tensor`. Their numbers identify a
- * tensor, so they are left-aligned like names. */
-static bool is_place(const Report *r, size_t column)
-{
-    const char *name = r->spec.columns[column].name;
-    bool tensors = false;
-    for (size_t i = 0; i < r->spec.column_count; i++)
-        tensors |= !strcmp(r->spec.columns[i].name, "tensor");
-    return tensors && (!strcmp(name, "step") || !strcmp(name, "worker"));
-}
-
 bool report_left(const Report *r, size_t column)
 {
     bool numbers = false;
-    if (is_place(r, column))
-        return true;
     for (const TableRow *row = r->first; row; row = row->next) {
         const ValueType type = row->cell[column].type;
         if (type == VALUE_TEXT || type == VALUE_BOOL)

@@ -5,6 +5,7 @@
 #define ATOMO_REPORT_TABLE_H
 
 #include "base/text.h"
+#include "report/fields.h"
 #include "report/report.h"
 
 typedef struct TableRow TableRow;
@@ -32,10 +33,9 @@ extern const char *const report_units[];
 
 /* ---- cells ---- */
 
-/* For one column, the indices of the columns with its standard errors, its exact values, and the standard
- * errors of the exact values. An index is the number of columns if there is no such column. */
+/* For one column, the index of the column that it has beside it as each FieldBeside; the number of columns: there is none. */
 typedef struct {
-    size_t se, exact, exact_se;
+    size_t column[BESIDE_EXACT_SE + 1];
 } Beside;
 Beside report_beside(const Column *columns, size_t count, size_t column);
 
@@ -60,8 +60,7 @@ struct TableRow {
     Shown cell[]; /* (columns) all zeros: the column is not shown */
 };
 
-/* True if the column is left-aligned: it has a text or a boolean, or no value at all, or is the step or worker of
- * tensors. */
+/* True if the column is left-aligned: it has a text or a boolean, or no value at all. */
 bool report_left(const Report *r, size_t column);
 
 #endif

@@ -45,7 +45,7 @@ static void write_table(const Stored *s, const Query *query, const ResultKind *k
     size_t size = 0;
     FILE *to = open_memstream(&text, &size);
     ReportSpec spec = {.schema = "fuzz/1", .format = format, .to = to};
-    if (!to || stored_facts(&spec, s->meta, NULL, a, &err) != OK)
+    if (!to || stored_facts(&spec, s->meta, "fuzz", a, &err) != OK)
         abort();
     const Status status = query_write(query, &s->table, kind, spec, a, &err);
     fclose(to);
@@ -78,12 +78,10 @@ static void write_page(const Csv *rows, const ResultKind *kind, Arena *a)
 {
     TextBuf out = {.arena = a};
     RowRank *rank = NEW(a, RowRank, rows->rows);
-    bool *used = NEW_ZERO(a, bool, 1000);
-    if (!rank || !used || !rows->rows)
+    if (!rank || !rows->rows)
         return;
     result_rank(kind, rows, rank);
-    const PageTable t = {
-        .id = "r1", .file = "r.csv", .rows = rows, .rank = rank, .usual = kind->usual, .used = used};
+    const PageTable t = {.id = "r1", .file = "r.csv", .rows = rows, .rank = rank, .usual = kind->usual};
     page_table(&out, &t, a);
     const char *html = text_done(&out);
     if (html)

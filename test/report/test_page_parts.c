@@ -41,12 +41,12 @@ PAGE_TEST(pictures_are_base64)
                                            {"fooba", "Zm9vYmE="}};
     for (size_t i = 0; i < countof(cases); i++) {
         TextBuf out = {.arena = a};
-        html_picture(&out, "image/png", cases[i][0], strlen(cases[i][0]), "a \"b\"", "<c>");
+        html_picture(&out, "image/png", cases[i][0], strlen(cases[i][0]), "a \"b\" <c>");
         assert_string_equal(
             text_done(&out),
             text_format(a,
-                        "<figure><img alt=\"a &quot;b&quot;\" src=\"data:image/png;base64,%s\">"
-                        "<figcaption>&lt;c&gt;</figcaption></figure>\n",
+                        "<figure><img alt=\"a &quot;b&quot; &lt;c&gt;\" src=\"data:image/png;base64,%s\">"
+                        "<figcaption>a &quot;b&quot; &lt;c&gt;</figcaption></figure>\n",
                         cases[i][1]));
     }
 }

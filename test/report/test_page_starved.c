@@ -97,8 +97,7 @@ static Status write_page(void *data, Arena *arena, Error *error)
     Job *job = data;
     const PageSpec spec = {.folder = folder, .path = job->path, .title = "starved"};
     Arena *plenty = arena_open(0);
-    const char *note;
-    Status status = page_write(&spec, &note, arena, error);
+    Status status = page_write(&spec, arena, error);
     char *text = NULL;
     status = status == ERR_CORRUPT ? OK : status; /* the page is there, and names the damaged file */
     size_t size;

@@ -20,7 +20,7 @@ static int set_up(void **state)
     Drawing answer;
     a = arena_open(0);
     if (!asked)
-        drawing = gnuplot_draw(&answer, "set print '-'\nprint 1\n", NULL, a, &err) == OK;
+        drawing = gnuplot_draw(&answer, "set print '-'\nprint 1\n", a, &err) == OK;
     asked = true;
     strcpy(folder + sizeof folder - 7, "XXXXXX");
     return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
