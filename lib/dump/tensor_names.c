@@ -147,10 +147,9 @@ static int compare_listed(const void *left, const void *right);
 static Status steps_join_numbers(Listing *l, Error *err)
 {
     size_t clash = find_clash(l);
-    const Listed *t = l->tensor + clash;
     if (!clash)
         return OK;
-    const char *one = t[-1].info.step_group, *other = t->info.step_group;
+    const char *one = l->tensor[clash - 1].info.step_group, *other = l->tensor[clash].info.step_group;
     bool joined = true;
     for (size_t i = 0; i < l->tensors; i++) {
         TensorInfo *info = &l->tensor[i].info;
