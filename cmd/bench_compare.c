@@ -478,8 +478,8 @@ static Status run(CompareJob *j)
         TRY(prepare_pairs(j));
         TRY(put_first(&codec, &count, against, j->a, j->err));
     }
-    if (j->hints.sample && (against || j->target_bits > 0 || !j->specs.count))
-        return FAIL(j->err, ERR_USAGE, "--sample: want -c SPEC, and neither --against nor --equal-bits");
+    if (j->hints.sample && (against || j->target_bits > 0))
+        return FAIL(j->err, ERR_USAGE, "--sample: not with --against or --equal-bits");
     if (j->hints.sample)
         return sample_run(j, codec, count);
     j->schema = against ? "atomo-against/1" : "atomo-compare/1";
