@@ -59,6 +59,8 @@ enum {
     /* some rows of a tensor do not tell the result on all of them: it goes by extremes, by a size that does not grow with the tensor, or
      * by a matrix of all rows (compare --sample) */
     NEEDS_ALL = 1 << 14,
+    /* one worker leads in each step (Call.leader), and the others send what it selects */
+    LED = 1 << 15,
 };
 
 /* A parsed spec. `inner`: the codec inside a wrapper; NULL for other codecs. */

@@ -60,7 +60,7 @@ typedef struct {
 
 typedef struct {
     /* The caller sets `self`, `shape`, `threads`, `scratch`, `err`, `workers` (the number of workers that
-     * send in this step, at least 1) and `leader` (of these, number `step` mod `workers`). */
+     * send in this step, at least 1) and `leader` (of these, number `step`, or that of the exchange, mod `workers`). */
     Call call;
     /* with `step` and the worker's index, these select the random numbers (`rng_open`) */
     uint64_t seed, repeat, tensor;

@@ -53,12 +53,19 @@ atomo_status atomo_learn(atomo_tensor *t, const void *learned, size_t size, atom
 
 /* ---- the functions of one step of several workers ---- */
 
+static bool is_led(const Codec *c)
+{
+    return c && (codec_traits(c) & LED || is_led(c->inner) || is_led(c->other));
+}
+
 static Status begin_step(atomo_tensor *t, const Order *o, Error *err)
 {
     Exchange *x = &t->exchange;
     const int senders = o->worker;
     if (senders < 1 || (size_t)senders > t->workers)
         return FAIL(err, ERR_USAGE, "senders=%d: want 1 to %zu", senders, t->workers);
+    if ((size_t)senders < t->workers && is_led(t->codec->codec))
+        return FAIL(err, ERR_USAGE, "senders=%d: %s wants all %zu workers, as they lead in turn", senders, t->codec->spec, t->workers);
     if (!o->y && t->shape.n)
         return FAIL(err, ERR_USAGE, "%s: mean is NULL", t->name);
     TRY(library_check_state(t, err));

@@ -3,8 +3,8 @@
  *
  * Weights, velocities, AdamW's averages of squares, running statistics and codec states are stored in the groups
  * /weights, /velocity, /square, /running/WORKER and /state/WORKER (four bytes of a state in one float). With local
- * steps, /inner/WORKER has each worker's own weights and optimizer state, and /mean the mean that is to be applied later. The attributes are the setup, the step, and a
- * checksum of all arrays. */
+ * steps, /inner/WORKER has each worker's own weights and optimizer state, and /mean the mean that is to be applied
+ * later. The attributes are the setup, the step, and a checksum of all arrays. */
 #ifndef ATOMO_CHECKPOINT_H
 #define ATOMO_CHECKPOINT_H
 

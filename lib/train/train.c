@@ -534,21 +534,22 @@ static Status open_exchanges(Trainer *t, Error *err)
     if (s->owner_feedback)
         TRY(open_feedback(t, &feedback, err));
     GradientSpec spec = {.codec = s->codec,
-                               .grouping = s->grouping,
-                               .min_elements = s->min_elements,
-                               .senders = average_over_senders(s->average, s->codec),
-                               .workers = s->workers,
-                               .seed = s->seed,
-                               .threads = s->threads,
-                               .clock = {time_phase, t},
-                               .net = s->net,
-                               .way = way_of(s->topology),
-                               .shots = topology_shots(s->topology),
-                               .node = s->topology == TOPOLOGY_HIER ? s->node : 0,
-                               .within = s->within,
-                               .feedback = feedback,
-                               .bucket_bytes = s->bucket_bytes,
-                               .overlap = s->overlap};
+                         .grouping = s->grouping,
+                         .min_elements = s->min_elements,
+                         .senders = average_over_senders(s->average, s->codec),
+                         .workers = s->workers,
+                         .every = s->local.steps,
+                         .seed = s->seed,
+                         .threads = s->threads,
+                         .clock = {time_phase, t},
+                         .net = s->net,
+                         .way = way_of(s->topology),
+                         .shots = topology_shots(s->topology),
+                         .node = s->topology == TOPOLOGY_HIER ? s->node : 0,
+                         .within = s->within,
+                         .feedback = feedback,
+                         .bucket_bytes = s->bucket_bytes,
+                         .overlap = s->overlap};
     for (Fragment *f = t->fragment; f < t->fragment + s->local.fragments; f++) {
         spec.tensor = f->tensor;
         spec.tensors = f->tensors;

@@ -17,7 +17,6 @@ static const char *const scale_names[] = {"keller", "moonshot", "dion", NULL};  
 static const char *const aggregate_names[] = {"seed", "arrival", NULL};
 static const char *const switch_names[] = {"off", "on", NULL};
 
-
 enum { KEPT = SETTING_KEPT, SHOWN = SETTING_SHOWN, BOTH = KEPT | SHOWN, RUN = SETTING_RUN };
 
 #define SETTING(text, kind, where, when, argument, ...)                                                      \

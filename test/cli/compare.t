@@ -81,6 +81,11 @@ $ atomo-bench synth -o g.h5 --shape 20x10 -q; atomo-bench sweep g.h5 --sample 8;
 2> *--metrics variance: with --sample want some of *
 = 2
 
+# rows of a sample have another sketch than all rows
+$ atomo-bench synth -o g.h5 --shape 200x100 -q; atomo-bench compare g.h5 --sample 8 -c topk:share=sketch
+2> error: --sample: topk:share=sketch depends on whole tensors or on the whole model, which rows do not tell
+= 2
+
 # one draw of sampled rows shows no spread, so there is no interval
 $ atomo-bench synth -o g.h5 --shape 200x100 --shape 300x64 -q; atomo-bench compare g.h5 --sample 8 --repeats 1 -c qsgd -q -f csv --metrics bits_per_element,relative_error | cut -d, -f 2,5-7
 > metric,interval,result_low,result_high

@@ -6,19 +6,19 @@
 #include "exchange/exchange.h"
 #include "exchange/states.h"
 
-enum { WORKERS = 5, ROWS = 40, COLS = 25, N = ROWS * COLS };
+enum { WORKERS = 5, ROWS = 40, COLS = 25, N = ROWS * COLS, MANY = 66000, FEW = 8, MOST = MANY * FEW };
 
-static float x[WORKERS][N], y[N];
+static float x[WORKERS][MOST], y[MOST];
 static Arena *a;
 static Error err;
 
 /* Runs a step of the workers that `sends` names, and sets y to the mean. */
-static void run_step(const char *spec, size_t leader, uint32_t sends)
+static void run_step(const char *spec, size_t rows, size_t cols, size_t leader, uint32_t sends)
 {
     Bytes sent;
     const Codec *codec;
     Shape shape;
-    check(shape_make(&shape, 2, (const size_t[]){ROWS, COLS}));
+    check(shape_make(&shape, 2, (const size_t[]){rows, cols}));
     check_ok(codec_open(&codec, spec, a, &err), &err);
     Exchange e = {.call = {.self = codec, .shape = &shape, .threads = 1, .scratch = a, .err = &err,
                            .workers = __builtin_popcount(sends), .leader = leader},
@@ -52,7 +52,7 @@ TEST(the_mean_is_that_of_the_leaders_elements)
 {
     for (size_t leader = 0; leader < WORKERS; leader++) {
         const uint32_t sends = 0x1f & ~(1u << (leader + 1) % WORKERS);
-        run_step("topk:ratio=0.03,share=leader", leader, sends);
+        run_step("topk:ratio=0.03,share=leader", ROWS, COLS, leader, sends);
         for (size_t i = 0; i < N; i++) {
             size_t larger = 0;
             for (size_t j = 0; j < N; j++)
@@ -64,7 +64,7 @@ TEST(the_mean_is_that_of_the_leaders_elements)
 
 TEST(a_step_whose_leader_is_away_gives_zeros)
 {
-    run_step("topk:ratio=0.03,share=leader", 2, 0x1b);
+    run_step("topk:ratio=0.03,share=leader", ROWS, COLS, 2, 0x1b);
     for (size_t i = 0; i < N; i++)
         check(y[i] == 0);
 }
@@ -77,9 +77,20 @@ TEST(the_mean_is_that_of_the_rows_that_are_largest_in_the_sum)
             x[w][i] *= i / COLS % 8 == 3 ? 30 : w < 2 ? (w ? -90.0f : 90.0f) * (i / COLS == 6) + 1 : 1;
     for (size_t i = 0; i < COLS; i++)
         x[1][6 * COLS + i] = -x[0][6 * COLS + i]; /* large at two workers, and not in their sum */
-    run_step("topk:ratio=0.125,share=sketch", 0, 0x1f);
+    run_step("topk:ratio=0.125,share=sketch", ROWS, COLS, 0, 0x1f);
     for (size_t i = 0; i < N; i++)
         check_rel(y[i], i / COLS % 8 == 3 ? mean_at(0x1f, i) : 0, 1e-5);
+}
+
+/* So few of so many rows are selected from a list (select.h). */
+TEST(few_of_many_rows_travel)
+{
+    for (size_t w = 0; w < WORKERS; w++)
+        for (size_t i = 0; i < MOST; i++)
+            x[w][i] *= i / FEW % 1000 == 3 ? 1e5f : 1;
+    run_step("topk:ratio=0.001,share=sketch", MANY, FEW, 0, 0x1f);
+    for (size_t i = 0; i < MOST; i++)
+        check_rel(y[i], i / FEW % 1000 == 3 ? mean_at(0x1f, i) : 0, 1e-5);
 }
 
 int main(void)
@@ -87,7 +98,7 @@ int main(void)
     const Rng rng = {{1, 2, 3, 4}};
     a = arena_open(0);
     for (size_t w = 0; w < WORKERS; w++)
-        rng_normals(&rng, USE_TEST, w * N, N, 1, x[w]);
+        rng_normals(&rng, USE_TEST, w * MOST, MOST, 1, x[w]);
     const int failed = check_run(NULL, NULL);
     arena_close(a);
     return failed ? 1 : 0;

@@ -4,6 +4,7 @@
  *
  *     { level:32 } x levels         rising; a bucket with fewer different values repeats the highest level */
 #include "compress/levels/buckets.h"
+#include "math/bins.h"
 #include "math/radix.h"
 #include "math/vec/kernels.h"
 
@@ -21,8 +22,8 @@ static const char *const solvers[] = {"exact", "statistical", NULL};
 
 static const Param schema[] = {
     PARAM(Zipml, levels, "16", 2, KNOTS_MOST,
-          "levels of a bucket, its smallest and largest number among them", .rate = true),
-    PARAM(Zipml, bucket, "512", 0, KNOTS_OF, "elements that share levels; 0: a row, of at most 65536"),
+          "levels of a bucket; solver=exact: its smallest and largest number are among them", .rate = true),
+    PARAM(Zipml, bucket, "512", 0, KNOTS_OF, "elements that share levels; 0: a row, or 65536 elements where a row is longer"),
     PARAM_OF(Zipml, solver, "exact", solvers, "the best levels for random rounding, or means of bins by standard deviation"),
     {0},
 };
@@ -417,40 +418,22 @@ static bool good(const Buckets *b, const uint8_t *head)
     return all;
 }
 
-/* ---- levels of solver=statistical (MuLoCo, arXiv 2505.23725): the means of the elements in bins, as many as levels, which divide
- * six standard deviations evenly; the outer bins have all elements beyond. ---- */
+/* ---- levels of solver=statistical (MuLoCo, arXiv 2505.23725): the means of the elements in bins, as many as levels ---- */
 
 typedef struct {
-    double centre, width;     /* mean of the bucket, width of a bin */
+    Bins bins;
     uint8_t code[KNOTS_MOST]; /* of each bin: number of bins below it that have elements */
     float level[KNOTS_MOST];
-} Bins;
+} Means;
 
-static size_t bin_of(const Bins *s, size_t count, float v)
+static void means_make(Means *s, const float *x, size_t n, size_t count)
 {
-    const double bin = s->width > 0 ? rint(((double)v - s->centre) / s->width + (double)count / 2) : 0;
-    return (size_t)fmin(fmax(bin, 0), (double)(count - 1));
-}
-
-static void bins_make(Bins *s, const float *x, size_t n, size_t count)
-{
-    double sum = 0, squares = 0, total[KNOTS_MOST] = {0}, members[KNOTS_MOST] = {0};
     size_t used = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += (double)x[i];
-    s->centre = sum / (double)n;
-    for (size_t i = 0; i < n; i++)
-        squares += ((double)x[i] - s->centre) * ((double)x[i] - s->centre);
-    s->width = n > 1 ? 6 * sqrt(squares / (double)(n - 1)) / (double)count : 0;
-    for (size_t i = 0; i < n; i++) {
-        const size_t k = bin_of(s, count, x[i]);
-        total[k] += (double)x[i];
-        members[k]++;
-    }
+    bins_open(&s->bins, x, n, count);
     for (size_t k = 0; k < count; k++) {
         s->code[k] = (uint8_t)used;
-        if (members[k] > 0)
-            s->level[used++] = (float)(total[k] / members[k]) + 0.0f;
+        if (s->bins.members[k] > 0)
+            s->level[used++] = (float)(s->bins.total[k] / s->bins.members[k]) + 0.0f;
     }
     for (size_t k = used; k < count; k++)
         s->level[k] = s->level[used - 1];
@@ -466,11 +449,11 @@ static unsigned traits(const Codec *codec)
     return is_statistical(codec) ? 0 : UNBIASED | RANDOM;
 }
 
-/* Makes the bins of the bucket in which x begins. */
-static void bins_around(Bins *s, const Buckets *b, const float *x)
+/* Makes the levels of the bucket in which x begins. */
+static void means_around(Means *s, const Buckets *b, const float *x)
 {
     const size_t start = (size_t)(x - b->x) / b->bucket * b->bucket;
-    bins_make(s, b->x + start, codes_run_end(&b->codes, start, b->n) - start, (size_t)params_of(b)->levels);
+    means_make(s, b->x + start, codes_run_end(&b->codes, start, b->n) - start, (size_t)params_of(b)->levels);
 }
 
 /* The buckets are divided into at most PIECES_MOST groups, searched in parallel. The memory for all searches is
@@ -488,14 +471,14 @@ static void find_piece(void *data, size_t piece)
 {
     const ZipmlSearch *s = data;
     const Buckets *b = s->b;
-    Bins bins;
+    Means means;
     for (size_t i = piece; i < b->buckets; i += s->pieces) {
         const float *x = b->x + i * b->bucket;
         if (is_statistical(b->c->self))
-            bins_around(&bins, b, x);
+            means_around(&means, b, x);
         else
-            knots_best(&s->room[piece], x, codes_run_end(&b->codes, i * b->bucket, b->n) - i * b->bucket, bins.level);
-        floats_store(s->head + b->head_size * i, bins.level, (size_t)params_of(b)->levels);
+            knots_best(&s->room[piece], x, codes_run_end(&b->codes, i * b->bucket, b->n) - i * b->bucket, means.level);
+        floats_store(s->head + b->head_size * i, means.level, (size_t)params_of(b)->levels);
     }
 }
 
@@ -527,10 +510,10 @@ static void quantise(const Buckets *b, const uint8_t *head, const float *x, size
     if (!good(b, head))
         return;
     if (is_statistical(b->c->self)) {
-        Bins bins;
-        bins_around(&bins, b, x);
+        Means means;
+        means_around(&means, b, x);
         for (size_t i = 0; i < n; i++)
-            up[i] = bins.code[bin_of(&bins, h.count, x[i])];
+            up[i] = means.code[bins_find(&means.bins, x[i])];
         return;
     }
     for (size_t k = 1; k < h.differ; k++)

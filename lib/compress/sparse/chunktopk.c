@@ -14,6 +14,7 @@
 
 #include "base/parallel.h"
 #include "coder/planes.h"
+#include "math/bins.h"
 #include "math/rotation.h"
 #include "math/vec/kernels.h"
 
@@ -238,39 +239,19 @@ static size_t gather(const Chunks *s)
 
 /* ---- values ---- */
 
-/* Sorts the values into the four bins of SparseLoCo. A bin is 1.5 standard deviations wide, and the third is
- * centred at the mean. Values beyond the bins go into the nearest bin. */
-static void sort_into_bins(const float *value, size_t count, uint8_t *code, float mean[BIN_COUNT])
-{
-    double sum = 0, squares = 0, total[BIN_COUNT] = {0}, members[BIN_COUNT] = {0};
-    for (size_t k = 0; k < count; k++)
-        sum += (double)value[k];
-    const double centre = sum / (double)count;
-    for (size_t k = 0; k < count; k++) {
-        const double apart = (double)value[k] - centre;
-        squares += apart * apart;
-    }
-    const double deviation = count > 1 ? sqrt(squares / (double)(count - 1)) : 0;
-    for (size_t k = 0; k < count; k++) {
-        const double v = (double)value[k];
-        const double bin =
-            deviation > 0 ? rint((v - centre) / (6 * deviation / BIN_COUNT) + BIN_COUNT / 2) : 0;
-        code[k] = (uint8_t)fmin(fmax(bin, 0), BIN_COUNT - 1);
-        total[code[k]] += v;
-        members[code[k]]++;
-    }
-    for (size_t i = 0; i < BIN_COUNT; i++)
-        mean[i] = members[i] > 0 ? (float)(total[i] / members[i]) : 0;
-}
-
 static Status put_bins(const Call *c, const float *value, size_t count, uint8_t *out)
 {
     uint8_t *code = NEW(c->scratch, uint8_t, count);
     float mean[BIN_COUNT];
+    Bins bins;
     TRY(arena_check(code, c->scratch, c->err));
     if (!count)
         return OK;
-    sort_into_bins(value, count, code, mean);
+    bins_open(&bins, value, count, BIN_COUNT); /* a bin is 1.5 standard deviations wide, and the third is centred at the mean */
+    for (size_t k = 0; k < count; k++)
+        code[k] = (uint8_t)bins_find(&bins, value[k]);
+    for (size_t i = 0; i < BIN_COUNT; i++)
+        mean[i] = bins.members[i] > 0 ? (float)(bins.total[i] / bins.members[i]) : 0;
     floats_store(out, mean, BIN_COUNT);
     planes_put(code, false, count, 2, out + sizeof mean);
     return OK;

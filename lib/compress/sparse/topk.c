@@ -46,7 +46,7 @@ static int rounds(const Codec *codec)
 static unsigned traits(const Codec *codec)
 {
     const int share = sharing(codec);
-    return !share ? LEAVES_OUT : LINEAR | MERGEABLE | (share == SHARE_SKETCH ? RANDOM | SHARED_DRAWS | FIXED_SIZE : 0u);
+    return !share ? LEAVES_OUT : LINEAR | MERGEABLE | (share == SHARE_SKETCH ? RANDOM | SHARED_DRAWS | FIXED_SIZE | NEEDS_ALL : LED);
 }
 
 /* ---- a round in which workers agree on k of `units` elements or rows, of `width` elements each, or send them ---- */
@@ -91,7 +91,7 @@ static Status lead(const Call *c, const Round *r, const float *x, Buf *out)
 
 static Status sketch(const Call *c, const Round *r, const float *x, Buf *out)
 {
-    float *v = NEW(c->scratch, float, SKETCH *r->width), *p = NEW(c->scratch, float, SKETCH *r->units);
+    float *v = NEW(c->scratch, float, SKETCH * r->width), *p = NEW(c->scratch, float, SKETCH * r->units);
     TRY(arena_check(v && p, c->scratch, c->err));
     rng_normals(&c->rng_shared, USE_INIT, 0, SKETCH * r->width, 1, v);
     thin_right(x, r->units, r->width, v, SKETCH, c->threads, p);
@@ -126,7 +126,7 @@ static Status led_units(const Call *c, const Round *r, Bytes bytes, size_t *at, 
 static Status sketched_units(const Call *c, const Round *r, Bytes in, size_t *at, size_t *count)
 {
     Picks picks;
-    float *p = NEW(c->scratch, float, SKETCH *r->units), *norm = NEW(c->scratch, float, r->units);
+    float *p = NEW(c->scratch, float, SKETCH * r->units), *norm = NEW(c->scratch, float, r->units);
     TRY(arena_check(p && norm, c->scratch, c->err));
     TRY(addends_get(c, in, PAYLOAD_METHOD, SKETCH * r->units, p));
     for (size_t i = 0; i < r->units; i++) {
@@ -136,10 +136,12 @@ static Status sketched_units(const Call *c, const Round *r, Bytes in, size_t *at
         norm[i] = (float)(sqrt(squares) / 2); /* at most the largest of the four */
     }
     TRY(arena_check(select_open(&picks, norm, r->units, c->threads, c->scratch) && select_top(&picks, r->k), c->scratch, c->err));
-    *count = 0;
-    for (size_t i = 0; i < r->units; i++)
+    *count = picks.count;
+    if (picks.place)
+        memcpy(at, picks.place, picks.count * sizeof *at);
+    for (size_t i = 0, k = 0; i < r->units && !picks.place; i++)
         if (picks.bits[i / 64] >> i % 64 & 1)
-            at[(*count)++] = i;
+            at[k++] = i;
     return OK;
 }
 
@@ -178,7 +180,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
 static Status decode_shared(const Call *c, const Round *r, Bytes in, float *x)
 {
     size_t *at, count;
-    float *value = NEW(c->scratch, float, r->k *r->width);
+    float *value = NEW(c->scratch, float, r->k * r->width);
     TRY(arena_check(value, c->scratch, c->err));
     TRY(addends_get(c, in, PAYLOAD_METHOD, r->k * r->width, value));
     TRY(heard_units(c, r, c->heard[0], &at, &count));
@@ -249,7 +251,7 @@ const Compressor compressor_topk = {
                "Zeros never travel: where fewer than k elements are not zero, those are sent.\n"
                "Biased: meant for ef+topk.\n"
                "share=leader: in step t of P workers S is that of worker t mod P, which sends it first; then all\n"
-               "send g_i for i in S: payloads add.\n"
+               "send g_i for i in S: payloads add. With --local-steps t counts exchanges.\n"
                "share=sketch: of a matrix G all first send G V, V of 4 random columns; then the rows of largest\n"
                "norm in the sum of G V, k = max(1, floor(ratio rows + 1/2)). Vectors travel as floats.",
     .paper = "Aji, Heafield: Sparse Communication for Distributed Gradient Descent, EMNLP 2017;\n"
