@@ -93,18 +93,24 @@ static Status add_all(CodecSet *set, CompareJob *j)
     return OK;
 }
 
-/* With --sample: leaves out the codecs whose results rows do not tell, and says so. */
+/* With --sample: leaves out the codecs whose results rows do not tell, and says so; refuses those of -c. */
 static Status keep_told(CompareJob *j, CodecSet *set)
 {
     TextBuf names = {.arena = j->a};
     const size_t all = set->count;
+    const char *last = "";
     set->count = 0;
     text_add(&names, "");
-    for (size_t k = 0; k < all; k++)
-        if (!j->hints.sample || sample_tells(set->codec[k]))
+    for (size_t k = 0; k < all; k++) {
+        const char *family = codec_family(set->codec[k], j->a);
+        TRY(arena_check(family, j->a, j->err));
+        if (!j->hints.sample || sample_check(set->codec[k], j->a, j->err) == OK)
             set->codec[set->count++] = set->codec[k];
-        else if (!k || set->codec[k]->ops != set->codec[k - 1]->ops)
-            text_addf(&names, " %s", set->codec[k]->ops->name);
+        else if (j->specs.count)
+            return j->err->status;
+        else if (strcmp(family, last))
+            text_addf(&names, " %s", last = family);
+    }
     const char *gone = text_done(&names);
     TRY(arena_check(gone, j->a, j->err));
     if (*gone)
@@ -491,7 +497,7 @@ int bench_advise(int argc, char **argv)
                "alpha=50us,beta=10Gbit, FILE.json of link, or a preset, as in atomo-bench cost --help",
                .names = link_name),
         OPTION(0, "topology", "T", &c->topology_text,
-               "how workers exchange payloads: auto, ps, allgather, ring, tree, twoshot", .names = cost_topology_name),
+               "how workers exchange payloads: auto, ps, allgather, ring, tree, twoshot", .names = cost_flat_topology),
         OPTION(0, "compute-ms", "X", &c->compute_ms, "time that a worker computes in a step", .low = 0,
                .high = 1e9),
         OPTION(0, "compute-from", "RUN", &c->compute_from,

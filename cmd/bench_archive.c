@@ -428,7 +428,7 @@ int bench_encode(int argc, char **argv)
             "-o - writes the payloads to standard output. They are those of compare's first repeat with the same --seed, each worker by itself. A codec with a "
             "state carries it from step to step, in the order of the file.\n"
             "With --base, FILE.atomo is a patch: what changed in weights of 16 bits (bfloat16, half precision) since OLD, which has the same tensors. "
-            "decode --base OLD restores every bit of them, and refuses an OLD with other weights. Tensors of other types are in the patch, too, less well compressed.\n",
+            "decode --base OLD restores every bit of them, and refuses an OLD with other weights. Floats of other sizes are in the patch, too, less well compressed; integers are not.\n",
         .options = options,
         .common = &o.common,
         .takes = TAKES_SEED | TAKES_THREADS | TAKES_OUTPUT | TAKES_KEEPS,

@@ -251,16 +251,6 @@ static Status write_place(const Against *g, size_t place, bool shown, Report *re
     return OK;
 }
 
-static Status write_places(const Against *g, bool per_tensor, Report *report, Arena *a, Error *err)
-{
-    const Results *r = g->results;
-    for (size_t place = 0; place < r->places; place++) {
-        const bool shown = place + 1 == r->places || (per_tensor && r->level[place] == LEVEL_VECTOR);
-        TRY(write_place(g, place, shown, report, a, err));
-    }
-    return OK;
-}
-
 static Status against_write(const Against *g, bool per_tensor, ReportSpec spec, Arena *a, Error *err)
 {
     const Results *r = g->results;
@@ -278,7 +268,9 @@ static Status against_write(const Against *g, bool per_tensor, ReportSpec spec, 
     spec.columns = columns;
     spec.column_count = PAIR_COLUMNS;
     TRY(report_open(&report, &spec, a, err));
-    return report_finish(report, write_places(g, per_tensor, report, a, err), err);
+    for (size_t place = 0; place < r->places; place++)
+        TRY(write_place(g, place, place + 1 == r->places || (per_tensor && r->level[place] == LEVEL_VECTOR), report, a, err));
+    return report_close(report, err);
 }
 
 /* ---- the command ---- */
@@ -486,8 +478,8 @@ static Status run(CompareJob *j)
         TRY(prepare_pairs(j));
         TRY(put_first(&codec, &count, against, j->a, j->err));
     }
-    if (j->hints.sample && (against || j->target_bits > 0 || !j->specs.count))
-        return FAIL(j->err, ERR_USAGE, "--sample: want -c SPEC, and neither --against nor --equal-bits");
+    if (j->hints.sample && (against || j->target_bits > 0))
+        return FAIL(j->err, ERR_USAGE, "--sample: not with --against or --equal-bits");
     if (j->hints.sample)
         return sample_run(j, codec, count);
     j->schema = against ? "atomo-against/1" : "atomo-compare/1";

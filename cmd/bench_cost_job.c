@@ -26,6 +26,11 @@ const char *cost_topology_name(const void *data, size_t i)
     return i ? topology_value(data, i - 1) : "auto";
 }
 
+const char *cost_flat_topology(const void *data, size_t i)
+{
+    return i <= TOPOLOGY_HIER ? cost_topology_name(data, i) : NULL;
+}
+
 static Status take_topology(CostJob *c, const char *item)
 {
     const bool again = c->node;
@@ -34,7 +39,7 @@ static Status take_topology(CostJob *c, const char *item)
     if (c->topologies == COST_TOPOLOGIES_MOST)
         return FAIL(c->job.err, ERR_USAGE, "--topology: more than %d", COST_TOPOLOGIES_MOST);
     if (strcmp(item, "auto"))
-        TRY(topology_read(&t, &c->node, &more, item, c->job.err));
+        TRY(topology_read(&t, &c->node, &more, item, c->within_text ? cost_topology_name : cost_flat_topology, c->job.err));
     c->topology[c->topologies++] = (int)t;
     if (t != TOPOLOGY_HIER)
         return OK;

@@ -69,6 +69,7 @@ typedef struct {
 
 const char *cost_topology_name(const void *data,
                                size_t i); /* returns the i-th value of --topology; NULL: no more */
+const char *cost_flat_topology(const void *data, size_t i); /* the same without hier */
 
 /* Reads --workers, --topology and --link. */
 Status cost_read(CostJob *c);

@@ -284,7 +284,7 @@ static Status show_spec(List *l, const char *spec)
     const Compressor *ops = compressor_find(spec);
     if (ops) /* also finds wrappers; most of their names alone are no valid specs */
         return show(l, ops);
-    if (!literature_alias(spec) && (!strpbrk(spec, ":+/") || literature_has(spec))) {
+    if (!literature_alias(spec) && (!strpbrk(spec, ":+/") || literature_find(spec))) {
         compressor_unknown(l->err, spec);
         return error_at(l->err, "list");
     }

@@ -59,7 +59,7 @@ static void figures(CompareJob *j, const Record *r)
 
 /* ---- running ---- */
 
-static Status note_made(Merge *m)
+static void note_made(Merge *m)
 {
     size_t least = SIZE_MAX;
     for (size_t i = 0; i < m->job.team.list.count; i++)
@@ -71,7 +71,6 @@ static Status note_made(Merge *m)
             "note: %s: it has %zu gradient%s of a tensor; the other workers' are made: g + %s rms(g) N(0, 1)",
             m->job.file, least, text_s(least), text_double(noise, m->job.noise));
     }
-    return OK;
 }
 
 static Status run_number(Merge *m, size_t number, Shots shots)
@@ -110,7 +109,7 @@ static Status run_all(Merge *m, const Codec *const *codec, size_t count)
     TRY(arena_check(each && m->entry, j->a, j->err));
     for (size_t k = 0; k < count; k++)
         rows = add_entries(m, codec[k], each, rows);
-    TRY(note_made(m));
+    note_made(m);
     TRY(compare_job_codecs(j, each, rows));
     for (size_t i = 0; i < m->workers.count; i++)
         for (size_t s = 0; s < countof(exchanges); s++)

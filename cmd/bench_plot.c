@@ -91,7 +91,7 @@ int bench_plot(int argc, char **argv)
         OPTION(0, "color", "SPEC=#RRGGBB", &o.look.colours, "the colour of a line; repeatable"),
         OPTION(0, "label", "SPEC=TEXT", &o.look.labels, "the name of a line, with $mathematics$ in .tex; repeatable"),
         OPTION(0, "highlight", "SPEC", &o.look.highlight, "draw this line thick, and the others in grey"),
-        OPTION(0, "only", "GLOB", &o.look.only, "only lines with such names"),
+        OPTION(0, "only", "GLOB", &o.look.only, "only lines with such names; repeatable"),
         OPTION(0, "order", "LIST", &o.look.order, "names in the order of the key"),
         OPTION(0, "title", "TEXT", &o.look.title, "a title above the figure"),
         OPTION(0, "xlim", "A:B", &o.look.xlim, "the range of the x axis; each end may be missing"),

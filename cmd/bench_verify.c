@@ -34,17 +34,11 @@ typedef struct {
 
 typedef struct {
     Report *report;
-    bool each, people;  /* `each`: a row for each verdict; `people`: a table, not CSV or JSON */
-    bool several;       /* true: more than one step or worker */
+    bool each;          /* a row for each verdict */
     VerifyTally *tally; /* (statements) */
     VerifyTally all;
     Arena *a;
 } VerifyReport;
-
-static const Column records[] = {
-    {"statement", false}, {"tensor", false}, {"left", false},   {"right", false},    {"tolerance", false},
-    {"passed", false},    {"step", false},   {"worker", false}, {"relation", false}, {"note", false},
-};
 
 enum { STEP_COLUMN = 1 };
 static const Column each_columns[] = {
@@ -70,8 +64,7 @@ static Value worker_of(const Vector *v)
 static Status put_each(VerifyReport *r, const char *name, const Vector *at, const VerifyVerdict *v,
                        Error *err)
 {
-    /* tables keep their rows until the end, and `v` does not live so long */
-    const char *note = r->people ? text_copy(r->a, v->note) : v->note;
+    const char *note = text_copy(r->a, v->note); /* tables keep their rows until the end, and `v` does not live so long */
     const Value row[] = {
         value_text(name),
         step_of(at),
@@ -85,12 +78,8 @@ static Status put_each(VerifyReport *r, const char *name, const Vector *at, cons
         value_text(note),
     };
     static_assert(countof(row) == countof(each_columns), "a value for each column");
-    static_assert(countof(row) == countof(records), "the same columns");
-    Value record[countof(records)];
     TRY(arena_check(note, r->a, err));
-    for (size_t k = 0; k < countof(records); k++)
-        record[k] = row[report_column(each_columns, records[k].name)];
-    return report_row(r->report, r->people ? row : record, true, err);
+    return report_row(r->report, row, true, err);
 }
 
 static Status put_summary(VerifyReport *r, const char *name, const VerifyTally *t, Error *err)
@@ -113,25 +102,6 @@ static Status put_summary(VerifyReport *r, const char *name, const VerifyTally *
     return report_row(r->report, row, true, err);
 }
 
-
-static Status report_begin(VerifyReport *r, ReportSpec spec, bool per_tensor, bool several, Arena *a,
-                          Error *err)
-{
-    const bool people = spec.format != FORMAT_CSV && spec.format != FORMAT_JSON;
-    Column *columns = NEW(a, Column, countof(each_columns));
-    *r = (VerifyReport){.each = per_tensor || !people, .people = people, .several = several, .a = a};
-    r->tally = NEW_ZERO(a, VerifyTally, statement_count());
-    TRY(arena_check(r->tally && columns, a, err));
-    memcpy(columns, each_columns, sizeof each_columns);
-    if (!several)
-        columns[STEP_COLUMN].shown = columns[STEP_COLUMN + 1].shown = false;
-    spec.columns = !people ? records : r->each ? columns : summary_columns;
-    spec.column_count = !people   ? countof(records)
-                        : r->each ? countof(each_columns)
-                                  : countof(summary_columns);
-    return report_open(&r->report, &spec, a, err);
-}
-
 static void count(VerifyTally *t, const Vector *at, const VerifyVerdict *v)
 {
     t->absent += !v->applies;
@@ -146,12 +116,9 @@ static void count(VerifyTally *t, const Vector *at, const VerifyVerdict *v)
 static Status report_put(VerifyReport *r, size_t statement, const Vector *vector, const VerifyVerdict *v,
                          Error *err)
 {
-    const char *name = statement_at(statement)->name;
     count(&r->tally[statement], vector, v);
     count(&r->all, NULL, v);
-    if (!v->applies || !r->each)
-        return OK;
-    return put_each(r, name, vector, v, err);
+    return v->applies && r->each ? put_each(r, statement_at(statement)->name, vector, v, err) : OK;
 }
 
 static Status report_end(VerifyReport *r, Error *err)
@@ -237,11 +204,17 @@ static Status open_report(const VerifyJob *o, const char *path, const VectorList
     facts[count++] = (Fact){"input_bytes", value_int(input.st_size)};
     facts[count++] = (Fact){"tensors", value_int((int64_t)list->tensors)};
     facts[count++] = (Fact){"elements", value_int((int64_t)list->elements)};
-    const ReportSpec spec = cli_spec(common, "atomo-verify/1", facts, count);
-    return report_begin(to, spec, o->per_tensor,
-                              first->step_address != last->step_address ||
-                                  first->worker_address != last->worker_address,
-                              o->forever, o->err);
+    ReportSpec spec = cli_spec(common, "atomo-verify/1", facts, count);
+    *to = (VerifyReport){.each = o->per_tensor || spec.format == FORMAT_CSV || spec.format == FORMAT_JSON, .a = o->forever};
+    to->tally = NEW_ZERO(o->forever, VerifyTally, statement_count());
+    Column *columns = NEW(o->forever, Column, countof(each_columns));
+    TRY(arena_check(to->tally && columns, o->forever, o->err));
+    memcpy(columns, each_columns, sizeof each_columns);
+    if (first->step_address == last->step_address && first->worker_address == last->worker_address)
+        columns[STEP_COLUMN].shown = columns[STEP_COLUMN + 1].shown = false;
+    spec.columns = to->each ? columns : summary_columns;
+    spec.column_count = to->each ? countof(each_columns) : countof(summary_columns);
+    return report_open(&to->report, &spec, o->forever, o->err);
 }
 
 static void note_result(const VerifyJob *o, Dump *d, const VectorList *list, const VerifyReport *r)
@@ -277,8 +250,7 @@ static Status verify(const VerifyJob *o, Dump *d, const char *path)
     if (!*failures)
         return OK;
     FAIL(o->err, ERR_NUMERIC, "%s: %s", path, failures);
-    return o->per_tensor || !report.people ? ERR_NUMERIC
-                                           : error_hint(o->err, "--per-tensor shows every check");
+    return report.each ? ERR_NUMERIC : error_hint(o->err, "--per-tensor shows every check");
 }
 
 static const char *details(Arena *a)

@@ -340,7 +340,8 @@ DOC_STEPS ?= 48
 docs-check: all
 	@TIMES=1 STEPS=$(DOC_STEPS) $(PYTHON) test/commands.py $(B)/bin --long
 
-# The words of the documentation that are written by hand: without FORMAT.md, and without the pages that programs write.
+# The words of the documentation that are written by hand: without FORMAT.md, and without the pages and tables that programs write.
 .PHONY: words
 words:
-	@wc -w README.md $(filter-out docs/FORMAT.md,$(sort $(wildcard docs/*.md))) | sort -n
+	@awk 'FNR == 1 || /^$$/ {made = 0} /^<!-- (long )?table/ {made = 1} made && /^[|]/ {next} {words[FILENAME] += NF; all += NF} \
+	    END {for (file in words) print words[file], file; print all, "all"}' README.md $(filter-out docs/FORMAT.md,$(sort $(wildcard docs/*.md))) | sort -n

@@ -227,6 +227,7 @@ typedef struct {
         *rows;   /* the rows of the command's options, then the rows of the common options; ends in {0} */
     bool *given; /* (rows) for each row: true if the option was given */
     size_t room; /* capacity of the list of a repeatable option */
+    bool help;   /* --help was given */
     Arena *a;
     Error *err;
 } Parser;
@@ -298,7 +299,7 @@ static Status set(Parser *p, const Option *o, const char *value)
     Status status = OK;
     switch (o->type) {
     case CLI_SWITCH:
-        *(bool *)o->target = true;
+        *(o->target ? (bool *)o->target : &p->help) = true;
         break;
     case CLI_INT:
     case CLI_REAL:
@@ -342,7 +343,7 @@ static Status no_value(Parser *p, const Option *o, const char *written)
 
 /* Parses "--name", "--name value" or "--name=value". `next` is the next argument; sets *used to true when
  * `next` is the value. */
-static Status parse_long(Parser *p, const char *arg, const char *next, bool *used, bool *help)
+static Status parse_long(Parser *p, const char *arg, const char *next, bool *used)
 {
     const size_t length = strcspn(arg + 2, "=");
     const char *value = arg[2 + length] ? arg + 2 + length + 1 : NULL;
@@ -353,10 +354,6 @@ static Status parse_long(Parser *p, const char *arg, const char *next, bool *use
     }
     if (o->type == CLI_SWITCH && value)
         return FAIL(p->err, ERR_USAGE, "%s: --%s takes no value", p->command->command, o->name);
-    if (o->type == CLI_SWITCH && !o->target) {
-        *help = true;
-        return OK;
-    }
     if (o->type != CLI_SWITCH && !value) {
         if (!next || cli_option(p->rows, next))
             return no_value(p, o, arg);
@@ -367,7 +364,7 @@ static Status parse_long(Parser *p, const char *arg, const char *next, bool *use
 }
 
 /* Parses "-x", "-x value", "-xvalue", or several switches in one argument ("-xyz"). */
-static Status parse_short(Parser *p, const char *arg, const char *next, bool *used, bool *help)
+static Status parse_short(Parser *p, const char *arg, const char *next, bool *used)
 {
     for (const char *letter = arg + 1; *letter; letter++) {
         const Option *o = p->rows;
@@ -376,10 +373,6 @@ static Status parse_short(Parser *p, const char *arg, const char *next, bool *us
             o++;
         if (!o->name)
             return unknown(p, "-", one + 1);
-        if (o->type == CLI_SWITCH && !o->target) {
-            *help = true;
-            return OK;
-        }
         if (o->type == CLI_SWITCH) {
             TRY(set(p, o, NULL));
             continue;
@@ -561,22 +554,22 @@ Status cli_parse(const Command *command, int argc, char **argv, TextList *argume
     p.rows = cli_rows(command, a, &rows);
     p.given = NEW_ZERO(a, bool, rows + 1);
     *arguments = (TextList){NEW(a, const char *, p.room), 0};
-    *helped = false;
     TRY(arena_check(p.rows && p.given && arguments->item, a, err));
     bool options = true;
-    for (int i = 1; i < argc && !*helped; i++) {
+    for (int i = 1; i < argc && !p.help; i++) {
         bool used = false;
         if (options && !strcmp(argv[i], "--"))
             options = false;
         else if (options && argv[i][0] == '-' && argv[i][1] == '-')
-            TRY(parse_long(&p, argv[i], argv[i + 1], &used, helped));
+            TRY(parse_long(&p, argv[i], argv[i + 1], &used));
         else if (options && argv[i][0] == '-' && argv[i][1])
-            TRY(parse_short(&p, argv[i], argv[i + 1], &used, helped));
+            TRY(parse_short(&p, argv[i], argv[i + 1], &used));
         else
             arguments->item[arguments->count++] = argv[i];
         i += used;
     }
-    if (*helped) {
+    *helped = p.help;
+    if (p.help) {
         cli_help(command, stdout, a);
         return OK;
     }

@@ -209,8 +209,8 @@ const Option *cli_rows(const Command *command, Arena *a, size_t *count);
 const Option *cli_option(const Option *rows, const char *word);
 
 /* Prints what can replace the last of `count` words, a candidate a line. The words are those behind the
- * command's name. Nothing is printed where any file name or text may stand. A candidate that ends in one of
- * : = + is to be followed by more of the same word. */
+ * command's name. Nothing is printed where any file name or text may stand. A candidate that ends in + is to
+ * be followed by more of the same word. */
 void cli_complete(const Command *command, int count, char **words, FILE *to, Arena *a);
 
 #endif

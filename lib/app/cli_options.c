@@ -4,7 +4,6 @@
 #include "compress/spec.h"
 #include "exchange/net.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -134,80 +133,19 @@ static const char *behind_last(const char *text, char separator)
     return at ? at + 1 : text;
 }
 
-/* ---- specs ---- */
-
-static bool needs_inner(const Compressor *c)
-{
-    return c->wraps && !c->alone[0];
-}
-
-static void offer_names(FILE *to, const char *before, size_t length, const char *typed)
-{
-    const Compressor *c;
-    for (size_t i = 0; (c = compressor_number(i)); i++) {
-        if (!needs_inner(c))
-            offer(to, before, length, typed, c->name, "");
-        if (c->params && c->params->key)
-            offer(to, before, length, typed, c->name, ":");
-        if (c->wraps)
-            offer(to, before, length, typed, c->name, "+");
-    }
-}
-
-static void offer_values(FILE *to, const char *before, size_t length, const char *typed, const Param *p)
-{
-    static const char *const switches[] = {"on", "off", NULL};
-    const char *const *values = p->type == PARAM_CHOICE ? p->choices
-                                : p->type == PARAM_BOOL ? switches
-                                                        : NULL;
-    for (size_t i = 0; values && values[i]; i++)
-        offer(to, before, length, typed, values[i], "");
-    if (p->automatic)
-        offer(to, before, length, typed, "auto", "");
-}
-
-static void offer_keys(FILE *to, const char *before, size_t length, const char *typed, const Param *params)
-{
-    for (const Param *p = params; p && p->key; p++)
-        offer(to, before, length, typed, p->key, "=");
-}
-
-/* Returns where the last stage of a spec begins: behind the last '+' that a letter or nothing follows. */
-static const char *last_stage(const char *spec)
-{
-    const char *stage = spec;
-    for (const char *s = spec; *s; s++)
-        if (*s == '+' && (isalpha((unsigned char)s[1]) || !s[1]))
-            stage = s + 1;
-    return stage;
-}
-
-/* Offers specs: names of codecs, then keys, then values. `before`: the text that stands before the spec in the same word. */
-static void offer_spec(const char *before, const char *typed, FILE *to, Arena *a)
+/* Offers codecs for the last stage or alternative of a spec, unless it has keys already. `before`: the text that stands before
+ * the spec in the same word. */
+static void offer_spec(FILE *to, const char *before, const char *typed, Arena *a)
 {
     const char *word = text_format(a, "%s%s", before, typed);
-    if (!word)
-        return;
-    const char *stage = last_stage(word + strlen(before)), *colon = strchr(stage, ':');
-    const char *part = behind_last(colon ? colon + 1 : stage, colon ? ',' : '/');
-    if (!colon) {
-        offer_names(to, word, (size_t)(part - word), part);
-        return;
+    const char *stage = word ? behind_last(word + strlen(before), '+') : ":", *part = behind_last(stage, '/');
+    const Compressor *c;
+    for (size_t i = 0; !strchr(stage, ':') && (c = compressor_number(i)); i++) {
+        if (!c->wraps || c->alone[0])
+            offer(to, word, (size_t)(part - word), part, c->name, "");
+        if (c->wraps)
+            offer(to, word, (size_t)(part - word), part, c->name, "+");
     }
-    const char *name = text_slice(a, stage, (size_t)(colon - stage)), *equals = strchr(part, '=');
-    const Compressor *codec = name ? compressor_find(name) : NULL;
-    if (!codec)
-        return;
-    if (!equals) {
-        offer_keys(to, word, (size_t)(part - word), part, codec->params);
-        return;
-    }
-    const char *key = text_slice(a, part, (size_t)(equals - part)), *value = behind_last(equals + 1, '/');
-    const Param *p = key ? param_find(codec->params, key) : NULL;
-    if (p && p->type == PARAM_SPEC)
-        offer_spec(text_slice(a, word, (size_t)(equals + 1 - word)), equals + 1, to, a);
-    else if (p)
-        offer_values(to, word, (size_t)(value - word), value, p);
 }
 
 /* ---- values of options and arguments ---- */
@@ -219,7 +157,7 @@ static void offer_value(FILE *to, const Option *o, const char *before, const cha
         for (size_t i = 0; o->choices[i]; i++)
             offer(to, before, length, typed, o->choices[i], "");
     if (o->arg && !strcmp(o->arg, "SPEC"))
-        offer_spec(before, typed, to, a);
+        offer_spec(to, before, typed, a);
     const char *last = o->listed ? behind_last(typed, ',') : typed;
     const char *all = text_format(a, "%s%.*s", before, (int)(last - typed), typed);
     for (size_t i = 0; all && o->names && o->names(NULL, i); i++)
@@ -230,7 +168,7 @@ static void offer_value(FILE *to, const Option *o, const char *before, const cha
 static void offer_argument(FILE *to, const Command *command, const char *typed, Arena *a)
 {
     if (!strcmp(command->command, "list"))
-        offer_spec("", typed, to, a);
+        offer_spec(to, "", typed, a);
     for (size_t i = 0; command->names && command->names(NULL, i); i++)
         offer(to, "", 0, typed, command->names(NULL, i), "");
 }

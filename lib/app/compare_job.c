@@ -422,10 +422,7 @@ static size_t add_rows(Option *all, size_t count, const Option *rows)
 static const Option *all_options(CompareJob *j, const Option *own)
 {
     enum { SPARE = 32 };
-    const Option first[] = {
-        OPTION_CODEC(&j->specs, "a codec; repeatable; atomo-bench list shows all"),
-        {0},
-    };
+    const Option first = OPTION_CODEC(&j->specs, "a codec; repeatable; atomo-bench list shows all");
     const Option selection[] = {
         OPTIONS_SELECTION(&j->groups.selection),
         OPTIONS_HINTS(&j->hints),
@@ -453,10 +450,10 @@ static const Option *all_options(CompareJob *j, const Option *own)
         {0},
     };
     Option *all = NEW_ZERO(j->a, Option, SPARE);
-    size_t count = 0;
+    size_t count = 1;
     if (!all)
         return NULL;
-    count = add_rows(all, count, first);
+    all[0] = first;
     count = add_rows(all, count, own);
     count = add_rows(all, count, selection);
     if (!j->sums_up)

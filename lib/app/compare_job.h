@@ -86,8 +86,8 @@ Status compare_job_merge(CompareJob *j, size_t workers, const bool *skip,
 #define OPTION_SAMPLE(job, help) OPTION(0, "sample", "K", &(job)->hints.sample, help, .low = 2, .high = 1e9)
 #define SAMPLE_HELP "estimate the results from K random rows of each matrix, drawn anew in each repeat"
 
-/* False if the codec's result on a tensor does not follow from that on some of its rows, or on a model from single tensors. */
-bool sample_tells(const Codec *codec);
+/* Fails if the codec's result on a tensor does not follow from that on some of its rows, or on a model from single tensors. */
+Status sample_check(const Codec *codec, Arena *a, Error *err);
 
 /* Runs compare and sweep with --sample: estimates metrics from j->hints.sample random rows of each matrix (sample_job.c). */
 Status sample_run(CompareJob *j, const Codec *const *codec, size_t count);

@@ -15,7 +15,7 @@
 
 /* The metrics that rows of a tensor tell: means over elements, and what adds up over them. */
 static const char *const estimated[] = {"bits_per_element", "bytes",   "ratio",  "mse",     "relative_error", "rel_l2",
-                                        "rel_l1",           "cosine",  "sign_agreement", "density", "encode_ms", "decode_ms"};
+                                        "rel_l1",           "cosine",  "sign_agreement", "density", "encode_ms", "decode_ms", NULL};
 static const char usual[] = "bits_per_element,relative_error,cosine,encode_ms,decode_ms";
 
 static const Column sample_columns[] = {{"compressor", true}, {"metric", true},       {"result", true},   {"result_se", false}, {"interval", true},
@@ -44,22 +44,36 @@ static double *value_of(const Sampling *s, size_t codec, size_t metric, size_t r
 
 static Status choose_metrics(Sampling *s, const char *names)
 {
-    size_t asked = 1;
-    for (const char *at = names; (at = strchr(at, ',')); at++)
-        asked++;
-    for (size_t i = 0; i < countof(estimated); i++)
-        if (text_listed(names, estimated[i])) {
-            s->metric[s->metrics++] = metric_find(estimated[i]);
-            s->timed |= s->metric[s->metrics - 1]->form == FORM_TIME;
-        }
-    return s->metrics == asked ? OK
-                               : FAIL(s->job->err, ERR_USAGE, "--metrics %s: a sample of rows does not tell all of them; want bits_per_element, bytes, "
-                                                              "relative_error, cosine ...", names);
+    char all[200];
+    for (const char *at = names; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+        const char *name = text_slice(s->job->a, at, strcspn(at, ","));
+        size_t i = 0, k = 0;
+        TRY(arena_check(name, s->job->a, s->job->err));
+        while (estimated[i] && strcmp(estimated[i], name))
+            i++;
+        if (!estimated[i])
+            return text_unknown(s->job->err, name, text_list_name, estimated, "--metrics %.60s: with --sample want some of %s", name,
+                                text_names(all, sizeof all, text_list_name, estimated));
+        const Metric *m = metric_find(name);
+        while (k < s->metrics && s->metric[k] != m)
+            k++;
+        s->metric[k] = m;
+        s->metrics += k == s->metrics;
+        s->timed |= m->form == FORM_TIME;
+    }
+    return OK;
 }
 
-bool sample_tells(const Codec *c)
+static bool tells(const Codec *c)
 {
-    return !c || (!(codec_traits(c) & NEEDS_ALL) && !codec_plan_size(c) && sample_tells(c->inner) && sample_tells(c->other));
+    return !c || (!(codec_traits(c) & NEEDS_ALL) && !codec_plan_size(c) && tells(c->inner) && tells(c->other));
+}
+
+Status sample_check(const Codec *codec, Arena *a, Error *err)
+{
+    return tells(codec) ? OK
+                        : FAIL(err, ERR_USAGE, "--sample: %.100s depends on whole tensors or on the whole model, which rows do not tell",
+                               codec_typed(codec, a));
 }
 
 static Status check_all(Sampling *s, const Codec *const *codec, size_t count)
@@ -67,11 +81,11 @@ static Status check_all(Sampling *s, const Codec *const *codec, size_t count)
     CompareJob *j = s->job;
     if (j->grouping != GROUP_TENSOR || j->view.per_tensor || j->view.sort || j->common.resume)
         return FAIL(j->err, ERR_USAGE, "--sample: not with --group, --per-tensor, --sort or --resume");
+    if (!j->specs.count)
+        return FAIL(j->err, ERR_USAGE, "--sample: want -c SPEC");
     TRY(choose_metrics(s, j->view.metrics ? j->view.metrics : usual));
     for (size_t k = 0; k < count; k++)
-        if (!sample_tells(codec[k]))
-            return FAIL(j->err, ERR_USAGE, "--sample: %.100s depends on whole tensors or on the whole model, which rows do not tell",
-                        codec_typed(codec[k], j->a));
+        TRY(sample_check(codec[k], j->a, j->err));
     return OK;
 }
 

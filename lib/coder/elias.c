@@ -84,14 +84,9 @@ void walk_gamma(TableWalk *t, uint64_t v)
         gamma_put(t->w, v);
 }
 
-static uint64_t step_of(unsigned number, unsigned before)
-{
-    return number >= before ? 1 + 2 * (uint64_t)(number - before) : 2 * (uint64_t)(before - number);
-}
-
 void walk_step(TableWalk *t, unsigned number)
 {
-    walk_gamma(t, step_of(number, t->before));
+    walk_gamma(t, number >= t->before ? 1 + 2 * (uint64_t)(number - t->before) : 2 * (uint64_t)(t->before - number));
     t->before = number;
 }
 

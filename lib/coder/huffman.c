@@ -138,18 +138,13 @@ static uint64_t huffman_bits(const Huffman *h, const uint64_t *count)
 
 /* ---- writing and reading the table of code lengths ---- */
 
-static bool has_code(const Huffman *h, uint32_t s)
-{
-    return h->length[s] || (h->present == 1 && h->order[0] == s);
-}
-
 /* Writes the table of code lengths to w unless w is NULL; returns the table's size in bits. */
 static uint64_t walk_table(const Huffman *h, BitWriter *w)
 {
     TableWalk t = {.w = w, .before = FIRST_LENGTH};
     walk_gamma(&t, UINT64_C(1) + h->present);
     for (uint32_t s = 0; s < h->alphabet; s++) {
-        if (!has_code(h, s))
+        if (!h->length[s] && !(h->present == 1 && h->order[0] == s))
             continue;
         walk_gamma(&t, UINT64_C(1) + s - t.next);
         t.next = s + 1;

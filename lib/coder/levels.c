@@ -542,18 +542,6 @@ INLINE bool get_lanes(const Levels *l, const uint32_t *table, Lane *lane, size_t
     return true;
 }
 
-static bool sparse_get(const Levels *l, const uint32_t *table, Lane *lane, size_t lanes)
-{
-    return levels_wide(l) ? get_lanes(l, table, lane, lanes, true, LEVELS_SPARSE)
-                          : get_lanes(l, table, lane, lanes, false, LEVELS_SPARSE);
-}
-
-static bool dense_get(const Levels *l, const uint32_t *table, Lane *lane, size_t lanes)
-{
-    return levels_wide(l) ? get_lanes(l, table, lane, lanes, true, LEVELS_DENSE)
-                          : get_lanes(l, table, lane, lanes, false, LEVELS_DENSE);
-}
-
 /* ---- reading: four blocks at a time, so that the table look-ups of their streams overlap in time ---- */
 
 typedef struct {
@@ -563,11 +551,6 @@ typedef struct {
     const uint32_t *table;
     Bytes in;
 } GetJob;
-
-static size_t pieces_of(size_t blocks)
-{
-    return (blocks + LANES_MAX - 1) / LANES_MAX;
-}
 
 static void get_blocks(void *data, size_t piece)
 {
@@ -580,8 +563,13 @@ static void get_blocks(void *data, size_t piece)
         const LevelsStream *s = &job->stream[first + i];
         lane[i] = lane_open(l, first + i, (Bytes){job->in.data + s->at, s->size});
     }
-    job->stream[first].bad = !(job->form == LEVELS_SPARSE ? sparse_get(l, job->table, lane, lanes)
-                                                          : dense_get(l, job->table, lane, lanes));
+    const uint32_t *table = job->table;
+    if (job->form == LEVELS_SPARSE)
+        job->stream[first].bad = levels_wide(l) ? !get_lanes(l, table, lane, lanes, true, LEVELS_SPARSE)
+                                                : !get_lanes(l, table, lane, lanes, false, LEVELS_SPARSE);
+    else
+        job->stream[first].bad = levels_wide(l) ? !get_lanes(l, table, lane, lanes, true, LEVELS_DENSE)
+                                                : !get_lanes(l, table, lane, lanes, false, LEVELS_DENSE);
 }
 
 static bool find_streams(const Levels *l, LevelsStream *stream, Bytes in)
@@ -606,7 +594,7 @@ static bool get_streams(const Levels *l, LevelsForm form, int threads, LevelsStr
     if (look)
         stream_table(l, form, table);
     GetJob job = {l, form, stream, look ? table : NULL, in};
-    parallel_for(threads, pieces_of(blocks), get_blocks, &job);
+    parallel_for(threads, (blocks + LANES_MAX - 1) / LANES_MAX, get_blocks, &job);
     bool good = true;
     for (size_t b = 0; b < blocks; b += LANES_MAX)
         good &= !stream[b].bad;

@@ -35,55 +35,46 @@ static bool fill_words(const uint8_t *in, size_t codes, int width, uint8_t *word
     return codes == PLANE_GROUP || seen >> codes == 0;
 }
 
-void planes_put8(const uint8_t *code, size_t n, int width, uint8_t *out)
+static void pack(const void *code, bool wide, size_t groups, int width, uint8_t *out)
 {
-    const size_t groups = n / PLANE_GROUP, whole = groups * PLANE_GROUP;
-    kernels()->pack8(code, groups, width, out);
-    if (whole == n)
-        return;
-    uint8_t last[PLANE_GROUP] = {0}, word[8 * PLANES_MAX];
-    memcpy(last, code + whole, n - whole);
-    kernels()->pack8(last, 1, width, word);
-    cut_words(word, tail_bytes(n), width, out + planes_size(whole, width));
+    if (wide)
+        kernels()->pack32(code, groups, width, out);
+    else
+        kernels()->pack8(code, groups, width, out);
 }
 
-void planes_put32(const uint32_t *code, size_t n, int width, uint8_t *out)
+void planes_put(const void *code, bool wide, size_t n, int width, uint8_t *out)
 {
-    const size_t groups = n / PLANE_GROUP, whole = groups * PLANE_GROUP;
-    kernels()->pack32(code, groups, width, out);
+    const size_t groups = n / PLANE_GROUP, whole = groups * PLANE_GROUP, size = wide ? sizeof(uint32_t) : 1;
+    pack(code, wide, groups, width, out);
     if (whole == n)
         return;
     uint32_t last[PLANE_GROUP] = {0};
     uint8_t word[8 * PLANES_MAX];
-    memcpy(last, code + whole, (n - whole) * sizeof *code);
-    kernels()->pack32(last, 1, width, word);
+    memcpy(last, (const uint8_t *)code + size * whole, size * (n - whole));
+    pack(last, wide, 1, width, word);
     cut_words(word, tail_bytes(n), width, out + planes_size(whole, width));
 }
 
-bool planes_get8(const uint8_t *in, size_t n, int width, uint8_t *code)
+static void unpack(const uint8_t *in, size_t groups, int width, void *code, bool wide)
 {
-    const size_t groups = n / PLANE_GROUP, whole = groups * PLANE_GROUP;
-    kernels()->unpack8(in, groups, width, code);
-    if (whole == n)
-        return true;
-    uint8_t last[PLANE_GROUP], word[8 * PLANES_MAX];
-    const bool clean = fill_words(in + planes_size(whole, width), n - whole, width, word);
-    kernels()->unpack8(word, 1, width, last);
-    memcpy(code + whole, last, n - whole);
-    return clean;
+    if (wide)
+        kernels()->unpack32(in, groups, width, code);
+    else
+        kernels()->unpack8(in, groups, width, code);
 }
 
-bool planes_get32(const uint8_t *in, size_t n, int width, uint32_t *code)
+bool planes_get(const uint8_t *in, size_t n, int width, void *code, bool wide)
 {
-    const size_t groups = n / PLANE_GROUP, whole = groups * PLANE_GROUP;
-    kernels()->unpack32(in, groups, width, code);
+    const size_t groups = n / PLANE_GROUP, whole = groups * PLANE_GROUP, size = wide ? sizeof(uint32_t) : 1;
+    unpack(in, groups, width, code, wide);
     if (whole == n)
         return true;
     uint32_t last[PLANE_GROUP];
     uint8_t word[8 * PLANES_MAX];
     const bool clean = fill_words(in + planes_size(whole, width), n - whole, width, word);
-    kernels()->unpack32(word, 1, width, last);
-    memcpy(code + whole, last, (n - whole) * sizeof *code);
+    unpack(word, 1, width, last, wide);
+    memcpy((uint8_t *)code + size * whole, last, size * (n - whole));
     return clean;
 }
 

@@ -6,8 +6,7 @@
  *
  *     { plane 0 : 64  plane 1 : 64  ...  plane w-1 : 64 } x n/64,  then  { plane : 8 ceil(m/8) } x w
  *
- * The last m = n mod 64 codes take ceil(m/8) bytes in each plane; unused bits of the last byte are zero. In
- * memory, codes are bytes if w <= 8, else 32-bit words.
+ * The last m = n mod 64 codes take ceil(m/8) bytes in each plane; unused bits of the last byte are zero.
  *
  * Trits: every 320 codes become 64 bytes; byte j holds the trits of codes j, j + 64, ..., j + 256, with weights
  * 1, 3, 9, 27, 81. The last m = n mod 320 codes become q = ceil(m/5) bytes the same way, with q in place of 64
@@ -24,13 +23,11 @@ enum { PLANE_GROUP = 64, PLANES_MAX = 24, TRIT_GROUP = 320 };
 /* Returns the bytes that n codes take; n * width must not overflow. Parts of the array that begin at a multiple
  * of 64 codes can be written or read separately. */
 size_t planes_size(size_t n, int width);
-void planes_put8(const uint8_t *code, size_t n, int width, uint8_t *out);
-void planes_put32(const uint32_t *code, size_t n, int width, uint8_t *out);
 
-/* `planes_get8` reads what `planes_put8` wrote, and `planes_get32` what `planes_put32` wrote. They return false
- * if an unused bit is not zero. */
-bool planes_get8(const uint8_t *in, size_t n, int width, uint8_t *code);
-bool planes_get32(const uint8_t *in, size_t n, int width, uint32_t *code);
+/* In memory, codes are 32-bit words if they are `wide`, else bytes, of which the low `width` bits are written. planes_get
+ * returns false if an unused bit is not zero. */
+void planes_put(const void *code, bool wide, size_t n, int width, uint8_t *out);
+bool planes_get(const uint8_t *in, size_t n, int width, void *code, bool wide);
 
 /* Adds `count` arrays of n codes element by element, without leaving the bit-plane format. Writes the sums, of `width`
  * bits each. Returns false if an unused bit is not zero, or if a code is above its array's `most`. */

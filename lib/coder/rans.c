@@ -79,8 +79,7 @@ static void walk_weight(TableWalk *t, uint32_t w, unsigned detail)
     walk_bits(t, (w & ((1u << class) - 1)) >> (class - sent), sent);
 }
 
-/* Returns the size of the table in bits, and writes the table unless w is NULL. */
-static uint64_t walk_table(const Rans *r, BitWriter *w)
+uint64_t rans_table_put(const Rans *r, BitWriter *w)
 {
     TableWalk t = {.w = w, .before = FIRST_CLASS};
     walk_bits(&t, (uint64_t)r->precision, PRECISION_BITS);
@@ -89,16 +88,6 @@ static uint64_t walk_table(const Rans *r, BitWriter *w)
     for (uint32_t k = 0; k < r->present && r->present > 1; k++)
         walk_weight(&t, r->weight[k], r->detail);
     return t.bits;
-}
-
-uint64_t rans_table_bits(const Rans *r)
-{
-    return walk_table(r, NULL);
-}
-
-void rans_table_put(const Rans *r, BitWriter *w)
-{
-    walk_table(r, w);
 }
 
 /* ---- reading ---- */
@@ -202,7 +191,7 @@ uint64_t rans_bits(const Rans *r, const uint64_t *count, unsigned lanes)
 
 static uint64_t all_bits(const Rans *r, const uint64_t *count)
 {
-    return rans_table_bits(r) + rans_bits(r, count, 0);
+    return rans_table_put(r, NULL) + rans_bits(r, count, 0);
 }
 
 /* Returns v rounded to a number with at most `detail` significant bits after its highest bit. */
@@ -258,7 +247,7 @@ static void choose_precision(Rans *r, const uint64_t *count, const uint64_t *by_
 static void choose_detail(Rans *r, const uint64_t *count, const uint64_t *by_rank)
 {
     uint64_t least = all_bits(r, count);
-    if (rans_table_bits(r) * DETAIL_FROM < least || least < WORD_BITS)
+    if (rans_table_put(r, NULL) * DETAIL_FROM < least || least < WORD_BITS)
         return;
     least -= WORD_BITS;
     Rans trial = *r;

@@ -77,14 +77,13 @@ void rans_share(Rans *r, const uint64_t *weight);
  * short. Returns false if more than RANS_BYTES symbols occur. */
 bool rans_build(Rans *r, uint32_t alphabet, const uint64_t *count);
 
-/* Returns the exact bits of the table. */
-uint64_t rans_table_bits(const Rans *r);
+/* Writes the table unless w is NULL, and returns its bits. */
+uint64_t rans_table_put(const Rans *r, BitWriter *w);
 /* Estimates the number of bits of a stream in which symbol s occurs count[s] times. The error is at most 9 bits
  * per lane plus a thousandth of the result; plus a fiftieth below 1/16 bit per symbol. The result is the same
  * on every machine. */
 uint64_t rans_bits(const Rans *r, const uint64_t *count, unsigned lanes);
 
-void rans_table_put(const Rans *r, BitWriter *w);
 /* Reads a table. Returns false if the table is not valid, for example if it has symbols beyond the alphabet or
  * more than 2^precision symbols. */
 bool rans_table_get(Rans *r, uint32_t alphabet, BitReader *in);

@@ -11,11 +11,6 @@ typedef struct {
     const uint8_t *planes;
 } Job;
 
-static size_t tables(const Job *job)
-{
-    return job->form.kind == KIND_OWN_TABLES ? blocks_of(job->s->n) : 1;
-}
-
 /* ---- tables and streams of rANS; tables are padded to whole bytes ---- */
 
 enum {
@@ -102,7 +97,7 @@ static Status get_tables(Job *job, Bytes in, Arena *scratch, const char **why)
     if (!find_bodies(job, in))
         return ERR_CORRUPT;
     *why = "a damaged table of symbols";
-    for (size_t t = 0; t < tables(job); t++) {
+    for (size_t t = 0; t < form_tables(job->s, &job->form); t++) {
         if (own && !table_get(alphabet, &job->table[t], &job->body[t]))
             return ERR_CORRUPT;
         if (!table_ready(job, &job->table[t], scratch))
@@ -124,11 +119,6 @@ typedef struct {
     uint8_t byte[STRETCH]; /* the bytes of a stream, where they are not the codes */
 } Body;
 
-static void *codes_at(const Symbols *s, size_t i)
-{
-    return (uint8_t *)s->code + (symbols_wide(s) ? sizeof(uint32_t) * i : i);
-}
-
 /* Sets the low bits of the codes, which are sent as they are, and the others to 0. */
 static bool get_low_planes(const Job *job, const uint8_t *in, size_t n, void *code)
 {
@@ -137,7 +127,7 @@ static bool get_low_planes(const Job *job, const uint8_t *in, size_t n, void *co
         memset(code, 0, symbols_wide(job->s) ? n * sizeof(uint32_t) : n);
         return true;
     }
-    return symbols_wide(job->s) ? planes_get32(in, n, shift, code) : planes_get8(in, n, shift, code);
+    return planes_get(in, n, shift, code, symbols_wide(job->s));
 }
 
 static bool open_body(const Job *job, size_t b, Body *body)
@@ -151,7 +141,7 @@ static bool open_body(const Job *job, size_t b, Body *body)
     if (r->bad)
         return false;
     body->open = bits_reader((Bytes){data, low});
-    body->table = &job->table[tables(job) > 1 ? b : 0];
+    body->table = &job->table[form_tables(job->s, &job->form) > 1 ? b : 0];
     return rans_open(body->table->reader, &body->lanes, form_lanes(f), r) &&
            (f->classes || form_bytes(job->s, f) || get_low_planes(job, data, n, codes_at(job->s, b * BLOCK)));
 }
@@ -259,10 +249,8 @@ static void get_planes(void *data, size_t block)
 {
     const Job *job = data;
     const Symbols *s = job->s;
-    const size_t n = block_size(s->n, block);
-    const uint8_t *in = job->planes + planes_size(block * BLOCK, s->width);
-    job->bad[block] = symbols_wide(s) ? !planes_get32(in, n, s->width, block_words(s, block))
-                                      : !planes_get8(in, n, s->width, block_bytes(s, block));
+    job->bad[block] = !planes_get(job->planes + planes_size(block * BLOCK, s->width), block_size(s->n, block), s->width,
+                                  codes_at(s, block * BLOCK), symbols_wide(s));
 }
 
 /* ---- reading all blocks ---- */
@@ -285,7 +273,7 @@ static Status symbols_get_dense(const Symbols *s, Bytes in, Arena *scratch, Erro
         job.planes = rest.data;
         parallel_for(s->threads, blocks, get_planes, &job);
     } else {
-        job.table = NEW(scratch, Table, tables(&job));
+        job.table = NEW(scratch, Table, form_tables(s, &job.form));
         const Status status = job.table ? get_tables(&job, rest, scratch, why) : ERR_MEMORY;
         if (status != OK)
             return status == ERR_MEMORY ? arena_fail(scratch, err) : status;

@@ -30,14 +30,10 @@ static inline bool symbols_wide(const Symbols *s)
 {
     return s->width > BYTE_WIDTH;
 }
-/* Return the codes of a block, as bytes or as words. */
-static inline uint8_t *block_bytes(const Symbols *s, size_t block)
+/* Returns the codes from index i on, which are bytes or words. */
+static inline void *codes_at(const Symbols *s, size_t i)
 {
-    return (uint8_t *)s->code + block * BLOCK;
-}
-static inline uint32_t *block_words(const Symbols *s, size_t block)
-{
-    return (uint32_t *)s->code + block * BLOCK;
+    return (uint8_t *)s->code + (symbols_wide(s) ? sizeof(uint32_t) * i : i);
 }
 
 /* Returns the least number of low bits of a code that must be left out of its symbol, since an alphabet has at
@@ -84,6 +80,11 @@ static inline bool form_bytes(const Symbols *s, const Form *f)
 static inline uint32_t form_alphabet(const Symbols *s, const Form *f)
 {
     return f->classes ? class_alphabet(s, f->shift) : UINT32_C(1) << (s->width - f->shift);
+}
+
+static inline size_t form_tables(const Symbols *s, const Form *f)
+{
+    return f->kind == KIND_OWN_TABLES ? blocks_of(s->n) : 1;
 }
 
 /* ---- tables of rANS; in payloads they take whole bytes ---- */

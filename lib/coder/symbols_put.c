@@ -39,16 +39,11 @@ typedef struct {
 
 static const size_t ALL_BLOCKS = SIZE_MAX;
 
-static size_t tables_of(const DensePlan *p)
-{
-    return p->form.kind == KIND_OWN_TABLES ? blocks_of(p->s->n) : 1;
-}
-
 /* ---- tables and streams of rANS; tables are padded to whole bytes ---- */
 
 static size_t table_size(const Table *t)
 {
-    return (size_t)((rans_table_bits(&t->rans) + 7) / 8);
+    return (size_t)((rans_table_put(&t->rans, NULL) + 7) / 8);
 }
 
 /* Builds the best table in t for symbols with these counts; returns the table's bits plus the bits of all counted
@@ -148,10 +143,10 @@ static void count_block(void *data, size_t block)
     const size_t n = block_size(s->n, block);
     uint32_t *count = p->count + block * p->cells, *class = p->class + block * p->finest;
     if (!symbols_wide(s)) {
-        count_bytes(block_bytes(s, block), n, count, p->cells);
+        count_bytes(codes_at(s, block * BLOCK), n, count, p->cells);
         return;
     }
-    const uint32_t *code = block_words(s, block);
+    const uint32_t *code = codes_at(s, block * BLOCK);
     count_words(code, n, shift_least(s), count, p->cells);
     memset(class, 0, p->finest * sizeof *class);
     if (shift_least(s) == 0) {
@@ -314,11 +309,11 @@ static Status make_tables(DensePlan *p, Arena *scratch)
 {
     const Symbols *s = p->s;
     const uint32_t alphabet = form_alphabet(s, &p->form);
-    p->table = NEW(scratch, Table, tables_of(p));
+    p->table = NEW(scratch, Table, form_tables(p->s, &p->form));
     if (!p->table)
         return ERR_MEMORY;
-    for (size_t t = 0; t < tables_of(p); t++) {
-        symbols_counts(p, &p->form, tables_of(p) > 1 ? t : ALL_BLOCKS, p->spare);
+    for (size_t t = 0; t < form_tables(p->s, &p->form); t++) {
+        symbols_counts(p, &p->form, form_tables(p->s, &p->form) > 1 ? t : ALL_BLOCKS, p->spare);
         if (table_cost(alphabet, p->spare, &p->table[t]) == UINT64_MAX)
             return ERR_MEMORY;
     }
@@ -352,27 +347,19 @@ static size_t split_block(const DensePlan *p, size_t block, uint16_t *symbol, ui
     const Symbols *s = p->s;
     const size_t n = block_size(s->n, block);
     const int shift = p->form.shift;
-    if (!symbols_wide(s)) {
-        const uint8_t *byte = block_bytes(s, block);
-        for (size_t i = 0; i < n; i++)
-            symbol[i] = (uint16_t)(byte[i] >> shift);
-        if (shift)
-            planes_put8(byte, n, shift, low);
-        return planes_size(n, shift);
-    }
-    const uint32_t *code = block_words(s, block);
+    const void *code = codes_at(s, block * BLOCK);
     if (p->form.classes)
         return split_classes(s, shift, code, n, symbol, low);
     for (size_t i = 0; i < n; i++)
-        symbol[i] = (uint16_t)(code[i] >> shift);
+        symbol[i] = (uint16_t)(code_at(code, s->width, i) >> shift);
     if (shift)
-        planes_put32(code, n, shift, low);
+        planes_put(code, symbols_wide(s), n, shift, low);
     return planes_size(n, shift);
 }
 
 static const Table *table_of(const DensePlan *p, size_t block)
 {
-    return &p->table[tables_of(p) > 1 ? block : 0];
+    return &p->table[form_tables(p->s, &p->form) > 1 ? block : 0];
 }
 
 static uint8_t *room_end(const DensePlan *p, size_t block)
@@ -413,7 +400,7 @@ static void put_block(DensePlan *p, size_t block)
     const Symbols *s = p->s;
     uint8_t *end = room_end(p, block);
     if (form_bytes(s, &p->form))
-        end -= stream_put(table_of(p, block), form_lanes(&p->form), block_bytes(s, block), block_size(s->n, block), end);
+        end -= stream_put(table_of(p, block), form_lanes(&p->form), codes_at(s, block * BLOCK), block_size(s->n, block), end);
     else
         end = put_body(p, block, end);
     end_block(p, block, end);
@@ -432,7 +419,7 @@ static void put_several(DensePlan *p, size_t first)
         w[k] = k && table == table_of(p, first) ? writer : &writer[k];
         if (w[k] == &writer[k])
             rans_writer(&writer[k], &table->rans);
-        symbol[k] = block_bytes(p->s, first + k);
+        symbol[k] = codes_at(p->s, (first + k) * BLOCK);
         end[k] = room_end(p, first + k);
     }
     rans_put_several(w, symbol, BLOCK, end, size);
@@ -457,7 +444,7 @@ static size_t room_most(const DensePlan *p, size_t n)
     const Symbols *s = p->s;
     const size_t low = p->form.classes ? 4 + planes_size(n, s->width) + 8 : planes_size(n, p->form.shift);
     size_t table = 0;
-    for (size_t t = 0; t < tables_of(p) && p->form.kind == KIND_OWN_TABLES; t++)
+    for (size_t t = 0; t < form_tables(p->s, &p->form) && p->form.kind == KIND_OWN_TABLES; t++)
         table = table_size(&p->table[t]) > table ? table_size(&p->table[t]) : table;
     return table + rans_most(n, RANS_LANES) + 2 * low;
 }
@@ -499,12 +486,16 @@ static void put_planes(void *data, size_t block)
 {
     const DensePlan *p = data;
     const Symbols *s = p->s;
-    const size_t n = block_size(s->n, block);
-    uint8_t *out = p->out + planes_size(block * BLOCK, s->width);
-    if (symbols_wide(s))
-        planes_put32(block_words(s, block), n, s->width, out);
-    else
-        planes_put8(block_bytes(s, block), n, s->width, out);
+    planes_put(codes_at(s, block * BLOCK), symbols_wide(s), block_size(s->n, block), s->width,
+               p->out + planes_size(block * BLOCK, s->width));
+}
+
+/* Returns v log2 v, rounded to the same number on every machine. */
+static double v_log2_v(uint64_t v)
+{
+    int e = 0;
+    const double m = v ? log_split((double)v, &e) : 0;
+    return (double)v * (e + m * M_LOG2E);
 }
 
 /* Returns the order-0 entropy bound in bits: the entropy of the symbols under each table, plus one bit for each
@@ -514,17 +505,16 @@ static double bound_of(const DensePlan *p)
     double bits = 0;
     if (p->form.kind == KIND_PLANES)
         return (double)p->s->width * (double)p->s->n;
-    for (size_t t = 0; t < tables_of(p); t++) {
-        bits += (double)symbols_counts(p, &p->form, tables_of(p) > 1 ? t : ALL_BLOCKS, p->spare);
+    for (size_t t = 0; t < form_tables(p->s, &p->form); t++) {
+        bits += (double)symbols_counts(p, &p->form, form_tables(p->s, &p->form) > 1 ? t : ALL_BLOCKS, p->spare);
         /* n H = n log2 n - sum of c log2 c over all symbols: c is a symbol's count, n the number of codes, H
          * the entropy per code */
-        double total = 0, sum = 0;
-        for (uint32_t k = 0; k < form_alphabet(p->s, &p->form); k++)
-            if (p->spare[k]) {
-                total += (double)p->spare[k];
-                sum += (double)p->spare[k] * log2((double)p->spare[k]);
-            }
-        bits += total > 0 ? total * log2(total) - sum : 0;
+        uint64_t total = 0;
+        for (uint32_t k = 0; k < form_alphabet(p->s, &p->form); k++) {
+            total += p->spare[k];
+            bits -= v_log2_v(p->spare[k]);
+        }
+        bits += v_log2_v(total);
     }
     return bits;
 }
@@ -563,14 +553,6 @@ typedef struct {
     size_t count;
     size_t *index;  /* (count) positions of the codes that differ from the common code */
 } Others;
-
-/* Returns v log2 v, rounded to the same number on every machine. */
-static double v_log2_v(uint64_t v)
-{
-    int e = 0;
-    const double m = v ? log_split((double)v, &e) : 0;
-    return (double)v * (e + m * M_LOG2E);
-}
 
 /* Finds the most frequent code; returns false if more than n/4 codes differ from it. Codes of 17 bits are
  * counted in pairs 2 k, 2 k + 1. For such codes the result is the even code of the most frequent pair. */
@@ -659,12 +641,6 @@ static Status put_others(const Others *o, Buf *out, Arena *scratch, double *entr
     return OK;
 }
 
-/* Returns log2 of the binomial coefficient n over k. */
-static double log2_sets(double n, double k)
-{
-    return (lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)) * M_LOG2E;
-}
-
 static Status put_set(const Others *o, Buf *out, Arena *scratch, double *entropy)
 {
     const Indices set = indices_list(o->index, o->count);
@@ -673,7 +649,8 @@ static Status put_set(const Others *o, Buf *out, Arena *scratch, double *entropy
     if (!out->data)
         return ERR_MEMORY;
     indices_put(&set, o->s->n, out);
-    *entropy += fmin(8 * (double)out->size, log2_sets((double)o->s->n, (double)o->count));
+    const double n = (double)o->s->n, k = (double)o->count;
+    *entropy += fmin(8 * (double)out->size, (lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)) * M_LOG2E); /* log2 of n over k */
     return OK;
 }
 

@@ -353,8 +353,8 @@ Status state_input(const Call *c, const float *x, const float **t)
     *t = x;
     if (!c->state)
         return OK;
-    if (c->kept && c->kept->vector && c->kept->x == x) {
-        *t = c->kept->vector;
+    if (c->kept && c->kept->found && c->kept->x == x) {
+        *t = c->kept->found;
         return OK;
     }
     float *own = NEW(a, float, c->shape->n);
@@ -362,7 +362,7 @@ Status state_input(const Call *c, const float *x, const float **t)
     TRY(c->self->ops->input(c, x, own, c->err));
     *t = own;
     if (c->kept)
-        *c->kept = (KeptVector){a, own, x};
+        *c->kept = (Kept){a, own, x};
     return OK;
 }
 

@@ -79,14 +79,14 @@ typedef struct Codec {
 
 enum { ROUNDS_MAX = 8 };
 
-/* Room for a vector that a codec would otherwise compute again in each round of a step and in codec_settle,
- * such as the gradient plus the residual. The owner of a KeptVector clears `vector` before each step, and
- * passes the KeptVector only to calls for one worker and one gradient. */
+/* Room for what a codec would otherwise compute again in each call for one gradient: in rounds and in codec_settle the
+ * gradient plus the residual, in repeats the singular vectors. The owner of a Kept clears `found` before each step, and
+ * passes the Kept only to calls of one codec for one worker and one gradient. */
 typedef struct {
-    Arena *arena;        /* the vector's memory, which outlives the step */
-    const float *vector; /* NULL: not computed yet */
-    const float *x;      /* the gradient from which `vector` was computed */
-} KeptVector;
+    Arena *arena;      /* its memory, which outlives the step */
+    const void *found; /* NULL: not computed yet */
+    const float *x;    /* the gradient from which it was computed */
+} Kept;
 
 /* All inputs of an encoder or decoder, for one tensor of one worker and step. */
 typedef struct {
@@ -111,7 +111,7 @@ typedef struct {
      * (codec_from_terms); only with LEAVES_OUT */
     bool terms;
     Streams *streams; /* encode adds the entropy of its streams to these sums; NULL: no sums wanted */
-    KeptVector *kept; /* NULL: nothing is kept between calls */
+    Kept *kept;       /* NULL: nothing is kept between calls */
     Arena *scratch;   /* for temporary memory; the codec_ functions below rewind it */
     Error *err;       /* set whenever a function returns another Status than OK */
 } Call;

@@ -2,7 +2,7 @@
  * (docs/adding-a-compressor.md).
  *
  * encode, decode and merge change no state. Besides their output, they write only the Call's Streams,
- * KeptVector, scratch memory and Error. Only settle and train write state. A receiver decodes a payload with
+ * Kept, scratch memory and Error. Only settle and train write state. A receiver decodes a payload with
  * the spec, the shape, the payloads of earlier rounds (Call.heard) and the sources of random numbers
  * (Call.rng, Call.rng_shared). Only a codec that promises DECODES_STATE also reads the state (Call.state). A
  * payload begins with a kind byte, except payloads of the codec `none`. */

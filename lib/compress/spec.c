@@ -63,8 +63,7 @@ static const Literature *find_title(const char *asked)
     return NULL;
 }
 
-/* Finds "gtopk-sgd", too, for which the title is without SGD. */
-static const Literature *literature_find(const char *name)
+const Literature *literature_find(const char *name)
 {
     char asked[NAME_ROOM];
     const size_t length = strlen(plain(asked, name));
@@ -73,11 +72,6 @@ static const Literature *literature_find(const char *name)
         return row;
     asked[length - 3] = 0;
     return find_title(asked);
-}
-
-bool literature_has(const char *name)
-{
-    return literature_find(name);
 }
 
 const Literature *literature_alias(const char *name)
@@ -299,7 +293,7 @@ static bool stage_begins(const char *spec, const char *s)
 static bool find_alternatives(const char *spec, size_t *from, size_t *to)
 {
     const char *slash = strchr(spec, '/');
-    if (!slash || literature_has(spec)) /* "0/1 Adam" is one name */
+    if (!slash || literature_find(spec)) /* "0/1 Adam" is one name */
         return false;
     const char *start = slash, *end = slash;
     while (!stage_begins(spec, start) && start[-1] != '=' && start[-1] != ',')
@@ -321,6 +315,35 @@ static Status refuse_alternatives(const char *spec, size_t from, size_t to, Erro
                       spec + to);
 }
 
+/* Returns a row's spec with the keys `typed` ("key=value,key=value") added to its last stage. They replace its own. */
+static char *with_keys(const char *spec, const char *typed, Arena *a)
+{
+    const char *last = spec;
+    while (*stage_end(last))
+        last = stage_end(last) + 1;
+    const size_t name = strcspn(last, ":");
+    const Compressor *ops = compressor_at(last, ":");
+    const Param *schema = ops ? ops->params : NULL;
+    const uint64_t named = param_named(schema, typed);
+    TextBuf out = {.arena = a};
+    char before = ':';
+    text_addf(&out, "%.*s", (int)(last - spec + (ptrdiff_t)name), spec);
+    for (const char *own = last + name; schema && *own++;) {
+        const size_t length = strcspn(own, ",");
+        const char *key = text_slice(a, own, strcspn(own, "="));
+        if (!key)
+            return NULL;
+        const Param *p = param_find(schema, key);
+        if (p && !(named >> (p - schema) & 1)) {
+            text_addf(&out, "%c%.*s", before, (int)length, own);
+            before = ',';
+        }
+        own += length;
+    }
+    text_addf(&out, "%c%s", before, typed);
+    return text_done(&out);
+}
+
 /* Returns `spec` with the first name of the literature that is another name of a codec replaced by the codec's spec, and
  * sets *alias to the name; `spec` itself if there is none. */
 static const char *without_alias(const char *spec, const char **alias, Arena *a)
@@ -331,11 +354,11 @@ static const char *without_alias(const char *spec, const char **alias, Arena *a)
         const char *name = text_slice(a, stage, length), *keys = stage + length;
         const Literature *row = name ? literature_alias(name) : NULL;
         if (row) {
-            /* keys that were typed replace those of the row */
-            const char *own = *keys == ':' ? strrchr(row->spec, ':') : NULL;
+            const size_t colons = keys < end;
+            const char *typed = text_slice(a, keys + colons, (size_t)(end - keys) - colons),
+                       *known = typed && *typed ? with_keys(row->spec, typed, a) : typed ? row->spec : NULL;
             *alias = row->title;
-            return text_format(a, "%.*s%.*s%s", (int)(stage - spec), spec,
-                               (int)(own ? (size_t)(own - row->spec) : strlen(row->spec)), row->spec, keys);
+            return known ? text_format(a, "%.*s%s%s", (int)(stage - spec), spec, known, end) : NULL;
         }
         if (!*end)
             return spec;

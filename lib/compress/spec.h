@@ -32,8 +32,9 @@ typedef struct {
     const char *note;  /* how the codec of `spec` differs from the method; NULL: not at all */
 } Literature;
 
-extern const Literature literature[];  /* ends in {0} */
-bool literature_has(const char *name); /* true if `name` is a title, compared as described above */
+extern const Literature literature[]; /* ends in {0} */
+/* Returns the row whose title is `name`, compared as described above, or `name` without a last "SGD"; NULL: there is none. */
+const Literature *literature_find(const char *name);
 /* Returns the row of `name` if the codec of its spec is the method; NULL: `name` is a codec's, or there is no such row. */
 const Literature *literature_alias(const char *name);
 

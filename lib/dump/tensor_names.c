@@ -113,45 +113,58 @@ static const int64_t *steps_attribute(const Listing *l, const char *group)
 
 /* ---- joining the numbers of all levels ---- */
 
-static bool numbers_clash(const Listing *l)
+/* Returns the first tensor whose step has the number of the step before it, which is another; 0: there is none. */
+static size_t find_clash(const Listing *l)
 {
     for (size_t i = 1; i < l->tensors; i++) {
         const TensorInfo *before = &l->tensor[i - 1].info, *t = &l->tensor[i].info;
         if (before->step_group && before->step == t->step && strcmp(before->step_group, t->step_group))
-            return true;
+            return i;
     }
-    return false;
+    return 0;
 }
 
-/* Returns the numbers of all levels, joined; `otherwise` if they have too many digits. */
-static int64_t join(const char *group, int64_t otherwise)
+/* Sets *joined to the numbers of all levels, joined. Returns false if they have too many digits. */
+static bool join(const char *group, int64_t *joined)
 {
     enum { LEVEL = 1000000 };
-    int64_t joined = 0;
+    *joined = 0;
     for (size_t length; *group; group += length + (group[length] == '/')) {
         int digits;
         length = strcspn(group, "/");
         const int64_t part = last_number(group, length, &digits);
-        if (part >= LEVEL || joined > INT64_MAX / LEVEL - 1)
-            return otherwise;
-        joined = digits ? joined * LEVEL + part : joined;
-    }
-    return joined;
-}
-
-/* Joins the numbers of all levels for the steps of the list if two of them have the same number. The tensors
- * are sorted by step. Steps whose number is in an attribute keep it. Returns true if two steps had the same
- * number. */
-static bool steps_join_numbers(Listing *l)
-{
-    if (!numbers_clash(l))
-        return false;
-    for (size_t i = 0; i < l->tensors; i++) {
-        TensorInfo *t = &l->tensor[i].info;
-        if (t->step_group && !steps_attribute(l, t->step_group))
-            t->step = join(t->step_group, t->step);
+        if (part >= LEVEL || *joined > INT64_MAX / LEVEL - 1)
+            return false;
+        *joined = digits ? *joined * LEVEL + part : *joined;
     }
     return true;
+}
+
+static int compare_listed(const void *left, const void *right);
+
+/* Joins the numbers of all levels for the steps of the list if two of them have the same number, and sorts again. The tensors
+ * are sorted by step. Steps whose number is in an attribute keep it. Fails if two steps still have the same number. */
+static Status steps_join_numbers(Listing *l, Error *err)
+{
+    size_t clash = find_clash(l);
+    if (!clash)
+        return OK;
+    const char *one = l->tensor[clash - 1].info.step_group, *other = l->tensor[clash].info.step_group;
+    bool joined = true;
+    for (size_t i = 0; i < l->tensors; i++) {
+        TensorInfo *info = &l->tensor[i].info;
+        if (info->step_group && !steps_attribute(l, info->step_group))
+            joined &= join(info->step_group, &info->step);
+    }
+    qsort(l->tensor, l->tensors, sizeof *l->tensor, compare_listed);
+    if (joined && !(clash = find_clash(l)))
+        return OK;
+    if (joined) {
+        one = l->tensor[clash - 1].info.step_group;
+        other = l->tensor[clash].info.step_group;
+    }
+    FAIL(err, ERR_USAGE, "--steps-from: %.200s and %.200s are steps of the same number", one, other);
+    return error_hint(err, "numbers of all levels are joined if each is below 1000000; an attribute step of a group is another number");
 }
 
 /* ---- guessing the glob ---- */
@@ -441,20 +454,20 @@ static Status check_steps(const Listing *l, Error *err)
                   : error_hint(err, "the glob has a part for each level of groups, as in 'epoch*/iter*'");
 }
 
-static void put_in_order(Listing *l)
+static Status put_in_order(Listing *l, Error *err)
 {
     if (l->tensors)
         qsort(l->tensor, l->tensors, sizeof *l->tensor, compare_listed);
-    if (l->hints.steps_from && steps_join_numbers(l))
-        qsort(l->tensor, l->tensors, sizeof *l->tensor, compare_listed);
+    if (l->hints.steps_from)
+        TRY(steps_join_numbers(l, err));
     set_addresses(l);
+    return OK;
 }
 
 Status listing_join(Listing *l, Error *err)
 {
     TRY(listing_sort_groups(l, err));
-    put_in_order(l);
-    return OK;
+    return put_in_order(l, err);
 }
 
 /* Replaces every tensor by its parts along the first axis, which are in steps 0, 1, ... */
@@ -507,6 +520,5 @@ Status listing_finish(Listing *l, Error *err)
         cut_sample(&l->tensor[i].info, &l->hints);
     }
     TRY(check_steps(l, err));
-    put_in_order(l);
-    return OK;
+    return put_in_order(l, err);
 }

@@ -33,7 +33,7 @@ typedef struct {
     const void *plan; /* codec_plan's record for this tensor; NULL: none */
     /* room for a vector that several calls of a step need (codec.h), emptied before `exchange_begin`; NULL:
      * each call computes the vector again, which takes less memory */
-    KeptVector *kept;
+    Kept *kept;
 } ExchangeWorker;
 
 typedef enum {

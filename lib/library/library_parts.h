@@ -26,7 +26,7 @@ struct atomo_tensor {
     /* (workers) the state of worker `self`; if decoding a worker's payload needs that worker's state, also the
      * states of all other workers */
     ExchangeWorker *worker;
-    KeptVector kept; /* of worker `self`, in `exchange.payloads` */
+    Kept kept; /* of worker `self`, in `exchange.payloads` */
     /* (workers) the payloads of the current step, from which the next states are computed */
     Bytes (*sent)[ROUNDS_MAX];
     uint8_t *took; /* (workers) bit r: the worker's payload of round r was taken */

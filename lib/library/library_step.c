@@ -71,7 +71,7 @@ static Status begin_step(atomo_tensor *t, const Order *o, Error *err)
     TRY(library_check_state(t, err));
     t->at = STEP_NONE;
     arena_rewind(x->payloads, (ArenaMark){0});
-    t->kept.vector = NULL;
+    t->kept.found = NULL;
     memset(t->sent, 0, t->workers * sizeof *t->sent);
     memset(t->took, 0, t->workers * sizeof *t->took);
     t->taken = 0;

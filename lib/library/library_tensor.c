@@ -81,7 +81,7 @@ static Status make_workers(atomo_tensor *t, Error *err)
         if (!t->worker[w].state)
             return arena_fail(t->arena, err);
     }
-    t->worker[t->self].kept = &t->kept;
+    t->worker[t->self].kept = t->state ? &t->kept : NULL;
     return OK;
 }
 

@@ -43,6 +43,10 @@ enum { ROW_MAJOR = 101, NO_TRANSPOSE = 111, TRANSPOSE = 112, UPPER = 121 };
     X(void, dormqr_, (const char *side, const char *trans, const int *m, const int *n, const int *k, double *a,     \
                       const int *lda, double *tau, double *c, const int *ldc, double *work, const int *lwork,       \
                       int *info, size_t, size_t))                                                                   \
+    X(void, dorgqr_, (const int *m, const int *n, const int *k, double *a, const int *lda, const double *tau,       \
+                      double *work, const int *lwork, int *info))                                                   \
+    X(void, dlarft_, (const char *direct, const char *storev, const int *n, const int *k, double *v, const int *ldv, \
+                      const double *tau, double *t, const int *ldt, size_t, size_t))                                \
     X(void, ilaver_, (int *major, int *minor, int *patch))                                                          \
     X(char *, openblas_get_config, (void))                                                                          \
     X(char *, openblas_get_corename, (void))                                                                        \

@@ -2,7 +2,7 @@
  *
  * A few orthonormal vectors are completed to a basis of the whole space by Householder reflectors, one for each
  * vector. Only the reflectors are stored. Applied to a unit vector e_i they give vector i of the basis; applied to
- * A, panel by panel, they give A in this basis.
+ * A, block by block, they give A in this basis.
  *
  * Singular vectors are found without the Gram matrix if the rank is low, or if only the leading ones are wanted.
  * Matrices of low rank are common: the gradient of a fully connected layer is the sum of one matrix of rank one
@@ -40,60 +40,73 @@ static Status completion_open(Completion *c, double *v, size_t count, size_t k, 
     return info ? lapack_failed("dgeqrf", info, err) : OK;
 }
 
-/* Multiplies x (rows, cols), stored column by column, by H, the matrix whose columns are the vectors of the
- * basis. x becomes H x with how = "LN", H' x with "LT", and x H with "RN". */
-static Status reflect(const Completion *c, const char *how, size_t rows, size_t cols, double *x, Arena *a,
-                      Error *err)
-{
-    const int m = blas_int(rows), n = blas_int(cols), count = blas_int(c->count), k = blas_int(c->k);
-    const Blas *blas = blas_routines();
-    int info;
-    if (rows == 0 || cols == 0 || count == 0)
-        return OK;
-    const ArenaMark mark = arena_mark(a);
-    WITH_WORK(a, err,
-              blas->dormqr_(how, how + 1, &m, &n, &count, c->reflector, &k, c->tau, x, &m, work, &size, &info,
-                            1, 1));
-    arena_rewind(a, mark);
-    return info ? lapack_failed("dormqr", info, err) : OK;
-}
-
-static void add_squares(const Panel *p, double *sum)
-{
-    const size_t cols = p->a->cols;
-    for (size_t j = 0; p->a->turned && j < cols; j++)
-        for (size_t i = 0; i < p->rows; i++)
-            sum[j] += p->x[j * p->rows + i] * p->x[j * p->rows + i];
-    for (size_t i = 0; !p->a->turned && i < p->rows; i++)
-        for (size_t j = 0; j < cols; j++)
-            sum[j] += p->x[i * cols + j] * p->x[i * cols + j];
-}
-
-/* Sets square[i] = |A v_i|^2 for each of the k vectors v_i of the basis. */
-static Status completion_squares(const Completion *c, const Tall *a, double *square, Arena *scratch, Error *err)
-{
-    const ArenaMark mark = arena_mark(scratch);
-    Panel p;
-    TRY(panel_open(&p, a, scratch, err));
-    memset(square, 0, a->cols * sizeof *square);
-    for (size_t from = 0; from < a->rows; from += p.step) {
-        panel_load(&p, from);
-        TRY(a->turned ? reflect(c, "RN", p.rows, a->cols, p.x, scratch, err)
-                      : reflect(c, "LT", a->cols, p.rows, p.x, scratch, err));
-        add_squares(&p, square);
-    }
-    arena_rewind(scratch, mark);
-    return OK;
-}
-
 /* Writes to v (count, k) the basis vectors with the `count` indices in index[]. */
 static Status completion_some(const Completion *c, const size_t *index, size_t count, double *v, Arena *a,
                        Error *err)
 {
+    const int m = blas_int(c->k), n = blas_int(count), reflectors = blas_int(c->count);
+    const Blas *blas = blas_routines();
+    int info;
     memset(v, 0, count * c->k * sizeof *v);
     for (size_t i = 0; i < count; i++)
         v[i * c->k + index[i]] = 1;
-    return reflect(c, "LN", c->k, count, v, a, err);
+    if (count == 0 || reflectors == 0)
+        return OK;
+    const ArenaMark mark = arena_mark(a);
+    WITH_WORK(a, err,
+              blas->dormqr_("L", "N", &m, &n, &reflectors, c->reflector, &m, c->tau, v, &m, work, &size, &info, 1, 1));
+    arena_rewind(a, mark);
+    return info ? lapack_failed("dormqr", info, err) : OK;
+}
+
+/* Writes the reflectors to v and V T to vt, both (k, count), where H = I - V T V' is the matrix whose columns are the vectors
+ * of the basis. */
+static Status compact_form(const Completion *c, float *v, float *vt, Arena *scratch, Error *err)
+{
+    const int k = blas_int(c->k), count = blas_int(c->count);
+    double *t = NEW_ZERO(scratch, double, c->count * c->count);
+    float *t_columns = NEW(scratch, float, c->count * c->count);
+    TRY(arena_check(t && t_columns, scratch, err));
+    blas_routines()->dlarft_("F", "C", &k, &count, c->reflector, &k, c->tau, t, &count, 1, 1);
+    for (size_t i = 0; i < c->count * c->count; i++)
+        t_columns[i] = (float)t[i];
+    for (size_t r = 0; r < c->k; r++)
+        for (size_t i = 0; i < c->count; i++)
+            v[r * c->count + i] = r < i ? 0 : r == i ? 1 : (float)c->reflector[i * c->k + r];
+    linalg_multiply(&(Product){.a = v, .b = t_columns, .c = vt, .m = c->k, .n = c->count, .k = c->count, .b_turned = true, .scale = 1}, 1);
+    return OK;
+}
+
+/* Sets square[i] = |A h_i|^2 for each of the k > 0 vectors h_i of the basis, from A H = A - (A V T) V' in float, block by block
+ * of A's rows in memory. */
+static Status completion_squares(const Completion *c, const Tall *a, int threads, double *square, Arena *scratch,
+                                 Error *err)
+{
+    const ArenaMark mark = arena_mark(scratch);
+    const size_t lines = a->turned ? a->cols : a->rows, length = a->turned ? a->rows : a->cols, count = c->count;
+    const size_t most = (1 << 20) / length + 16, step = lines < most ? lines : most;
+    float *v = NEW(scratch, float, c->k * count), *vt = NEW(scratch, float, c->k * count);
+    float *w = NEW(scratch, float, a->rows * count), *block = NEW(scratch, float, step *length);
+    TRY(arena_check(v && vt && w && block, scratch, err));
+    TRY(compact_form(c, v, vt, scratch, err));
+    linalg_multiply(&(Product){.a = a->x, .b = vt, .c = w, .m = a->rows, .n = count, .k = a->cols, .a_turned = a->turned, .scale = 1},
+                    threads);
+    const float *left = a->turned ? v : w, *right = a->turned ? w : v;
+    memset(square, 0, c->k * sizeof *square);
+    for (size_t from = 0; from < lines; from += step) {
+        const size_t some = lines - from < step ? lines - from : step;
+        memcpy(block, a->x + from * length, some * length * sizeof *block);
+        linalg_multiply(&(Product){.a = left + from * count, .b = right, .c = block, .m = some, .n = length, .k = count,
+                                   .b_turned = true, .add = true, .scale = -1},
+                        threads);
+        for (size_t i = 0; i < some && a->turned; i++)
+            square[from + i] = kernels()->sum_squares(block + i * length, length);
+        for (size_t i = 0; i < some && !a->turned; i++)
+            for (size_t j = 0; j < length; j++)
+                square[j] += (double)block[i * length + j] * (double)block[i * length + j];
+    }
+    arena_rewind(scratch, mark);
+    return OK;
 }
 
 /* ---- low rank, and leading singular vectors ---- */
@@ -182,32 +195,47 @@ static void random_signs(size_t count, size_t cols, float *signs)
     }
 }
 
+/* Writes to `out` the products of A with the `count` vectors v, in float: A v_i, for v (count, cols), or A'v_i, for v (count,
+ * rows). */
+static Status multiply_floats(const Tall *a, bool transposed, const float *v, size_t count, float scale, int threads,
+                              double *out, Arena *scratch, Error *err)
+{
+    const size_t n = transposed ? a->cols : a->rows, k = transposed ? a->rows : a->cols;
+    float *product = NEW(scratch, float, count * n);
+    TRY(arena_check(product, scratch, err));
+    linalg_multiply(&(Product){.a = v,
+                               .b = a->x,
+                               .c = product,
+                               .m = count,
+                               .n = n,
+                               .k = k,
+                               .b_turned = transposed == a->turned,
+                               .scale = scale},
+                    threads);
+    for (size_t i = 0; i < count * n; i++)
+        out[i] = (double)product[i];
+    return OK;
+}
+
+/* Replaces the rows of v (count, k), count <= k, by an orthonormal basis of their span. */
+static Status orthonormalize(double *v, size_t count, size_t k, Arena *scratch, Error *err)
+{
+    Completion c;
+    const int rows = blas_int(k), columns = blas_int(count);
+    int info;
+    TRY(completion_open(&c, v, count, k, scratch, err));
+    WITH_WORK(scratch, err,
+              blas_routines()->dorgqr_(&rows, &columns, &columns, v, &rows, c.tau, work, &size, &info));
+    return info ? lapack_failed("dorgqr", info, err) : OK;
+}
+
 /* Writes to q (count, rows) an orthonormal basis of the span of A's products with the vectors `start`
  * (count, cols). The products are in float, whose rounding errors turn the basis only a little. */
 static Status column_space(const Tall *a, const float *start, size_t count, double largest, int threads,
                            double *q, Arena *scratch, Error *err)
 {
-    const size_t n = count * a->rows;
-    float *product = NEW(scratch, float, n);
-    double *spanning = NEW(scratch, double, n);
-    size_t *index = NEW(scratch, size_t, count);
-    TRY(arena_check(product && spanning && index, scratch, err));
-    linalg_multiply(&(Product){.a = start,
-                               .b = a->x,
-                               .c = product,
-                               .m = count,
-                               .n = a->rows,
-                               .k = a->cols,
-                               .b_turned = !a->turned,
-                               .scale = 1 / (float)largest},
-                    threads);
-    for (size_t i = 0; i < n; i++)
-        spanning[i] = (double)product[i];
-    for (size_t k = 0; k < count; k++)
-        index[k] = k;
-    Completion c;
-    TRY(completion_open(&c, spanning, count, a->rows, scratch, err));
-    return completion_some(&c, index, count, q, scratch, err);
+    TRY(multiply_floats(a, false, start, count, 1 / (float)largest, threads, q, scratch, err));
+    return orthonormalize(q, count, a->rows, scratch, err);
 }
 
 /* ---- the singular vectors ---- */
@@ -229,22 +257,14 @@ static Status restrict_to(const Tall *a, const double *q, size_t count, double *
 }
 
 /* Writes to v the `strong` right singular vectors of b (count, cols) whose left singular vectors are the rows
- * of `left` (strong, count). Rounding errors make the computed vectors not quite orthogonal; the completion
- * makes them orthonormal. */
+ * of `left` (strong, count). Rounding errors make the computed vectors not quite orthogonal, so they are made
+ * orthonormal. */
 static Status right_vectors(const double *left, size_t strong, const double *b, size_t count, size_t cols,
                             double *v, Arena *scratch, Error *err)
 {
-    double *product = NEW(scratch, double, strong *cols);
-    size_t *index = NEW(scratch, size_t, strong);
-    Completion c;
-    TRY(arena_check(product && index, scratch, err));
     blas_routines()->cblas_dgemm(ROW_MAJOR, NO_TRANSPOSE, NO_TRANSPOSE, blas_int(strong), blas_int(cols),
-                                 blas_int(count), 1, left, blas_int(count), b, blas_int(cols), 0, product,
-                                 blas_int(cols));
-    for (size_t i = 0; i < strong; i++)
-        index[i] = i;
-    TRY(completion_open(&c, product, strong, cols, scratch, err));
-    return completion_some(&c, index, strong, v, scratch, err);
+                                 blas_int(count), 1, left, blas_int(count), b, blas_int(cols), 0, v, blas_int(cols));
+    return orthonormalize(v, strong, cols, scratch, err);
 }
 
 /* The matrix B = Q A, where row k of Q is vector k of a basis of `count` vectors, and the eigenvectors of B B'. */
@@ -253,17 +273,16 @@ typedef struct {
     double *square, *left; /* (count) eigenvalues, descending; (count, count) their eigenvectors, as rows */
 } Restricted;
 
-static Status decompose(const Tall *a, const double *q, size_t count, Restricted *r, Arena *scratch,
-                        Error *err)
+/* Sets the eigenvalues and eigenvectors of r->b. */
+static Status decompose(size_t count, size_t cols, Restricted *r, Arena *scratch, Error *err)
 {
     double *g = NEW_ZERO(scratch, double, count *count);
     Eigen e;
-    *r = (Restricted){NEW(scratch, double, count * a->cols), NEW(scratch, double, count),
-                      NEW(scratch, double, count *count)};
-    TRY(arena_check(g && r->b && r->square && r->left, scratch, err));
-    TRY(restrict_to(a, q, count, r->b, scratch, err));
-    blas_routines()->cblas_dsyrk(ROW_MAJOR, UPPER, NO_TRANSPOSE, blas_int(count), blas_int(a->cols), 1, r->b,
-                                 blas_int(a->cols), 0, g, blas_int(count));
+    r->square = NEW(scratch, double, count);
+    r->left = NEW(scratch, double, count *count);
+    TRY(arena_check(g && r->square && r->left, scratch, err));
+    blas_routines()->cblas_dsyrk(ROW_MAJOR, UPPER, NO_TRANSPOSE, blas_int(count), blas_int(cols), 1, r->b,
+                                 blas_int(cols), 0, g, blas_int(count));
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < i; j++)
             g[i * count + j] = g[j * count + i];
@@ -282,8 +301,10 @@ static Status decompose(const Tall *a, const double *q, size_t count, Restricted
 static Status find_vectors(const Tall *a, const double *q, size_t count, double dust, Range *r,
                            Arena *scratch, Error *err)
 {
-    Restricted in;
-    TRY(decompose(a, q, count, &in, scratch, err));
+    Restricted in = {.b = NEW(scratch, double, count * a->cols)};
+    TRY(arena_check(in.b, scratch, err));
+    TRY(restrict_to(a, q, count, in.b, scratch, err));
+    TRY(decompose(count, a->cols, &in, scratch, err));
     size_t strong = 0;
     for (size_t i = 0; i < count; i++)
         strong += in.square[i] > dust * in.square[0];
@@ -354,7 +375,7 @@ static Status linalg_range(const Tall *a, double dust, int threads, Range *r, Ar
 /* Sets *v to (count, cols), an orthonormal basis near the span of A's `count` leading right singular vectors.
  * The faster the singular values fall, the nearer the spans. Equal matrices have equal results. Sets *v to
  * NULL if A has a NaN or infinity, or if its elements are too small or too large for products in float. Takes
- * about 8 * count operations per element of A; count <= cols. *v comes from `arena`. */
+ * about 8 * count operations in float per element of A; count <= cols. *v comes from `arena`. */
 static Status find_leading(const Tall *a, size_t count, int threads, double **v, Arena *arena, Error *err)
 {
     enum { TIMES = 2 }; /* a third iteration lowers the variance of svd by at most 3 % */
@@ -366,15 +387,18 @@ static Status find_leading(const Tall *a, size_t count, int threads, double **v,
     double *found = NEW(arena, double, count * a->cols);
     TRY(arena_check(found, arena, err));
     const ArenaMark mark = arena_mark(arena);
-    double *q = NEW(arena, double, count * a->rows);
-    float *start = NEW(arena, float, count * a->cols);
-    TRY(arena_check(q && start, arena, err));
+    double *q = NEW(arena, double, count * a->rows), *b = NEW(arena, double, count * a->cols);
+    float *start = NEW(arena, float, count * a->cols), *narrow = NEW(arena, float, count * a->rows);
+    TRY(arena_check(q && b && start && narrow, arena, err));
     random_signs(count, a->cols, start);
     for (int time = 0; time < TIMES; time++) {
         const ArenaMark before = arena_mark(arena);
-        Restricted in;
+        Restricted in = {.b = b};
         TRY(column_space(a, start, count, largest, threads, q, arena, err));
-        TRY(decompose(a, q, count, &in, arena, err));
+        for (size_t i = 0; i < count * a->rows; i++)
+            narrow[i] = (float)q[i];
+        TRY(multiply_floats(a, true, narrow, count, 1, threads, b, arena, err));
+        TRY(decompose(count, a->cols, &in, arena, err));
         TRY(right_vectors(in.left, count, in.b, count, a->cols, found, arena, err));
         for (size_t i = 0; i < count * a->cols; i++)
             start[i] = (float)found[i];
@@ -500,7 +524,7 @@ static Status take_leading(Spectral *s, double *v, size_t count, Arena *arena, E
     s->order = NEW(arena, size_t, s->k);
     TRY(arena_check(square && ranked && s->order, arena, err));
     TRY(completion_open(&s->rest, v, count, s->k, arena, err));
-    TRY(completion_squares(&s->rest, &s->a, square, arena, err));
+    TRY(completion_squares(&s->rest, &s->a, s->threads, square, arena, err));
     for (size_t i = 0; i < s->k; i++)
         ranked[i] = (Ranked){square[i], i};
     qsort(ranked, s->k, sizeof *ranked, larger_first);

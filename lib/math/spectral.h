@@ -46,7 +46,8 @@ Status spectral_open(Spectral *s, Tall a, SpectralMethod method, int threads, Ar
 /* Does the same at a cost per element of A that does not grow with the number of columns. The basis is about
  * the `leading` right singular vectors with the largest singular values, completed to an orthonormal basis.
  * So the first atoms are nearly those of the singular value decomposition; the v_i of the others are just
- * orthonormal. Computes what `spectral_open` does by SPECTRAL_GRAM if `leading` is over a quarter of the
+ * orthonormal. Products are in float, so norms are known to about 1e-7 of the largest. The basis depends on A alone: a codec
+ * that draws atoms of it at random is unbiased in every draw, also if several draws share the basis. Computes what `spectral_open` does by SPECTRAL_GRAM if `leading` is over a quarter of the
  * columns, if the rank is low, or if products in float would overflow or underflow. */
 Status spectral_open_leading(Spectral *s, Tall a, size_t leading, int threads, Arena *arena, Error *err);
 

@@ -193,16 +193,6 @@ static Status plan_make(CellPlan *plan, const Planner *p, const Cell *cell, Aren
     return OK;
 }
 
-/* Returns the plan record of v, the next vector of the planned cell; NULL: no plan. */
-static const void *plan_take(CellPlan *plan, const Vector *v)
-{
-    if (!plan->size || v->raw)
-        return NULL;
-    const char *record = plan->next;
-    plan->next += plan->size;
-    return record;
-}
-
 /* ---- the state of a running comparison ---- */
 
 /* Sums over several vectors that are measured as one long vector. */
@@ -292,19 +282,12 @@ static Status open_pool(Engine *e, Pool *p, RecordLevel level)
     return tally_open(&p->tally, level, c->repeats, random, e->tallies, e->err);
 }
 
-/* Computes the Wasserstein distances between gradients and estimates over the elements of `pool_x` and
- * `pool_y` from index `p->begin` on. Sorts these elements in place. */
-static Status pool_wasserstein(Engine *e, Pool *p)
+/* Computes the Wasserstein distances between gradients and estimates over the elements of `pool_x` and `pool_y` from index
+ * `p->begin` on, and with `deciles` the deciles of errors. Sorts these elements in place. */
+static Status pool_distances(Engine *e, Pool *p, bool deciles)
 {
     const size_t n = e->pooled - p->begin;
-    return e->b.pool_y && n ? distance_pooled(&e->b, p->begin, n, e->c->threads, &p->tally, e->err) : OK;
-}
-
-/* Computes the deciles of errors over the same elements, before these are sorted. */
-static Status pool_deciles(Engine *e, Pool *p)
-{
-    const size_t n = e->pooled - p->begin;
-    return e->b.pool_y && n ? deciles_pooled(&e->b, p->begin, n, &p->tally, e->err) : OK;
+    return e->b.pool_y && n ? distance_pooled(&e->b, p->begin, n, deciles, e->c->threads, &p->tally, e->err) : OK;
 }
 
 /* Adds a cell's deciles to those of the run, which are their mean: the run's elements are sorted cell by cell. */
@@ -376,8 +359,10 @@ static Status take_plans(Engine *e, const Vector *v, const void *const **record)
         return OK;
     const void **taken = NEW_ZERO(e->tallies, const void *, workers);
     TRY(arena_check(taken, e->tallies, e->err));
-    for (size_t w = 0; w < workers && (w == 0 || !e->plan->failed); w++)
-        taken[w] = plan_take(&e->plan[w], v);
+    for (size_t w = 0; w < workers && (w == 0 || !e->plan->failed); w++) {
+        taken[w] = e->plan[w].next;
+        e->plan[w].next += e->plan[w].size;
+    }
     *record = taken;
     return OK;
 }
@@ -507,8 +492,7 @@ static Status conclude_cell(Engine *e, Pool *pool, const Cell *cell, size_t plac
         pool->tally.decile[0][0] = NAN;
         for (size_t r = 0; r < pool->tally.decoded; r++)
             pool->tally.distance[r] = NAN;
-        TRY(pool_deciles(e, pool));
-        TRY(pool_wasserstein(e, pool));
+        TRY(pool_distances(e, pool, true));
     }
     return put_pool(e, pool, &e->c->vectors->item[cell->from], place, cell->above);
 }
@@ -565,7 +549,7 @@ static Status run_codec(Engine *e)
     if (l->cells > 1) {
         e->run.tally.cells = (double)l->cells;
         if (l->reach == LEVEL_RUN)
-            TRY(pool_wasserstein(e, &e->run));
+            TRY(pool_distances(e, &e->run, false));
         TRY(put_pool(e, &e->run, v, c->vectors->count + l->cells, l->above_run));
     }
     arena_rewind(e->tallies, mark);

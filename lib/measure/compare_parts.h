@@ -150,12 +150,9 @@ void trial_moments(const Call *call, const float *x, bool known, Tally *tally);
 Status distance_first(const MeasuredVector *s, const Buffers *b, float *y, Tally *t);
 Status distance_repeat(const Trial *trial, const MeasuredVector *s, const Buffers *b, size_t r, float *y, Tally *t);
 
-/* Sets the deciles of errors of the joined elements from index `begin` on, before distance_pooled sorts them. */
-Status deciles_pooled(const Buffers *b, size_t begin, size_t n, Tally *t, Error *err);
-
 /* Adds to the tally one Wasserstein distance for each plane (repeat), over the n > 0 joined elements from
- * index `begin` on. Sorts these elements in place. */
-Status distance_pooled(const Buffers *b, size_t begin, size_t n, int threads, Tally *t, Error *err);
+ * index `begin` on, and with `deciles` their deciles of errors. Sorts these elements in place. */
+Status distance_pooled(const Buffers *b, size_t begin, size_t n, bool deciles, int threads, Tally *t, Error *err);
 
 /* ---- merges of many workers (compare_merge.c) ---- */
 

@@ -29,6 +29,7 @@ typedef struct {
     /* Statistics over the repeats of the payload's bytes minus an excess (harness.h). The excess is the part
      * of the size that is due to the repeat's random draw. */
     Moments expected;
+    Kept kept; /* for calls that are neither timed nor measured in memory */
 } Run;
 
 static Status send(void *arg)
@@ -78,9 +79,17 @@ static Status check_stop(const Run *run)
     return comparison_stopped(run->t->c) ? FAIL(run->call.err, ERR_STOPPED, "stopped") : OK;
 }
 
+/* Tells the codec whether it may keep what it finds for later repeats. A codec with a state keeps nothing, as its kept vector
+ * would take as much memory as the tensor. */
+static void keep(Run *run, bool kept)
+{
+    run->call.kept = kept && !run->t->state ? &run->kept : NULL;
+}
+
 static Status clock_repeat(Run *run, size_t r)
 {
     const double least = run->t->c->sample;
+    keep(run, false);
     TRY(time_loop(send, run, least, &run->b->encode[r]));
     return time_loop(receive, run, least, &run->b->decode[r]);
 }
@@ -172,6 +181,7 @@ static Status repeat(Run *run, const MeasuredVector *s, size_t r, Tally *tally)
     TRY(check_stop(run));
     set_address(run, r);
     arena_reset_peak(a);
+    keep(run, timed || r);
     if (r == 0 || (r < tally->decoded && !run->t->c->costs_only)) {
         TRY(report_streams(run));
         if (r == 0 || !timed) /* the first decoding is a warm-up for the timed ones */
@@ -279,6 +289,7 @@ static void add_moments(Run *run, Tally *tally)
  * later repeats have overwritten it. */
 static Status conclude(Run *run, Tally *tally)
 {
+    keep(run, true);
     if (!sizes_only(run->t->c))
         know_errors(run, tally, add_moments);
     if (!run->t->state || !run->t->settles)
@@ -305,6 +316,7 @@ static Status prepare(Run *run, MeasuredVector *s, Tally *tally)
 {
     const Trial *t = run->t;
     const size_t n = t->vector->shape.n;
+    keep(run, true);
     run->payload.cap = codec_message_bound(&run->call);
     run->payload.data = NEW(run->b->payloads, uint8_t, run->payload.cap);
     TRY(arena_check(run->payload.data, run->b->payloads, run->call.err));
@@ -346,7 +358,10 @@ static Status finish(Run *run, const MeasuredVector *s, Tally *tally)
 Status trial_run(const Trial *t, const Buffers *b, Tally *tally, Error *err)
 {
     const ArenaMark mark = arena_mark(b->payloads), scratch = arena_mark(b->scratch);
-    Run run = {.t = t, .b = b, .call = trial_call(t->c, t->codec, t->vector, t->state, b->scratch, err)};
+    Run run = {.t = t,
+               .b = b,
+               .call = trial_call(t->c, t->codec, t->vector, t->state, b->scratch, err),
+               .kept = {.arena = b->payloads}};
     MeasuredVector s;
     run.call.plan = t->plan ? t->plan[0] : NULL;
     Status status = prepare(&run, &s, tally);
@@ -494,14 +509,11 @@ Status distance_repeat(const Trial *trial, const MeasuredVector *s, const Buffer
     return OK;
 }
 
-Status deciles_pooled(const Buffers *b, size_t begin, size_t n, Tally *t, Error *err)
-{
-    return decile_errors(b->pool_x + begin, b->pool_y + begin, n, t, b->scratch, err);
-}
-
-Status distance_pooled(const Buffers *b, size_t begin, size_t n, int threads, Tally *t, Error *err)
+Status distance_pooled(const Buffers *b, size_t begin, size_t n, bool deciles, int threads, Tally *t, Error *err)
 {
     Arena *a = b->scratch;
+    if (deciles)
+        TRY(decile_errors(b->pool_x + begin, b->pool_y + begin, n, t, a, err));
     const ArenaMark mark = arena_mark(a);
     const size_t planes = t->decoded < b->planes ? t->decoded : b->planes;
     uint32_t *spare = NEW(a, uint32_t, n);

@@ -44,10 +44,6 @@ static double compression(const Tally *t)
 {
     return ratio(raw_total(t), t->bytes);
 }
-static double bits_per_element(const Tally *t)
-{
-    return ratio(8 * t->bytes, t->n);
-}
 static double bytes_of(const Tally *t, size_t r)
 {
     return t->sent[r] / t->cells;
@@ -55,14 +51,6 @@ static double bytes_of(const Tally *t, size_t r)
 static double bits_of(const Tally *t, size_t r)
 {
     return ratio(8 * t->sent[r], t->n);
-}
-static double bytes_expected(const Tally *t)
-{
-    return t->size / t->cells;
-}
-static double bits_expected(const Tally *t)
-{
-    return ratio(8 * t->size, t->n);
 }
 /* Returns the standard error of a mean size that has this variance and third central moment over repeats; 0 if no draw changes
  * it. Equal sizes of all repeats may be chance, so they show no error. */
@@ -75,10 +63,6 @@ static double bytes_expected_se(const Tally *t)
 {
     return size_se(t, t->size_spread, t->size_third, t->size_known);
 }
-static double bits_expected_se(const Tally *t)
-{
-    return ratio(8 * bytes_expected_se(t) * t->cells, t->n);
-}
 static double ratio_expected(const Tally *t)
 {
     return ratio(raw_total(t), t->size);
@@ -87,17 +71,13 @@ static double bytes_se(const Tally *t)
 {
     return size_se(t, t->sizes, t->sizes_third, t->fixed_size);
 }
-static double bits_se(const Tally *t)
-{
-    return ratio(8 * bytes_se(t) * t->cells, t->n);
-}
 static double ratio_se(const Tally *t)
 {
     return compression(t) * ratio(bytes_se(t) * t->cells, t->bytes);
 }
 static double ratio_expected_se(const Tally *t)
 {
-    return ratio_expected(t) * ratio(bytes_expected_se(t), bytes_expected(t));
+    return ratio_expected(t) * ratio(bytes_expected_se(t) * t->cells, t->size);
 }
 /* ---- squared error and bias ---- */
 
@@ -171,21 +151,9 @@ static double gain_z(const Tally *t)
 
 /* ---- relative errors ---- */
 
-static double relative_error(const Tally *t)
-{
-    return ratio(mse(t), norm2(t));
-}
 static double relative_error_of(const Tally *t, size_t r)
 {
     return ratio(mse_of(t, r), norm2(t));
-}
-static double relative_error_expected(const Tally *t)
-{
-    return ratio(t->expected, norm2(t));
-}
-static double relative_error_expected_se(const Tally *t)
-{
-    return ratio(expected_se(t), norm2(t));
 }
 
 static double mse_se(const Tally *t)
@@ -223,17 +191,13 @@ static double error_of_mean_se(const Tally *t, double workers)
                                                                     : hypot(left * variance_se(t), bias2_se(t));
     return ratio(se, norm2(t));
 }
-static double relative_error_se(const Tally *t)
-{
-    return ratio(mse_se(t), norm2(t));
-}
 static double rel_l2(const Tally *t)
 {
-    return sqrt(relative_error(t));
+    return sqrt(ratio(mse(t), norm2(t)));
 }
 static double rel_l2_se(const Tally *t)
 {
-    return mse_se(t) == 0 ? 0 : ratio(relative_error_se(t), 2 * rel_l2(t));
+    return mse_se(t) == 0 ? 0 : ratio(ratio(mse_se(t), norm2(t)), 2 * rel_l2(t));
 }
 static double rel_l1_of(const Tally *t, size_t r)
 {
@@ -548,8 +512,8 @@ const Metric metrics[] = {
     {"bytes_min", FORM_COUNT, PER_CELL(bytes_min)},
     {"bytes_max", FORM_COUNT, PER_CELL(bytes_max)},
     {"ratio", FORM_REAL, .of = compression},
-    {"ratio16", FORM_REAL, .of = compression, .half = true},
-    {"bits_per_element", FORM_REAL, .of = bits_per_element, .draw = bits_of},
+    {"ratio16", FORM_REAL, .of = compression, .share = HALF},
+    {"bits_per_element", FORM_REAL, PER_CELL(bytes), .share = BITS_AN_ELEMENT, .draw = bits_of},
     {"encode_ms", FORM_TIME, PER_CELL(encode)},
     {"encode_ms_min", FORM_TIME, PER_CELL(encode_min)},
     {"decode_ms", FORM_TIME, PER_CELL(decode)},
@@ -564,7 +528,7 @@ const Metric metrics[] = {
     {"bias_z", FORM_REAL, .of = bias_z},
     {"gain", FORM_REAL, .of = gain},
     {"gain_z", FORM_REAL, .of = gain_z},
-    {"relative_error", FORM_REAL, .of = relative_error, .draw = relative_error_of},
+    {"relative_error", FORM_REAL, .of = mse, .share = OF_NORM, .draw = relative_error_of},
     {"mean_error_4", FORM_REAL, .among = error_of_mean, .workers = 4},
     {"mean_error_16", FORM_REAL, .among = error_of_mean, .workers = 16},
     {"rel_l2", FORM_REAL, .of = rel_l2},
@@ -585,12 +549,12 @@ const Metric metrics[] = {
     {"residual_norm", FORM_REAL, MEMBER(residual2), .root = true},
     {"peak_scratch_bytes", FORM_COUNT, MEMBER(scratch)},
     {"bytes_se", FORM_REAL, .of = bytes_se},
-    {"bits_per_element_se", FORM_REAL, .of = bits_se},
+    {"bits_per_element_se", FORM_REAL, .of = bytes_se, .share = BITS_AN_ELEMENT},
     {"encode_ms_se", FORM_TIME, PER_CELL(encode_spread), .root = true},
     {"decode_ms_se", FORM_TIME, PER_CELL(decode_spread), .root = true},
     {"mse_se", FORM_REAL, .of = mse_se},
-    {"relative_error_se", FORM_REAL, .of = relative_error_se},
-    {"relative_error_expected", FORM_REAL, .of = relative_error_expected},
+    {"relative_error_se", FORM_REAL, .of = mse_se, .share = OF_NORM},
+    {"relative_error_expected", FORM_REAL, MEMBER(expected), .share = OF_NORM},
     {"cosine_se", FORM_REAL, .of = mean_cosine_se},
     {"bias_p", FORM_REAL, .of = bias_p},
     {"gain_se", FORM_REAL, .of = gain_se},
@@ -598,14 +562,14 @@ const Metric metrics[] = {
     {"gain_l1", FORM_REAL, .of = gain_l1},
     {"gain_l1_se", FORM_REAL, .of = gain_l1_se},
     {"gain_l1_p", FORM_REAL, .of = gain_l1_p},
-    {"bytes_expected", FORM_REAL, .of = bytes_expected},
-    {"bits_per_element_expected", FORM_REAL, .of = bits_expected},
+    {"bytes_expected", FORM_REAL, PER_CELL(size)},
+    {"bits_per_element_expected", FORM_REAL, PER_CELL(size), .share = BITS_AN_ELEMENT},
     {"bytes_expected_se", FORM_REAL, .of = bytes_expected_se},
-    {"bits_per_element_expected_se", FORM_REAL, .of = bits_expected_se},
+    {"bits_per_element_expected_se", FORM_REAL, .of = bytes_expected_se, .share = BITS_AN_ELEMENT},
     {"ratio_expected", FORM_REAL, .of = ratio_expected},
     {"ratio_expected_se", FORM_REAL, .of = ratio_expected_se},
     {"ratio_se", FORM_REAL, .of = ratio_se},
-    {"ratio16_expected", FORM_REAL, .of = ratio_expected, .half = true},
+    {"ratio16_expected", FORM_REAL, .of = ratio_expected, .share = HALF},
     {"second_moment_expected", FORM_REAL, .of = second_moment_expected},
     {"second_moment_se", FORM_REAL, .each = second_moment_of},
     {"variance_se", FORM_REAL, .of = variance_se},
@@ -624,10 +588,10 @@ const Metric metrics[] = {
     {"density_se", FORM_REAL, .each = density_of},
     {"gain_freedom", FORM_REAL, .of = gain_freedom},
     {"gain_l1_freedom", FORM_REAL, .of = gain_l1_freedom},
-    {"ratio16_se", FORM_REAL, .of = ratio_se, .half = true},
-    {"ratio16_expected_se", FORM_REAL, .of = ratio_expected_se, .half = true},
+    {"ratio16_se", FORM_REAL, .of = ratio_se, .share = HALF},
+    {"ratio16_expected_se", FORM_REAL, .of = ratio_expected_se, .share = HALF},
     {"variance_expected_se", FORM_REAL, .of = expected_se},
-    {"relative_error_expected_se", FORM_REAL, .of = relative_error_expected_se},
+    {"relative_error_expected_se", FORM_REAL, .of = expected_se, .share = OF_NORM},
     {"second_moment_expected_se", FORM_REAL, .of = second_moment_expected_se},
     {"mean_error_4_se", FORM_REAL, .among = error_of_mean_se, .workers = 4},
     {"mean_error_16_se", FORM_REAL, .among = error_of_mean_se, .workers = 16},
@@ -655,7 +619,10 @@ double metric_value(const Metric *m, const Tally *t)
                      : m->each  ? se_of(m, t)
                      : m->mean  ? mean_of(t, m->draw)
                                 : member_of(m, t);
-    return m->half ? v / 2 : v;
+    return m->share == HALF              ? v / 2
+           : m->share == OF_NORM         ? ratio(v, norm2(t))
+           : m->share == BITS_AN_ELEMENT ? ratio(8 * v * t->cells, t->n)
+                                         : v;
 }
 
 const char *metric_name(const void *data, size_t i)

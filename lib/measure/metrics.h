@@ -220,7 +220,8 @@ typedef struct {
     bool mean;
     size_t at;
     bool per_cell, root, rate; /* of `at`: divided by Tally.cells; its square root; 1e9 raw bytes over it */
-    bool half;           /* the value is half of that, for data of 16 bits */
+    /* the value is half of that, for data of 16 bits; or that over |g|^2; or that, bytes of a cell, as bits an element */
+    enum { ALL_OF_IT, HALF, OF_NORM, BITS_AN_ELEMENT } share;
     /* computes the value for decoded repeat r; NULL: the metric is not a mean over repeats */
     double (*draw)(const Tally *t, size_t r);
 } Metric;

@@ -47,17 +47,12 @@ double moments_se(const Tally *t, const Moments *m)
 
 typedef double Value(const Tally *t, size_t r);
 
-/* Returns true if repeat r has a value and, if `kept` is true, its estimate is not all zeros. */
-static bool counts(const Tally *t, Value *value, size_t r, bool kept)
-{
-    return !isnan(value(t, r)) && (!kept || t->error[r][E_NORM] > 0);
-}
-
+/* Of the repeats that have a value and, if `kept` is true, whose estimate is not all zeros. */
 static Moments moments_of(const Tally *t, Value *value, bool kept)
 {
     Moments m = {0};
     for (size_t r = 0; r < t->decoded; r++)
-        if (counts(t, value, r, kept))
+        if (!isnan(value(t, r)) && (!kept || t->error[r][E_NORM] > 0))
             moments_add(&m, value(t, r));
     return m;
 }

@@ -1,6 +1,5 @@
 /* netcost.c -- parses the description of a network link, reads measured links, and computes how long an exchange takes. */
 #include "measure/netcost.h"
-#include "base/text.h"
 #include "base/file.h"
 #include "base/json.h"
 
@@ -17,18 +16,17 @@ const char *topology_value(const void *data, size_t i)
     return i == TOPOLOGY_HIER ? "hier:node=K" : topology_names[i];
 }
 
-Status topology_read(Topology *out, size_t *node, const char **more, const char *text, Error *err)
+Status topology_read(Topology *out, size_t *node, const char **more, const char *text, TextName names, Error *err)
 {
     static const char hier[] = "hier:node=";
-    char *end;
+    char *end, all[100];
     for (int t = 0; t < TOPOLOGY_HIER; t++)
         if (!strcmp(topology_names[t], text)) {
             *out = (Topology)t;
             return OK;
         }
     if (strncmp(text, hier, strlen(hier)))
-        return text_unknown(err, text, topology_value, NULL,
-                            "--topology: \"%.40s\": want ps, allgather, ring, tree, twoshot or hier:node=K", text);
+        return text_unknown(err, text, names, NULL, "--topology: \"%.40s\": want one of %s", text, text_names(all, sizeof all, names, NULL));
     const long k = strtol(text + strlen(hier), &end, 10);
     if (k < 2 || k > TOPOLOGY_WORKERS_MOST || (*end && *end != ','))
         return FAIL(err, ERR_USAGE, "--topology %.40s: want hier:node=K, 2 to %d workers in a node", text, TOPOLOGY_WORKERS_MOST);

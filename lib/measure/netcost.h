@@ -25,6 +25,7 @@
 #ifndef ATOMO_NETCOST_H
 #define ATOMO_NETCOST_H
 
+#include "base/text.h"
 #include "exchange/shots.h"
 
 typedef enum { TOPOLOGY_PS, TOPOLOGY_ALLGATHER, TOPOLOGY_RING, TOPOLOGY_TREE, TOPOLOGY_TWOSHOT, TOPOLOGY_HIER } Topology;
@@ -34,8 +35,9 @@ enum { TOPOLOGY_WORKERS_MOST = 4096 };
 /* Returns the i-th value of --topology, which for hier is "hier:node=K"; NULL after the last; `data` is not used. */
 const char *topology_value(const void *data, size_t i);
 
-/* Reads a value of --topology. For hier also sets *node to K, and *more to what follows in `text`. */
-Status topology_read(Topology *out, size_t *node, const char **more, const char *text, Error *err);
+/* Reads a value of --topology. For hier also sets *node to K, and *more to what follows in `text`. `names`: those that an error
+ * lists. */
+Status topology_read(Topology *out, size_t *node, const char **more, const char *text, TextName names, Error *err);
 
 /* ---- links ---- */
 

@@ -3,18 +3,16 @@
 
 #include <time.h>
 
-double clock_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static int64_t nanoseconds(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+double clock_now(void)
+{
+    return 1e-9 * (double)nanoseconds();
 }
 
 double clock_resolution(void)

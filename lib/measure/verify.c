@@ -8,44 +8,6 @@
 #include <stdio.h>
 #include <float.h>
 
-/* ---- sums over the probabilities at a level ---- */
-
-/* waterfill.h counts an element as light (kept with p < 1) if its magnitude is at most tau * BALANCED. */
-#define BALANCED (1 + 4 * DBL_EPSILON)
-
-/* Returns the sums over all elements of the subject. Sums of blocks are added, to lose few digits. */
-static Spent spend_floats(const VerifySubject *s, double budget, const Level *level)
-{
-    /* the water level sqrt(mu) by the paper's equation (16), from the number of heavy elements (p = 1) and the sum of the light
-     * ones (p < 1); Lemma 9's lower bound on p, divided by lambda^2 */
-    const double tau = level->tau, root = level->tail / (budget - (double)level->heavy),
-                 bound = budget / ((double)s->nonzero * s->squares);
-    Spent out = {.least = INFINITY};
-    for (size_t block = 0; block < blocks_of(s->n); block++) {
-        const float *x = s->x + block * BLOCK;
-        double sum = 0, second = 0;
-        for (size_t i = 0; i < block_size(s->n, block); i++) {
-            const double v = fabs((double)x[i]);
-            if (v == 0)
-                continue;
-            const bool heavy = v > tau * BALANCED;
-            const double p = heavy ? 1 : v / tau, slack = (heavy ? v : tau) / root;
-            out.heavy += heavy;
-            sum += p;
-            second += heavy ? v * v : v * tau;
-            out.violation = fmax(out.violation, heavy ? 1 - slack * slack : fmax(p - 1, fabs(slack * slack - 1)));
-            out.least = fmin(out.least, p / (bound * v * v));
-        }
-        out.sum += sum;
-        out.second += second;
-    }
-    if (!(root > 0 && isfinite(root)))
-        out.violation = INFINITY;
-    if (!(fabs(out.sum - budget) <= 1e-9 * budget)) /* true also if the sum is NaN; p is not feasible then */
-        out.second = out.least = NAN;
-    return out;
-}
-
 /* ---- Lemmas 2 and 3 and Theorem 4: which sampling probabilities p are best ----
  *
  * Let f(p) = sum lambda_i^2 / p_i. The paper's problem (4) is to minimise f(p) with sum p = s. Problem (3)
@@ -61,22 +23,13 @@ static double unbalanced(double l1, double most, size_t count)
 
 /* ---- Lemma 2: at a balanced budget sum lambda_i^2 / p_i is least, |lambda|_1^2 / s, at p = c |lambda| ---- */
 
-/* Computes the second moment for the p of Algorithm 1 at a balanced budget, where no p is limited to 1. */
-static Status balanced_second(VerifySubject *s, double budget, double *second)
-{
-    Level level;
-    TRY(arena_check(waterfill_floats(s->part.x, s->part.n, budget, s->threads, s->a, &level), s->a, s->err));
-    *second = spend_part(s->part.lambda, s->part.count, budget, level.tau).second / s->part.squares;
-    return OK;
-}
-
 static Status check_equality(VerifySubject *s, VerifyVerdict *v)
 {
     const VerifyPart *p = &s->part;
     for (double share = 0.1; share < 1; share += 0.4) {
         const double budget = share * p->l1 / p->most, bound = p->l1 * p->l1 / budget / p->squares;
         double second = NAN;
-        TRY(balanced_second(s, budget, &second));
+        TRY(second_moment(s, p->x, p->n, p->squares, budget, &second));
         verdict_take(v, second, bound, 1e-9 * bound, "s = %.4g", budget);
     }
     return OK;
@@ -98,35 +51,24 @@ static Status check_lemma_3(VerifySubject *s, VerifyVerdict *v)
 
 /* ---- Theorem 4: second moments at balanced and at unbalanced budgets ---- */
 
-static Status whole_second(VerifySubject *s, double budget, double *second)
+static Status check_whole(VerifySubject *s, VerifyVerdict *v, double budget, double tolerance)
 {
-    const ArenaMark mark = arena_mark(s->a);
-    Level level;
-    TRY(arena_check(waterfill_floats(s->x, s->n, budget, s->threads, s->a, &level), s->a, s->err));
-    *second = spend_floats(s, budget, &level).second / s->squares;
-    arena_rewind(s->a, mark);
+    const double bound = s->l1 * s->l1 / budget / s->squares;
+    double second = NAN;
+    TRY(second_moment(s, s->x, s->n, s->squares, budget, &second));
+    verdict_take(v, second, bound, tolerance * bound, "s = %.4g", budget);
     return OK;
 }
 
 static Status check_balanced(VerifySubject *s, VerifyVerdict *v)
 {
-    const double budget = s->l1 / s->most / 2, bound = s->l1 * s->l1 / budget / s->squares;
-    double second = NAN;
-    TRY(whole_second(s, budget, &second));
-    verdict_take(v, second, bound, 1e-9 * bound, "s = %.4g", budget);
-    return OK;
+    return check_whole(s, v, s->l1 / s->most / 2, 1e-9);
 }
 
 static Status check_unbalanced(VerifySubject *s, VerifyVerdict *v)
 {
     const double budget = unbalanced(s->l1, s->most, s->nonzero);
-    double second = NAN;
-    if (budget == 0)
-        return OK;
-    TRY(whole_second(s, budget, &second));
-    const double bound = s->l1 * s->l1 / budget / s->squares;
-    verdict_take(v, second, bound, 1e-12 * bound, "s = %.4g", budget);
-    return OK;
+    return budget > 0 ? check_whole(s, v, budget, 1e-12) : OK;
 }
 
 static const VerifyStatement lemma_statements[] = {
@@ -178,13 +120,9 @@ static Status make_spendings(VerifySubject *s)
     Spendings *all = NEW_ZERO(s->a, Spendings, 1);
     TRY(arena_check(all, s->a, s->err));
     all->count = budgets_of(s->l1, s->most, s->nonzero, all->budget);
-    for (size_t i = 0; i < all->count; i++) {
-        const ArenaMark mark = arena_mark(s->a);
-        TRY(arena_check(waterfill_floats(s->x, s->n, all->budget[i], s->threads, s->a, &all->level[i]), s->a,
-                        s->err));
-        all->spent[i] = spend_floats(s, all->budget[i], &all->level[i]);
-        arena_rewind(s->a, mark);
-    }
+    TRY(arena_check(waterfill_budgets(s->x, s->n, all->budget, all->count, s->threads, s->a, all->level), s->a, s->err));
+    for (size_t i = 0; i < all->count; i++)
+        all->spent[i] = spend(s->x, s->n, all->budget[i] / ((double)s->nonzero * s->squares), all->budget[i], &all->level[i]);
     s->spendings = all;
     return OK;
 }
@@ -248,64 +186,54 @@ enum { POWERS = countof(powers), SQUARE = 3, LARGEST = 6 };
 
 /* ---- norms ---- */
 
-static double power(double v, double q)
+/* Adds to sum[k] the powers[k] of |x| / most; the last one stays 0. */
+static void add_powers(const float *x, size_t n, double most, double sum[POWERS])
 {
-    const double square = v * v;
-    return q == 0.5   ? sqrt(v)
-           : q == 1   ? v
-           : q == 1.5 ? v * sqrt(v)
-           : q == 2   ? square
-           : q == 3   ? square * v
-                      : square * square;
-}
-
-static double norm_of(const VerifySubject *s, double q)
-{
-    double sum = 0;
-    for (size_t block = 0; block < blocks_of(s->n); block++) {
-        const float *x = s->x + block * BLOCK;
-        double part = 0;
-        for (size_t i = 0; i < block_size(s->n, block); i++)
-            part += power(fabs((double)x[i]) / s->most, q);
-        sum += part;
+    double part[POWERS] = {0};
+    for (size_t i = 0; i < n; i++) {
+        const double v = fabs((double)x[i]) / most, root = sqrt(v), square = v * v;
+        part[0] += root;
+        part[1] += v;
+        part[2] += v * root;
+        part[SQUARE] += square;
+        part[4] += square * v;
+        part[5] += square * square;
     }
-    return fmax(s->most, s->most * pow(sum, 1 / q));
+    for (size_t k = 0; k < POWERS; k++)
+        sum[k] += part[k];
 }
 
 static Status need_norms(VerifySubject *s)
 {
+    double sum[POWERS] = {0};
     if (s->norm)
         return OK;
     s->norm = NEW_ZERO(s->a, double, POWERS);
     TRY(arena_check(s->norm, s->a, s->err));
-    for (size_t k = 0; k < POWERS && s->most > 0; k++)
-        s->norm[k] = isinf(powers[k]) ? s->most : norm_of(s, powers[k]);
+    for (size_t block = 0; block < blocks_of(s->n) && s->most > 0; block++)
+        add_powers(s->x + block * BLOCK, block_size(s->n, block), s->most, sum);
+    for (size_t k = 0; k < POWERS; k++)
+        s->norm[k] = fmax(s->most, s->most * pow(sum[k], 1 / powers[k]));
     return OK;
-}
-
-/* True if float32, in which the scale is sent, can represent it. */
-static bool in_range(double norm)
-{
-    return norm <= (double)FLT_MAX;
 }
 
 /* ---- probabilities ---- */
 
 static Status check_probabilities(VerifySubject *s, VerifyVerdict *v)
 {
+    double budget[POWERS];
+    Level level[POWERS];
     TRY(need_norms(s));
-    for (size_t k = 0; k < POWERS && s->most > 0; k++) {
-        const ArenaMark mark = arena_mark(s->a);
-        const double budget = s->l1 / s->norm[k];
-        Level level;
-        TRY(arena_check(waterfill_floats(s->x, s->n, budget, s->threads, s->a, &level), s->a, s->err));
+    for (size_t k = 0; k < POWERS; k++)
+        budget[k] = s->l1 / s->norm[k];
+    TRY(arena_check(waterfill_budgets(s->x, s->n, budget, POWERS, s->threads, s->a, level), s->a, s->err));
+    for (size_t k = 0; k < POWERS; k++) {
         /* tau must be |g|_q, because p_i = |g_i| / tau must be |g_i| / |g|_q. If tau = 0, Algorithm 1 has
          * p_i = 1 for all non-zero g_i. That is right only if all these |g_i| are |g|_q, so their mean takes
          * the place of tau. */
-        const double scale = level.tau > 0 ? level.tau : s->l1 / (double)s->nonzero,
+        const double scale = level[k].tau > 0 ? level[k].tau : s->l1 / (double)s->nonzero,
                      right = s->norm[k] / s->most;
-        verdict_take(v, scale / s->most, right, 1e-9 * right, "q = %g, s = %.4g", powers[k], budget);
-        arena_rewind(s->a, mark);
+        verdict_take(v, scale / s->most, right, 1e-9 * right, "q = %g, s = %.4g", powers[k], budget[k]);
     }
     return OK;
 }
@@ -346,7 +274,7 @@ static Status same_vectors(VerifySubject *s, VerifyVerdict *v, const char *spec,
     size_t count;
     bool raw;
     TRY(need_norms(s));
-    if (s->most == 0 || !in_range(s->norm[k]))
+    if (s->most == 0 || s->norm[k] > (double)FLT_MAX) /* the scale is sent in float32 */
         return OK;
     /* taken after the norms are stored, which a rewind must not free */
     const ArenaMark mark = arena_mark(s->a);

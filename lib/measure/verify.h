@@ -59,7 +59,7 @@ typedef struct {
     Shape shape;
     size_t rows, cols, k;
     double l1, squares, most;
-    double *sigma; /* k singular values, largest first */
+    double *sigma; /* k singular values, largest first up to rounding errors */
     double nuclear;
 } VerifyMatrix;
 

@@ -26,7 +26,12 @@ typedef struct {
     double least;     /* least p / (Lemma 9's lower bound on p); NaN: p is not feasible */
     size_t heavy;
 } Spent;
-Spent spend_part(const double *lambda, size_t n, double budget, double tau); /* lambda must have no zeros */
+/* Returns the sums over the n elements x, with p = 1 for a heavy element and x / tau for a light one. Lemma 9's bound on p is
+ * `bound` times x^2. */
+Spent spend(const float *x, size_t n, double bound, double budget, const Level *level);
+
+/* Sets *second to E|ghat|^2 = sum x_i^2 / p_i, divided by `squares`, for the p of Algorithm 1; NaN: p does not spend the budget. */
+Status second_moment(VerifySubject *s, const float *x, size_t n, double squares, double budget, double *second);
 
 /* ---- random draws ---- */
 
@@ -40,14 +45,10 @@ typedef struct {
 } Coded;
 Status coded_open(Coded *c, VerifySubject *s, const char *spec, const Shape *shape);
 Status coded_draw(Coded *c, const float *x, uint64_t repeat);
-static inline bool coded_raw(const Coded *c)
-{
-    return c->payload.size && c->payload.data[0] == PAYLOAD_RAW;
-}
 /* True if the payload is x itself as raw floats: then no random numbers were drawn. */
 static inline bool coded_plain(const Coded *c, const float *x)
 {
-    return coded_raw(c) && !memcmp(c->y, x, c->shape.n * sizeof *x);
+    return c->payload.size && c->payload.data[0] == PAYLOAD_RAW && !memcmp(c->y, x, c->shape.n * sizeof *x);
 }
 
 extern const VerifyStatement moment_statements[], matrix_statements[]; /* verify_subject.c */

@@ -2,6 +2,7 @@
  * random draws of codecs; the statements on matrices; and Lemma 1, checked by random draws. */
 #include "measure/verify_parts.h"
 
+#include "base/parallel.h"
 #include "dump/describe.h"
 #include "math/spectral.h"
 #include "math/stats.h"
@@ -113,18 +114,69 @@ Status subject_open(VerifySubject *s, const Vector *vector, const float *x, uint
 
 /* ---- sums over the probabilities at a level ---- */
 
-Spent spend_part(const double *lambda, size_t n, double budget, double tau)
+/* waterfill.h counts an element as light (kept with p < 1) if its magnitude is at most tau * BALANCED. */
+#define BALANCED (1 + 4 * DBL_EPSILON)
+
+/* Sums and extremes of the magnitudes v > 0 that are light (v <= edge) and of those that are heavy. */
+typedef struct {
+    double light, squares, most_light, least_heavy, most;
+    size_t heavy;
+} Shares;
+
+/* Adds the n magnitudes of x. The block's own sums are added at the end, to lose few digits. */
+static void add_shares(Shares *s, const float *x, size_t n, double edge)
 {
-    Spent s = {.least = INFINITY};
-    for (size_t i = n; i-- > 0;) {
-        const double p = chance_at(tau, lambda[i]);
-        s.heavy += p == 1;
-        s.sum += p;
-        s.second += lambda[i] * (lambda[i] / p);
+    Shares own = *s;
+    own.light = own.squares = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double v = fabs((double)x[i]);
+        const bool heavy = v > edge;
+        own.heavy += heavy;
+        own.light += heavy ? 0 : v;
+        own.squares += heavy ? v * v : 0;
+        own.least_heavy = heavy && v < own.least_heavy ? v : own.least_heavy;
+        own.most_light = !heavy && v > own.most_light ? v : own.most_light;
+        own.most = v > own.most ? v : own.most;
     }
-    if (!(fabs(s.sum - budget) <= 1e-9 * budget))
-        s.second = NAN;
-    return s;
+    own.light += s->light;
+    own.squares += s->squares;
+    *s = own;
+}
+
+/* The conditions (14) and Lemma 9's bound are nearest to failing at the least heavy element, at the largest light one and at the
+ * largest. */
+Spent spend(const float *x, size_t n, double bound, double budget, const Level *level)
+{
+    /* the water level sqrt(mu) by the paper's equation (16), from the number of heavy elements (p = 1) and the sum of the light
+     * ones (p < 1) */
+    const double tau = level->tau, root = level->tail / (budget - (double)level->heavy);
+    Shares all = {.least_heavy = INFINITY};
+    for (size_t block = 0; block < blocks_of(n); block++)
+        add_shares(&all, x + block * BLOCK, block_size(n, block), tau * BALANCED);
+    Spent out = {.heavy = all.heavy, .sum = (double)all.heavy, .second = all.squares, .least = INFINITY};
+    if (all.heavy) {
+        out.violation = fmax(0, 1 - all.least_heavy / root * (all.least_heavy / root));
+        out.least = 1 / (bound * all.most * all.most);
+    }
+    if (all.light > 0) {
+        out.sum += all.light / tau;
+        out.second += all.light * tau;
+        out.violation = fmax(out.violation, fmax(all.most_light / tau - 1, fabs(tau / root * (tau / root) - 1)));
+        out.least = fmin(out.least, 1 / (bound * all.most_light * tau));
+    }
+    if (!(root > 0 && isfinite(root)))
+        out.violation = INFINITY;
+    if (!(fabs(out.sum - budget) <= 1e-9 * budget)) /* true also if the sum is NaN; p is not feasible then */
+        out.second = out.least = NAN;
+    return out;
+}
+
+Status second_moment(VerifySubject *s, const float *x, size_t n, double squares, double budget, double *second)
+{
+    Level level;
+    TRY(arena_check(waterfill_floats(x, n, budget, s->threads, s->a, &level), s->a, s->err));
+    *second = spend(x, n, 1, budget, &level).second / squares;
+    return OK;
 }
 
 /* ---- random draws of codecs ---- */
@@ -170,14 +222,8 @@ static Status take_spectrum(VerifySubject *s, VerifyMatrix *m)
     m->k = spectral.k;
     m->sigma = spectral.lambda;
     m->nuclear = 0;
-    stats_sort(m->sigma, m->k); /* spectral_open may leave nearly equal values out of order */
-    for (size_t i = 0; i < m->k; i++)
+    for (size_t i = m->k; i-- > 0;)
         m->nuclear += m->sigma[i];
-    for (size_t i = 0; i < m->k / 2; i++) {
-        const double t = m->sigma[i];
-        m->sigma[i] = m->sigma[m->k - 1 - i];
-        m->sigma[m->k - 1 - i] = t;
-    }
     return OK;
 }
 
@@ -255,40 +301,25 @@ static MatrixTheory matrix_theory(const VerifyMatrix *m)
     return t;
 }
 
-static const char *theory_winner(double ratio)
-{
-    return ratio <= 1 ? "svd" : "entries";
-}
-
 /* ---- second moments in closed form, for the probabilities that the methods under test compute ---- */
 
 static Status second_of_entries(VerifySubject *s, const VerifyMatrix *m, double *second)
 {
-    const double budget = matrix_theory(m).entry_budget;
-    const ArenaMark mark = arena_mark(s->a);
-    double spent = 0, sum = 0;
-    Level level;
-    TRY(arena_check(waterfill_floats(m->x, m->shape.n, budget, s->threads, s->a, &level), s->a, s->err));
-    for (size_t i = 0; i < m->shape.n; i++) {
-        const double v = fabs((double)m->x[i]);
-        spent += chance_at(level.tau, v);
-        sum += v < level.tau ? v * level.tau : v * v;
-    }
-    *second = fabs(spent - budget) <= 1e-9 * budget ? sum / m->squares : NAN;
-    arena_rewind(s->a, mark);
-    return OK;
+    return second_moment(s, m->x, m->shape.n, m->squares, matrix_theory(m).entry_budget, second);
 }
 
 static Status second_of_svd(VerifySubject *s, const VerifyMatrix *m, double *second)
 {
     const double budget = matrix_theory(m).svd_budget,
                  tau = waterfill_level(m->sigma, m->k, budget, s->a);
-    size_t count = m->k;
+    double spent = 0, sum = 0;
     if (isnan(tau))
         return arena_fail(s->a, s->err);
-    while (count && m->sigma[count - 1] == 0)
-        count--;
-    *second = spend_part(m->sigma, count, budget, tau).second / m->squares;
+    for (size_t i = m->k; i-- > 0;) {
+        spent += chance_at(tau, m->sigma[i]);
+        sum += m->sigma[i] * fmax(tau, m->sigma[i]);
+    }
+    *second = fabs(spent - budget) <= 1e-9 * budget ? sum / m->squares : NAN;
     return OK;
 }
 
@@ -321,7 +352,7 @@ static Status check_winner(VerifySubject *s, VerifyVerdict *v)
     TRY(second_of_svd(s, m, &svd));
     const MatrixTheory th = matrix_theory(m);
     verdict_take(v, svd / entries, th.ratio, 1e-9 * th.ratio, "%zu by %zu, s = %.4g: %s", m->rows, m->cols,
-                 th.entry_budget, theory_winner(svd / entries));
+                 th.entry_budget, svd <= entries ? "svd" : "entries");
     return OK;
 }
 

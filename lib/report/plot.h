@@ -46,7 +46,8 @@ typedef struct {
     bool logx, logy, linear;
     bool rates, front, gaussian, grid, data;
     double last;                     /* the last share of the x axis that is shown; 0: all */
-    const char *only, *order;        /* a glob of names; names in the order of the key */
+    TextList only;                   /* globs of names */
+    const char *order;               /* names in the order of the key */
     const char *highlight, *title;   /* NULL: none */
     TextList labels, colours;        /* "SPEC=TEXT" of --label, "SPEC=#RRGGBB" of --color */
 } PlotOptions;

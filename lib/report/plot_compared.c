@@ -203,7 +203,7 @@ static Status heat_make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
         l->point[at].low += 1;
         l->point[at].y += (v - l->point[at].y) / l->point[at].low;
     }
-    text_addf(&f->caption, "%s of each tensor; of several codecs, the scale ends at the 5th and the 95th percentile",
+    text_addf(&f->caption, "%s of each tensor; the scale ends at the 5th and the 95th percentile",
               bits ? "Bits per element" : "Relative error");
     return f->count ? OK : FAIL(err, ERR_CORRUPT, "no row is of one tensor");
 }
@@ -229,8 +229,7 @@ const PlotKind plot_compared[] = {
     },
     {
         .name = "heat",
-        .brief = "tensors against codecs, from compare's CSV or JSON: the relative error as a colour, or with --y bits the size; "
-                 "of one codec a row for each tensor",
+        .brief = "tensors against codecs, from compare's CSV or JSON: the relative error as a colour, or with --y bits the size",
         .source = "atomo-bench compare writes with -o FILE.csv",
         .columns = heat_columns,
         .up = heat_up,

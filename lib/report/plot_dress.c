@@ -262,6 +262,14 @@ static Status apply_labels(PlotFigure *f, Arena *a, Error *err)
 
 /* ---- which lines, in which order ---- */
 
+static bool is_kept(const TextList *only, const PlotLine *l)
+{
+    for (size_t i = 0; i < only->count; i++)
+        if (text_glob(only->item[i], l->name) || (l->spec && text_glob(only->item[i], l->spec)))
+            return true;
+    return false;
+}
+
 static Status keep_only(PlotFigure *f, Error *err)
 {
     size_t kept = 0;
@@ -269,7 +277,7 @@ static Status keep_only(PlotFigure *f, Error *err)
     for (size_t i = 0; i < f->count; i++) {
         const PlotLine *l = &f->line[i];
         if (!l->same)
-            keep = !l->name || text_glob(f->o->only, l->name) || (l->spec && text_glob(f->o->only, l->spec));
+            keep = !l->name || is_kept(&f->o->only, l);
         if (keep)
             f->line[kept++] = *l;
     }
@@ -277,7 +285,7 @@ static Status keep_only(PlotFigure *f, Error *err)
     for (size_t i = 0; i < kept; i++)
         if (f->line[i].name)
             return OK;
-    return FAIL(err, ERR_USAGE, "--only %s: no line of the figure has such a name", f->o->only);
+    return FAIL(err, ERR_USAGE, "--only %s: no line of the figure has such a name", f->o->only.item[0]);
 }
 
 /* The place of a line in --order, a list of names with commas or blanks between them; infinite: it is not there. */
@@ -443,7 +451,7 @@ static Status give_looks(PlotFigure *f, bool of_tensors, Arena *a, Error *err)
 
 Status plot_dress(PlotFigure *f, const PlotKind *kind, Arena *a, Error *err)
 {
-    if (f->o->only)
+    if (f->o->only.count)
         TRY(keep_only(f, err));
     if (f->o->order)
         TRY(put_in_order(f, a, err));

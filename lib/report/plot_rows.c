@@ -332,24 +332,6 @@ static void draw_scale(Layout *l, const PlotAxis *scale, double left, double bot
     panel_axes(l, &(Panel){left, left + 0.08, bottom, top, &none, scale, false}, false, true);
 }
 
-/* A row for each tensor, where there is one codec only. */
-static Status layout_one(Layout *l)
-{
-    PlotFigure *f = l->f;
-    const PlotLine one = *f->line;
-    f->x = f->y;
-    f->y = (PlotAxis){.title = ""};
-    f->count = 0;
-    text_addf(&f->caption, " Codec: %s.", one.label);
-    for (size_t i = 0; i < one.count; i++) {
-        PlotLine *row = figure_line(f, f->tensor[(size_t)one.point[i].x], l->a);
-        TRY(arena_check(row && line_add(row, point_at(0, one.point[i].y), l->a), l->a, l->err));
-        row->label = row->name;
-        row->look = one.look;
-    }
-    return layout_points(l);
-}
-
 static Status layout_heat(Layout *l)
 {
     PlotFigure *f = l->f;
@@ -390,6 +372,6 @@ static Status layout_heat(Layout *l)
 Status layout_rows(Layout *l)
 {
     if (l->f->shape == SHAPE_HEAT)
-        return l->f->count == 1 ? layout_one(l) : layout_heat(l);
+        return layout_heat(l);
     return l->f->shape == SHAPE_BARS ? layout_bars(l) : layout_points(l);
 }

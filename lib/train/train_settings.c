@@ -156,7 +156,7 @@ Status setup_read_topology(TrainSetup *s, const char *text, Arena *a, Error *err
 {
     static const char within[] = ",within=";
     const char *more = "";
-    TRY(topology_read(&s->topology, &s->node, &more, text, err));
+    TRY(topology_read(&s->topology, &s->node, &more, text, topology_value, err));
     if (!*more)
         return OK;
     if (strncmp(more, within, strlen(within)))

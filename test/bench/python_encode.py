@@ -59,9 +59,9 @@ def python_ms(dump):
     return json.loads(output(sys.executable, __file__, "--alone", dump))
 
 
-def bench_ms(bench, specs, dump, names):
+def bench_ms(bench, specs, dump, names, threads=1):
     """{spec: ms}; results name a codec without parameters at their defaults, in the order of the command."""
-    options = ("-q", "--threads", "1", "--repeats", str(CALLS), "--per-tensor", "--format", "json")
+    options = ("-q", "--threads", str(threads), "--repeats", str(CALLS), "--per-tensor", "--format", "json")
     results = json.loads(output(bench, "compare", dump, *(o for spec in specs for o in ("-c", spec)), *options))["results"]
     last = max(r["step"] for r in results if r["step"] not in ("*", None))
     times = [(r["compressor"], r["encode_ms_min"]) for r in results if r["tensor"] in names and r["step"] == last]

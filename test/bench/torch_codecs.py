@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""What encoding costs in PyTorch, as a ratio to atomo-bench, on one thread: for each codec the tensor operations that the codes of
-the papers run. They leave their result as a tensor: nothing is packed or entropy-coded, as atomo-bench's payloads are.
+"""What encoding costs in PyTorch, as a ratio to atomo-bench, on one thread and on all: for each codec the tensor operations that the
+codes of the papers run, as they stand (eager) and compiled (torch.compile, fullgraph). They leave their result as a tensor: nothing is
+packed or entropy-coded, as atomo-bench's payloads are.
 
-usage: torch_codecs.py ATOMO_BENCH DUMP. Each time is the sum, over all tensors of the dump's last step, of the least of CALLS calls.
-A ratio below its floor fails.
+usage: torch_codecs.py ATOMO_BENCH DUMP [CODEC...]. Each time is the sum, over the tensors of two and more dimensions of the dump's last
+step, of the least of CALLS calls. A ratio of the better of PyTorch's two forms, on one thread, below its floor fails. CODEC: only
+codecs whose spec begins so.
 """
+import os
 import sys
 import time
 
@@ -51,6 +54,26 @@ def terngrad(x, deviations=2.5):
     return most, torch.where(drawn < x.abs(), x.sign(), torch.zeros_like(x)).type(torch.int8)
 
 
+def natural(x):
+    magnitude = x.abs()
+    low = torch.exp2(torch.floor(torch.log2(magnitude)))
+    up = torch.rand_like(x) < magnitude / low - 1
+    return x.sign() * torch.where(up, 2 * low, low)
+
+
+def onebit(x):
+    up = x >= 0
+    count = up.sum()
+    above = torch.where(up, x, 0.0).sum()
+    return up, above / count, (x.sum() - above) / (x.numel() - count)
+
+
+def randk(x, ratio=0.01):
+    flat = x.reshape(-1)
+    index = torch.randperm(flat.numel())[: max(1, round(ratio * flat.numel()))]
+    return index, flat[index]
+
+
 def topk(x, ratio=0.01):
     flat = x.reshape(-1)
     index = torch.topk(flat.abs(), max(1, round(ratio * flat.numel())), sorted=False).indices
@@ -87,15 +110,18 @@ def svd(x):
 
 # spec, PyTorch's operations, the least ratio of the times
 PEERS = [
-    ("fp16", lambda x: x.half(), 1.3),
-    ("sign", lambda x: x < 0, 1.3),
+    ("fp16", lambda x: x.half(), 1),
+    ("sign", lambda x: x < 0, 3),
+    ("onebit", onebit, 10),
+    ("natural", natural, 10),
     ("qsgd:bits=3,code=fixed", qsgd, 15),
     ("terngrad:clip=2.5", terngrad, 15),
-    ("topk:ratio=0.01", topk, 15),
-    ("powersgd:rank=1", powersgd(1), 1.2),
-    ("powersgd:rank=2", powersgd(2), 1.2),
-    ("powersgd:rank=4", powersgd(4), 1.0),
-    ("svd:rank=3", svd, 12),
+    ("topk:ratio=0.01", topk, 10),
+    ("randk:ratio=0.01", randk, 10),
+    ("powersgd:rank=1", powersgd(1), 1.1),
+    ("powersgd:rank=2", powersgd(2), 1.1),
+    ("powersgd:rank=4", powersgd(4), 1.1),
+    ("svd:rank=3", svd, 5),
 ]
 
 
@@ -103,6 +129,7 @@ def torch_ms(encode, tensors):
     total = 0
     for x in tensors.values():
         best = float("inf")
+        encode(x)  # compiles
         for _ in range(CALLS if x.numel() < 1 << 20 else 5):
             start = time.perf_counter()
             encode(x)
@@ -111,16 +138,28 @@ def torch_ms(encode, tensors):
     return 1e3 * total
 
 
-def main(bench, dump):
-    torch.set_num_threads(1)
-    tensors = {name: torch.from_numpy(a) for name, a in tensors_of(dump, 0).items()}
+def row(spec, encode, bench, dump, tensors, threads):
+    """atomo-bench's and PyTorch's times, and the ratio to the better of PyTorch's two."""
+    torch.set_num_threads(threads)
+    ours = bench_ms(bench, [spec], dump, tensors, threads)[spec]
+    torch.compiler.reset()
+    compiled = torch.compile(encode, fullgraph=True, dynamic=True)
+    eager, fused = torch_ms(encode, tensors), torch_ms(compiled, tensors)
+    return ours, eager, fused, min(eager, fused) / ours
+
+
+def main(bench, dump, *chosen):
+    tensors = {name: torch.from_numpy(a) for name, a in tensors_of(dump, 0).items() if a.ndim > 1}
+    cores = len(os.sched_getaffinity(0))
     low = False
-    print("encode, ms: %d tensors, PyTorch %s, one thread" % (len(tensors), torch.__version__))
-    print("%-26s %12s %12s %8s %8s" % ("codec", "PyTorch", "atomo-bench", "ratio", "floor"))
+    print("encode, ms: %d tensors, PyTorch %s, one thread and %d" % (len(tensors), torch.__version__, cores))
+    print("%-24s %7s %11s %9s %9s %8s %8s" % ("codec", "threads", "atomo-bench", "eager", "compiled", "ratio", "floor"))
     for spec, encode, floor in PEERS:
-        peer, ours = torch_ms(encode, tensors), bench_ms(bench, [spec], dump, tensors)[spec]
-        low |= peer / ours < floor
-        print("%-26s %12.2f %12.2f %8.2f %8.1f%s" % (spec, peer, ours, peer / ours, floor, "" if peer / ours >= floor else "  BELOW ITS FLOOR"), flush=True)
+        for threads in sorted({1, cores} if not chosen or spec.startswith(chosen) else ()):
+            *times, ratio = row(spec, encode, bench, dump, tensors, threads)
+            below = threads == 1 and ratio < floor
+            low |= below
+            print("%-24s %7d %11.2f %9.2f %9.2f %8.2f %8s%s" % (spec, threads, *times, ratio, floor if threads == 1 else "", "  BELOW ITS FLOOR" * below), flush=True)
     return low
 
 

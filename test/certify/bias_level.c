@@ -39,9 +39,9 @@ static BiasRow row_of(const Tally *t)
 typedef struct {
     Tally tally;
     double error[LONGEST][E_SUMS], grown[LONGEST];
-} Kept;
+} KeptRecord;
 
-static void copy_sums(Kept *to, const Tally *t)
+static void copy_sums(KeptRecord *to, const Tally *t)
 {
     to->tally = *t;
     memcpy(to->error, t->error, t->decoded * sizeof *to->error);
@@ -51,7 +51,7 @@ static void copy_sums(Kept *to, const Tally *t)
 }
 
 /* Sets `to` to the sums over the estimates f h + b g. */
-static void plant(Kept *to, const Kept *from, double f, double b)
+static void plant(KeptRecord *to, const KeptRecord *from, double f, double b)
 {
     Tally *t = &to->tally;
     copy_sums(to, &from->tally);
@@ -86,7 +86,7 @@ typedef struct {
 } Power;
 
 typedef struct {
-    Kept kept[CODECS];
+    KeptRecord kept[CODECS];
     BiasRow row[CODECS];
     size_t tables, families;
     Alarms alarm[CODECS][BIAS_TESTS];
@@ -111,7 +111,7 @@ static void judge(Layer *l, BiasRow *row, size_t rows)
 
 static bool finds(Layer *l, const World *w, size_t k, double factor, double shift)
 {
-    static Kept planted;
+    static KeptRecord planted;
     BiasRow row[CODECS];
     memcpy(row, w->row, sizeof row);
     plant(&planted, &w->kept[k], factor, shift);

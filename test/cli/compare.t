@@ -63,14 +63,23 @@ $ atomo-bench synth -o g.h5 --steps 2 --shape 1000 --shape 500 --shape 99 --shap
 - seed
 = 0
 
-# sweep and advise take samples, too; advise says which codecs rows do not tell
-$ atomo-bench synth -o g.h5 --shape 200x100 --shape 300x64 -q; atomo-bench sweep g.h5 --sample 8 -c topk --rates 0.01,0.1 -q -f csv --metrics relative_error --repeats 3 | cut -d, -f1,2; atomo-bench advise g.h5 --sample 8 -c qsgd:bits=2 -c svd:rank=2 -f csv | cut -d, -f2
+# sweep and advise take samples, too; advise says which of its own codecs rows do not tell, and refuses those that are asked for
+$ atomo-bench synth -o g.h5 --shape 200x100 --shape 300x64 -q; atomo-bench sweep g.h5 --sample 8 -c topk --rates 0.01,0.1 -q -f csv --metrics relative_error,bytes,bytes --repeats 3 | cut -d, -f1,2; atomo-bench advise g.h5 --sample 8 -f csv | cut -d, -f2; atomo-bench advise g.h5 --sample 8 -c ef+topk -c svd:rank=2 -c ef+powersgd
 > topk:ratio=0.01,relative_error
-> topk:ratio=0.1,relative_error
-> qsgd:bits=2
-2> note: --sample: rows do not tell the results of these codecs, which are left out: svd
+> topk:ratio=0.01,bytes
+> topk:ratio=0.1,bytes
+> qsgd:bits=4
+2> note: --sample: rows do not tell the results of these codecs, which are left out: *svd* ef+powersgd*
+2> atomo-bench: *--sample: svd:rank=2 depends on whole tensors*
 - svd*
-= 0
+= 2
+
+# a sample takes codecs of -c, and metrics that rows tell
+$ atomo-bench synth -o g.h5 --shape 20x10 -q; atomo-bench sweep g.h5 --sample 8; atomo-bench compare g.h5 --sample 8 -c qsgd --metrics mse,bytez; atomo-bench compare g.h5 --sample 8 -c qsgd --metrics mse,variance
+2> atomo-bench: --sample: want -c SPEC
+2> *--metrics bytez: with --sample want some of bits_per_element, bytes, *decode_ms (did you mean bytes[?])
+2> *--metrics variance: with --sample want some of *
+= 2
 
 # rows of a sample have another sketch than all rows
 $ atomo-bench synth -o g.h5 --shape 200x100 -q; atomo-bench compare g.h5 --sample 8 -c topk:share=sketch

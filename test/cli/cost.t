@@ -207,3 +207,9 @@ $ atomo-bench synth -o g.h5 --shape 640x320 -q; atomo-bench cost g.h5 -c ef+topk
 > ef+topk:share=leader 64 tree 1
 > ef+topk:share=sketch 64 tree 1
 = 0
+
+# a misspelt topology is met with those that the command takes
+$ atomo-bench synth -o g.h5 --shape 20x10 -q; atomo-bench cost g.h5 -c sign --topology alto; atomo-bench advise g.h5 -c sign --topology hire:node=2
+2> *--topology: "alto": want one of auto, ps, allgather, ring, tree, twoshot, hier:node=K (did you mean auto[?])
+2> *--topology: "hire:node=2": want one of auto, ps, allgather, ring, tree, twoshot
+= 2

@@ -48,6 +48,15 @@ $ python3 "$SRC"/test/cli/tensors.py n.h5 '{"epoch%d/iter%d/fc/weight" % (e, i):
 2> note: n.h5: the groups of epoch1/iter3/fc/weight look like a step, and are read as a part of the tensor's name; --steps-from 'epoch*/iter*'
 = 0
 
+# two steps of one number are refused, where joined numbers do not tell them apart, too
+? command -v python3
+$ for n in run20260101/iter5,run20260102/iter5 epoch1/iter3,epoch01/iter3 epoch1/best,epoch1/last; do python3 "$SRC"/test/cli/tensors.py n.h5 '{n + "/fc/weight": normal(4, 5) for n in "'$n'".split(",")}'; atomo-bench inspect n.h5 --steps-from '*/*'; done
+2> *--steps-from: run20260101/iter5 and run20260102/iter5 are steps of the same number
+2> *--steps-from: epoch01/iter3 and epoch1/iter3 are steps of the same number
+2> *--steps-from: epoch1/best and epoch1/last are steps of the same number
+>
+= 2
+
 # a folder of files is steps or workers by their names; diff subtracts two such folders; --list tells file and type from headers
 ? /usr/bin/python3 -c 'import numpy'
 $ /usr/bin/python3 -c 'import os, numpy as np; r = np.random.default_rng(1); [os.mkdir(d) for d in "abc"]; [np.savez("%s/step_%d.npz" % (d, s), **{"fc.weight": r.standard_normal((30, 20)).astype("f2")}) for d in "ab" for s in (9, 10)]; np.savez("c/other.npz", x=r.standard_normal(3))'; atomo-bench diff a b -o d.h5 --scale -2 && atomo-bench inspect d.h5 --list -f csv; atomo-bench inspect a --list -f csv 2>/dev/null; atomo-bench compare a/step_9.npz a/step_10.npz -c none -q -f csv | wc -l; atomo-bench diff a a -o z.h5 -q 2>&1; atomo-bench diff a c -o e.h5; echo $?

@@ -379,7 +379,7 @@ $ sh $SRC/test/cli/tiny.sh; for t in twoshot hier:node=2; do go() { atomo-train 
 2> note: ef+topk:ratio=0.1: records of 2 of the first 2 steps are not there*
 2> note: ef+topk:ratio=0.1: records of 2 of the first 2 steps are not there*
 2> atomo-train: --topology hier:node=3: the 4 workers do not fill nodes
-2> atomo-train: --topology: "hier": want ps, allgather, ring, tree, twoshot or hier:node=K (did you mean hier:node=K?)
+2> atomo-train: --topology: "hier": want one of ps, allgather, ring, tree, twoshot, hier:node=K (did you mean hier:node=K?)
 2> atomo-train: --topology hier: powersgd has several rounds, so its sums are not quantised again
 2> hint: --topology allgather takes every codec
 = 2

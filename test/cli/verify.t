@@ -1,5 +1,5 @@
 # a row for each statement, and a row that sums up all; a line for each statement and tensor; the fields of csv, in which every statement has passed; of these three only --per-tensor writes a note
-$ atomo-bench synth -o g.h5 --shape 12x10 --shape 7 -q; atomo-bench verify g.h5 2>err; atomo-bench verify g.h5 --per-tensor >p; sed 's/^/each: /' p; atomo-bench synth -o w.h5 --shape 6 --workers 2 -q; atomo-bench verify w.h5 -f csv -q >r.csv 2>>err; sed 's/^/loud: /' err; head -n 1 r.csv; cut -d, -f 8 r.csv | sort -u | paste -sd' '; grep -c ,true, r.csv | sed 's/.*[1-9].*/some/'; grep -o ',false,' r.csv | tr -d ,
+$ atomo-bench synth -o g.h5 --shape 12x10 --shape 7 -q; atomo-bench verify g.h5 2>err; atomo-bench verify g.h5 --per-tensor >p; sed 's/^/each: /' p; atomo-bench synth -o w.h5 --shape 6 --workers 2 -q; atomo-bench verify w.h5 -f csv -q >r.csv 2>>err; sed 's/^/loud: /' err; head -n 1 r.csv; cut -d, -f 3 r.csv | sort -u | paste -sd' '; grep -c ,true, r.csv | sed 's/.*[1-9].*/some/'; grep -o ',false,' r.csv | tr -d ,
 > statement *checked  failed  n/a  closest call *left  is *right *within
 > Lemma 1: mean of entries *  2       0    0  layer* = *
 > Theorem 6 *  1       0    1  layer0.weight * = *
@@ -7,7 +7,7 @@ $ atomo-bench synth -o g.h5 --shape 12x10 --shape 7 -q; atomo-bench verify g.h5 
 > each: Lemma 9 * layer0.weight *>= *yes *
 > each: Lemma 9 * layer1.weight *>= *yes *
 > each: statement *tensor *left  is *right *within  passed  case
-> statement,tensor,left,right,tolerance,passed,step,worker,relation,note
+> statement,step,worker,tensor,left,relation,right,tolerance,passed,note
 > 0 1 worker
 > some
 - each: Lemma 7*layer1.weight*
@@ -42,8 +42,8 @@ $ atomo-bench synth -o g.h5 --shape 12x10 --shape 7 -q; atomo-bench verify g.h5 
 = 0
 
 # statements and tensors can be selected
-$ atomo-bench synth -o g.h5 --shape 12x10 --shape 7 --steps 2 -q; atomo-bench verify g.h5 -t '*1*' --step 2 -f csv -q | tail -n +2 | cut -d, -f 2,7 | sort -u
-> layer1.weight,2
+$ atomo-bench synth -o g.h5 --shape 12x10 --shape 7 --steps 2 -q; atomo-bench verify g.h5 -t '*1*' --step 2 -f csv -q | tail -n +2 | cut -d, -f 2,4 | sort -u
+> 2,layer1.weight
 - *layer0*
 = 0
 

@@ -77,10 +77,10 @@ TEST(planes_add_to_the_planes_of_the_sums)
                     code[i] = word(w, i) % ((1u << bits) - (bits > 1));
                     sum[i] += code[i];
                 }
-                planes_put32(code, n, width, in[w]);
+                planes_put(code, true, n, width, in[w]);
                 set[w] = (PlaneSet){in[w], width, (1u << bits) - 1 - (bits > 1)};
             }
-            planes_put32(sum, n, bits + 4, want);
+            planes_put(sum, true, n, bits + 4, want);
             memset(out, 1, sizeof out);
             check(planes_add(set, WORKERS, n, bits + 4, 2, out));
             assert_memory_equal(out, want, planes_size(n, bits + 4));
@@ -117,10 +117,10 @@ TEST(codes_above_the_most_and_set_padding_are_seen)
         const PlaneSet set = {in, 8, 200};
         memset(code, 0, sizeof code);
         code[i] = 200;
-        planes_put32(code, N, 8, in);
+        planes_put(code, true, N, 8, in);
         check(planes_add(&set, 1, N, 9, 1, out));
         code[i] = 201;
-        planes_put32(code, N, 8, in);
+        planes_put(code, true, N, 8, in);
         check(!planes_add(&set, 1, N, 9, 1, out));
     }
     memset(in, 0, sizeof in);

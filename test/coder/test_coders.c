@@ -92,7 +92,7 @@ static Cost planes_cost(void)
     fill_codes(BLOCK + 77, 7, 0.5);
     uint8_t *out = NEW_ZERO(arena, uint8_t, BLOCK);
     memset(out, 0xff, BLOCK);
-    planes_put8(codes, BLOCK + 77, 3, out);
+    planes_put(codes, false, BLOCK + 77, 3, out);
     size_t size = BLOCK;
     while (out[size - 1] == 0xff)
         size--;

@@ -33,17 +33,17 @@ TEST(planes_are_as_drawn_for_every_width_and_length)
                 code8[i] = (uint8_t)code[i];
             }
             planes_ref(code, n, width, want);
-            planes_put32(code, n, width, out);
+            planes_put(code, true, n, width, out);
             assert_memory_equal(out, want, size);
-            check(planes_get32(out, n, width, back));
+            check(planes_get(out, n, width, back, true));
             assert_memory_equal(back, code, n * sizeof *code);
             if (width > 8)
                 continue;
             memset(out, 0xcc, sizeof out);
-            planes_put8(code8, n, width, out);
+            planes_put(code8, false, n, width, out);
             assert_memory_equal(out, want, size);
             check(out[size] == 0xcc);
-            check(planes_get8(out, n, width, back8));
+            check(planes_get(out, n, width, back8, false));
             assert_memory_equal(back8, code8, n);
         }
 }

@@ -256,4 +256,38 @@ TEST(large_matrices_take_the_leading_vectors_by_themselves)
     free(x);
 }
 
+/* A vector of other values at the same address has its own decomposition, once its owner has cleared `found`. */
+TEST(a_kept_decomposition_changes_no_payload_and_is_made_once)
+{
+    static const char *const specs[] = {"svd:rank=2", "svd:rank=2,method=randomized,directions=8", "svd:rank=2,vectors=qsgd"};
+    const Shape shape = {2, {60, 48}, 60 * 48};
+    float *x = malloc(shape.n * sizeof *x);
+    for (size_t i = 0; i < countof(specs); i++) {
+        Rig plain, keeps;
+        AtomMoments m, kept_m;
+        rig_open(&plain, specs[i], shape);
+        rig_open(&keeps, specs[i], shape);
+        Kept kept = {.arena = arena_open(0)};
+        keeps.call.kept = &kept;
+        for (uint64_t pass = 0; pass < 2; pass++, kept.found = NULL) {
+            const void *found = NULL;
+            fill_gradient(&shape, 1 + pass, x);
+            for (uint64_t r = 0; r < 3; r++) {
+                check_ok(rig_encode(&plain, x, r), &plain.err);
+                check_ok(rig_encode(&keeps, x, r), &keeps.err);
+                check(plain.payload.size == keeps.payload.size && !memcmp(plain.payload.data, keeps.payload.data, plain.payload.size));
+                check(kept.found && (r == 0 || kept.found == found));
+                found = kept.found;
+            }
+            check(codec_variance(&plain.call, x) == codec_variance(&keeps.call, x));
+            check(codec_moments(&plain.call, x, &m) == codec_moments(&keeps.call, x, &kept_m) && m.squares == kept_m.squares);
+            check(kept.found == found);
+        }
+        rig_close(&plain);
+        rig_close(&keeps);
+        arena_close(kept.arena);
+    }
+    free(x);
+}
+
 CHECK_ALL(NULL, NULL)

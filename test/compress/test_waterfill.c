@@ -183,8 +183,11 @@ TEST(the_probabilities_spend_the_budget_to_1e_10)
             const float *x = fill(laws[l].at, n);
             const double *d = as_doubles(x, n), dn = (double)n;
             const double budgets[] = {1e-3, 0.5, 1, 1.5, 0.01 * dn, 0.1 * dn, 0.33 * dn, dn - 0.5, dn};
+            Level together[countof(budgets)];
+            check(waterfill_budgets(x, n, budgets, countof(budgets), 2, scratch, together));
             for (size_t b = 0; b < countof(budgets); b++) {
                 const double s = budgets[b], tau = float_level(x, n, s);
+                check(together[b].tau == tau);
                 const double wide_tau = waterfill_level(d, n, s, scratch);
                 if (residual(x, n, s, tau) > 1e-10 || residual(x, n, s, wide_tau) > 1e-10) {
                     print_error("%s, n %zu, s %g: residual %g, %g\n", laws[l].name, n, s,

@@ -43,7 +43,7 @@ static void read_rans(Bytes in, uint32_t alphabet, unsigned lanes)
     BitReader r = bits_reader(in);
     if (!rans_table_get(&rans, alphabet, &r))
         return;
-    need(rans_table_bits(&rans) == r.at);
+    need(rans_table_put(&rans, NULL) == r.at);
     const size_t at = (size_t)((r.at + 7) / 8);
     rans_reader(&reader, &rans);
     if (!rans_get(&reader, lanes, (Bytes){in.data + at, in.size - at}, N, byte))

@@ -55,11 +55,12 @@ TEST(a_matrix_of_rank_three_has_three_atoms)
 
 /* Checks all atoms of A: the singular vectors are orthonormal, the singular values are those in `lambda`, and
  * the atoms add up to A. For singular values that are rounding errors, only the sum of squares must be
- * right. */
+ * right. The norms of leading atoms are measured in float, so the rounding errors are float's. */
 static void check_atoms(Spectral s)
 {
     const Tall a = s.a;
     const size_t k = s.k;
+    const double dust = s.order ? 3e-7 : 1e-13;
     float *u = NEW(arena, float, k *a.rows), *v = NEW(arena, float, k *k);
     double *one = NEW(arena, double, k), off = 0, weak = 0, weak_lambda = 0;
     size_t *index = NEW(arena, size_t, k);
@@ -75,7 +76,7 @@ static void check_atoms(Spectral s)
         for (size_t r = 0; r < a.rows; r++)
             length += (double)u[i * a.rows + r] * (double)u[i * a.rows + r];
         if (s.lambda[i] > 1e-6 * s.lambda[0])
-            check_near(sqrt(length), s.lambda[i], 1e-6 * s.lambda[i] + 1e-13 * s.lambda[0]);
+            check_near(sqrt(length), s.lambda[i], 1e-6 * s.lambda[i] + dust * s.lambda[0]);
         else {
             weak += length;
             weak_lambda += s.lambda[i] * s.lambda[i];
@@ -94,7 +95,7 @@ static void check_atoms(Spectral s)
                 sum += (double)u[i * a.rows + r] * (double)v[i * k + c];
             off += (sum - entry(&a, r, c)) * (sum - entry(&a, r, c));
         }
-    check_near(sqrt(weak), sqrt(weak_lambda), 1e-6 * sqrt(weak_lambda) + 1e-13 * s.lambda[0]);
+    check_near(sqrt(weak), sqrt(weak_lambda), 1e-6 * sqrt(weak_lambda) + dust * s.lambda[0]);
     check(sqrt(off) <= 1e-6 * s.lambda[0]);
 }
 
@@ -154,10 +155,10 @@ TEST(leading_atoms_are_those_of_the_largest_singular_values)
             check(i == 0 || near.lambda[i] <= near.lambda[i - 1]);
             check(near.lambda[i] == threads.lambda[i]);
             /* the best basis has the largest sum over the first i, whatever i */
-            check(sum <= norm * (1 + 1e-12));
+            check(sum <= norm * (1 + 1e-6));
             check(i >= 6 || near.lambda[i] > 0.9 * exact.lambda[i]);
         }
-        check_rel(sum, norm, 1e-12);
+        check_rel(sum, norm, 1e-6);
         check_atoms(near);
     }
 }

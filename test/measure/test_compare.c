@@ -12,7 +12,7 @@ WORLD_TEST(records_have_their_places)
     check(w->records == 2 * compare_places(&w->list) && w->failures == 0);
     for (size_t place = 0; place < 16; place++)
         for (size_t k = 0; k < 2; k++) {
-            const Kept *r = kept(w, place, k);
+            const KeptRecord *r = kept(w, place, k);
             const size_t cell = place / 4, i = place % 4;
             check(r->codec == k && r->level == (i == 3 ? LEVEL_CELL : LEVEL_VECTOR));
             check(r->vector->step == (int64_t)cell / 2 && r->vector->worker == (int64_t)cell % 2);
@@ -41,7 +41,7 @@ WORLD_TEST(a_failure_costs_one_record)
     check(kept(w, 1, 0)->vectors == 0);
     check_same_figures(kept(w, 0, 0), kept(w, 0, 1));
     check_same_figures(kept(w, 2, 0), kept(w, 2, 1));
-    const Kept *pooled = kept(w, 3, 0);
+    const KeptRecord *pooled = kept(w, 3, 0);
     assert_string_equal(pooled->error, "without 1 of 3 tensors, which failed");
     check(pooled->vectors == 2 && value(pooled, "raw_bytes") == 4 * 71000);
     check(isnan(value(pooled, "elem_error_big")) && value(pooled, "wasserstein") > 0);
@@ -55,7 +55,7 @@ WORLD_TEST(states_move_on_by_step_and_worker)
     run(w);
     for (size_t cell = 0; cell < 6; cell++)
         for (size_t i = 0; i < 3; i++) {
-            const Kept *r = kept(w, cell * 4 + i, 0);
+            const KeptRecord *r = kept(w, cell * 4 + i, 0);
             const double step = (double)(cell / 2);
             check(value(r, "bytes") == 1 + step && value(r, "raw_bytes") == 4 * (double)sizes[i]);
             check(value(r, "bytes_min") == value(r, "bytes_max"));
@@ -101,7 +101,7 @@ static World *compare_distances(size_t repeats, bool without)
 /* With one repeat the distance is measured before the other figures, with more repeats after them. */
 WORLD_TEST(distances_are_left_out_if_they_are_not_wanted)
 {
-    static Kept all[2 * 9];
+    static KeptRecord all[2 * 9];
     for (size_t repeats = 1; repeats <= 3; repeats += 2) {
         World *w = compare_distances(repeats, false);
         memcpy(all, w->kept, sizeof all);
@@ -128,7 +128,7 @@ WORLD_TEST(small_tensors_travel_raw)
         w->vector[i].raw = sizes[i % 3] < 1000;
     run(w);
     for (size_t k = 0; k < 2; k++) {
-        const Kept *r = kept(w, 1, k);
+        const KeptRecord *r = kept(w, 1, k);
         check(value(r, "bytes") == 1200 && value(r, "mse") == 0 && value(r, "variance") == 0);
         check(isnan(value(r, "residual_norm")) && value(r, "raw_fallbacks") == 0);
     }
@@ -154,7 +154,7 @@ WORLD_TEST(codecs_that_are_done_are_left_out)
     add_codec(w, &rounded);
     add_codec(w, &coins);
     run(w);
-    const Kept before = *kept(w, 3, 1);
+    const KeptRecord before = *kept(w, 3, 1);
     w->c.skip = skip;
     run(w);
     check(w->records == 4 && !kept(w, 3, 0)->vector);
@@ -195,7 +195,7 @@ static bool find_sums(void *data, size_t codec, size_t place, Tally *tally, bool
 /* Records are made in the order of codec, worker, step and vector. A comparison is given the records before
  * record number `until` of codec `last`, as if it had been interrupted there. It must compute all other
  * records, with the same results as a comparison that was not interrupted. */
-static void check_continued(World *w, const Kept *whole, size_t last, size_t until)
+static void check_continued(World *w, const KeptRecord *whole, size_t last, size_t until)
 {
     const size_t record = VECTORS + 1, cells = PLACES_DONE / record;
     size_t rank[PLACES_DONE], missing = 0;
@@ -228,7 +228,7 @@ static void check_continued(World *w, const Kept *whole, size_t last, size_t unt
 WORLD_TEST(an_interrupted_comparison_continues_at_the_next_record)
 {
     static const uint64_t memory[] = {(uint64_t)1 << 30, 12 * 71300, 12 * 70000};
-    static Kept whole[RECORDS_MAX];
+    static KeptRecord whole[RECORDS_MAX];
     World *w = open_world(STEPS_DONE, 2);
     add_codec(w, &coins);
     add_codec(w, &counted);
@@ -279,7 +279,7 @@ WORLD_TEST(scratch_memory_is_counted)
     add_codec(w, &counted);
     run(w);
     for (size_t place = 0; place < w->records / 2; place++) {
-        const Kept *r = kept(w, place, 0);
+        const KeptRecord *r = kept(w, place, 0);
         const double taken = 4 * (double)sizes[r->level == LEVEL_VECTOR ? place % 4 : 2];
         const double scratch = value(r, "peak_scratch_bytes");
         check(scratch >= taken && scratch < taken + 64);

@@ -7,7 +7,7 @@ WORLD_TEST(pooled_figures_are_those_of_the_joined_vector)
     World *w = open_world(1, 1);
     add_codec(w, &rounded);
     run(w);
-    const Kept pooled = *kept(w, 3, 0);
+    const KeptRecord pooled = *kept(w, 3, 0);
     close_world(state);
     w = open_world(1, 1);
     add_codec(w, &rounded);
@@ -16,7 +16,7 @@ WORLD_TEST(pooled_figures_are_those_of_the_joined_vector)
     w->list.largest = 71300;
     w->c.load = load_joined;
     run(w);
-    const Kept *joined = kept(w, 0, 0);
+    const KeptRecord *joined = kept(w, 0, 0);
     /* Beginnings of the names of metrics that may differ: three payloads have three kind bytes, one payload has
      * one; scratch memory grows with the vector. */
     static const char *const differ[] = {"bytes", "ratio", "bits_per", "coding", "peak"};
@@ -40,10 +40,10 @@ WORLD_TEST(the_record_of_everything_averages_sizes)
     World *w = open_world(2, 3);
     add_codec(w, &coins);
     run(w);
-    const Kept *all = kept(w, 6 * 4, 0);
+    const KeptRecord *all = kept(w, 6 * 4, 0);
     double bytes = 0, mse = 0, encode = 0;
     for (size_t cell = 0; cell < 6; cell++) {
-        const Kept *r = kept(w, cell * 4 + 3, 0);
+        const KeptRecord *r = kept(w, cell * 4 + 3, 0);
         bytes += value(r, "bytes");
         mse += value(r, "mse");
         encode += value(r, "encode_ms");
@@ -58,7 +58,7 @@ WORLD_TEST(the_record_of_everything_averages_sizes)
 
 WORLD_TEST(threads_do_not_change_figures)
 {
-    static Kept first[RECORDS_MAX];
+    static KeptRecord first[RECORDS_MAX];
     static const int threads[] = {1, 8};
     for (size_t t = 0; t < countof(threads); t++) {
         World *w = open_world(2, 1);
@@ -81,7 +81,7 @@ WORLD_TEST(a_random_codec_is_measured_as_one)
     add_codec(w, &coins);
     w->c.repeats = 20;
     run(w);
-    const Kept *r = kept(w, 3, 0);
+    const KeptRecord *r = kept(w, 3, 0);
     /* The codec sends 2 x_i with probability 1/2, so the estimate h of g has E|h - g|^2 = |g|^2. Over 71,300
      * elements and 20 repeats, the standard deviation of the measured ratio is well under 2 %. */
     check_rel(value(r, "relative_error"), 1, 0.02);
@@ -125,14 +125,14 @@ WORLD_TEST(memory_does_not_change_what_both_have)
     World *w = open_world(2, 1);
     add_codec(w, &coins);
     run(w);
-    const Kept cell = *kept(w, 7, 0), run_record = *kept(w, 8, 0);
+    const KeptRecord cell = *kept(w, 7, 0), run_record = *kept(w, 8, 0);
     close_world(state);
     w = open_world(2, 1);
     add_codec(w, &coins);
     w->c.memory = 12 * 71300;
     run(w);
     /* with less memory fewer Wasserstein distances are computed, so their mean may differ */
-    Kept less = *kept(w, 7, 0);
+    KeptRecord less = *kept(w, 7, 0);
     for (size_t m = 0; metrics[m].name; m++)
         if (!strncmp(metrics[m].name, "wasserstein_mean", strlen("wasserstein_mean")))
             less.value[m] = cell.value[m];
@@ -191,7 +191,7 @@ WORLD_TEST(without_a_clock_all_but_times_is_the_same)
     add_codec(w, &coins);
     add_codec(w, &rounded);
     run(w);
-    const Kept random = *kept(w, 3, 0), fixed = *kept(w, 3, 1);
+    const KeptRecord random = *kept(w, 3, 0), fixed = *kept(w, 3, 1);
     w->c.untimed = true;
     encodings = 0;
     run(w);

@@ -7,35 +7,33 @@
 #include <math.h>
 
 typedef double (*Law)(double x);
-typedef struct {
-    Law law;
-    unsigned calls;
-    double low, high;
-    bool whole;
-} Watched;
+static Law law_now;
+static unsigned calls;
 
-static Status of(void *data, double at, double *value, Error *err)
+static Status size_now(const Sought *p, double at, double *value, Error *err)
 {
-    Watched *w = data;
     (void)err;
-    check(at >= w->low && at <= w->high && (!w->whole || at == floor(at)));
-    w->calls++;
-    *value = w->law(at);
+    check(at >= p->low && at <= p->high && (!p->whole || at == floor(at)));
+    calls++;
+    *value = law_now(at);
     return OK;
 }
 
-static Solution solved(Law law, double target, double low, double high, bool whole, double start)
+static bool is_reached(const Search *q)
+{
+    return fabs(q->value / q->p.target - 1) <= 0.01;
+}
+
+static Search solved(Law law, double target, double low, double high, bool whole, double start)
 {
     Error err;
-    Watched w = {law, 0, low, high, whole};
-    const Solve problem = {
-        .target = target, .tolerance = 0.01, .low = low, .high = high, .whole = whole, .of = of, .data = &w};
-    Solution s = {.at = start, .slope = NAN};
-    check_ok(solve_search(&problem, &s, &err), &err);
-    check(s.tries == w.calls);
-    check(isnan(s.at) || s.value == law(s.at));
-    check(s.reached == (fabs(s.value / target - 1) <= 0.01));
-    return s;
+    Search q = {.p = {.target = target, .tolerance = 0.01, .low = low, .high = high, .whole = whole, .size = size_now}, .at = start, .slope = NAN};
+    law_now = law;
+    calls = 0;
+    check_ok(search(&q, TRIES_MOST, &err), &err);
+    check(q.tries == calls);
+    check(isnan(q.at) || q.value == law(q.at));
+    return q;
 }
 
 /* The bits per element if a share x of the elements is sent by index and sign; at most 32.001, the bits of a
@@ -90,9 +88,9 @@ TEST(a_size_is_found_in_few_tries)
             if ((laws[k] == levels && targets[i] < 4) || (laws[k] == affine && targets[i] < 0.4))
                 continue;
             const double high = k == 0 || k == 4 ? 1 : 1e9;
-            const Solution s =
+            const Search s =
                 solved(laws[k], targets[i], whole[k] ? 1 : 1e-12, high, whole[k], whole[k] ? 16 : 0.01);
-            check(s.reached && s.tries <= 10);
+            check(is_reached(&s) && s.tries <= 10);
             tries += s.tries;
             cases++;
         }
@@ -108,11 +106,11 @@ TEST(whole_arguments_take_the_nearest)
     for (double target = 0.5; target < 12; target += 0.37) {
         const Law laws[] = {levels, fixed_width};
         for (size_t k = 0; k < 2; k++) {
-            const Solution s = solved(laws[k], target, 1, 4096, true, 16);
+            const Search s = solved(laws[k], target, 1, 4096, true, 16);
             double best = INFINITY;
             for (double x = 1; x <= 4096; x++)
                 best = fmin(best, fabs(laws[k](x) - target));
-            check(s.reached || fabs(s.value - target) == best);
+            check(is_reached(&s) || fabs(s.value - target) == best);
         }
     }
 }
@@ -120,34 +118,34 @@ TEST(whole_arguments_take_the_nearest)
 TEST(stairs_are_climbed_to_the_nearest_step)
 {
     for (double target = 0.1; target < 15; target *= 1.3) {
-        const Solution s = solved(stairs, target, 1e-12, 1, false, 0.01);
+        const Search s = solved(stairs, target, 1e-12, 1, false, 0.01);
         const double step = 20.0 / 512, below = floor(target / step) * step, above = below + step;
         const double best = fmin(target - below, above - target);
-        check(s.reached || fabs(fabs(s.value - target) - best) < 1e-12);
+        check(is_reached(&s) || fabs(fabs(s.value - target) - best) < 1e-12);
         check(s.tries <= 20);
     }
 }
 
 TEST(a_jump_over_the_target_is_closed_in_on)
 {
-    const Solution s = solved(jump, 1.2, 1e-12, 1, false, 0.01);
-    check(!s.reached && s.tries <= 20 && fabs(s.at / 0.123456 - 1) < 1e-3 && s.value < 0.51);
+    const Search s = solved(jump, 1.2, 1e-12, 1, false, 0.01);
+    check(!is_reached(&s) && s.tries <= 20 && fabs(s.at / 0.123456 - 1) < 1e-3 && s.value < 0.51);
 }
 
 TEST(what_is_out_of_reach_is_approached)
 {
-    Solution s = solved(affine, 0.1, 1e-12, 1, false, 0.01);
-    check(!s.reached && fabs(s.value - 0.3) < 1e-5 && s.tries <= 8);
+    Search s = solved(affine, 0.1, 1e-12, 1, false, 0.01);
+    check(!is_reached(&s) && fabs(s.value - 0.3) < 1e-5 && s.tries <= 8);
     s = solved(affine, 30, 1e-12, 1, false, 0.01);
-    check(!s.reached && s.at == 1 && s.tries <= 8);
+    check(!is_reached(&s) && s.at == 1 && s.tries <= 8);
     s = solved(levels, 60, 1, 65535, true, 16);
-    check(!s.reached && s.at == 65535 && s.tries <= 8);
+    check(!is_reached(&s) && s.at == 65535 && s.tries <= 8);
     s = solved(levels, 0.01, 1, 65535, true, 16);
-    check(!s.reached && s.at == 1 && s.tries <= 8);
+    check(!is_reached(&s) && s.at == 1 && s.tries <= 8);
     s = solved(level, 1, 1e-12, 1, false, 0.01);
-    check(!s.reached && s.value == 7 && s.tries <= 10);
+    check(!is_reached(&s) && s.value == 7 && s.tries <= 10);
     s = solved(level, 7.05, 1e-12, 1, false, 0.01);
-    check(s.reached && s.tries == 1 && s.at == 0.01);
+    check(is_reached(&s) && s.tries == 1 && s.at == 0.01);
 }
 
 TEST(decimals_are_the_shortest_between_two)

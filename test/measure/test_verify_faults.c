@@ -17,6 +17,14 @@ static bool level_now(const float *x, size_t n, double budget, int threads, Aren
     return (methods.level ? methods.level : waterfill_floats)(x, n, budget, threads, a, out);
 }
 
+static bool levels_now(const float *x, size_t n, const double *budget, size_t count, int threads, Arena *a, Level *out)
+{
+    bool got = true;
+    for (size_t i = 0; i < count; i++)
+        got &= level_now(x, n, budget[i], threads, a, &out[i]);
+    return got;
+}
+
 static double level_of_now(const double *lambda, size_t n, double budget, Arena *a)
 {
     return (methods.level_of ? methods.level_of : waterfill_level)(lambda, n, budget, a);
@@ -33,12 +41,14 @@ static Status receive_now(const Call *c, const Message *m, float *y)
 }
 
 #define waterfill_floats level_now
+#define waterfill_budgets levels_now
 #define waterfill_level  level_of_now
 #define codec_send       send_now
 #define codec_receive    receive_now
 #include "measure/verify.c"
 #include "measure/verify_subject.c"
 #undef waterfill_floats
+#undef waterfill_budgets
 #undef waterfill_level
 #undef codec_send
 #undef codec_receive

@@ -95,7 +95,7 @@ def exception():
     assert not [name for name in os.listdir(".") if name.endswith((".tmp", ".older"))], os.listdir(".")
 
 
-KILLS = 20 if os.environ.get("LONG") else 3
+KILLS = 8 if os.environ.get("LONG") else 3
 
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)

@@ -48,20 +48,24 @@ def gradient(rank, step=0, shape=(40, 30)):
 
 
 def trained(folder, spec, topology, steps=3):
-    """The gradients of atomo-train's workers and the means that it makes of them: [([{name: array}, ...], {name: array}), ...]."""
-    images, out = os.path.join(folder, "images.h5"), []
+    """The gradients of atomo-train's workers, the means that it makes of them, and the weights then: a list of ([{name: array}, ...],
+    {name: array}, {name: array}). The step size is 0.01, the first weights are those of the file first.npz."""
+    images, out, random = os.path.join(folder, "images.h5"), [], np.random.default_rng(1)
     with h5py.File(images, "w") as file:
-        file["x"], file["y"] = np.random.default_rng(1).random((240, 1, 28, 28), np.float32), np.arange(240) % 10
-    run = [TRAIN, "run", "-q", "-c", spec, "--network", "softmax", "--workers", str(WORKERS), "--max-steps", str(steps), "--momentum", "0"]
-    run += ["--dataset", images, "--batch-size", "60", "--topology", topology, "--dump-gradients", "g.h5", "--dump-freq", "1", "--dump-workers"]
+        file["x"], file["y"] = random.random((240, 1, 28, 28), np.float32), np.arange(240) % 10
+    first = {"linear.weight": random.standard_normal((10, 784), np.float32) / 28, "linear.bias": np.zeros(10, np.float32)}
+    np.savez(os.path.join(folder, "first.npz"), **first)
+    run = [TRAIN, "run", "-q", "-c", spec, "--network", "softmax", "--workers", str(WORKERS), "--max-steps", str(steps), "--dataset", images]
+    run += ["--batch-size", "60", "--topology", topology, "--momentum", "0", "--lr", "0.01", "--weights", "first.npz"]
+    run += ["--dump-gradients", "g.h5", "--dump-freq", "1", "--dump-workers"]
     subprocess.run([os.path.abspath(run[0]), *run[1:], "--train-dir", "steps", "--eval-freq", "1", "-o", "r.csv"], cwd=folder, check=True)
     with h5py.File(os.path.join(folder, "g.h5")) as dump:
         for step in sorted(dump):
             groups = [dump[step]["worker_%d" % w] for w in range(WORKERS)]
             with h5py.File(os.path.join(folder, "steps", "step_00%s.h5" % step[5:])) as saved:
                 # without momentum the optimizer's velocity is the mean gradient
-                means = {name: saved["velocity"][name][()] for name in groups[0]}
-            out.append(([{name: group[name][()] for name in group} for group in groups], means))
+                means, weights = ({name: saved[what][name][()] for name in groups[0]} for what in ("velocity", "weights"))
+            out.append(([{name: group[name][()] for name in group} for group in groups], means, weights))
     return out
 
 
@@ -83,11 +87,11 @@ class Means(unittest.TestCase):
                 def work(transport):
                     how = "gather" if topology == "allgather" else topology
                     exchange = Exchange(spec, transport, min_elements=0, exchange=how, threads=1)
-                    return [exchange.mean(given[transport.rank]) for given, _ in steps]
+                    return [exchange.mean(given[transport.rank]) for given, _, _ in steps]
 
                 for said in together(work, WORKERS):
                     self.assertIsInstance(said, list, said)
-                    for step, (means, (_, want)) in enumerate(zip(said, steps)):
+                    for step, (means, (_, want, _)) in enumerate(zip(said, steps)):
                         for name in want:
                             np.testing.assert_array_equal(means[name], want[name], "step %d, %s" % (step + 1, name))
 
@@ -135,6 +139,11 @@ class Failures(unittest.TestCase):
 
             return work
 
+        def beyond(transport):
+            """The mean that rank 1 alone makes is not a float32."""
+            pieces = [{"w": np.full(2000, 3e38 if r == 1 else 1, np.float32)} for r in range(transport.ranks)]
+            return Exchange("none", transport).scatter(pieces)
+
         nan = "rank 1: w.*NaN or infinite"
         for work, want in (
             (seeds, "differ in seed: rank 0 has 1, rank 2 has 2"),
@@ -142,6 +151,7 @@ class Failures(unittest.TestCase):
             (infinite("auto"), nan),
             (infinite("twoshot"), nan),
             (infinite("gather"), nan),
+            (beyond, "rank 1: w.1.*float32"),
         ):
             for said in together(work, WORKERS):
                 self.assertIsInstance(said, atomo.Error)

@@ -208,7 +208,7 @@ IN_FOLDER(options_choose_order_name_and_colour_lines)
 {
     static const char *const text = "compressor,bits_per_element,relative_error\nqsgd,1,2\nsvd:rank=1,2,1\nsvd:rank=2,3,1\ntopk,2,2\n";
     const char *labels[] = {"svd=SVD, s = 1"}, *colours[] = {"qsgd=#123456"}, *bad[] = {"eden=x"};
-    PlotFigure f = figure_of(&plot_pareto, text, (PlotOptions){.only = "*s*", .order = "svd,qsgd", .labels = {labels, 1}, .colours = {colours, 1}, .highlight = "svd"});
+    PlotFigure f = figure_of(&plot_pareto, text, (PlotOptions){.only = {(const char *[]){"q*", "s*"}, 2}, .order = "svd,qsgd", .labels = {labels, 1}, .colours = {colours, 1}, .highlight = "svd"});
     assert_int_equal(f.count, 2);
     assert_string_equal(f.line[0].label, "SVD, s = 1");
     assert_string_equal(f.line[1].look.colour, "#123456");
@@ -217,7 +217,7 @@ IN_FOLDER(options_choose_order_name_and_colour_lines)
     char *script;
     assert_int_equal(try_figure(&plot_pareto, &csv, (PlotOptions){.labels = {bad, 1}}, &f, &script), ERR_USAGE);
     check(strstr(err.hint, "the lines are: qsgd; svd; topk"));
-    assert_int_equal(try_figure(&plot_pareto, &csv, (PlotOptions){.only = "x*"}, &f, &script), ERR_USAGE);
+    assert_int_equal(try_figure(&plot_pareto, &csv, (PlotOptions){.only = {(const char *[]){"x*"}, 1}}, &f, &script), ERR_USAGE);
     assert_int_equal(try_figure(&plot_pareto, &csv, (PlotOptions){.colours = {labels, 1}}, &f, &script), ERR_USAGE);
     assert_int_equal(try_figure(&plot_pareto, &csv, (PlotOptions){.xlim = "3:1"}, &f, &script), ERR_USAGE);
     assert_int_equal(try_figure(&plot_pareto, &csv, (PlotOptions){.width = "1in"}, &f, &script), ERR_USAGE);

@@ -132,7 +132,7 @@ typedef struct {
     RecordLevel level;
     const Vector *vector;
     char error[100];
-} Kept;
+} KeptRecord;
 
 typedef struct {
     Arena *a;
@@ -142,7 +142,7 @@ typedef struct {
     Codec codec[4];
     const Codec *codecs[4];
     Comparison c;
-    Kept kept[RECORDS_MAX]; /* kept[p * c.codecs + k] is codec k's record of place p (`Record.place`) */
+    KeptRecord kept[RECORDS_MAX]; /* kept[p * c.codecs + k] is codec k's record of place p (`Record.place`) */
     size_t records, failures, stop_after;
 } World;
 
@@ -174,9 +174,9 @@ static inline Status keep(void *data, const Record *r, Error *err)
     (void)err;
     const size_t at = r->place * w->c.codecs + r->codec;
     check(at < RECORDS_MAX && r->codec < w->c.codecs);
-    Kept *k = &w->kept[at];
+    KeptRecord *k = &w->kept[at];
     check(k->vector == NULL); /* each record must be reported only once */
-    *k = (Kept){.codec = r->codec, .vectors = r->vectors, .level = r->level, .vector = r->vector};
+    *k = (KeptRecord){.codec = r->codec, .vectors = r->vectors, .level = r->level, .vector = r->vector};
     snprintf(k->error, sizeof k->error, "%s", r->error ? r->error : "");
     for (size_t m = 0; metrics[m].name; m++)
         k->value[m] = r->vectors ? metric_value(&metrics[m], &r->tally) : NAN;
@@ -242,12 +242,12 @@ static inline int close_world(void **state)
     return 0;
 }
 
-static inline const Kept *kept(const World *w, size_t place, size_t codec)
+static inline const KeptRecord *kept(const World *w, size_t place, size_t codec)
 {
     return &w->kept[place * w->c.codecs + codec];
 }
 
-static inline double value(const Kept *k, const char *name)
+static inline double value(const KeptRecord *k, const char *name)
 {
     return k->value[metric_find(name) - metrics];
 }
@@ -262,7 +262,7 @@ static inline bool is_time(const char *name)
     return strstr(name, "_ms") || strstr(name, "_gbps");
 }
 
-static inline void check_same_figures(const Kept *a, const Kept *b)
+static inline void check_same_figures(const KeptRecord *a, const KeptRecord *b)
 {
     for (size_t m = 0; metrics[m].name; m++)
         if (!is_time(metrics[m].name) && !same(a->value[m], b->value[m])) {

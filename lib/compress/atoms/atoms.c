@@ -7,8 +7,9 @@
 #include <float.h>
 #include <math.h>
 
-size_t atoms_bound(size_t n)
+size_t atoms_bound(const Call *c)
 {
+    const size_t n = c->shape->n;
     return 1 + 2 * indices_bound(n) + 4 * n + 4 + n / 8 + 1;
 }
 
@@ -384,12 +385,6 @@ static void values_block(void *data, size_t block, size_t slot)
         }
 }
 
-static void put_values(const AtomSide *s, size_t blocks, Buf *out)
-{
-    SideJob v = {s, buf_room(out, sizeof(float) * s->before[true][blocks])};
-    parallel_for_slots(s->threads, blocks, values_block, &v);
-}
-
 static void signs_block(void *data, size_t block, size_t slot)
 {
     const SideJob *v = data;
@@ -402,17 +397,11 @@ static void signs_block(void *data, size_t block, size_t slot)
     signs_flush(&pen);
 }
 
-static void put_signs(const AtomSide *s, size_t count, Buf *out)
-{
-    SideJob v = {s, buf_room(out, signs_size(count))};
-    memset(v.out, 0, signs_size(count));
-    parallel_for_slots(s->threads, blocks_of(s->n), signs_block, &v);
-}
-
-static Status put_heavy(const Call *c, const AtomSide *s, size_t count, size_t n, Buf *out)
+static Status put_heavy(const Call *c, const AtomSide *s, size_t count, Buf *out)
 {
     TRY(atom_side_put(c, s, true, count, out));
-    put_values(s, blocks_of(n), out);
+    SideJob v = {s, buf_room(out, sizeof(float) * count)};
+    parallel_for_slots(s->threads, blocks_of(s->n), values_block, &v);
     streams_floats(c->streams, count);
     return OK;
 }
@@ -422,7 +411,9 @@ static Status put_light(const Call *c, const AtomSide *s, size_t count, Buf *out
     TRY(atom_side_put(c, s, false, count, out));
     if (count) {
         buf_f32(out, s->draw->tau);
-        put_signs(s, count, out);
+        SideJob v = {s, buf_room(out, signs_size(count))};
+        memset(v.out, 0, signs_size(count));
+        parallel_for_slots(s->threads, blocks_of(s->n), signs_block, &v);
     }
     streams_bits(c->streams, (double)count);
     streams_floats(c->streams, count > 0);
@@ -447,7 +438,7 @@ static Status put(const Call *c, const AtomCoder *coder, const AtomDraw *draw, s
         return FAIL(c->err, ERR_NUMERIC, "%s: an element is NaN or infinite", c->self->ops->name);
     buf_u8(out, PAYLOAD_METHOD);
     if (!coder->light)
-        TRY(put_heavy(c, &s, heavy, n, out));
+        TRY(put_heavy(c, &s, heavy, out));
     if (coder->plan.empty == EMPTY_SEND)
         note_excess(c, draw, n, (double)(draw->count - heavy));
     return put_light(c, &s, draw->count - heavy, out);

@@ -91,8 +91,8 @@ typedef struct {
     bool light; /* true: the payload lists light atoms (p < 1) only, because no |x| is above tau */
 } AtomCoder;
 
-/* Returns an upper bound on the bytes of a payload of n atoms. */
-size_t atoms_bound(size_t n);
+/* The hook `bound` of a Compressor with an atom for each element. */
+size_t atoms_bound(const Call *c);
 
 /* Draws atoms from the n coefficients x and appends the payload to `out`. If the expected payload is not
  * shorter than raw floats, appends the tensor `raw` as raw floats instead. */

@@ -54,11 +54,6 @@ unsigned basis_traits(const Codec *codec)
     return ((const BasisKeys *)codec->params)->empty == EMPTY_SEND ? UNBIASED : 0;
 }
 
-static size_t basis_bound(const Call *c)
-{
-    return atoms_bound(c->shape->n);
-}
-
 /* ---- keeping estimates within float32's range ---- */
 
 double basis_lift(float largest)
@@ -194,7 +189,7 @@ static Status tau_of(const Call *c, double level, AtomPlan *plan)
 
 /* The hooks of a Compressor whose `family` is a Basis. */
 #define BASIS_HOOKS                                                                                          \
-    .bound = basis_bound, .encode = basis_encode, .decode = basis_decode, .variance = basis_variance
+    .bound = atoms_bound, .encode = basis_encode, .decode = basis_decode, .variance = basis_variance
 #define BASIS_CURVE .moments = basis_moments, .curve = basis_curve /* hooks for codecs with BASIS_KEYS */
 
 /* ---- entry: element-wise ATOMO: the unbiased sparsification of least variance among those that keep a given
@@ -338,6 +333,18 @@ static unsigned traits(const Codec *codec)
 
 /* ---- the norm |x|_q ---- */
 
+/* Returns v^q. Multiples of one half up to 4 need no pow. */
+static double power(double v, double q)
+{
+    const double halves = 2 * q;
+    if (halves > 8 || halves != floor(halves))
+        return pow(v, q);
+    double p = (int)halves % 2 ? sqrt(v) : 1;
+    for (int i = 0; i < (int)halves / 2; i++)
+        p *= v;
+    return p;
+}
+
 /* Returns |x|_q (a quasi-norm for q < 1). To avoid overflow, computes the powers of |x| / max |x|. */
 static double norm(const Call *c, const float *x)
 {
@@ -355,7 +362,7 @@ static double norm(const Call *c, const float *x)
     for (size_t b = 0; b < blocks_of(n); b++) {
         double own = q == 1 ? kernels()->sum_magnitudes(x + b * BLOCK, block_size(n, b)) : 0;
         for (size_t i = b * BLOCK, end = i + block_size(n, b); q != 1 && i < end; i++)
-            own += pow(fabs((double)x[i]) / largest, q);
+            own += power(fabs((double)x[i]) / largest, q);
         sum += own;
     }
     return fmax(q == 1 ? sum : largest * pow(sum, 1 / q), largest);

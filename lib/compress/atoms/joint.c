@@ -342,6 +342,7 @@ static Status open_inner(const Call *c, const float *x, Offer *offer, Call *inne
     *inner = call_inner(c);
     inner->self = codec_of(c->self, offer->codec);
     inner->plan = &offer->at;
+    inner->kept = c->kept; /* the inner codec gets the same x */
     return OK;
 }
 

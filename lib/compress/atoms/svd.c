@@ -29,6 +29,31 @@ bool svd_takes_leading(const Codec *svd, const Shape *shape)
     return o->method == SVD_RANDOMIZED || (o->method == SVD_AUTO && rows > SVD_SIDE_MOST && cols > SVD_SIDE_MOST);
 }
 
+/* Decomposes the matrix `a` of the tensor x, with memory from `arena`. */
+static Status decompose(const Call *c, Tall a, Spectral *s, Arena *arena)
+{
+    const Svd *o = c->self->params;
+    if (svd_takes_leading(c->self, c->shape))
+        return spectral_open_leading(s, a, (size_t)o->directions, c->threads, arena, c->err);
+    return spectral_open(s, a, o->method == SVD_GESDD ? SPECTRAL_GESDD : SPECTRAL_GRAM, c->threads, arena, c->err);
+}
+
+/* Takes the decomposition from c->kept. It depends on x alone, so the draws of atoms in several calls are independent given
+ * x, as without c->kept. That holds for the randomized range finder, too: its random signs are the same for every tensor
+ * and draw, and the mean over the draws of atoms is A for any orthonormal basis. */
+static Status decompose_once(const Call *c, Tall a, Spectral *s)
+{
+    Kept *kept = c->kept;
+    if (!kept->found || kept->x != a.x) {
+        Spectral *own = NEW(kept->arena, Spectral, 1);
+        TRY(arena_check(own, kept->arena, c->err));
+        TRY(decompose(c, a, own, kept->arena));
+        *kept = (Kept){kept->arena, own, a.x};
+    }
+    *s = *(const Spectral *)kept->found;
+    return OK;
+}
+
 /* Sets all members of *plan except `level`, `p`, `atoms`, `bits` and `raw`; the memory is in c->scratch. */
 static Status svd_plan_open(const Call *c, const float *x, SvdPlan *plan)
 {
@@ -40,9 +65,8 @@ static Status svd_plan_open(const Call *c, const float *x, SvdPlan *plan)
     plan->atom_bits = left.bits + right.bits;
     plan->atom_noise = (1 + left.noise) * (1 + right.noise);
     const Tall a = tall_of(x, plan->rows, plan->cols);
-    if (svd_takes_leading(c->self, c->shape))
-        return spectral_open_leading(&plan->s, a, (size_t)o->directions, c->threads, c->scratch, c->err);
-    return spectral_open(&plan->s, a, o->method == SVD_GESDD ? SPECTRAL_GESDD : SPECTRAL_GRAM, c->threads, c->scratch, c->err);
+    /* gesdd's singular vectors take more memory than x */
+    return c->kept && o->method != SVD_GESDD ? decompose_once(c, a, &plan->s) : decompose(c, a, &plan->s, c->scratch);
 }
 
 static double chance_of_none(const SvdPlan *plan, int draw)

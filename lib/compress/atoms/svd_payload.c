@@ -274,13 +274,6 @@ Status svd_noise(const Call *c, SvdPlan *plan, VectorNoise *left, VectorNoise *r
 
 /* ---- reading ---- */
 
-static Status atoms_take(const Call *c, SvdAtoms *a)
-{
-    a->left = NEW(c->scratch, float, a->count * a->rows);
-    a->right = NEW(c->scratch, float, a->count * a->cols);
-    return a->left && a->right ? OK : arena_fail(c->scratch, c->err);
-}
-
 /* Reads a vector. ERR_CORRUPT: svd_vectors_put cannot have written it. */
 static Status get_vector(const Call *c, Reader *r, size_t atom, bool unit, size_t n, float *x)
 {
@@ -317,7 +310,9 @@ Status svd_get(const Call *c, Bytes in, SvdAtoms *a)
     if (!c->self->other && reader_left(&r) != count * each)
         return payload_bad(c, "%zu bytes of atoms, want %zu", reader_left(&r), (size_t)count * each);
     a->count = (size_t)count;
-    TRY(atoms_take(c, a));
+    a->left = NEW(c->scratch, float, a->count * a->rows);
+    a->right = NEW(c->scratch, float, a->count * a->cols);
+    TRY(arena_check(a->left && a->right, c->scratch, c->err));
     for (size_t i = 0; i < a->count; i++) {
         /* true: the right vectors have length one; false: the left vectors have length one */
         const bool right = a->rows >= a->cols;

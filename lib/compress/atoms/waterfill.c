@@ -2,15 +2,16 @@
  *
  * The bits of positive doubles, read as integers, have the order of the doubles. One pass counts and sums the
  * entries in bins by their leading 12 bits. A scan from the largest bin down finds the bin that contains the
- * water level. The next pass divides this bin by the next bits. Floats take three passes, doubles six, for any
- * data. Let K be the number of entries at or above a value v, and s the budget. All K are heavy (p = 1) if and
- * only if v (s - K) > sum of the entries below v. Sums start with the smallest entries, so the result is
- * accurate even if one entry is 1e30 times as large as all others. */
+ * water level. The next pass divides this bin by the next bits. Floats take three passes, for any data. Let K
+ * be the number of entries at or above a value v, and s the budget. All K are heavy (p = 1) if and only if v
+ * (s - K) > sum of the entries below v. Sums start with the smallest entries, so the result is accurate even
+ * if one entry is 1e30 times as large as all others. */
 #include "compress/atoms/waterfill.h"
 #include "base/bytes.h"
 #include "base/parallel.h"
 #include "math/vec/kernels.h"
 #include "math/blockwise.h"
+#include "math/stats.h"
 
 #include <float.h>
 #include <math.h>
@@ -25,21 +26,9 @@ enum {
 #define BALANCED (1 + 4 * DBL_EPSILON)
 
 typedef struct {
-    const float *single; /* the entries: one of `single` and `twice` is NULL */
-    const double *twice;
-    size_t n;
-    int low; /* index of the lowest bit that can be 1 in an entry, as a double of 64 bits: FLOAT_ZEROS or 0 */
-} Entries;
-
-typedef struct {
     uint64_t count[BINS];
     double sum[BINS], squares[BINS];
 } Bins;
-
-static inline double magnitude(const Entries *e, size_t i)
-{
-    return e->single ? fabs((double)e->single[i]) : fabs(e->twice[i]);
-}
 
 static inline uint64_t double_bits(double v)
 {
@@ -60,7 +49,8 @@ static inline double bits_double(uint64_t u)
 enum { PIECES = 64 };
 
 typedef struct {
-    const Entries *entries;
+    const float *x; /* (n) the entries */
+    size_t n;
     Bins *piece; /* one table of bins for each piece of the vector */
     size_t pieces;
     /* The digit, `width` bits from bit `shift` on, selects an entry's bin. Only entries whose bits above the
@@ -72,14 +62,14 @@ typedef struct {
 static void count_piece(void *data, size_t p)
 {
     const Count *c = data;
-    const Entries e = *c->entries;
+    const float *const x = c->x;
     Bins *bins = &c->piece[p];
-    const Stretch part = stretch_of(e.n, c->pieces, p);
+    const Stretch part = stretch_of(c->n, c->pieces, p);
     const uint64_t mask = (UINT64_C(1) << c->width) - 1, prefix = c->prefix;
     const int shift = c->shift, above = c->shift + c->width;
     memset(bins, 0, sizeof *bins);
     for (size_t i = part.from; i < part.to; i++) {
-        const double v = magnitude(&e, i);
+        const double v = fabs((double)x[i]);
         const uint64_t u = double_bits(v), digit = u >> shift & mask;
         if (u >> above == prefix && u) {
             bins->count[digit]++;
@@ -102,10 +92,10 @@ static void count_digit(Count *c, int threads)
 }
 
 /* Opens the count of the leading digit, with memory from `scratch`. False: out of memory. */
-static bool count_open(Count *c, const Entries *e, Arena *scratch)
+static bool count_open(Count *c, const float *x, size_t n, Arena *scratch)
 {
-    const size_t blocks = blocks_of(e->n);
-    *c = (Count){.entries = e, .pieces = blocks < PIECES ? blocks : PIECES, .shift = SIGNLESS - DIGIT, .width = DIGIT};
+    const size_t blocks = blocks_of(n);
+    *c = (Count){.x = x, .n = n, .pieces = blocks < PIECES ? blocks : PIECES, .shift = SIGNLESS - DIGIT, .width = DIGIT};
     c->piece = NEW(scratch, Bins, c->pieces);
     return c->piece;
 }
@@ -114,9 +104,8 @@ static bool count_open(Count *c, const Entries *e, Arena *scratch)
  * into the prefix. */
 static void next_digit(Count *c, uint64_t bin)
 {
-    const int low = c->entries->low;
     c->prefix = (c->prefix << c->width) + bin;
-    c->width = c->shift - low < DIGIT ? c->shift - low : DIGIT;
+    c->width = c->shift - FLOAT_ZEROS < DIGIT ? c->shift - FLOAT_ZEROS : DIGIT;
     c->shift -= c->width;
 }
 
@@ -161,32 +150,44 @@ static int find_bin(Search *f, const Count *c, bool last)
     return -1;
 }
 
-static bool search(const Entries *e, double budget, int threads, Arena *scratch, Level *out)
+/* Finds the level of one budget, from the count of the leading digit. */
+static Level search(Count *c, double budget, uint64_t nonzero, int threads)
 {
-    Count c;
     Search f = {.s = budget};
+    if (budget >= (double)nonzero)
+        return (Level){.heavy = nonzero};
+    for (;;) {
+        const bool last = c->shift == FLOAT_ZEROS;
+        const int bin = find_bin(&f, c, last);
+        if (bin < 0 || last)
+            return (Level){f.below / (budget - (double)f.above), f.above, f.below};
+        next_digit(c, (uint64_t)bin);
+        count_digit(c, threads);
+    }
+}
+
+/* The leading digit is counted once for all budgets. */
+bool waterfill_budgets(const float *x, size_t n, const double *budget, size_t count, int threads, Arena *scratch, Level *out)
+{
+    Count first;
     const ArenaMark mark = arena_mark(scratch);
-    *out = (Level){0};
-    if (!e->n)
+    for (size_t i = 0; i < count; i++)
+        out[i] = (Level){0};
+    if (!n)
         return true;
-    if (!count_open(&c, e, scratch))
+    Bins *leading = NEW(scratch, Bins, 1);
+    if (!leading || !count_open(&first, x, n, scratch))
         return false;
-    for (bool first = true;; first = false) {
-        count_digit(&c, threads);
-        uint64_t nonzero = 0;
-        for (int d = 0; first && d < BINS; d++)
-            nonzero += c.piece[0].count[d];
-        if (first && budget >= (double)nonzero) {
-            out->heavy = nonzero;
-            break;
-        }
-        const bool last = c.shift == e->low;
-        const int bin = find_bin(&f, &c, last);
-        if (bin < 0 || last) {
-            *out = (Level){f.below / (budget - (double)f.above), f.above, f.below};
-            break;
-        }
-        next_digit(&c, (uint64_t)bin);
+    count_digit(&first, threads);
+    uint64_t nonzero = 0;
+    for (int d = 0; d < BINS; d++)
+        nonzero += first.piece[0].count[d];
+    *leading = first.piece[0];
+    for (size_t i = 0; i < count; i++) {
+        Count c = first;
+        c.piece[0] = *leading;
+        assert(budget[i] > 0);
+        out[i] = search(&c, budget[i], nonzero, threads);
     }
     arena_rewind(scratch, mark);
     return true;
@@ -194,47 +195,32 @@ static bool search(const Entries *e, double budget, int threads, Arena *scratch,
 
 bool waterfill_floats(const float *x, size_t n, double budget, int threads, Arena *scratch, Level *out)
 {
-    const Entries e = {.single = x, .n = n, .low = FLOAT_ZEROS};
-    assert(budget > 0);
-    return search(&e, budget, threads, scratch, out);
+    return waterfill_budgets(x, n, &budget, 1, threads, scratch, out);
 }
 
-/* ---- few entries: Algorithm 1 of the ATOMO paper, which finds one heavy entry (p = 1) after another ---- */
-
-enum { FEW = 64 };
-
-static double few_level(const double *lambda, size_t n, double budget)
-{
-    double light[FEW];
-    size_t left = 0, heavy = 0;
-    for (size_t i = 0; i < n; i++)
-        if (lambda[i] != 0)
-            light[left++] = fabs(lambda[i]);
-    if (budget >= (double)left)
-        return 0;
-    for (;;) {
-        size_t top = 0;
-        double under = 0;
-        for (size_t i = 1; i < left; i++)
-            top = light[i] > light[top] ? i : top;
-        for (size_t i = 0; i < left; i++)
-            under += i == top ? 0 : light[i];
-        const double tail = under + light[top], spare = budget - (double)heavy;
-        if (!(light[top] * spare > tail * BALANCED))
-            return tail / spare;
-        light[top] = light[--left];
-        heavy++;
-    }
-}
+/* ---- few entries: Algorithm 1 of the ATOMO paper finds one heavy entry (p = 1) after another, the largest first ---- */
 
 double waterfill_level(const double *lambda, size_t n, double budget, Arena *scratch)
 {
-    const Entries e = {.twice = lambda, .n = n, .low = 0};
-    Level level;
+    const ArenaMark mark = arena_mark(scratch);
+    double *rising = NEW(scratch, double, n), *sum = NEW(scratch, double, n + 1);
+    size_t all = 0;
     assert(budget > 0);
-    if (n <= FEW)
-        return few_level(lambda, n, budget);
-    return search(&e, budget, 1, scratch, &level) ? level.tau : NAN;
+    if (!rising || !sum)
+        return NAN;
+    for (size_t i = 0; i < n; i++)
+        if (lambda[i] != 0)
+            rising[all++] = fabs(lambda[i]);
+    stats_sort(rising, all);
+    sum[0] = 0;
+    for (size_t i = 0; i < all; i++)
+        sum[i + 1] = sum[i] + rising[i];
+    size_t light = all;
+    while (light && rising[light - 1] * (budget - (double)(all - light)) > sum[light] * BALANCED)
+        light--;
+    const double level = budget >= (double)all ? 0 : sum[light] / (budget - (double)(all - light));
+    arena_rewind(scratch, mark);
+    return level;
 }
 
 /* ---- the level with the fewest expected atoms for a given variance.
@@ -273,15 +259,14 @@ static uint64_t find_rise(const Count *c, double variance, Under *under)
  * `variance`. Returns NaN if memory runs out. */
 static double search_rise(const float *x, size_t n, Under under, double variance, int threads, Arena *scratch)
 {
-    const Entries e = {.single = x, .n = n, .low = FLOAT_ZEROS};
     const ArenaMark mark = arena_mark(scratch);
     Count c;
-    if (n && !count_open(&c, &e, scratch))
+    if (n && !count_open(&c, x, n, scratch))
         return NAN;
     for (bool last = !n; !last;) {
         count_digit(&c, threads);
         const uint64_t bin = find_rise(&c, variance, &under);
-        last = c.shift == e.low;
+        last = c.shift == FLOAT_ZEROS;
         if (!last) {
             next_digit(&c, bin);
         } else if (bin < UINT64_C(1) << c.width) { /* it holds the largest light entry (below the water level) */

@@ -22,6 +22,9 @@ typedef struct {
  * runs out. */
 bool waterfill_floats(const float *x, size_t n, double budget, int threads, Arena *scratch, Level *out);
 
+/* Does the same for `count` budgets in fewer passes over x. */
+bool waterfill_budgets(const float *x, size_t n, const double *budget, size_t count, int threads, Arena *scratch, Level *out);
+
 /* Returns the water level of the n entries lambda, or NaN if memory runs out. Meant for short vectors such as
  * singular values. */
 double waterfill_level(const double *lambda, size_t n, double budget, Arena *scratch);

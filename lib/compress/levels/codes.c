@@ -86,10 +86,8 @@ static void pack(const Codes *codes, size_t from, size_t n, const void *code, ui
     out += packed_bytes(codes, from);
     if (codes->kind == CODE_TRITS)
         trits_put(code, n, out);
-    else if (codes_wide(codes))
-        planes_put32(code, n, plane_width(codes), out);
     else
-        planes_put8(code, n, plane_width(codes), out);
+        planes_put(code, codes_wide(codes), n, plane_width(codes), out);
 }
 
 static const char *unpack(const Codes *codes, size_t from, size_t n, const uint8_t *in, void *code)
@@ -97,9 +95,7 @@ static const char *unpack(const Codes *codes, size_t from, size_t n, const uint8
     in += packed_bytes(codes, from);
     if (codes->kind == CODE_TRITS)
         return trits_get(in, n, code) ? NULL : "trits that no encoder writes";
-    const bool good = codes_wide(codes) ? planes_get32(in, n, plane_width(codes), code)
-                                        : planes_get8(in, n, plane_width(codes), code);
-    return good ? NULL : "padding bits are set";
+    return planes_get(in, n, plane_width(codes), code, codes_wide(codes)) ? NULL : "padding bits are set";
 }
 
 static void put_piece(void *data, size_t piece)

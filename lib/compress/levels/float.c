@@ -402,7 +402,7 @@ static void encode_piece(void *data, size_t piece)
     for (size_t i = from; i < from + n && j->turned; i += GROUP)
         eden_group(j, i, code + (i - from));
     if (j->f->width < 8)
-        planes_put8(code, n, j->f->width, j->code + planes_size(from, j->f->width));
+        planes_put(code, false, n, j->f->width, j->code + planes_size(from, j->f->width));
 }
 
 static void decode_piece(void *data, size_t piece)
@@ -414,7 +414,7 @@ static void decode_piece(void *data, size_t piece)
     float z[PIECE], *x = eden ? z : j->decoded + from;
     const uint8_t *code = j->f->width == 8 ? j->sent_code + from : own;
     j->bad[piece] = (j->f->width < 8 &&
-                     !planes_get8(j->sent_code + planes_size(from, j->f->width), n, j->f->width, own)) ||
+                     !planes_get(j->sent_code + planes_size(from, j->f->width), n, j->f->width, own, false)) ||
                     !value_piece(j, j->sent_head, code, from, n, x);
     if (!eden || j->bad[piece])
         return;

@@ -14,8 +14,7 @@
  * overflow and a mean cannot. Each further merge rounds again. A merged payload decodes to the mean times
  * the number of workers. Payloads of rounding=stochastic do not merge: to round a sum without bias, merge
  * would need random numbers. */
-#include "coder/symbols.h"
-#include "compress/compressor.h"
+#include "compress/levels/codes.h"
 #include "math/vec/kernels.h"
 
 #include <float.h>
@@ -65,21 +64,16 @@ static unsigned traits(const Codec *codec)
            (by_symbols(codec) ? 0u : FIXED_SIZE);
 }
 
-static size_t method_bytes(const Call *c)
+/* With code=rans a high byte is a level. */
+static Codes codes_of(const Call *c)
 {
-    const size_t n = c->shape->n;
-    return 1 + (by_symbols(c->self) ? n + symbols_most(n, 8) : 2 * n);
-}
-
-/* Symbols of a few elements may take more than floats. */
-static bool goes_raw(const Call *c)
-{
-    return method_bytes(c) >= raw_size(c);
+    return (Codes){.c = c, .kind = CODE_RANS, .unsigned_levels = true, .s = 255, .run = 1};
 }
 
 static size_t bound(const Call *c)
 {
-    return goes_raw(c) ? raw_size(c) : method_bytes(c);
+    const Codes codes = codes_of(c);
+    return 1 + (by_symbols(c->self) ? c->shape->n + codes_most(&codes) : 2 * c->shape->n);
 }
 
 typedef struct {
@@ -91,9 +85,8 @@ typedef struct {
     const Call *c;
     const float *x;
     float *decoded;
-    uint8_t *out;
-    uint8_t *high, *low; /* with code=rans: the bytes of the halves */
-    const uint8_t *sent; /* the low bytes to decode */
+    uint8_t *out;         /* with code=rans: for the low bytes */
+    const uint8_t *sent;  /* the low bytes to decode */
     const Halves *in; /* the 16-bit floats of each payload to merge */
     size_t payloads;
     uint64_t workers; /* number of workers of all payloads together */
@@ -125,16 +118,15 @@ static void encode_block(void *data, size_t block)
 
 enum { STRIP = 2048 }; /* elements handled at a time: they fit in the L1 cache */
 
-static void split_block(void *data, size_t block)
+static void split_halves(const void *data, size_t from, size_t n, void *code)
 {
     const HalfJob *job = data;
-    const size_t n = block_size(job->c->shape->n, block);
     const int turn = is_bf16(job->c->self);
     uint8_t half[2 * STRIP];
-    for (size_t from = 0; from < n; from += STRIP) {
-        const size_t some = n - from < STRIP ? n - from : STRIP;
-        uint8_t *high = job->high + block * BLOCK + from, *low = job->low + block * BLOCK + from;
-        round_halves(job, block, from, some, half);
+    for (size_t at = 0; at < n; at += STRIP) {
+        const size_t some = n - at < STRIP ? n - at : STRIP;
+        uint8_t *high = (uint8_t *)code + at, *low = job->out + from + at;
+        round_halves(job, from / BLOCK, at, some, half);
         for (size_t i = 0; i < some; i++) {
             const uint16_t h = load_u16(half + 2 * i), turned = (uint16_t)(h << turn | h >> (16 - turn));
             high[i] = (uint8_t)(turned >> 8);
@@ -143,45 +135,38 @@ static void split_block(void *data, size_t block)
     }
 }
 
-static Symbols symbols_of(const Call *c, uint8_t *high)
+static const char *join_halves(const void *data, size_t from, size_t n, const void *code)
 {
-    return (Symbols){.n = c->shape->n, .width = 8, .threads = c->threads, .code = high};
-}
-
-static Status put_symbols(HalfJob *job, Buf *out)
-{
-    const Call *c = job->c;
-    double bits = 0;
-    job->low = buf_room(out, c->shape->n);
-    job->high = NEW(c->scratch, uint8_t, c->shape->n);
-    TRY(arena_check(job->high, c->scratch, c->err));
-    parallel_for(c->threads, blocks_of(c->shape->n), split_block, job);
-    Symbols symbols = symbols_of(c, job->high);
-    symbols.entropy = c->streams ? &bits : NULL;
-    TRY(symbols_put(&symbols, out, c->scratch, c->err));
-    streams_bits(c->streams, bits + 8 * (double)c->shape->n);
-    return OK;
+    const HalfJob *job = data;
+    const uint8_t *high = code, *low = job->sent + from;
+    uint8_t half[2 * BLOCK];
+    for (size_t i = 0; i < n && !is_bf16(job->c->self); i++)
+        store_u16(half + 2 * i, (uint16_t)(high[i] << 8 | low[i]));
+    return (is_bf16(job->c->self) ? kernels()->bf16_joined(high, low, n, job->decoded + from)
+                                  : kernels()->fp16_floats(half, n, job->decoded + from))
+               ? NULL
+               : "an element is not finite";
 }
 
 static Status encode(const Call *c, const float *x, Buf *out)
 {
     const size_t n = c->shape->n;
-    if (goes_raw(c))
+    const Codes codes = codes_of(c);
+    if (sends_raw(c))
         return raw_put(c, x, out);
     buf_u8(out, PAYLOAD_METHOD);
-    HalfJob job = {.c = c, .x = x};
+    HalfJob job = {.c = c, .x = x, .out = buf_room(out, by_symbols(c->self) ? n : 2 * n)};
+    streams_bits(c->streams, (by_symbols(c->self) ? 8 : 16) * (double)n);
     if (by_symbols(c->self))
-        return put_symbols(&job, out);
-    job.out = buf_room(out, 2 * n);
+        return codes_put(&codes, split_halves, &job, out);
     parallel_for(c->threads, blocks_of(n), encode_block, &job);
-    streams_bits(c->streams, 16 * (double)n);
     return OK;
 }
 
 static Status take_halves(const Call *c, Bytes in, Halves *h)
 {
     const size_t n = c->shape->n;
-    const unsigned own = n ? PAYLOAD_METHOD : PAYLOAD_RAW;
+    const unsigned own = own_kind(c);
     Reader r = reader_open(in);
     const unsigned kind = take_u8(&r);
     *h = (Halves){kind == PAYLOAD_MERGED ? take_varint(&r) : 1, take_bytes(&r, 2 * n)};
@@ -229,36 +214,15 @@ static void decode_block(void *data, size_t block)
     }
 }
 
-static void join_block(void *data, size_t block)
-{
-    const HalfJob *job = data;
-    const size_t n = block_size(job->c->shape->n, block), at = block * BLOCK;
-    const uint8_t *high = job->high + at, *low = job->sent + at;
-    uint8_t half[2 * BLOCK];
-    const Halves h = {1, half};
-    for (size_t i = 0; i < n && !is_bf16(job->c->self); i++)
-        store_u16(half + 2 * i, (uint16_t)(high[i] << 8 | low[i]));
-    if (!(is_bf16(job->c->self) ? kernels()->bf16_joined(high, low, n, job->decoded + at)
-                                : floats_of(job, &h, 0, n, job->decoded + at)))
-        job->fault[block] = NOT_FINITE;
-}
-
 static Status decode_symbols(const Call *c, Bytes in, float *x)
 {
-    const size_t n = c->shape->n;
-    const char *why = "";
+    const Codes codes = codes_of(c);
     Reader r = reader_open(in);
-    HalfJob job = {.c = c, .decoded = x, .high = NEW(c->scratch, uint8_t, n)};
-    TRY(arena_check(job.high, c->scratch, c->err));
-    TRY(payload_kind(c, take_u8(&r), goes_raw(c) ? PAYLOAD_RAW : PAYLOAD_METHOD));
-    job.sent = take_bytes(&r, n);
+    TRY(payload_kind(c, take_u8(&r), own_kind(c)));
+    const HalfJob job = {.c = c, .decoded = x, .sent = take_bytes(&r, c->shape->n)};
     if (r.bad)
-        return payload_bad(c, "%zu bytes, too few for %zu halves", in.size, n);
-    Symbols symbols = symbols_of(c, job.high);
-    const Status status = symbols_get(&symbols, (Bytes){r.at, reader_left(&r)}, c->scratch, c->err, &why);
-    if (status != OK)
-        return status == ERR_CORRUPT ? payload_bad(c, "%s", why) : status;
-    return run(&job, join_block);
+        return payload_bad(c, "%zu bytes, too few for %zu halves", in.size, c->shape->n);
+    return codes_get(&codes, join_halves, &job, &r);
 }
 
 static Status decode(const Call *c, Bytes in, float *x)
@@ -341,7 +305,7 @@ static double variance(const Call *c, const float *x)
 {
     const Format *f = is_bf16(c->self) ? &bf16 : &fp16;
     double sum = 0;
-    if (goes_raw(c))
+    if (sends_raw(c))
         return 0;
     for (size_t i = 0; i < c->shape->n; i++) {
         const double v = fabs((double)x[i]);

@@ -37,21 +37,11 @@ static Codes codes_of(const Call *c)
     return (Codes){.c = c, .kind = CODE_RANS, .s = (1u << SIGN_BIT) - 1, .run = 1};
 }
 
-static size_t method_bytes(const Call *c)
+static size_t bound(const Call *c)
 {
     const size_t n = c->shape->n;
     const Codes codes = codes_of(c);
     return 1 + (by_symbols(c) ? codes_most(&codes) : n + planes_size(n, 1));
-}
-
-static bool goes_raw(const Call *c)
-{
-    return c->shape->n == 0 || (by_symbols(c) && method_bytes(c) >= raw_size(c));
-}
-
-static size_t bound(const Call *c)
-{
-    return goes_raw(c) ? raw_size(c) : method_bytes(c);
 }
 
 typedef struct {
@@ -70,7 +60,7 @@ static void encode_block(void *data, size_t block)
     const size_t n = block_size(job->c->shape->n, block), i = block * BLOCK;
     uint8_t sign[BLOCK];
     job->bad[block] = !kernels()->powers(job->x + i, n, key, job->power + i, sign);
-    planes_put8(sign, n, 1, job->signs + planes_size(i, 1));
+    planes_put(sign, false, n, 1, job->signs + planes_size(i, 1));
 }
 
 static void decode_block(void *data, size_t block)
@@ -78,7 +68,7 @@ static void decode_block(void *data, size_t block)
     const NaturalJob *job = data;
     const size_t n = block_size(job->c->shape->n, block), i = block * BLOCK;
     uint8_t sign[BLOCK];
-    job->bad[block] = !planes_get8(job->in_signs + planes_size(i, 1), n, 1, sign) ||
+    job->bad[block] = !planes_get(job->in_signs + planes_size(i, 1), n, 1, sign, false) ||
                       !kernels()->power_floats(job->in_power + i, sign, n, job->decoded + i);
 }
 
@@ -125,7 +115,7 @@ static void report(const Call *c, const uint8_t *power)
 static Status encode(const Call *c, const float *x, Buf *out)
 {
     const size_t blocks = blocks_of(c->shape->n);
-    if (goes_raw(c))
+    if (sends_raw(c))
         return raw_put(c, x, out);
     NaturalJob job = {.c = c, .x = x, .bad = NEW(c->scratch, bool, blocks)};
     TRY(arena_check(job.bad, c->scratch, c->err));
@@ -163,7 +153,7 @@ static Status decode(const Call *c, Bytes in, float *x)
 {
     const Codes codes = codes_of(c);
     Reader r = reader_open(in);
-    TRY(payload_kind(c, take_u8(&r), goes_raw(c) ? PAYLOAD_RAW : PAYLOAD_METHOD));
+    TRY(payload_kind(c, take_u8(&r), own_kind(c)));
     NaturalJob job = {.c = c, .decoded = x, .bad = NEW(c->scratch, bool, blocks_of(c->shape->n))};
     TRY(arena_check(job.bad, c->scratch, c->err));
     return by_symbols(c) ? codes_get(&codes, take_symbols, &job, &r) : get_fixed(&job, in);
@@ -174,7 +164,9 @@ static Status decode(const Call *c, Bytes in, float *x)
 static double variance(const Call *c, const float *x)
 {
     double sum = 0;
-    for (size_t i = 0; i < c->shape->n && !goes_raw(c); i++) {
+    if (sends_raw(c))
+        return 0;
+    for (size_t i = 0; i < c->shape->n; i++) {
         const double v = fabs((double)x[i]);
         if (v > 0x1p127)
             return NAN;
@@ -186,7 +178,7 @@ static double variance(const Call *c, const float *x)
 
 static unsigned traits(const Codec *codec)
 {
-    return ((const Natural *)codec->params)->code == CODE_FIXED ? FIXED_SIZE : 0u;
+    return ((const Natural *)codec->params)->code == FIXED ? FIXED_SIZE : 0u;
 }
 
 const Compressor compressor_natural = {

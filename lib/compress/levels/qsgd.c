@@ -9,9 +9,10 @@ static const char *const code_names[] = {"elias", "elias-sparse", "elias-dense",
 
 /* ---- heads of buckets that are one float32, the norm ---- */
 
-static float norm_of(const float *x, size_t n)
+static void find_norm(const Buckets *b, const float *x, size_t n, uint8_t *head)
 {
-    return (float)sqrt(blockwise_squares(x, n, 1));
+    (void)b;
+    store_f32(head, (float)sqrt(blockwise_squares(x, n, 1)));
 }
 
 static float norm_scale(const uint8_t *head)
@@ -54,8 +55,10 @@ static const Param qsgd_schema[] = {
 
 static void qsgd_find(const Buckets *b, const float *x, size_t n, uint8_t *head)
 {
-    const bool largest = ((const Qsgd *)b->c->self->params)->norm == NORM_LINF;
-    store_f32(head, largest ? kernels()->abs_max(x, n) : norm_of(x, n));
+    if (((const Qsgd *)b->c->self->params)->norm == NORM_LINF)
+        store_f32(head, kernels()->abs_max(x, n));
+    else
+        find_norm(b, x, n, head);
 }
 
 /* True if the norm is finite and not negative, and the decoded value of the highest level is finite. */
@@ -164,7 +167,6 @@ typedef struct {
     int code;
 } Nuqsgd;
 
-
 static const Param nuqsgd_schema[] = {
     PARAM(Nuqsgd, bits, "4", 1, LADDER_BITS_MAX, "bits of a level: 2^bits - 1 levels above zero",
           .rate = true),
@@ -179,12 +181,6 @@ static const Param nuqsgd_schema[] = {
 static int bits_of(const Buckets *b)
 {
     return (int)((const Nuqsgd *)b->c->self->params)->bits;
-}
-
-static void nuqsgd_find(const Buckets *b, const float *x, size_t n, uint8_t *head)
-{
-    (void)b;
-    store_f32(head, norm_of(x, n));
 }
 
 static void nuqsgd_quantise(const Buckets *b, const uint8_t *head, const float *x, size_t n, const RngKey *key,
@@ -226,7 +222,7 @@ static const BucketLaw nuqsgd_law = {
     .open = nuqsgd_open,
     .size = 4,
     .name = "norm",
-    .find = nuqsgd_find,
+    .find = find_norm,
     .good = good_norm,
     .scale = norm_scale,
     .quantise = nuqsgd_quantise,

@@ -102,9 +102,9 @@ static bool get_piece(const SumsTotal *t, size_t from, size_t n, uint32_t *sum)
     uint32_t most = 0;
     bool good;
     if (t->width > WIDE) {
-        good = planes_get32(in, n, t->width, sum);
+        good = planes_get(in, n, t->width, sum, true);
     } else {
-        good = planes_get8(in, n, t->width, narrow);
+        good = planes_get(in, n, t->width, narrow, false);
         for (size_t i = 0; i < n; i++)
             sum[i] = narrow[i];
     }
@@ -518,7 +518,7 @@ static BlockResult encode_levels(const RotatedBlocks *s, const RotatedBlock *b, 
     const float end = end_of(job, b, &lift);
     rotation_turn(&b->rotation, x, b->n, lift, z);
     blocks_round(s, b, -end, end, job->steps, sums_correlated(s->c->self), z, code);
-    planes_put8(code, b->n, job->bits, out);
+    planes_put(code, false, b->n, job->bits, out);
     return load_f32(job->norm + 4 * b->index) > 0x1p100f ? BLOCK_LARGE : BLOCK_FINE;
 }
 
@@ -526,7 +526,7 @@ static size_t count_levels(const void *data, size_t n, const uint8_t *in, uint64
 {
     const ThcJob *job = data;
     uint8_t code[BLOCK_MOST];
-    if (planes_get8(in, n, job->bits, code))
+    if (planes_get(in, n, job->bits, code, false))
         for (size_t i = 0; i < n; i++)
             count[0][code[i]]++;
     return 0;

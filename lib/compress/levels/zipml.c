@@ -171,13 +171,11 @@ static void measure(KnotsRoom *room, size_t n, size_t differ)
 }
 
 /* `room->key` has the distinct numbers in rising order, as radix keys. Sets level[k] to the number with index
- * place[k], for k < `levels`, and the levels from `levels` to `room->count` - 1 to the last of these numbers.
- * Returns `levels`. */
-static size_t zipml_fill(const KnotsRoom *room, const uint16_t *place, size_t levels, float *level)
+ * place[k], for k < `levels`, and the levels from `levels` to `room->count` - 1 to the last of these numbers. */
+static void zipml_fill(const KnotsRoom *room, const uint16_t *place, size_t levels, float *level)
 {
     for (size_t k = 0; k < room->count; k++)
         level[k] = radix_float(room->key[place[k < levels ? k : levels - 1]]);
-    return levels;
 }
 
 /* True if a number is NaN or infinite, for which nothing below holds. Its levels tell. */
@@ -187,15 +185,6 @@ static bool beyond(const KnotsRoom *room, size_t differ)
     for (size_t i = 0; i < differ; i++)
         bad |= !isfinite(radix_float(room->key[i]));
     return bad;
-}
-
-static size_t fill_all(const KnotsRoom *room, size_t differ, float *level)
-{
-    uint16_t place[KNOTS_MOST];
-    const size_t levels = differ < room->count ? differ : room->count;
-    for (size_t i = 0; i < levels; i++)
-        place[i] = (uint16_t)i;
-    return zipml_fill(room, place, levels, level);
 }
 
 /* ---- the best levels, first step: a cheapest path if each step also costs a toll ----
@@ -363,13 +352,16 @@ static size_t knots_best(KnotsRoom *room, const float *x, size_t n, float *level
 {
     uint16_t place[KNOTS_MOST];
     Windows w;
-    const size_t differ = sort_different(room, x, n), steps = room->count - 1;
-    if (differ <= room->count || beyond(room, differ))
-        return fill_all(room, differ, level);
-    measure(room, n, differ);
-    windows_open(&w, room, way_in_about(room, differ, steps), steps, differ - 1);
-    cheapest_within(room, &w, steps, place);
-    return zipml_fill(room, place, steps + 1, level);
+    const size_t differ = sort_different(room, x, n), levels = differ < room->count ? differ : room->count;
+    for (size_t k = 0; k < levels; k++)
+        place[k] = (uint16_t)k;
+    if (differ > room->count && !beyond(room, differ)) {
+        measure(room, n, differ);
+        windows_open(&w, room, way_in_about(room, differ, levels - 1), levels - 1, differ - 1);
+        cheapest_within(room, &w, levels - 1, place);
+    }
+    zipml_fill(room, place, levels, level);
+    return levels;
 }
 
 /* ---- the variance of rounding to given levels ---- */

@@ -44,18 +44,15 @@ Status addends_open_all(const Call *c, const Bytes *in, size_t workers, unsigned
     return OK;
 }
 
-static Status not_finite(const Call *c, size_t i)
-{
-    return payload_bad(c, "value %zu is not finite", i);
-}
-
 Status addends_get(const Call *c, Bytes in, unsigned own_kind, size_t count, float *x)
 {
     uint64_t workers;
     const uint8_t *values = addends_open(c, in, own_kind, true, count, "value", &workers);
     if (!values)
         return ERR_CORRUPT;
-    return blockwise_load(values, count, c->threads, x) ? OK : not_finite(c, first_nonfinite(x, count, NULL));
+    return blockwise_load(values, count, c->threads, x)
+               ? OK
+               : payload_bad(c, "value %zu is not finite", first_nonfinite(x, count, NULL));
 }
 
 typedef struct {
@@ -194,11 +191,6 @@ typedef struct {
     size_t rows, cols, count, strips, stretches;
 } Left;
 
-static size_t thin_stretches_of(size_t rows, size_t strips)
-{
-    return strips > ENOUGH_STRIPS ? 1 : thin_smaller(STRETCHES, thin_pieces_of(rows, LEAST_ROWS));
-}
-
 static void thin_left_piece(void *data, size_t piece)
 {
     const Left *j = data;
@@ -229,7 +221,9 @@ static Status thin_left(const float *m, size_t rows, size_t cols, const float *p
 {
     const ArenaMark mark = arena_mark(scratch);
     const size_t strips = thin_pieces_of(cols, STRIP), cells = count * cols;
-    Left j = {m, p, q, NULL, rows, cols, count, strips, thin_stretches_of(rows, strips)};
+    Left j = {m, p, q, NULL, rows, cols, count, strips, 1};
+    if (strips <= ENOUGH_STRIPS)
+        j.stretches = thin_smaller(STRETCHES, thin_pieces_of(rows, LEAST_ROWS));
     j.sum = NEW(scratch, double, j.stretches *cells);
     TRY(arena_check(j.sum, scratch, err));
     parallel_for(threads, strips * j.stretches, thin_left_piece, &j);
@@ -639,9 +633,8 @@ static Numbers powersgd_numbers(const Call *c)
 
 static Status powersgd_merge(const Call *c, const Bytes *in, size_t n, Buf *out)
 {
-    const View v = powersgd_view_of(c);
     const Numbers m = powersgd_numbers(c);
-    return addends_merge(c, in, n, v.raw ? PAYLOAD_RAW : PAYLOAD_METHOD, &m, out);
+    return addends_merge(c, in, n, powersgd_view_of(c).raw ? PAYLOAD_RAW : PAYLOAD_METHOD, &m, out);
 }
 
 static size_t state_size(const Call *c)

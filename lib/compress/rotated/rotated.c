@@ -49,12 +49,6 @@ static bool goes_raw(const Call *c)
     return c->shape->n < ROTATION_SHORTEST;
 }
 
-/* Any tensor may be sent as raw floats, and no other payload is longer. */
-static size_t blocks_bound(const Call *c)
-{
-    return raw_size(c);
-}
-
 /* True if all |x| are below 2^-100 and not all are 0. Such a tensor is sent as raw floats, because its scale
  * factors would lose precision in float32. */
 static bool is_tiny(const float *x, size_t n)
@@ -207,7 +201,8 @@ void blocks_round(const RotatedBlocks *s, const RotatedBlock *b, float low, floa
         memset(code, 0, b->n);
 }
 
-#define ROTATED_HOOKS .bound = blocks_bound, .encode = blocks_encode, .decode = blocks_decode
+/* Any tensor may be sent as raw floats, and no other payload is longer. */
+#define ROTATED_HOOKS .bound = raw_size, .encode = blocks_encode, .decode = blocks_decode
 
 /* ---- rotated: rotates the vector at random, then rounds each coordinate stochastically to levels (Suresh, Yu,
  * Kumar, McMahan 2017). The levels are evenly spaced from the least to the largest coordinate of a block. All
@@ -280,7 +275,7 @@ static BlockResult rotated_encode_block(const RotatedBlocks *s, const RotatedBlo
     blocks_round(s, b, t.low * t.lift, t.high * t.lift, steps_of(s->data), rotated_correlated(s->data), t.z, code);
     store_f32(out, t.low);
     store_f32(out + 4, t.high);
-    planes_put8(code, b->n, width_of(s->data), out + 8);
+    planes_put(code, false, b->n, width_of(s->data), out + 8);
     return fmaxf(fabsf(t.low), fabsf(t.high)) > 0x1p100f ? BLOCK_LARGE : BLOCK_FINE;
 }
 
@@ -303,7 +298,7 @@ static double block_variance(const RotatedBlocks *s, const RotatedBlock *b, cons
 static size_t rotated_count_codes(const void *data, size_t n, const uint8_t *in, uint64_t count[2][256])
 {
     uint8_t code[BLOCK_MOST];
-    if (planes_get8(in + 8, n, width_of(data), code))
+    if (planes_get(in + 8, n, width_of(data), code, false))
         for (size_t i = 0; i < n; i++)
             count[0][code[i]]++;
     return 2;
@@ -328,7 +323,7 @@ static BlockResult rotated_decode_block(const RotatedBlocks *s, const RotatedBlo
         return BLOCK_BAD_SCALE;
     if (low == high && !blocks_zero(in + 8, rotated_block_bytes(s->data, b->n) - 8))
         return BLOCK_BAD_ZEROS;
-    if (!planes_get8(in + 8, b->n, width_of(s->data), code))
+    if (!planes_get(in + 8, b->n, width_of(s->data), code, false))
         return BLOCK_BAD_PADDING;
     for (uint32_t k = 0; k <= steps_of(s->data); k++)
         value[k] = (float)((double)low * lift + step * k);
@@ -451,7 +446,7 @@ static bool get_codes(const CodeSpan span[2], const uint8_t *in, uint8_t *code)
 {
     bool good = true;
     for (const CodeSpan *k = span; k < span + 2; k++)
-        good = good && (!k->n || planes_get8(in + k->at, k->n, k->width, code + k->from));
+        good = good && (!k->n || planes_get(in + k->at, k->n, k->width, code + k->from, false));
     return good;
 }
 
@@ -503,7 +498,7 @@ static BlockResult eden_encode_block(const RotatedBlocks *s, const RotatedBlock 
     store_f32(out, scale);
     for (const CodeSpan *k = span; k < span + 2; k++)
         if (k->n)
-            planes_put8(code + k->from, k->n, k->width, out + k->at);
+            planes_put(code + k->from, false, k->n, k->width, out + k->at);
     return !isfinite(scale) ? BLOCK_BEYOND : scale > 0x1p100f ? BLOCK_LARGE : BLOCK_FINE;
 }
 

@@ -191,7 +191,7 @@ static Status sign_decode(const Call *c, Bytes in, float *x)
     for (size_t from = 0; from < n; from += PLANE_GROUP) {
         uint32_t minus[PLANE_GROUP];
         const size_t size = n - from < PLANE_GROUP ? n - from : PLANE_GROUP;
-        bool good = planes_get32(b.vote + planes_size(from, b.width), size, b.width, minus);
+        bool good = planes_get(b.vote + planes_size(from, b.width), size, b.width, minus, true);
         for (size_t i = 0; i < size; i++) {
             const uint64_t twice = 2 * (uint64_t)minus[i];
             good &= minus[i] <= b.voters;

@@ -3,6 +3,7 @@
 #include "compress/sketch/clusters.h"
 #include "math/log_series.h"
 #include "math/radix.h"
+#include "math/stats.h"
 #include "base/parallel.h"
 
 #include <assert.h>
@@ -75,17 +76,6 @@ static size_t seeds_choose(const float *x, size_t n, size_t k, const Rng *rng, d
     return chosen;
 }
 
-static void sort_few(double *value, size_t count)
-{
-    for (size_t i = 1; i < count; i++) {
-        const double v = value[i];
-        size_t at = i;
-        for (; at && value[at - 1] > v; at--)
-            value[at] = value[at - 1];
-        value[at] = v;
-    }
-}
-
 /* most rounds of Lloyd's iteration; the centres usually stop moving after a few tens of rounds */
 enum { KMEANS_ROUNDS = 100 };
 
@@ -122,7 +112,7 @@ static size_t kmeans_line(const float *x, size_t n, size_t k, const Rng *rng, do
     for (size_t i = 0; i < n; i++)
         before[i + 1] = before[i] + (double)x[i];
     k = seeds_choose(x, n, k, rng, centre, square);
-    sort_few(centre, k);
+    stats_sort(centre, k);
     for (int round = 0; round < KMEANS_ROUNDS && move_centres(x, n, before, centre, k); round++)
         ;
     arena_rewind(scratch, mark);

@@ -78,11 +78,6 @@ typedef struct {
     size_t count;
 } BinGroups;
 
-static int width_of(size_t bins)
-{
-    return bins > 1 ? 32 - __builtin_clz((uint32_t)bins - 1) : 0;
-}
-
 static void groups_cut(BinGroups *groups, const QuantileBins *bins, const Sketchml *p)
 {
     const size_t per_group = (size_t)((p->quantiles + p->groups - 1) / p->groups);
@@ -94,8 +89,8 @@ static void groups_cut(BinGroups *groups, const QuantileBins *bins, const Sketch
             const size_t left = bins->bins[side] - b, some = left < per_group ? left : per_group;
             for (size_t k = b; k < b + some; k++)
                 groups->of[(size_t)side * BINS_MOST + k] = (uint16_t)groups->count;
-            groups->group[groups->count++] =
-                (BinGroup){.side = side, .first = b, .bins = some, .width = width_of(some)};
+            const int width = some > 1 ? 32 - __builtin_clz((uint32_t)some - 1) : 0;
+            groups->group[groups->count++] = (BinGroup){.side = side, .first = b, .bins = some, .width = width};
         }
     }
 }
@@ -144,8 +139,10 @@ static unsigned bytes_of(uint32_t delta)
     return (39 - (unsigned)__builtin_clz(delta)) / 8;
 }
 
+/* Writes `count` rising keys. `bytes` is scratch memory of `count` bytes. */
 static void put_deltas(const uint32_t *key, size_t count, uint8_t *bytes, Buf *out)
 {
+    buf_varint(out, count);
     uint8_t *planes = buf_room(out, planes_size(count, 2));
     uint32_t previous = UINT32_MAX;
     for (size_t i = 0; i < count; i++) {
@@ -155,7 +152,7 @@ static void put_deltas(const uint32_t *key, size_t count, uint8_t *bytes, Buf *o
         bytes[i] = (uint8_t)(size - 1);
         previous = key[i];
     }
-    planes_put8(bytes, count, 2, planes);
+    planes_put(bytes, false, count, 2, planes);
 }
 
 static const size_t *keys_run(const Indices *set, size_t run, size_t room[INDEX_RUN], size_t *count)
@@ -166,24 +163,6 @@ static const size_t *keys_run(const Indices *set, size_t run, size_t room[INDEX_
     for (size_t i = 0; i < *count; i++)
         room[i] = key[i];
     return room;
-}
-
-static Indices keys_set(const uint32_t *key, size_t count)
-{
-    return (Indices){
-        .count = count, .runs = (count + INDEX_RUN - 1) / INDEX_RUN, .data = key, .run = keys_run};
-}
-
-/* Writes `count` rising keys, all below n. `bytes` is scratch memory of `count` bytes. */
-static void keys_put(int form, const uint32_t *key, size_t count, size_t n, uint8_t *bytes, Buf *out)
-{
-    if (form == DELTA_ADAPTIVE) {
-        const Indices set = keys_set(key, count);
-        indices_put(&set, n, out);
-        return;
-    }
-    buf_varint(out, count);
-    put_deltas(key, count, bytes, out);
 }
 
 /* Reads keys from their gaps, which take `bytes[i]` + 1 bytes each. Returns false for gaps that no encoder writes. */
@@ -225,7 +204,7 @@ static Status take_binary(const Call *c, Reader *in, size_t most, BinGroup *g, B
     if (in->bad)
         return payload_bad(c, "keys that end early");
     TRY(make_members(c, g, k, most));
-    bool good = planes_get8(planes, k, 2, g->bin);
+    bool good = planes_get(planes, k, 2, g->bin, false);
     gaps->size = k;
     for (size_t i = 0; i < k; i++)
         gaps->size += g->bin[i];
@@ -365,15 +344,17 @@ static Status groups_fill(BinGroups *groups, const Call *c, const float *x, cons
 
 static void put_group(const Call *c, const BinGroup *g, Buf *out)
 {
-    const size_t n = c->shape->n, cells = (size_t)sketchml_of(c)->rows * g->cols;
-    keys_put(sketchml_of(c)->keys, g->key, g->count, n, g->bin,
-             /* g->bin serves as scratch memory: the cells are already computed */
-             out);
-    const Indices set = keys_set(g->key, g->count);
+    const size_t cells = (size_t)sketchml_of(c)->rows * g->cols;
+    const Indices set = {
+        .count = g->count, .runs = (g->count + INDEX_RUN - 1) / INDEX_RUN, .data = g->key, .run = keys_run};
+    if (sketchml_of(c)->keys == DELTA_ADAPTIVE)
+        indices_put(&set, c->shape->n, out);
+    else
+        put_deltas(g->key, g->count, g->bin, out); /* g->bin serves as scratch memory: the cells are already computed */
     streams_gaps(c, &set);
     if (!g->count || !g->width)
         return;
-    planes_put8(g->cell, cells, g->width, buf_room(out, planes_size(cells, g->width)));
+    planes_put(g->cell, false, cells, g->width, buf_room(out, planes_size(cells, g->width)));
     uint64_t count[BINS_MOST] = {0};
     for (size_t i = 0; c->streams && i < cells; i++)
         count[g->cell[i]]++;
@@ -446,7 +427,7 @@ static Status take_cells(const Call *c, Reader *r, BinGroup *g)
         return payload_bad(c, "%zu cells that end early", cells);
     g->cell = NEW(c->scratch, uint8_t, cells);
     TRY(arena_check(g->cell, c->scratch, c->err));
-    bool good = planes_get8(planes, cells, g->width, g->cell);
+    bool good = planes_get(planes, cells, g->width, g->cell, false);
     for (size_t i = 0; i < cells; i++)
         good &= g->cell[i] < g->bins;
     return good ? OK : payload_bad(c, "cells that no encoder writes");

@@ -253,7 +253,7 @@ static Status put_bins(const Call *c, const float *value, size_t count, uint8_t 
     for (size_t i = 0; i < BIN_COUNT; i++)
         mean[i] = bins.members[i] > 0 ? (float)(bins.total[i] / bins.members[i]) : 0;
     floats_store(out, mean, BIN_COUNT);
-    planes_put8(code, count, 2, out + sizeof mean);
+    planes_put(code, false, count, 2, out + sizeof mean);
     return OK;
 }
 
@@ -281,7 +281,7 @@ static Status get_bins(const Call *c, const uint8_t *in, size_t count, float *va
     if (!count)
         return OK;
     floats_load(mean, in, BIN_COUNT);
-    if (!planes_get8(in + sizeof mean, count, 2, code))
+    if (!planes_get(in + sizeof mean, count, 2, code, false))
         return payload_bad(c, "bits behind the last code are not 0");
     for (size_t k = 0; k < count; k++)
         value[k] = mean[code[k]];

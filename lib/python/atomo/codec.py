@@ -222,7 +222,7 @@ class Codec:
         """The spec with all parameters, in one spelling: the field `spec` of results. Equal codecs have equal ones."""
         return str(lib.atomo_codec_complete(self._handle).decode())
 
-    @property
+    @functools.cached_property
     def traits(self) -> frozenset[str]:
         """What the codec promises, a set of: unbiased, linear, mergeable, random, stateful, trains, exact_bytes, reads_state."""
         bits = lib.atomo_codec_traits(self._handle)
@@ -288,6 +288,11 @@ class Codec:
     def merge(self, payloads: Iterable[Bytes], shape: Iterable[int] | Array, step: int = 0, tensor: str = "", seed: int = 1) -> bytes:
         """One payload that decodes to the sum of these payloads' estimates; they are not decoded."""
         return self._stateless(shape, tensor, seed, 0).merge(payloads, step)
+
+
+def adds(codec: Codec) -> bool:
+    """Whether its payloads merge without being decoded."""
+    return bool(codec.traits & {"linear", "mergeable"})
 
 
 class Tensor:

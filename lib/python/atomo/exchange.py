@@ -20,7 +20,7 @@ import numpy as np
 
 from ._library import UsageError, int_of, integer, lib, seed_of
 from ._wire import Failure, Wire, pack, unpack, worst
-from .codec import Codec, Tensor, as_floats
+from .codec import Codec, Tensor, adds, as_floats
 from .transport import Transport
 
 
@@ -140,10 +140,9 @@ class Exchange:
         self.exchange = one_of("exchange", exchange, ("auto", "gather", "reduce", "twoshot"))
         self.nonfinite = one_of("nonfinite", nonfinite, ("skip", "raise"))
         self.codec, self.none = Codec(spec), Codec("none")
-        self._traits = {codec: codec.traits for codec in (self.codec, self.none)}
-        if exchange == "reduce" and not self._adds(self.codec):
+        if exchange == "reduce" and not adds(self.codec):
             raise UsageError("exchange='reduce': payloads of %s do not merge" % self.spec)
-        if exchange == "twoshot" and not self._adds(self.codec):
+        if exchange == "twoshot" and not adds(self.codec):
             self._check_shots("exchange='twoshot'")
         self.seed, self.threads = seed_of(seed), int_of("threads", threads)
         self.min_elements, self.start = (integer(n, v, 0, 2**63 - 1) for n, v in (("min_elements", min_elements), ("start", start)))
@@ -213,7 +212,10 @@ class Exchange:
         try:
             self._do(everyone.open, self)
             _first_shot(self, everyone, shards)
-            self._do(lambda: [shard.finish() if shard.owner == self.wire.rank else shard.leave() for shard in shards])
+            self._do(lambda: [shard.finish() for shard in shards if shard.owner == self.wire.rank])
+            # only the owner has decoded its shards: where it cannot, all ranks hear of it
+            self._arrived(self.wire.gather((everyone.index, "end"), self._message(list)), self.wire, everyone)
+            self._do(lambda: [shard.leave() for shard in shards if shard.owner != self.wire.rank])
             if self._failure:
                 failure, self._failure = self._failure, None
                 raise failure.error from failure.cause
@@ -249,12 +251,8 @@ class Exchange:
     def _check_names(self, names: set[str]) -> None:
         """Refuses a checkpoint's names; here any array may have a state."""
 
-    def _adds(self, codec: Codec) -> bool:
-        """Whether payloads merge without being decoded."""
-        return bool(self._traits[codec] & {"linear", "mergeable"})
-
     def _keeps(self, codec: Codec) -> bool:
-        return "stateful" in self._traits[codec]
+        return "stateful" in codec.traits
 
     @property
     def _plain(self) -> bool:
@@ -263,10 +261,10 @@ class Exchange:
 
     def _shoots(self, codec: Codec) -> bool:
         """Whether sums of this codec's payloads are encoded again."""
-        return self.exchange == "twoshot" and not self._plain and not self._adds(codec)
+        return self.exchange == "twoshot" and not self._plain and not adds(codec)
 
     def _check_shots(self, what: str) -> None:
-        traits = self._traits[self.codec]
+        traits = self.codec.traits
         why = "has several rounds" if self.codec.rounds > 1 else "decodes with the senders' states" if "reads_state" in traits else ""
         why = why or ("trains" if "trains" in traits else "")
         if why:
@@ -329,7 +327,7 @@ class Exchange:
         if shot:
             _two_shots(self, bucket, shot)
         self._do(lambda: [part.tensor.begin(self.step + 1, mean=part.mean) for part in whole])
-        rounds = {codec: 1 if self._plain else codec.rounds for codec in self._traits}
+        rounds = {codec: 1 if self._plain else codec.rounds for codec in (self.codec, self.none)}
         for turn in range(max((rounds[part.codec] for part in whole), default=0)):
             left = [part for part in whole if rounds[part.codec] > turn]
             for take, some in _ways(self, left):
@@ -370,7 +368,7 @@ def _difference(wire: Wire, facts: dict[str, Any], whose: str) -> Failure:
 def _train(exchange: Exchange, bucket: Any) -> int:
     """Rank 0 learns what all begin the step with, for codecs that train. Before `start` its message is empty: the kinds of
     messages do not depend on the step."""
-    training = [part for part in bucket.parts if "trains" in exchange._traits[part.codec]]
+    training = [part for part in bucket.parts if "trains" in part.codec.traits]
     if not training:
         return 0
     wire, learns = exchange.wire, [] if exchange._plain else training
@@ -389,7 +387,7 @@ def _reduces(exchange: Exchange, codec: Codec) -> bool:
     if exchange.exchange == "reduce" and not paired:
         raise UsageError("exchange='reduce' on %d ranks: want a power of two" % world)
     least = {"gather": world + 1, "reduce": 2}.get(exchange.exchange, 4)
-    return paired and world >= least and exchange._adds(codec)
+    return paired and world >= least and adds(codec)
 
 
 def _ways(exchange: Exchange, parts: list[Any]) -> list[Any]:

@@ -19,7 +19,7 @@ from torch.distributed.fsdp import FSDPModule
 
 from ._library import UsageError
 from .exchange import Exchange
-from .torch import _names
+from .torch import _names, _twin
 from .transport import TorchTransport
 
 
@@ -43,7 +43,7 @@ class ShardState:
         if replicate is None and shard is None:
             raise UsageError("neither replicate nor shard: want the process group of one of them")
         names = _names(model)
-        between, within = (_twin(group) for group in (replicate, shard))
+        between, within = (None if group is None else TorchTransport(_twin(group)) for group in (replicate, shard))
         self._exchanges: dict[str, Exchange] = {}
         for name, module in modules:
             if _is_hybrid(module):
@@ -74,14 +74,6 @@ class ShardState:
             raise UsageError("the checkpoint has other FSDPModules: %s" % ", ".join(name or "model" for name in differ))
         for name, exchange in self._exchanges.items():
             exchange.load_state_dict(saved[name])
-
-
-def _twin(group: Any) -> Any:
-    """A transport of the same ranks, over gloo."""
-    if group is None:
-        return None
-    members = TorchTransport(group).members
-    return TorchTransport(dist.new_group(members, backend="gloo", use_local_synchronization=True))
 
 
 def _groups_of(module: Any) -> list[Any]:

@@ -23,7 +23,7 @@ import torch
 
 from ._library import Error, UsageError, integer, seed_of
 from ._wire import pack, unpack
-from .codec import Codec, Tensor, as_floats
+from .codec import Codec, Tensor, adds, as_floats
 
 
 class Task:
@@ -78,11 +78,11 @@ class _Side:
         self.zeros = {name: np.zeros(t.shape, np.float32) for name, t in self.tensors.items()}
 
     def _open(self) -> None:
-        codec, least, *rest = self._settings
+        codec, least, seed, worker, workers, threads = self._settings
         self.tensors: dict[str, Tensor] = {}
         for name, p in self.task.parameters().items():
             kind = codec if p.numel() >= least else Codec("none")
-            self.tensors[name] = kind.tensor(tuple(p.shape), name, *rest)
+            self.tensors[name] = kind.tensor(tuple(p.shape), name, seed, worker, workers, threads)
 
     def _in(self, turn: int) -> list[Tensor]:
         return [t for t in self.tensors.values() if turn < t.codec.rounds]
@@ -97,9 +97,9 @@ class _Side:
     def _take(self, turn: int, taken: list[int], heard: Any) -> None:
         """Takes what the server sends after a round: the merge of a parameter's payloads, or all of them."""
         some = self._in(turn)
-        parts = iter(unpack(heard, sum(1 if _adds(t) else len(taken) for t in some)))
+        parts = iter(unpack(heard, sum(1 if adds(t.codec) else len(taken) for t in some)))
         for t in some:
-            if _adds(t):
+            if adds(t.codec):
                 t.take_merged(next(parts))
             else:
                 for worker in taken:
@@ -121,10 +121,6 @@ class _Side:
             self._open()
         for name, state in (states or {}).items():
             self.tensors[name].load_state(state)
-
-
-def _adds(t: Tensor) -> bool:
-    return bool(t.codec.traits & {"linear", "mergeable"})
 
 
 def _told(method: Any) -> Any:
@@ -179,7 +175,7 @@ class _Server(_Side):
             self._begin(step, len(taken), learned)
         some, down = self._in(turn), []
         for t, *sent in zip(some, *(unpack(message, len(some)) for message in payloads)):
-            down += [t.merge_round(sent)] if _adds(t) else sent
+            down += [t.merge_round(sent)] if adds(t.codec) else sent
         heard = pack(down)
         self._take(turn, taken, heard)
         if turn == max(t.codec.rounds for t in self.tensors.values()) - 1:
@@ -202,7 +198,7 @@ class Run:
     min_elements  smaller parameters travel as floats
     cpus          what an actor of a worker asks of Ray; `options` are more of ray.remote's, as {"num_gpus": 1}
 
-    Worker r is worker r of atomo-train: with the same gradients and all workers taken, the weights are the same bits.
+    Worker r is worker r of atomo-train: with the same gradients and all workers taken, the means are the same bits.
     """
 
     def __init__(

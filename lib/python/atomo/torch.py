@@ -326,7 +326,7 @@ def _groups_of(parameter):
 
 
 def _twin(group: Any) -> Any:
-    """A gloo group of the same ranks, so that its messages do not mix with those of DDP, or of the program."""
+    """A gloo group of the same ranks, so that its messages do not mix with those of DDP, FSDP or the program."""
     return dist.new_group(TorchTransport(group).members, backend="gloo", use_local_synchronization=True) if _ALONGSIDE else group
 
 
