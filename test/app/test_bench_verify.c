@@ -3,17 +3,18 @@
 
 static bool broken;
 
-/* A level 1 % low, where `broken` is true. */
-static bool level_now(const float *x, size_t n, double budget, int threads, Arena *a, Level *out)
+/* Levels 1 % low, where `broken` is true. */
+static bool levels_now(const float *x, size_t n, const double *budget, size_t count, int threads, Arena *a, Level *out)
 {
-    const bool got = waterfill_floats(x, n, budget, threads, a, out);
-    out->tau *= broken ? 0.99 : 1;
+    const bool got = waterfill_budgets(x, n, budget, count, threads, a, out);
+    for (size_t i = 0; i < count; i++)
+        out[i].tau *= broken ? 0.99 : 1;
     return got;
 }
 
-#define waterfill_floats level_now
+#define waterfill_budgets levels_now
 #include "measure/verify.c"
-#undef waterfill_floats
+#undef waterfill_budgets
 #include "cmd/bench_verify.c"
 #include "rig/check.h"
 #include "rig/scratch_dir.h"
@@ -58,7 +59,7 @@ TEST_BETWEEN(a_statement_that_fails_is_named_and_the_exit_code_is_1, scratch_ope
     check_ok(run_job(file), &err);
     broken = true;
     check(run_job(file) == ERR_NUMERIC);
-    check(strstr(err.text, "checks failed: Lemma 2: equality on layer0.weight: ") != NULL);
+    check(strstr(err.text, "checks failed: Algorithm 1: budget on layer0.weight: ") != NULL);
     check(cli_report("test", &err) == 1);
 }
 
