@@ -31,7 +31,7 @@ static Status put_notes(TextBuf *out, const char *object, const AttrList *attrs,
         const Attr *attr = &attrs->item[i];
         if (!holds(attr))
             continue;
-        const char *key = note_key(object, attr, out->arena), *value = note_value(attr, out->arena);
+        const char *key = text_format(out->arena, "%s%s%s", object, *object ? "@" : "", attr->name), *value = note_value(attr, out->arena);
         TRY(arena_check(key && value, out->arena, err));
         text_add(out, ",");
         json_put_text(out, key);

@@ -89,11 +89,6 @@ char *note_value(const Attr *attr, Arena *a)
 
 /* ---- keys ---- */
 
-char *note_key(const char *object, const Attr *attr, Arena *a)
-{
-    return text_format(a, "%s%s%s", object, *object ? "@" : "", attr->name);
-}
-
 /* True if the sorted list has a path that begins with `wanted`. */
 static bool begins(const char *const *path, size_t count, const char *wanted)
 {

@@ -577,7 +577,8 @@ Status compare_run(const Comparison *c, size_t *failures, Arena *a, Error *err)
         if (!c->skip || !c->skip[e.codec])
             status = run_codec(&e);
     *failures = e.failures;
-    buffers_close(&e.b);
+    arena_close(e.b.payloads);
+    arena_close(e.b.scratch);
     codec_states_forget(&e.states);
     arena_close(e.tallies);
     return status;

@@ -76,7 +76,6 @@ typedef struct {
 } Buffers;
 
 Status buffers_make(Buffers *b, const Comparison *c, const Layout *l, Arena *a, Error *err);
-void buffers_close(Buffers *b);
 
 /* Returns the bytes that an arena needs to hold n floats: their size, rounded up to a multiple of 64. */
 static inline size_t lendable(size_t n)

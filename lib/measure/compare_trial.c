@@ -554,9 +554,3 @@ Status buffers_make(Buffers *b, const Comparison *c, const Layout *l, Arena *a, 
     b->scratch = arena_open(0);
     return OK;
 }
-
-void buffers_close(Buffers *b)
-{
-    arena_close(b->payloads);
-    arena_close(b->scratch);
-}
