@@ -76,7 +76,9 @@ typedef struct {
 /* Writes the number of workers of a bar. */
 static const char *bar_tag(const Layout *l, const PlotPoint *bar, char out[32])
 {
-    snprintf(out, 32, l->f->payloads ? "" : "%.0f", bar->x);
+    *out = 0;
+    if (!l->f->payloads)
+        snprintf(out, 32, "%.0f", bar->x);
     return out;
 }
 
