@@ -254,7 +254,7 @@ def resume(command, results, want, moment):
         code = child.wait()
     if code == 0:
         got = tree(*results)  # with checkpoints of stops, and what a kill leaves
-        if {name: got.get(name) for name in want} != want or list(pathlib.Path().glob("r.*part*")):
+        if {name: got.get(name) for name in want} != want or list(pathlib.Path().glob("r.csv.part")) + list(pathlib.Path().glob("r.h5.parts/step_*")):
             complain(command, f"a resumed run differs from an undisturbed one: {os.listdir('.')}")
         fresh()
     elif code not in (-signal.SIGKILL, -signal.SIGTERM, 130):
