@@ -321,6 +321,8 @@ static Status measure_codecs(AdviseJob *advise, const CodecSet *set)
 {
     CompareJob *j = &advise->cost.job;
     const int64_t repeats = j->repeats;
+    if (j->hints.sample)
+        TRY(sample_open(j));
     TRY(cost_read_compute(&advise->cost));
     TRY(screen(advise, set));
     j->repeats = repeats;
@@ -475,8 +477,7 @@ static const char details[] =
     "codec's variance by P, and leaves its bias. Biased codecs need error feedback, which the shortlist includes.\n"
     "Every codec whose spec does not set its rate is tried at several rates. All are screened with one worker and two "
     "repeats; the fastest within the limits are measured like cost does. csv and json have all of them.\n"
-    "--sample takes sizes, times and errors from one draw of rows: each row stands for others of its matrix, and the intervals do not have the choice of "
-    "rows in them.\n";
+    "--sample reads other rows in each repeat: each row stands for others of its matrix, and the intervals have the choice of rows in them.\n";
 
 int bench_advise(int argc, char **argv)
 {

@@ -232,10 +232,8 @@ static void take_alone(CompareJob *j, const Record *r)
     add_record(c, &c->alone[r->codec], r);
 }
 
-Status cost_measure_alone(CostJob *c)
+static Status measure_alone(CostJob *c)
 {
-    c->layers = 0;
-    TRY(find_layers(c));
     c->alone = make_room(c, c->job.codecs);
     TRY(arena_check(c->alone, c->job.a, c->job.err));
     c->job.figures = take_alone;
@@ -309,11 +307,85 @@ static Status measure_together(CostJob *c)
     return OK;
 }
 
+static Status measure_both(CostJob *c)
+{
+    TRY(measure_alone(c));
+    return measure_together(c);
+}
+
+/* ---- samples (app/compare_job.h) ---- */
+
+/* Sets *m to what the halves of all draws tell of the whole model. `value`: room for 4 numbers of each half. */
+static void estimate(const CostJob *c, CostMeasured *m, CostMeasured *const *draw, size_t k, double *value)
+{
+    enum { TIMES = 3, VALUES = 6 };
+    const CompareJob *j = &c->job;
+    const size_t halves = SAMPLE_HALVES * (size_t)j->repeats;
+    double *bytes = value + halves, *relative = bytes + halves, *variance = relative + halves;
+    memset(bytes, 0, halves * sizeof *bytes);
+    for (size_t i = 0; i < c->layers; i++)
+        for (size_t v = 0; v < VALUES; v++) {
+            for (size_t d = 0; d < halves; d++)
+                value[d] = (&draw[d][k].layer[i].encode)[v];
+            const SampleEstimate e = sample_estimate(j, value, v < TIMES);
+            (&m->layer[i].encode)[v] = e.mean;
+            if (v + 1 < VALUES) /* `early` has no standard error */
+                (&m->layer[i].encode_se)[v] = e.se;
+            for (size_t d = 0; d < halves && v == TIMES; d++)
+                bytes[d] += value[d];
+        }
+    for (size_t d = 0; d < halves; d++) {
+        relative[d] = draw[d][k].errors.relative;
+        variance[d] = draw[d][k].errors.variance;
+        m->error = m->error ? m->error : draw[d][k].error;
+    }
+    const SampleEstimate error = sample_estimate(j, relative, false);
+    m->errors.relative = error.mean;
+    m->errors.relative_se = error.se;
+    m->errors.variance = sample_estimate(j, variance, false).mean;
+    if (!m->error && !(error.told && sample_estimate(j, bytes, false).told))
+        m->error = "rows do not tell its size or its error";
+}
+
+/* Measures all halves of all draws, and lets the first of c->alone and c->together have what they tell. */
+static Status measure_draws(CostJob *c, Status (*measure)(CostJob *c))
+{
+    CompareJob *j = &c->job;
+    const size_t halves = SAMPLE_HALVES * (size_t)j->repeats, codecs = j->codecs;
+    CostMeasured **alone = NEW(j->a, CostMeasured *, halves), **together = NEW(j->a, CostMeasured *, halves);
+    double *value = NEW(j->a, double, 4 * halves);
+    TRY(arena_check(alone && together && value, j->a, j->err));
+    for (size_t d = 0; d < halves; d++) {
+        sample_draw(j, d / SAMPLE_HALVES, d % SAMPLE_HALVES);
+        TRY(measure(c));
+        alone[d] = c->alone;
+        together[d] = c->together;
+    }
+    c->alone = *alone;
+    c->together = *together;
+    for (size_t k = 0; k < codecs; k++)
+        estimate(c, &c->alone[k], alone, k, value);
+    for (size_t k = 0; k < c->measured.count * codecs; k++)
+        estimate(c, &c->together[k], together, k, value);
+    return OK;
+}
+
+static Status measure(CostJob *c, Status (*all)(CostJob *c))
+{
+    c->layers = 0;
+    TRY(find_layers(c));
+    return c->job.sample.dump[0] ? measure_draws(c, all) : all(c);
+}
+
+Status cost_measure_alone(CostJob *c)
+{
+    return measure(c, measure_alone);
+}
+
 Status cost_measure(CostJob *c)
 {
     choose_numbers(c);
-    TRY(cost_measure_alone(c));
-    return measure_together(c);
+    return measure(c, measure_both);
 }
 
 /* ---- layers (all vectors of one name) for any number of workers ---- */
