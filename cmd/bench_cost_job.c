@@ -147,13 +147,15 @@ static Status find_layers(CostJob *c)
     return OK;
 }
 
-static CostMeasured *make_room(const CostJob *c, size_t count)
+static Status make_room(CostJob *c)
 {
-    CostMeasured *m = NEW_ZERO(c->job.a, CostMeasured, count);
-    for (size_t i = 0; m && i < count; i++)
-        if (!(m[i].layer = NEW_ZERO(c->job.a, CostLayer, c->layers)))
-            return NULL;
-    return m;
+    const size_t count = (1 + c->measured.count) * c->job.codecs;
+    c->alone = NEW_ZERO(c->job.a, CostMeasured, count);
+    bool taken = c->alone != NULL;
+    for (size_t i = 0; taken && i < count; i++)
+        taken = (c->alone[i].layer = NEW_ZERO(c->job.a, CostLayer, c->layers)) != NULL;
+    c->together = taken ? c->alone + c->job.codecs : NULL;
+    return arena_check(taken, c->job.a, c->job.err);
 }
 
 /* ---- records ---- */
@@ -234,8 +236,6 @@ static void take_alone(CompareJob *j, const Record *r)
 
 static Status measure_alone(CostJob *c)
 {
-    c->alone = make_room(c, c->job.codecs);
-    TRY(arena_check(c->alone, c->job.a, c->job.err));
     c->job.figures = take_alone;
     TRY(compare_job_run(&c->job));
     for (size_t k = 0; k < c->job.codecs; k++)
@@ -292,8 +292,7 @@ static Status measure_together(CostJob *c)
     CompareJob *j = &c->job;
     size_t adding = 0;
     bool *skip = NEW(j->a, bool, j->codecs);
-    c->together = make_room(c, c->measured.count * j->codecs);
-    TRY(arena_check(c->together && skip, j->a, j->err));
+    TRY(arena_check(skip, j->a, j->err));
     for (size_t k = 0; k < j->codecs; k++)
         adding += !(skip[k] = !codec_adds(j->codec[k]) || c->alone[k].error);
     /* if the dump has no gradient for a worker, this worker copies another worker's gradient; no noise is
@@ -315,9 +314,10 @@ static Status measure_both(CostJob *c)
 
 /* ---- samples (app/compare_job.h) ---- */
 
-/* Sets *m to what the halves of all draws tell of the whole model. `value`: room for 4 numbers of each half. */
-static void estimate(const CostJob *c, CostMeasured *m, CostMeasured *const *draw, size_t k, double *value)
+/* Lets measurements k of the first half of the first draw be what all tell of the whole model. `value`: room for 4 numbers of each. */
+static void estimate(const CostJob *c, CostMeasured *const *draw, size_t k, double *value)
 {
+    CostMeasured *m = &draw[0][k];
     enum { TIMES = 3, VALUES = 6 };
     const CompareJob *j = &c->job;
     const size_t halves = SAMPLE_HALVES * (size_t)j->repeats;
@@ -347,26 +347,24 @@ static void estimate(const CostJob *c, CostMeasured *m, CostMeasured *const *dra
         m->error = "rows do not tell its size or its error";
 }
 
-/* Measures all halves of all draws, and lets the first of c->alone and c->together have what they tell. */
+/* Measures all halves of all draws, and lets the first have what they tell. */
 static Status measure_draws(CostJob *c, Status (*measure)(CostJob *c))
 {
     CompareJob *j = &c->job;
-    const size_t halves = SAMPLE_HALVES * (size_t)j->repeats, codecs = j->codecs;
-    CostMeasured **alone = NEW(j->a, CostMeasured *, halves), **together = NEW(j->a, CostMeasured *, halves);
+    const size_t halves = SAMPLE_HALVES * (size_t)j->repeats;
+    CostMeasured **draw = NEW(j->a, CostMeasured *, halves);
     double *value = NEW(j->a, double, 4 * halves);
-    TRY(arena_check(alone && together && value, j->a, j->err));
+    TRY(arena_check(draw && value, j->a, j->err));
     for (size_t d = 0; d < halves; d++) {
         sample_draw(j, d / SAMPLE_HALVES, d % SAMPLE_HALVES);
+        TRY(make_room(c));
         TRY(measure(c));
-        alone[d] = c->alone;
-        together[d] = c->together;
+        draw[d] = c->alone;
     }
-    c->alone = *alone;
-    c->together = *together;
-    for (size_t k = 0; k < codecs; k++)
-        estimate(c, &c->alone[k], alone, k, value);
-    for (size_t k = 0; k < c->measured.count * codecs; k++)
-        estimate(c, &c->together[k], together, k, value);
+    c->alone = *draw;
+    c->together = *draw + j->codecs;
+    for (size_t k = 0; k < (1 + c->measured.count) * j->codecs; k++)
+        estimate(c, draw, k, value);
     return OK;
 }
 
@@ -374,7 +372,10 @@ static Status measure(CostJob *c, Status (*all)(CostJob *c))
 {
     c->layers = 0;
     TRY(find_layers(c));
-    return c->job.sample.dump[0] ? measure_draws(c, all) : all(c);
+    if (c->job.sample.dump[0])
+        return measure_draws(c, all);
+    TRY(make_room(c));
+    return all(c);
 }
 
 Status cost_measure_alone(CostJob *c)

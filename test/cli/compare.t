@@ -69,7 +69,7 @@ $ atomo-bench synth -o g.h5 --shape 200x100 --shape 300x64 -q; atomo-bench sweep
 > topk:ratio=0.01,bytes
 > topk:ratio=0.1,bytes
 > qsgd:bits=4
-2> note: --sample: rows do not tell the results of these codecs, which are left out: *svd* ef+powersgd*
+2> note: --sample: * candidates whose results rows do not tell are left out*
 2> atomo-bench: *--sample: svd:rank=2 depends on whole tensors*
 - svd*
 = 2
