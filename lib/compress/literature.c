@@ -74,7 +74,7 @@ const Literature literature[] = {
     {"gradient sparsification", "gspar", NULL},
     {"SPARTA", "randk:ratio=0.001", "SPARTA averages a random part of the weights, not of the gradients"},
     {"PacTrain", "topk", "PacTrain prunes the network, so that all workers know which elements are not zero"},
-    {"PULSE", "zstd+bf16", "PULSE sends the bf16 weights that a step changed, without loss"},
+    {"PULSE", "zstd+bf16", "PULSE sends the bf16 weights that a step changed: atomo-bench encode NEW --base OLD"},
     {"PULSELoCo", "ef+threshold", "PULSELoCo sends what would change a bf16 weight, after local steps"},
     {"variance-based", "strom",
      "the variance-based method sends an element once its sum is large beside its variance"},
