@@ -110,7 +110,7 @@ TEST(the_errors_of_workers_cancel)
         if (strncmp(codecs[k], "terngrad", 8) && !strstr(codecs[k], "bits=1,")) {
             check_near(log(two / sixty_four) / log(32), 2, 0.1);
             check_rel(same, 1.0 / 16, 0.1);
-            check_near(apart, 0.51, 0.06);
+            check_near(apart, strstr(codecs[k], "fp4") ? 0.61 : 0.51, 0.06); /* floats are not evenly apart */
         } else {
             check(same < 0.15 && apart < 0.9);
         }
