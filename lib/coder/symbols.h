@@ -40,9 +40,6 @@ typedef struct {
     void *code; /* (n) symbols_put reads the codes, symbols_get writes them */
     /* symbols_put sets *entropy to the order-0 entropy, in bits, of what it writes; NULL: not wanted */
     double *entropy;
-    /* symbols_get calls use(data, block) for each block once its codes are read, while they are in the cache; NULL: not wanted */
-    void (*use)(void *data, size_t block);
-    void *data;
     bool quick; /* symbols_put tries few forms, and prefers the sparse one, which is faster, where it is up to 1/16 longer */
 } Symbols;
 

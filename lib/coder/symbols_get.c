@@ -11,12 +11,6 @@ typedef struct {
     const uint8_t *planes;
 } Job;
 
-static void block_read(const Symbols *s, size_t block, bool good)
-{
-    if (s->use && good)
-        s->use(s->data, block);
-}
-
 /* ---- tables and streams of rANS; tables are padded to whole bytes ---- */
 
 enum {
@@ -236,10 +230,8 @@ static void get_some(const Job *job, size_t first, size_t count, size_t n)
         for (size_t k = 0; k < count; k++)
             all &= good[k];
     }
-    for (size_t k = 0; k < count; k++) {
+    for (size_t k = 0; k < count; k++)
         job->bad[first + k] = !all || !end_body(job, &body[k]);
-        block_read(job->s, first + k, !job->bad[first + k]);
-    }
 }
 
 static void get_blocks(void *data, size_t group)
@@ -259,7 +251,6 @@ static void get_planes(void *data, size_t block)
     const Symbols *s = job->s;
     job->bad[block] = !planes_get(job->planes + planes_size(block * BLOCK, s->width), block_size(s->n, block), s->width,
                                   codes_at(s, block * BLOCK), symbols_wide(s));
-    block_read(s, block, !job->bad[block]);
 }
 
 /* ---- reading all blocks ---- */
@@ -330,7 +321,6 @@ static void fill_block(void *data, size_t block)
         ((uint32_t *)s->code)[i] = o->common;
     for (size_t i = places->before[block]; i < places->before[block + 1]; i++)
         set_code(s->code, s->width, from + places->at[i], code_at(o->code, s->width, i));
-    block_read(s, block, true);
 }
 
 static Status get_sparse(const Symbols *s, Bytes in, Arena *scratch, Error *err, const char **why)

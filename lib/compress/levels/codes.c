@@ -176,13 +176,11 @@ static Symbols symbols_of(const CodesJob *job)
                      .code = job->code};
 }
 
-static Status get_symbols(CodesJob *job, Reader *r)
+static Status get_symbols(const CodesJob *job, Reader *r)
 {
     const Call *c = job->codes->c;
-    Symbols s = symbols_of(job);
+    const Symbols s = symbols_of(job);
     const char *why;
-    s.use = get_piece;
-    s.data = job;
     const size_t left = reader_left(r);
     const Status status = symbols_get(&s, (Bytes){take_bytes(r, left), left}, c->scratch, c->err, &why);
     return status == ERR_CORRUPT ? payload_bad(c, "%s", why) : status;
@@ -256,8 +254,7 @@ Status codes_get(const Codes *codes, CodesUse *use, const void *data, Reader *r)
     TRY(packs(codes)                ? take_packed(&job, r)
         : codes->kind == CODE_RANS ? get_symbols(&job, r)
                                    : get_elias(&job, r));
-    if (codes->kind != CODE_RANS)
-        parallel_for(c->threads, pieces_of(codes), get_piece, &job);
+    parallel_for(c->threads, pieces_of(codes), get_piece, &job);
     for (size_t i = 0; i < pieces_of(codes); i++)
         if (job.why[i])
             return payload_bad(c, "block %zu: %s", i * piece_size(codes) / BLOCK, job.why[i]);
