@@ -2,7 +2,7 @@
 # formats.sh -- number formats at their own sizes on several gradients: sh plots/formats.sh OUT.csv { NAME STEP FILE }...
 #
 # Writes a row for each codec: on each gradient its size and the relative errors of one worker and of the mean of 16; on the
-# first one, with 16 repeats instead of two, the verdict on bias and the speed too.
+# first one, with 16 repeats instead of eight, the verdict on bias and the speed too.
 set -eu
 export LC_ALL=C
 codecs='-c fp8 -c mxfp8 -c mxfp6 -c mxfp4 -c mxfp4:rounding=stochastic -c nvfp4 -c nvfp4:best=fourover6 -c nvfp4:rounding=eden'
@@ -18,7 +18,7 @@ while [ $# -gt 0 ]; do
     atomo-bench report "$tmp/one.json" --columns $keys$once$each -f csv |
         sed "1{s/bits_per_element/$1 &/; s/relative_error/$1 &/; s/mean_error_16/$1 &/;}" >"$tmp/one"
     if [ -n "$keys" ]; then cp "$tmp/one" "$tmp/all"; else paste -d , "$tmp/all" "$tmp/one" >"$tmp/both" && mv "$tmp/both" "$tmp/all"; fi
-    repeats=2 once= keys=
+    repeats=8 once= keys=
     shift 3
 done
 mv "$tmp/all" "$out"
