@@ -319,7 +319,7 @@ $ python3 "$SRC"/test/cli/tensors.py g.h5 '{"a": [1.0] * 10, "b": [3e38] * 4000}
 
 # tables of two seeds: a cell without an error is the same in all, the others agree within theirs
 ? command -v python3
-$ cp "$SRC"/datasets/lenet-mnist.h5 g.h5; for s in 1 2; do atomo-bench compare g.h5 -t '*conv1*' -c none -c qsgd:bits=1/8 -c terngrad -c svd:rank=1/4 -c entry:bits=10.1 --threads 1 --seed $s -q >c$s; atomo-bench merge g.h5 -t '*fc2*' -c qsgd -c thc -c sign -c svd -c topk --repeats 10 --workers 2 --threads 1 --seed $s -q >m$s; atomo-bench cost g.h5 -t '*fc2*' -c qsgd -c thc -c svd -c topk --topology ps --workers 2,16 --threads 1 --seed $s -q 2>/dev/null >k$s; done; for t in c m k; do python3 "$SRC"/test/cli/seeds.py $t[12]; done
+$ cp "$SRC"/datasets/lenet-mnist.h5 g.h5; for s in 1 2; do atomo-bench compare g.h5 --step '*1000' -t '*conv1*' -c none -c qsgd:bits=1/8 -c terngrad -c svd:rank=1/4 -c entry:bits=10.1 --threads 1 --seed $s -q >c$s; atomo-bench merge g.h5 -t '*fc2*' -c qsgd -c thc -c sign -c svd -c topk --repeats 10 --workers 2 --threads 1 --seed $s -q >m$s; atomo-bench cost g.h5 --step '*1000' -t '*fc2*' -c qsgd -c thc -c svd -c topk --topology ps --workers 2,16 --threads 1 --seed $s -q 2>/dev/null >k$s; done; for t in c m k; do python3 "$SRC"/test/cli/seeds.py $t[12]; done
 > agree
 - *:*
 = 0
