@@ -15,9 +15,10 @@ $ sh "$SRC/docs/packaging/sbom.sh" atomo-bench 1 now no-such-module
 2> *no-such-module: no licence*
 = 1
 
-# the citation names this version
-$ sed -n 's/^version: //p' "$SRC/docs/CITATION.cff" | grep -x "$(atomo-bench --version | sed -n '1s/.* //p')"
-> ?*
+# the citation and the how-to-cite page name this version
+$ v=$(atomo-bench --version | sed -n '1s/.* //p'); sed -n 's/^version: //p' "$SRC/docs/CITATION.cff" | grep -cx "$v"; grep -c "version = {$v}" "$SRC/docs/cite.md"
+> 1
+> 1
 = 0
 
 # a tool that make deb lacks is named before anything is made

@@ -1,7 +1,6 @@
 /* test_empty_draws.c -- an ATOMO codec may keep no atom at all. The probability of an empty draw by
  * `codec_moments` is compared with the share of empty draws among 4000. The count is binomial; the limit of 4.9
- * standard deviations has a false-alarm probability of 1e-6. A codec that draws again is never empty; without that it
- * would be in a fifth of the draws. */
+ * standard deviations has a false-alarm probability of 1e-6. Without `resample`, a fifth of its draws would be empty. */
 #include "rig/draws.h"
 #include "rig/sources.h"
 

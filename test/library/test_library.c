@@ -67,6 +67,8 @@ static void equals_codec(Rig *rig, const Source *source, const float *x)
     const atomo_layout layout = layout_of(&shape, 2, 4);
     Message m;
     size_t size;
+    if (shape.n > 5000 && spec_now % 3)
+        return; /* one spec in three sends the longest vector */
     char *spec = codec_text(rig->codec, forever);
     good(atomo_codec_open(&codec, spec, &err), &err);
     CHECK_HERE(!strcmp(atomo_codec_spec(codec), spec));
@@ -106,16 +108,9 @@ static void equals_codec(Rig *rig, const Source *source, const float *x)
     atomo_codec_close(codec);
 }
 
-/* Of the longest vector, one spec in three. */
-static void equals_codec_here(Rig *rig, const Source *source, const float *x)
-{
-    if (rig->shape.n <= 5000 || spec_now % 3 == 0)
-        equals_codec(rig, source, x);
-}
-
 TEST(payloads_equal_the_codecs)
 {
-    for_all(equals_codec_here, FOURTH_SPECS);
+    for_all(equals_codec, FOURTH_SPECS);
 }
 
 /* ---- a step of several workers against a step of training ---- */
