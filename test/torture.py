@@ -282,12 +282,11 @@ def ranks():
         fresh()
         known, left = set(), max(1, KILLS // len(RANKED))
         while left:
-            known, disturbed = disturb(rest, command, want, known)
-            left -= disturbed
+            left -= disturb(rest, command, want, known)
 
 
 def disturb(rest, command, want, known):
-    """Starts the run and disturbs a rank. Returns the checkpoints that are there, and whether it was before the end."""
+    """Starts the run and disturbs a rank. Sets the checkpoints that are there, and returns whether it was before the end."""
     count = moments.choice([2, 3, 5])
     tell = 'echo $$ >pid.$OMPI_COMM_WORLD_RANK.new; mv pid.$OMPI_COMM_WORLD_RANK.new pid.$OMPI_COMM_WORLD_RANK; exec "$@"'
     words = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "-x", f"LD_PRELOAD={rest}",
@@ -311,13 +310,15 @@ def disturb(rest, command, want, known):
     other = [name for name in there if "step_" in name and "/." not in name and there[name] != want.get(name)]
     if lost or other:
         complain(command, f"checkpoints lost: {lost}, other than undisturbed: {other}")
+    known.clear()
     if not os.path.exists("b.csv"):
-        return {name for name in there if "step_" in name and "/." not in name}, True
+        known.update(name for name in there if "step_" in name and "/." not in name)
+        return True
     cut = [[row[:10] for row in rows] for rows in (contents("b.csv"), want["b.csv"])]
     if cut[0] != cut[1] or set(want) - {"b.csv"} - set(there):
         complain(command, "a run that ended has other records, or lacks checkpoints")
     fresh()
-    return set(), code != 0
+    return code != 0
 
 
 def alive(pid):
