@@ -31,8 +31,8 @@ $ sh $SRC/test/cli/tiny.sh; atomo-train eval --threads 1 --train-dir d --follow 
 
 # eval --follow prints what it waits for
 $ mkdir d d/none; for d in nowhere d; do atomo-train eval --threads 1 --train-dir $d --follow -f csv >/dev/null 2>$d.notes & e=$!; while ! grep -q waiting $d.notes && kill -0 $e; do sleep 0.02; done; kill -TERM $e; wait $e; code=$?; cat $d.notes >&2; done; exit $code
-2> note: nowhere: no such folder; waiting for a run that makes it
-2> note: d: no checkpoint there; waiting for a run (a run of several codecs has a folder for each*
+2> note: nowhere: no checkpoint there yet; waiting for a run (a run of several codecs has a folder for each*
+2> note: d: no checkpoint there yet; waiting for a run*
 = 130
 
 # an interrupted eval --follow writes the checkpoints that it has tested
@@ -43,7 +43,7 @@ $ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --data
 = 130
 
 # a folder that a running training uses is refused to a second run
-$ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --train-dir d -q --max-steps 10000000 >/dev/null 2>&1 & r=$!; while [ ! -e d/step_00000200.h5 ] && kill -0 $r; do sleep 0.02; done; atomo-train run --threads 1 --network softmax --dataset mnist --train-dir d -q --max-steps 1; code=$?; kill -TERM $r; wait $r; exit $code
+$ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --dataset mnist --train-dir d -q --max-steps 10000000 >/dev/null 2>&1 & r=$!; while [ ! -e d/step_00000200.h5 ] && kill -0 $r; do sleep 0.02; done; atomo-train run --threads 1 --network softmax --dataset mnist --train-dir d -q --max-steps 1000 --resume; code=$?; kill -TERM $r; wait $r; exit $code
 2> atomo-train: d: another run is at work there
 = 1
 
