@@ -42,13 +42,30 @@ static size_t piece_end(const Sort *s, size_t p)
     return p + 1 == s->pieces ? s->n : (p + 1) * s->piece;
 }
 
+/* +0 is the most frequent element of most decoded vectors, so runs of RUN elements that are all +0 are passed at once. */
+enum { RUN = 8, ZERO = 1 << (TOP - 1) }; /* ZERO: the bucket of +0 */
+
+static inline bool run_of_zeros(const float *x, size_t n)
+{
+    uint32_t bits = n < RUN;
+    for (size_t k = 0; k < RUN && n >= RUN; k++)
+        bits |= float_bits(x[k]);
+    return !bits;
+}
+
 static void count_piece(void *data, size_t p)
 {
     Sort *s = data;
     size_t *count = s->place[p];
     memset(count, 0, sizeof s->place[p]);
-    for (size_t i = p * s->piece, end = piece_end(s, p); i < end; i++)
-        count[radix_key(s->x[i]) >> LOW]++;
+    for (size_t i = p * s->piece, end = piece_end(s, p), run; i < end; i += run) {
+        run = end - i < RUN ? end - i : RUN;
+        if (run_of_zeros(s->x + i, run))
+            count[ZERO] += run;
+        else
+            for (size_t k = 0; k < run; k++)
+                count[radix_key(s->x[i + k]) >> LOW]++;
+    }
 }
 
 /* Replaces the counts in `place` by output indices, in order of buckets, and within a bucket in order of
@@ -72,9 +89,18 @@ static void deal_piece(void *data, size_t p)
     Sort *s = data;
     size_t *place = s->place[p];
     uint32_t *spare = s->spare;
-    for (size_t i = p * s->piece, end = piece_end(s, p); i < end; i++) {
-        const uint32_t key = radix_key(s->x[i]);
-        spare[place[key >> LOW]++] = key;
+    for (size_t i = p * s->piece, end = piece_end(s, p), run; i < end; i += run) {
+        run = end - i < RUN ? end - i : RUN;
+        if (run_of_zeros(s->x + i, run)) {
+            for (size_t k = 0; k < run; k++)
+                spare[place[ZERO] + k] = radix_key(0);
+            place[ZERO] += run;
+        } else {
+            for (size_t k = 0; k < run; k++) {
+                const uint32_t key = radix_key(s->x[i + k]);
+                spare[place[key >> LOW]++] = key;
+            }
+        }
     }
 }
 
@@ -165,6 +191,16 @@ static inline void *sort_digits(uint32_t *key, size_t n, const Digits d, void *o
     return from;
 }
 
+/* Whether all keys are equal: a level of a quantiser often has a bucket of its own. */
+static bool all_equal(const uint32_t *key, size_t n)
+{
+    uint32_t differ = 0;
+    for (size_t i = 0; i < n && !differ; i += RUN)
+        for (size_t k = i; k < n && k < i + RUN; k++)
+            differ |= key[k] ^ *key;
+    return !differ;
+}
+
 /* Writes to `out` the floats whose keys are the n entries of `key`, sorted. The keys agree in their top 11 bits.
  * Overwrites `key`. */
 static void sort_keys(uint32_t *key, size_t n, float *out)
@@ -172,6 +208,8 @@ static void sort_keys(uint32_t *key, size_t n, float *out)
     const void *sorted = key;
     if (n <= FEW)
         sort_few(key, n);
+    else if (all_equal(key, n))
+        ; /* sorted */
     else if (n < MANY)
         sorted = sort_digits(key, n, narrow, out);
     else
