@@ -557,7 +557,9 @@ typedef struct SvdSample {
 static void expect_svd(SvdSample *e, double tau)
 {
     const VerifyMatrix *m = &e->m;
-    for (size_t i = 0; i < m->k && m->sigma[i] > 0; i++) {
+    for (size_t i = 0; i < m->k; i++) {
+        if (m->sigma[i] <= 0)
+            continue;
         const double p = chance_at(tau, m->sigma[i]), apart = p < 1 ? fmax(p, 1 - p) : 0;
         const double step = m->sigma[i] * m->sigma[i] / p / m->squares, square = step / p;
         e->expected += p * square;

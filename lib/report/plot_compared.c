@@ -55,7 +55,8 @@ static Status errors_make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
     for (size_t k = 0; k < f->count && f->count > BANDS_MOST; k++)
         for (size_t i = 0; i < f->line[k].count; i++)
             f->line[k].point[i].low = f->line[k].point[i].high = NAN;
-    text_add(&f->caption, f->count > BANDS_MOST ? "" : "; bands: from 10 % to 90 % of the elements");
+    f->apart = f->count <= BANDS_MOST;
+    text_add(&f->caption, !f->apart ? "" : "; bands: from 10 % to 90 % of the elements");
     return f->count ? OK : FAIL(err, ERR_CORRUPT, "no row has an elem_error_deciles that can be drawn");
 }
 
@@ -71,8 +72,9 @@ typedef struct {
 
 static MergeRow merge_row(const Csv *data, size_t row, const char *y)
 {
-    if (!strcmp(y, "error"))
-        return (MergeRow){plot_real(data, row, "relative_error"), plot_real(data, row, "relative_error_se"), NAN, NAN};
+    const double error = plot_real(data, row, "relative_error");
+    if (!strcmp(y, "error")) /* of codecs without error, those of rounding */
+        return (MergeRow){error > 1e-12 ? error : NAN, plot_real(data, row, "relative_error_se"), NAN, NAN};
     if (!strcmp(y, "bytes"))
         return (MergeRow){plot_real(data, row, "bytes_merged"), NAN, plot_real(data, row, "workers") * plot_real(data, row, "bytes_up"), NAN};
     return (MergeRow){plot_real(data, row, "merge_ms") + plot_real(data, row, "decode_ms"),
@@ -135,8 +137,10 @@ static Status merge_make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
     }
     if (!strcmp(y, "time"))
         unit = time_unit(&f->y, most, "time", a);
-    if (!strcmp(y, "bytes"))
+    if (!strcmp(y, "bytes")) {
         unit = byte_unit(most, &f->y.title);
+        f->y.tex = NULL;
+    }
     bool both = false;
     for (size_t i = 0; i < of; i++) {
         const MergeRow r = merge_row(data, row[i], y);

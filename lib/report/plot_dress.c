@@ -262,30 +262,44 @@ static Status apply_labels(PlotFigure *f, Arena *a, Error *err)
 
 /* ---- which lines, in which order ---- */
 
+static bool bears(const char *glob, const PlotLine *l)
+{
+    return text_glob(glob, l->name) || (l->spec && text_glob(glob, l->spec));
+}
+
 static bool is_kept(const TextList *only, const PlotLine *l)
 {
     for (size_t i = 0; i < only->count; i++)
-        if (text_glob(only->item[i], l->name) || (l->spec && text_glob(only->item[i], l->spec)))
+        if (bears(only->item[i], l))
+            return true;
+    return false;
+}
+
+static bool names_any(const PlotFigure *f, const char *glob)
+{
+    for (size_t i = 0; i < f->count; i++)
+        if (f->line[i].name && bears(glob, &f->line[i]))
             return true;
     return false;
 }
 
 static Status keep_only(PlotFigure *f, Error *err)
 {
+    const TextList *only = &f->o->only;
+    for (size_t i = 0; i < only->count; i++)
+        if (!names_any(f, only->item[i]))
+            return FAIL(err, ERR_USAGE, "--only %s: no line of the figure has such a name", only->item[i]);
     size_t kept = 0;
     bool keep = false;
     for (size_t i = 0; i < f->count; i++) {
         const PlotLine *l = &f->line[i];
         if (!l->same)
-            keep = !l->name || is_kept(&f->o->only, l);
+            keep = !l->name || is_kept(only, l);
         if (keep)
             f->line[kept++] = *l;
     }
     f->count = kept;
-    for (size_t i = 0; i < kept; i++)
-        if (f->line[i].name)
-            return OK;
-    return FAIL(err, ERR_USAGE, "--only %s: no line of the figure has such a name", f->o->only.item[0]);
+    return OK;
 }
 
 /* The place of a line in --order, a list of names with commas or blanks between them; infinite: it is not there. */
@@ -482,6 +496,7 @@ double time_unit(PlotAxis *axis, double ms, const char *what, Arena *a)
     const bool seconds = ms >= 1000;
     axis->title = text_format(a, "%s, %s", what, seconds ? "s" : "ms");
     axis->title = axis->title ? axis->title : "";
+    axis->tex = NULL;
     return seconds ? 1000 : 1;
 }
 

@@ -27,6 +27,7 @@ static Call call_with(const Call *c)
     with.self = c->self->other;
     with.state = with.plan = NULL;
     with.heard = NULL;
+    with.kept = NULL; /* x - C(x) is another vector in each draw of C */
     with.round = 0;
     with.rng = rng_below(&c->rng, 1);
     with.rng_shared = rng_below(&c->rng_shared, 1);
