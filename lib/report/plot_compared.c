@@ -130,17 +130,16 @@ static Status merge_make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
     double most = 0, unit = 1;
     TRY(plot_selection(data, &row, &of, a, err));
     f->x = (PlotAxis){.title = "workers", .log = true};
-    f->y = (PlotAxis){.title = "E|mean − ḡ|^2 / |ḡ|^2", .tex = "$\\mathrm{E}\\,|\\mathrm{mean} - \\bar g|^2 / |\\bar g|^2$", .log = true};
+    f->y = (PlotAxis){.title = "E|mean − ḡ|^2 / |ḡ|^2",
+                      .tex = *y == 'e' ? "$\\mathrm{E}\\,|\\mathrm{mean} - \\bar g|^2 / |\\bar g|^2$" : NULL, .log = true};
     for (size_t i = 0; i < of; i++) {
         const MergeRow r = merge_row(data, row[i], y);
         most = fmax(most, fmax(r.merged, r.each));
     }
     if (!strcmp(y, "time"))
         unit = time_unit(&f->y, most, "time", a);
-    if (!strcmp(y, "bytes")) {
+    if (!strcmp(y, "bytes"))
         unit = byte_unit(most, &f->y.title);
-        f->y.tex = NULL;
-    }
     bool both = false;
     for (size_t i = 0; i < of; i++) {
         const MergeRow r = merge_row(data, row[i], y);
