@@ -160,7 +160,7 @@ const Literature literature[] = {
     {"GaLore", "powersgd", "GaLore projects what the optimizer keeps, not what workers send"},
     {"Dion2", "ef+chunktopk", "Dion2 makes a part of the momentum's rows or columns orthonormal, and keeps the rest"},
     {"EDGC", "powersgd", "EDGC changes the rank during training by the gradient's entropy"},
-    {"ARC-Top-K", "ef+topk:share=sketch", NULL},
+    {"ARC-Top-K", "ef+topk:ratio=0.2,share=sketch", NULL},
     {"Dion", "powersgd", "Dion makes the columns of the momentum's low-rank factor orthonormal"},
     /* sketches */
     {"Sketched-SGD", "ef+countsketch",

@@ -84,13 +84,13 @@ $ for f in csv json md tex; do atomo-bench merge $G -c sign --workers 2 -q -o r.
 
 # its figure is drawn from CSV and from JSON
 ? command -v gnuplot
-$ atomo-bench merge $G -c sign -c qsgd -c randk:ratio=0.1 --workers 4,8,...,64 -o m.json -q; atomo-bench merge $G -c sign -c qsgd --workers 8,4 -q -o m.csv; atomo-bench plot merge m.json -q -o j.svg && grep -o '<text>sign\|<text>qsgd\|<text>randk:ratio=0.1\|merged, then decoded once' j.svg | sort -u; atomo-bench plot merge m.csv --data -q -o c.tex && cut -d, -f 1,2 c.plot.csv | tr '\n' ' '; echo; atomo-bench plot merge m.csv --y bytes -q -o f.svg && grep -c '<text>qsgd' f.svg
+$ atomo-bench merge $G -c sign -c qsgd -c randk:ratio=0.1 --workers 4,8,...,64 -o m.json -q; atomo-bench merge $G -c sign -c qsgd --topology twoshot,allgather --workers 8,4 -q -o m.csv; atomo-bench plot merge m.json -q -o j.svg && grep -o '<text>sign\|<text>qsgd\|<text>randk:ratio=0.1\|merged, then decoded once' j.svg | sort -u; atomo-bench plot merge m.csv --data -q -o c.tex && cut -d, -f 1,2 c.plot.csv | tr '\n' ' '; echo; atomo-bench plot merge m.csv --y bytes -q -o f.svg && grep -c '<text>qsgd' f.svg
 > *>*sign*
 > *>*qsgd*
 > *>*randk:ratio=0.1*
 > merged, then decoded once
-> line,x sign,4 sign,8 sign,4 sign,8 qsgd,4 qsgd,8 
-> 1
+> line,x sign,4 sign,8 sign,4 sign,8 qsgd,4 qsgd,8 qsgd twoshot,4 qsgd twoshot,8 qsgd twoshot,4 qsgd twoshot,8 
+> 2
 = 0
 
 # exchanges that quantise sums again: the errors of symmetric 4-bit rounding, computed by other programs, within 3 %, and their
