@@ -147,13 +147,15 @@ static Status find_layers(CostJob *c)
     return OK;
 }
 
-static CostMeasured *make_room(const CostJob *c, size_t count)
+static Status make_room(CostJob *c)
 {
-    CostMeasured *m = NEW_ZERO(c->job.a, CostMeasured, count);
-    for (size_t i = 0; m && i < count; i++)
-        if (!(m[i].layer = NEW_ZERO(c->job.a, CostLayer, c->layers)))
-            return NULL;
-    return m;
+    const size_t count = (1 + c->measured.count) * c->job.codecs;
+    c->alone = NEW_ZERO(c->job.a, CostMeasured, count);
+    bool taken = c->alone != NULL;
+    for (size_t i = 0; taken && i < count; i++)
+        taken = (c->alone[i].layer = NEW_ZERO(c->job.a, CostLayer, c->layers)) != NULL;
+    c->together = taken ? c->alone + c->job.codecs : NULL;
+    return arena_check(taken, c->job.a, c->job.err);
 }
 
 /* ---- records ---- */
@@ -232,12 +234,8 @@ static void take_alone(CompareJob *j, const Record *r)
     add_record(c, &c->alone[r->codec], r);
 }
 
-Status cost_measure_alone(CostJob *c)
+static Status measure_alone(CostJob *c)
 {
-    c->layers = 0;
-    TRY(find_layers(c));
-    c->alone = make_room(c, c->job.codecs);
-    TRY(arena_check(c->alone, c->job.a, c->job.err));
     c->job.figures = take_alone;
     TRY(compare_job_run(&c->job));
     for (size_t k = 0; k < c->job.codecs; k++)
@@ -294,8 +292,7 @@ static Status measure_together(CostJob *c)
     CompareJob *j = &c->job;
     size_t adding = 0;
     bool *skip = NEW(j->a, bool, j->codecs);
-    c->together = make_room(c, c->measured.count * j->codecs);
-    TRY(arena_check(c->together && skip, j->a, j->err));
+    TRY(arena_check(skip, j->a, j->err));
     for (size_t k = 0; k < j->codecs; k++)
         adding += !(skip[k] = !codec_adds(j->codec[k]) || c->alone[k].error);
     /* if the dump has no gradient for a worker, this worker copies another worker's gradient; no noise is
@@ -309,11 +306,87 @@ static Status measure_together(CostJob *c)
     return OK;
 }
 
+static Status measure_both(CostJob *c)
+{
+    TRY(measure_alone(c));
+    return measure_together(c);
+}
+
+/* ---- samples (app/compare_job.h) ---- */
+
+/* Lets measurements k of the first half of the first draw be what all tell of the whole model. `value`: room for 4 numbers of each. */
+static void estimate(const CostJob *c, CostMeasured *const *draw, size_t k, double *value)
+{
+    CostMeasured *m = &draw[0][k];
+    enum { TIMES = 3, VALUES = 6 };
+    const CompareJob *j = &c->job;
+    const size_t halves = SAMPLE_HALVES * (size_t)j->repeats;
+    double *bytes = value + halves, *relative = bytes + halves, *variance = relative + halves;
+    memset(bytes, 0, halves * sizeof *bytes);
+    for (size_t i = 0; i < c->layers; i++)
+        for (size_t v = 0; v < VALUES; v++) {
+            for (size_t d = 0; d < halves; d++)
+                value[d] = (&draw[d][k].layer[i].encode)[v];
+            const SampleEstimate e = sample_estimate(j, value, v < TIMES);
+            (&m->layer[i].encode)[v] = e.mean;
+            if (v + 1 < VALUES) /* `early` has no standard error */
+                (&m->layer[i].encode_se)[v] = e.se;
+            for (size_t d = 0; d < halves && v == TIMES; d++)
+                bytes[d] += value[d];
+        }
+    for (size_t d = 0; d < halves; d++) {
+        relative[d] = draw[d][k].errors.relative;
+        variance[d] = draw[d][k].errors.variance;
+        m->error = m->error ? m->error : draw[d][k].error;
+    }
+    const SampleEstimate error = sample_estimate(j, relative, false);
+    m->errors.relative = error.mean;
+    m->errors.relative_se = error.se;
+    m->errors.variance = sample_estimate(j, variance, false).mean;
+    if (!m->error && !(error.told && sample_estimate(j, bytes, false).told))
+        m->error = "rows do not tell its size or its error";
+}
+
+/* Measures all halves of all draws, and lets the first have what they tell. */
+static Status measure_draws(CostJob *c, Status (*measure)(CostJob *c))
+{
+    CompareJob *j = &c->job;
+    const size_t halves = SAMPLE_HALVES * (size_t)j->repeats;
+    CostMeasured **draw = NEW(j->a, CostMeasured *, halves);
+    double *value = NEW(j->a, double, 4 * halves);
+    TRY(arena_check(draw && value, j->a, j->err));
+    for (size_t d = 0; d < halves; d++) {
+        sample_draw(j, d / SAMPLE_HALVES, d % SAMPLE_HALVES);
+        TRY(make_room(c));
+        TRY(measure(c));
+        draw[d] = c->alone;
+    }
+    c->alone = *draw;
+    c->together = *draw + j->codecs;
+    for (size_t k = 0; k < (1 + c->measured.count) * j->codecs; k++)
+        estimate(c, draw, k, value);
+    return OK;
+}
+
+static Status measure(CostJob *c, Status (*all)(CostJob *c))
+{
+    c->layers = 0;
+    TRY(find_layers(c));
+    if (c->job.sample.dump[0])
+        return measure_draws(c, all);
+    TRY(make_room(c));
+    return all(c);
+}
+
+Status cost_measure_alone(CostJob *c)
+{
+    return measure(c, measure_alone);
+}
+
 Status cost_measure(CostJob *c)
 {
     choose_numbers(c);
-    TRY(cost_measure_alone(c));
-    return measure_together(c);
+    return measure(c, measure_both);
 }
 
 /* ---- layers (all vectors of one name) for any number of workers ---- */

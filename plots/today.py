@@ -84,13 +84,15 @@ def figure(found, path):
             front.append(point)
     blocks = [[p for p in points if p[2] == "adamw"], [p for p in points if p[2] == "muon"], front]
     data = "".join(f"$d{i} << end\n" + "".join(f"{x} {y}\n" for x, y, _ in block) + "end\n" for i, block in enumerate(blocks))
-    script = f"""set terminal svg size 486,324 font 'sans,10'
+    script = f"""set terminal svg size 486,324 fixed font 'Helvetica,Arial,sans-serif,10' background rgb '#ffffff'
 set output '{path}'
+set border 3
+set tics out nomirror
 set logscale x
 set xlabel 'sent by a worker, MB'
 set ylabel 'test loss, nats per token'
 set key top right
-{data}plot $d2 with lines lc rgb '#999999' title 'front', $d0 with points pt 7 ps 0.6 lc rgb '#0072b2' title 'AdamW and signs', $d1 with points pt 5 ps 0.6 lc rgb '#d55e00' title 'Muon'
+{data}plot $d2 with lines lc rgb '#777777' dt (1,2.5) title 'front', $d0 with points pt 7 ps 0.6 lc rgb '#0072b2' title 'AdamW and signs', $d1 with points pt 5 ps 0.6 lc rgb '#c14a00' title 'Muon'
 """
     subprocess.run(["gnuplot"], input=script, encoding="utf-8", check=True)
 

@@ -41,8 +41,8 @@ class Browser:
         while not answer: # waits until the driver listens, or has ended
             try:
                 answer = self.post("", {"capabilities": {"alwaysMatch": options}})
-            except (urllib.error.URLError, ConnectionError):
-                if self.driver.poll() is not None:
+            except (urllib.error.URLError, ConnectionError) as e:
+                if self.driver.poll() is not None or isinstance(e, urllib.error.HTTPError): # the browser does not start
                     raise
                 time.sleep(0.1)
         self.base += "/" + answer["sessionId"]

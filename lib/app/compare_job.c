@@ -162,7 +162,8 @@ static void close_job(CompareJob *j)
 {
     progress_close(&j->progress);
     part_close(&j->part);
-    dump_close(j->dump);
+    dump_close(j->sample.dump[0] ? j->sample.dump[0] : j->dump);
+    dump_close(j->sample.dump[1]);
 }
 
 Status compare_job_codecs(CompareJob *j, const Codec *const *codec, size_t count)
@@ -217,13 +218,31 @@ static bool known(void *data, size_t codec, size_t place, Tally *tally, bool *fa
     return results_known(&((CompareJob *)data)->results, codec, place, tally, failed);
 }
 
+/* Each draw of a sample has other random numbers, and its rows. */
+static uint64_t seed_of(const CompareJob *j)
+{
+    return (uint64_t)j->common.seed + 0x9e3779b97f4a7c15 * j->sample.draw;
+}
+
+void sample_draw(CompareJob *j, size_t draw, size_t half)
+{
+    Sample *s = &j->sample;
+    s->draw = draw;
+    j->dump = s->dump[half];
+    j->list = s->list[half];
+    dump_draw(j->dump, seed_of(j));
+    memset(j->results.have, 0, j->results.places * j->codecs * sizeof *j->results.have);
+    progress_close(&j->progress);
+    progress_open(&j->progress, "sampling", "records", j->codecs * j->results.places, j->common.quiet);
+}
+
 static Comparison comparison_of(CompareJob *j)
 {
     return (Comparison){.codec = j->codec,
                         .codecs = j->codecs,
                         .vectors = &j->list,
-                        .repeats = (size_t)j->repeats,
-                        .seed = (uint64_t)j->common.seed,
+                        .repeats = j->sample.dump[0] ? 1 : (size_t)j->repeats,
+                        .seed = seed_of(j),
                         .memory = j->memory.bytes,
                         .threads = (int)j->common.threads,
                         .sample = SAMPLE_LEAST,
@@ -243,7 +262,7 @@ static Comparison comparison_of(CompareJob *j)
 Status compare_job_team(CompareJob *j, double noise)
 {
     TRY(team_make(&j->team, j->dump, &j->list, j->a, j->err));
-    j->team.seed = (uint64_t)j->common.seed;
+    j->team.seed = seed_of(j);
     j->team.noise = noise;
     j->team.threads = (int)j->common.threads;
     return OK;

@@ -14,6 +14,15 @@
 #include "dump/groups.h"
 #include "report/report_compare.h"
 
+/* A sample of a dump: with all rows of a draw, and with every second of them (sample_job.c). */
+enum { SAMPLE_HALVES = 2 };
+typedef struct {
+    Dump *dump[SAMPLE_HALVES];
+    VectorList list[SAMPLE_HALVES];
+    size_t draw;  /* that is measured now */
+    double share; /* of all elements, those of a draw */
+} Sample;
+
 typedef struct CompareJob CompareJob;
 struct CompareJob {
     /* set from the command line, except a and err, which compare_job_main sets */
@@ -49,6 +58,7 @@ struct CompareJob {
     size_t fact_count;
     Dump *dump;
     VectorList list;
+    Sample sample;       /* set by sample_open */
     Team team;           /* the gradients of each worker of a merge; set by compare_job_team */
     const Codec *const *codec; /* (codecs) */
     const char **name;         /* (codecs) the spec of each codec */
@@ -89,7 +99,24 @@ Status compare_job_merge(CompareJob *j, size_t workers, const bool *skip,
 /* Fails if the codec's result on a tensor does not follow from that on some of its rows, or on a model from single tensors. */
 Status sample_check(const Codec *codec, Arena *a, Error *err);
 
-/* Runs compare and sweep with --sample: estimates metrics from j->hints.sample random rows of each matrix (sample_job.c). */
+/* What the draws of a sample tell of the whole model. */
+typedef struct {
+    double mean;
+    double half; /* of the 95 % interval; NaN: unknown, as from one draw */
+    double se;   /* the standard error that gives this interval by Student's t */
+    bool told;   /* false: the value certainly changes with the number of elements, by too much to be told */
+} SampleEstimate;
+
+/* Opens the sample of j->hints.sample random rows of each matrix, after compare_job_open. Each of j->repeats repeats is a draw. */
+Status sample_open(CompareJob *j);
+
+/* Lets compare_job_run and compare_job_merge measure this half of this draw, once, after compare_job_codecs. */
+void sample_draw(CompareJob *j, size_t draw, size_t half);
+
+/* `value`: [j->repeats][SAMPLE_HALVES] of what was measured. `time`: it is one. */
+SampleEstimate sample_estimate(const CompareJob *j, const double *value, bool time);
+
+/* Runs compare and sweep with --sample. */
 Status sample_run(CompareJob *j, const Codec *const *codec, size_t count);
 
 /* Writes all results if `status` is OK, by `write`; NULL: results_write. After a signal, writes the finished results only

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/outfile.h"
 #include "base/rng.h"
+#include "base/text.h"
 #include "coder/patch.h"
 #include "dump/extent.h"
 
@@ -59,31 +60,27 @@ static uint64_t bytes_of(const TensorInfo *t)
 /* A place in the bytes of tensors, end to end. */
 typedef struct {
     const Weights *weights;
-    const size_t *tensor; /* their indices, in this order */
-    uint64_t at;          /* bytes of the first that are done */
+    const size_t *place; /* their indices; NULL: 0, 1, ... */
+    size_t i;            /* the first that is not done */
+    uint64_t at;         /* bytes of it that are done */
 } Span;
 
 /* Reads the next bytes of the span; or, if `to` is not NULL, writes them to their places in this file. */
 static Status span_move(Span *s, OutFile *to, uint8_t *bytes, size_t size, Error *err)
 {
-    while (size) {
-        const TensorInfo *t = dump_tensor(s->weights->dump, *s->tensor);
-        const uint64_t left = bytes_of(t) - s->at, place = dump_plain_at(s->weights->dump, *s->tensor) + s->at;
-        const size_t some = size < left ? size : (size_t)left;
-        if (!left) {
-            s->tensor++;
-            s->at = 0;
-            continue;
-        }
-        if (!to && file_take(s->weights->fd, place, bytes, some, err) != OK)
+    for (size_t some; size; bytes += some, size -= some, s->at += some) {
+        const size_t index = s->place ? s->place[s->i] : s->i;
+        const TensorInfo *t = dump_tensor(s->weights->dump, index);
+        const uint64_t left = bytes_of(t) - s->at, at = dump_plain_at(s->weights->dump, index) + s->at;
+        some = size < left ? size : (size_t)left;
+        if (!left)
+            *s = (Span){s->weights, s->place, s->i + 1, 0};
+        else if (!to && file_take(s->weights->fd, at, bytes, some, err) != OK)
             return error_at(err, "%s: %.200s", s->weights->path, t->path);
-        if (to && fseeko(to->to, (off_t)place, SEEK_SET))
+        else if (to && fseeko(to->to, (off_t)at, SEEK_SET))
             return FAIL(err, ERR_IO, "%s: cannot write: %s", to->path, strerror(errno));
-        if (to)
+        else if (to)
             outfile_bytes(to, bytes, some);
-        bytes += some;
-        size -= some;
-        s->at += some;
     }
     return OK;
 }
@@ -95,42 +92,48 @@ static PatchBase words_at(const uint8_t *old, uint64_t at, uint64_t bytes, Array
     return (PatchBase){old, words < PATCH_CHUNK ? (size_t)words : PATCH_CHUNK, type == ARRAY_BF16 ? 7 : type == ARRAY_F16 ? 10 : 15, threads};
 }
 
-/* ---- encoding ---- */
-
+/* What both directions keep. */
 typedef struct {
     const PatchJob *job;
-    Weights old, new;
-    size_t *self, *place; /* for each tensor of OLD: its index there, and in NEW */
+    Weights old, new; /* decoding has no `new`, but `to`, which becomes it */
+    OutFile to;
+    size_t *place;    /* of encoding: for each tensor of OLD, its index in NEW */
     uint64_t words, changed, wide; /* wide: gaps between changed words that need more than 16 bits */
     Arena *scratch;
 } Patch;
 
-static Status lacks(const Weights *w, const Weights *other, size_t i, Error *err)
+static Status patch_open(Patch *p, const PatchJob *job)
 {
-    return FAIL(err, ERR_USAGE, "%s has no tensor %.200s, which %s has", w->path, dump_tensor(other->dump, i)->path, other->path);
+    *p = (Patch){.job = job, .old.fd = -1, .new.fd = -1, .scratch = arena_open(0)};
+    TRY(weights_open(&p->old, job->base, job));
+    p->place = NEW(job->a, size_t, dump_count(p->old.dump));
+    return arena_check(p->place, job->a, job->err);
 }
 
-static Status match(Patch *e)
+static void patch_close(Patch *p)
 {
-    Dump *const old = e->old.dump, *const new = e->new.dump;
-    const size_t count = dump_count(old), others = dump_count(new);
-    Error *err = e->job->err;
-    e->self = NEW(e->job->a, size_t, count);
-    e->place = NEW(e->job->a, size_t, count);
-    TRY(arena_check(e->self && e->place, e->job->a, err));
-    for (size_t i = 0; i < count; i++) {
-        const TensorInfo *t = dump_tensor(old, i);
-        e->self[i] = i;
-        e->place[i] = dump_find(new, t->path, i);
-        if (e->place[i] == others)
-            return lacks(&e->new, &e->old, i, err);
-        const TensorInfo *to = dump_tensor(new, e->place[i]);
+    outfile_abandon(&p->to);
+    weights_close(&p->new);
+    weights_close(&p->old);
+    arena_close(p->scratch);
+}
+
+/* ---- encoding ---- */
+
+/* Finds the tensors of one file in the other; place: NULL, or where they are. */
+static Status find_all(const Weights *these, const Weights *in, size_t *place, Error *err)
+{
+    for (size_t i = 0; i < dump_count(these->dump); i++) {
+        const TensorInfo *t = dump_tensor(these->dump, i);
+        const size_t at = dump_find(in->dump, t->path, i);
+        if (at == dump_count(in->dump))
+            return FAIL(err, ERR_USAGE, "%s has no tensor %.200s, which %s has", in->path, t->path, these->path);
+        const TensorInfo *to = dump_tensor(in->dump, at);
         if (!shape_same(&t->shape, &to->shape) || t->type != to->type)
-            return FAIL(err, ERR_USAGE, "%.200s has another shape or type in %s than in %s", t->path, e->new.path, e->old.path);
+            return FAIL(err, ERR_USAGE, "%.200s has another shape or type in %s than in %s", t->path, in->path, these->path);
+        if (place)
+            place[i] = at;
     }
-    for (size_t i = 0; others > count && i < others; i++)
-        if (dump_find(old, dump_tensor(new, i)->path, i) == count)
-            return lacks(&e->old, &e->new, i, err);
     return OK;
 }
 
@@ -162,7 +165,7 @@ static Status put_payload(Patch *e, size_t first, uint64_t bytes, Buf *out)
 {
     Error *err = e->job->err;
     uint8_t *old = NEW_ZERO(e->scratch, uint8_t, PIECE), *new = NEW_ZERO(e->scratch, uint8_t, PIECE);
-    Span from = {&e->old, &e->self[first], 0}, to = {&e->new, &e->place[first], 0};
+    Span from = {&e->old, NULL, first, 0}, to = {&e->new, e->place, first, 0};
     TRY(arena_check(old && new, e->scratch, err));
     for (uint64_t at = 0; at < bytes; at += PIECE) {
         const PatchBase base = words_at(old, at, bytes, dump_tensor(e->old.dump, first)->type, e->job->threads);
@@ -196,19 +199,14 @@ static Status put_record(Patch *e, size_t first, size_t end, uint64_t bytes, Fra
 
 static Status put_records(Patch *e, FrameWriter *to)
 {
-    const size_t count = dump_count(e->old.dump);
-    Progress progress;
     Status status = OK;
-    progress_open(&progress, "encoding", "tensors", count, e->job->quiet);
-    for (size_t i = 0, end; status == OK && i < count; i = end) {
+    for (size_t i = 0, end; status == OK && i < dump_count(e->old.dump); i = end) {
         const ArenaMark mark = arena_mark(e->scratch);
         uint64_t bytes;
         end = record_end(e->old.dump, i, &bytes);
         status = cli_stopped() ? FAIL(e->job->err, ERR_STOPPED, "encode: stopped") : put_record(e, i, end, bytes, to);
         arena_rewind(e->scratch, mark);
-        progress_step(&progress, end);
     }
-    progress_close(&progress);
     return status;
 }
 
@@ -228,12 +226,14 @@ static void say_patch(const Patch *e, uint64_t size)
                 skipped, text_s(skipped), text_are(skipped));
 }
 
-static Status write_patch(Patch *e)
+static Status write_patch(Patch *e, const char *file)
 {
     const PatchJob *job = e->job;
     FrameWriter *to;
     uint64_t size, records = 0, bytes;
-    TRY(match(e));
+    TRY(weights_open(&e->new, file, job));
+    TRY(find_all(&e->old, &e->new, e->place, job->err));
+    TRY(find_all(&e->new, &e->old, NULL, job->err));
     for (size_t i = 0; i < dump_count(e->old.dump); records++)
         i = record_end(e->old.dump, i, &bytes);
     TRY(frame_create(&to, job->output, PATCH_SPEC, records, job->a, job->err));
@@ -248,29 +248,17 @@ static Status write_patch(Patch *e)
 
 Status patch_encode(const PatchJob *job, const char *file)
 {
-    Patch e = {.job = job, .old.fd = -1, .new.fd = -1, .scratch = arena_open(0)};
-    Status status = weights_open(&e.old, job->base, job);
+    Patch e;
+    Status status = patch_open(&e, job);
     if (status == OK)
-        status = weights_open(&e.new, file, job);
-    if (status == OK)
-        status = write_patch(&e);
-    weights_close(&e.new);
-    weights_close(&e.old);
-    arena_close(e.scratch);
+        status = write_patch(&e, file);
+    patch_close(&e);
     return status;
 }
 
 /* ---- decoding ---- */
 
-typedef struct {
-    const PatchJob *job;
-    Weights old;
-    OutFile to;
-    bool *seen; /* for each tensor of OLD */
-    Arena *scratch;
-} Unpatch;
-
-static Status copy_old(Unpatch *u)
+static Status copy_old(Patch *u)
 {
     Error *err = u->job->err;
     const off_t size = lseek(u->old.fd, 0, SEEK_END);
@@ -287,35 +275,30 @@ static Status copy_old(Unpatch *u)
     return OK;
 }
 
-/* Finds a record's tensors in OLD, and sets *bytes to those of their elements. */
-static Status find_members(Unpatch *u, const FrameRecord *r, size_t *place, uint64_t *bytes)
+/* A record has the tensors of OLD that follow those of the record before it: sets *bytes to those of their elements. */
+static Status check_members(Patch *u, const FrameRecord *r, size_t first, uint64_t *bytes)
 {
-    Error *err = u->job->err;
-    const Dump *old = u->old.dump;
     *bytes = 0;
     for (size_t m = 0; m < r->members; m++) {
-        place[m] = dump_find(old, r->member[m].path, m ? place[m - 1] + 1 : 0);
-        const TensorInfo *t = place[m] < dump_count(old) ? dump_tensor(old, place[m]) : NULL;
-        if (!t || !shape_same(&t->shape, &r->member[m].shape) || strcmp(array_type_names[t->type], r->name))
-            return FAIL(err, ERR_CORRUPT, "%.200s is not in %s, or has another shape or type: another base", r->member[m].path, u->old.path);
-        if (u->seen[place[m]])
-            return FAIL(err, ERR_CORRUPT, "%.200s: twice in the patch", t->path);
-        u->seen[place[m]] = true;
+        const TensorInfo *t = first + m < dump_count(u->old.dump) ? dump_tensor(u->old.dump, first + m) : NULL;
+        if (!t || strcmp(t->path, r->member[m].path) || !shape_same(&t->shape, &r->member[m].shape) || strcmp(array_type_names[t->type], r->name))
+            return FAIL(u->job->err, ERR_CORRUPT, "%.200s is not in %s, or not at this place, or has another shape or type: another base",
+                        r->member[m].path, u->old.path);
         *bytes += bytes_of(t);
     }
-    return r->rounds == 1 ? OK : FAIL(err, ERR_CORRUPT, "a patch of %d rounds", r->rounds);
+    return r->members && r->rounds == 1 ? OK : FAIL(u->job->err, ERR_CORRUPT, "a patch of %zu tensors and %d rounds", r->members, r->rounds);
 }
 
 /* Decodes a record's tensors piece by piece, and writes them to their places. */
-static Status take_payload(Unpatch *u, const FrameRecord *r, const size_t *place, uint64_t bytes)
+static Status take_payload(Patch *u, const FrameRecord *r, size_t first, uint64_t bytes)
 {
     Error *err = u->job->err;
     uint8_t *old = NEW(u->scratch, uint8_t, PIECE), *new = NEW(u->scratch, uint8_t, PIECE);
-    Span from = {&u->old, place, 0}, into = from;
+    Span from = {&u->old, NULL, first, 0}, into = from;
     Reader in = reader_open(r->round[0]);
     TRY(arena_check(old && new, u->scratch, err));
     for (uint64_t at = 0; at < bytes; at += PIECE) {
-        const PatchBase base = words_at(old, at, bytes, dump_tensor(u->old.dump, *place)->type, u->job->threads);
+        const PatchBase base = words_at(old, at, bytes, dump_tensor(u->old.dump, first)->type, u->job->threads);
         const size_t some = bytes - at < PIECE ? (size_t)(bytes - at) : PIECE;
         old[2 * base.n - 1] = 0;
         TRY(span_move(&from, NULL, old, some, err));
@@ -325,56 +308,49 @@ static Status take_payload(Unpatch *u, const FrameRecord *r, const size_t *place
     return reader_done(&in) ? OK : FAIL(err, ERR_CORRUPT, "the patch has more bytes than its tensors need");
 }
 
-static Status take_records(Unpatch *u, FrameReader *from)
+static Status take_records(Patch *u, FrameReader *from)
 {
     Error *err = u->job->err;
-    u->seen = NEW_ZERO(u->job->a, bool, dump_count(u->old.dump));
-    TRY(arena_check(u->seen, u->job->a, err));
+    size_t next = 0;
     TRY(copy_old(u));
     for (FrameItem item = {.type = FRAME_RECORD}; item.type != FRAME_END;) {
         const ArenaMark mark = arena_mark(u->scratch);
         uint64_t bytes;
         TRY(frame_next(from, &item, u->scratch, err));
-        const FrameRecord *r = &item.record;
-        size_t *place = NEW(u->scratch, size_t, item.type == FRAME_RECORD ? r->members : 0);
-        TRY(arena_check(place, u->scratch, err));
-        if (item.type == FRAME_RECORD && (find_members(u, r, place, &bytes) != OK || take_payload(u, r, place, bytes) != OK))
-            return error_at(err, "%.200s", from->name);
         if (cli_stopped())
             return FAIL(err, ERR_STOPPED, "decode: stopped");
+        if (item.type == FRAME_RECORD &&
+            (check_members(u, &item.record, next, &bytes) != OK || take_payload(u, &item.record, next, bytes) != OK))
+            return error_at(err, "%.200s", from->name);
+        next += item.type == FRAME_RECORD ? item.record.members : 0;
         arena_rewind(u->scratch, mark);
     }
-    for (size_t i = 0; i < dump_count(u->old.dump); i++)
-        if (!u->seen[i])
-            return FAIL(err, ERR_CORRUPT, "%.200s: has no %.200s, which is in %s: another base", from->name, dump_tensor(u->old.dump, i)->path, u->old.path);
-    return OK;
+    return next == dump_count(u->old.dump) ? OK
+                                           : FAIL(err, ERR_CORRUPT, "%.200s: has no %.200s, which is in %s: another base", from->name,
+                                                  dump_tensor(u->old.dump, next)->path, u->old.path);
 }
 
-/* The ending of a file's name. */
-static const char *ending_of(const char *path)
+static Status read_patch(Patch *u, FrameReader *from)
 {
-    const char *name = path + path_directory(path), *dot = strrchr(name, '.');
-    return dot ? dot : "";
+    const PatchJob *job = u->job;
+    const char *ending = strrchr(job->base + path_directory(job->base), '.');
+    if (ending && !text_ends(job->output, ending))
+        return FAIL(job->err, ERR_USAGE, "-o %s: a patch gives a file of OLD's format; want a name that ends as %s does", job->output, job->base);
+    TRY(outfile_open(&u->to, job->output, job->a, job->err));
+    if (!u->to.temporary)
+        return FAIL(job->err, ERR_USAGE, "%s: not a regular file, which a patch needs", job->output);
+    TRY(take_records(u, from));
+    TRY(outfile_commit(&u->to, job->err));
+    printf("%s: %s, patched\n", job->output, job->base);
+    return OK;
 }
 
 Status patch_decode(const PatchJob *job, FrameReader *from)
 {
-    Unpatch u = {.job = job, .old.fd = -1, .scratch = arena_open(0)};
-    Status status = strcmp(ending_of(job->output), ending_of(job->base))
-                        ? FAIL(job->err, ERR_USAGE, "-o %s: a patch gives a file of OLD's format; want a name that ends as %s does", job->output, job->base)
-                        : weights_open(&u.old, job->base, job);
+    Patch u;
+    Status status = patch_open(&u, job);
     if (status == OK)
-        status = outfile_open(&u.to, job->output, job->a, job->err);
-    if (status == OK && !u.to.temporary)
-        status = FAIL(job->err, ERR_USAGE, "%s: not a regular file, which a patch needs", job->output);
-    if (status == OK)
-        status = take_records(&u, from);
-    if (status == OK)
-        status = outfile_commit(&u.to, job->err);
-    outfile_abandon(&u.to);
-    if (status == OK)
-        printf("%s: %s, patched\n", job->output, job->base);
-    weights_close(&u.old);
-    arena_close(u.scratch);
+        status = read_patch(&u, from);
+    patch_close(&u);
     return status;
 }

@@ -20,24 +20,20 @@ static const char usual[] = "bits_per_element,relative_error,cosine,encode_ms,de
 
 static const Column sample_columns[] = {{"compressor", true}, {"metric", true},       {"result", true},   {"result_se", false}, {"interval", true},
                                         {"result_low", false}, {"result_high", false}, {"repeats", false}, {"spec", false}};
-enum { COLUMNS = countof(sample_columns), HALVES = 2 };
+enum { COLUMNS = countof(sample_columns) };
 #define TRUSTED 0.03
 
 typedef struct {
     CompareJob *job;
-    Dump *dump[HALVES]; /* with all rows of a draw, and with every second of them */
-    VectorList list[HALVES];
     const Metric *metric[countof(estimated)];
     size_t metrics;
-    double *value; /* [codecs][metrics][repeats][HALVES]; NaN: none */
-    bool timed;
-    size_t half, repeat; /* that runs now */
-    double share;        /* of all elements, those of a draw */
+    size_t half;   /* that is measured now */
+    double *value; /* [codecs][metrics][repeats][SAMPLE_HALVES]; NaN: none */
 } Sampling;
 
 static double *value_of(const Sampling *s, size_t codec, size_t metric, size_t repeat)
 {
-    return s->value + ((codec * s->metrics + metric) * (size_t)s->job->repeats + repeat) * HALVES;
+    return s->value + ((codec * s->metrics + metric) * (size_t)s->job->repeats + repeat) * SAMPLE_HALVES;
 }
 
 /* ---- what can be sampled ---- */
@@ -59,7 +55,6 @@ static Status choose_metrics(Sampling *s, const char *names)
             k++;
         s->metric[k] = m;
         s->metrics += k == s->metrics;
-        s->timed |= m->form == FORM_TIME;
     }
     return OK;
 }
@@ -83,91 +78,61 @@ static Status check_all(Sampling *s, const Codec *const *codec, size_t count)
         return FAIL(j->err, ERR_USAGE, "--sample: not with --group, --per-tensor, --sort or --resume");
     if (!j->specs.count)
         return FAIL(j->err, ERR_USAGE, "--sample: want -c SPEC");
-    TRY(choose_metrics(s, j->view.metrics ? j->view.metrics : usual));
+    j->view.metrics = j->view.metrics ? j->view.metrics : usual;
+    TRY(choose_metrics(s, j->view.metrics));
     for (size_t k = 0; k < count; k++)
         TRY(sample_check(codec[k], j->a, j->err));
     return OK;
 }
 
-/* ---- measuring ---- */
+/* ---- draws ---- */
 
-static Status load(void *data, const Vector *v, float *x, Error *err)
+Status sample_open(CompareJob *j)
 {
-    const Sampling *s = data;
-    return vector_load(s->dump[s->half], v, x, err);
-}
-
-static Status keep(void *data, const Record *r, Error *err)
-{
-    const Sampling *s = data;
-    for (size_t i = 0; i < s->metrics && r->place + 1 == compare_places(&s->list[s->half]); i++)
-        value_of(s, r->codec, i, s->repeat)[s->half] = r->vectors && !r->error ? metric_value(s->metric[i], &r->tally) : (double)NAN;
-    if (r->error && r->level == LEVEL_VECTOR)
-        return FAIL(err, ERR_NUMERIC, "%.200s: %.200s: %.300s", s->job->name[r->codec], r->vector->name, r->error);
-    return OK;
-}
-
-static Status measure(Sampling *s)
-{
-    CompareJob *j = s->job;
-    const Comparison c = {.codec = j->codec,
-                          .codecs = j->codecs,
-                          .vectors = &s->list[s->half],
-                          .repeats = 1,
-                          .seed = (uint64_t)j->common.seed + 0x9e3779b97f4a7c15 * s->repeat, /* other random numbers for each repeat */
-                          .threads = (int)j->common.threads,
-                          .sample = SAMPLE_LEAST,
-                          .untimed = !s->timed,
-                          .without_distances = true,
-                          .data = s,
-                          .load = load,
-                          .record = keep,
-                          .stopped = cli_stopped};
-    size_t failures;
-    Arena *work = arena_open(0);
-    dump_draw(s->dump[s->half], c.seed);
-    const Status status = compare_run(&c, &failures, work, j->err);
-    arena_close(work);
-    return status;
-}
-
-static Status measure_all(Sampling *s)
-{
-    CompareJob *j = s->job;
-    const size_t repeats = (size_t)j->repeats;
-    progress_close(&j->progress);
-    progress_open(&j->progress, "sampling", "draws", repeats, j->common.quiet);
-    for (s->repeat = 0; s->repeat < repeats; s->repeat++) {
-        for (s->half = 0; s->half < HALVES; s->half++)
-            TRY(measure(s));
-        progress_step(&j->progress, s->repeat + 1);
-    }
-    return OK;
-}
-
-static Status open_half(Sampling *s)
-{
-    CompareJob *j = s->job;
+    Sample *s = &j->sample;
     DumpHints hints = j->hints;
     size_t whole = 0;
-    hints.thin = HALVES;
-    TRY(dump_open_as(&s->dump[1], j->file, &hints, j->a, j->err));
-    TRY(groups_make(&s->list[1], s->dump[1], &j->groups, j->a, j->err));
+    hints.thin = SAMPLE_HALVES;
     s->dump[0] = j->dump;
     s->list[0] = j->list;
+    TRY(dump_open_as(&s->dump[1], j->file, &hints, j->a, j->err));
+    TRY(groups_make(&s->list[1], s->dump[1], &j->groups, j->a, j->err));
     for (size_t i = 0; i < j->list.count; i++)
         whole += j->list.item[i].whole;
     s->share = whole ? (double)j->list.elements / (double)whole : 1;
-    const size_t values = j->codecs * s->metrics;
-    s->value = arena_take(j->a, values * (size_t)j->repeats, HALVES * sizeof *s->value);
-    TRY(arena_check(s->value, j->a, j->err));
     if (!j->common.quiet)
         progress_note(&j->progress, "note: %s: %zu of %zu elements are read in each of %lld draws", j->file, j->list.elements, whole,
                       (long long)j->repeats);
     return OK;
 }
 
-/* ---- writing ---- */
+static void keep(CompareJob *j, const Record *r)
+{
+    const Sampling *s = j->data;
+    for (size_t i = 0; i < s->metrics && r->place + 1 == j->results.places; i++)
+        value_of(s, r->codec, i, j->sample.draw)[s->half] = r->vectors && !r->error ? metric_value(s->metric[i], &r->tally) : (double)NAN;
+}
+
+static Status measure_draws(CompareJob *j)
+{
+    Sampling *s = j->data;
+    const size_t repeats = (size_t)j->repeats;
+    s->value = arena_take(j->a, j->codecs * s->metrics * repeats, SAMPLE_HALVES * sizeof *s->value);
+    TRY(arena_check(s->value, j->a, j->err));
+    j->figures = keep;
+    for (size_t i = 0; i < SAMPLE_HALVES * repeats; i++) {
+        s->half = i % SAMPLE_HALVES;
+        sample_draw(j, i / SAMPLE_HALVES, s->half);
+        TRY(compare_job_run(j));
+        const char *failures = results_failures(&j->results, j->a);
+        TRY(arena_check(failures, j->a, j->err));
+        if (*failures)
+            return FAIL(j->err, ERR_NUMERIC, "%s: %s", j->file, failures);
+    }
+    return OK;
+}
+
+/* ---- estimates ---- */
 
 /* The width of 95 % on each side of a mean over repeats, by Student's t. */
 static double margin(const Moments *m)
@@ -176,42 +141,44 @@ static double margin(const Moments *m)
     return n > 1 ? t_quantile(0.05, n - 1) * sqrt(moments_variance(m) / n) * skew_factor(moments_skewness(m), n) : (double)NAN;
 }
 
-/* Half the width of the interval: the margin, and what the correction for the number of elements may be off; a thousandth of the result
- * at least, as payloads are whole bytes and words. NaN: unknown, or the result certainly changes by more than TRUSTED with each
- * doubling of the elements, as that of a codec that scales by the largest: then rows do not tell it. */
-static double half_width(const Moments *m, const Moments *correction, double share)
+/* The interval has the margin, and what the correction for the number of elements may be off; a thousandth of the result at
+ * least, as payloads are whole bytes and words. A result that certainly changes by more than TRUSTED with each doubling of the
+ * elements, as that of a codec that scales by the largest, is one that rows do not tell. */
+SampleEstimate sample_estimate(const CompareJob *j, const double *value, bool time)
 {
-    const double off = fabs(correction->mean), size = fabs(m->mean);
-    if (m->n < 2)
-        return NAN;
-    const bool changes = off > 2 * margin(correction); /* by chance once in 500 times */
-    if (changes && off > TRUSTED * size)
-        return NAN;
-    return fmax(margin(m) + off * (changes ? fmax(-log2(share), 1) : 1), size / 1000);
+    Moments m = {0}, correction = {0};
+    for (const double *v = value; v < value + SAMPLE_HALVES * j->repeats; v += SAMPLE_HALVES) {
+        const double more = time ? 0 : (v[0] - v[1]) * (1 - j->sample.share); /* times grow with the elements */
+        moments_add(&m, v[0] + more);
+        moments_add(&correction, more);
+    }
+    const double off = fabs(correction.mean), size = fabs(m.mean);
+    const bool changes = off > 2 * margin(&correction); /* by chance once in 500 times */
+    const double half = m.n > 1 ? fmax(margin(&m) + off * (changes ? fmax(-log2(j->sample.share), 1) : 1), size / 1000) : (double)NAN;
+    return (SampleEstimate){.mean = m.mean,
+                            .half = half,
+                            .se = half / (m.n > 1 ? t_quantile(0.05, (double)m.n - 1) : (double)NAN),
+                            .told = !(changes && off > TRUSTED * size)};
 }
+
+/* ---- writing ---- */
 
 static Status write_row(const Sampling *s, size_t codec, size_t metric, Report *report, Arena *a, Error *err)
 {
     const CompareJob *j = s->job;
-    Moments m = {0}, correction = {0};
-    for (size_t r = 0; r < (size_t)j->repeats; r++) {
-        const double *v = value_of(s, codec, metric, r);
-        const double more = s->metric[metric]->form == FORM_TIME ? 0 : (v[0] - v[1]) * (1 - s->share); /* times grow with the elements */
-        moments_add(&m, v[0] + more);
-        moments_add(&correction, more);
-    }
-    const double half = half_width(&m, &correction, s->share);
-    const bool known = !isnan(half), told = known || m.n < 2;
-    const int digits = known ? (int)fmin(fmax(ceil(log10(fabs(m.mean) / half + 1)) + 1, 2), 12) : 4;
+    const SampleEstimate e = sample_estimate(j, value_of(s, codec, metric, 0), s->metric[metric]->form == FORM_TIME);
+    const bool known = e.told && !isnan(e.half);
+    const int digits = known ? (int)fmin(fmax(ceil(log10(fabs(e.mean) / e.half + 1)) + 1, 2), 12) : 4;
+    const double low = known ? e.mean - e.half : (double)NAN, high = known ? e.mean + e.half : (double)NAN;
     const Value row[COLUMNS] = {value_text(j->name[codec]),
                                 value_text(s->metric[metric]->name),
-                                value_real(told ? m.mean : (double)NAN),
-                                value_real(known ? sqrt(moments_variance(&m) / (double)m.n) : (double)NAN),
-                                known ? value_text(text_format(a, "%#.*g to %#.*g", digits, m.mean - half, digits, m.mean + half))
-                                : told ? value_none()
-                                       : value_text("rows do not tell"),
-                                value_real(known ? m.mean - half : (double)NAN),
-                                value_real(known ? m.mean + half : (double)NAN),
+                                value_real(e.told ? e.mean : (double)NAN),
+                                value_real(known ? e.se : (double)NAN),
+                                known    ? value_text(text_format(a, "%#.*g to %#.*g", digits, low, digits, high))
+                                : e.told ? value_none()
+                                         : value_text("rows do not tell"),
+                                value_real(low),
+                                value_real(high),
                                 value_int(j->repeats),
                                 value_text(codec_complete(j->codec[codec], a))};
     return report_row(report, row, true, err);
@@ -236,15 +203,15 @@ Status sample_run(CompareJob *j, const Codec *const *codec, size_t count)
     Sampling s = {.job = j};
     j->data = &s;
     j->keeps_no_part = true;
+    j->own = (OwnFields){0};
     j->schema = "atomo-sample/1";
     TRY(check_all(&s, codec, count));
     TRY(compare_job_open(j, codec, count));
     Status status = compare_job_codecs(j, codec, count);
     if (status == OK)
-        status = open_half(&s);
+        status = sample_open(j);
     if (status == OK)
-        status = measure_all(&s);
-    dump_close(s.dump[1]);
+        status = measure_draws(j);
     j->sums_up = status != OK; /* of draws that were stopped nothing is shown */
     return compare_job_finish(j, status, write_rows);
 }

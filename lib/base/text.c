@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,9 +123,14 @@ static void put_digits(char out[32], int digits, double v)
     snprintf(out, 32, "%.*g", whole < 8 && digits < whole ? whole : digits, v);
 }
 
+/* No two numbers of 15 digits are one double, but for the smallest. So the fewest digits are those of 15 without zeros at their end, or 16, or 17. */
 char *text_double(char out[32], double v)
 {
-    for (int digits = 1; digits <= 17; digits++) {
+    int digits = v && fabs(v) < DBL_MIN ? 1 : 15;
+    snprintf(out, 32, "%.14e", v);
+    for (size_t at = strcspn(out, "e"); digits > 1 && out[at - 1] == '0' && strtod(out, NULL) == v; at--)
+        digits--;
+    for (; digits <= 17; digits++) {
         put_digits(out, digits, v);
         if (strtod(out, NULL) == v)
             break;

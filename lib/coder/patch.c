@@ -18,13 +18,14 @@ static uint16_t unordered(uint16_t order)
 }
 
 /* A chunk of words, and its symbols sorted by exponents. Each quarter of the words has its own counters, and word after word is of
- * another quarter, since increments of one counter wait for each other. The last quarter has what is left of the words. */
+ * another quarter, since increments of one counter wait for each other. The last quarter has what is left of the words: a little
+ * more, so that the places of the quarters are not in the same lines of a cache. */
 typedef struct {
     PatchBase base;
     size_t quarter;                  /* words of the first quarters */
     uint8_t *context, *symbol;       /* (n) exponent of each old word; symbols, sorted */
     uint16_t *z;                     /* (n) of each word */
-    uint16_t *wide;                  /* (n) z of each symbol; of a reader, of escapes only */
+    uint16_t *wide;                  /* (n) z of each symbol that is an escape */
     size_t first[CONTEXTS + 1];      /* the number of symbols before those of an exponent */
     uint32_t at[QUARTERS][CONTEXTS]; /* the place of the next symbol of an exponent */
 } Chunk;
@@ -40,7 +41,7 @@ static void set_contexts(const PatchBase *b, uint8_t *context)
 static Status chunk_open(Chunk *c, const PatchBase *b, size_t from, Arena *scratch, Error *err)
 {
     const size_t n = b->n - from < CHUNK ? b->n - from : CHUNK;
-    *c = (Chunk){{b->old + 2 * from, n, b->fraction, b->threads}, n / QUARTERS, NEW(scratch, uint8_t, n), NEW(scratch, uint8_t, n),
+    *c = (Chunk){{b->old + 2 * from, n, b->fraction, b->threads}, n / QUARTERS - n / 400, NEW(scratch, uint8_t, n), NEW(scratch, uint8_t, n),
                  NEW(scratch, uint16_t, n), NEW(scratch, uint16_t, n), {0}, {{0}}};
     TRY(arena_check(c->context && c->symbol && c->z && c->wide, scratch, err));
     set_contexts(&c->base, c->context);
@@ -92,7 +93,13 @@ size_t patch_most(size_t n)
 
 static inline void put_symbol(Chunk *c, size_t q, size_t i)
 {
-    c->wide[c->at[q][c->context[i]]++] = c->z[i];
+    const uint32_t at = c->at[q][c->context[i]]++;
+    const uint16_t z = c->z[i];
+    if (!z)
+        return;
+    c->symbol[at] = (uint8_t)(z < ESCAPE ? z : ESCAPE);
+    if (__builtin_expect(z >= ESCAPE, 0))
+        c->wide[at] = z;
 }
 
 static void sort_symbols(Chunk *chunk, const uint8_t *new)
@@ -102,13 +109,12 @@ static void sort_symbols(Chunk *chunk, const uint8_t *new)
         const uint16_t d = (uint16_t)(ordered(load_u16(new + 2 * i)) - ordered(load_u16(c.base.old + 2 * i)));
         c.z[i] = (uint16_t)(d << 1 ^ (0 - (d >> 15)));
     }
+    memset(c.symbol, 0, c.base.n);
     for (size_t i = 0; i < c.quarter; i++)
         for (size_t q = 0; q < QUARTERS; q++)
             put_symbol(&c, q, i + q * c.quarter);
     for (size_t i = QUARTERS * c.quarter; i < c.base.n; i++)
         put_symbol(&c, QUARTERS - 1, i);
-    for (size_t i = 0; i < c.base.n; i++)
-        c.symbol[i] = (uint8_t)(c.wide[i] < ESCAPE ? c.wide[i] : ESCAPE);
 }
 
 static Status put_symbols(const Symbols *s, Buf *out, Arena *scratch, Error *err)

@@ -32,8 +32,8 @@ static double widened(const Tally *t, const Moments *m)
 {
     if (m->n < 2 || !(m->m2 > 0))
         return 0;
-    const double own = t_quantile(0.05, (double)(m->n - 1)), given = t_quantile(0.05, (double)(t->decoded - 1));
-    return sqrt(moments_variance(m)) * skew_factor(moments_skewness(m), (double)m->n) * own / given;
+    const double ratio = m->n == t->decoded ? 1 : t_quantile(0.05, (double)(m->n - 1)) / t_quantile(0.05, (double)(t->decoded - 1));
+    return sqrt(moments_variance(m)) * skew_factor(moments_skewness(m), (double)m->n) * ratio;
 }
 
 double moments_se(const Tally *t, const Moments *m)

@@ -55,7 +55,8 @@ static Status errors_make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
     for (size_t k = 0; k < f->count && f->count > BANDS_MOST; k++)
         for (size_t i = 0; i < f->line[k].count; i++)
             f->line[k].point[i].low = f->line[k].point[i].high = NAN;
-    text_add(&f->caption, f->count > BANDS_MOST ? "" : "; bands: from 10 % to 90 % of the elements");
+    f->apart = f->count <= BANDS_MOST;
+    text_add(&f->caption, !f->apart ? "" : "; bands: from 10 % to 90 % of the elements");
     return f->count ? OK : FAIL(err, ERR_CORRUPT, "no row has an elem_error_deciles that can be drawn");
 }
 
@@ -71,8 +72,9 @@ typedef struct {
 
 static MergeRow merge_row(const Csv *data, size_t row, const char *y)
 {
-    if (!strcmp(y, "error"))
-        return (MergeRow){plot_real(data, row, "relative_error"), plot_real(data, row, "relative_error_se"), NAN, NAN};
+    const double error = plot_real(data, row, "relative_error");
+    if (!strcmp(y, "error")) /* of codecs without error, those of rounding */
+        return (MergeRow){error > 1e-12 ? error : NAN, plot_real(data, row, "relative_error_se"), NAN, NAN};
     if (!strcmp(y, "bytes"))
         return (MergeRow){plot_real(data, row, "bytes_merged"), NAN, plot_real(data, row, "workers") * plot_real(data, row, "bytes_up"), NAN};
     return (MergeRow){plot_real(data, row, "merge_ms") + plot_real(data, row, "decode_ms"),
@@ -123,27 +125,28 @@ static Status merge_guides(PlotFigure *f, Arena *a, Error *err)
 static Status merge_make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
 {
     static const char *const said[] = {"Time to aggregate", "Error of the mean", "Bytes that a server receives and sends on"};
-    const char *y = f->o->y, *bytes_name = "B";
+    const char *y = f->o->y;
     size_t *row, of;
     double most = 0, unit = 1;
     TRY(plot_selection(data, &row, &of, a, err));
     f->x = (PlotAxis){.title = "workers", .log = true};
-    f->y = (PlotAxis){.title = "E|mean − ḡ|^2 / |ḡ|^2", .tex = "$\\mathrm{E}\\,|\\mathrm{mean} - \\bar g|^2 / |\\bar g|^2$", .log = true};
+    f->y = (PlotAxis){.title = "E|mean − ḡ|^2 / |ḡ|^2",
+                      .tex = *y == 'e' ? "$\\mathrm{E}\\,|\\mathrm{mean} - \\bar g|^2 / |\\bar g|^2$" : NULL, .log = true};
     for (size_t i = 0; i < of; i++) {
         const MergeRow r = merge_row(data, row[i], y);
         most = fmax(most, fmax(r.merged, r.each));
     }
     if (!strcmp(y, "time"))
         unit = time_unit(&f->y, most, "time", a);
-    if (!strcmp(y, "bytes")) {
-        unit = byte_unit(most, &bytes_name);
-        f->y.title = bytes_name;
-    }
+    if (!strcmp(y, "bytes"))
+        unit = byte_unit(most, &f->y.title);
     bool both = false;
     for (size_t i = 0; i < of; i++) {
         const MergeRow r = merge_row(data, row[i], y);
         const double workers = plot_real(data, row[i], "workers");
-        const char *spec = csv_cell(data, row[i], "compressor");
+        const char *spec = csv_cell(data, row[i], "compressor"), *topology = csv_cell(data, row[i], "topology");
+        if (!strcmp(topology, "twoshot") || !strcmp(topology, "ring")) /* sums that are quantised again are a line of their own */
+            TRY(arena_check((spec = text_format(a, "%s %s", spec, topology)), a, err));
         if (r.merged > 0 && workers > 0)
             TRY(merge_add(f, spec, point_with(workers, r.merged / unit, r.merged_se / unit), false, a, err));
         if (r.each > 0 && workers > 0)

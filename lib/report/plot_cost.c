@@ -10,18 +10,23 @@ static const char *const columns[] = {"workers", "compute_ms", "encode_ms", "com
     "total_ms", "bytes_up", "compressor", NULL};
 static const char *const limit_columns[] = {"workers", "break_even_gbps", "pays", "compressor", NULL};
 
-/* True if two rows with equal compressor, number of workers and link differ in `column`, which may be the link. */
-static bool several(const Csv *data, const char *column)
+/* True if two rows have equal compressors, numbers of workers and links, whatever they have in `column`. */
+static bool alike(const Csv *data, size_t i, size_t j, const char *column)
 {
     static const char *const same[] = {"compressor", "workers", "link"};
+    for (size_t k = 0; k < countof(same); k++)
+        if (strcmp(same[k], column) != 0 && strcmp(csv_cell(data, i, same[k]), csv_cell(data, j, same[k])) != 0)
+            return false;
+    return true;
+}
+
+/* True if rows that are alike differ in `column`, which may be the link. */
+static bool several(const Csv *data, const char *column)
+{
     for (size_t i = 0; i < data->rows; i++)
-        for (size_t j = 0; j < i; j++) {
-            bool alike = true;
-            for (size_t k = 0; k < countof(same) && alike; k++)
-                alike = !strcmp(same[k], column) || !strcmp(csv_cell(data, i, same[k]), csv_cell(data, j, same[k]));
-            if (alike && strcmp(csv_cell(data, i, column), csv_cell(data, j, column)) != 0)
+        for (size_t j = 0; j < i; j++)
+            if (alike(data, i, j, column) && strcmp(csv_cell(data, i, column), csv_cell(data, j, column)) != 0)
                 return true;
-        }
     return false;
 }
 
@@ -90,6 +95,20 @@ static Status runtime_make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
 
 /* ---- break-even ---- */
 
+/* Says of a codec that always or never pays with which numbers of workers, at the first of its rows. */
+static void say_pays(PlotFigure *f, const Csv *data, size_t row, const char *name)
+{
+    for (size_t i = 0; i < data->rows; i++) {
+        if (!alike(data, i, row, "workers") || strcmp(csv_cell(data, i, "pays"), csv_cell(data, row, "pays")) != 0)
+            continue;
+        if (i < row)
+            return;
+        if (i == row)
+            text_addf(&f->caption, "; %s %s pays on ", name, csv_cell(data, i, "pays"));
+        text_addf(&f->caption, "%s%s", i > row ? ", " : "", csv_cell(data, i, "workers"));
+    }
+}
+
 /* One number of workers: a row for each codec; several: a line. A codec that always or never pays has no point. */
 static Status even_make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
 {
@@ -110,7 +129,7 @@ static Status even_make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
         counts += p != first;
         first = isnan(first) ? p : first;
         if (!(even > 0)) {
-            text_addf(&f->caption, "; %s %s pays on %.0f", name, pays, p);
+            say_pays(f, data, i, name);
             continue;
         }
         PlotLine *l = figure_line(f, name, a);

@@ -8,7 +8,6 @@
 #include "report/plot_figure.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { NAMED_MAX = 8, CURVE_COLUMNS = 3 };
@@ -90,29 +89,20 @@ static bool are_many(const Curves *c)
     return c->tensors > NAMED_MAX;
 }
 
-static int by_text(const void *x, const void *y)
-{
-    return strcmp(*(const char *const *)x, *(const char *const *)y);
-}
-
 /* Counts the tensors, and finds the extremes of many. */
-static Status choose(Curves *c, Arena *a, Error *err)
+static void choose(Curves *c)
 {
     size_t least = 0, most = 0;
-    const char **name = NEW(a, const char *, c->count);
-    TRY(arena_check(name, a, err));
     for (size_t i = 0; i < c->count; i++) {
-        name[i] = c->curve[i].tensor;
+        size_t k = 0;
+        while (strcmp(c->curve[k].tensor, c->curve[i].tensor) != 0)
+            k++;
+        c->tensors += k == i;
         least = c->curve[i].trait < c->curve[least].trait ? i : least;
         most = c->curve[i].trait > c->curve[most].trait ? i : most;
     }
-    qsort(name, c->count, sizeof *name, by_text);
-    c->tensors = 1;
-    for (size_t i = 1; i < c->count; i++)
-        c->tensors += strcmp(name[i], name[i - 1]) != 0;
     c->curve[least].least = are_many(c);
     c->curve[most].most = are_many(c) && most != least;
-    return OK;
 }
 
 static Status find_curves(Curves *out, const Csv *data, const CurveKind *kind, Arena *a, Error *err)
@@ -128,7 +118,10 @@ static Status find_curves(Curves *out, const Csv *data, const CurveKind *kind, A
         if (!isnan(out->curve[i].trait) && (out->curve[i].typical || !typical))
             out->curve[kept++] = out->curve[i];
     out->count = kept;
-    return kept ? choose(out, a, err) : FAIL(err, ERR_CORRUPT, "%s", kind->none);
+    if (!kept)
+        return FAIL(err, ERR_CORRUPT, "%s", kind->none);
+    choose(out);
+    return OK;
 }
 
 /* ---- lines ---- */

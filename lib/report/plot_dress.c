@@ -496,6 +496,7 @@ double time_unit(PlotAxis *axis, double ms, const char *what, Arena *a)
     const bool seconds = ms >= 1000;
     axis->title = text_format(a, "%s, %s", what, seconds ? "s" : "ms");
     axis->title = axis->title ? axis->title : "";
+    axis->tex = NULL;
     return seconds ? 1000 : 1;
 }
 

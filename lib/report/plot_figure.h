@@ -72,6 +72,7 @@ struct PlotFigure {
     PlotAxis x, y;
     PlotLine *line; /* of SHAPE_ROWS: a row for each line; of SHAPE_BARS: a bar for each point */
     size_t count, room;
+    bool apart;    /* of SHAPE_LINES: each line has a small panel, as their bands would hide each other */
     bool payloads; /* of SHAPE_BARS: a second panel shows payloads, and bars have no number of workers */
     /* of SHAPE_HEAT: the names of its rows; line[k].point[i].x is the row */
     const char **tensor;

@@ -62,7 +62,6 @@ typedef struct {
 typedef struct {
     double left, right, bottom, top;
     const PlotAxis *x, *y;
-    bool beside; /* another panel stands at its right */
 } Panel;
 
 double axis_place(const PlotAxis *axis, double v, double from, double to); /* the place in inches of a value */
@@ -70,7 +69,11 @@ double axis_place(const PlotAxis *axis, double v, double from, double to); /* th
 void panel_axes(Layout *l, const Panel *p, bool x, bool y);
 /* Returns the room that the axis needs beside the panel. */
 double axis_room_left(Layout *l, const PlotAxis *axis, double inches);
-double axis_room_below(const Layout *l, const PlotAxis *axis);
+static inline double axis_room_below(const Layout *l, const PlotAxis *axis)
+{
+    return 1.55 * l->em + 0.05 + (*axis->title ? 1.45 * l->em : 0);
+}
+void axis_title(Layout *l, const PlotAxis *axis, double x, double y, int angle); /* its middle is at x, y */
 /* Sets the range of an axis whose values are from `least` to `most`, with a margin. */
 void axis_fit(PlotAxis *axis, double least, double most);
 

@@ -137,7 +137,7 @@ static Status draw_band(Layout *l, const Panel *p, const PlotLine *line)
         x[n] = px(p, q->x);
         y[n++] = fmin(p->top, fmax(p->bottom, p->y->log && !(v > 0) ? p->bottom : py(p, v)));
     }
-    page_fill(&l->page, x, y, n, line->grey ? PALE : line->look.colour, true);
+    page_fill(&l->page, x, y, n, line->look.colour, true);
     return OK;
 }
 
@@ -186,7 +186,7 @@ static Status draw_lines(Layout *l, const Panel *p)
     const PlotFigure *f = l->f;
     memset(l->cell, 0, (size_t)l->cells_wide * (size_t)l->cells_high);
     for (size_t i = 0; i < f->count; i++)
-        if (f->line[i].band)
+        if (f->line[i].band && !f->line[i].grey)
             TRY(draw_band(l, p, &f->line[i]));
     for (int pass = 0; pass < 3; pass++) /* those behind, the others, the thick ones */
         for (size_t i = 0; i < f->count; i++) {
@@ -347,7 +347,7 @@ static void range_of(const Layout *l, bool across, double *least, double *most)
             const double v[] = {across ? q->x : q->y, across ? q->x : q->low, across ? q->x : q->high};
             const bool hidden = !across && (q->x < l->f->x.least || q->x > l->f->x.most);
             for (size_t j = 0; j < 3 && !hidden; j++) {
-                const bool far = axis->log && j == 1 && v[1] < 0.2 * q->y; /* a bar that leaves a logarithmic axis */
+                const bool far = axis->log && j == 1 && v[1] < 0.1 * q->y; /* a bar that leaves a logarithmic axis */
                 if (!isfinite(v[j]) || !isfinite(q->y) || (axis->log && !(v[j] > 0)) || far)
                     continue;
                 *least = fmin(*least, v[j]);
@@ -388,10 +388,8 @@ static Panel panel_of(Layout *l, double right, double foot)
 
 static void axis_titles(Layout *l, double left, double right, double bottom, double top, double foot)
 {
-    const PlotAxis *x = &l->f->x, *y = &l->f->y;
-    const bool tex = l->page.tex;
-    page_text(&l->page, 0.5 * (left + right), foot + 0.8 * l->em, tex && x->tex ? x->tex : x->title, TEXT_CENTER, INK, l->page.points, 0, true);
-    page_text(&l->page, 0.02 + 0.62 * l->em, 0.5 * (bottom + top), tex && y->tex ? y->tex : y->title, TEXT_CENTER, INK, l->page.points, 90, true);
+    axis_title(l, &l->f->x, 0.5 * (left + right), foot + 0.8 * l->em, 0);
+    axis_title(l, &l->f->y, 0.02 + 0.62 * l->em, 0.5 * (bottom + top), 90);
 }
 
 /* Writes the rates beside the points, and those for which there is no room into `unplaced`. */
@@ -472,7 +470,7 @@ static Status choose(Layout *l, const Named *names, Choice *c)
     *c = (Choice){.y = NEW(l->a, double, names->count + 1), .place = NEW(l->a, Place, names->count + 1), .clean = l->page};
     TRY(arena_check(c->y && c->place, l->a, l->err));
     c->key = asked == KEY_NONE ? KEY_NONE : KEY_AUTO;
-    c->column = ends && names->widest < 0.38 * l->page.wide && place_column(l, &narrow, names, c->y);
+    c->column = ends && (names->count > 1 || asked == KEY_ENDS) && names->widest < 0.38 * l->page.wide && place_column(l, &narrow, names, c->y);
     if (asked != KEY_RIGHT && asked != KEY_BELOW)
         TRY(draw_panel(l, c, c->column ? narrow : wide));
     if (ends && (c->column || place_names(l, &wide, names, c->place)))
@@ -514,40 +512,47 @@ static Status draw_one(Layout *l, const Named *names)
     return OK;
 }
 
-/* ---- small panels, one for each colour ---- */
+/* ---- small panels, one for each colour, or for each line ---- */
 
 enum { FAMILIES = 16 };
 typedef struct {
-    const char *colour[FAMILIES];
-    PlotLine **line; /* of the family at hand */
-    size_t count, lines, most;
+    PlotLine *first[FAMILIES]; /* of each family */
+    PlotLine **line;           /* of the family at hand */
+    size_t count, lines;
 } Families;
 
-static void find_families(const Named *names, Families *out)
+static bool are_family(const Layout *l, const PlotLine *one, const PlotLine *other)
+{
+    return one == other || (!l->f->apart && !strcmp(one->look.colour, other->look.colour));
+}
+
+static void find_families(const Layout *l, const Named *names, Families *out)
 {
     for (size_t i = 0; i < names->count; i++) {
         size_t k = 0;
-        while (k < out->count && strcmp(out->colour[k], names->line[i]->look.colour) != 0)
+        while (k < out->count && !are_family(l, out->first[k], names->line[i]))
             k++;
         if (k == out->count && k < FAMILIES)
-            out->colour[out->count++] = names->line[i]->look.colour;
+            out->first[out->count++] = names->line[i];
     }
 }
 
-static void take_family(const Named *names, Families *f, size_t k)
+/* Returns the height of the family's key in a panel of this width. */
+static double take_family(Layout *l, const Named *names, Families *f, size_t k, double wide)
 {
     f->lines = 0;
     for (size_t i = 0; i < names->count; i++)
-        if (!strcmp(names->line[i]->look.colour, f->colour[k]))
+        if (are_family(l, f->first[k], names->line[i]))
             f->line[f->lines++] = names->line[i];
+    return key_block(l, f->line, f->lines, 0, wide, 0, false) + 0.05;
 }
 
-/* Draws the lines of one colour as they are and the others in grey. */
-static Status draw_family(Layout *l, const Panel *p, const char *colour)
+/* Draws the lines of one family as they are and the others in grey. */
+static Status draw_family(Layout *l, const Panel *p, const PlotLine *first)
 {
     for (size_t i = 0; i < l->f->count; i++)
         if (!is_behind(&l->f->line[i]))
-            l->f->line[i].grey = strcmp(l->f->line[i].look.colour, colour) != 0;
+            l->f->line[i].grey = !are_family(l, first, &l->f->line[i]);
     TRY(draw_lines(l, p));
     if (l->f->o->rates)
         draw_rates(l, p);
@@ -559,17 +564,15 @@ static Status draw_family(Layout *l, const Panel *p, const char *colour)
 static Status draw_facets(Layout *l, const Named *names, Families *fam)
 {
     const size_t columns = l->page.wide < 4.5 ? 2 : l->page.wide < 6 ? 3 : 4, rows = (fam->count + columns - 1) / columns;
-    const double gap = 0.1, left = axis_room_left(l, &l->f->y, 0.8) + 0.02, right = l->page.wide - 0.08;
+    const double gap = 0.14, left = axis_room_left(l, &l->f->y, 0.8) + 0.02, right = l->page.wide - 0.08;
     const double wide = (right - left - gap * (double)(columns - 1)) / (double)columns, below = axis_room_below(l, &l->f->x) + 0.02;
-    double strip[FAMILIES] = {0}, strips = 0;
-    for (size_t k = 0; k < fam->count; k++) {
-        take_family(names, fam, k);
-        strip[k / columns] = fmax(strip[k / columns], key_block(l, fam->line, fam->lines, 0, wide, 0, false) + 0.05);
-    }
+    double strip[FAMILIES] = {0}, strips = -0.1;
+    for (size_t k = 0; k < fam->count; k++)
+        strip[k / columns] = fmax(strip[k / columns], take_family(l, names, fam, k, wide));
     for (size_t r = 0; r < rows; r++)
         strips += strip[r] + 0.1;
     if (!l->tall_given)
-        l->page.tall = 0.85 * (double)rows + strips + below;
+        l->page.tall = 0.6 * wide * (double)rows + strips + below;
     const double high = (l->page.tall - strips - below) / (double)rows;
     if (high < 0.3)
         return FAIL(l->err, ERR_USAGE, "--height: %zu rows of panels with their names do not fit", rows);
@@ -578,11 +581,11 @@ static Status draw_facets(Layout *l, const Named *names, Families *fam)
         for (size_t c = 0; c < columns && r * columns + c < fam->count; c++) {
             const size_t k = r * columns + c;
             const double x = left + (double)c * (wide + gap);
-            const Panel p = {x, x + wide, top - strip[r] - high, top - strip[r], &l->f->x, &l->f->y, c + 1 < columns};
-            take_family(names, fam, k);
+            const Panel p = {x, x + wide, top - strip[r] - high, top - strip[r], &l->f->x, &l->f->y};
+            const double key = take_family(l, names, fam, k, wide);
             panel_axes(l, &p, k + columns >= fam->count, c == 0);
-            TRY(draw_family(l, &p, fam->colour[k]));
-            (void)key_block(l, fam->line, fam->lines, x, x + wide, top, true);
+            TRY(draw_family(l, &p, fam->first[k]));
+            (void)key_block(l, fam->line, fam->lines, x, x + wide, p.top + key, true);
         }
         top -= strip[r] + high + 0.1;
     }
@@ -601,9 +604,9 @@ Status layout_lines(Layout *l)
     fit_axes(l);
     TRY(open_cells(l));
     TRY(named_lines(l, &names));
-    find_families(&names, &families);
+    find_families(l, &names, &families);
     families.line = names.count ? NEW(l->a, PlotLine *, names.count) : NULL;
-    if (families.count > 1 && (facet == FACET_FAMILY || (facet == FACET_AUTO && names.count > COLOURS_MOST)) && families.line)
+    if (families.count > 1 && (facet == FACET_FAMILY || (facet == FACET_AUTO && (l->f->apart || names.count > COLOURS_MOST))) && families.line)
         TRY(draw_facets(l, &names, &families));
     else
         TRY(draw_one(l, &names));

@@ -74,8 +74,7 @@ void page_text(Page *p, double x, double y, const char *text, TextSide side, con
     const char *shown = text;
     if (p->tex) {
         const char *tex = markup ? text : text_tex(text, p->a);
-        shown = p->serif ? text_format(p->a, "{\\fontsize{%g}{%g}\\selectfont %s}", size, size * 1.2, tex ? tex : "")
-                         : text_format(p->a, "{\\font\\gnuplot=cmss10 at %gpt \\gnuplot %s}", size, tex ? tex : "");
+        shown = text_format(p->a, "{\\fontsize{%g}{%g}%s\\selectfont %s}", size, size * 1.2, p->serif ? "" : "\\sffamily", tex ? tex : "");
     }
     text_add(&p->labels, "set label ");
     add_quoted(&p->labels, shown ? shown : "");
@@ -87,18 +86,6 @@ void page_text(Page *p, double x, double y, const char *text, TextSide side, con
 }
 
 /* ---- strokes ---- */
-
-static int begin_block(Page *p)
-{
-    text_addf(&p->blocks, "$b%d << END\n", ++p->count);
-    return p->count;
-}
-
-static void end_block(Page *p)
-{
-    text_addf(&p->blocks, "END\n");
-    text_addf(&p->plot, "%s$b%d using 1:2 ", p->count > 1 ? ", \\\n  " : "", p->count);
-}
 
 /* LaTeX has no dashes: it puts a dot at each point of a dotted line. These are at even distances. */
 enum { DOTS_AN_INCH = 28 };
@@ -114,30 +101,34 @@ static void add_dots(Page *p, const double *x, const double *y, size_t n)
     }
 }
 
+/* Adds a block with the points, and begins the clause that draws them. */
+static void add_block(Page *p, const double *x, const double *y, size_t n, bool dots)
+{
+    text_addf(&p->blocks, "$b%d << END\n", ++p->count);
+    if (dots)
+        add_dots(p, x, y, n);
+    for (size_t i = 0; i < n && !dots; i++)
+        text_addf(&p->blocks, "%.4f %.4f\n", x[i], y[i]);
+    text_addf(&p->blocks, "END\n");
+    text_addf(&p->plot, "%s$b%d using 1:2 ", p->count > 1 ? ", \\\n  " : "", p->count);
+}
+
 void page_line(Page *p, const double *x, const double *y, size_t n, Stroke s)
 {
+    const bool dots = p->tex && s.dash;
     if (n < 2)
         return;
-    begin_block(p);
-    if (p->tex && s.dash)
-        add_dots(p, x, y, n);
-    else
-        for (size_t i = 0; i < n; i++)
-            text_addf(&p->blocks, "%.4f %.4f\n", x[i], y[i]);
-    end_block(p);
+    add_block(p, x, y, n, dots);
     /* LaTeX dots keep the colour of the first line with their size, so each line has its own */
-    text_addf(&p->plot, "with lines lw %g dt %s lc rgb '%s'", s.width + (p->tex ? 0.002 * p->count : 0),
-              p->tex && s.dash ? "2" : dashes[s.dash % PAGE_DASHES], ink(p, s.colour));
+    text_addf(&p->plot, "with lines lw %g dt %s lc rgb '%s'", s.width + (p->tex ? 0.002 * p->count : 0), dots ? "2" : dashes[s.dash % PAGE_DASHES],
+              ink(p, s.colour));
 }
 
 void page_marks(Page *p, const double *x, const double *y, size_t n, int mark, bool open, double size, const char *colour)
 {
     if (!n)
         return;
-    begin_block(p);
-    for (size_t i = 0; i < n; i++)
-        text_addf(&p->blocks, "%.4f %.4f\n", x[i], y[i]);
-    end_block(p);
+    add_block(p, x, y, n, false);
     text_addf(&p->plot, "with points pt %d ps %g lw 0.8 lc rgb '%s'", (open ? open_marks : filled_marks)[mark % 6], size, ink(p, colour));
 }
 
@@ -147,10 +138,7 @@ void page_fill(Page *p, const double *x, const double *y, size_t n, const char *
     const char *shown = ink(p, colour);
     if (n < 3 || sscanf(shown, "#%6x", &rgb) != 1)
         return;
-    begin_block(p);
-    for (size_t i = 0; i <= n; i++)
-        text_addf(&p->blocks, "%.4f %.4f\n", x[i % n], y[i % n]);
-    end_block(p);
+    add_block(p, x, y, n, false);
     if (transparent && p->tex) /* LaTeX has no transparency */
         for (unsigned k = 0; k < 24; k += 8)
             rgb += (unsigned)(0.8 * (255 - (rgb >> k & 255))) << k;
@@ -290,7 +278,7 @@ static Ticks ticks_of(const PlotAxis *axis, double inches)
         for (; every > 0 && t.count < 2; every--)
             log_ticks(&t, axis, every, inches);
     } else {
-        for (double n = fmax(2, fmin(6, inches / 0.45)); t.count < 2 && n < 20; n++) { /* at least two numbers */
+        for (double n = fmax(2, fmin(6, inches / 0.45)); t.count < 3 && n < 20; n++) { /* at least three numbers */
             const double step = round_step((axis->most - axis->least) / n);
             t.count = 0;
             for (double k = ceil(axis->least / step - 1e-9); k * step <= axis->most + 1e-9 * step && t.count < 40; k++)
@@ -324,9 +312,9 @@ double axis_room_left(Layout *l, const PlotAxis *axis, double inches)
     return widest + 0.09 + (*axis->title ? 1.5 * l->em : 0);
 }
 
-double axis_room_below(const Layout *l, const PlotAxis *axis)
+void axis_title(Layout *l, const PlotAxis *axis, double x, double y, int angle)
 {
-    return 1.55 * l->em + 0.05 + (*axis->title ? 1.45 * l->em : 0);
+    page_text(&l->page, x, y, l->page.tex && axis->tex ? axis->tex : axis->title, TEXT_CENTER, INK, l->page.points, angle, true);
 }
 
 static void stroke(Layout *l, double x0, double y0, double x1, double y1, const char *colour, double width)
@@ -348,7 +336,7 @@ static void axis_numbers(Layout *l, const Panel *p, bool across, bool numbers)
             across ? stroke(l, at, p->bottom, at, p->top, "#dddddd", 0.4) : stroke(l, p->left, at, p->right, at, "#dddddd", 0.4);
         across ? stroke(l, at, foot, at, reach, INK, 0.5) : stroke(l, foot, at, reach, at, INK, 0.5);
         const double half = 0.5 * (minor ? 0 : across ? tick_wide(l, &t, i) : l->em);
-        const bool beside = across && at + half > p->right + (p->beside ? -0.06 : 0.02) && p->right + 0.3 < l->page.wide; /* another panel's numbers */
+        const bool beside = across && at + half > p->right + 0.02 && p->right + 0.3 < l->page.wide; /* another panel's numbers */
         if (minor || !numbers || beside || at - half < last + 0.3 * l->em)
             continue;
         last = at + half;

@@ -125,14 +125,6 @@ static Status leave_out(PlotFigure *f, Found *found, size_t count, Arena *a, Err
     return OK;
 }
 
-/* Times of neighbouring rates that differ by less than their intervals are noise. */
-static bool is_noise(const PlotLine *l, const Found *found)
-{
-    if (!l->count || !(found->x_se > 0))
-        return false;
-    return fabs(found->p.x - l->point[l->count - 1].x) < 1.96 * found->x_se;
-}
-
 static Status add_front(PlotFigure *f, const Found *found, size_t count, bool biased, Arena *a, Error *err)
 {
     PlotPoint *p = NEW(a, PlotPoint, count);
@@ -177,7 +169,8 @@ static Status add_lines(PlotFigure *f, Found *found, size_t count, Arena *a, Err
         TRY(arena_check(l, a, err));
         l->spec = !l->count ? found[i].spec : l->spec && !strcmp(l->spec, found[i].spec) ? l->spec : NULL;
         l->open = found[i].biased;
-        if (!is_noise(l, &found[i]))
+        /* times of neighbouring rates that differ by less than their intervals are noise */
+        if (!l->count || !(fabs(found[i].p.x - l->point[l->count - 1].x) < 1.96 * found[i].x_se))
             TRY(arena_check(line_add(l, found[i].p, a), a, err));
     }
     return OK;

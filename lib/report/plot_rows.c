@@ -44,11 +44,6 @@ static void draw_name(Layout *l, const RowName *name, double right, double y, co
                   l->page.points, 0, false);
 }
 
-static void under_title(Layout *l, double left, double right, double y, const PlotAxis *axis)
-{
-    page_text(&l->page, 0.5 * (left + right), y, l->page.tex && axis->tex ? axis->tex : axis->title, TEXT_CENTER, INK, l->page.points, 0, true);
-}
-
 /* The height of the page: rows of `need` inches each with `others` around them, at least the usual height where it is not given. */
 static void fit_height(Layout *l, double need, double others)
 {
@@ -121,7 +116,7 @@ static void draw_bar(Layout *l, const Bars *b, const PlotPoint *bar, double y)
         from += bar->part[k];
     }
     draw_break(l, b, y - 0.5 * b->high - 0.01, y + 0.5 * b->high + 0.01);
-    const double ends[] = {bar_x(b, bar->low), bar_x(b, bar->high)};
+    const double ends[] = {fmax(b->p.left, bar_x(b, bar->low)), fmin(b->p.right, bar_x(b, bar->high))};
     if (ends[1] - ends[0] > 0.01)
         page_line(&l->page, ends, (double[]){y, y}, 2, (Stroke){INK, 0.6, 0});
 }
@@ -226,7 +221,7 @@ static Status layout_bars(Layout *l)
     draw_bars(l, &b, gap);
     panel_axes(l, &b.p, true, false);
     draw_break(l, &b, b.p.bottom - 0.03, b.p.bottom + 0.03);
-    under_title(l, b.p.left, b.p.right, 0.8 * l->em, &f->x);
+    axis_title(l, &f->x, 0.5 * (b.p.left + b.p.right), 0.8 * l->em, 0);
     draw_parts_key(l, b.p.left, whole, l->page.tall - 0.9 * l->em);
     if (f->payloads)
         draw_payloads(l, &(Panel){.left = b.p.right + 0.2, .right = whole, .bottom = below, .top = b.p.top}, &b);
@@ -286,7 +281,7 @@ static Status layout_points(Layout *l)
         draw_name(l, &names[k], p.left - 0.06, middle, f->line[k].grey ? "#707070" : INK);
         y -= high;
     }
-    under_title(l, p.left, p.right, 0.8 * l->em, &f->x);
+    axis_title(l, &f->x, 0.5 * (p.left + p.right), 0.8 * l->em, 0);
     return OK;
 }
 
@@ -331,7 +326,7 @@ static void draw_scale(Layout *l, const PlotAxis *scale, double left, double bot
     for (int i = 0; i < STEPS; i++)
         page_box(&l->page, left, bottom + i * high, left + 0.08, bottom + (i + 1) * high + 0.004, shade((i + 0.5) / STEPS, colour));
     PlotAxis none = {.title = "", .least = 0, .most = 1, .ats = 1, .at = {-1}};
-    panel_axes(l, &(Panel){left, left + 0.08, bottom, top, &none, scale, false}, false, true);
+    panel_axes(l, &(Panel){left, left + 0.08, bottom, top, &none, scale}, false, true);
 }
 
 static Status layout_heat(Layout *l)
@@ -366,8 +361,7 @@ static Status layout_heat(Layout *l)
     for (size_t i = 0; i < f->tensors; i++)
         draw_name(l, &names[i], left - 0.05, top - ((double)i + 0.5) * high, INK);
     draw_scale(l, &f->y, l->page.wide - 0.12, 0.06, top);
-    page_text(&l->page, right + 0.1 + 0.7 * l->em, 0.5 * (top + 0.06), l->page.tex && f->y.tex ? f->y.tex : f->y.title, TEXT_CENTER, INK,
-              l->page.points, 90, true);
+    axis_title(l, &f->y, right + 0.1 + 0.7 * l->em, 0.5 * (top + 0.06), 90);
     return OK;
 }
 

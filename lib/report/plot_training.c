@@ -31,7 +31,7 @@ typedef struct {
 } Axis;
 static const Axis across[] = {{"time", "sim_seconds", "simulated time, s"},
                               {"step", "step", "step"},
-                              {"bytes", NULL, "sent by a worker, "},
+                              {"bytes", NULL, "data sent by a worker, "},
                               {"wall", "wall_seconds", "wall-clock time, s"}},
                   upwards[] = {{"accuracy", "test_accuracy", "test accuracy"},
                                {"error", "test_accuracy", "test error"},

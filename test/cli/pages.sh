@@ -41,8 +41,8 @@ atomo-bench compare g.h5 -c qsgd -c svd -q -o seeds/e.json
 } >crowd/c.csv
 {
     echo record,compressor,step,test_accuracy,sim_seconds
-    for c in sign svd qsgd; do for i in 1 2 3 4; do echo "step,$c,$i,0.$((i + 2)),$i"; done; done
-    for i in 1 2 3 4; do echo "step,topk,$i,0.$((8 - i)),$i"; done
+    for c in sign svd eden; do for i in 1 2 3 4; do echo "step,$c,$i,0.$((i + 2)),$i"; done; done
+    for i in 1 2 3 4; do echo "step,randk,$i,0.$((8 - i)),$i"; done
 } >crowd/r.csv
 
 for d in hostile numbers seeds crowd; do atomo-bench report $d -q; done

@@ -190,25 +190,6 @@ TEST(codecs_of_one_mark_and_dash_differ_in_colour_for_everyone)
     each_pair("threshold:tau=0.01", check_apart);
 }
 
-/* The ten codecs that are compared most, one hue at every rate and in every wrapper: each pair differs by mark or by dashes. */
-TEST(the_usual_codecs_differ_without_colour)
-{
-    static const char *const usual[] = {"none", "qsgd", "terngrad", "topk",     "randk",
-                                        "svd",  "entry", "sign",    "powersgd", "eden"};
-    Arena *a = arena_open(0);
-    Look look[countof(usual)];
-    for (size_t i = 0; i < countof(usual); i++) {
-        look[i] = look_of(usual[i], a);
-        for (size_t k = 0; k < i; k++)
-            check(look[i].mark != look[k].mark || look[i].dash != look[k].dash);
-        const Look other = look_of(text_format(a, "ef+%s", usual[i]), a);
-        if (strcmp(other.colour, look[i].colour) != 0)
-            print_error("ef+%s\n", usual[i]);
-        check(!strcmp(other.colour, look[i].colour));
-    }
-    arena_close(a);
-}
-
 /* In one figure the shortest spec has its codec's look, and the others its hue. */
 TEST(specs_of_one_codec_have_one_hue)
 {

@@ -126,21 +126,22 @@ IN_FOLDER(break_even_is_rows_for_one_number_of_workers)
     PlotFigure f = figure_of(&plot_costs[2], "compressor,workers,break_even_gbps,pays\na,4,0.5,below\nb,4,,never\nc,4,0.2,above\n", usual);
     check(f.shape == SHAPE_ROWS && f.count == 2 && line_of(&f, "c")->open);
     check(strstr(text_done(&f.caption), "b never pays on 4"));
-    f = figure_of(&plot_costs[2], "compressor,workers,break_even_gbps,pays\na,8,0.4,below\na,4,0.5,below\n", usual);
-    check(f.shape == SHAPE_LINES);
+    f = figure_of(&plot_costs[2], "compressor,workers,break_even_gbps,pays\na,8,0.4,below\nb,4,,never\na,4,0.5,below\nb,8,,never\n", usual);
+    check(f.shape == SHAPE_LINES && strstr(text_done(&f.caption), "above which; b never pays on 4, 8."));
     assert_string_equal(points_of(line_of(&f, "a")), "4:0.5 8:0.4");
 }
 
 IN_FOLDER(merging_and_decoding_each_are_two_lines_of_one_look)
 {
-    static const char *const text = "compressor,workers,merge_ms,decode_ms,decode_each_ms,relative_error\nqsgd,2,1,2,9,0.5\nqsgd,4,3,4,18,0.25\nsvd,2,,,7,0.4\n";
+    static const char *const text = "compressor,workers,merge_ms,decode_ms,decode_each_ms,relative_error\nqsgd,2,1,2,9,0.5\nqsgd,4,3,4,18,0.25\nsvd,2,,,7,0.4\nnone,2,,,,1e-16\n";
     PlotFigure f = figure_of(&plot_compared[1], text, usual);
-    assert_int_equal(f.count, 3);
+    check(f.count == 3 && !f.y.tex);
     assert_string_equal(points_of(&f.line[0]), "2:3 4:7");
     assert_string_equal(points_of(&f.line[1]), "2:9 4:18");
     check(f.line[1].same && f.line[1].open && !f.line[1].label && !strcmp(f.line[1].look.colour, f.line[0].look.colour));
     check(!f.line[2].same && f.line[2].label);
     f = figure_of(&plot_compared[1], text, (PlotOptions){.y = "error", .front = true});
+    check(f.count == 4 && f.y.tex); /* none has an error of rounding */
     assert_string_equal(points_of(line_of(&f, "qsgd")), "2:0.5 4:0.25");
     assert_string_equal(points_of(&f.line[f.count - 1]), "2:0.5 4:0.125");
 }
@@ -150,7 +151,7 @@ IN_FOLDER(errors_are_medians_in_a_band_by_size)
     PlotFigure f = figure_of(&plot_compared[0],
                              "tensor,compressor,elem_error_deciles\n*,b,1 2 3;0.5 1 4\n*,a,0.5 0.75 1;0.25 0.5 2\n*,sign,1 2 3;9e8 9e9 9e9\n"
                              "*,none,0 0 0;0 0 0\n*,old,\nw,c,1 1 1;1 1 1\n", usual);
-    assert_int_equal(f.count, 2);
+    check(f.count == 2 && f.apart);
     const PlotLine *l = line_of(&f, "a");
     assert_string_equal(points_of(l), "1:0.75 2:0.5");
     check(l->band && l->point[1].low == 0.25 && l->point[1].high == 2);
