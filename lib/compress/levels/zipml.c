@@ -4,8 +4,8 @@
  *
  *     { level:32 } x levels         rising; a bucket with fewer different values repeats the highest level */
 #include "compress/levels/buckets.h"
-#include "math/bins.h"
 #include "math/radix.h"
+#include "math/stats.h"
 #include "math/vec/kernels.h"
 
 #include <math.h>

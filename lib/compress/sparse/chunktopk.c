@@ -14,8 +14,8 @@
 
 #include "base/parallel.h"
 #include "coder/planes.h"
-#include "math/bins.h"
 #include "math/rotation.h"
+#include "math/stats.h"
 #include "math/vec/kernels.h"
 
 #include <float.h>
