@@ -123,13 +123,8 @@ CLI_TESTS := $(patsubst test/cli/%.t,%,$(wildcard test/cli/*.t))
 
 cli-tests: $(CLI_TESTS:%=cli-%)
 
-# What python3 is, where it is a script that chooses a Python.
-$(B)/python3-is:
-	@mkdir -p $(@D)
-	@python3 -c 'import sys; print(sys.executable)' >$@ 2>/dev/null || :
-
-$(CLI_TESTS:%=cli-%): cli-%: $(PROGRAMS) $(LIBRARY) $(B)/python3-is
-	@$(call timed,$(B)/cli-$*) PYTHON3_IS=$$(cat $(B)/python3-is) sh test/cli/run.sh $(B)/bin test/cli/$*.t >$(B)/cli-$*.log 2>&1; code=$$?; sed 's/^cli:/cli $*:/' $(B)/cli-$*.log; exit $$code
+$(CLI_TESTS:%=cli-%): cli-%: $(PROGRAMS) $(LIBRARY)
+	@$(call timed,$(B)/cli-$*) PYTHON=$(PYTHON) sh test/cli/run.sh $(B)/bin test/cli/$*.t >$(B)/cli-$*.log 2>&1; code=$$?; sed 's/^cli:/cli $*:/' $(B)/cli-$*.log; exit $$code
 
 # The tests of the Python package, if its modules are installed (Debian: python3-numpy, python3-h5py, python3-pandas,
 # python3-torch). A program without AddressSanitizer cannot load a library that has it, so there are no such tests

@@ -42,7 +42,7 @@ static bool table_ready(const Job *job, Table *t, Arena *scratch)
         return false;
     rans_reader(t->reader, r);
     for (uint32_t k = 0; k < r->present; k++) {
-        const uint32_t symbol = r->symbol[k], least = class_least(symbol / 2, shift);
+        const uint32_t symbol = r->symbol[k], least = job->form.classes ? class_least(symbol / 2, shift) : 0;
         t->part[rans_byte(r, k)] =
             job->form.classes ? (Part){least | (symbol & 1) << (job->s->width - 1), class_open(least, shift)}
                               : (Part){symbol << shift, 0};

@@ -125,27 +125,28 @@ static Status merge_guides(PlotFigure *f, Arena *a, Error *err)
 static Status merge_make(PlotFigure *f, const Csv *data, Arena *a, Error *err)
 {
     static const char *const said[] = {"Time to aggregate", "Error of the mean", "Bytes that a server receives and sends on"};
-    const char *y = f->o->y, *bytes_name = "B";
+    const char *y = f->o->y;
     size_t *row, of;
     double most = 0, unit = 1;
     TRY(plot_selection(data, &row, &of, a, err));
     f->x = (PlotAxis){.title = "workers", .log = true};
-    f->y = (PlotAxis){.title = "E|mean − ḡ|^2 / |ḡ|^2", .tex = "$\\mathrm{E}\\,|\\mathrm{mean} - \\bar g|^2 / |\\bar g|^2$", .log = true};
+    f->y = (PlotAxis){.title = "E|mean − ḡ|^2 / |ḡ|^2",
+                      .tex = *y == 'e' ? "$\\mathrm{E}\\,|\\mathrm{mean} - \\bar g|^2 / |\\bar g|^2$" : NULL, .log = true};
     for (size_t i = 0; i < of; i++) {
         const MergeRow r = merge_row(data, row[i], y);
         most = fmax(most, fmax(r.merged, r.each));
     }
     if (!strcmp(y, "time"))
         unit = time_unit(&f->y, most, "time", a);
-    if (!strcmp(y, "bytes")) {
-        unit = byte_unit(most, &bytes_name);
-        f->y = (PlotAxis){.title = bytes_name, .log = true};
-    }
+    if (!strcmp(y, "bytes"))
+        unit = byte_unit(most, &f->y.title);
     bool both = false;
     for (size_t i = 0; i < of; i++) {
         const MergeRow r = merge_row(data, row[i], y);
         const double workers = plot_real(data, row[i], "workers");
-        const char *spec = csv_cell(data, row[i], "compressor");
+        const char *spec = csv_cell(data, row[i], "compressor"), *topology = csv_cell(data, row[i], "topology");
+        if (!strcmp(topology, "twoshot") || !strcmp(topology, "ring")) /* sums that are quantised again are a line of their own */
+            TRY(arena_check((spec = text_format(a, "%s %s", spec, topology)), a, err));
         if (r.merged > 0 && workers > 0)
             TRY(merge_add(f, spec, point_with(workers, r.merged / unit, r.merged_se / unit), false, a, err));
         if (r.each > 0 && workers > 0)

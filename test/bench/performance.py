@@ -108,6 +108,9 @@ get a square matrix, all others a vector.
 
 {table(["codec", "bits", "encode", "decode", "enc ns", "dec ns", "enc GB/s", "dec GB/s", "enc ×", "dec ×", "scratch"], rows)}
 
+rANS takes a step for each symbol, however few symbols there are: with AVX2 seven instructions, 0.7 ns each way. Checking, rounding, counting and copying take 1.9 ns more to encode
+`qsgd:bits=4,code=rans`, and 0.8 ns to decode it, so only several symbols a step would halve its time. `bf16:code=rans` decodes in 0.7 ns and the 0.6 ns in which floats are written to memory.
+
 ## Growth with the tensor
 
 Nanoseconds an element on one thread, for n elements. A codec is bound by memory if a vector of 2¹⁶ elements, which fits into the

@@ -9,7 +9,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 2 -q; atomo-bench c
 = 0
 
 # csv: the fields in order; the size of a payload, and of the merged payload of P workers
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c sign --workers 2,8,64 -q -f csv | cut -d, -f 1-4,13-17; atomo-bench merge g.h5 -c sign --workers 64 -q -f csv --metrics bytes | tail -n 1 | cut -d, -f 1-8,15
+$ atomo-bench cost $G -c sign --workers 2,8,64 -q -f csv | cut -d, -f 1-4,13-17; atomo-bench merge $G -c sign --workers 64 -q -f csv --metrics bytes | tail -n 1 | cut -d, -f 1-8,15
 > compressor,workers,topology,link,bytes_up,bytes_merged,rounds,alpha_ms,beta_gbps
 > none,2,ring,lan10g,8192,*,1,0.05,1.25
 > fp16,2,ring,lan10g,4097,4098,1,0.05,1.25
@@ -20,7 +20,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c sign --wo
 
 # the time of an exchange with known sizes: 8192 bytes of floats and 4097 bytes of fp16, over a link of 1 kB/s and 1 s
 ? command -v python3
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c fp16 -c scaledsign --workers 1,2,5 --topology ps,allgather,ring,tree,twoshot --link alpha=1s,beta=1kB -q -f json | python3 -c 'import json, sys; [print(r["compressor"], r["workers"], r["topology"], None if r["comm_ms"] is None else round(r["comm_ms"]), r["error"]) for r in json.load(sys.stdin)["results"]]'
+$ atomo-bench cost $G -c fp16 -c scaledsign --workers 1,2,5 --topology ps,allgather,ring,tree,twoshot --link alpha=1s,beta=1kB -q -f json | python3 -c 'import json, sys; [print(r["compressor"], r["workers"], r["topology"], None if r["comm_ms"] is None else round(r["comm_ms"]), r["error"]) for r in json.load(sys.stdin)["results"]]'
 > fp16 1 ps 14289 None
 > fp16 1 allgather 0 None
 > none 1 tree 0 None
@@ -53,7 +53,7 @@ $ atomo-bench synth -o g.h5 --shape 400x100 -q; atomo-bench cost g.h5 -c qsgd --
 = 0
 
 # each round takes its latencies; a parameter server answers each round but the last
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c powersgd:rank=1 -c terngrad:share=on --topology allgather --workers 2 --link wan100m -q -f csv --sort rounds:desc | awk -F, '{ printf "%s %s %d\n", $1, $15, $7 }'
+$ atomo-bench cost $G -c powersgd:rank=1 -c terngrad:share=on --topology allgather --workers 2 --link wan100m -q -f csv --sort rounds:desc | awk -F, '{ printf "%s %s %d\n", $1, $15, $7 }'
 > terngrad:share=on 2 40
 > powersgd:rank=1 2 40
 > fp16 1 20
@@ -87,13 +87,13 @@ $ atomo-bench synth -o g.h5 --shape 64 -q; atomo-bench cost g.h5 -c sign --worke
 = 0
 
 # rows sorted by a field
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c sign --workers 4,2 --link alpha=1s,beta=1kB -f csv -q --sort comm_ms:desc | cut -d, -f 1,2 | tr '\n' ' '; echo; atomo-bench cost g.h5 -c topk --workers 2 --link alpha=1s,beta=1kB -f csv -q --topology tree --sort total_ms | cut -d, -f 1 | tr '\n' ' '
+$ atomo-bench cost $G -c sign --workers 4,2 --link alpha=1s,beta=1kB -f csv -q --sort comm_ms:desc | cut -d, -f 1,2 | tr '\n' ' '; echo; atomo-bench cost $G -c topk --workers 2 --link alpha=1s,beta=1kB -f csv -q --topology tree --sort total_ms | cut -d, -f 1 | tr '\n' ' '
 > compressor,workers none,4 fp16,4 bf16:code=rans,4 none,2 sign,4 fp16,2 bf16:code=rans,2 sign,2 
 > compressor fp16 none bf16:code=rans topk 
 = 0
 
 # measurements for 4,096 workers take no longer than for 16
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c sign -c svd --workers 4096 --topology tree,ps -q -f csv | cut -d, -f 1-3,13,14
+$ atomo-bench cost $G -c sign -c svd --workers 4096 --topology tree,ps -q -f csv | cut -d, -f 1-3,13,14
 > sign,4096,tree,257,*
 > svd,4096,ps,*
 = 0
@@ -129,7 +129,7 @@ $ sh "$SRC"/test/cli/tiny.sh; atomo-train run --network lenet --dataset mnist --
 
 # its figures are drawn from CSV and from JSON; a codec that does not pay at the measured times has no break-even
 ? command -v gnuplot
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c qsgd -c scaledsign --workers 2,4 --compute-ms 1 -q -o c.csv; atomo-bench cost g.h5 -c qsgd -c scaledsign --workers 2,4 --compute-ms 1 --topology ps,allgather -q -o c.json; for k in iteration-time runtime break-even; do atomo-bench plot $k c.csv -q -o $k.svg && grep -o '<text>qsgd' $k.svg; atomo-bench plot $k c.json -q -o j.tex && grep -c 'qsgd allgather' j.tex; atomo-bench plot $k c.csv -q -o f.pdf && head -c 5 f.pdf; echo; done | sort | uniq -c
+$ atomo-bench cost $G -c qsgd -c scaledsign --workers 2,4 --compute-ms 1 -q -o c.csv; atomo-bench cost $G -c qsgd -c scaledsign --workers 2,4 --compute-ms 1 --topology ps,allgather -q -o c.json; for k in iteration-time runtime break-even; do atomo-bench plot $k c.csv -q -o $k.svg && grep -o '<text>qsgd' $k.svg; atomo-bench plot $k c.json -q -o j.tex && grep -c 'qsgd allgather' j.tex; atomo-bench plot $k c.csv -q -o f.pdf && head -c 5 f.pdf; echo; done | sort | uniq -c
 > *[23] <text>qsgd
 > *[23] 1
 > *3 %PDF-
@@ -137,7 +137,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c qsgd -c s
 = 0
 
 # auto takes the faster of ring and tree where payloads add: small messages go by tree, large ones by ring; figures name no topology that auto chose
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; for t in auto ring tree; do atomo-bench cost g.h5 -c sign -c topk --workers 8 --topology $t --link alpha=0s,beta=10kB --link alpha=1s,beta=10kB -q -f csv -o $t.csv; done; cut -d, -f 1,3 auto.csv; awk -F, 'FILENAME != f { f = FILENAME; t = f; sub(".csv", "", t) } $1 == "sign" { total[t, $4] = int($9) } END { for (i in total) { split(i, k, SUBSEP); if (k[1] == "auto") { r = total["ring", k[2]]; e = total["tree", k[2]]; print k[2], total[i] == (r < e ? r : e) } } }' auto.csv ring.csv tree.csv; atomo-bench plot break-even auto.csv -o f.tex; grep -c -e 'sign ring' -e 'sign tree' f.tex; grep -o 'sign alpha=.s' f.tex | sort -u
+$ for t in auto ring tree; do atomo-bench cost $G -c sign -c topk --workers 8 --topology $t --link alpha=0s,beta=10kB --link alpha=1s,beta=10kB -q -f csv -o $t.csv; done; cut -d, -f 1,3 auto.csv; awk -F, 'FILENAME != f { f = FILENAME; t = f; sub(".csv", "", t) } $1 == "sign" { total[t, $4] = int($9) } END { for (i in total) { split(i, k, SUBSEP); if (k[1] == "auto") { r = total["ring", k[2]]; e = total["tree", k[2]]; print k[2], total[i] == (r < e ? r : e) } } }' auto.csv ring.csv tree.csv; atomo-bench plot break-even auto.csv -o f.tex; grep -c -e 'sign ring' -e 'sign tree' f.tex; grep -o 'sign alpha=.s' f.tex | sort -u
 > compressor,topology
 > none,ring
 > fp16,ring
@@ -156,7 +156,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; for t in auto ring tree; do atomo-
 
 # a parameter server also returns the sum of each round but the last: for powersgd 64 floats and the number of workers, for terngrad a scale
 ? command -v python3
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c powersgd:rank=1 -c terngrad:share=on --topology ps --workers 2 --link alpha=0s,beta=1kB -q -f json | python3 -c 'import json, sys; [print(r["compressor"], round(r["comm_ms"] / 2 - r["bytes_up"] - 8192, 6)) for r in json.load(sys.stdin)["results"]]'
+$ atomo-bench cost $G -c powersgd:rank=1 -c terngrad:share=on --topology ps --workers 2 --link alpha=0s,beta=1kB -q -f json | python3 -c 'import json, sys; [print(r["compressor"], round(r["comm_ms"] / 2 - r["bytes_up"] - 8192, 6)) for r in json.load(sys.stdin)["results"]]'
 > none 0.0
 > fp16 0.0
 > powersgd:rank=1 258.0
@@ -176,7 +176,7 @@ $ sh "$SRC"/test/cli/tiny.sh; atomo-train run --network lenet --dataset mnist --
 
 # nodes: 2 (K - 1)/K of the payload of the codec within nodes on their link, 2 (N - 1)/N of 1/K of the codec's payload between nodes
 ? command -v python3
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c scaledsign --workers 8,6 --topology twoshot,hier:node=4 --within fp16 --link-within alpha=1ms,beta=4097B --link alpha=1s,beta=261B -q -f json 2>/dev/null | python3 -c 'import json, sys; [print(r["compressor"], r["workers"], r["topology"], None if r["comm_ms"] is None else round(r["comm_ms"]), r["error"]) for r in json.load(sys.stdin)["results"] if r["compressor"] == "scaledsign"]'; atomo-bench cost g.h5 -c qsgd --topology hier:node=4 --within topk --workers 8 -q
+$ atomo-bench cost $G -c scaledsign --workers 8,6 --topology twoshot,hier:node=4 --within fp16 --link-within alpha=1ms,beta=4097B --link alpha=1s,beta=261B -q -f json 2>/dev/null | python3 -c 'import json, sys; [print(r["compressor"], r["workers"], r["topology"], None if r["comm_ms"] is None else round(r["comm_ms"]), r["error"]) for r in json.load(sys.stdin)["results"] if r["compressor"] == "scaledsign"]'; atomo-bench cost $G -c qsgd --topology hier:node=4 --within topk --workers 8 -q
 > scaledsign 8 twoshot 15750 None
 > scaledsign 8 hier:node=4 3756 None
 > scaledsign 6 hier:node=4 None the workers do not fill nodes
@@ -184,15 +184,15 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c scaledsig
 = 2
 
 # a codec of -c that cannot be exchanged so gives exit code 1, bf16:code=rans, which is always measured, does not; with hier the default is 2 to 16 nodes
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 -c sign --workers 2 --topology tree -q -f csv >t.csv; echo $?; atomo-bench cost g.h5 -c topk --topology hier:node=4 -q -f csv | cut -d, -f 2 | sort -nu | tr '\n' ' '; atomo-bench cost g.h5 -c topk --workers 2 --topology tree -q -f csv -o t.csv; r=$?; grep -c add t.csv; exit $r
+$ atomo-bench cost $G -c sign --workers 2 --topology tree -q -f csv >t.csv; echo $?; atomo-bench cost $G -c topk --topology hier:node=4 -q -f csv | cut -d, -f 2 | sort -nu | tr '\n' ' '; atomo-bench cost $G -c topk --workers 2 --topology tree -q -f csv -o t.csv; r=$?; grep -c add t.csv; exit $r
 > 0
 > workers 8 16 32 64 2
 2> note: no --compute-ms *
-2> atomo-bench: g.h5: topk by tree, 2 workers: its payloads do not add
+2> atomo-bench: *g.npz: topk by tree, 2 workers: its payloads do not add
 = 1
 
 # what hier alone has is refused without it
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench cost g.h5 --within none; atomo-bench cost g.h5 --topology ring --link-within lan1g; atomo-bench advise g.h5 --topology hier:node=2; atomo-bench cost g.h5 --topology hier:node=2,hier:node=4; atomo-bench cost g.h5 --topology hier:node=1
+$ atomo-bench cost $G --within none; atomo-bench cost $G --topology ring --link-within lan1g; atomo-bench advise $G --topology hier:node=2; atomo-bench cost $G --topology hier:node=2,hier:node=4; atomo-bench cost $G --topology hier:node=1
 2> atomo-bench: --within: want --topology hier:node=K as well
 2> atomo-bench: --link-within: want --topology hier:node=K as well
 2> atomo-bench: --topology hier:node=2: advise weighs no nodes

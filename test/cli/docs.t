@@ -15,11 +15,6 @@ $ mkdir bin; for c in make sh uname git pkg-config gcc cc date sed find; do ln -
 2> make html needs pandoc: apt-get install pandoc
 = 2
 
-# the how-to-cite page names this version
-$ grep -c "version = {$(atomo-bench --version | sed -n '1s/.* //p')}" "$SRC/docs/cite.md"
-> 1
-= 0
-
 # the quick commands of README.md and docs/*.md run; commands.txt names the others, and why
 ? command -v python3 && command -v bash && ! nm -D "$PUBLIC/libatomo.so" | grep -q asan
 $ python3 "$SRC/test/commands.py" "$(dirname "$(command -v atomo-bench)")"

@@ -18,7 +18,7 @@ $ atomo-bench synth -o g.h5 --shape 640x320 --steps 2 -q; atomo-bench compare g.
 = 0
 
 # a rate in the spec has no effect, which a note says
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 --equal-bits 2 --repeats 2 -c qsgd:bits=1/2,bucket=64 -c entry:bits=4 -f csv --metrics bytes | cut -d, -f 7 | tr -d '"' | sort -u | sed 's/=.*//'
+$ atomo-bench compare $G --equal-bits 2 --repeats 2 -c qsgd:bits=1/2,bucket=64 -c entry:bits=4 -f csv --metrics bytes | cut -d, -f 7 | tr -d '"' | sort -u | sed 's/=.*//'
 > qsgd:levels
 > entry:ratio
 2> note: qsgd:bits=1,bucket=64: --equal-bits sets qsgd's levels, whatever the spec says
@@ -26,7 +26,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 --equal-b
 = 0
 
 # specs that become equal by their new rates run once
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 --equal-bits 2 --repeats 2 -c qsgd:bits=1/2/4 -c qsgd --metrics bytes | grep -c qsgd
+$ atomo-bench compare $G --equal-bits 2 --repeats 2 -c qsgd:bits=1/2/4 -c qsgd --metrics bytes | grep -c qsgd
 > 1
 = 0
 
@@ -41,7 +41,7 @@ $ atomo-bench synth -o g.h5 --shape 640x320 --shape 6400 -q; atomo-bench compare
 = 0
 
 # its two fields come after the fields of compare
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 --equal-bits 2 --repeats 2 -c none -f csv --metrics bytes | cut -d, -f 7-
+$ atomo-bench compare $G --equal-bits 2 --repeats 2 -c none -f csv --metrics bytes | cut -d, -f 7-
 > compressor,repeats,bytes,error,target_bits,reached,seed,spec
 > none,2,8192,,2,false,1,none
 = 0

@@ -9,7 +9,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 3 -q; atomo-bench m
 = 0
 
 # the fields: those of compare and those of merge, with the number of workers after the compressor
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench merge g.h5 -c qsgd -c sign --workers 2 --metrics bytes -f csv -q | cut -d, -f 1-11,15-16; atomo-bench merge g.h5 -c sign --workers 2 --metrics bytes -f csv -q | head -n 1
+$ atomo-bench merge $G -c qsgd -c sign --workers 2 --metrics bytes -f csv -q | cut -d, -f 1-11,15-16; atomo-bench merge $G -c sign --workers 2 --metrics bytes -f csv -q | head -n 1
 > step,worker,tensor,kind,shape,n,compressor,workers,synthetic,repeats,bytes,error,merge_ms,decode_each_ms,bytes_up,bytes_merged,merge_ms_se,decode_each_ms_se,bytes_up_se,bytes_merged_se,average,topology,seed,spec
 > 1,,layer0.weight,fc,64x32,2048,sign,2,1,1,257,257,514
 > 1,,[*],,,2048,sign,2,1,1,257,257,514
@@ -26,7 +26,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 3 --workers 2 -q; a
 
 # JSON has the schema of merge; missing values are null
 ? command -v python3
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench merge g.h5 -c sign -c qsgd --workers 2,4 -f json -q | python3 -c 'import json, sys; d = json.load(sys.stdin); print(d["schema"], [(r["compressor"], r["workers"], r["synthetic"], r["merge_ms"] is None, r["decode_ms"] is None, r["bytes_merged"], r["worker"], r["bytes"] == r["bytes_up"]) for r in d["results"] if r["tensor"] == "*"])'
+$ atomo-bench merge $G -c sign -c qsgd --workers 2,4 -f json -q | python3 -c 'import json, sys; d = json.load(sys.stdin); print(d["schema"], [(r["compressor"], r["workers"], r["synthetic"], r["merge_ms"] is None, r["decode_ms"] is None, r["bytes_merged"], r["worker"], r["bytes"] == r["bytes_up"]) for r in d["results"] if r["tensor"] == "*"])'
 > atomo-merge/1 [[]('sign', 2, 1, False, False, 514, None, True), ('sign', 4, 3, False, False, 770, None, True), ('qsgd', 2, 1, True, True, None, None, True), ('qsgd', 4, 3, True, True, None, None, True)]
 = 0
 
@@ -42,7 +42,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 --workers 4 -q; for a in auto all send
 = 2
 
 # numbers of workers as a geometric sequence
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; for w in 4,8,...,64 1,3,...,27,2 5,5; do atomo-bench merge g.h5 -c none --workers $w --metrics bytes -f csv -q | cut -d, -f 3,8 | grep '^\*' | cut -d, -f 2 | tr '\n' ' '; echo; done
+$ for w in 4,8,...,64 1,3,...,27,2 5,5; do atomo-bench merge $G -c none --workers $w --metrics bytes -f csv -q | cut -d, -f 3,8 | grep '^\*' | cut -d, -f 2 | tr '\n' ' '; echo; done
 > 4 8 16 32 64 
 > 1 3 9 27 2 
 > 5 
@@ -72,25 +72,25 @@ $ atomo-bench merge "$SRC"/../shared/data/lenet-mnist-workers8.h5 -t conv1.weigh
 = 0
 
 # if a codec fails, only its records are lost
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench merge g.h5 -c fp16 -c none --workers 2 --noise 1e6 --metrics bytes -q -f csv | grep -c ,none,2
+$ atomo-bench merge $G -c fp16 -c none --workers 2 --noise 1e6 --metrics bytes -q -f csv | grep -c ,none,2
 > 2
 = 0
 
 # output formats and files; merge writes no FILE.part
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; for f in csv json md tex; do atomo-bench merge g.h5 -c sign --workers 2 -q -o r.$f && grep -c sign r.$f; done; ls
+$ for f in csv json md tex; do atomo-bench merge $G -c sign --workers 2 -q -o r.$f && grep -c sign r.$f; done; ls
 > r.tex
 - *.part
 = 0
 
 # its figure is drawn from CSV and from JSON
 ? command -v gnuplot
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench merge g.h5 -c sign -c qsgd -c randk:ratio=0.1 --workers 4,8,...,64 -o m.json -q; atomo-bench merge g.h5 -c sign -c qsgd --workers 8,4 -q -o m.csv; atomo-bench plot merge m.json -q -o j.svg && grep -o '<text>sign\|<text>qsgd\|<text>randk:ratio=0.1\|merged, then decoded once' j.svg | sort -u; atomo-bench plot merge m.csv --data -q -o c.tex && cut -d, -f 1,2 c.plot.csv | tr '\n' ' '; echo; atomo-bench plot merge m.csv --y bytes -q -o f.svg && grep -c '<text>qsgd' f.svg
+$ atomo-bench merge $G -c sign -c qsgd -c randk:ratio=0.1 --workers 4,8,...,64 -o m.json -q; atomo-bench merge $G -c sign -c qsgd --topology twoshot,allgather --workers 8,4 -q -o m.csv; atomo-bench plot merge m.json -q -o j.svg && grep -o '<text>sign\|<text>qsgd\|<text>randk:ratio=0.1\|merged, then decoded once' j.svg | sort -u; atomo-bench plot merge m.csv --data -q -o c.tex && cut -d, -f 1,2 c.plot.csv | tr '\n' ' '; echo; atomo-bench plot merge m.csv --y bytes -q -o f.svg && grep -c '<text>qsgd' f.svg
 > *>*sign*
 > *>*qsgd*
 > *>*randk:ratio=0.1*
 > merged, then decoded once
-> line,x sign,4 sign,8 sign,4 sign,8 qsgd,4 qsgd,8 
-> 1
+> line,x sign,4 sign,8 sign,4 sign,8 qsgd,4 qsgd,8 qsgd twoshot,4 qsgd twoshot,8 qsgd twoshot,4 qsgd twoshot,8 
+> 2
 = 0
 
 # exchanges that quantise sums again: the errors of symmetric 4-bit rounding, computed by other programs, within 3 %, and their
@@ -98,6 +98,6 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench merge g.h5 -c sign -c 
 $ atomo-bench synth -o g.h5 --shape 8192 --steps 16 -q; atomo-bench merge g.h5 -c qsgd:levels=7,norm=linf,bucket=128,code=fixed -c minmax:bucket=128 -c none --workers 4,8,16 --topology ring,twoshot,allgather --repeats 16 --metrics bytes,relative_error -f json -q | python3 -c 'import json, sys; e = {(r["compressor"].split(":")[0], r["topology"], r["workers"]): r["relative_error"] for r in json.load(sys.stdin)["results"] if r["tensor"] == "*"}; want = {"allgather": (.0276,) * 3, "twoshot": (.0552,) * 3, "ring": (.071, .130, .267)}; near = {"twoshot": (2, 2, 2), "ring": (2.6, 4.64, 9.2)}; print(all(abs(e["qsgd", t, p] / w - 1) < .03 for t in want for p, w in zip((4, 8, 16), want[t])), all(abs(e["minmax", t, p] / e["minmax", "allgather", p] / w - 1) < .05 for t in near for p, w in zip((4, 8, 16), near[t])), max(e["none", "any", p] for p in (4, 8, 16)) < 1e-12, ("none", "ring", 4) in e)'
 > True True True False
 
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench merge g.h5 -c qsgd --topology twoshots; atomo-bench merge g.h5 -c diana+qsgd --topology twoshot --workers 4 -q -f csv | grep -o 'diana+qsgd decodes[^"]*'
+$ atomo-bench merge $G -c qsgd --topology twoshots; atomo-bench merge $G -c diana+qsgd --topology twoshot --workers 4 -q -f csv | grep -o 'diana+qsgd decodes[^"]*'
 2> atomo-bench: --topology: "twoshots": want allgather, twoshot or ring
 2> hint: did you mean twoshot?

@@ -60,7 +60,7 @@ $ atomo-bench encode $SRC/datasets/lenet-mnist.h5 -c ef+qsgd:bits=2/4,bucket=64 
 = 2
 
 # specs are shown as they were typed, in every format, and found there; the complete spec stands beside them
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; set -- compare g.h5 -c TopK:ratio=0.010 -c qsgd:bits=4/2 -c topk --repeats 1 --metrics bytes -q; atomo-bench "$@" 2>&1 | cut -c 1-17; for f in csv json md latex; do atomo-bench "$@" -o r.$f -f $f 2>/dev/null; grep -c 'TopK:ratio=0.010\|qsgd:bits=[24]' r.$f; done; atomo-bench report r.csv --where compressor=TopK:ratio=0.010 --columns compressor,spec -f csv | tail -1; atomo-bench report r.json --where spec=topk:ratio=0.01,share=off --columns compressor -f csv | tail -1; atomo-bench report r.csv --where compressor=topk --where compressor!=qsgd --columns compressor -f csv | tail -1
+$ set -- compare $G -c TopK:ratio=0.010 -c qsgd:bits=4/2 -c topk --repeats 1 --metrics bytes -q; atomo-bench "$@" 2>&1 | cut -c 1-17; for f in csv json md latex; do atomo-bench "$@" -o r.$f -f $f 2>/dev/null; grep -c 'TopK:ratio=0.010\|qsgd:bits=[24]' r.$f; done; atomo-bench report r.csv --where compressor=TopK:ratio=0.010 --columns compressor,spec -f csv | tail -1; atomo-bench report r.json --where spec=topk:ratio=0.01,share=off --columns compressor -f csv | tail -1; atomo-bench report r.csv --where compressor=topk --where compressor!=qsgd --columns compressor -f csv | tail -1
 > compressor*
 > TopK:ratio=0.010 
 > qsgd:bits=4      
@@ -75,7 +75,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 -q; set -- compare g.h5 -c TopK:ratio=
 = 0
 
 # names of the literature are taken where a codec is the method, and noted
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c EF-signSGD -c 'gradient dropping:ratio=0.1' --repeats 1 --metrics bytes -f csv -q | tail -2; atomo-bench list signSGD -q | head -1; atomo-bench encode g.h5 -c ternary -o g.atomo -q; atomo-bench compare g.h5 -c signum
+$ atomo-bench compare $G -c EF-signSGD -c 'gradient dropping:ratio=0.1' --repeats 1 --metrics bytes -f csv -q | tail -2; atomo-bench list signSGD -q | head -1; atomo-bench encode $G -c ternary -o g.atomo -q; atomo-bench compare $G -c signum
 2> note: EF-signSGD is ef+scaledsign here
 2> note: gradient dropping:ratio=0.1 is ef+topk:ratio=0.1 here
 > 1,,[*],,,2048,EF-signSGD,1,*,,1,"ef:decay=1,lowpass=1+scaledsign*

@@ -155,7 +155,7 @@ $ atomo-bench list -o x.jsn; ls; atomo-bench list -o x.jsn -f json && head -n 1 
 
 # results, figures and pages replace a file; gradients and payloads keep one that is there unless --force is given
 ? gnuplot --version
-$ sh $SRC/test/cli/tiny.sh; echo before >before; for f in r.csv f.svg p.html list.md x.h5 x.atomo x.npz; do cp before $f; done; mkdir d; atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -c qsgd -q -o r.csv && cp r.csv d && atomo-bench plot pareto r.csv -q -o f.svg && atomo-bench report d -q -o p.html && atomo-bench list -o list.md; atomo-bench encode g.h5 -c none -q -o g.atomo; set -- 'synth --shape 4 -o x.h5' 'encode g.h5 -c none -o x.atomo' 'decode g.atomo -o x.h5' 'convert g.h5 x.npz' 'convert g.h5 x.h5'; for c; do atomo-bench $c -q; echo $?; done; atomo-train run --network softmax --dataset mnist --max-steps 1 --dump-freq 1 --dump-gradients x.h5 -q; echo $?; for f in *; do [ -d $f ] || cmp -s $f before && echo $f; done; for c; do atomo-bench $c -q --force >/dev/null || echo $c; done; atomo-train run --network softmax --dataset mnist --max-steps 1 --dump-freq 1 --dump-gradients x.h5 -q --force >/dev/null; for f in x.*; do cmp -s $f before && echo $f; done; cp before .before; rm before; atomo-bench inspect x.h5 -f csv | wc -l
+$ sh $SRC/test/cli/tiny.sh; echo before >before; for f in r.csv f.svg p.html list.md x.h5 x.atomo x.npz; do cp before $f; done; mkdir d; atomo-bench compare $G -c none -c qsgd -q -o r.csv && cp r.csv d && atomo-bench plot pareto r.csv -q -o f.svg && atomo-bench report d -q -o p.html && atomo-bench list -o list.md; atomo-bench encode $G -c none -q -o g.atomo; set -- 'synth --shape 4 -o x.h5' 'encode $G -c none -o x.atomo' 'decode g.atomo -o x.h5' 'convert $G x.npz' 'convert $G x.h5'; for c; do atomo-bench $c -q; echo $?; done; atomo-train run --network softmax --dataset mnist --max-steps 1 --dump-freq 1 --dump-gradients x.h5 -q; echo $?; for f in *; do [ -d $f ] || cmp -s $f before && echo $f; done; for c; do atomo-bench $c -q --force >/dev/null || echo $c; done; atomo-train run --network softmax --dataset mnist --max-steps 1 --dump-freq 1 --dump-gradients x.h5 -q --force >/dev/null; for f in x.*; do cmp -s $f before && echo $f; done; cp before .before; rm before; atomo-bench inspect x.h5 -f csv | wc -l
 > 2
 > before
 > x.atomo
@@ -192,7 +192,7 @@ $ mkdir d; atomo-bench synth -o d/a.h5 --shape 8x4 -q; cp d/a.h5 was; atomo-benc
 = 0
 
 # -o - is standard output: of results, pages, figures and payloads, but not of HDF5
-$ mkdir d; atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -q -f csv -o d/r.csv; atomo-bench compare g.h5 -c none -q -o - | head -n 1; atomo-bench report d/r.csv -o - | head -n 1; atomo-bench report d -o - | grep -c '</html>'; atomo-bench encode g.h5 -c none -o a.atomo -q >/dev/null; atomo-bench encode g.h5 -c none -o - -q | cmp - a.atomo && echo same; (echo before; atomo-bench encode g.h5 -c none -o -) >b 2>err; head -n 1 b; cat err; atomo-bench decode - -o h.h5 -q <a.atomo; cat a.atomo | atomo-bench decode - -o h.h5 -q --force; atomo-bench decode - -o - <a.atomo; echo $?; cat h.h5 | atomo-bench decode - -o i.h5; ls -A
+$ mkdir d; atomo-bench compare $G -c none -q -f csv -o d/r.csv; atomo-bench compare $G -c none -q -o - | head -n 1; atomo-bench report d/r.csv -o - | head -n 1; atomo-bench report d -o - | grep -c '</html>'; atomo-bench encode $G -c none -o a.atomo -q >/dev/null; atomo-bench encode $G -c none -o - -q | cmp - a.atomo && echo same; (echo before; atomo-bench encode $G -c none -o -) >b 2>err; head -n 1 b; cat err; atomo-bench decode - -o h.h5 -q <a.atomo; cat a.atomo | atomo-bench decode - -o h.h5 -q --force; atomo-bench decode - -o - <a.atomo; echo $?; cat h.h5 | atomo-bench decode - -o i.h5; ls -A
 > compressor *
 > 1
 > same
@@ -208,7 +208,7 @@ $ mkdir d; atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 
 
 # - as input is standard input, for report, plot, cost and training
 ? gnuplot --version
-$ sh $SRC/test/cli/tiny.sh; atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-bench compare g.h5 -c none -c qsgd -q -o r.json; atomo-bench report r.json >a; cat r.json | atomo-bench report - | cmp - a && echo same; cat r.json | atomo-bench plot pareto - -o - | grep -c '</svg>'; ls; atomo-train run --network softmax --dataset mnist --max-steps 2 -q -o run.csv; cat run.csv | atomo-bench cost g.h5 -c none --compute-from - -q | grep -c none; atomo-bench tune 2>/dev/null; atomo-train tune --network softmax --dataset mnist --lr 0.1 --max-steps 1 -q -f csv | atomo-train run --network softmax --dataset mnist --max-steps 1 --lr-from - -q | grep -c summary; cat g.h5 | atomo-bench report -; echo x | atomo-bench report -; atomo-bench compare - -c none <g.h5
+$ sh $SRC/test/cli/tiny.sh; atomo-bench compare $G -c none -c qsgd -q -o r.json; atomo-bench report r.json >a; cat r.json | atomo-bench report - | cmp - a && echo same; cat r.json | atomo-bench plot pareto - -o - | grep -c '</svg>'; ls; atomo-train run --network softmax --dataset mnist --max-steps 2 -q -o run.csv; cat run.csv | atomo-bench cost $G -c none --compute-from - -q | grep -c none; atomo-bench tune 2>/dev/null; atomo-train tune --network softmax --dataset mnist --lr 0.1 --max-steps 1 -q -f csv | atomo-train run --network softmax --dataset mnist --max-steps 1 --lr-from - -q | grep -c summary; cat $G | atomo-bench report -; echo x | atomo-bench report -; atomo-bench compare - -c none <$G
 > same
 > 1
 - *.plot.csv
@@ -219,7 +219,7 @@ $ sh $SRC/test/cli/tiny.sh; atomo-bench synth -o g.h5 --shape 64x32 -q; atomo-be
 = 1
 
 # a name of standard output replaces no file and has no FILE.part: a run appends to the file that standard output is
-$ atomo-bench synth -o g.h5 --shape 64x32 -q; echo mine >log; for o in /dev/stdout /dev/fd/1 /proc/self/fd/1; do atomo-bench compare g.h5 -c none -q -f csv -v -o $o 2>&1 >>log | grep -i 'part:'; done; head -1 log; wc -l <log; ls
+$ echo mine >log; for o in /dev/stdout /dev/fd/1 /proc/self/fd/1; do atomo-bench compare $G -c none -q -f csv -v -o $o 2>&1 >>log | grep -i 'part:'; done; head -1 log; wc -l <log; ls
 > mine
 > *10
 - *.part

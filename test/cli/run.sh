@@ -7,7 +7,7 @@
 #     # what it shows
 #     ? command [# reason]  only where this succeeds (optional); where it fails, the reason is printed, or the command
 #     $ command             run by sh in a new empty directory; the programs are in PATH, $SRC is the source tree, $PUBLIC
-#                           the folder of libatomo
+#                           the folder of libatomo, $G a small dump (synth --shape 64x32)
 #     > glob                some line of stdout matches; alone: stdout is empty
 #     2> glob               some line of stderr matches; alone: stderr is empty
 #     - glob                no line of either matches
@@ -27,9 +27,10 @@ case $SRC$bin in *' '*) # the cases write these paths without quotes
     SRC=$work/source bin=$work/bin PUBLIC=$work/public ;;
 esac
 PATH=$bin:$PATH
-export SRC PATH PUBLIC
-# Where `python3` is a script that chooses a Python, it takes four times as long to start as the Python. `make` says where that is.
-python=${PYTHON3_IS:-$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null)} && PATH=$bin:${python%/*}:$PATH
+G=$SRC/test/cli/g.npz
+export SRC PATH PUBLIC G
+# `make` says which Python its tests run; elsewhere python3 may be a script that chooses one, and takes four times as long to start.
+python=${PYTHON:-/usr/bin/python3} && [ -x "$python" ] && PATH=$bin:${python%/*}:$PATH
 unset NO_COLOR
 TERM=dumb LC_ALL=C.UTF-8 # awk, sort and the messages of other programs differ by language
 export TERM LC_ALL

@@ -59,12 +59,12 @@ static double error_of_mean(const Codec *codec, int workers, int steps, bool equ
 }
 
 static const char *const codecs[] = {"qsgd:norm=linf,bucket=64,", "qsgd:bits=1,norm=linf,bucket=64,", "minmax:", "rotated:",
-                                     "intsgd:share=off,bits=5,", "terngrad:"};
+                                     "intsgd:share=off,bits=5,", "terngrad:", "mxfp4:", "nvfp4:"};
 
 static void open_pair(const char *keys, const Codec **plain, const Codec **correlated, Arena *a)
 {
     char spec[80];
-    snprintf(spec, sizeof spec, "%srounding=%s", keys, strncmp(keys, "minmax", 6) ? "independent" : "stochastic");
+    snprintf(spec, sizeof spec, "%srounding=%s", keys, strncmp(keys, "minmax", 6) && !strstr(keys, "fp4") ? "independent" : "stochastic");
     check_ok(codec_open(plain, spec, a, &err), &err);
     snprintf(spec, sizeof spec, "%srounding=correlated", keys);
     check_ok(codec_open(correlated, spec, a, &err), &err);
@@ -110,7 +110,7 @@ TEST(the_errors_of_workers_cancel)
         if (strncmp(codecs[k], "terngrad", 8) && !strstr(codecs[k], "bits=1,")) {
             check_near(log(two / sixty_four) / log(32), 2, 0.1);
             check_rel(same, 1.0 / 16, 0.1);
-            check_near(apart, 0.51, 0.06);
+            check_near(apart, strstr(codecs[k], "fp4") ? 0.61 : 0.51, 0.06); /* floats are not evenly apart */
         } else {
             check(same < 0.15 && apart < 0.9);
         }

@@ -199,6 +199,7 @@ TEST(drawing_again_inflates_by_the_chance_of_not_being_empty)
     } rows[] = {{"entry:budget=1,empty=resample", true, 1},
                 {"entry:budget=0.05,empty=resample", true, 0.05},
                 {"entry:budget=0.4,empty=resample,draw=systematic", false, 0.4}};
+    enum { DRAWS = 6000 };
     const size_t n = 50;
     const ArenaMark mark = arena_mark(forever);
     const float *x = vector(n, "laplace");
@@ -213,7 +214,7 @@ TEST(drawing_again_inflates_by_the_chance_of_not_being_empty)
         }
         if (!rows[r].independent)
             empty = 1 - rows[r].budget;
-        for (uint64_t k = 0; k < 20000; k++) {
+        for (uint64_t k = 0; k < DRAWS; k++) {
             double one = 0;
             size_t kept = 0;
             check_ok(rig_encode(&rig, x, k), &rig.err);
@@ -226,7 +227,7 @@ TEST(drawing_again_inflates_by_the_chance_of_not_being_empty)
             dot += one;
             square += one * one;
         }
-        const double gain = dot / 20000, error = sqrt((square / 20000 - gain * gain) / 20000);
+        const double gain = dot / DRAWS, error = sqrt((square / DRAWS - gain * gain) / DRAWS);
         check_near(gain * (1 - empty) / norm2, 1, 6 * error * (1 - empty) / norm2);
         check(!(codec_traits(rig.codec) & UNBIASED) && isnan(codec_variance(&rig.call, x)));
         rig_close(&rig);

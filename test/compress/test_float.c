@@ -96,9 +96,7 @@ TEST(random_codes_equal_their_definition)
         fill(s, x);
         EACH_ISA(k)
         {
-            const float scale = 1;
-            const ScaledBlocks b = {N, &scale, false};
-            k->minify(x, N, &b, &format, &key, 100, code);
+            k->minify(x, N, &(ScaledBlocks){N, (float[]){1}, false}, &format, &key, 100, code);
             if (k == kernels_of(ISA_BASE))
                 memcpy(first, code, sizeof code);
             assert_memory_equal(code, first, sizeof code);
@@ -125,11 +123,10 @@ TEST(codes_that_no_value_has_are_refused)
         const Minifloat format = format_of(s);
         EACH_ISA(k)
         for (unsigned c = 0; c < 1u << format.width; c++) {
-            const float scale = 2;
             uint8_t code[21] = {0};
             float y[21];
             code[20] = (uint8_t)c;
-            check(k->unminify(code, 21, &(ScaledBlocks){16, (float[]){1, scale}, false}, &format, y) ==
+            check(k->unminify(code, 21, &(ScaledBlocks){16, (float[]){1, 2}, false}, &format, y) ==
                   ((c & ((1u << (format.width - 1)) - 1)) <= s->top));
         }
     }

@@ -111,10 +111,10 @@ static Status decode_copy(Rig *rig, const uint8_t *data, size_t size)
     return status;
 }
 
-/* Returns the distance of the positions to test in a payload: about 24 positions, or 8 for long vectors. */
+/* Returns the distance of the positions to test in a payload: about 24 positions, or 5 for long vectors. */
 static size_t stride_of(const Rig *rig, size_t size)
 {
-    return 1 + size / (rig->shape.n > 5000 ? 8 : 24);
+    return 1 + size / (rig->shape.n > 5000 ? 5 : 24);
 }
 
 /* Returns the next length of a prefix to test: `stride` bytes more, or one byte more within the last `end`

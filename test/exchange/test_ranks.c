@@ -162,7 +162,7 @@ static const Case cases[] = {
     {"ef+powersgd:rank=1", true},
     {"thc", true},
     {"fp16", true},
-    {"bf16", true},
+    {"minmax:rounding=correlated", false},
     {"randk:ratio=0.3", true},
     {"lowrank", true},
     {"countsketch:bits=8", true},

@@ -67,6 +67,8 @@ static void equals_codec(Rig *rig, const Source *source, const float *x)
     const atomo_layout layout = layout_of(&shape, 2, 4);
     Message m;
     size_t size;
+    if (shape.n > 5000 && spec_now % 3)
+        return; /* one spec in three sends the longest vector */
     char *spec = codec_text(rig->codec, forever);
     good(atomo_codec_open(&codec, spec, &err), &err);
     CHECK_HERE(!strcmp(atomo_codec_spec(codec), spec));

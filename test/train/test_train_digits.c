@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-enum { TRAIN = 60000, TEST = 2000, TESTS = 3 };
+enum { TRAIN = 60000, TEST = 1000, TESTS = 2 };
 
 static Arena *arena;
 static Dataset train_data, test_data;

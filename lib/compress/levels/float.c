@@ -7,7 +7,8 @@
  * `tensor` is sent with scale=e4m3. An element is value(code) times its block's scale: 2^(byte - 127) with e8m0, with e4m3 the
  * byte as a float times `tensor`; with f32 the scale is what elements were multiplied by, so values are divided by it.
  *
- * rounding=stochastic rounds scales up until nothing clips, so that it is unbiased; `clipped` has the scales of `nearest`.
+ * rounding=stochastic and correlated round scales up until nothing clips, so that they are unbiased; `clipped` has the scales
+ * of `nearest`.
  * rounding=eden is MS-EDEN (arXiv 2601.22813): groups of 128 are rotated (random signs, Hadamard), and scales correct the
  * length of the rounded group. It codes whole groups: zeros fill the last one. */
 #include "coder/planes.h"
@@ -25,7 +26,7 @@ typedef struct {
 enum { E4M3, E5M2, E2M3, E3M2, E2M1, E3M0, INT8 };
 enum { FLOOR, RCEIL, EVEN, SCALE_E4M3, SCALE_F32 };
 enum { BLOCK_16, BLOCK_32, BLOCK_ROW = 5, BLOCK_TENSOR };
-enum { NEAREST, STOCHASTIC, CLIPPED, EDEN };
+enum { NEAREST, STOCHASTIC, CORRELATED, CLIPPED, EDEN };
 enum { OFF, FOUROVER6 };
 enum { PIECE = 4096, GROUP = 128, HEADS_MOST = PIECE / 16 };
 
@@ -38,12 +39,12 @@ static const char *const format_names[] = {"e4m3", "e5m2", "e2m3", "e3m2", "e2m1
 static const char *const scale_names[] = {"e8m0", "rceil", "even", "e4m3", "f32", NULL};
 static const char *const mx_scales[] = {"floor", "rceil", "even", NULL};
 static const char *const block_names[] = {"16", "32", "64", "128", "256", "row", "tensor", NULL};
-static const char *const roundings[] = {"nearest", "stochastic", "clipped", "eden", NULL};
-static const char *const plain_roundings[] = {"nearest", "stochastic", "clipped", NULL};
-static const char *const fp8_roundings[] = {"nearest", "stochastic", NULL};
+static const char *const roundings[] = {"nearest", "stochastic", "correlated", "clipped", "eden", NULL};
+static const char *const plain_roundings[] = {"nearest", "stochastic", "correlated", "clipped", NULL};
+static const char *const fp8_roundings[] = {"nearest", "stochastic", "correlated", NULL};
 static const char *const bests[] = {"off", "fourover6", NULL};
 
-#define ROUNDING_HELP "to even, without bias, at random within the scales of nearest"
+#define ROUNDING_HELP "to even, without bias, so that workers' errors cancel too, at random within the scales of nearest"
 
 static const Param float_schema[] = {
     PARAM_OF(Float, format, "e4m3", format_names, "exponent and fraction bits of an element, or integers"),
@@ -58,7 +59,7 @@ static const Param mx_schema[] = {
     {0},
 };
 static const Param fp8_schema[] = {
-    PARAM_OF(Float, rounding, "nearest", fp8_roundings, "to even, or without bias"),
+    PARAM_OF(Float, rounding, "nearest", fp8_roundings, "to even, without bias, or so that workers' errors cancel too"),
     {0},
 };
 static const Param nvfp4_schema[] = {
@@ -93,6 +94,12 @@ typedef struct {
     const uint8_t *sent_head, *sent_code;
     bool *bad; /* for each piece */
 } FloatJob;
+
+/* Rounds at random, with scales that clip nothing. */
+static bool is_fair(const Float *p)
+{
+    return p->rounding == STOCHASTIC || p->rounding == CORRELATED;
+}
 
 static FloatJob open_job(const Call *c)
 {
@@ -134,8 +141,8 @@ static size_t bound(const Call *c)
 
 static unsigned traits(const Codec *codec)
 {
-    const int rounding = settings(codec).rounding;
-    return rounding == STOCHASTIC ? UNBIASED | RANDOM : rounding == NEAREST ? 0u : RANDOM;
+    const Float p = settings(codec);
+    return (is_fair(&p) ? UNBIASED : 0u) | (p.rounding == NEAREST ? 0u : RANDOM) | (p.rounding == CORRELATED ? PART_SHARED : 0u);
 }
 
 static Status check(const Codec *codec, Error *err)
@@ -162,7 +169,7 @@ static int exponent_for(const FloatJob *j, float peak)
 {
     const Minifloat *f = j->f;
     int e = exponent_of(peak) - f->emax;
-    if (j->p.rounding == STOCHASTIC)
+    if (is_fair(&j->p))
         e += (double)peak > ldexp((double)f->most, e);
     else if (j->p.scale == EVEN)
         e = exponent_of(bits_float(float_bits(peak) + (1u << (22 - (f->twos ? 6 : f->fraction))))) - f->emax;
@@ -177,7 +184,7 @@ static uint8_t e4m3_for(const FloatJob *j, float peak)
 {
     const Minifloat *e4m3 = &formats[E4M3];
     uint32_t m = minifloat_round(e4m3, fminf(peak / j->f->most / j->tensor, e4m3->most), NULL);
-    while (j->p.rounding == STOCHASTIC && m < e4m3->top && minifloat_value(e4m3, m) * j->tensor * j->f->most < peak)
+    while (is_fair(&j->p) && m < e4m3->top && minifloat_value(e4m3, m) * j->tensor * j->f->most < peak)
         m++;
     return (uint8_t)m;
 }
@@ -185,7 +192,7 @@ static uint8_t e4m3_for(const FloatJob *j, float peak)
 static float factor_for(const FloatJob *j, float peak)
 {
     float factor = peak > 0 ? fminf(j->f->most / peak, 0x1p127f) : 1;
-    while (j->p.rounding == STOCHASTIC && peak * factor > j->f->most)
+    while (is_fair(&j->p) && peak * factor > j->f->most)
         factor = nextafterf(factor, 0);
     return factor;
 }
@@ -197,7 +204,7 @@ static float tensor_for(const FloatJob *j, float most)
                         : j->p.rounding == EDEN ? 255.99f * (6 / 0.988f)
                                                 : j->f->most * 448;
     float tensor = most > 0 ? most / steps : 1;
-    while (j->p.rounding == STOCHASTIC && tensor * 448 * j->f->most < most)
+    while (is_fair(&j->p) && tensor * 448 * j->f->most < most)
         tensor = nextafterf(tensor, FLT_MAX);
     return tensor;
 }
@@ -262,8 +269,8 @@ static size_t run_end(const FloatJob *j, size_t from, size_t to)
 /* Rounds the elements [from, from + n) to codes. */
 static void round_piece(const FloatJob *j, const float *x, const uint8_t *heads, size_t from, size_t n, uint8_t *code)
 {
-    const bool random = j->p.rounding == STOCHASTIC || j->p.rounding == CLIPPED;
-    const RngKey key = rng_key(&j->c->rng, USE_COIN, from / BLOCK);
+    const bool random = is_fair(&j->p) || j->p.rounding == CLIPPED;
+    const RngKey key = rounding_key(j->c, j->p.rounding == CORRELATED, from / BLOCK);
     float scale[HEADS_MOST];
     ScaledBlocks b;
     for (size_t i = from, end; i < from + n; i = end) {
@@ -489,7 +496,7 @@ static Status decode(const Call *c, Bytes in, float *x)
     return j.p.rounding == EDEN ? payload_finite(c, x) : OK; /* only a rotation can lead beyond the scales' values */
 }
 
-/* With rounding=stochastic, the sum of (up - |x|)(|x| - down) over the elements, where up and down are its neighbours. */
+/* With rounding=stochastic or correlated, the sum of (up - |x|)(|x| - down) over the elements, where up and down are its neighbours. */
 static double variance(const Call *c, const float *x)
 {
     FloatJob j = open_job(c);
@@ -497,7 +504,7 @@ static double variance(const Call *c, const float *x)
     double sum = 0;
     if (goes_raw(&j) || (j.p.scale >= SCALE_E4M3 && is_tiny(most)))
         return 0;
-    if (j.p.rounding != STOCHASTIC)
+    if (!is_fair(&j.p))
         return NAN;
     j.tensor = j.p.scale == SCALE_E4M3 ? tensor_for(&j, most) : 1;
     for (size_t from = 0, end; from < j.n; from = end) {

@@ -26,11 +26,7 @@ static bool good_norm(const Buckets *b, const uint8_t *head)
     return isfinite(load_f32(head)) && !signbit(load_f32(head));
 }
 
-/* ---- qsgd: QSGD (Alistarh, Grubic, Li, Tomioka, Vojnovic 2017): sends a norm for each bucket, and for each
- * element a sign and a level. The level is one of 0 .. s, rounded stochastically. The payload has the format of
- * buckets.h; the head of a bucket is
- *
- *     norm:32 ---- */
+/* ---- qsgd: QSGD (Alistarh, Grubic, Li, Tomioka, Vojnovic 2017): a level is one of 0 .. s, rounded stochastically ---- */
 
 typedef struct {
     int64_t bits, levels, bucket;
@@ -156,11 +152,8 @@ static const Compressor compressor_qsgd = {
     BUCKET_HOOKS,
 };
 
-/* ---- nuqsgd: NUQSGD (Ramezani-Kebrya, Faghri, Markov, Aksenov, Alistarh, Roy 2021): sends a norm for each
- * bucket, and for each element a sign and a level: 0 or one of s levels, each twice the level below, rounded
- * stochastically (quantise.h). The payload has the format of buckets.h; a head is
- *
- *     norm:32 ---- */
+/* ---- nuqsgd: NUQSGD (Ramezani-Kebrya, Faghri, Markov, Aksenov, Alistarh, Roy 2021): a level is 0 or one of s levels, each
+ * twice the level below, rounded stochastically (quantise.h) ---- */
 
 typedef struct {
     int64_t bits, bucket;

@@ -95,10 +95,13 @@ static Status sums_open(const Sums *s, Bytes in, const uint8_t **scale, SumsTota
     return reader_done(&r) ? OK : payload_bad(c, "%zu bytes, which %zu elements do not take", in.size, n);
 }
 
-static bool get_piece(const SumsTotal *t, size_t from, size_t n, uint32_t *sum)
+/* Reads the codes of the n <= BLOCK_MOST elements from element `from` on. `from` must be a multiple of 64. n must be a
+ * multiple of 64 too, unless the n elements are the last of the tensor. Returns false if a code is out of range
+ * or padding bits are set. */
+static bool sums_get(const SumsTotal *t, size_t from, size_t n, uint32_t *sum)
 {
     const uint8_t *in = t->planes + planes_size(from, t->width);
-    uint8_t narrow[PIECE];
+    uint8_t narrow[BLOCK_MOST];
     uint32_t most = 0;
     bool good;
     if (t->width > WIDE) {
@@ -111,17 +114,6 @@ static bool get_piece(const SumsTotal *t, size_t from, size_t n, uint32_t *sum)
     for (size_t i = 0; i < n; i++)
         most = sum[i] > most ? sum[i] : most;
     return good && most <= t->most;
-}
-
-/* Reads the codes of the n elements from element `from` on. `from` must be a multiple of 64. n must be a
- * multiple of 64 too, unless the n elements are the last of the tensor. Returns false if a code is out of range
- * or padding bits are set. */
-static bool sums_get(const SumsTotal *t, size_t from, size_t n, uint32_t *sum)
-{
-    bool good = true;
-    for (size_t i = 0; i < n; i += PIECE)
-        good &= get_piece(t, from + i, n - i < PIECE ? n - i : PIECE, sum + i);
-    return good;
 }
 
 /* ---- merging the last round ---- */

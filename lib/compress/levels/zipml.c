@@ -370,19 +370,12 @@ static size_t knots_best(KnotsRoom *room, const float *x, size_t n, float *level
  * sum over x_i of (up - x_i)(x_i - low), where `low` and `up` are the two levels around x_i. */
 static double knots_variance(const float *x, size_t n, const float *level, size_t count)
 {
+    uint8_t up[KNOTS_OF];
     double sum = 0;
-    for (size_t i = 0; i < n; i++) {
-        size_t up = 1, last = count - 1;
-        while (up < last) {
-            const size_t half = (up + last) / 2;
-            if (level[half] < x[i])
-                up = half + 1;
-            else
-                last = half;
-        }
-        if (count > 1)
-            sum += ((double)level[up] - (double)x[i]) * ((double)x[i] - (double)level[up - 1]);
-    }
+    kernels()->stretches(x, n, level, count - 1, up);
+    for (size_t i = 0; i < n; i++)
+        if (up[i])
+            sum += ((double)level[up[i]] - (double)x[i]) * ((double)x[i] - (double)level[up[i] - 1]);
     return sum;
 }
 

@@ -18,16 +18,17 @@ INLINE VecU minifloat_round_lanes(VecF v, const Minifloat *f, bool random, VecU 
     return pick(v < least, small, normal);
 }
 
-INLINE VecU minify_lanes(const float *x, VecF scale, bool divide, const Minifloat *f, bool random, RngKey key, uint32_t i)
+/* random: 0, to the nearest; 1, at random; 2, correlated between workers. */
+INLINE VecU minify_lanes(const float *x, VecF scale, bool divide, const Minifloat *f, int random, RngKey key, uint32_t i)
 {
     const VecF v = load_f(x), scaled = divide ? abs_f(v) / scale : abs_f(v) * scale;
-    const VecU word = random ? mix_lanes(counter_lanes(key, i), key.b) : (VecU){0}, sign = (VecU)v >> 31;
+    const VecU sign = (VecU)v >> 31, word = random ? round_lanes(key, i, 0 - sign, random == 2) : sign;
     const VecU magnitude = minifloat_round_lanes(min_f(scaled, set_f(f->most)), f, random, word);
     return f->twos ? ((magnitude ^ (0 - sign)) + sign) & 0xff : magnitude | sign << (f->width - 1);
 }
 
 /* The format is copied, since a byte that is stored may be one of *format. */
-INLINE void minify_all(bool divide, bool random, const float *x, size_t n, const ScaledBlocks *b, const Minifloat *format,
+INLINE void minify_all(bool divide, int random, const float *x, size_t n, const ScaledBlocks *b, const Minifloat *format,
                        RngKey key, uint32_t first, uint8_t *code)
 {
     const Minifloat own = *format, *f = &own;
@@ -51,15 +52,12 @@ INLINE void minify_all(bool divide, bool random, const float *x, size_t n, const
 void ISA_NAME(minify)(const float *x, size_t n, const ScaledBlocks *b, const Minifloat *f, const RngKey *key, uint32_t first,
                       uint8_t *code)
 {
-    const RngKey none = {0};
-    if (b->divide && key)
-        minify_all(true, true, x, n, b, f, *key, first, code);
-    else if (b->divide)
-        minify_all(true, false, x, n, b, f, none, first, code);
-    else if (key)
-        minify_all(false, true, x, n, b, f, *key, first, code);
-    else
-        minify_all(false, false, x, n, b, f, none, first, code);
+    const RngKey own = key ? *key : (RngKey){0};
+    switch (3 * b->divide + (key != NULL) + (own.mask != 0)) {
+#define CASE(divide, random) case 3 * (divide) + (random): minify_all(divide, random, x, n, b, f, own, first, code); break;
+        CASE(0, 0) CASE(0, 1) CASE(0, 2) CASE(1, 0) CASE(1, 1) CASE(1, 2)
+#undef CASE
+    }
 }
 
 /* Sets x, and returns -1 in the lanes whose codes no encoder writes. */
