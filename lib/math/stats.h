@@ -55,12 +55,12 @@ typedef struct {
     size_t count;                    /* at most 256 */
     double centre, width;            /* mean of the values, width of a bin */
     double total[256], members[256]; /* of each bin: sum and number of its values */
-} Bins;
+} EqualBins;
 
 /* Makes `count` bins of x (n > 0). */
-void bins_open(Bins *b, const float *x, size_t n, size_t count);
+void bins_open(EqualBins *b, const float *x, size_t n, size_t count);
 
-static inline size_t bins_find(const Bins *b, float v)
+static inline size_t bins_find(const EqualBins *b, float v)
 {
     const double bin = b->width > 0 ? rint(((double)v - b->centre) / b->width + (double)b->count / 2) : 0;
     return (size_t)fmin(fmax(bin, 0), (double)(b->count - 1));
