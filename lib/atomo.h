@@ -194,8 +194,8 @@ atomo_status atomo_learn(atomo_tensor *tensor, const void *learned, size_t size,
 /* Begins a step in which `senders` workers (1 .. workers) send. Discards an earlier step that was not
  * finished. Until atomo_step_finish the library keeps the pointer `mean` and uses the array as scratch
  * memory; then the array holds the mean of the estimates. It must not be x. The mean of an element is over the senders; for codecs whose
- * papers divide so (chunktopk), over the senders that sent the element. ATOMO_USAGE: fewer than all workers send with
- * topk:share=leader, whose workers lead in turn. */
+ * papers divide so (chunktopk), over the senders that sent the element. With topk:share=leader the step's number draws the worker
+ * that leads from workers 0 .. senders - 1; if it does not send, the second round returns ATOMO_CORRUPT. */
 atomo_status atomo_step_begin(atomo_tensor *tensor, int64_t step, int senders, float *mean, atomo_error *err);
 
 /* Encodes x for this round, once; x is the same in every round of a step. *payload is the tensor's memory, valid

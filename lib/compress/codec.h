@@ -59,8 +59,6 @@ enum {
     /* some rows of a tensor do not tell the result on all of them: it goes by extremes, by a size that does not grow with the tensor, or
      * by a matrix of all rows (compare --sample) */
     NEEDS_ALL = 1 << 14,
-    /* one worker leads in each step (Call.leader), and the others send what it selects */
-    LED = 1 << 15,
 };
 
 /* A parsed spec. `inner`: the codec inside a wrapper; NULL for other codecs. */
@@ -80,8 +78,8 @@ typedef struct Codec {
 enum { ROUNDS_MAX = 8 };
 
 /* Room for what a codec would otherwise compute again in each call for one gradient: in rounds and in codec_settle the
- * gradient plus the residual, in repeats the singular vectors. The owner of a Kept clears `found` before each step, and
- * passes the Kept only to calls of one codec for one worker and one gradient. */
+ * gradient plus the residual, in repeats the singular vectors. The owner of a Kept clears `found` before each step. A Kept is of
+ * one codec and one x; a wrapper passes it on only with the same x. */
 typedef struct {
     Arena *arena;      /* its memory, which outlives the step */
     const void *found; /* NULL: not computed yet */
@@ -102,7 +100,7 @@ typedef struct {
     /* source of random numbers that are the same on all workers: depends on seed, repeat, step, tensor */
     Rng rng_shared;
     int worker, workers, threads;
-    size_t leader; /* the worker that leads in this step, of those that send; each one in turn */
+    size_t leader; /* the worker that leads in this step, of those that send (exchange_leader) */
     int round; /* number of the current round, 0 .. codec_rounds - 1 */
     /* the payloads of rounds 0 .. round - 1: each is merged over all workers, or the worker's own if the
      * worker trains alone (Message) */

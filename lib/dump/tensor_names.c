@@ -124,47 +124,46 @@ static size_t find_clash(const Listing *l)
     return 0;
 }
 
-/* Sets *joined to the numbers of all levels, joined. Returns false if they have too many digits. */
-static bool join(const char *group, int64_t *joined)
+/* Sets *joined to the numbers of all levels, joined. */
+static Status join(const char *group, int64_t *joined, Error *err)
 {
     enum { LEVEL = 1000000 };
     *joined = 0;
-    for (size_t length; *group; group += length + (group[length] == '/')) {
+    for (size_t at = 0, length; group[at]; at += length + (group[at + length] == '/')) {
         int digits;
-        length = strcspn(group, "/");
-        const int64_t part = last_number(group, length, &digits);
+        length = strcspn(group + at, "/");
+        const int64_t part = last_number(group + at, length, &digits);
         if (part >= LEVEL || *joined > INT64_MAX / LEVEL - 1)
-            return false;
+            return FAIL(err, ERR_USAGE, "--steps-from: %.200s: cannot join the number %lld with those of other levels", group, (long long)part);
         *joined = digits ? *joined * LEVEL + part : *joined;
     }
-    return true;
+    return OK;
 }
 
 static int compare_listed(const void *left, const void *right);
 
-/* Joins the numbers of all levels for the steps of the list if two of them have the same number, and sorts again. The tensors
- * are sorted by step. Steps whose number is in an attribute keep it. Fails if two steps still have the same number. */
-static Status steps_join_numbers(Listing *l, Error *err)
+/* Joins the numbers of all levels for the steps of the list, and sorts again. Steps whose number is in an attribute keep it.
+ * Fails if two steps still have the same number. */
+static Status join_all(Listing *l, Error *err)
 {
-    size_t clash = find_clash(l);
-    if (!clash)
-        return OK;
-    const char *one = l->tensor[clash - 1].info.step_group, *other = l->tensor[clash].info.step_group;
-    bool joined = true;
     for (size_t i = 0; i < l->tensors; i++) {
         TensorInfo *info = &l->tensor[i].info;
         if (info->step_group && !steps_attribute(l, info->step_group))
-            joined &= join(info->step_group, &info->step);
+            TRY(join(info->step_group, &info->step, err));
     }
     qsort(l->tensor, l->tensors, sizeof *l->tensor, compare_listed);
-    if (joined && !(clash = find_clash(l)))
-        return OK;
-    if (joined) {
-        one = l->tensor[clash - 1].info.step_group;
-        other = l->tensor[clash].info.step_group;
-    }
-    FAIL(err, ERR_USAGE, "--steps-from: %.200s and %.200s are steps of the same number", one, other);
-    return error_hint(err, "numbers of all levels are joined if each is below 1000000; an attribute step of a group is another number");
+    const size_t clash = find_clash(l);
+    return !clash ? OK
+                  : FAIL(err, ERR_USAGE, "--steps-from: %.200s and %.200s are steps of the same number",
+                         l->tensor[clash - 1].info.step_group, l->tensor[clash].info.step_group);
+}
+
+/* Joins them if two steps have the same number. The tensors are sorted by step. */
+static Status steps_join_numbers(Listing *l, Error *err)
+{
+    return !find_clash(l) || join_all(l, err) == OK
+               ? OK
+               : error_hint(err, "steps of the same number get those of all levels, joined, each below 1000000; an attribute step of a group is another number");
 }
 
 /* ---- guessing the glob ---- */

@@ -31,9 +31,7 @@ typedef struct {
     size_t index;     /* 0 .. P - 1; the worker's random numbers depend on it */
     void *state;      /* codec state (states.h); NULL: the codec keeps none */
     const void *plan; /* codec_plan's record for this tensor; NULL: none */
-    /* room for a vector that several calls of a step need (codec.h), emptied before `exchange_begin`; NULL:
-     * each call computes the vector again, which takes less memory */
-    Kept *kept;
+    Kept *kept; /* codec.h; emptied before `exchange_begin`. NULL: each call computes its vector again, which takes less memory */
 } ExchangeWorker;
 
 typedef enum {
@@ -60,7 +58,7 @@ typedef struct {
 
 typedef struct {
     /* The caller sets `self`, `shape`, `threads`, `scratch`, `err`, `workers` (the number of workers that
-     * send in this step, at least 1) and `leader` (of these, number `step`, or that of the exchange, mod `workers`). */
+     * send in this step, at least 1) and `leader` (of these, number exchange_leader). */
     Call call;
     /* with `step` and the worker's index, these select the random numbers (`rng_open`) */
     uint64_t seed, repeat, tensor;
@@ -104,6 +102,14 @@ typedef struct {
     int turn;
     ArenaMark round_start;
 } Exchange;
+
+/* Returns which of a step's senders leads, 0 .. senders - 1. The step's number draws it, so that each leads as often as the others
+ * whatever number of steps lies between exchanges. */
+static inline size_t exchange_leader(int64_t step, size_t senders)
+{
+    const Rng rng = rng_open(0, 0, RNG_EVERYONE, step, 0);
+    return rng_u32(&rng, USE_SAMPLE, 0) % senders;
+}
 
 Status exchange_begin(Exchange *x);
 

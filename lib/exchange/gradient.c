@@ -313,8 +313,7 @@ void gradient_begin(GradientExchange *x, size_t step, float *const *gradient, co
         }
     assert(x->senders);
     x->leader = x->first;
-    const size_t exchange = x->spec.every > 1 ? (step - 1) / x->spec.every + 1 : step;
-    for (size_t more = exchange % x->senders; more;)
+    for (size_t more = exchange_leader((int64_t)step, x->senders); more;)
         more -= sends[++x->leader];
     x->bytes = (GradientBytes){0};
     x->shot = x->near = 0;

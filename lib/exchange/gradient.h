@@ -26,7 +26,6 @@ typedef struct {
     size_t min_elements;
     bool senders; /* the mean of an element is over the workers that sent it (Exchange.senders) */
     size_t workers;
-    size_t every; /* steps from one exchange to the next, by which the senders lead in turn (Call.leader); 0: 1 */
     uint64_t seed;
     int threads;
     /* one for each tensor, in the order of the gradient's array; must outlive the GradientExchange */

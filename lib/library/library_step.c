@@ -53,19 +53,12 @@ atomo_status atomo_learn(atomo_tensor *t, const void *learned, size_t size, atom
 
 /* ---- the functions of one step of several workers ---- */
 
-static bool is_led(const Codec *c)
-{
-    return c && (codec_traits(c) & LED || is_led(c->inner) || is_led(c->other));
-}
-
 static Status begin_step(atomo_tensor *t, const Order *o, Error *err)
 {
     Exchange *x = &t->exchange;
     const int senders = o->worker;
     if (senders < 1 || (size_t)senders > t->workers)
         return FAIL(err, ERR_USAGE, "senders=%d: want 1 to %zu", senders, t->workers);
-    if ((size_t)senders < t->workers && is_led(t->codec->codec))
-        return FAIL(err, ERR_USAGE, "senders=%d: %s wants all %zu workers, as they lead in turn", senders, t->codec->spec, t->workers);
     if (!o->y && t->shape.n)
         return FAIL(err, ERR_USAGE, "%s: mean is NULL", t->name);
     TRY(library_check_state(t, err));
@@ -79,7 +72,7 @@ static Status begin_step(atomo_tensor *t, const Order *o, Error *err)
     x->step = o->step;
     x->y = o->y;
     x->call.workers = senders;
-    x->call.leader = (size_t)((uint64_t)o->step % (uint64_t)senders);
+    x->call.leader = exchange_leader(o->step, (size_t)senders);
     TRY(exchange_begin(x));
     t->at = STEP_ROUND;
     return OK;

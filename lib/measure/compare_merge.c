@@ -110,7 +110,7 @@ Exchange merge_exchange(const Comparison *c, const Codec *codec, const Vector *v
                   .tensor = rng_hash(v->name),
                   .step = v->step_address};
     x.call.workers = (int)c->workers;
-    x.call.leader = (size_t)((uint64_t)v->step_address % c->workers);
+    x.call.leader = exchange_leader(v->step_address, c->workers);
     return x;
 }
 

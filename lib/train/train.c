@@ -532,7 +532,6 @@ static Status open_exchanges(Trainer *t, Error *err)
                          .min_elements = s->min_elements,
                          .senders = average_over_senders(s->average, s->codec),
                          .workers = s->workers,
-                         .every = s->local.steps,
                          .seed = s->seed,
                          .threads = s->threads,
                          .clock = {time_phase, t},

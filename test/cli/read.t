@@ -51,7 +51,7 @@ $ python3 "$SRC"/test/cli/tensors.py n.h5 '{"epoch%d/iter%d/fc/weight" % (e, i):
 # two steps of one number are refused, where joined numbers do not tell them apart, too
 ? command -v python3
 $ for n in run20260101/iter5,run20260102/iter5 epoch1/iter3,epoch01/iter3 epoch1/best,epoch1/last; do python3 "$SRC"/test/cli/tensors.py n.h5 '{n + "/fc/weight": normal(4, 5) for n in "'$n'".split(",")}'; atomo-bench inspect n.h5 --steps-from '*/*'; done
-2> *--steps-from: run20260101/iter5 and run20260102/iter5 are steps of the same number
+2> *--steps-from: run20260101/iter5: cannot join the number 20260101 with those of other levels
 2> *--steps-from: epoch01/iter3 and epoch1/iter3 are steps of the same number
 2> *--steps-from: epoch1/best and epoch1/last are steps of the same number
 >

@@ -29,7 +29,7 @@ from test_torch import TRAIN, WAIT, check, h5py, leave, same, same_everywhere
 import atomo
 from atomo.torch import LocalSteps, State, hook
 
-TRAINED = ("none", "ef:decay=0.95+topk:ratio=0.05", "qsgd:bits=4", "ef:decay=0.95+chunktopk:chunk=64,k=4")
+TRAINED = ("none", "ef:decay=0.95+topk:ratio=0.05", "ef+topk:ratio=0.05,share=leader", "qsgd:bits=4", "ef:decay=0.95+chunktopk:chunk=64,k=4")
 EVERY, OUTER = 2, {"outer_lr": 0.7, "outer_momentum": 0.9}
 
 

@@ -26,7 +26,7 @@ import atomo.ray
 from atomo.exchange import Exchange
 from test_exchange import WORKERS, gradient, h5py, together, trained
 
-SPECS = ("none", "ef+topk:ratio=0.05", "powersgd:rank=2", "diana+qsgd", "cas")
+SPECS = ("none", "ef+topk:ratio=0.05", "ef+topk:ratio=0.05,share=leader", "powersgd:rank=2", "diana+qsgd", "cas")
 
 atomo.ray.START = 1000
 

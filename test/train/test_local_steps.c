@@ -299,28 +299,6 @@ TEST(one_fragment_is_diloco_to_the_bit)
     trainer_close(t);
 }
 
-/* The workers lead in turn, in the exchanges of a fragment, also if as many local steps are between exchanges as there are
- * workers. */
-TEST(each_worker_leads_in_turn)
-{
-    static const LocalSteps all[] = {{0}, {.steps = 1, .lr = 0.5}, {.steps = WORKERS, .lr = 0.5}, {.steps = 2 * WORKERS, .fragments = 2, .late = 1, .lr = 0.5}};
-    for (size_t k = 0; k < countof(all); k++) {
-        TrainSetup s = setup_of("ef+topk:ratio=0.01,share=leader");
-        Trainer *t;
-        size_t exchanges[2] = {0};
-        s.local = all[k];
-        check_ok(trainer_open(&t, &s, &err), &err);
-        for (size_t step = 1; step <= 4 * WORKERS; step++) {
-            StepRecord r;
-            const size_t number = trainer_exchange(t, step), f = number ? (number - 1) % t->s.local.fragments : 0;
-            check_ok(trainer_step(t, &r, &err), &err);
-            check(!number || t->fragment[f].exchange->leader == ++exchanges[f] % WORKERS);
-        }
-        trainer_close(t);
-        check(exchanges[0] >= 2 && (exchanges[1] >= 2) == (k == 3));
-    }
-}
-
 TEST(only_exchanges_cost_bytes_and_time)
 {
     StepRecord r[STEPS];

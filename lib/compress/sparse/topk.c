@@ -9,8 +9,8 @@
  *     sketch     kind:8  { p:f32 } x 4 rows,  P = G V               kind:8  { value:f32 } x k cols
  *
  * The leader's k elements of largest magnitude (CLT-k, Chen et al. 2020); or k whole rows of the matrix G, those of largest norm
- * in the sum of the workers' P, where V is random and the same for all (ARC-Top-K 2025). If fewer are not 0, or no
- * leader has sent, the values that are left over are 0. Round 1, and the first round of sketch, merge as addends.h says; the
+ * in the sum of the workers' P, where V is random and the same for all (ARC-Top-K 2025). If fewer are not 0, the
+ * values that are left over are 0. Round 1, and the first round of sketch, merge as addends.h says; the
  * first round of leader merges to the leader's payload. */
 #include "compress/lowrank/addends.h"
 #include "compress/sparse/sparse.h"
@@ -46,7 +46,7 @@ static int rounds(const Codec *codec)
 static unsigned traits(const Codec *codec)
 {
     const int share = sharing(codec);
-    return !share ? LEAVES_OUT : LINEAR | MERGEABLE | (share == SHARE_SKETCH ? RANDOM | SHARED_DRAWS | FIXED_SIZE | NEEDS_ALL : LED);
+    return !share ? LEAVES_OUT : LINEAR | MERGEABLE | (share == SHARE_SKETCH ? RANDOM | SHARED_DRAWS | FIXED_SIZE | NEEDS_ALL : 0);
 }
 
 /* ---- a round in which workers agree on k of `units` elements or rows, of `width` elements each, or send them ---- */
@@ -111,7 +111,7 @@ static Status led_units(const Call *c, const Round *r, Bytes bytes, size_t *at, 
     Places set;
     *count = 0;
     if (!bytes.size)
-        return OK;
+        return FAIL(c->err, ERR_CORRUPT, "topk: the worker that leads in this step has sent nothing");
     TRY(payload_kind(c, take_u8(&in), PAYLOAD_METHOD));
     TRY(payload_set(c, &in, r->units, &set));
     TRY(payload_end(c, &in));
@@ -249,8 +249,8 @@ const Compressor compressor_topk = {
     .formula = "k = max(1, floor(ratio n + 1/2)); S = the k largest |g_i|, of equal ones the first\n"
                "decode g_i for i in S, else 0; |decoded - g|^2 <= (1 - k/n) |g|^2\n"
                "Zeros never travel: where fewer than k elements are not zero, those are sent.\n"
-               "share=leader: in step t of P workers S is that of worker t mod P, which sends it first; then all\n"
-               "send g_i for i in S: payloads add. With --local-steps t counts exchanges.\n"
+               "share=leader: S is that of one worker, drawn by the step's number, which sends it first; then all\n"
+               "send g_i for i in S: payloads add.\n"
                "share=sketch: of a matrix G all first send G V, V of 4 random columns; then the rows of largest\n"
                "norm in the sum of G V, k = max(1, floor(ratio rows + 1/2)). Vectors travel as floats. A row has\n"
                "little of a gradient's energy: its authors send 0.08 to 0.2 of the rows.",

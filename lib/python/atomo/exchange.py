@@ -212,9 +212,15 @@ class Exchange:
         try:
             self._do(everyone.open, self)
             _first_shot(self, everyone, shards)
-            self._do(lambda: [shard.finish() for shard in shards if shard.owner == self.wire.rank])
+            owned = [shard for shard in shards if shard.owner == self.wire.rank]
+            self._do(lambda: [shard.finish() for shard in owned])
             # only the owner has decoded its shards: where it cannot, all ranks hear of it
-            self._arrived(self.wire.gather((everyone.index, "end"), self._message(list)), self.wire, everyone)
+            try:
+                self._arrived(self.wire.gather((everyone.index, "end"), self._message(list)), self.wire, everyone)
+            except Exception:
+                for shard in owned:
+                    shard.back()
+                raise
             self._do(lambda: [shard.leave() for shard in shards if shard.owner != self.wire.rank])
             if self._failure:
                 failure, self._failure = self._failure, None
@@ -437,7 +443,7 @@ class _Shard:
     """A vector of which one rank, the owner, makes the mean. `array`: the name of the array that it is of."""
 
     def __init__(self, name: str, values: Any, owner: int = 0, array: str = "", mean: Any = None) -> None:
-        self.name, self.values, self.owner, self.array, self.mean = name, values, owner, array, mean
+        self.name, self.values, self.owner, self.array, self.mean, self.before = name, values, owner, array, mean, b""
 
     def open(self, exchange: Exchange, codec: Codec) -> None:
         self.step, self.tensor = exchange.step + 1, exchange._tensor(codec, self.name, self.values.shape)
@@ -455,8 +461,14 @@ class _Shard:
             self.tensor.take(rank, data)
         self.tensor.end_round()
 
-    def finish(self) -> Any:
+    def finish(self) -> None:
+        self.before = self.tensor.state() if "stateful" in self.tensor.codec.traits else b""
         self.tensor.finish(self.values)
+
+    def back(self) -> None:
+        """Undoes `finish`, if it was called, in the state."""
+        if self.before:
+            self.tensor.load_state(self.before)
 
     def leave(self) -> Any:
         """Ends a step whose mean this rank does not get: the state moves on by what was sent."""
