@@ -60,6 +60,9 @@ Status arrays_send(int socket, const ArrayFile *f, Error *err);
 /* Returns the attributes of an object as a list in `room`, which has room for f->notes items. */
 AttrList notes_of(const ArrayFile *f, const char *object, Attr *room);
 
+/* Returns the value of an attribute's pair in the metadata of safetensors, or NULL if memory runs out. */
+char *note_value(const Attr *attr, Arena *a);
+
 /* ---- for the parsers of formats ---- */
 
 Status safetensors_list(ArrayFile *f, Error *err);

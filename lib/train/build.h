@@ -62,10 +62,11 @@ Activation *build_tied(Builder *b, Activation *in, const Slice *tokens);
 Activation *build_attention(Builder *b, Activation *in, size_t heads);
 Activation *build_gelu(Builder *b, Activation *in);
 
-/* ---- what these calls are made of, for the files of layers ---- */
+/* Returns a formatted name, valid as long as the model. If memory runs out, stores the error in the builder
+ * and returns "". */
+PRINTF(2) const char *build_name(Builder *b, const char *format, ...);
 
-/* Notes that memory ran out; returns the placeholder. */
-Activation *build_failed(Builder *b);
+/* ---- what these calls are made of, for the files of layers ---- */
 
 /* Returns an activation like `like`, with room of its own. */
 Activation *build_activation(Builder *b, Activation like);

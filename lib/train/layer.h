@@ -107,7 +107,7 @@ struct Layer {
     void *state; /* private to the layer: numbers kept for the backward pass, oneDNN primitives */
 };
 
-/* ---- the kinds of layers that networks.c adds; the others are in the files with their calls of build.h ---- */
+/* ---- the kinds of layers that build.c adds; the others are in the files with their calls of build.h ---- */
 
 /* Settings of a convolution with square kernels. */
 typedef struct {
