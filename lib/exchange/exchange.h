@@ -103,12 +103,11 @@ typedef struct {
     ArenaMark round_start;
 } Exchange;
 
-/* Returns which of a step's senders leads, 0 .. senders - 1. The step's number draws it, so that each leads as often as the others
- * whatever number of steps lies between exchanges. */
+/* Returns which of a step's senders leads, 0 .. senders - 1. Multiples of the golden ratio spread the leaders evenly over the
+ * senders, whatever number of steps lies between exchanges. */
 static inline size_t exchange_leader(int64_t step, size_t senders)
 {
-    const Rng rng = rng_open(0, 0, RNG_EVERYONE, step, 0);
-    return rng_u32(&rng, USE_SAMPLE, 0) % senders;
+    return (uint64_t)((uint32_t)step * 0x9e3779b9u) * senders >> 32;
 }
 
 Status exchange_begin(Exchange *x);

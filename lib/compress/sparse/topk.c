@@ -249,7 +249,7 @@ const Compressor compressor_topk = {
     .formula = "k = max(1, floor(ratio n + 1/2)); S = the k largest |g_i|, of equal ones the first\n"
                "decode g_i for i in S, else 0; |decoded - g|^2 <= (1 - k/n) |g|^2\n"
                "Zeros never travel: where fewer than k elements are not zero, those are sent.\n"
-               "share=leader: S is that of one worker, drawn by the step's number, which sends it first; then all\n"
+               "share=leader: S is that of one worker, chosen by the step's number, which sends it first; then all\n"
                "send g_i for i in S: payloads add.\n"
                "share=sketch: of a matrix G all first send G V, V of 4 random columns; then the rows of largest\n"
                "norm in the sum of G V, k = max(1, floor(ratio rows + 1/2)). Vectors travel as floats. A row has\n"
