@@ -300,13 +300,6 @@ Status train_records_step(TrainRecords *r, const StepRecord *s, Error *err)
 
 /* ---- resuming ---- */
 
-static const char *run_name(const TrainRecords *r, const char *compressor, int64_t seed)
-{
-    const char *named =
-        r->job->seeds == 1 ? NULL : text_format(r->job->a, "%s, seed %lld", compressor, (long long)seed);
-    return named ? named : compressor;
-}
-
 /* Writes the record of one step to the report, as if the step had just run. */
 static Status replay_row(TrainRecords *r, Value *row)
 {
@@ -386,7 +379,8 @@ static size_t count_records(const TrainRecords *r, size_t step)
 static void note_steps(TrainRecords *r, size_t step, size_t lost)
 {
     const TrainJob *j = r->job;
-    const char *name = run_name(r, r->compressor, r->seed);
+    const char *seed = j->seeds == 1 ? NULL : text_format(j->a, "%s, seed %lld", r->compressor, (long long)r->seed);
+    const char *name = seed ? seed : r->compressor;
     if (lost)
         progress_note(&r->job->progress,
                       "note: %s: records of %zu of the first %zu step%s are not there, so sums stay blank", name, lost, step,

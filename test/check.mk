@@ -113,7 +113,7 @@ $(B)/fuzz/%: $(B)/test/fuzz/%.o $(B)/test/fuzz/replay.o $(B)/libatomo.a
 	$(Q)$(CC) $(SANITISE) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS)
 
 # This target has functions of its own in the place of those that read HDF5.
-$(B)/fuzz/fuzz_checkpoint build/fuzz/fuzz_checkpoint: LDFLAGS += $(foreach f,open close attrs count tensor read,-Wl$(,)--wrap=dump_$f)
+$(B)/fuzz/fuzz_checkpoint build/fuzz/fuzz_checkpoint: LDFLAGS += $(foreach f,open close attrs count find tensor read,-Wl$(,)--wrap=dump_$f)
 
 $(FUZZERS:%=replay-%): replay-%: $(B)/fuzz/%
 	@$(call timed,$<) $(ENDING) $< test/fuzz/corpus/$*

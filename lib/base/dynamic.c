@@ -2,20 +2,7 @@
 #include "base/dynamic.h"
 
 #include <dlfcn.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
-
-Status library_refuse(const SharedLibrary *l, Error *err, const char *format, ...)
-{
-    char reason[sizeof err->text];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(reason, sizeof reason, format, args);
-    va_end(args);
-    FAIL(err, ERR_IO, "%s cannot be loaded: %s", l->title, reason);
-    return error_hint(err, "install %s", l->package);
-}
 
 /* C has no cast from a data pointer to a function pointer, but POSIX gives both the same representation, so the
  * bytes are copied. */
@@ -39,8 +26,8 @@ Status library_load(const SharedLibrary *l, void **handle, Error *err)
         return OK;
     }
     const char *reason = dlerror();
-    const Status status = library_refuse(l, err, "%s", reason ? reason : "unknown");
+    FAIL(err, ERR_IO, "%s cannot be loaded: %s", l->title, reason ? reason : "unknown");
     if (opened)
         dlclose(opened);
-    return status;
+    return error_hint(err, "install %s", l->package);
 }

@@ -24,7 +24,4 @@ typedef struct {
  * of the symbols cannot be found. */
 Status library_load(const SharedLibrary *l, void **handle, Error *err);
 
-/* Sets the error of a library that cannot be loaded, for the reason that `format` gives; returns ERR_IO. */
-Status library_refuse(const SharedLibrary *l, Error *err, const char *format, ...) PRINTF(3);
-
 #endif

@@ -56,7 +56,7 @@ static Status hdf5_open(void **out, const Dump *d, const char *path, Arena *a, E
     dump_sign(w->to, CONVERT_SIGN);
     const Status status = write_groups(w, err);
     if (status != OK)
-        dump_abandon(w->to);
+        dump_finish(w->to, status, err);
     *out = w;
     return status;
 }

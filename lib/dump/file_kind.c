@@ -2,37 +2,29 @@
 #include "dump/file_kind.h"
 
 #include "base/bytes.h"
+#include "dump/extent.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Reads up to `size` bytes at file offset `at`, fewer at the end of the file. Sets *got to their number. */
-static Status peek(int fd, uint64_t at, void *to, size_t size, size_t *got, Error *err)
+enum { HEAD = 512 }; /* the first bytes of a file, by which it is judged */
+
+static const char hdf5_signature[] = "\x89HDF\r\n\x1a\n";
+
+static size_t head_size(uint64_t size)
 {
-    *got = 0;
-    while (*got < size) {
-        const ssize_t part = pread(fd, (char *)to + *got, size - *got, (off_t)(at + *got));
-        if (part < 0 && errno != EINTR)
-            return FAIL(err, ERR_IO, "cannot be read: %s", strerror(errno));
-        if (part == 0)
-            break;
-        *got += part > 0 ? (size_t)part : 0;
-    }
-    return OK;
+    return size < HEAD ? (size_t)size : HEAD;
 }
 
 /* Looks for HDF5's signature at offsets 0, 512, 1024, 2048, ... and sets *found. */
 static Status find_hdf5(int fd, uint64_t size, bool *found, Error *err)
 {
-    static const char signature[] = "\x89HDF\r\n\x1a\n";
-    char bytes[8];
-    size_t got;
+    char bytes[sizeof hdf5_signature - 1];
     *found = false;
     for (uint64_t at = 0; !*found && at + sizeof bytes <= size; at = at ? 2 * at : 512) {
-        TRY(peek(fd, at, bytes, sizeof bytes, &got, err));
-        *found = got == sizeof bytes && !memcmp(bytes, signature, sizeof bytes);
+        TRY(file_take(fd, at, bytes, sizeof bytes, err));
+        *found = !memcmp(bytes, hdf5_signature, sizeof bytes);
     }
     return OK;
 }
@@ -72,18 +64,17 @@ static FileKind kind_of(const uint8_t *head, size_t size)
 
 FileKind file_kind_in(const void *data, size_t size)
 {
-    const bool hdf5 = size >= 8 && !memcmp(data, "\x89HDF\r\n\x1a\n", 8);
+    const bool hdf5 = size >= 8 && !memcmp(data, hdf5_signature, 8);
     return hdf5 ? FILE_HDF5 : kind_of(data, size);
 }
 
 Status file_kind(int fd, uint64_t size, FileKind *kind, Error *err)
 {
-    uint8_t head[512];
-    size_t got;
+    uint8_t head[HEAD];
     bool hdf5;
     TRY(find_hdf5(fd, size, &hdf5, err));
-    TRY(peek(fd, 0, head, sizeof head, &got, err));
-    *kind = hdf5 ? FILE_HDF5 : kind_of(head, got);
+    TRY(file_take(fd, 0, head, head_size(size), err));
+    *kind = hdf5 ? FILE_HDF5 : kind_of(head, head_size(size));
     return OK;
 }
 
@@ -98,8 +89,7 @@ FileKind file_kind_at(const char *path)
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return FILE_UNKNOWN;
-    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) ||
-        file_kind(fd, (uint64_t)info.st_size, &kind, &ignored) != OK)
+    if (file_kind(fd, (uint64_t)info.st_size, &kind, &ignored) != OK)
         kind = FILE_UNKNOWN;
     close(fd);
     return kind;
@@ -131,15 +121,12 @@ static bool is_text(const uint8_t *head, size_t size)
     return size > 0;
 }
 
-Status refuse_unknown_kind(int fd, const char *path, Error *err)
+Status refuse_unknown_kind(int fd, uint64_t size, const char *path, Error *err)
 {
-    uint8_t head[512];
-    size_t got;
-    Error ignored;
-    const bool seen = peek(fd, 0, head, sizeof head, &got, &ignored) == OK;
-    FAIL(err, ERR_CORRUPT, "%s: %snot an HDF5, safetensors, .npz or .npy file", path,
-         seen && !got ? "empty, so " : "");
-    if (seen && is_text(head, got))
+    uint8_t head[HEAD];
+    TRY(file_take(fd, 0, head, head_size(size), err));
+    FAIL(err, ERR_CORRUPT, "%s: %snot an HDF5, safetensors, .npz or .npy file", path, size ? "" : "empty, so ");
+    if (is_text(head, head_size(size)))
         return error_hint(err, "it is text; report and plot read results, which are CSV or JSON");
     return err->status;
 }

@@ -29,7 +29,7 @@ FileKind file_kind_in(const void *data, size_t size);
  * text does not name the file. */
 Status refuse_pickle(const char *path, Error *err);
 
-/* Fails with ERR_CORRUPT: the open file is of no kind that is read here. The hint goes by the file's first bytes. */
-Status refuse_unknown_kind(int fd, const char *path, Error *err);
+/* Fails with ERR_CORRUPT: the open file of `size` bytes is of no kind that is read here. The hint goes by the file's first bytes. */
+Status refuse_unknown_kind(int fd, uint64_t size, const char *path, Error *err);
 
 #endif

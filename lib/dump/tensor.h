@@ -152,9 +152,8 @@ typedef struct {
     const char *type, *path; /* of the first: the type as the file names it, such as "F4" or "V2"; NULL: none */
 } LeftOut;
 const LeftOut *dump_left_out(const Dump *d);
-const AttrList *dump_attrs(const Dump *d); /* returns the attributes of the root group */
-/* Returns the attributes of a group, "step_000100" or "step_000100/worker_0"; NULL: no such group. */
-const AttrList *dump_step_attrs(const Dump *d, const char *group);
+/* Returns the attributes of a group, "step_000100" or "step_000100/worker_0", or of the root, ""; NULL: no such group. */
+const AttrList *dump_attrs(const Dump *d, const char *group);
 
 /* `dump_groups` returns the number of groups. `dump_group` returns the path of group i and sets `*attrs` to
  * its attributes. Groups are in file order, the root ("") first. */
@@ -185,7 +184,7 @@ Status dump_select(const Dump *d, const Selection *s, Arena *a, size_t **index, 
 typedef struct DumpWriter DumpWriter;
 
 /* Creates a file in HDF5's format 1.10, with metadata checksums. The same calls give the same bytes. The
- * data are written to a temporary file in the directory of `path`. `dump_commit` flushes the temporary file
+ * data are written to a temporary file in the directory of `path`. `dump_finish` flushes the temporary file
  * and renames it to `path`. */
 Status dump_create(DumpWriter **out, const char *path, Error *err);
 Status dump_write(DumpWriter *w, const char *path, const Shape *shape, const float *x, const AttrList *attrs,
@@ -195,9 +194,8 @@ Status dump_write(DumpWriter *w, const char *path, const Shape *shape, const flo
 void dump_sign(DumpWriter *w, const char *command);
 Status dump_write_attrs(DumpWriter *w, const char *group, const AttrList *attrs,
                         Error *err);           /* writes attributes of a group; "" is the root */
-Status dump_commit(DumpWriter *w, Error *err); /* completes the file; closes the writer, also if this fails */
-void dump_abandon(DumpWriter *w);              /* removes the temporary file; does nothing for NULL */
-/* commits if `written` is OK, else abandons the file */
+/* Completes the file if `written` is OK, else removes it; closes the writer, also if this fails. Returns `written` or why the
+ * file could not be completed. */
 Status dump_finish(DumpWriter *w, Status written, Error *err);
 
 /* ---- the HDF5 library ---- */

@@ -128,7 +128,7 @@ static Status check_kind(int fd, uint64_t size, FileKind *kind, const char *path
         refuse_pickle(path, err);
         return error_at(err, "%s", path);
     }
-    return *kind == FILE_UNKNOWN ? refuse_unknown_kind(fd, path, err) : OK;
+    return *kind == FILE_UNKNOWN ? refuse_unknown_kind(fd, size, path, err) : OK;
 }
 
 static Status open_file(const char *path, int *opened, FileKind *kind, uint64_t *size, Error *err)
@@ -251,7 +251,7 @@ static Status join_groups(Files *f, const Part *p, Listing *l)
         for (size_t g = 0; g < l->groups && !known; g++)
             known = !strcmp(l->group[g].path, paths[k]);
         if (!known)
-            TRY(join_group(l, paths[k], k || !both ? dump_attrs(p->dump) : &none, f->err));
+            TRY(join_group(l, paths[k], k || !both ? dump_attrs(p->dump, "") : &none, f->err));
     }
     return OK;
 }
@@ -450,12 +450,7 @@ const LeftOut *dump_left_out(const Dump *d)
     return &d->listing.left_out;
 }
 
-const AttrList *dump_attrs(const Dump *d)
-{
-    return listing_attrs(&d->listing, "");
-}
-
-const AttrList *dump_step_attrs(const Dump *d, const char *group)
+const AttrList *dump_attrs(const Dump *d, const char *group)
 {
     return listing_attrs(&d->listing, group);
 }
@@ -480,11 +475,9 @@ static Status share_memory(Dump *d, Error *err)
         if (d->listing.tensor[i].at == NOWHERE && d->listing.tensor[i].whole > largest)
             largest = d->listing.tensor[i].whole;
     const size_t bytes = largest * sizeof(float);
-    if (ftruncate(d->memory, (off_t)bytes) ||
-        fcntl(d->memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
-        return FAIL(err, ERR_MEMORY, "%s: no %zu bytes of shared memory: %s", d->file, bytes,
-                    strerror(errno));
-    void *x = mmap(NULL, bytes, PROT_READ, MAP_SHARED, d->memory, 0);
+    const bool sized = !ftruncate(d->memory, (off_t)bytes) &&
+                       fcntl(d->memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) >= 0;
+    void *x = sized ? mmap(NULL, bytes, PROT_READ, MAP_SHARED, d->memory, 0) : MAP_FAILED;
     if (x == MAP_FAILED)
         return FAIL(err, ERR_MEMORY, "%s: no %zu bytes of shared memory: %s", d->file, bytes,
                     strerror(errno));

@@ -45,7 +45,7 @@ static void start(void)
     h5.dont_atexit();
     h5.Eset_auto2(H5E_DEFAULT, NULL, NULL);
     if (h5.open() < 0) /* gives the variables their values */
-        library_refuse(&library, &loading.err, "it does not start");
+        FAIL(&loading.err, ERR_IO, "%s does not start", library.title);
 }
 
 Status hdf5_ready(Error *err)

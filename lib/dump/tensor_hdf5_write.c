@@ -103,43 +103,24 @@ Status dump_create(DumpWriter **out, const char *path, Error *err)
     w->arena = a;
     w->file = w->group_creation = w->dataset_creation = H5I_INVALID_HID;
     status = open_writer(w, path, err);
-    if (status == OK)
-        *out = w;
-    else
-        dump_abandon(w);
-    return status;
-}
-
-Status dump_commit(DumpWriter *w, Error *err)
-{
-    Status status = OK;
-    if (w->failed)
-        status = FAIL(err, ERR_IO, "%s: not finished, as writing failed", w->out.path);
-    else if (h5.Fflush(w->file, H5F_SCOPE_GLOBAL) < 0)
-        status = cannot_write(w, "it", err);
-    if (!close_file(w) && status == OK)
-        status = cannot_write(w, "it", err);
-    if (status == OK)
-        status = outfile_commit(&w->out, err);
-    outfile_abandon(&w->out);
-    arena_close(w->arena);
-    return status;
-}
-
-void dump_abandon(DumpWriter *w)
-{
-    if (!w)
-        return;
-    close_file(w);
-    outfile_abandon(&w->out);
-    arena_close(w->arena);
+    if (status != OK)
+        return dump_finish(w, status, err);
+    *out = w;
+    return OK;
 }
 
 Status dump_finish(DumpWriter *w, Status written, Error *err)
 {
+    if (written == OK && w->failed)
+        written = FAIL(err, ERR_IO, "%s: not finished, as writing failed", w->out.path);
+    else if (written == OK && h5.Fflush(w->file, H5F_SCOPE_GLOBAL) < 0)
+        written = cannot_write(w, "it", err);
+    if (!close_file(w) && written == OK)
+        written = cannot_write(w, "it", err);
     if (written == OK)
-        return dump_commit(w, err);
-    dump_abandon(w);
+        written = outfile_commit(&w->out, err);
+    outfile_abandon(&w->out);
+    arena_close(w->arena);
     return written;
 }
 

@@ -66,7 +66,7 @@ typedef struct {
 } SynthLayout;
 
 /* Writes a whole dump, with the distribution and its parameters as attributes of the file. Does not call
- * `dump_commit`. */
+ * `dump_finish`. */
 Status synth_dump(const Synth *s, const SynthLayout *layout, DumpWriter *to, Arena *a, Error *err);
 
 /* Parses a shape such as "64x3x3x3". Returns false if the text is not a shape. */

@@ -39,49 +39,6 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* ---- copying CHUNK pairs of elements of a line to a strip and back ---- */
-
-/* Copies pairs of elements of x, 2 i and 2 i + 1 for i = at .. end - 1, to v. In v the even elements come
- * first, then the odd elements backwards, as the FFT needs. */
-static void split(const float *x, size_t step, size_t n, size_t at, size_t end, float *v)
-{
-    for (size_t i = at; i < end; i++) {
-        v[i] = x[2 * i * step];
-        v[n - 1 - i] = x[(2 * i + 1) * step];
-    }
-}
-
-static void join(const float *v, size_t step, size_t n, size_t at, size_t end, float *x)
-{
-    for (size_t i = at; i < end; i++) {
-        x[2 * i * step] = v[i];
-        x[(2 * i + 1) * step] = v[n - 1 - i];
-    }
-}
-
-/* Computes from the Fourier transform v the DCT's coefficients k and n - k, for k = at .. end - 1, k > 0,
- * and writes them to y. `f` has scale * exp(+i pi k / (2 n)), the conjugate of t_k times the scale. */
-static void fold(const float *v, const RotorChunk *f, size_t step, size_t n, size_t at, size_t end,
-                        float *y)
-{
-    for (size_t k = at; k < end; k++) {
-        const float c = f->re[k % CHUNK], s = f->im[k % CHUNK];
-        y[k * step] = c * v[2 * k] + s * v[2 * k + 1];
-        y[(n - k) * step] = s * v[2 * k] - c * v[2 * k + 1];
-    }
-}
-
-static void unfold(const float *y, const RotorChunk *f, size_t step, size_t n, size_t at, size_t end,
-                          float *v)
-{
-    for (size_t k = at; k < end; k++) {
-        const float c = f->re[k % CHUNK], s = f->im[k % CHUNK];
-        const float p = y[k * step], q = y[(n - k) * step];
-        v[2 * k] = c * p + s * q;
-        v[2 * k + 1] = s * p - c * q;
-    }
-}
-
 /* ---- strips ---- */
 
 typedef struct {
@@ -120,13 +77,19 @@ static void each_chunk(const Strip *s, size_t end, void (*body)(const Strip *s, 
     parallel_for(s->p->threads, end ? (end - 1) / (CHUNKS * CHUNK) + 1 : 0, chunks_piece, &c);
 }
 
+/* Copies CHUNK pairs of elements of each line, 2 i and 2 i + 1, to v. In v the even elements come first, then the odd elements
+ * backwards, as the FFT needs. */
 static void gather_chunk(const Strip *s, size_t at)
 {
     const Pass *p = s->p;
-    const size_t n = p->length, end = least(at + CHUNK, n / 2);
+    const size_t n = p->length, end = least(at + CHUNK, n / 2), step = p->step;
     for (size_t l = 0; l < s->lines; l++) {
         const float *x = p->from + (s->line + l) * p->pitch;
-        split(x, p->step, n, at, end, s->v + l * s->room);
+        float *v = s->v + l * s->room;
+        for (size_t i = at; i < end; i++) {
+            v[i] = x[2 * i * step];
+            v[n - 1 - i] = x[(2 * i + 1) * step];
+        }
     }
 }
 
@@ -142,10 +105,14 @@ static void gather(const Strip *s)
 static void scatter_chunk(const Strip *s, size_t at)
 {
     const Pass *p = s->p;
-    const size_t n = p->length, end = least(at + CHUNK, n / 2);
+    const size_t n = p->length, end = least(at + CHUNK, n / 2), step = p->step;
     for (size_t l = 0; l < s->lines; l++) {
         float *x = p->to + (s->line + l) * p->pitch;
-        join(s->v + l * s->room, p->step, n, at, end, x);
+        const float *v = s->v + l * s->room;
+        for (size_t i = at; i < end; i++) {
+            x[2 * i * step] = v[i];
+            x[(2 * i + 1) * step] = v[n - 1 - i];
+        }
     }
 }
 
@@ -158,16 +125,22 @@ static void scatter(const Strip *s)
         p->to[(s->line + l) * p->pitch + (n - 1) * p->step] = s->v[l * s->room + n / 2];
 }
 
+/* Computes from the Fourier transform v the DCT's coefficients k and n - k, for CHUNK k > 0, and writes them to y. `f` has
+ * scale * exp(+i pi k / (2 n)), the conjugate of t_k times the scale. */
 static void fold_chunk(const Strip *s, size_t at)
 {
     const Pass *p = s->p;
-    const size_t n = p->length, end = least(at + CHUNK, n / 2 + 1);
+    const size_t n = p->length, end = least(at + CHUNK, n / 2 + 1), step = p->step;
     RotorChunk f;
     rotor_chunk(&p->rotor, at, sqrt(2 / (double)n), &f);
     for (size_t l = 0; l < s->lines; l++) {
         float *y = p->to + (s->line + l) * p->pitch;
         const float *v = s->v + l * s->room;
-        fold(v, &f, p->step, n, at + !at, end, y);
+        for (size_t k = at + !at; k < end; k++) {
+            const float re = f.re[k - at], im = f.im[k - at];
+            y[k * step] = re * v[2 * k] + im * v[2 * k + 1];
+            y[(n - k) * step] = im * v[2 * k] - re * v[2 * k + 1];
+        }
         if (!at)
             y[0] = v[0] * (float)sqrt(1 / (double)n);
     }
@@ -176,14 +149,18 @@ static void fold_chunk(const Strip *s, size_t at)
 static void unfold_chunk(const Strip *s, size_t at)
 {
     const Pass *p = s->p;
-    const size_t n = p->length, end = least(at + CHUNK, n / 2 + 1);
+    const size_t n = p->length, end = least(at + CHUNK, n / 2 + 1), step = p->step;
     RotorChunk f;
     /* the scale includes the factor 1 / n that FFTW's inverse transform omits */
     rotor_chunk(&p->rotor, at, sqrt(0.5 / (double)n), &f);
     for (size_t l = 0; l < s->lines; l++) {
         const float *y = p->from + (s->line + l) * p->pitch;
         float *v = s->v + l * s->room;
-        unfold(y, &f, p->step, n, at + !at, end, v);
+        for (size_t k = at + !at; k < end; k++) {
+            const float re = f.re[k - at], im = f.im[k - at], one = y[k * step], other = y[(n - k) * step];
+            v[2 * k] = re * one + im * other;
+            v[2 * k + 1] = im * one - re * other;
+        }
     }
 }
 

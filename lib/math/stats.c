@@ -144,6 +144,22 @@ double stats_holm(const double *sorted, size_t m, double p)
     return fmin(adjusted, 1);
 }
 
+void bins_open(EqualBins *b, const float *x, size_t n, size_t count)
+{
+    double sum = 0, squares = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += (double)x[i];
+    const double centre = sum / (double)n;
+    for (size_t i = 0; i < n; i++)
+        squares += ((double)x[i] - centre) * ((double)x[i] - centre);
+    *b = (EqualBins){.count = count, .centre = centre, .width = n > 1 ? 6 * sqrt(squares / (double)(n - 1)) / (double)count : 0};
+    for (size_t i = 0; i < n; i++) {
+        const size_t k = bins_find(b, x[i]);
+        b->total[k] += (double)x[i];
+        b->members[k]++;
+    }
+}
+
 /* ---- pairs of draws ---- */
 
 /* Compares a metric of two codecs that drew the same random numbers in each repeat. */

@@ -5,6 +5,8 @@
 
 #include "base/base.h"
 
+#include <math.h>
+
 /* Sorts v in ascending order. */
 void stats_sort(double *v, size_t n);
 
@@ -47,6 +49,22 @@ double t_quantile(double p, double d);
  * p-values `sorted`. It is the least family-wise level at which Holm's step-down procedure rejects p's
  * hypothesis: the largest (m - k) sorted[k] over all sorted[k] <= p, at most 1. */
 double stats_holm(const double *sorted, size_t m, double p);
+
+/* Bins of equal width that divide six standard deviations around the mean; the outer bins have all values beyond. */
+typedef struct {
+    size_t count;                    /* at most 256 */
+    double centre, width;            /* mean of the values, width of a bin */
+    double total[256], members[256]; /* of each bin: sum and number of its values */
+} EqualBins;
+
+/* Makes `count` bins of x (n > 0). */
+void bins_open(EqualBins *b, const float *x, size_t n, size_t count);
+
+static inline size_t bins_find(const EqualBins *b, float v)
+{
+    const double bin = b->width > 0 ? rint(((double)v - b->centre) / b->width + (double)b->count / 2) : 0;
+    return (size_t)fmin(fmax(bin, 0), (double)(b->count - 1));
+}
 
 /* ---- pairs of draws ---- */
 

@@ -14,7 +14,8 @@ Activation *build_nothing(Builder *b)
     return &b->nothing;
 }
 
-Activation *build_failed(Builder *b)
+/* Notes that memory ran out; returns the placeholder. */
+static Activation *build_failed(Builder *b)
 {
     if (b->status == OK)
         b->status = arena_fail(b->arena, b->err);
@@ -34,15 +35,21 @@ const char *build_name(Builder *b, const char *format, ...)
     return name ? name : "";
 }
 
-Activation *build_activation(Builder *b, Activation like)
+Activation *build_sharing(Builder *b, const Activation *in)
 {
     Activation *v = NEW(b->arena, Activation, 1);
     if (!v || b->status != OK)
         return build_failed(b);
-    *v = like;
+    *v = *in;
     v->x = NEW(b->arena, float, activation_floats(v, b->images));
+    return v->x ? v : build_failed(b);
+}
+
+Activation *build_activation(Builder *b, Activation like)
+{
+    Activation *v = build_sharing(b, &like);
     v->dx = NEW(b->arena, float, activation_floats(v, b->images));
-    return v->x && v->dx ? v : build_failed(b);
+    return v->dx ? v : build_failed(b);
 }
 
 const Slice *build_slice(Builder *b, SliceList *list, const char *module, const char *part, Slice s)

@@ -68,11 +68,11 @@ PRINTF(2) const char *build_name(Builder *b, const char *format, ...);
 
 /* ---- what these calls are made of, for the files of layers ---- */
 
-/* Notes that memory ran out; returns the placeholder. */
-Activation *build_failed(Builder *b);
-
 /* Returns an activation like `like`, with room of its own. */
 Activation *build_activation(Builder *b, Activation like);
+
+/* Returns an activation like `in` with values of its own; both share one array of gradients. */
+Activation *build_sharing(Builder *b, const Activation *in);
 
 /* Adds a parameter (or a running statistic) MODULE.PART to a list. */
 const Slice *build_slice(Builder *b, SliceList *list, const char *module, const char *part, Slice s);

@@ -214,16 +214,11 @@ typedef struct {
     uint64_t sum;
 } Passing;
 
-static void add_sum(Passing *p, const Shape *shape, const float *x)
-{
-    p->sum = checksum_floats(x, shape->n, p->sum);
-}
-
 static Status save_array(void *data, int64_t worker, const char *path, const Shape *shape, float *x, Error *err)
 {
     Passing *p = data;
     (void)worker;
-    add_sum(p, shape, x);
+    p->sum = checksum_floats(x, shape->n, p->sum);
     return dump_write(p->to, path, shape, x, NULL, err);
 }
 
@@ -260,17 +255,15 @@ static Status load_array(void *data, int64_t worker, const char *path, const Sha
 {
     Passing *p = data;
     (void)worker;
-    for (size_t i = 0; i < dump_count(p->from); i++) {
-        const TensorInfo *info = dump_tensor(p->from, i);
-        if (strcmp(info->path, path))
-            continue;
-        if (info->shape.n != shape->n)
-            return FAIL(err, ERR_CORRUPT, "%s: %zu elements, want %zu", path, info->shape.n, shape->n);
-        TRY(dump_read(p->from, i, x, err));
-        add_sum(p, shape, x);
-        return OK;
-    }
-    return FAIL(err, ERR_CORRUPT, "%s is missing", path);
+    const size_t i = dump_find(p->from, path, 0);
+    if (i == dump_count(p->from))
+        return FAIL(err, ERR_CORRUPT, "%s is missing", path);
+    const size_t n = dump_tensor(p->from, i)->shape.n;
+    if (n != shape->n)
+        return FAIL(err, ERR_CORRUPT, "%s: %zu elements, want %zu", path, n, shape->n);
+    TRY(dump_read(p->from, i, x, err));
+    p->sum = checksum_floats(x, n, p->sum);
+    return OK;
 }
 
 static bool is_checkpoint(const AttrList *attrs)
@@ -283,10 +276,10 @@ static bool is_checkpoint(const AttrList *attrs)
 static Status load_all(Trainer *t, Dump *from, const char *path, Error *err)
 {
     Passing p = {.from = from};
-    if (!is_checkpoint(dump_attrs(from)))
+    if (!is_checkpoint(dump_attrs(from, "")))
         return FAIL(err, ERR_CORRUPT, "%s: is no checkpoint", path);
-    TRY(check_own(t, dump_attrs(from), path, err));
-    const Attr *step = attr_find(dump_attrs(from), "step"), *sum = attr_find(dump_attrs(from), "checksum");
+    TRY(check_own(t, dump_attrs(from, ""), path, err));
+    const Attr *step = attr_find(dump_attrs(from, ""), "step"), *sum = attr_find(dump_attrs(from, ""), "checksum");
     if (!step || step->type != ATTR_INT || step->whole < 0 || !sum || sum->type != ATTR_INT)
         return FAIL(err, ERR_CORRUPT, "%s: no step or no checksum", path);
     if (checkpoint_visit(t, load_array, &p, err) != OK)
@@ -364,7 +357,7 @@ Status checkpoint_setup(TrainSetup *s, const char **dataset, size_t *images, con
 {
     Dump *from;
     TRY(dump_open(&from, path, a, err));
-    const Status status = take_setup(s, dataset, images, dump_attrs(from), path, a, err);
+    const Status status = take_setup(s, dataset, images, dump_attrs(from, ""), path, a, err);
     dump_close(from);
     return status;
 }

@@ -97,18 +97,6 @@ static Status data_file(const DatasetInfo *info, const char *dir, const char *na
     return status == OK ? OK : data_damaged(info, *path, err);
 }
 
-/* Sets d->count and d->labels from labels that are bytes. */
-static Status labels_set(Dataset *d, const uint8_t *labels, size_t count, Arena *a, Error *err)
-{
-    uint32_t *own = NEW(a, uint32_t, count);
-    TRY(arena_check(own, a, err));
-    for (size_t i = 0; i < count; i++)
-        own[i] = labels[i];
-    d->count = count;
-    d->labels = own;
-    return OK;
-}
-
 /* ---- the IDX files of MNIST and Fashion-MNIST: big-endian words, then bytes ----
  *
  *     images = 0x00000803:32 count:32 rows:32 columns:32 pixel:8 x count x rows x columns
@@ -183,8 +171,14 @@ static Status idx_load(Dataset *d, const char *dir, uint64_t seed, Arena *a, Err
              text_s(labels.count), images.count, images_path);
         return data_damaged(d->info, labels_path, err);
     }
+    uint32_t *own = NEW(a, uint32_t, labels.count);
+    TRY(arena_check(own, a, err));
+    for (size_t i = 0; i < labels.count; i++)
+        own[i] = labels.first[i];
+    d->count = images.count;
     d->pixels = images.first;
-    return labels_set(d, labels.first, images.count, a, err);
+    d->labels = own;
+    return OK;
 }
 
 /* ---- CIFAR's binary files, which are records without a header; datasets/svhn.py writes SVHN's images in the format of
@@ -214,7 +208,7 @@ static Status cifar_count(Bytes file, size_t classes, size_t *count, Error *err)
     return OK;
 }
 
-static Status cifar_take(Bytes file, size_t classes, uint8_t *pixels, uint8_t *labels, Error *err)
+static Status cifar_take(Bytes file, size_t classes, uint8_t *pixels, uint32_t *labels, Error *err)
 {
     const size_t ahead = label_bytes(classes), record = ahead + PIXELS;
     for (size_t i = 0; i < file.size / record; i++) {
@@ -277,13 +271,16 @@ static Status take_files(Dataset *d, const Opened *file, size_t files, Arena *a,
     size_t count = 0, at = 0;
     for (size_t i = 0; i < files; i++)
         count += file[i].count;
-    uint8_t *pixels = NEW(a, uint8_t, count * PIXELS), *labels = NEW(a, uint8_t, count);
+    uint8_t *pixels = NEW(a, uint8_t, count * PIXELS);
+    uint32_t *labels = NEW(a, uint32_t, count);
     TRY(arena_check(pixels && labels, a, err));
     for (size_t i = 0; i < files; at += file[i++].count)
         if (cifar_take(file[i].bytes, d->info->classes, pixels + at * PIXELS, labels + at, err) != OK)
             return data_damaged(d->info, file[i].path, err);
+    d->count = count;
     d->pixels = pixels;
-    return labels_set(d, labels, count, a, err);
+    d->labels = labels;
+    return OK;
 }
 
 static Status cifar_load(Dataset *d, const char *dir, uint64_t seed, Arena *a, Error *err)

@@ -100,10 +100,8 @@ Status local_open(Trainer *t, Error *err)
         i->weights = NEW(t->arena, float, t->floats);
         i->velocity = NEW(t->arena, float, t->floats);
         i->square = squares ? NEW(t->arena, float, t->floats) : NULL;
-        if (!i->weights || !i->velocity || (squares && !i->square))
-            return arena_fail(t->arena, err);
     }
-    return OK;
+    return arena_check(!arena_failed(t->arena), t->arena, err);
 }
 
 void local_reset(Trainer *t)

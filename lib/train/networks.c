@@ -122,13 +122,7 @@ static Activation *build_conv(Builder *b, Activation *in, const char *name, cons
  * input overwrites the gradient of the output. */
 static Activation *build_norm(Builder *b, Activation *in, const char *name)
 {
-    Activation *out = NEW(b->arena, Activation, 1);
-    if (!out || b->status != OK)
-        return build_failed(b);
-    *out = *in;
-    out->x = NEW(b->arena, float, b->images *activation_size(in));
-    if (!out->x)
-        return build_failed(b);
+    Activation *out = build_sharing(b, in);
     Layer *l = build_layer(b, &norm_layer, in, out, NULL, 0);
     const Shape shape = shape_vector(in->channels);
     l->weight = build_slice(b, &b->parameters, name, "weight",
@@ -199,10 +193,13 @@ static Activation *cnn(Builder *b, Activation *v, const void *plan)
 
 /* ---- ResNet ---- */
 
+/* Blocks have two convolutions 3x3; BOTTLENECK: 1x1, 3x3 and 1x1 (with four times the channels). NARROW: 16 to 64 channels
+ * instead of 64 to 512, weights begin as INIT_NORMAL, and shortcuts have no parameters (He et al. 2016, section 4.2, option A). */
+typedef enum { PLAIN, BOTTLENECK, NARROW } ResNetKind;
+
 typedef struct {
-    size_t blocks[4];
-    /* true: a block has convolutions 1x1, 3x3 and 1x1 (with four times the channels); false: two 3x3 */
-    bool bottleneck;
+    ResNetKind kind;
+    size_t blocks[4]; /* of each stage */
 } ResNet;
 
 static Activation *conv_norm(Builder *b, Activation *v, const char *conv, const char *norm, size_t channels,
@@ -219,65 +216,45 @@ static Activation *conv_norm(Builder *b, Activation *v, const char *conv, const 
 
 /* Adds convolution number `i` of a residual block, and the batch norm that follows it. */
 static Activation *numbered(Builder *b, Activation *v, const char *block, int i, size_t channels, size_t size,
-                            size_t stride)
+                            size_t stride, bool normal)
 {
     return conv_norm(b, v, build_name(b, "%s.conv%d", block, i), build_name(b, "%s.bn%d", block, i), channels,
-                     size, stride, false);
+                     size, stride, normal);
 }
 
 static Activation *block(Builder *b, Activation *in, const char *name, size_t width, size_t stride,
-                         bool bottleneck)
+                         ResNetKind kind)
 {
-    const size_t channels = bottleneck ? 4 * width : width;
+    const size_t channels = kind == BOTTLENECK ? 4 * width : width;
+    const bool narrow = kind == NARROW;
     Activation *v = in;
-    if (bottleneck) {
-        v = build_relu(b, numbered(b, v, name, 1, width, 1, 1));
-        v = build_relu(b, numbered(b, v, name, 2, width, 3, stride));
-        v = numbered(b, v, name, 3, channels, 1, 1);
+    if (kind == BOTTLENECK) {
+        v = build_relu(b, numbered(b, v, name, 1, width, 1, 1, false));
+        v = build_relu(b, numbered(b, v, name, 2, width, 3, stride, false));
+        v = numbered(b, v, name, 3, channels, 1, 1, false);
     } else {
-        v = build_relu(b, numbered(b, v, name, 1, width, 3, stride));
-        v = numbered(b, v, name, 2, width, 3, 1);
+        v = build_relu(b, numbered(b, v, name, 1, width, 3, stride, narrow));
+        v = numbered(b, v, name, 2, width, 3, 1, narrow);
     }
     Activation *shortcut = in;
-    if (stride != 1 || in->channels != channels)
+    if (narrow && stride != 1)
+        shortcut = build_shortcut(b, in, width, stride);
+    else if (stride != 1 || in->channels != channels)
         shortcut = conv_norm(b, in, build_name(b, "%s.shortcut.0", name),
                              build_name(b, "%s.shortcut.1", name), channels, 1, stride, false);
     return build_relu(b, build_sum(b, v, shortcut));
 }
 
+/* A convolution, three or four stages of blocks, a linear layer on the mean of all pixels. */
 static Activation *resnet(Builder *b, Activation *v, const void *plan)
 {
     const ResNet *net = plan;
-    v = build_relu(b, conv_norm(b, v, "conv1", "bn1", 64, 3, 1, false));
-    for (size_t stage = 0; stage < 4; stage++)
+    const bool narrow = net->kind == NARROW;
+    const size_t width = narrow ? 16 : 64;
+    v = build_relu(b, conv_norm(b, v, "conv1", "bn1", width, 3, 1, narrow));
+    for (size_t stage = 0; stage < countof(net->blocks); stage++)
         for (size_t i = 0; i < net->blocks[stage]; i++)
-            v = block(b, v, build_name(b, "layer%zu.%zu", stage + 1, i), (size_t)64 << stage,
-                      stage && !i ? 2 : 1, net->bottleneck);
-    return build_linear(b, build_average_pool(b, v, v->rows), "linear", b->classes);
-}
-
-/* ---- the narrow ResNets for CIFAR: He et al. 2016, section 4.2 ---- */
-
-/* Two 3x3 convolutions, and a shortcut without parameters: option A. */
-static Activation *narrow_block(Builder *b, Activation *in, const char *name, size_t width, size_t stride)
-{
-    Activation *v = conv_norm(b, in, build_name(b, "%s.conv1", name), build_name(b, "%s.bn1", name), width, 3,
-                              stride, true);
-    v = conv_norm(b, build_relu(b, v), build_name(b, "%s.conv2", name), build_name(b, "%s.bn2", name), width,
-                  3, 1, true);
-    Activation *shortcut = stride == 1 ? in : build_shortcut(b, in, width, stride);
-    return build_relu(b, build_sum(b, v, shortcut));
-}
-
-/* 6 n + 2 layers: a convolution, three stages of n blocks, a linear layer on the mean of all pixels. `plan`: n. */
-static Activation *narrow_resnet(Builder *b, Activation *v, const void *plan)
-{
-    const size_t *blocks = plan;
-    v = build_relu(b, conv_norm(b, v, "conv1", "bn1", 16, 3, 1, true));
-    for (size_t stage = 0; stage < 3; stage++)
-        for (size_t i = 0; i < *blocks; i++)
-            v = narrow_block(b, v, build_name(b, "layer%zu.%zu", stage + 1, i), (size_t)16 << stage,
-                             stage && !i ? 2 : 1);
+            v = block(b, v, build_name(b, "layer%zu.%zu", stage + 1, i), width << stage, stage && !i ? 2 : 1, net->kind);
     return build_linear(b, build_average_pool(b, v, v->rows), "linear", b->classes);
 }
 
@@ -409,16 +386,16 @@ static const Network networks[] = {
     {"cnn",         "two small convolutions and a linear layer: for quick runs",  0, 0,  cnn,     NULL, NULL, false},
     {"lenet",       "LeNet-5 as the ATOMO code has it, 431,080 parameters",       1, 28, lenet,   NULL, NULL, false},
     {"fc",          "three fully connected layers, 1,033,510 parameters",         1, 28, fc,      NULL, NULL, false},
-    {"resnet18",    "ResNet-18 for 32x32 images, 11,173,962 parameters",          3, 32, resnet,  &(ResNet){{2, 2, 2, 2}, false}, NULL, true},
-    {"resnet34",    "ResNet-34 for 32x32 images, 21,282,122 parameters",          3, 32, resnet,  &(ResNet){{3, 4, 6, 3}, false}, NULL, true},
-    {"resnet50",    "ResNet-50 for 32x32 images, 23,520,842 parameters",          3, 32, resnet,  &(ResNet){{3, 4, 6, 3}, true}, NULL, true},
-    {"resnet101",   "ResNet-101 for 32x32 images, 42,512,970 parameters",         3, 32, resnet,  &(ResNet){{3, 4, 23, 3}, true}, NULL, true},
-    {"resnet152",   "ResNet-152 for 32x32 images, 58,156,618 parameters",         3, 32, resnet,  &(ResNet){{3, 8, 36, 3}, true}, NULL, true},
-    {"resnet20",    "ResNet-20 of 16, 32 and 64 channels, 269,722 parameters",    3, 32, narrow_resnet, &(size_t){3}, NULL, true},
-    {"resnet32",    "ResNet-32 of 16, 32 and 64 channels, 464,154 parameters",    3, 32, narrow_resnet, &(size_t){5}, NULL, true},
-    {"resnet44",    "ResNet-44 of 16, 32 and 64 channels, 658,586 parameters",    3, 32, narrow_resnet, &(size_t){7}, NULL, true},
-    {"resnet56",    "ResNet-56 of 16, 32 and 64 channels, 853,018 parameters",    3, 32, narrow_resnet, &(size_t){9}, NULL, true},
-    {"resnet110",   "ResNet-110 of 16, 32 and 64 channels, 1,727,962 parameters", 3, 32, narrow_resnet, &(size_t){18}, NULL, true},
+    {"resnet18",    "ResNet-18 for 32x32 images, 11,173,962 parameters",          3, 32, resnet,  &(ResNet){PLAIN, {2, 2, 2, 2}}, NULL, true},
+    {"resnet34",    "ResNet-34 for 32x32 images, 21,282,122 parameters",          3, 32, resnet,  &(ResNet){PLAIN, {3, 4, 6, 3}}, NULL, true},
+    {"resnet50",    "ResNet-50 for 32x32 images, 23,520,842 parameters",          3, 32, resnet,  &(ResNet){BOTTLENECK, {3, 4, 6, 3}}, NULL, true},
+    {"resnet101",   "ResNet-101 for 32x32 images, 42,512,970 parameters",         3, 32, resnet,  &(ResNet){BOTTLENECK, {3, 4, 23, 3}}, NULL, true},
+    {"resnet152",   "ResNet-152 for 32x32 images, 58,156,618 parameters",         3, 32, resnet,  &(ResNet){BOTTLENECK, {3, 8, 36, 3}}, NULL, true},
+    {"resnet20",    "ResNet-20 of 16, 32 and 64 channels, 269,722 parameters",    3, 32, resnet, &(ResNet){NARROW, {3, 3, 3}}, NULL, true},
+    {"resnet32",    "ResNet-32 of 16, 32 and 64 channels, 464,154 parameters",    3, 32, resnet, &(ResNet){NARROW, {5, 5, 5}}, NULL, true},
+    {"resnet44",    "ResNet-44 of 16, 32 and 64 channels, 658,586 parameters",    3, 32, resnet, &(ResNet){NARROW, {7, 7, 7}}, NULL, true},
+    {"resnet56",    "ResNet-56 of 16, 32 and 64 channels, 853,018 parameters",    3, 32, resnet, &(ResNet){NARROW, {9, 9, 9}}, NULL, true},
+    {"resnet110",   "ResNet-110 of 16, 32 and 64 channels, 1,727,962 parameters", 3, 32, resnet, &(ResNet){NARROW, {18, 18, 18}}, NULL, true},
     {"vgg11",       "VGG-11 with batch norm, 9,756,426 parameters",               3, 32, vgg,     vgg11, NULL, false},
     {"vgg13",       "VGG-13 with batch norm",                                     3, 32, vgg,     vgg13, NULL, false},
     {"vgg16",       "VGG-16 with batch norm",                                     3, 32, vgg,     vgg16, NULL, false},

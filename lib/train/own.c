@@ -32,28 +32,19 @@ typedef struct {
 
 /* ---- reading ---- */
 
-static const TensorInfo *find(const Own *o, const char *name, size_t *index)
-{
-    for (*index = 0; *index < dump_count(o->dump); ++*index)
-        if (!strcmp(dump_tensor(o->dump, *index)->path, name))
-            return dump_tensor(o->dump, *index);
-    return NULL;
-}
-
 static Status read(Own *o, const char *name, const float **x, Shape *shape, Error *err)
 {
-    size_t index;
-    const TensorInfo *t = find(o, name, &index);
-    if (!t) {
+    const size_t index = dump_find(o->dump, name, 0);
+    if (index == dump_count(o->dump)) {
         FAIL(err, ERR_CORRUPT, "has no numbers called %s", name);
         return error_hint(err, "x is images or vectors, one for each label of y; docs/datasets.md");
     }
-    *shape = t->shape;
-    float *room = NEW(o->arena, float, t->shape.n + 1);
+    *shape = dump_tensor(o->dump, index)->shape;
+    float *room = NEW(o->arena, float, shape->n + 1);
     TRY(arena_check(room, o->arena, err));
     TRY(dump_read(o->dump, index, room, err));
-    const size_t bad = first_nonfinite(room, t->shape.n, NULL);
-    if (bad < t->shape.n)
+    const size_t bad = first_nonfinite(room, shape->n, NULL);
+    if (bad < shape->n)
         return FAIL(err, ERR_CORRUPT, "%s: element %zu is not a finite float", name, bad);
     *x = room;
     return OK;
@@ -108,9 +99,8 @@ static Status read_examples(Own *o, const char *images, const char *labels, Exam
 
 static Status read_file(Own *o, Error *err)
 {
-    size_t index;
     TRY(read_examples(o, "x", "y", &o->all[SPLIT_TRAIN], err));
-    o->shared = !find(o, "x_test", &index);
+    o->shared = dump_find(o->dump, "x_test", 0) == dump_count(o->dump);
     if (o->shared)
         o->all[SPLIT_TEST] = o->all[SPLIT_TRAIN];
     else

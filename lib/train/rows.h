@@ -30,4 +30,6 @@ typedef struct {
                       int add, float *dx, float *dweight, float *dbias);
 } RowLoops;
 
+const RowLoops *row_loops(void); /* those for this CPU */
+
 #endif

@@ -19,18 +19,12 @@ static const RowLoops *const tables[ISA_COUNT] = {
 #endif
 };
 
-/* NULL: not in this build, or not on this CPU. */
-static const RowLoops *row_loops_of(Isa isa)
-{
-    return isa <= isa_of_cpu() ? tables[isa] : NULL;
-}
-
-static const RowLoops *row_loops(void)
+const RowLoops *row_loops(void)
 {
     Isa isa = isa_of_cpu();
-    while (!row_loops_of(isa))
+    while (!tables[isa]) /* not in this build */
         isa--;
-    return row_loops_of(isa);
+    return tables[isa];
 }
 
 /* ---- token and position embeddings: y[t] = tokens[x[t]] + positions[t] ----
@@ -159,44 +153,6 @@ static Status norm_backward(Layer *l, const Pass *p)
 
 static const LayerOps layer_norm_layer = {
     .name = "layer norm", .open = norm_open, .forward = norm_forward, .backward = norm_backward};
-
-/* ---- the exact GELU ----
- *
- * The forward pass overwrites the layer's input with the derivative, which is all that
- * the backward pass needs. Input and output share one gradient array. */
-
-typedef struct {
-    const Layer *l;
-    size_t n;
-} GeluWork;
-
-static void gelu_forward_block(void *data, size_t b)
-{
-    const GeluWork *w = data;
-    row_loops()->gelu(block_size(w->n, b), w->l->in->x + b * BLOCK, w->l->out->x + b * BLOCK);
-}
-
-static void gelu_backward_block(void *data, size_t b)
-{
-    const GeluWork *w = data;
-    row_loops()->scale(block_size(w->n, b), w->l->in->x + b * BLOCK, w->l->in->dx + b * BLOCK);
-}
-
-static Status gelu_forward(Layer *l, const Pass *p)
-{
-    GeluWork w = {l, activation_floats(l->in, p->images)};
-    parallel_for(p->threads, blocks_of(w.n), gelu_forward_block, &w);
-    return OK;
-}
-
-static Status gelu_backward(Layer *l, const Pass *p)
-{
-    GeluWork w = {l, activation_floats(l->in, p->images)};
-    parallel_for(p->threads, blocks_of(w.n), gelu_backward_block, &w);
-    return OK;
-}
-
-static const LayerOps gelu_layer = {.name = "gelu", .forward = gelu_forward, .backward = gelu_backward};
 
 /* ---- attention with several heads (Vaswani et al. 2017) ----
  *
@@ -481,18 +437,5 @@ Activation *build_attention(Builder *b, Activation *in, size_t heads)
 {
     Activation *out = tokens_new(b, in->rows, in->channels / 3);
     build_layer(b, &attention_layer, in, out, &(AttentionSettings){heads}, sizeof(AttentionSettings));
-    return out;
-}
-
-Activation *build_gelu(Builder *b, Activation *in)
-{
-    Activation *out = NEW(b->arena, Activation, 1);
-    if (!out || b->status != OK)
-        return build_failed(b);
-    *out = *in;
-    out->x = NEW(b->arena, float, activation_floats(in, b->images));
-    if (!out->x)
-        return build_failed(b);
-    build_layer(b, &gelu_layer, in, out, NULL, 0);
     return out;
 }

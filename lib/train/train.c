@@ -477,7 +477,6 @@ static Status make_room(Trainer *t, size_t images, Error *err)
 {
     const DatasetInfo *d = t->s.train->info;
     Arena *a = t->arena;
-    bool full = false;
     t->weights = NEW(a, float, t->floats);
     t->velocity = NEW(a, float, t->floats);
     t->square = optimizer_squares(&t->s.optimizer) ? NEW(a, float, t->floats) : NULL;
@@ -498,11 +497,7 @@ static Status make_room(Trainer *t, size_t images, Error *err)
     t->labels = NEW(a, uint32_t, images * dataset_labels(d));
     t->order = NEW(a, uint32_t, t->s.train->count);
     t->index = NEW(a, uint32_t, t->s.test_batch);
-    TRY(arena_check(t->weights && t->velocity && (t->square || !optimizer_squares(&t->s.optimizer)) && t->room &&
-                        t->agreed && t->running_start && t->gradient && t->running && t->running_before &&
-                        t->weight && t->sends && t->encode && t->score && t->times && t->images &&
-                        t->labels && t->order && t->index,
-                    a, err));
+    TRY(arena_check(!arena_failed(a), a, err));
     for (size_t w = 0; w < t->s.workers; w++) {
         t->gradient[w] = t->running[w] = t->running_before[w] = NULL;
         if (net_rank(t->s.net) && (w < t->own || w >= t->end))
@@ -510,9 +505,8 @@ static Status make_room(Trainer *t, size_t images, Error *err)
         t->gradient[w] = NEW_ZERO(a, float, t->floats);
         t->running[w] = NEW(a, float, t->running_floats);
         t->running_before[w] = NEW(a, float, t->running_floats);
-        full = full || !t->gradient[w] || !t->running[w] || !t->running_before[w];
     }
-    return full ? arena_fail(a, err) : OK;
+    return arena_check(!arena_failed(a), a, err);
 }
 
 /* Returns the codec with error feedback: itself, if it keeps a residual. */

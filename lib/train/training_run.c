@@ -100,7 +100,7 @@ static Status copy_step(GradientDump *d, Dump *from, const char *step, DumpWrite
             return error_at(err, "%s", dump_file(from));
         TRY(dump_write(to, info->path, &info->shape, d->x, &info->attrs, err));
     }
-    return dump_write_attrs(to, step, dump_step_attrs(from, step), err);
+    return dump_write_attrs(to, step, dump_attrs(from, step), err);
 }
 
 static Status copy_part(GradientDump *d, size_t step, DumpWriter *to, Error *err)
@@ -125,7 +125,7 @@ static Dump *open_earlier(GradientDump *d)
     Dump *from;
     if (!d->from || access(d->path, R_OK) || dump_open(&from, d->path, d->scratch, &why) != OK)
         return NULL;
-    if (setup_check(d->root, d->roots, dump_attrs(from), d->path, "a dump", &why) == OK)
+    if (setup_check(d->root, d->roots, dump_attrs(from, ""), d->path, "a dump", &why) == OK)
         return from;
     dump_close(from);
     return NULL;
@@ -197,7 +197,7 @@ static Status check_parts(GradientDump *d, Error *err)
             continue;
         }
         TRY(dump_open(&from, path, d->scratch, err));
-        const Status status = setup_check(d->root, d->roots, dump_attrs(from), path, "a dump of a run", err);
+        const Status status = setup_check(d->root, d->roots, dump_attrs(from, ""), path, "a dump of a run", err);
         dump_close(from);
         if (status != OK)
             return error_hint(err, "remove %.200s, or name another file", d->folder);

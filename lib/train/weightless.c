@@ -2,6 +2,7 @@
 #include "train/build.h"
 
 #include "base/parallel.h"
+#include "train/rows.h"
 
 #include <assert.h>
 #include <math.h>
@@ -11,7 +12,7 @@
 
 typedef void Elements(const Layer *l, const Pass *p, size_t from, size_t to);
 
-/* Settings of a layer in place, or the first member of them. */
+/* Settings of a layer in place or of GELU, or the first member of them. */
 typedef struct {
     Elements *forward, *backward;
 } InPlace;
@@ -84,6 +85,25 @@ static void sigmoid_back(const Layer *l, const Pass *p, size_t from, size_t to)
 }
 
 static const LayerOps sigmoid_layer = {.name = "sigmoid", .forward = each_forward, .backward = each_backward};
+
+/* ---- the exact GELU ----
+ *
+ * The forward pass overwrites the layer's input with the derivative, which is all that
+ * the backward pass needs. Input and output share one gradient array. */
+
+static void gelu(const Layer *l, const Pass *p, size_t from, size_t to)
+{
+    (void)p;
+    row_loops()->gelu(to - from, l->in->x + from, l->out->x + from);
+}
+
+static void gelu_back(const Layer *l, const Pass *p, size_t from, size_t to)
+{
+    (void)p;
+    row_loops()->scale(to - from, l->in->x + from, l->in->dx + from);
+}
+
+static const LayerOps gelu_layer = {.name = "gelu", .forward = each_forward, .backward = each_backward};
 
 /* ---- dropout: elements that stay are scaled by 1 / (1 - probability); forward and backward draw equal
  * masks ---- */
@@ -404,6 +424,13 @@ Activation *build_relu(Builder *b, Activation *in)
 Activation *build_sigmoid(Builder *b, Activation *in)
 {
     return in_place(b, &sigmoid_layer, in, sigmoid, sigmoid_back);
+}
+
+Activation *build_gelu(Builder *b, Activation *in)
+{
+    Activation *out = build_sharing(b, in);
+    build_layer(b, &gelu_layer, in, out, &(InPlace){gelu, gelu_back}, sizeof(InPlace));
+    return out;
 }
 
 Activation *build_dropout(Builder *b, Activation *in, double probability)

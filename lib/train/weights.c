@@ -28,11 +28,6 @@ static size_t find(const Source *s, const char *folder, const char *name)
     return count;
 }
 
-static bool same_shape(const Shape *a, const Shape *b)
-{
-    return a->rank == b->rank && !memcmp(a->dim, b->dim, (size_t)a->rank * sizeof *a->dim);
-}
-
 static char *sides(Arena *a, const Shape *shape)
 {
     TextBuf out = {.arena = a};
@@ -44,7 +39,7 @@ static char *sides(Arena *a, const Shape *shape)
 static Status read_slice(Source *s, size_t i, const Slice *to, float *x)
 {
     const TensorInfo *t = dump_tensor(s->dump, i);
-    if (!same_shape(&t->shape, &to->shape)) {
+    if (!shape_same(&t->shape, &to->shape)) {
         const char *have = sides(s->a, &t->shape), *want = sides(s->a, &to->shape);
         return have && want ? FAIL(s->err, ERR_CORRUPT, "%s: %s, want %s", to->name, have, want)
                             : arena_fail(s->a, s->err);

@@ -28,7 +28,7 @@ static void make_dump(int64_t steps, int64_t workers)
     DumpWriter *w;
     check_ok(dump_create(&w, in_scratch("in.h5"), &err), &err);
     check_ok(synth_dump(&synth, &layout, w, arena, &err), &err);
-    check_ok(dump_commit(w, &err), &err);
+    check_ok(dump_finish(w, OK, &err), &err);
 }
 
 static Archive encode(const Codec *codec, const GroupSpec *spec)
@@ -53,11 +53,7 @@ static Status decode(const Codec *codec)
     Archive job = {.codec = codec, .threads = 1, .err = &err};
     check_ok(frame_open(&r, in_scratch("x.atomo"), arena, &err), &err);
     check_ok(dump_create(&w, in_scratch("out.h5"), &err), &err);
-    Status status = archive_decode(&job, r, w, arena);
-    if (status == OK)
-        status = dump_commit(w, &err);
-    else
-        dump_abandon(w);
+    const Status status = dump_finish(w, archive_decode(&job, r, w, arena), &err);
     frame_close(r);
     return status;
 }
@@ -85,8 +81,8 @@ static void check_same_dump(float factor)
     for (size_t i = 0; i < dump_groups(in); i++) {
         const AttrList *attrs;
         const char *group = dump_group(in, i, &attrs);
-        check(dump_step_attrs(out, group) != NULL);
-        check_same_attrs(attrs, dump_step_attrs(out, group));
+        check(dump_attrs(out, group) != NULL);
+        check_same_attrs(attrs, dump_attrs(out, group));
     }
     for (size_t i = 0; i < dump_count(in); i++) {
         const TensorInfo *a = dump_tensor(in, i), *b = dump_tensor(out, i);
@@ -137,7 +133,7 @@ TEST(only_groups_on_the_way_to_what_is_sent_are_kept)
         check_ok(dump_write_attrs(w, groups[i], &(AttrList){(Attr *)(uintptr_t)&one, 1}, &err), &err);
     for (size_t i = 0; i < countof(paths); i++)
         check_ok(dump_write(w, paths[i], &shape, &x, NULL, &err), &err);
-    check_ok(dump_commit(w, &err), &err);
+    check_ok(dump_finish(w, OK, &err), &err);
     const Codec none = codec_of(compressor_find("none"));
     const char *sent[] = {paths[0], paths[2]};
     encode(&none, &(GroupSpec){.selection = {.tensors = {sent, 2}}});
@@ -145,7 +141,7 @@ TEST(only_groups_on_the_way_to_what_is_sent_are_kept)
     check_ok(dump_open(&d, in_scratch("out.h5"), arena, &err), &err);
     const bool kept[] = {true, true, false, true, true, false, false};
     for (size_t i = 0; i < countof(groups); i++) {
-        const AttrList *attrs = dump_step_attrs(d, groups[i]);
+        const AttrList *attrs = dump_attrs(d, groups[i]);
         check((attrs && attrs->count == 1) == kept[i]);
     }
     dump_close(d);
@@ -217,7 +213,7 @@ static void make_whole_numbers(int tensors)
                     x[i] = (float)((step * step + 3 * worker + 5 * t + i) % 17);
                 check_ok(dump_write(w, path, &shape, x, NULL, &err), &err);
             }
-    check_ok(dump_commit(w, &err), &err);
+    check_ok(dump_finish(w, OK, &err), &err);
 }
 
 TEST(states_evolve_and_are_replayed)
@@ -299,7 +295,7 @@ TEST(decoding_ends_at_the_limits)
         check_ok(frame_open(&r, in_scratch("x.atomo"), arena, &err), &err);
         check_ok(dump_create(&w, in_scratch("out.h5"), &err), &err);
         check(archive_decode(&job, r, w, arena) == limits[i].status);
-        dump_abandon(w);
+        dump_finish(w, ERR_STOPPED, &err);
         frame_close(r);
     }
     arena_close(arena);

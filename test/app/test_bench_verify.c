@@ -55,7 +55,7 @@ TEST_BETWEEN(a_statement_that_fails_is_named_and_the_exit_code_is_1, scratch_ope
     DumpWriter *to;
     check_ok(dump_create(&to, file, &err), &err);
     check_ok(synth_dump(&synth, &layout, to, scratch, &err), &err);
-    check_ok(dump_commit(to, &err), &err);
+    check_ok(dump_finish(to, OK, &err), &err);
     check_ok(run_job(file), &err);
     broken = true;
     check(run_job(file) == ERR_NUMERIC);

@@ -213,7 +213,7 @@ TEST(archives_plan_each_step_and_decode_without)
     check_ok(synth_dump(&(Synth){.scale = 1, .seed = 3, .threads = 1}, &(SynthLayout){shapes, 3, 2, 3}, out,
                         a, &err),
              &err);
-    check_ok(dump_commit(out, &err), &err);
+    check_ok(dump_finish(out, OK, &err), &err);
     check_ok(dump_open(&d, in_scratch("in.h5"), a, &err), &err);
     check_ok(groups_make(&list, d, &(GroupSpec){.min_elements = 10}, a, &err), &err);
     check_ok(frame_create(&w, in_scratch("x.atomo"), "none", list.count, a, &err), &err);
@@ -223,7 +223,7 @@ TEST(archives_plan_each_step_and_decode_without)
     check_ok(frame_open(&r, in_scratch("x.atomo"), a, &err), &err);
     check_ok(dump_create(&out, in_scratch("out.h5"), &err), &err);
     check_ok(archive_decode(&back, r, out, a), &err);
-    check_ok(dump_commit(out, &err), &err);
+    check_ok(dump_finish(out, OK, &err), &err);
     frame_close(r);
     dump_close(d);
     arena_close(a);

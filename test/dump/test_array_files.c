@@ -102,11 +102,11 @@ TEST(slashes_make_groups_and_metadata_are_attributes)
     assert_int_equal(dump_tensor(dump, 2)->step, 70);
     assert_int_equal(dump_tensor(dump, 2)->kind, KIND_NORM);
     assert_int_equal(dump_groups(dump), 2); /* the root and step_7, which have attributes */
-    const Attr *loss = attr_find(dump_step_attrs(dump, "step_7"), "loss"),
-               *lr = attr_find(dump_attrs(dump), "lr");
+    const Attr *loss = attr_find(dump_attrs(dump, "step_7"), "loss"),
+               *lr = attr_find(dump_attrs(dump, ""), "lr");
     check(loss && loss->type == ATTR_REAL && loss->real == 2 && lr && lr->real == 0.5);
-    assert_string_equal(attr_find(dump_attrs(dump), "model")->text, "a@b");
-    assert_string_equal(attr_find(dump_attrs(dump), "quoted")->text, "12");
+    assert_string_equal(attr_find(dump_attrs(dump, ""), "model")->text, "a@b");
+    assert_string_equal(attr_find(dump_attrs(dump, ""), "quoted")->text, "12");
     shut();
 }
 

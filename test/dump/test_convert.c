@@ -93,7 +93,7 @@ static void make_dump(const char *name)
     check_ok(dump_write_attrs(w, "step_2", &(AttrList){0}, &err), &err);
     for (size_t i = 0; i < countof(paths); i++)
         check_ok(dump_write(w, paths[i], &shapes[i], x, &(AttrList){tensor, i == 1}, &err), &err);
-    check_ok(dump_commit(w, &err), &err);
+    check_ok(dump_finish(w, OK, &err), &err);
 }
 
 TEST(safetensors_give_back_every_bit_and_attribute)
@@ -130,7 +130,7 @@ TEST(attributes_that_are_no_utf8_are_counted)
     check_ok(dump_create(&w, in_scratch("latin.h5"), &err), &err);
     check_ok(dump_write_attrs(w, "", &(AttrList){attrs, 2}, &err), &err);
     check_ok(dump_write(w, "x", &(Shape){.n = 1}, &(float){1}, NULL, &err), &err);
-    check_ok(dump_commit(w, &err), &err);
+    check_ok(dump_finish(w, OK, &err), &err);
     check_ok(convert("latin.h5", "latin.safetensors", go_on, &sum), &err);
     assert_int_equal(sum.left_out, 1);
 }

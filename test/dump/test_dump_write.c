@@ -69,7 +69,7 @@ static void make_sample(const char *name)
     DumpWriter *w;
     check_ok(dump_create(&w, in_scratch(name), &err), &err);
     check_ok(write_sample(w), &err);
-    check_ok(dump_commit(w, &err), &err);
+    check_ok(dump_finish(w, OK, &err), &err);
 }
 
 TEST(what_is_written_reads_back_in_order_with_attributes)
@@ -85,11 +85,11 @@ TEST(what_is_written_reads_back_in_order_with_attributes)
     /* within a group, tensors are in order of creation, not of names */
     assert_string_equal(dump_tensor(d, 1)->path, paths[0]);
     assert_string_equal(dump_tensor(d, 2)->path, paths[1]);
-    check_attrs(dump_attrs(d));
-    check_attrs(dump_step_attrs(d, "step_000002"));
-    check_attrs(dump_step_attrs(d, "step_000002/worker_0"));
+    check_attrs(dump_attrs(d, ""));
+    check_attrs(dump_attrs(d, "step_000002"));
+    check_attrs(dump_attrs(d, "step_000002/worker_0"));
     check_attrs(&dump_tensor(d, 1)->attrs);
-    check(dump_step_attrs(d, "step_3") == NULL);
+    check(dump_attrs(d, "step_3") == NULL);
     check_ok(dump_read(d, 1, x, &err), &err);
     check(x[0] == 1 && x[2] == 3.5F && signbit(x[4]) && x[5] == 6);
     check_ok(dump_read(d, 2, x, &err), &err);
@@ -124,7 +124,7 @@ TEST(nothing_shows_before_commit_nor_after_abandon)
     uint8_t *data = file_load(in_scratch("old.h5"), &size);
     check(size == 8 && !memcmp(data, "precious", 8));
     free(data);
-    dump_abandon(w);
+    check(dump_finish(w, ERR_STOPPED, &err) == ERR_STOPPED);
     assert_int_equal(scratch_files(false), 1);
 }
 

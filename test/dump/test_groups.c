@@ -45,7 +45,7 @@ static void make_dump(const char *bad)
             }
             check_ok(dump_write(w, path, &shape, x, NULL, &err), &err);
         }
-    check_ok(dump_commit(w, &err), &err);
+    check_ok(dump_finish(w, OK, &err), &err);
     arena = arena_open(0);
     check_ok(dump_open(&dump, in_scratch("g.h5"), arena, &err), &err);
 }

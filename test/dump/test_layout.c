@@ -34,7 +34,7 @@ static void write_kernel(const Attr *own, const Attr *root)
         check_ok(dump_write_attrs(to, "", &roots, &err), &err);
     check_ok(dump_write(to, "conv/kernel", &shape, x, own ? &mine : NULL, &err), &err);
     check_ok(dump_write(to, "conv/bias", &bias, x, NULL, &err), &err);
-    check_ok(dump_commit(to, &err), &err);
+    check_ok(dump_finish(to, OK, &err), &err);
 }
 
 static const TensorInfo *find(const Dump *d, const char *path, size_t *at)

@@ -19,7 +19,7 @@ static void write_paths(const char *const *path, size_t count, bool numbered)
     }
     if (numbered)
         check_ok(dump_write_attrs(w, "e1/i1", &attrs, &err), &err);
-    check_ok(dump_commit(w, &err), &err);
+    check_ok(dump_finish(w, OK, &err), &err);
 }
 
 typedef struct {

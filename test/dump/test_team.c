@@ -34,7 +34,7 @@ static Team make_team(const char *const *groups, size_t count, size_t without)
             if (t == 0 || g != without)
                 check_ok(dump_write(w, path, &shape, x, NULL, &err), &err);
         }
-    check_ok(dump_commit(w, &err), &err);
+    check_ok(dump_finish(w, OK, &err), &err);
     arena = arena_open(0);
     check_ok(dump_open(&dump, in_scratch("g.h5"), arena, &err), &err);
     check_ok(groups_make(&list, dump, &spec, arena, &err), &err);
@@ -143,7 +143,7 @@ TEST(noise_does_not_depend_on_threads)
     zero[0] = zero[BLOCK] = 1;
     check_ok(dump_create(&w, in_scratch("g.h5"), &err), &err);
     check_ok(dump_write(w, "w", &shape, zero, NULL, &err), &err);
-    check_ok(dump_commit(w, &err), &err);
+    check_ok(dump_finish(w, OK, &err), &err);
     arena = arena_open(0);
     check_ok(dump_open(&dump, in_scratch("g.h5"), arena, &err), &err);
     check_ok(groups_make(&list, dump, &(GroupSpec){0}, arena, &err), &err);

@@ -18,14 +18,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 Status __real_dump_open(Dump **out, const char *path, Arena *a, Error *err);
 void __real_dump_close(Dump *d);
-const AttrList *__real_dump_attrs(const Dump *d);
+const AttrList *__real_dump_attrs(const Dump *d, const char *group);
 size_t __real_dump_count(const Dump *d);
 const TensorInfo *__real_dump_tensor(const Dump *d, size_t i);
 Status __real_dump_read(Dump *d, size_t i, float *x, Error *err);
 Status __wrap_dump_open(Dump **out, const char *path, Arena *a, Error *err);
 void __wrap_dump_close(Dump *d);
-const AttrList *__wrap_dump_attrs(const Dump *d);
+const AttrList *__wrap_dump_attrs(const Dump *d, const char *group);
 size_t __wrap_dump_count(const Dump *d);
+size_t __wrap_dump_find(const Dump *d, const char *path, size_t near);
 const TensorInfo *__wrap_dump_tensor(const Dump *d, size_t i);
 Status __wrap_dump_read(Dump *d, size_t i, float *x, Error *err);
 
@@ -71,16 +72,24 @@ void __wrap_dump_close(Dump *d)
     (void)d;
 }
 
-const AttrList *__wrap_dump_attrs(const Dump *d)
+const AttrList *__wrap_dump_attrs(const Dump *d, const char *group)
 {
     (void)d;
-    return &now_attrs;
+    return *group ? NULL : &now_attrs;
 }
 
 size_t __wrap_dump_count(const Dump *d)
 {
     (void)d;
     return now.tensors;
+}
+
+size_t __wrap_dump_find(const Dump *d, const char *path, size_t near)
+{
+    (void)d;
+    while (near < now.tensors && strcmp(now.tensor[near].path, path))
+        near++;
+    return near;
 }
 
 const TensorInfo *__wrap_dump_tensor(const Dump *d, size_t i)
@@ -126,7 +135,7 @@ static void read_saved(const char *path)
     Error err;
     if (__real_dump_open(&d, path, saved.arena, &err) != OK)
         abort();
-    const AttrList *attrs = __real_dump_attrs(d);
+    const AttrList *attrs = __real_dump_attrs(d, "");
     m->unreadable = TENSORS_MOST;
     m->tensors = __real_dump_count(d);
     m->attrs = attrs->count;

@@ -190,11 +190,11 @@ TEST(gelu_is_exact_on_every_instruction_set)
     enum { COUNT = 2003 };
     static float x[COUNT], y[COUNT];
     for (Isa isa = 0; isa < ISA_COUNT; isa++) {
-        if (!row_loops_of(isa))
+        if (isa > isa_of_cpu() || !tables[isa])
             continue;
         for (size_t i = 0; i < COUNT; i++)
             x[i] = (float)i / 100 - 10;
-        row_loops_of(isa)->gelu(COUNT, x, y);
+        tables[isa]->gelu(COUNT, x, y);
         for (size_t i = 0; i < COUNT; i++) {
             const double v = (double)((float)i / 100 - 10), below = 0.5 * erfc(-v / sqrt(2));
             check_near((double)y[i], v * below, 2e-7 * fmax(1, fabs(v)));

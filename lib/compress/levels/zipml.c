@@ -4,8 +4,8 @@
  *
  *     { level:32 } x levels         rising; a bucket with fewer different values repeats the highest level */
 #include "compress/levels/buckets.h"
-#include "math/bins.h"
 #include "math/radix.h"
+#include "math/stats.h"
 #include "math/vec/kernels.h"
 
 #include <math.h>
@@ -414,7 +414,7 @@ static bool good(const Buckets *b, const uint8_t *head)
 /* ---- levels of solver=statistical (MuLoCo, arXiv 2505.23725): the means of the elements in bins, as many as levels ---- */
 
 typedef struct {
-    Bins bins;
+    EqualBins bins;
     uint8_t code[KNOTS_MOST]; /* of each bin: number of bins below it that have elements */
     float level[KNOTS_MOST];
 } Means;

@@ -14,8 +14,8 @@
 
 #include "base/parallel.h"
 #include "coder/planes.h"
-#include "math/bins.h"
 #include "math/rotation.h"
+#include "math/stats.h"
 #include "math/vec/kernels.h"
 
 #include <float.h>
@@ -243,7 +243,7 @@ static Status put_bins(const Call *c, const float *value, size_t count, uint8_t 
 {
     uint8_t *code = NEW(c->scratch, uint8_t, count);
     float mean[BIN_COUNT];
-    Bins bins;
+    EqualBins bins;
     TRY(arena_check(code, c->scratch, c->err));
     if (!count)
         return OK;
