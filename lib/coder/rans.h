@@ -142,16 +142,15 @@ enum { RANS_SEVERAL = 4 };
 void rans_put_several(const RansWriter *const w[RANS_SEVERAL], const uint8_t *const byte[RANS_SEVERAL],
                       size_t n, uint8_t *const end[RANS_SEVERAL], size_t size[RANS_SEVERAL]);
 
-/* The states of the lanes while a stream is read by several calls of rans_pull. In every call but the last, the
+/* The states of the lanes while a stream is read by several calls of rans_pull_several. In every call but the last, the
  * number of symbols must be a multiple of the number of lanes. */
 typedef struct {
     unsigned lanes;
     uint32_t state[RANS_LANES];
 } RansLanes;
 bool rans_open(const RansReader *r, RansLanes *l, unsigned lanes, Reader *in);
-bool rans_pull(const RansReader *r, RansLanes *l, Reader *in, size_t n, uint8_t *byte);
-/* Reads the next n symbols of each of `count` streams with the same number of lanes, as rans_pull does; good[k] is its
- * result. RANS_SEVERAL streams with one lane, or RANS_RUNS (kernels.h) with sixteen, are read faster together. */
+/* Reads the next n symbols of each of `count` streams with the same number of lanes; good[k] is false if stream k is
+ * damaged. RANS_SEVERAL streams with one lane, or RANS_RUNS (kernels.h) with sixteen, are read faster together. */
 void rans_pull_several(const RansReader *const r[], RansLanes *const l[], Reader *const in[], size_t count, size_t n,
                        uint8_t *const byte[], bool good[]);
 /* Returns whether all words have been read and every lane's state is 2^16, the state from which writers

@@ -258,7 +258,7 @@ static size_t pull_four(const RansReader *r, uint32_t state[TURNS], Reader *in, 
     return i;
 }
 
-bool rans_pull(const RansReader *r, RansLanes *l, Reader *in, size_t n, uint8_t *byte)
+static bool pull_stream(const RansReader *r, RansLanes *l, Reader *in, size_t n, uint8_t *byte)
 {
     if (r->rans->present < 2) {
         if (n && r->rans->present)
@@ -338,7 +338,7 @@ void rans_pull_several(const RansReader *const r[], RansLanes *const l[], Reader
     else if (coded && (coarse || fine) && lanes == RANS_LANES && count == RANS_RUNS)
         done = pull_rows(r, l, in, RANS_RUNS, n, byte);
     for (size_t k = 0; k < count; k++)
-        good[k] = rans_pull(r[k], l[k], in[k], n - done, byte[k] + done);
+        good[k] = pull_stream(r[k], l[k], in[k], n - done, byte[k] + done);
 }
 
 bool rans_ended(const RansReader *r, const RansLanes *l, const Reader *in)

@@ -1,5 +1,6 @@
 /* test_symbols_forms.c -- the forms in which symbols.h codes an array of integers; the first byte tells the
  * form. Tests every value of the first byte, and the forms that are seldom chosen. */
+#include "rig/coder_rig.h"
 #include "rig/symbols_rig.h"
 
 #include "coder/planes.h"

@@ -22,6 +22,13 @@ static inline void omega_put(BitWriter *w, uint64_t v)
     bits_put(w, 0, 1);
 }
 
+static inline bool rans_pull(const RansReader *r, RansLanes *l, Reader *in, size_t n, uint8_t *byte)
+{
+    bool good;
+    rans_pull_several(&r, &l, &in, 1, n, &byte, &good);
+    return good;
+}
+
 /* Reads n symbols from a rANS stream. Returns false if `bytes` is damaged or has further bytes behind the
  * stream. */
 static inline bool rans_get(const RansReader *r, unsigned lanes, Bytes bytes, size_t n, uint8_t *byte)
