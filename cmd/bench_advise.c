@@ -29,7 +29,7 @@ typedef struct {
  * Biased codecs stand under error feedback, without which training need not converge; bf16 loses too little to need it. */
 static const char *const shortlist[] = {"qsgd",        "terngrad", "natural",       "eden", "intsgd",
                                         "ef+thc",      "randk",    "entry",         "svd",  "ef+topk",
-                                        "ef+topk:share=leader", "ef+powersgd", "ef+stc",   "ef+scaledsign", "bf16:code=rans"};
+                                        "ef+topk:share=leader", "ef+powersgd", "ef+stc",   "ef+minmax", "ef+scaledsign", "bf16:code=rans"};
 static const char *const baselines[] = {"none", "bf16"};
 
 enum {
