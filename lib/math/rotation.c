@@ -40,20 +40,6 @@ typedef struct {
     double now[SHORT_COSINE_MOST], before[SHORT_COSINE_MOST], twice[SHORT_COSINE_MOST];
 } Waves;
 
-/* Sets out_l to the sum over t of in_t times value t of wave l. */
-static void add_waves(const double *in, size_t n, Waves *w, double *out)
-{
-    for (size_t l = 0; l < n; l++)
-        out[l] = 0;
-    for (size_t t = 0; t < n; t++)
-        for (size_t l = 0; l < n; l++) {
-            const double now = w->now[l], next = w->twice[l] * now - w->before[l];
-            out[l] += in[t] * now;
-            w->before[l] = now;
-            w->now[l] = next;
-        }
-}
-
 static double weight(size_t k, size_t n)
 {
     return sqrt((k ? 2 : 1) / (double)n);
@@ -79,7 +65,7 @@ static void short_cosine(float *x, size_t n)
         w.now[k] = w.before[k] = cosine(k, n);
         w.twice[k] = 2 * cosine(2 * k, n);
     }
-    add_waves(in, n, &w, out);
+    kernels()->add_waves(in, n, w.now, w.before, w.twice, out);
     for (size_t k = 0; k < n; k++)
         x[k] = (float)(weight(k, n) * out[k]);
 }
@@ -95,7 +81,7 @@ static void short_cosine_back(float *x, size_t n)
         w.before[i] = cosine(2 * i + 1, n);
         w.twice[i] = 2 * w.before[i];
     }
-    add_waves(in, n, &w, out);
+    kernels()->add_waves(in, n, w.now, w.before, w.twice, out);
     for (size_t i = 0; i < n; i++)
         x[i] = (float)out[i];
 }
