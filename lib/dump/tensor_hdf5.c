@@ -318,6 +318,8 @@ static Status join(Files *f, Listing *l)
         for (size_t i = 0; i < dump_count(p->dump); i++)
             TRY(join_tensor(f, k, i, l));
     }
+    if (f->named > l->tensors + l->skipped)
+        return FAIL(f->err, ERR_CORRUPT, "its index names %zu tensors, but its files have only %zu", f->named, l->tensors + l->skipped);
     TRY(check_twins(f, l));
     return listing_join(l, f->err);
 }
