@@ -151,12 +151,15 @@ static size_t record_end(const Dump *d, size_t first, uint64_t *bytes)
 
 static void count_changes(Patch *e, const uint8_t *old, const uint8_t *new, size_t n)
 {
-    for (size_t i = 0, last = 0; i < n; i++)
-        if (load_u16(old + 2 * i) != load_u16(new + 2 * i)) {
-            e->changed++;
-            e->wide += i - last > UINT16_MAX;
-            last = i;
-        }
+    uint64_t changed = 0, wide = 0;
+    for (size_t i = 0, last = 0; i < n; i++) {
+        const bool differs = load_u16(old + 2 * i) != load_u16(new + 2 * i);
+        changed += differs;
+        wide += differs && i - last > UINT16_MAX;
+        last = differs ? i : last;
+    }
+    e->changed += changed;
+    e->wide += wide;
     e->words += n;
 }
 
