@@ -89,7 +89,7 @@ def odd_types(to_npz):
         want = eights(raw, bits, bias, name == "e5m2")
         assert np.array_equal(found[name].ravel(), want, equal_nan=True), name
     assert set(found) == {"e4m3", "e5m2"}
-    for descr, options in (("<V2", []), ("|V2", ["--void", "bfloat16"]), (">V2", ["--void", "bfloat16"])):
+    for descr, options in (("<V2", []), ("bfloat16", []), ("|V2", ["--void", "bfloat16"]), (">V2", ["--void", "bfloat16"])):
         with open("v.npy", "wb") as to:
             header = b"{'descr': '%s', 'fortran_order': False, 'shape': (65536,)}\n" % descr.encode()
             to.write(b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) + header)
