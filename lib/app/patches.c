@@ -149,17 +149,30 @@ static size_t record_end(const Dump *d, size_t first, uint64_t *bytes)
     return end;
 }
 
+static bool differs(const uint8_t *old, const uint8_t *new, size_t i)
+{
+    return load_u16(old + 2 * i) != load_u16(new + 2 * i);
+}
+
+/* Between words of one stretch no gap is wide. */
 static void count_changes(Patch *e, const uint8_t *old, const uint8_t *new, size_t n)
 {
-    uint64_t changed = 0, wide = 0;
-    for (size_t i = 0, last = 0; i < n; i++) {
-        const bool differs = load_u16(old + 2 * i) != load_u16(new + 2 * i);
-        changed += differs;
-        wide += differs && i - last > UINT16_MAX;
-        last = differs ? i : last;
+    enum { STRETCH = 1024 };
+    for (size_t at = 0, last = 0; at < n; at += STRETCH) {
+        const size_t end = at + STRETCH < n ? at + STRETCH : n;
+        unsigned changed = 0;
+        for (size_t i = at; i < end; i++)
+            changed += differs(old, new, i);
+        e->changed += changed;
+        if (!changed)
+            continue;
+        size_t first = at;
+        while (!differs(old, new, first))
+            first++;
+        e->wide += first - last > UINT16_MAX;
+        for (last = end - 1; !differs(old, new, last);)
+            last--;
     }
-    e->changed += changed;
-    e->wide += wide;
     e->words += n;
 }
 
