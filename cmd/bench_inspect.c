@@ -248,19 +248,17 @@ static Status inspect(const Options *o, Dump *d, const char *path)
                                              : o->histogram ? INSPECT_HISTOGRAM
                                              : o->spectrum ? INSPECT_SPECTRUM
                                                            : INSPECT_RECORD];
-    Fact facts[4] = {{"input", value_text(path)}, {"skipped", value_int((int64_t)dump_skipped(d))}};
+    const Fact facts[] = {{"input", value_text(path)},
+                          {"skipped", value_int((int64_t)dump_skipped(d))},
+                          {"leading_values_only", value_int(SPECTRUM_LEADING)}};
     Report *report;
-    size_t *index, count, large = 0, known = 2;
+    size_t *index, count, large = 0;
     TRY(dump_select(d, &o->selection, o->forever, &index, &count, o->err));
     for (size_t i = 0; i < count && !o->list && !o->histogram; i++)
         large += spectrum_leads(&dump_tensor(d, index[i])->shape, (Reshape)o->reshape);
-    if (large && o->spectrum)
-        facts[known++] = (Fact){"leading_values_only", value_int(SPECTRUM_LEADING)};
-    if (o->hints.sample)
-        facts[known++] = (Fact){"sample", value_int(o->hints.sample)};
     const ReportSpec spec = {.schema = "atomo-inspect/1",
                              .meta = facts,
-                             .facts = known,
+                             .facts = countof(facts) - !(large && o->spectrum),
                              .columns = view->columns,
                              .column_count = view->count - (repeats(d, index, count) ? 0 : view->cell)};
     TRY(cli_report_open(&report, &o->common, &spec, o->forever, o->err));

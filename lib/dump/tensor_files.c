@@ -99,13 +99,13 @@ static Status scan_folder(Files *f, DIR *folder, const char *path, const char **
                 FAIL(f->err, ERR_USAGE, "%s: %s; want HDF5, safetensors, .npz or .npy", path, foreign[i].what);
                 return error_hint(f->err, "%s", foreign[i].convert);
             }
-        const bool listed = *e->d_name != '.', names = listed && text_ends(e->d_name, "safetensors.index.json");
-        const FileKind kind = listed ? file_kind_at(at) : FILE_UNKNOWN;
+        const FileKind kind = *e->d_name == '.' ? FILE_UNKNOWN : file_kind_at(at);
+        const bool names = *e->d_name != '.' && text_ends(e->d_name, "safetensors.index.json");
         if (names && *index)
             return FAIL(f->err, ERR_USAGE, "%s and %s: two indexes, want one of them", *index, at);
         if (names)
             *index = at;
-        else if (kind == FILE_PICKLE)
+        if (kind == FILE_PICKLE)
             pickle = at;
         else if (kind != FILE_UNKNOWN)
             TRY(add_file(f, NULL, at));

@@ -88,7 +88,7 @@ TEST(shards_are_one_dump_by_their_index_or_folder)
     check_refused("m", &none, "two tensors of the name b");
     save_text("m/model.safetensors.index.json", "{\"weight_map\":{\"a\":\"model-00001-of-00002.safetensors\",\"c\":\"model-00002-of-00002.safetensors\","
               "\"x\":\"model-00002-of-00002.safetensors\",\"y\":\"model-00002-of-00002.safetensors\",\"z\":\"model-00002-of-00002.safetensors\"}}");
-    check_refused("m", &none, "its index names 5 tensors, but its files have only 4");
+    check_refused("m", &none, "its index names 5 tensors, but the files have only 4");
     static const char *const bad[][2] = {{"{}", "no index of shards"},
                                          {"{\"weight_map\":[]}", "no index of shards"},
                                          {"{\"weight_map\":{\"a\":\"../x\"}}", "a is in no file beside it"},
