@@ -112,7 +112,7 @@ def svd(x):
 PEERS = [
     ("fp16", lambda x: x.half(), 1),
     ("sign", lambda x: x < 0, 3),
-    ("onebit", onebit, 10),
+    ("onebit:scope=tensor", onebit, 10),
     ("natural", natural, 10),
     ("qsgd:bits=3,code=fixed", qsgd, 15),
     ("terngrad:clip=2.5", terngrad, 15),
