@@ -6,7 +6,6 @@
 #include "compress/spec.h"
 #include "report/report.h"
 
-#include <errno.h>
 #include <string.h>
 
 typedef struct {
@@ -19,18 +18,12 @@ typedef struct {
 
 static Status write_text(List *l, const char *text)
 {
+    const char *path = l->common.output ? l->common.output : "-";
     TRY(arena_check(text, l->a, l->err));
-    if (!l->common.output) {
-        const bool bad = fputs(text, stdout) < 0; /* `main` detects other write errors at its end */
-        return bad ? FAIL(l->err, ERR_IO, "standard output: cannot write: %s", strerror(errno)) : OK;
-    }
-    return outfile_save(l->common.output, text, strlen(text), l->a, l->err);
-}
-
-static Status write_rows(List *l, const ReportSpec *spec, const Value *rows, size_t count)
-{
-    const char *text = rows ? report_text(spec, rows, count, l->a) : NULL;
-    return write_text(l, text);
+    TRY(outfile_save(path, text, strlen(text), l->a, l->err));
+    if (!l->common.quiet && !outfile_is_stdout(path))
+        fprintf(stderr, "wrote %s\n", path);
+    return OK;
 }
 
 /* ---- what a codec promises ---- */
@@ -259,7 +252,7 @@ static Status show(List *l, const Compressor *ops)
                              .columns = key_columns,
                              .column_count = KEY_COLUMNS,
                              .format = l->format};
-    return write_rows(l, &spec, rows, count);
+    return write_text(l, rows ? report_text(&spec, rows, count, l->a) : NULL);
 }
 
 static void add_page(List *l, TextBuf *out, const Compressor *ops)
@@ -332,7 +325,7 @@ static Status show_all(List *l)
                              .format = l->format,
                              .color = !l->common.output && cli_color(&l->common),
                              .width = cli_width(&l->common)};
-    return write_rows(l, &spec, rows, count);
+    return write_text(l, rows ? report_text(&spec, rows, count, l->a) : NULL);
 }
 
 /* Appends a table of the names of compressors in the literature, with the spec of each here. */

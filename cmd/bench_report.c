@@ -2,6 +2,7 @@
  * result as a table. */
 #include "bench_commands.h"
 
+#include "base/outfile.h"
 #include "report/report_page.h"
 #include "report/fields.h"
 #include "report/report_stored.h"
@@ -45,6 +46,8 @@ static Status write_page(ReportOptions *o, const char *folder, const char *path)
     const Status status = page_write(&spec, &note, o->a, o->err);
     if (note && !o->common.quiet)
         fprintf(stderr, "note: %s\n", note);
+    if (status == OK && !o->common.quiet && !outfile_is_stdout(path))
+        fprintf(stderr, "wrote %s\n", path);
     return status;
 }
 
@@ -120,6 +123,7 @@ static Status write_table(const ReportOptions *o, const char *path)
     ReportSpec spec = {.schema = kind ? kind->schema : "atomo-table/1",
                        .format = (Format)c->format,
                        .path = c->output,
+                       .say = c->quiet ? NULL : stderr,
                        .absent = o->speedup ? "N/A" : NULL,
                        .color = !c->output && cli_color(c),
                        .width = cli_width(c)};

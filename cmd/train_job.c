@@ -167,9 +167,13 @@ static Status check_idle(const TrainJob *j)
     if (o->decay != 1 && !o->every)
         return FAIL(j->err, ERR_USAGE, "--lr-decay: want --lr-decay-steps as well");
     static const char *const local[] = {"outer-lr", "outer-momentum", "fragments", "overlap-steps", "mix"};
+    static const char *const hier[] = {"within", "link-within"};
     for (size_t i = 0; i < countof(local); i++)
         if (!s->local.steps && cli_given(&j->common, local[i]))
             return FAIL(j->err, ERR_USAGE, "--%s: want --local-steps as well", local[i]);
+    for (size_t i = 0; i < countof(hier); i++)
+        if (s->topology != TOPOLOGY_HIER && cli_given(&j->common, hier[i]))
+            return FAIL(j->err, ERR_USAGE, "--%s: want --topology hier:node=K as well", hier[i]);
     if (s->local.steps && (size_t)j->max_steps % s->local.steps)
         return FAIL(
             j->err, ERR_USAGE,

@@ -28,23 +28,31 @@ static void note_input(CompareJob *j)
             (size_t)compare_pooled(view_distances(&j->view)) * j->list.elements);
 }
 
-/* Says that codecs which learn from step to step have learned nothing, where all vectors are of one step. */
-static Status note_cold(CompareJob *j, const Codec *const *codec, size_t codecs)
+/* Says what codecs which learn from step to step lack: all of their past, where all vectors are of one step, or the steps in the
+ * gaps between those of the dump. */
+static Status note_past(CompareJob *j, const Codec *const *codec, size_t codecs)
 {
-    const VectorList *list = &j->list;
-    size_t k = 0;
+    const Vector *first = j->list.item, *end = first + j->list.count, *gap = NULL; /* the first vector behind a gap */
+    size_t k = 0, gaps = 0;
     while (k < codecs && !codec_starts_cold(codec[k]))
         k++;
-    for (size_t i = 1; i < list->count && k < codecs; i++)
-        k = list->item[i].step_address == list->item[0].step_address ? k : codecs;
-    if (k == codecs)
+    for (const Vector *v = first + 1; v < end; v++)
+        if (v->step > 0 && v->step_address != v[-1].step_address && v->step - 1 > v[-1].step)
+            gap = gaps++ ? gap : v;
+    if (k == codecs || (!gap && first->step_address != end[-1].step_address))
         return OK;
     const char *name = codec_typed(codec[k], j->a);
     TRY(arena_check(name, j->a, j->err));
-    progress_note(&j->progress,
-                  "note: %s starts cold, as all codecs that learn from step to step: the vectors are of one "
-                  "step, so its residual, shift or warm start is empty",
-                  name);
+    if (gap)
+        progress_note(&j->progress,
+                      "note: %s, as all codecs that learn from step to step, carries its residual, shift or warm start over %zu gap%s "
+                      "(first from step %lld to step %lld); training would change it in the steps between",
+                      name, gaps, text_s(gaps), (long long)gap[-1].step, (long long)gap->step);
+    else
+        progress_note(&j->progress,
+                      "note: %s starts cold, as all codecs that learn from step to step: the vectors are of one "
+                      "step, so its residual, shift or warm start is empty",
+                      name);
     return OK;
 }
 
@@ -152,7 +160,7 @@ Status compare_job_open(CompareJob *j, const Codec *const *codec, size_t codecs)
     }
     progress_open(&j->progress, "solving", "codecs", 0, j->common.quiet);
     note_input(j);
-    TRY(note_cold(j, codec, codecs));
+    TRY(note_past(j, codec, codecs));
     notes_leading(&j->list, j->file, codec, codecs, &j->progress);
     notes_specs(&j->specs);
     return open_part(j, codec, codecs);

@@ -55,6 +55,7 @@ ReportSpec cli_spec(const Common *common, const char *schema, const Fact *meta, 
                         .facts = facts,
                         .format = (Format)common->format,
                         .path = common->output,
+                        .say = common->quiet ? NULL : stderr,
                         .color = !common->output && cli_color(common),
                         .width = cli_width(common)};
 }

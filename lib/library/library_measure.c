@@ -194,19 +194,16 @@ static Status run(Job *j)
 static Status write_json(Job *j, char **json)
 {
     Fact *facts;
-    size_t count, size;
+    const char *text;
+    size_t count;
     TRY(report_about(&facts, &count, true, j->arena, j->err));
     facts[count++] = (Fact){"seed", value_int((int64_t)j->want->seed)};
     facts[count++] = (Fact){"repeats", value_int((int64_t)j->want->repeats)};
-    FILE *to = open_memstream(json, &size);
-    if (!to)
-        return FAIL(j->err, ERR_MEMORY, "out of memory");
     const ReportSpec spec = {
-        .schema = "atomo-compare/1", .meta = facts, .facts = count, .format = FORMAT_JSON, .to = to};
-    const Status status = results_write(&j->results, &(View){0}, spec, j->err);
-    if (fclose(to) != 0 && status == OK)
-        return FAIL(j->err, ERR_MEMORY, "out of memory");
-    return status;
+        .schema = "atomo-compare/1", .meta = facts, .facts = count, .format = FORMAT_JSON, .text = &text};
+    TRY(results_write(&j->results, &(View){0}, spec, j->err));
+    *json = strdup(text);
+    return *json ? OK : FAIL(j->err, ERR_MEMORY, "out of memory");
 }
 
 static Status compare(Job *j, char **json)

@@ -63,6 +63,8 @@ static const char *draws_text(const Csv *data, Arena *a)
     if (csv_has(data, "record")) /* training */
         put_range(&out, data, "workers", "workers: ", "workers: ");
     put_range(&out, data, "seed", "seed ", "seeds ");
+    if (csv_has(data, "unfinished"))
+        text_addf(&out, "%sof a run that has not ended", out.size ? ", " : "");
     return text_done(&out);
 }
 
@@ -213,6 +215,8 @@ Status plot_load(Csv *all, const char *path, Arena *a, Error *err)
         if (fact && fact->type == JSON_NUMBER && !csv_has(&stored.table, facts[i]))
             TRY(csv_insert(&stored.table, stored.table.columns, facts[i], fact->text, a, err));
     }
+    if (stored.unfinished && stored.table.rows)
+        TRY(csv_insert(&stored.table, stored.table.columns, "unfinished", "true", a, err));
     return append(all, &stored.table, a, err);
 }
 

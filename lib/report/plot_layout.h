@@ -62,6 +62,7 @@ typedef struct {
 typedef struct {
     double left, right, bottom, top;
     const PlotAxis *x, *y;
+    bool beside; /* another panel's numbers stand right of it */
 } Panel;
 
 double axis_place(const PlotAxis *axis, double v, double from, double to); /* the place in inches of a value */

@@ -263,7 +263,7 @@ static bool place_column(const Layout *l, const Panel *p, const Named *names, do
     for (int turn = 0; turn < 400; turn++)
         for (size_t k = 1; k < names->count; k++) {
             const double overlap = fmax(0, apart - (moved[k] - moved[k - 1]));
-            moved[k - 1] = fmax(moved[k - 1] - 0.5 * overlap, p->bottom - 0.5 * apart);
+            moved[k - 1] = fmax(moved[k - 1] - 0.5 * overlap, p->bottom);
             moved[k] = fmin(moved[k] + 0.5 * overlap, p->top);
         }
     for (size_t k = 0; k < names->count; k++)
@@ -581,7 +581,7 @@ static Status draw_facets(Layout *l, const Named *names, Families *fam)
         for (size_t c = 0; c < columns && r * columns + c < fam->count; c++) {
             const size_t k = r * columns + c;
             const double x = left + (double)c * (wide + gap);
-            const Panel p = {x, x + wide, top - strip[r] - high, top - strip[r], &l->f->x, &l->f->y};
+            const Panel p = {x, x + wide, top - strip[r] - high, top - strip[r], &l->f->x, &l->f->y, c + 1 < columns && k + 1 < fam->count};
             const double key = take_family(l, names, fam, k, wide);
             panel_axes(l, &p, k + columns >= fam->count, c == 0);
             TRY(draw_family(l, &p, fam->first[k]));

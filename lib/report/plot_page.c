@@ -336,8 +336,8 @@ static void axis_numbers(Layout *l, const Panel *p, bool across, bool numbers)
             across ? stroke(l, at, p->bottom, at, p->top, "#dddddd", 0.4) : stroke(l, p->left, at, p->right, at, "#dddddd", 0.4);
         across ? stroke(l, at, foot, at, reach, INK, 0.5) : stroke(l, foot, at, reach, at, INK, 0.5);
         const double half = 0.5 * (minor ? 0 : across ? tick_wide(l, &t, i) : l->em);
-        const bool beside = across && at + half > p->right + 0.02 && p->right + 0.3 < l->page.wide; /* another panel's numbers */
-        if (minor || !numbers || beside || at - half < last + 0.3 * l->em)
+        const bool meets = across && p->beside && at + half > p->right + 0.02;
+        if (minor || !numbers || meets || at - half < last + 0.3 * l->em)
             continue;
         last = at + half;
         const double lift = across ? fmax(0, at + half + 0.02 - l->page.wide) : 0; /* the last number stays on the page */

@@ -326,7 +326,7 @@ static void draw_scale(Layout *l, const PlotAxis *scale, double left, double bot
     for (int i = 0; i < STEPS; i++)
         page_box(&l->page, left, bottom + i * high, left + 0.08, bottom + (i + 1) * high + 0.004, shade((i + 0.5) / STEPS, colour));
     PlotAxis none = {.title = "", .least = 0, .most = 1, .ats = 1, .at = {-1}};
-    panel_axes(l, &(Panel){left, left + 0.08, bottom, top, &none, scale}, false, true);
+    panel_axes(l, &(Panel){left, left + 0.08, bottom, top, &none, scale, false}, false, true);
 }
 
 static Status layout_heat(Layout *l)

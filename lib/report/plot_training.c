@@ -133,7 +133,9 @@ static Status convergence_make(PlotFigure *f, const Csv *data, Arena *a, Error *
         TRY(arena_check(line_add(l, p, a), a, err));
     }
     figure_sort(f);
-    text_addf(&f->caption, "%s against %s%s", f->y.title, f->x.title, runs > 1 ? "; band: standard error over seeds" : "");
+    text_addf(&f->caption, "%s against %s%s%s", f->y.title, f->x.title,
+              strchr("tw", *f->o->x) ? "; computing is measured: times grow with the load of the machine" : "",
+              runs > 1 ? "; band: standard error over seeds" : "");
     for (size_t k = 0; k < f->count; k++) {
         const PlotLine *l = &f->line[k];
         shortest = fmin(shortest, l->point[l->count - 1].x);

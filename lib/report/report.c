@@ -5,7 +5,6 @@
 #include "report/fields.h"
 #include "report/report_table.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,7 +76,7 @@ static void csv_row(Report *r, const Value *values)
     }
     char *text = text_done(&line);
     r->text.failed |= !text;
-    if (text && !r->spec.path && isatty(fileno(r->spec.to ? r->spec.to : stdout)))
+    if (text && !r->spec.path && !r->spec.text && isatty(STDOUT_FILENO))
         text_make_printable(text);
     text_addf(&r->text, "%s\n", text ? text : "");
 }
@@ -118,7 +117,7 @@ static void json_begin(Report *r)
 
 static void json_row(Report *r, const Value *values)
 {
-    text_add(&r->text, r->rows++ ? ",\n  " : "\n  ");
+    text_add(&r->text, r->rows ? ",\n  " : "\n  ");
     put_json_row(&r->text, r->spec.columns, r->spec.column_count, values);
 }
 
@@ -403,10 +402,11 @@ static bool begin(Report *r, const ReportSpec *spec, Arena *a)
 
 static bool put_row(Report *r, const Value *row, bool shown)
 {
-    if (is_table(r))
-        return !shown || report_keep(r, row);
-    (r->spec.format == FORMAT_CSV ? csv_row : json_row)(r, row);
-    return true;
+    const bool table = is_table(r);
+    if (!table)
+        (r->spec.format == FORMAT_CSV ? csv_row : json_row)(r, row);
+    r->rows += shown || !table;
+    return !table || !shown || report_keep(r, row);
 }
 
 static char *end(Report *r)
@@ -430,15 +430,16 @@ Status report_row(Report *r, const Value *row, bool shown, Error *err)
 
 Status report_close(Report *r, Error *err)
 {
-    const char *text = end(r);
-    FILE *to = r->spec.to ? r->spec.to : stdout;
+    const char *text = end(r), *path = r->spec.path ? r->spec.path : "-";
     TRY(arena_check(text, r->a, err));
-    if (r->spec.path)
-        return outfile_save(r->spec.path, text, r->text.size, r->a, err);
-    errno = 0;
-    if (fwrite(text, 1, r->text.size, to) == r->text.size && !fflush(to) && !ferror(to))
+    if (r->spec.text) {
+        *r->spec.text = text;
         return OK;
-    return FAIL(err, ERR_IO, "standard output: cannot write: %s", errno ? strerror(errno) : "some of it was lost");
+    }
+    TRY(outfile_save(path, text, r->text.size, r->a, err));
+    if (r->spec.say && !outfile_is_stdout(path))
+        fprintf(r->spec.say, "wrote %s: %zu record%s\n", path, r->rows, text_s(r->rows));
+    return OK;
 }
 
 Status report_finish(Report *r, Status written, Error *err)

@@ -80,8 +80,9 @@ typedef struct {
     const Column *columns;
     size_t column_count;
     Format format;
-    const char *path;   /* the file to write; NULL: the output goes to `to` */
-    FILE *to;           /* output if there is no path; stays open; NULL: stdout */
+    const char *path;   /* the file to write; NULL: stdout */
+    FILE *say;          /* where report_close says that it wrote the file; NULL: nowhere */
+    const char **text;  /* receives the output instead, of the arena's memory; NULL: it is written */
     const char *absent; /* text in tables for a value that does not exist; NULL: "-" */
     bool color;
     size_t width;       /* characters per line for FORMAT_TABLE; 0: no limit */

@@ -127,7 +127,7 @@ static bool parse_part(Stored *out, const char *path, const char *text, size_t l
     if (!schema || schema->type != JSON_TEXT)
         return false;
     out->schema = schema->text;
-    out->whole = true;
+    out->whole = out->unfinished = true;
     for (size_t i = 0; i < length; i++)
         r.room += text[i] == '\n';
     while (part_line(&line, text, length, &at, a, err))

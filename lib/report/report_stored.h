@@ -11,6 +11,7 @@ typedef struct {
     const char *schema; /* such as "atomo-compare/1"; NULL: CSV, which has no schema */
     const Json *meta;   /* facts about the run, an object; NULL: there are none */
     bool whole;         /* true: the result has a list of records; false: JSON without "results" */
+    bool unfinished;    /* true: a FILE.part, the records so far */
     Csv table;          /* one row per record, values as CSV fields; "" if a value does not exist */
 } Stored;
 

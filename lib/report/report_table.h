@@ -13,7 +13,7 @@ struct Report {
     ReportSpec spec;
     TextBuf text; /* the output so far */
     Arena *a;
-    size_t rows;            /* number of rows of JSON so far */
+    size_t rows;            /* number of rows so far, of tables those shown */
     const char **title;     /* for tables: heading of each column; NULL: not shown */
     TableRow *first, *last; /* for tables: the rows, until the report is closed */
 };

@@ -40,7 +40,7 @@ $ atomo-bench list --details -f csv
 = 2
 
 # list SPEC describes every codec of a spec, the wrappers first
-$ atomo-bench list ef+qsgd:bits=2 >both; { atomo-bench list ef; echo; atomo-bench list qsgd; } | cmp - both; atomo-bench list topk:ratio=0.5 >a; atomo-bench list topk | cmp - a; atomo-bench list qsgd:bits=2 -f csv -o q.csv; atomo-bench list qsgd -f csv | cmp - q.csv && cat both
+$ atomo-bench list ef+qsgd:bits=2 >both; { atomo-bench list ef; echo; atomo-bench list qsgd; } | cmp - both; atomo-bench list topk:ratio=0.5 >a; atomo-bench list topk | cmp - a; atomo-bench list qsgd:bits=2 -f csv -q -o q.csv; atomo-bench list qsgd -f csv | cmp - q.csv && cat both
 > ef
 > qsgd
 2>

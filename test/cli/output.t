@@ -26,7 +26,7 @@ $ mkfifo pipe; : <pipe & exec 3>pipe; wait; trap '' PIPE; atomo-bench list >&3; 
 
 # on a narrow terminal, and in a pipe with COLUMNS set, a table is written in parts, each with the columns that tell its rows apart; a pipe without COLUMNS, and a file, get one table
 ? script -qc true /dev/null # needs a terminal of script's
-$ F=f.h5; atomo-bench synth -o $F --shape 20x1x5x5 --shape 20 --shape 50x20x5x5 --shape 30x20 --steps 2 -q; COLUMNS=60 TERM=xterm script -qc "atomo-bench inspect $F --color never" /dev/null >narrow; tr -d '\r' <narrow >t; awk 'length > 60' t; grep -c '^step .*tensor ' t; unset COLUMNS; COLUMNS=60 atomo-bench inspect "$F" | cmp - t && echo same; COLUMNS=60 atomo-bench inspect "$F" -o n.txt; atomo-bench inspect "$F" | tee one | grep -c '^step  worker  tensor '; cmp one n.txt; COLUMNS=1000 TERM=xterm script -qc "atomo-bench inspect $F --color never" /dev/null | tr -d '\r' >wide; atomo-bench inspect "$F" | cmp - wide; awk '$1 == "step" {from = $2 == "worker" ? 4 : 3} NF && $1 != "step" {for (i = from; i <= NF; i++) print $i}' t | sort >cells; awk '$1 != "step" {for (i = 4; i <= NF; i++) print $i}' wide | sort | cmp - cells && echo all
+$ F=f.h5; atomo-bench synth -o $F --shape 20x1x5x5 --shape 20 --shape 50x20x5x5 --shape 30x20 --steps 2 -q; COLUMNS=60 TERM=xterm script -qc "atomo-bench inspect $F --color never" /dev/null >narrow; tr -d '\r' <narrow >t; awk 'length > 60' t; grep -c '^step .*tensor ' t; unset COLUMNS; COLUMNS=60 atomo-bench inspect "$F" | cmp - t && echo same; COLUMNS=60 atomo-bench inspect "$F" -q -o n.txt; atomo-bench inspect "$F" | tee one | grep -c '^step  worker  tensor '; cmp one n.txt; COLUMNS=1000 TERM=xterm script -qc "atomo-bench inspect $F --color never" /dev/null | tr -d '\r' >wide; atomo-bench inspect "$F" | cmp - wide; awk '$1 == "step" {from = $2 == "worker" ? 4 : 3} NF && $1 != "step" {for (i = from; i <= NF; i++) print $i}' t | sort >cells; awk '$1 != "step" {for (i = 4; i <= NF; i++) print $i}' wide | sort | cmp - cells && echo all
 > [2-9]
 > same
 > 1
@@ -65,6 +65,15 @@ $ cc -shared -fPIC -D_GNU_SOURCE -o hurry.so "$SRC/test/cli/hurry.c"; h="LD_PREL
 # an output file of -o on a full disk is an error
 $ atomo-bench list -o /dev/full
 2> atomo-bench: /dev/full: cannot write: No space left on device
+= 1
+
+# a command that wrote results to a file says how many records, unless it is quiet or wrote to stdout
+$ for c in "list -o l.json" "inspect $G -o i.csv" "compare $G -c none -c qsgd --repeats 1 -o c.json" "compare $G -c none -c qsgd --repeats 1 -o c.md"; do atomo-bench $c; done; echo $(grep -c '^ *{"codec"' l.json) $(sed 1d i.csv | wc -l) $(grep -c '^ *{"step"' c.json) $(sed 1,2d c.md | wc -l); for o in '-q -o i.csv' '-o -' '-o /dev/stdout'; do atomo-bench inspect $G $o -f csv 2>&1 | grep wrote; done
+> [1-9]* 1 4 2
+2> wrote l.json
+2> wrote i.csv: 1 record
+2> wrote c.json: 4 records
+2> wrote c.md: 2 records
 = 1
 
 # an output file in a missing directory is an error

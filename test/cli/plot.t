@@ -73,6 +73,15 @@ $ sh "$SRC"/test/cli/tiny.sh; for s in 1 2; do atomo-train run --network softmax
 > 1
 = 0
 
+# the caption says that a run has not ended, and that times depend on the machine; the last number of the axis stands beside the names
+? command -v gnuplot
+$ row() { printf '{"record": "step", "compressor": "%s", "step": %d, "test_accuracy": %s, "sim_seconds": %d}\n' "$@"; }; { echo '{"part": "atomo-run/1"}'; row none 1 0.1 1; row none 1000 0.9 1; row sign 1 0.1 1; row sign 1000 0.5 9; } >r.csv.part; atomo-bench plot convergence r.csv.part -o t.svg; grep -c '<desc>.* has not ended' t.svg; { echo record,compressor,step,test_accuracy,sim_seconds; sed -n 's/.*"\(none\|sign\)", "step": \([0-9]*\), "test_accuracy": \([0-9.]*\).*/step,\1,\2,\3,1/p' r.csv.part; } >r.csv; atomo-bench plot convergence r.csv --x step -o s.svg; grep -c '>1000<' s.svg
+> 1
+> 1
+2> test accuracy against simulated time, s; computing is measured: times grow with the load of the machine; of a run that has not ended.
+2> test accuracy against step.
+= 0
+
 # every kind of figure has a line of help
 $ atomo-bench plot --help | sed -n '/^kinds:/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p' | paste -sd' '
 > pareto errors spectrum histogram merge convergence iteration-time runtime break-even heat budget

@@ -1,6 +1,6 @@
 # kernels that Keras wrote are recognised by the attribute layout; they have the singular values of PyTorch's order
 ? /usr/bin/python3 -c 'import h5py, numpy'
-$ /usr/bin/python3 -c 'import h5py, numpy as np; k = np.random.default_rng(1).standard_normal((3, 3, 16, 32)).astype("f4"); f = h5py.File("k.h5", "w"); f["conv/kernel"] = k; f.attrs["layout"] = "HWIO"; g = h5py.File("t.h5", "w"); g["conv/kernel"] = k.transpose(3, 2, 0, 1); g.attrs["layout"] = "oihw"' && for f in k t; do atomo-bench inspect $f.h5 --spectrum -o $f.csv || exit; atomo-bench compare $f.h5 -c svd -c qsgd --repeats 2 --metrics bytes,mse -f csv >$f.c || exit; done; cmp k.csv t.csv && cmp k.c t.c && wc -l <k.csv; atomo-bench inspect k.h5 -f csv | cut -d, -f3-5
+$ /usr/bin/python3 -c 'import h5py, numpy as np; k = np.random.default_rng(1).standard_normal((3, 3, 16, 32)).astype("f4"); f = h5py.File("k.h5", "w"); f["conv/kernel"] = k; f.attrs["layout"] = "HWIO"; g = h5py.File("t.h5", "w"); g["conv/kernel"] = k.transpose(3, 2, 0, 1); g.attrs["layout"] = "oihw"' && for f in k t; do atomo-bench inspect $f.h5 --spectrum -q -o $f.csv || exit; atomo-bench compare $f.h5 -c svd -c qsgd --repeats 2 --metrics bytes,mse -f csv >$f.c || exit; done; cmp k.csv t.csv && cmp k.c t.c && wc -l <k.csv; atomo-bench inspect k.h5 -f csv | cut -d, -f3-5
 > 19
 > conv/kernel,conv,32x16x3x3
 2>

@@ -3,7 +3,7 @@ $ mkdir d; atomo-bench compare "$SRC"/datasets/lenet-mnist.h5 -t 'conv1*' -q --r
 > report.html
 > 2
 > same
-2>
+2> wrote d/report.html
 = 0
 
 # every field of every command has a readable heading and a definition

@@ -275,7 +275,8 @@ $ n="atomo-train run --local-steps 6"; atomo-train run --fragments 2; atomo-trai
 2> atomo-train: --fragments 4: the network has 3 layers
 = 2
 
-$ atomo-train run --outer-lr 0.7; atomo-train run --outer-momentum 0.9; atomo-train run --local-steps 16 --max-steps 100; atomo-train run --local-steps 16 --max-steps 16 --outer-momentum 1
+$ atomo-train run --within none; atomo-train run --outer-lr 0.7; atomo-train run --outer-momentum 0.9; atomo-train run --local-steps 16 --max-steps 100; atomo-train run --local-steps 16 --max-steps 16 --outer-momentum 1
+2> atomo-train: --within: want --topology hier:node=K as well
 2> atomo-train: --outer-lr: want --local-steps as well
 2> atomo-train: --outer-momentum: want --local-steps as well
 2> atomo-train: --max-steps 100: want a multiple of --local-steps 16, so that the last steps are exchanged
