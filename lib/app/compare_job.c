@@ -236,12 +236,18 @@ void sample_draw(CompareJob *j, size_t draw, size_t half)
     progress_open(&j->progress, "sampling", "records", j->codecs * j->results.places, j->common.quiet);
 }
 
+/* A draw of a sample is measured once; twice for costs, which have the variance of biased codecs in them. */
+static size_t repeats_of(const CompareJob *j)
+{
+    return !j->sample.dump[0] ? (size_t)j->repeats : j->sums_up ? 2 : 1;
+}
+
 static Comparison comparison_of(CompareJob *j)
 {
     return (Comparison){.codec = j->codec,
                         .codecs = j->codecs,
                         .vectors = &j->list,
-                        .repeats = j->sample.dump[0] ? 1 : (size_t)j->repeats,
+                        .repeats = repeats_of(j),
                         .seed = seed_of(j),
                         .memory = j->memory.bytes,
                         .threads = (int)j->common.threads,
