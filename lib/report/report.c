@@ -201,16 +201,6 @@ typedef struct {
     size_t count;
 } Grid;
 
-static size_t larger(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
-
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 static size_t width_of(const char *s)
 {
     return text_characters(s, strlen(s));
@@ -227,7 +217,7 @@ static size_t cells_width(const Grid *g, size_t i)
 {
     size_t widest = 0;
     for (const TableRow *row = g->r->first; row; row = row->next)
-        widest = larger(widest, width_of(cell_at(g, row, i)));
+        widest = size_most(widest, width_of(cell_at(g, row, i)));
     return widest;
 }
 
@@ -238,7 +228,7 @@ static bool grid_open(Grid *g, const Report *r)
         if (r->title[i]) {
             GridColumn *c = &g->column[g->count];
             *c = (GridColumn){.at = i, .left = report_left(r, i)};
-            c->width = larger(width_of(r->title[i]), cells_width(g, g->count++));
+            c->width = size_most(width_of(r->title[i]), cells_width(g, g->count++));
         }
     return g->column;
 }
@@ -271,7 +261,7 @@ static void fit_keys(Grid *g, size_t lead, size_t room)
 {
     GridColumn *c = g->column;
     for (size_t i = 0; i < lead; i++) /* a long heading takes several lines */
-        c[i].width = smaller(c[i].width, larger(cells_width(g, i), LEAST));
+        c[i].width = size_least(c[i].width, size_most(cells_width(g, i), LEAST));
     while (part_width(g, lead, lead) > room) {
         size_t widest = 0;
         for (size_t i = 1; i < lead; i++)
@@ -297,8 +287,8 @@ static void choose_keys(Grid *g)
         g->column[i].key = !told_apart(g);
     }
     for (size_t i = lead; i < g->count; i++)
-        widest = larger(widest, g->column[i].left ? smaller(g->column[i].width, LEAST) : g->column[i].width);
-    fit_keys(g, lead, g->r->spec.width - smaller(g->r->spec.width, widest));
+        widest = size_most(widest, g->column[i].left ? size_least(g->column[i].width, LEAST) : g->column[i].width);
+    fit_keys(g, lead, g->r->spec.width - size_least(g->r->spec.width, widest));
 }
 
 /* True if a word may be cut behind s[0]: between the parts of a spec, a path or a name. */
@@ -373,8 +363,8 @@ static void put_terminal(const Report *r, TextBuf *out)
     bool first = true;
     for (size_t from = 0, to; from < g.count; from = to) {
         to = from + 1;
-        const size_t room = most - smaller(most, part_width(&g, from, from) + GAP); /* of a column on its own */
-        g.column[from].width = smaller(g.column[from].width, larger(room, LEAST));
+        const size_t room = most - size_least(most, part_width(&g, from, from) + GAP); /* of a column on its own */
+        g.column[from].width = size_least(g.column[from].width, size_most(room, LEAST));
         while (to < g.count && part_width(&g, from, to + 1) <= most)
             to++;
         if (to < g.count && part_width(&g, to, to) == part_width(&g, 0, to))
