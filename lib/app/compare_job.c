@@ -58,16 +58,6 @@ static Value joined(const TextList *list, Arena *a)
     return value_text(text_done(&text));
 }
 
-static Value complete_specs(const Codec *const *codec, size_t count, Arena *a)
-{
-    TextBuf text = {.arena = a};
-    for (size_t k = 0; k < count; k++) {
-        const char *spec = codec_complete(codec[k], a);
-        text_addf(&text, "%s%s", k ? " " : "", spec ? spec : "");
-    }
-    return value_text(text_done(&text));
-}
-
 static const char *changed_at(const struct stat *file, Arena *a)
 {
     char text[32];
@@ -94,7 +84,7 @@ static Status open_part(CompareJob *j, const Codec *const *codec, size_t codecs)
         {"dump", value_text(j->file)},
         {"size of the dump", value_int(input.st_size)},
         {"time of the dump", value_text(changed_at(&input, j->a))},
-        {"-c", complete_specs(codec, codecs, j->a)},
+        {"-c", value_text(codecs_complete(codec, codecs, j->a))},
         {"--tensor", joined(&g->selection.tensors, j->a)},
         {"--step", value_text(g->selection.step)},
         {"--worker", value_text(g->selection.worker)},
