@@ -343,6 +343,7 @@ static void estimate(const CostJob *c, CostMeasured *const *draw, size_t k, doub
     m->errors.relative = error.mean;
     m->errors.relative_se = error.se;
     m->errors.variance = sample_estimate(j, variance, false).mean;
+    m->errors.scratch = NAN; /* a larger tensor takes more */
     if (!m->error && !(error.told && sample_estimate(j, bytes, false).told))
         m->error = "rows do not tell its size or its error";
 }
@@ -355,7 +356,7 @@ static Status measure_draws(CostJob *c, Status (*measure)(CostJob *c))
     CostMeasured **draw = NEW(j->a, CostMeasured *, halves);
     double *value = NEW(j->a, double, 4 * halves);
     TRY(arena_check(draw && value, j->a, j->err));
-    for (size_t d = 0; d < halves; d++) {
+    for (size_t d = halves; d-- > 0;) { /* the last is a whole draw, whose elements the results tell */
         sample_draw(j, d / SAMPLE_HALVES, d % SAMPLE_HALVES);
         TRY(make_room(c));
         TRY(measure(c));

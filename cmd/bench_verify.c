@@ -37,7 +37,6 @@ typedef struct {
     bool each;          /* a row for each verdict */
     VerifyTally *tally; /* (statements) */
     VerifyTally all;
-    Arena *a;
 } VerifyReport;
 
 enum { STEP_COLUMN = 1 };
@@ -64,7 +63,6 @@ static Value worker_of(const Vector *v)
 static Status put_each(VerifyReport *r, const char *name, const Vector *at, const VerifyVerdict *v,
                        Error *err)
 {
-    const char *note = text_copy(r->a, v->note); /* tables keep their rows until the end, and `v` does not live so long */
     const Value row[] = {
         value_text(name),
         step_of(at),
@@ -75,10 +73,9 @@ static Status put_each(VerifyReport *r, const char *name, const Vector *at, cons
         value_real(v->right),
         value_real(v->tolerance),
         value_bool(verdict_holds(v)),
-        value_text(note),
+        value_text(v->note),
     };
     static_assert(countof(row) == countof(each_columns), "a value for each column");
-    TRY(arena_check(note, r->a, err));
     return report_row(r->report, row, true, err);
 }
 
@@ -205,7 +202,7 @@ static Status open_report(const VerifyJob *o, const char *path, const VectorList
     facts[count++] = (Fact){"tensors", value_int((int64_t)list->tensors)};
     facts[count++] = (Fact){"elements", value_int((int64_t)list->elements)};
     ReportSpec spec = cli_spec(common, "atomo-verify/1", facts, count);
-    *to = (VerifyReport){.each = o->per_tensor || spec.format == FORMAT_CSV || spec.format == FORMAT_JSON, .a = o->forever};
+    *to = (VerifyReport){.each = o->per_tensor || spec.format == FORMAT_CSV || spec.format == FORMAT_JSON};
     to->tally = NEW_ZERO(o->forever, VerifyTally, statement_count());
     Column *columns = NEW(o->forever, Column, countof(each_columns));
     TRY(arena_check(to->tally && columns, o->forever, o->err));

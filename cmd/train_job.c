@@ -277,16 +277,6 @@ size_t train_job_facts(const TrainJob *j, Fact out[TRAIN_FACTS_MOST])
     return count + add_data(j, out + count);
 }
 
-static Value specs_of(const TrainJob *j)
-{
-    TextBuf text = {.arena = j->a};
-    for (size_t k = 0; k < j->codecs; k++) {
-        const char *spec = codec_complete(j->codec[k], j->a);
-        text_addf(&text, "%s%s", k ? " " : "", spec ? spec : "");
-    }
-    return value_text(text_done(&text));
-}
-
 size_t train_job_settings(const TrainJob *j, unsigned use, Fact out[TRAIN_FACTS_MOST])
 {
     size_t count = add_settings(j, use, out);
@@ -297,7 +287,7 @@ size_t train_job_settings(const TrainJob *j, unsigned use, Fact out[TRAIN_FACTS_
             return 0;
         out[i].name = strcmp(field, "images") && strcmp(field, "test_images") ? option : field;
     }
-    out[count++] = (Fact){"-c", specs_of(j)};
+    out[count++] = (Fact){"-c", value_text(codecs_complete(j->codec, j->codecs, j->a))};
     out[count++] = (Fact){"--seed", value_int(j->common.seed)};
     out[count++] = (Fact){"--weights", value_text(j->setup.weights)};
     assert(count <= TRAIN_FACTS_MOST - 16);

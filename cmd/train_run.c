@@ -14,7 +14,6 @@
 #include "train/checkpoint.h"
 #include "train/training_run.h"
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -229,27 +228,14 @@ static void run_close(OneRun *one)
     trainer_close(one->trainer);
 }
 
-/* Removes the checkpoints of another run, for --force: the newest of them would be resumed. */
-static Status remove_steps(const TrainRun *r, const char *dir)
-{
-    size_t *step, count;
-    TRY(step_files(&step, &count, dir, r->job.a, r->job.err));
-    for (size_t i = 0; i < count; i++) {
-        const char *path = step_file(dir, step[i], r->job.a);
-        TRY(arena_check(path, r->job.a, r->job.err));
-        if (unlink(path))
-            return FAIL(r->job.err, ERR_IO, "%s: cannot remove: %s", path, strerror(errno));
-    }
-    return OK;
-}
-
-/* Locks the folder. A folder that cannot be written would show only at the first checkpoint. */
+/* Locks the folder, and with --force removes the checkpoints of another run: the newest of them would be resumed. A folder that
+ * cannot be written would show only at the first checkpoint. */
 static Status take_folder(OneRun *one, const TrainRun *r)
 {
     const TrainJob *j = &r->job;
     TRY(step_folder_lock(&one->lock, one->dir, j->a, j->err));
     if (j->common.force && !j->common.resume)
-        TRY(remove_steps(r, one->dir));
+        TRY(step_files_remove(one->dir, 0, j->a, j->err));
     const char *file = step_file(one->dir, j->steps, j->a);
     return file ? outfile_check(file, j->a, j->err) : arena_fail(j->a, j->err);
 }

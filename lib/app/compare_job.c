@@ -66,16 +66,6 @@ static Value joined(const TextList *list, Arena *a)
     return value_text(text_done(&text));
 }
 
-static Value complete_specs(const Codec *const *codec, size_t count, Arena *a)
-{
-    TextBuf text = {.arena = a};
-    for (size_t k = 0; k < count; k++) {
-        const char *spec = codec_complete(codec[k], a);
-        text_addf(&text, "%s%s", k ? " " : "", spec ? spec : "");
-    }
-    return value_text(text_done(&text));
-}
-
 static const char *changed_at(const struct stat *file, Arena *a)
 {
     char text[32];
@@ -102,7 +92,7 @@ static Status open_part(CompareJob *j, const Codec *const *codec, size_t codecs)
         {"dump", value_text(j->file)},
         {"size of the dump", value_int(input.st_size)},
         {"time of the dump", value_text(changed_at(&input, j->a))},
-        {"-c", complete_specs(codec, codecs, j->a)},
+        {"-c", value_text(codecs_complete(codec, codecs, j->a))},
         {"--tensor", joined(&g->selection.tensors, j->a)},
         {"--step", value_text(g->selection.step)},
         {"--worker", value_text(g->selection.worker)},
@@ -244,12 +234,18 @@ void sample_draw(CompareJob *j, size_t draw, size_t half)
     progress_open(&j->progress, "sampling", "records", j->codecs * j->results.places, j->common.quiet);
 }
 
+/* A draw of a sample is measured once; twice for costs, which have the variance of biased codecs in them. */
+static size_t repeats_of(const CompareJob *j)
+{
+    return !j->sample.dump[0] ? (size_t)j->repeats : j->sums_up ? 2 : 1;
+}
+
 static Comparison comparison_of(CompareJob *j)
 {
     return (Comparison){.codec = j->codec,
                         .codecs = j->codecs,
                         .vectors = &j->list,
-                        .repeats = j->sample.dump[0] ? 1 : (size_t)j->repeats,
+                        .repeats = repeats_of(j),
                         .seed = seed_of(j),
                         .memory = j->memory.bytes,
                         .threads = (int)j->common.threads,

@@ -1,4 +1,4 @@
-/* base.h -- status, error text and the two control-flow macros FAIL and TRY.
+/* base.h -- status, error text and the two control-flow macros FAIL and TRY; and what every file may need of sizes.
  *
  * A Status says what kind of failure happened; an Error holds the Status and a message for the user. A
  * function that can fail returns a Status and has an Error as its last parameter. The function that finds
@@ -32,6 +32,22 @@ typedef bool (*Tick)(void *data, uint64_t done, const char *at);
 #define MUST_USE   __attribute__((warn_unused_result))
 #define PRINTF(f)  __attribute__((format(printf, f, (f) + 1)))
 #define countof(a) (sizeof(a) / sizeof((a)[0]))
+
+static inline size_t size_least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline size_t size_most(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* How many parts of `most` make up n; the last may be smaller. */
+static inline size_t size_parts(size_t n, size_t most)
+{
+    return n / most + (n % most != 0);
+}
 
 /* Records the failure and returns its status: return FAIL(err, ERR_USAGE, "bits=%d: want 1 to 16", bits); */
 #define FAIL(err, status, ...) error_set(err, status, __VA_ARGS__)

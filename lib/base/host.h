@@ -1,4 +1,4 @@
-/* host.h -- the machine's CPU and operating system, and the versions of the loaded libraries. */
+/* host.h -- the machine's CPU, clock and operating system, and the versions of the loaded libraries. */
 #ifndef ATOMO_HOST_H
 #define ATOMO_HOST_H
 
@@ -11,6 +11,7 @@ char *host_value(const char *path, const char *key, const char *separator, Arena
 /* Returns the bytes of memory that this process can have at most: the least of this machine's memory and the limits
  * (memory.max) of its control group and of the groups that contain it; 2 GiB if unknown. */
 uint64_t host_memory(void);
+double clock_now(void);   /* returns seconds since an arbitrary fixed moment */
 char *host_cpu(Arena *a); /* returns the CPU's model; NULL: unknown */
 char *host_os(Arena *a);  /* returns distribution, kernel and architecture; NULL: unknown */
 

@@ -462,6 +462,16 @@ char *codec_complete(const Codec *codec, Arena *a)
     return print_spec(codec, KEYS_ALL, a);
 }
 
+char *codecs_complete(const Codec *const *codec, size_t count, Arena *a)
+{
+    TextBuf text = {.arena = a};
+    for (size_t k = 0; k < count; k++) {
+        const char *spec = codec_complete(codec[k], a);
+        text_addf(&text, "%s%s", k ? " " : "", spec ? spec : "");
+    }
+    return text_done(&text);
+}
+
 bool spec_equal(const char *spec, const char *other)
 {
     Arena *a = arena_open(0);

@@ -54,6 +54,8 @@ char *codec_complete(const Codec *codec, Arena *a);
 /* as it was typed; after a key was set, with the keys that were named, as `codec_text` writes values */
 const char *codec_typed(const Codec *codec, Arena *a);
 
+char *codecs_complete(const Codec *const *codec, size_t count, Arena *a); /* those of several codecs, with blanks between them */
+
 /* True if both texts are specs, of equal codecs, however they are typed. */
 bool spec_equal(const char *spec, const char *other);
 

@@ -7,6 +7,7 @@
  * reader can neither shrink nor grow it. All other data come from the reader as messages, which
  * tensor_stream.c parses. */
 #include "base/confine.h"
+#include "base/host.h"
 #include "base/rng.h"
 #include "dump/tensor_files.h"
 #include "dump/tensor_hdf5.h"
@@ -19,7 +20,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { PATIENCE = 60 };  /* seconds to wait for a message of the reader process */
@@ -45,13 +45,6 @@ struct Dump {
 enum { INBOX = 4 + MESSAGE_MAX };
 
 /* ---- messages ---- */
-
-static double seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Ends the reader, and sets `*state` to how it ended. Its number may belong to another process by now, if the host waits
  * for all children itself, or if this process is a fork of the reader's parent: then there is nothing to end. */
@@ -99,12 +92,12 @@ static bool inbox_take(Dump *d, Bytes *message)
 
 static Status receive(Dump *d, double patience, Bytes *message, Error *err)
 {
-    const double deadline = seconds_now() + patience;
+    const double deadline = clock_now() + patience;
     while (!inbox_take(d, message)) {
         memmove(d->inbox, d->inbox + d->from, d->to - d->from);
         d->to -= d->from;
         d->from = 0;
-        const double left = deadline - seconds_now();
+        const double left = deadline - clock_now();
         struct pollfd p = {.fd = d->socket, .events = POLLIN};
         const int ready = left > 0 ? poll(&p, 1, (int)(1000 * left) + 1) : 0;
         if (ready == 0)

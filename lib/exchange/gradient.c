@@ -1,6 +1,7 @@
 /* gradient.c -- exchanges all tensors of a gradient (gradient.h), bucket by bucket (gradient_buckets.h). */
 #include "exchange/gradient.h"
 #include "exchange/gradient_buckets.h"
+#include "base/host.h"
 #include "base/parallel.h"
 #include "base/text.h"
 #include "compress/spec.h"
@@ -9,7 +10,6 @@
 #include <math.h>
 #include <pthread.h>
 #include <string.h>
-#include <time.h>
 
 /* ---- a thread that does jobs in order while its caller goes on ---- */
 
@@ -83,22 +83,15 @@ static void background_post(Background *b)
     pthread_mutex_unlock(&b->lock);
 }
 
-static double background_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Returns when the first `jobs` jobs are done; the caller then sees all that they have written. */
 static void background_wait(Background *b, size_t jobs)
 {
-    const double start_time = background_now();
+    const double start_time = clock_now();
     pthread_mutex_lock(&b->lock);
     while (b->done < jobs)
         pthread_cond_wait(&b->changed, &b->lock);
     pthread_mutex_unlock(&b->lock);
-    b->waited += background_now() - start_time;
+    b->waited += clock_now() - start_time;
 }
 
 /* Counts jobs from 0 again. All jobs that were posted must be done. */

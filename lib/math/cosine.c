@@ -34,11 +34,6 @@ typedef struct {
     Rotor rotor; /* factors exp(i pi k / (2 n)) of the transform */
 } Pass;
 
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 /* ---- strips ---- */
 
 typedef struct {
@@ -51,7 +46,7 @@ typedef struct {
 static Strip strip_of(const Pass *p, size_t slot)
 {
     const size_t line = (p->first + slot) * p->width, room = fourier_room(p->length);
-    return (Strip){p, line, least(p->width, p->lines - line), room, p->slot + slot * p->width * room};
+    return (Strip){p, line, size_least(p->width, p->lines - line), room, p->slot + slot * p->width * room};
 }
 
 /* Calls body(s, at) for at = 0, CHUNK, 2 CHUNK, ... below `end`. */
@@ -82,7 +77,7 @@ static void each_chunk(const Strip *s, size_t end, void (*body)(const Strip *s, 
 static void gather_chunk(const Strip *s, size_t at)
 {
     const Pass *p = s->p;
-    const size_t n = p->length, end = least(at + CHUNK, n / 2), step = p->step;
+    const size_t n = p->length, end = size_least(at + CHUNK, n / 2), step = p->step;
     for (size_t l = 0; l < s->lines; l++) {
         const float *x = p->from + (s->line + l) * p->pitch;
         float *v = s->v + l * s->room;
@@ -105,7 +100,7 @@ static void gather(const Strip *s)
 static void scatter_chunk(const Strip *s, size_t at)
 {
     const Pass *p = s->p;
-    const size_t n = p->length, end = least(at + CHUNK, n / 2), step = p->step;
+    const size_t n = p->length, end = size_least(at + CHUNK, n / 2), step = p->step;
     for (size_t l = 0; l < s->lines; l++) {
         float *x = p->to + (s->line + l) * p->pitch;
         const float *v = s->v + l * s->room;
@@ -130,7 +125,7 @@ static void scatter(const Strip *s)
 static void fold_chunk(const Strip *s, size_t at)
 {
     const Pass *p = s->p;
-    const size_t n = p->length, end = least(at + CHUNK, n / 2 + 1), step = p->step;
+    const size_t n = p->length, end = size_least(at + CHUNK, n / 2 + 1), step = p->step;
     RotorChunk f;
     rotor_chunk(&p->rotor, at, sqrt(2 / (double)n), &f);
     for (size_t l = 0; l < s->lines; l++) {
@@ -149,7 +144,7 @@ static void fold_chunk(const Strip *s, size_t at)
 static void unfold_chunk(const Strip *s, size_t at)
 {
     const Pass *p = s->p;
-    const size_t n = p->length, end = least(at + CHUNK, n / 2 + 1), step = p->step;
+    const size_t n = p->length, end = size_least(at + CHUNK, n / 2 + 1), step = p->step;
     RotorChunk f;
     /* the scale includes the factor 1 / n that FFTW's inverse transform omits */
     rotor_chunk(&p->rotor, at, sqrt(0.5 / (double)n), &f);
@@ -206,7 +201,7 @@ static Status run(Pass *p, FourierWay way, int threads, Arena *scratch, Error *e
     p->width = (p->lines - 1) / p->strips + 1; /* strips have nearly equal numbers of lines */
     p->strips = (p->lines - 1) / p->width + 1;
     p->threads = threads;
-    const size_t slots = least(p->strips, SLOTS);
+    const size_t slots = size_least(p->strips, SLOTS);
     p->slot = NEW(scratch, float, slots * p->width * room);
     TRY(arena_check(p->slot &&
                         rotor_open(&p->rotor, M_PI / (2 * (double)p->length), p->length / 2 + 1, scratch),
@@ -215,7 +210,7 @@ static Status run(Pass *p, FourierWay way, int threads, Arena *scratch, Error *e
     TRY(fourier_open(&p->fourier, p->width, p->length, FOURIER_ROWS, way, p->slot, p->to, threads, scratch,
                      err));
     for (p->first = 0; p->first < p->strips; p->first += slots)
-        parallel_for(threads, least(slots, p->strips - p->first), run_slot, p);
+        parallel_for(threads, size_least(slots, p->strips - p->first), run_slot, p);
     fourier_close(&p->fourier);
     arena_rewind(scratch, mark);
     return OK;

@@ -12,11 +12,6 @@ Tall tall_of(const float *x, size_t rows, size_t cols)
     return rows >= cols ? (Tall){x, rows, cols, false} : (Tall){x, cols, rows, true};
 }
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Returns the number of rows in a piece of about BLOCK elements, but at least 64 rows. It depends on the
  * matrix alone, not on the number of threads. */
 static size_t piece_rows(size_t cols)
@@ -35,7 +30,7 @@ typedef struct {
 static void few_gram_piece(void *data, size_t piece)
 {
     const FewGram *f = data;
-    const size_t cols = f->a->cols, from = piece * f->step, rows = smaller(f->step, f->a->rows - from);
+    const size_t cols = f->a->cols, from = piece * f->step, rows = size_least(f->step, f->a->rows - from);
     kernels()->gram_rows(f->a->x + from * cols, rows, cols, f->partial + piece * cols * cols);
 }
 
@@ -58,7 +53,7 @@ enum { STRIP = 256 }; /* the number of columns of g that one call computes */
 Status panel_open(Panel *p, const Tall *a, Arena *scratch, Error *err)
 {
     const size_t cols = a->cols, most = cols < 256 ? 1024 : cols < 4096 ? (1 << 18) / cols : 64;
-    const size_t step = smaller(most, a->rows);
+    const size_t step = size_least(most, a->rows);
     *p = (Panel){.a = a, .step = step, .x = NEW(scratch, double, step *cols)};
     return arena_check(p->x, scratch, err);
 }
@@ -66,7 +61,7 @@ Status panel_open(Panel *p, const Tall *a, Arena *scratch, Error *err)
 void panel_load(Panel *p, size_t from)
 {
     const float *x = p->a->x;
-    const size_t cols = p->a->cols, rows = smaller(p->step, p->a->rows - from);
+    const size_t cols = p->a->cols, rows = size_least(p->step, p->a->rows - from);
     p->from = from;
     p->rows = rows;
     if (!p->a->turned)
@@ -89,7 +84,7 @@ static void many_gram_strip(void *data, size_t strip)
 {
     const ManyGram *m = data;
     const Panel *p = &m->panel;
-    const size_t cols = p->a->cols, from = strip * STRIP, to = smaller(from + STRIP, cols);
+    const size_t cols = p->a->cols, from = strip * STRIP, to = size_least(from + STRIP, cols);
     const bool turned = p->a->turned;
     const size_t lead = turned ? p->rows : cols;
     const double *x = p->x + (turned ? from * lead : from);
@@ -140,7 +135,7 @@ typedef struct {
 static void project_piece(void *data, size_t piece)
 {
     const Projection *p = data;
-    const size_t from = piece * p->step, rows = smaller(p->step, p->a->rows - from);
+    const size_t from = piece * p->step, rows = size_least(p->step, p->a->rows - from);
     uint8_t *u[4] = {0};
     for (size_t k = 0; k < p->count; k++)
         u[k] = p->u[k] + from * sizeof(float);
@@ -153,9 +148,9 @@ static void project_turned_piece(void *data, size_t piece)
 {
     enum { SOME = 256 };
     const Projection *p = data;
-    const size_t end = smaller((piece + 1) * p->step, p->a->rows);
+    const size_t end = size_least((piece + 1) * p->step, p->a->rows);
     for (size_t from = piece * p->step; from < end; from += SOME) {
-        const size_t rows = smaller(SOME, end - from);
+        const size_t rows = size_least(SOME, end - from);
         double sum[4][SOME] = {{0}};
         for (size_t j = 0; j < p->a->cols; j++) {
             const float *column = p->a->x + j * p->a->rows + from;
@@ -178,7 +173,7 @@ static Status project_few(const Tall *a, const double *v, size_t count, int thre
     TRY(arena_check(four, scratch, err));
     Projection p = {.a = a, .v = four, .step = a->turned ? 4096 : piece_rows(a->cols)};
     for (size_t k = 0; k < count; k += 4) {
-        p.count = smaller(4, count - k);
+        p.count = size_least(4, count - k);
         for (size_t q = 0; q < p.count; q++) {
             p.u[q] = u[k + q];
             for (size_t j = 0; j < a->cols; j++)
@@ -205,7 +200,7 @@ static void project_strip(void *data, size_t strip)
 {
     const ManyProjection *m = data;
     const Panel *p = &m->panel;
-    const size_t cols = p->a->cols, from = strip * VECTORS, count = smaller(VECTORS, m->count - from);
+    const size_t cols = p->a->cols, from = strip * VECTORS, count = size_least(VECTORS, m->count - from);
     double *out = m->product + from * p->rows;
     blas_routines()->cblas_dgemm(ROW_MAJOR, NO_TRANSPOSE, p->a->turned ? NO_TRANSPOSE : TRANSPOSE,
                                  blas_int(count), blas_int(p->rows), blas_int(cols), 1, m->v + from * cols,
@@ -253,10 +248,10 @@ typedef struct {
 static void outer_piece(void *data, size_t piece)
 {
     const Outer *o = data;
-    const size_t from = piece * o->step, rows = smaller(o->step, o->rows - from);
+    const size_t from = piece * o->step, rows = size_least(o->step, o->rows - from);
     for (size_t k = 0; k < o->count; k += 4) {
         const float *l[4], *r[4];
-        const size_t some = smaller(4, o->count - k);
+        const size_t some = size_least(4, o->count - k);
         for (size_t q = 0; q < some; q++) {
             l[q] = o->l + (k + q) * o->rows + from;
             r[q] = o->r + (k + q) * o->cols;
@@ -290,19 +285,14 @@ static void multiply_panel(void *data, size_t panel)
 {
     const Panels *q = data;
     const Product *p = q->p;
-    const size_t from = panel / q->across * q->rows, rows = smaller(q->rows, p->m - from);
-    const size_t left = panel % q->across * q->columns, columns = smaller(q->columns, p->n - left);
+    const size_t from = panel / q->across * q->rows, rows = size_least(q->rows, p->m - from);
+    const size_t left = panel % q->across * q->columns, columns = size_least(q->columns, p->n - left);
     blas_routines()->cblas_sgemm(
         ROW_MAJOR, p->a_turned ? TRANSPOSE : NO_TRANSPOSE, p->b_turned ? TRANSPOSE : NO_TRANSPOSE,
         blas_int(rows), blas_int(columns), blas_int(p->k), p->scale,
         p->a + (p->a_turned ? from : from * p->k), blas_int(p->a_turned ? p->m : p->k),
         p->b + (p->b_turned ? left * p->k : left), blas_int(p->b_turned ? p->k : p->n), p->add ? 1 : 0,
         p->c + from * p->n + left, blas_int(p->n));
-}
-
-static size_t parts(size_t n, size_t most)
-{
-    return (n + most - 1) / most;
 }
 
 /* Threads compute panels of the result. A panel has all columns and up to PANEL_ROWS rows, which are divided evenly.
@@ -313,9 +303,9 @@ void linalg_multiply(const Product *p, int threads)
     if (p->m == 0 || p->n == 0)
         return;
     assert(blas_routines()); /* linalg_ready was called */
-    const size_t down = parts(p->m, PANEL_ROWS);
-    Panels q = {.p = p, .rows = parts(parts(p->m, down), TILE_ROWS) * TILE_ROWS};
+    const size_t down = size_parts(p->m, PANEL_ROWS);
+    Panels q = {.p = p, .rows = size_parts(size_parts(p->m, down), TILE_ROWS) * TILE_ROWS};
     q.columns = down == 1 ? PANEL_COLUMNS : p->n;
-    q.across = parts(p->n, q.columns);
-    parallel_for(threads, parts(p->m, q.rows) * q.across, multiply_panel, &q);
+    q.across = size_parts(p->n, q.columns);
+    parallel_for(threads, size_parts(p->m, q.rows) * q.across, multiply_panel, &q);
 }

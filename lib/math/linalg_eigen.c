@@ -60,7 +60,9 @@ Status eigen_all(Eigen *e, Arena *a, Error *err)
         return OK;
     const Blas *blas = blas_routines();
     const int k = blas_int(e->k), wholes = WHOLES(k);
-    double *d = NEW(a, double, e->k), *off = NEW(a, double, e->k), *v = NEW(a, double, e->k * e->k);
+    double *v = NEW(a, double, e->k * e->k);
+    const ArenaMark mark = arena_mark(a);
+    double *d = NEW(a, double, e->k), *off = NEW(a, double, e->k);
     int info, *whole = NEW(a, int, (size_t)wholes);
     TRY(arena_check(d && off && v && whole, a, err));
     memcpy(d, e->diag, e->k * sizeof *d);
@@ -69,6 +71,7 @@ Status eigen_all(Eigen *e, Arena *a, Error *err)
     if (info)
         return lapack_failed("dstedc", info, err);
     TRY(turn_back(e, e->k, v, a, err));
+    arena_rewind(a, mark);
     e->vector = v;
     return OK;
 }

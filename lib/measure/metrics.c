@@ -513,7 +513,7 @@ const Metric metrics[] = {
     {"bytes_max", FORM_COUNT, PER_CELL(bytes_max)},
     {"ratio", FORM_REAL, .of = compression},
     {"ratio16", FORM_REAL, .of = compression, .share = HALF},
-    {"bits_per_element", FORM_REAL, PER_CELL(bytes), .share = BITS_AN_ELEMENT, .draw = bits_of},
+    {"bits_per_element", FORM_REAL, MEMBER(bytes), .share = BITS_AN_ELEMENT, .draw = bits_of},
     {"encode_ms", FORM_TIME, PER_CELL(encode)},
     {"encode_ms_min", FORM_TIME, PER_CELL(encode_min)},
     {"decode_ms", FORM_TIME, PER_CELL(decode)},
@@ -563,7 +563,7 @@ const Metric metrics[] = {
     {"gain_l1_se", FORM_REAL, .of = gain_l1_se},
     {"gain_l1_p", FORM_REAL, .of = gain_l1_p},
     {"bytes_expected", FORM_REAL, PER_CELL(size)},
-    {"bits_per_element_expected", FORM_REAL, PER_CELL(size), .share = BITS_AN_ELEMENT},
+    {"bits_per_element_expected", FORM_REAL, MEMBER(size), .share = BITS_AN_ELEMENT},
     {"bytes_expected_se", FORM_REAL, .of = bytes_expected_se},
     {"bits_per_element_expected_se", FORM_REAL, .of = bytes_expected_se, .share = BITS_AN_ELEMENT},
     {"ratio_expected", FORM_REAL, .of = ratio_expected},
@@ -621,7 +621,7 @@ double metric_value(const Metric *m, const Tally *t)
                                 : member_of(m, t);
     return m->share == HALF              ? v / 2
            : m->share == OF_NORM         ? ratio(v, norm2(t))
-           : m->share == BITS_AN_ELEMENT ? ratio(8 * v * t->cells, t->n)
+           : m->share == BITS_AN_ELEMENT ? ratio(8 * v * (m->of ? t->cells : 1), t->n) /* a standard error is that of a cell */
                                          : v;
 }
 

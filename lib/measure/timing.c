@@ -10,11 +10,6 @@ static int64_t nanoseconds(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-double clock_now(void)
-{
-    return 1e-9 * (double)nanoseconds();
-}
-
 double clock_resolution(void)
 {
     enum { READINGS = 1000 };

@@ -2,9 +2,7 @@
 #ifndef ATOMO_TIMING_H
 #define ATOMO_TIMING_H
 
-#include "base/base.h"
-
-double clock_now(void); /* returns seconds since an arbitrary fixed moment */
+#include "base/host.h"
 
 /* Returns the clock's smallest observed step, in seconds. Takes about 0.1 ms. */
 double clock_resolution(void);

@@ -3,7 +3,6 @@
  * The label of a line is the first of these that applies: the text of --label; the whole spec, as it was typed, if the line
  * has no other; the line's name. */
 #include "report/plot_figure.h"
-#include "report/report_table.h"
 
 #include "compress/spec.h"
 #include "math/pareto.h"
@@ -498,11 +497,4 @@ double time_unit(PlotAxis *axis, double ms, const char *what, Arena *a)
     axis->title = axis->title ? axis->title : "";
     axis->tex = NULL;
     return seconds ? 1000 : 1;
-}
-
-double byte_unit(double bytes, const char **name)
-{
-    const size_t unit = report_unit_of(bytes);
-    *name = report_units[unit];
-    return pow(1000, (double)unit);
 }

@@ -4,6 +4,7 @@
 
 #include "compress/compressor.h"
 #include "report/plot.h"
+#include "report/report_table.h"
 
 /* ---- the looks of codecs: colour, mark and dashes ---- */
 
@@ -122,7 +123,5 @@ double plot_real(const Csv *data, size_t row, const char *column);
 void axis_numbers_at(PlotAxis *axis, const Csv *data, const char *column);
 /* Returns the unit of a time axis whose largest value is `ms`: 1, or 1000 for seconds, and sets the title. */
 double time_unit(PlotAxis *axis, double ms, const char *what, Arena *a);
-/* Of sizes up to `bytes`: 1, 1e3, 1e6 or 1e9, with its name. */
-double byte_unit(double bytes, const char **name);
 
 #endif

@@ -6,7 +6,6 @@
 #include "report/report_table.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -200,16 +199,6 @@ typedef struct {
     size_t count;
 } Grid;
 
-static size_t larger(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
-
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 static size_t width_of(const char *s)
 {
     return text_characters(s, strlen(s));
@@ -226,7 +215,7 @@ static size_t cells_width(const Grid *g, size_t i)
 {
     size_t widest = 0;
     for (const TableRow *row = g->r->first; row; row = row->next)
-        widest = larger(widest, width_of(cell_at(g, row, i)));
+        widest = size_most(widest, width_of(cell_at(g, row, i)));
     return widest;
 }
 
@@ -237,7 +226,7 @@ static bool grid_open(Grid *g, const Report *r)
         if (r->title[i]) {
             GridColumn *c = &g->column[g->count];
             *c = (GridColumn){.at = i, .left = report_left(r, i)};
-            c->width = larger(width_of(r->title[i]), cells_width(g, g->count++));
+            c->width = size_most(width_of(r->title[i]), cells_width(g, g->count++));
         }
     return g->column;
 }
@@ -270,7 +259,7 @@ static void fit_keys(Grid *g, size_t lead, size_t room)
 {
     GridColumn *c = g->column;
     for (size_t i = 0; i < lead; i++) /* a long heading takes several lines */
-        c[i].width = smaller(c[i].width, larger(cells_width(g, i), LEAST));
+        c[i].width = size_least(c[i].width, size_most(cells_width(g, i), LEAST));
     while (part_width(g, lead, lead) > room) {
         size_t widest = 0;
         for (size_t i = 1; i < lead; i++)
@@ -296,8 +285,8 @@ static void choose_keys(Grid *g)
         g->column[i].key = !told_apart(g);
     }
     for (size_t i = lead; i < g->count; i++)
-        widest = larger(widest, g->column[i].left ? smaller(g->column[i].width, LEAST) : g->column[i].width);
-    fit_keys(g, lead, g->r->spec.width - smaller(g->r->spec.width, widest));
+        widest = size_most(widest, g->column[i].left ? size_least(g->column[i].width, LEAST) : g->column[i].width);
+    fit_keys(g, lead, g->r->spec.width - size_least(g->r->spec.width, widest));
 }
 
 /* True if a word may be cut behind s[0]: between the parts of a spec, a path or a name. */
@@ -372,8 +361,8 @@ static void put_terminal(const Report *r, TextBuf *out)
     bool first = true;
     for (size_t from = 0, to; from < g.count; from = to) {
         to = from + 1;
-        const size_t room = most - smaller(most, part_width(&g, from, from) + GAP); /* of a column on its own */
-        g.column[from].width = smaller(g.column[from].width, larger(room, LEAST));
+        const size_t room = most - size_least(most, part_width(&g, from, from) + GAP); /* of a column on its own */
+        g.column[from].width = size_least(g.column[from].width, size_most(room, LEAST));
         while (to < g.count && part_width(&g, from, to + 1) <= most)
             to++;
         if (to < g.count && part_width(&g, to, to) == part_width(&g, 0, to))
@@ -462,93 +451,4 @@ size_t report_column(const Column *columns, const char *name)
     while (strcmp(columns[i].name, name) != 0)
         i++;
     return i;
-}
-
-/* ---- rows in the order of one field, for the option --sort ---- */
-
-Status sort_check(const char *sort, Error *err)
-{
-    const char *rest = sort + strcspn(sort, ":");
-    return !*rest || !strcmp(rest, ":desc")
-               ? OK
-               : FAIL(err, ERR_USAGE, "--sort %.60s: want FIELD or FIELD:desc", sort);
-}
-
-bool sort_is_by(const char *sort, const char *field)
-{
-    const size_t length = strlen(field);
-    return sort && !strncmp(sort, field, length) && (!sort[length] || sort[length] == ':');
-}
-
-typedef struct {
-    const Value *value;
-    size_t row;
-    int sign; /* -1: downwards */
-} SortKey;
-
-static double number(const Value *v)
-{
-    return v->type == VALUE_BOOL ? (double)v->on : value_number(v);
-}
-
-enum { NUMBER, TEXT, NOTHING };
-
-static int class_of(const Value *v)
-{
-    return !isnan(number(v)) ? NUMBER : v->type == VALUE_TEXT ? TEXT : NOTHING;
-}
-
-static int compare(const void *x, const void *y)
-{
-    const SortKey *v = x, *w = y;
-    const int class = class_of(v->value), other = class_of(w->value);
-    const double a = number(v->value), b = number(w->value);
-    if (class != other)
-        return class - other;
-    const int order = class == TEXT ? strcmp(v->value->text, w->value->text) : (a > b) - (a < b);
-    return order ? v->sign * order : (v->row > w->row) - (v->row < w->row);
-}
-
-static size_t key_column(const RowSet *s)
-{
-    size_t i = 0;
-    while (s->sort && i + 1 < s->stride && !sort_is_by(s->sort, s->columns[i].name))
-        i++;
-    return i;
-}
-
-static Status write_group(const RowSet *s, size_t first, SortKey *key, Value *row, Report *r, Error *err)
-{
-    const size_t count = s->rows - first < s->group ? s->rows - first : s->group, by = key_column(s);
-    for (size_t k = 0; k < count; k++)
-        key[k] = (SortKey){&s->cell[(first + k) * s->stride + by], first + k, s->sort && strchr(s->sort, ':') ? -1 : 1};
-    if (s->sort)
-        qsort(key, count, sizeof *key, compare);
-    for (size_t k = 0; k < count; k++) {
-        const size_t at = key[k].row;
-        const Value *cell = s->cell + at * s->stride;
-        if (s->have && !s->have[at])
-            continue;
-        for (size_t i = 0; i < s->count; i++)
-            row[i] = cell[cell[s->written[i].at].type == VALUE_NONE ? s->written[i].instead : s->written[i].at];
-        TRY(report_row(r, row, !s->shown || s->shown[at], err));
-    }
-    return OK;
-}
-
-Status rows_write(const RowSet *s, ReportSpec spec, Arena *a, Error *err)
-{
-    Report *r;
-    Column *columns = NEW(a, Column, s->count + 1);
-    SortKey *key = NEW(a, SortKey, s->group + 1);
-    Value *row = NEW(a, Value, s->count + 1);
-    TRY(arena_check(columns && key && row, a, err));
-    for (size_t i = 0; i < s->count; i++)
-        columns[i] = s->written[i].column;
-    spec.columns = columns;
-    spec.column_count = s->count;
-    TRY(report_open(&r, &spec, a, err));
-    for (size_t first = 0; first < s->rows; first += s->group)
-        TRY(write_group(s, first, key, row, r, err));
-    return report_close(r, err);
 }

@@ -32,30 +32,24 @@ static void put_real(TextBuf *out, double v, int digits)
 
 /* ---- bytes ---- */
 
-const char *const report_units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
-
-size_t report_unit_of(double v)
+double byte_unit(double bytes, const char **name)
 {
-    size_t unit = 0;
-    for (v = fabs(v); v >= 999.95 && unit + 1 < countof(report_units); v /= 1000)
-        unit++;
+    static const char *const names[] = {"B", "kB", "MB", "GB", "TB", "PB"};
+    double unit = 1;
+    size_t i = 0;
+    for (; fabs(bytes) >= 999.95 * unit && i + 1 < countof(names); unit *= 1000)
+        i++;
+    *name = names[i];
     return unit;
 }
 
-static double in_unit(double v, size_t unit)
-{
-    for (size_t i = 0; i < unit; i++)
-        v /= 1000;
-    return v;
-}
-
 /* Writes a number of bytes in a unit, without the unit's name. */
-static void put_in_unit(TextBuf *out, double v, size_t unit, int digits)
+static void put_in_unit(TextBuf *out, double v, double unit, int digits)
 {
-    if (unit == 0 && v == floor(v))
+    if (unit == 1 && v == floor(v))
         text_addf(out, "%.0f", v);
     else
-        put_real(out, in_unit(v, unit), digits);
+        put_real(out, v / unit, digits);
 }
 
 /* ---- printing means with standard errors ---- */
@@ -106,9 +100,9 @@ static void put_number(TextBuf *out, const char *column, const Value *v)
 {
     const int digits = field_digits(column);
     if (field_counts_bytes(column)) {
-        const size_t unit = report_unit_of(value_number(v));
-        put_in_unit(out, value_number(v), unit, digits);
-        text_addf(out, " %s", report_units[unit]);
+        const char *name;
+        put_in_unit(out, value_number(v), byte_unit(value_number(v), &name), digits);
+        text_addf(out, " %s", name);
     } else if (v->type == VALUE_INT) {
         text_addf(out, "%lld", (long long)v->whole);
     } else {
@@ -158,10 +152,9 @@ Beside report_beside(const Column *columns, size_t count, size_t column)
 
 static const char *uncertain_cell(const char *column, double v, double se, Arena *a)
 {
-    const bool bytes = field_counts_bytes(column);
-    const size_t unit = bytes ? report_unit_of(v) : 0;
-    const Uncertain u =
-        uncertain_of(in_unit(v, unit), in_unit(se, unit), field_digits(column), a);
+    const char *name = NULL;
+    const double unit = field_counts_bytes(column) ? byte_unit(v, &name) : 1;
+    const Uncertain u = uncertain_of(v / unit, se / unit, field_digits(column), a);
     TextBuf out = {.arena = a};
     if (!u.value)
         return NULL;
@@ -170,8 +163,8 @@ static const char *uncertain_cell(const char *column, double v, double se, Arena
         text_addf(&out, " +- %s", u.se);
     if (u.exponent)
         text_addf(&out, ")e%+03d", u.exponent);
-    if (bytes)
-        text_addf(&out, " %s", report_units[unit]);
+    if (name)
+        text_addf(&out, " %s", name);
     return text_done(&out);
 }
 
@@ -330,13 +323,14 @@ static void put_comment(TextBuf *out, const Fact *fact)
 
 /* ---- columns ---- */
 
-enum { NO_UNIT = -1, NO_POINT = -1 };
+enum { NO_POINT = -1 };
 
 typedef struct {
     const char *name, *title;
-    int unit;             /* index into report_units; NO_UNIT: the column has no numbers of bytes */
-    int after;            /* most digits after a decimal point; NO_POINT: no number has a point */
-    bool left, uncertain; /* uncertain: a cell has a standard error */
+    double unit;           /* of numbers of bytes; else 1 */
+    const char *unit_name; /* NULL: the column has no numbers of bytes */
+    int after;             /* most digits after a decimal point; NO_POINT: no number has a point */
+    bool left, uncertain;  /* uncertain: a cell has a standard error */
 } TexColumn;
 
 static bool is_number(const Shown *cell)
@@ -344,30 +338,30 @@ static bool is_number(const Shown *cell)
     return (cell->type == VALUE_INT || cell->type == VALUE_REAL) && isfinite(cell->number);
 }
 
-static int unit_of(const Report *r, size_t i)
+/* Sets the unit of column i. */
+static void take_unit(const Report *r, size_t i, TexColumn *l)
 {
     double least = INFINITY, most = 0;
-    if (!field_counts_bytes(r->spec.columns[i].name))
-        return NO_UNIT;
+    if (!field_counts_bytes(l->name))
+        return;
     for (const TableRow *row = r->first; row; row = row->next)
         if (is_number(&row->cell[i]) && row->cell[i].number > 0) {
             least = fmin(least, row->cell[i].number);
             most = fmax(most, row->cell[i].number);
         }
-    return most > 0 ? (int)report_unit_of(sqrt(least) * sqrt(most)) : NO_UNIT;
+    if (most > 0)
+        l->unit = byte_unit(sqrt(least) * sqrt(most), &l->unit_name);
 }
 
 /* Returns a number as text, in the column's unit; `value` NULL: out of memory. */
 static Uncertain number_text(const TexColumn *l, const Shown *cell, Arena *a)
 {
-    const size_t unit = l->unit == NO_UNIT ? 0 : (size_t)l->unit;
     const int digits = field_digits(l->name);
     TextBuf out = {.arena = a};
     if (!isnan(cell->se))
-        return uncertain_of(in_unit(cell->number, unit), in_unit(cell->se, unit), digits,
-                                a);
-    if (l->unit != NO_UNIT)
-        put_in_unit(&out, cell->number, unit, digits);
+        return uncertain_of(cell->number / l->unit, cell->se / l->unit, digits, a);
+    if (l->unit_name)
+        put_in_unit(&out, cell->number, l->unit, digits);
     else if (cell->type == VALUE_INT)
         text_add(&out, cell->cell);
     else
@@ -388,8 +382,8 @@ static TexColumn *tex_columns(const Report *r)
         TexColumn *l = &all[i];
         if (!r->title[i])
             continue;
-        *l =
-            (TexColumn){r->spec.columns[i].name, r->title[i], unit_of(r, i), NO_POINT, report_left(r, i), false};
+        *l = (TexColumn){r->spec.columns[i].name, r->title[i], 1, NULL, NO_POINT, report_left(r, i), false};
+        take_unit(r, i, l);
         for (const TableRow *row = r->first; row; row = row->next) {
             const Shown *cell = &row->cell[i];
             const Uncertain number = is_number(cell) ? number_text(l, cell, r->a) : (Uncertain){"", "", 0};
@@ -442,8 +436,7 @@ static void put_tex_heading(const TexColumn *l, TextBuf *out)
 {
     text_add(out, l->uncertain ? "\\multicolumn{2}{c}{" : "");
     report_put_tex(out, l->title);
-    text_addf(out, "%s%s%s", l->unit == NO_UNIT ? "" : ", ", l->unit == NO_UNIT ? "" : report_units[l->unit],
-              l->uncertain ? "}" : "");
+    text_addf(out, "%s%s%s", l->unit_name ? ", " : "", l->unit_name ? l->unit_name : "", l->uncertain ? "}" : "");
 }
 
 static void put_tex_cell(const Report *r, const TexColumn *l, const Shown *cell, TextBuf *out)

@@ -26,9 +26,8 @@ bool report_keep(Report *r, const Value *row);
 
 /* ---- numbers ---- */
 
-/* Returns the decimal unit that suits a number of bytes, as an index of `report_units` ("B", "kB" ...). */
-size_t report_unit_of(double bytes);
-extern const char *const report_units[];
+/* Returns the decimal unit that suits a number of bytes, 1, 1e3, 1e6 ..., and sets its name, "B", "kB" ... */
+double byte_unit(double bytes, const char **name);
 
 /* ---- cells ---- */
 

@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <sys/file.h>
 
@@ -71,6 +72,19 @@ Status step_files(size_t **step, size_t *count, const char *dir, Arena *a, Error
     return arena_check(*step, a, err);
 }
 
+Status step_files_remove(const char *dir, size_t first, Arena *a, Error *err)
+{
+    size_t *step, count;
+    TRY(step_files(&step, &count, dir, a, err));
+    for (size_t i = 0; i < count; i++) {
+        const char *path = step_file(dir, step[i], a);
+        TRY(arena_check(path, a, err));
+        if (step[i] >= first && unlink(path))
+            return FAIL(err, ERR_IO, "%s: cannot remove: %s", path, strerror(errno));
+    }
+    return OK;
+}
+
 /* ---- making the folder of steps ---- */
 
 static Status step_folder_make(const char *dir, Arena *a, Error *err)
@@ -91,6 +105,17 @@ static Status step_folder_make(const char *dir, Arena *a, Error *err)
 
 /* ---- locking ---- */
 
+/* Removes the temporary files (outfile.h) of steps that a killed run has left in the folder, which is locked. */
+static void remove_left(int folder)
+{
+    DIR *d = fdopendir(dup(folder));
+    for (const struct dirent *e; d && (e = readdir(d));)
+        if (!fnmatch(".step_*.h5.*.tmp", e->d_name, 0))
+            unlinkat(folder, e->d_name, 0);
+    if (d)
+        closedir(d);
+}
+
 Status step_folder_lock(int *lock, const char *dir, Arena *a, Error *err)
 {
     *lock = -1;
@@ -98,10 +123,13 @@ Status step_folder_lock(int *lock, const char *dir, Arena *a, Error *err)
     const int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return FAIL(err, ERR_IO, "%s: cannot open this folder: %s", dir, strerror(errno));
-    if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
+    const bool locked = !flock(fd, LOCK_EX | LOCK_NB);
+    if (!locked && errno == EWOULDBLOCK) {
         close(fd);
         return FAIL(err, ERR_IO, "%s: another run is at work there", dir);
     }
+    if (locked)
+        remove_left(fd);
     *lock = fd;
     return OK;
 }

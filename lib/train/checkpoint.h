@@ -20,7 +20,11 @@ char *step_file(const char *dir, size_t step, Arena *a);
  * folder that cannot be listed. */
 Status step_files(size_t **step, size_t *count, const char *dir, Arena *a, Error *err);
 
-/* Makes the folder, and locks it until `step_folder_release`. ERR_IO: another process has the lock. On a file system without locks every call succeeds. */
+/* Removes the files of steps from number `first` on. */
+Status step_files_remove(const char *dir, size_t first, Arena *a, Error *err);
+
+/* Makes the folder, locks it until `step_folder_release`, and removes what a killed run has left of unfinished files. ERR_IO: another
+ * process has the lock. On a file system without locks every call succeeds. */
 Status step_folder_lock(int *lock, const char *dir, Arena *a, Error *err);
 void step_folder_release(int lock); /* negative is fine */
 

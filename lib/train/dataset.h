@@ -34,7 +34,6 @@ typedef struct {
         entropy; /* of a text: entropy rate of its source in nats per token, the least loss; 0: not known */
     float mean[3], deviation[3]; /* mean and standard deviation of pixels / 255 for each channel */
     Crop crop;                   /* how training images are augmented */
-    const char *licence, *source;
     /* Fills the members of `d`; the caller has set info and split. May replace info by a copy whose sizes it
      * read from the data. Memory comes from `a`. */
     Status (*load)(Dataset *d, const char *dir, uint64_t seed, Arena *a, Error *err);

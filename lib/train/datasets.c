@@ -493,9 +493,7 @@ static Status babble_load(Dataset *d, const char *dir, uint64_t seed, Arena *a, 
 #define COLOUR_32 .channels = 3, .rows = 32, .columns = 32
 #define CIFAR                                                                                                \
     COLOUR_32, .mean = {125.3f / 255, 123.0f / 255, 113.9f / 255},                                           \
-               .deviation = {63.0f / 255, 62.1f / 255, 66.7f / 255}, .crop = CROP_REFLECT,                   \
-               .licence = "none stated; cite Krizhevsky, 2009",                                              \
-               .source = "https://www.cs.toronto.edu/~kriz/cifar.html", .load = cifar_load
+               .deviation = {63.0f / 255, 62.1f / 255, 66.7f / 255}, .crop = CROP_REFLECT, .load = cifar_load
 
 static const DatasetInfo datasets[] = {
     {.name = "digits",
@@ -504,8 +502,6 @@ static const DatasetInfo datasets[] = {
      .classes = 10,
      .mean = {0.1078f},
      .deviation = {0.2342f},
-     .licence = "that of this program",
-     .source = "drawn from the seed",
      .load = digits_load},
     {.name = "colour-digits",
      .brief = "the same digits in colours of their own: 32 x 32; 10,000 and 1,000; needs no files",
@@ -513,8 +509,6 @@ static const DatasetInfo datasets[] = {
      .classes = 10,
      .mean = {0.239f, 0.239f, 0.239f},
      .deviation = {0.168f, 0.168f, 0.168f},
-     .licence = "that of this program",
-     .source = "drawn from the seed",
      .load = colour_digits_load},
     {.name = "mnist",
      .brief = "handwritten digits: 28 x 28, grey; 60,000 and 10,000",
@@ -522,8 +516,6 @@ static const DatasetInfo datasets[] = {
      .classes = 10,
      .mean = {0.1307f},
      .deviation = {0.3081f},
-     .licence = "CC BY-SA 3.0, LeCun, Cortes and Burges",
-     .source = "http://yann.lecun.com/exdb/mnist/",
      .load = idx_load},
     {.name = "fashion-mnist",
      .brief = "photographs of clothes: 28 x 28, grey; 60,000 and 10,000",
@@ -531,8 +523,6 @@ static const DatasetInfo datasets[] = {
      .classes = 10,
      .mean = {0.2860f},
      .deviation = {0.3530f},
-     .licence = "MIT, Zalando SE",
-     .source = "https://github.com/zalandoresearch/fashion-mnist",
      .load = idx_load},
     {.name = "cifar10",
      .brief = "photographs of ten kinds of things: 32 x 32, colour; 50,000 and 10,000",
@@ -549,24 +539,18 @@ static const DatasetInfo datasets[] = {
      .mean = {0.4914f, 0.4822f, 0.4465f},
      .deviation = {0.2023f, 0.1994f, 0.2010f},
      .crop = CROP_ZERO,
-     .licence = "for non-commercial use only; cite Netzer and others, 2011",
-     .source = "http://ufldl.stanford.edu/housenumbers/",
      .load = svhn_load},
     {.name = "text",
      .brief = "your own text, DIR/input.txt or a file; for gpt; the last tenth is to test",
      .channels = 1,
      .rows = 1,
      .text = true,
-     .licence = "that of the text",
-     .source = "your file; datasets/fetch.sh text gets Tiny Shakespeare",
      .load = text_load},
     {.name = "babble",
      .brief = "text drawn by this program, whose entropy rate is known; for gpt; needs no files",
      .channels = 1,
      .rows = 1,
      .text = true,
-     .licence = "that of this program",
-     .source = "drawn from the seed",
      .load = babble_load},
     {0},
 };

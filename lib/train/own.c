@@ -194,7 +194,7 @@ Status own_load(Dataset *d, const char *path, uint64_t seed, Arena *a, Error *er
     DatasetInfo *info = NEW_ZERO(a, DatasetInfo, 1);
     const char *name = text_copy(a, path);
     TRY(arena_check(info && name, a, err));
-    *info = (DatasetInfo){.name = name, .brief = "", .licence = "that of the file", .source = "your file"};
+    *info = (DatasetInfo){.name = name, .brief = ""};
     Own o = {.arena = arena_open(0), .info = info};
     d->info = info;
     Status status = dump_open_as(&o.dump, path, &(DumpHints){.integers = true}, o.arena, err);

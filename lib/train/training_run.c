@@ -5,7 +5,6 @@
 #include "train/train_parts.h"
 
 #include <math.h>
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -185,17 +184,13 @@ static void free_dump(GradientDump *d)
 static Status check_parts(GradientDump *d, Error *err)
 {
     size_t *step, count;
+    TRY(step_files_remove(d->folder, d->from + 1, d->scratch, err));
     TRY(step_files(&step, &count, d->folder, d->scratch, err));
     for (size_t i = 0; i < count; i++) {
         const ArenaMark mark = arena_mark(d->scratch);
         const char *path = step_file(d->folder, step[i], d->scratch);
         Dump *from;
         TRY(arena_check(path, d->scratch, err));
-        if (step[i] > d->from) {
-            if (unlink(path))
-                return FAIL(err, ERR_IO, "%s: cannot remove: %s", path, strerror(errno));
-            continue;
-        }
         TRY(dump_open(&from, path, d->scratch, err));
         const Status status = setup_check(d->root, d->roots, dump_attrs(from, ""), path, "a dump of a run", err);
         dump_close(from);
@@ -254,11 +249,7 @@ static Status join_parts(GradientDump *d, Error *err)
     TRY(step_files(&part, &parts, d->folder, d->arena, err));
     if (parts && write_file(d, part, parts, err) != OK)
         return error_hint(err, "%.200s has each saved step as a dump of its own", d->folder);
-    for (size_t i = 0; i < parts; i++) {
-        const char *path = step_file(d->folder, part[i], d->arena);
-        TRY(arena_check(path, d->arena, err));
-        unlink(path);
-    }
+    TRY(step_files_remove(d->folder, 0, d->arena, err));
     rmdir(d->folder);
     return OK;
 }

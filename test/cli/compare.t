@@ -74,6 +74,12 @@ $ atomo-bench synth -o g.h5 --shape 200x100 --shape 300x64 -q; atomo-bench sweep
 - svd*
 = 2
 
+# a result tells the elements of a draw; a biased codec that draws at random has an error of the mean
+$ atomo-bench synth -o g.h5 --shape 200x100 -q; atomo-bench compare g.h5 --sample 8 -c qsgd --repeats 2 -q -f json | grep -o '"elements": .*'; atomo-bench advise g.h5 --sample 8 --repeats 2 -c ef+thc:bits=4 -q -o a.csv; cut -d, -f2,6 a.csv
+> "elements": 800},
+> ef+thc:bits=4,0.0*
+= 0
+
 # a sample takes codecs of -c, and metrics that rows tell
 $ atomo-bench synth -o g.h5 --shape 20x10 -q; atomo-bench sweep g.h5 --sample 8; atomo-bench compare g.h5 --sample 8 -c qsgd --metrics mse,bytez; atomo-bench compare g.h5 --sample 8 -c qsgd --metrics mse,variance
 2> atomo-bench: --sample: want -c SPEC

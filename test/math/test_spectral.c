@@ -124,6 +124,20 @@ TEST(the_atoms_of_nearly_singular_matrices_are_a_basis)
             }
 }
 
+/* Of a decomposition two squares of doubles stay: the reduced Gram matrix, and all eigenvectors, which rounding errors need. */
+TEST(a_decomposition_keeps_little_beside_its_vectors)
+{
+    enum { ROWS = 150, COLS = 100 };
+    const float *l = normal(ROWS, 1, 1), *r = normal(COLS, 2, 1);
+    float *x = NEW(arena, float, ROWS * COLS);
+    Spectral s;
+    for (size_t i = 0; i < ROWS * COLS; i++)
+        x[i] = l[i / COLS] * r[i % COLS];
+    const size_t before = arena_used(arena);
+    check_ok(spectral_open(&s, tall_of(x, ROWS, COLS), SPECTRAL_GRAM, 1, arena, &err), &err);
+    check(s.eigen.vector && arena_used(arena) - before < (2 * COLS + 50) * COLS * sizeof(double));
+}
+
 /* Six strong directions above noise, in matrices with both sides the longer one. The noise's rank is full. */
 static Tall six_and_noise(size_t rows, size_t cols)
 {

@@ -322,6 +322,8 @@ BENCH_TEST(sizes_and_times_follow_their_definitions)
         check_rel_at(value(&t, expected[i].name), expected[i].value, 1e-14, expected[i].name, __FILE__,
                      __LINE__);
     check(isnan(value(&t, "variance_expected")));
+    t.n = 8, t.cells = 49, t.bytes = 1;
+    check(value(&t, "bits_per_element") == 1); /* 1 / 49 * 49 is not 1 */
     t.bytes = 0;
     check(isnan(value(&t, "ratio")) && isnan(value(&t, "coding_efficiency")));
     check(metric_find("no such metric") == NULL);

@@ -172,13 +172,13 @@ class Failures(unittest.TestCase):
                 self.assertEqual(together(work, 2), [True, True])
 
     def test_a_skipped_scatter_leaves_states(self):
-        """Rank 1 alone makes a mean that is not a float32; rank 0 has made its own then."""
+        """Rank 1 alone makes a mean that is not a float32, and none of what follows; rank 0 has made its own then."""
 
         def work(transport):
             exchange, mine = Exchange("ef+topk:ratio=0.1", transport, nonfinite="skip"), gradient(transport.rank)
-            exchange.scatter([{"w": mine}, {"b": mine[0]}])
+            exchange.scatter([{"w": mine}, {"b": mine[0], "c": mine}])
             before = exchange.state_dict()["states"]
-            exchange.scatter([{"w": mine}, {"b": np.full(30, 3e38, np.float32)}])
+            exchange.scatter([{"w": mine}, {"b": np.full(30, 3e38, np.float32), "c": mine}])
             return exchange.state_dict()["states"] == before and exchange.step == 2
 
         with warnings.catch_warnings():

@@ -245,6 +245,22 @@ TEST(a_run_stopped_anywhere_in_a_step_resumes_to_the_same_weights)
     test_data.count = 100;
 }
 
+/* Another run's unfinished file of a step goes, and no other hidden file. */
+TEST(what_a_killed_run_has_left_is_removed)
+{
+    scratch_files(true);
+    file_save(in_scratch(".step_00000007.h5.123.tmp"), (const uint8_t *)"half", 4);
+    file_save(in_scratch(".other.h5.123.tmp"), (const uint8_t *)"half", 4);
+    int lock, second;
+    Arena *a = arena_open(0);
+    check_ok(step_folder_lock(&lock, in_scratch("."), a, &err), &err);
+    check(access(in_scratch(".step_00000007.h5.123.tmp"), F_OK) && !access(in_scratch(".other.h5.123.tmp"), F_OK));
+    file_save(in_scratch(".step_00000007.h5.123.tmp"), (const uint8_t *)"half", 4);
+    check(step_folder_lock(&second, in_scratch("."), a, &err) == ERR_IO && !access(in_scratch(".step_00000007.h5.123.tmp"), F_OK));
+    step_folder_release(lock);
+    arena_close(a);
+}
+
 TEST(a_damaged_checkpoint_is_refused_by_name_and_the_one_before_used)
 {
     size_t size, want;

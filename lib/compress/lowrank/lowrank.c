@@ -137,16 +137,6 @@ Numbers addends_numbers(size_t count, double factor, double most)
 
 enum { AT_ONCE = 4 }; /* the most vectors that a kernel takes */
 
-static size_t thin_smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-static size_t thin_pieces_of(size_t n, size_t step)
-{
-    return n / step + (n % step != 0);
-}
-
 /* ---- products M q of a matrix and a vector ---- */
 
 typedef struct {
@@ -158,9 +148,9 @@ typedef struct {
 static void thin_right_piece(void *data, size_t piece)
 {
     const Right *j = data;
-    const size_t from = piece * j->step, rows = thin_smaller(j->step, j->rows - from);
+    const size_t from = piece * j->step, rows = size_least(j->step, j->rows - from);
     for (size_t k = 0; k < j->count; k += AT_ONCE) {
-        const size_t some = thin_smaller(AT_ONCE, j->count - k);
+        const size_t some = size_least(AT_ONCE, j->count - k);
         const float *q[AT_ONCE];
         float *p[AT_ONCE];
         for (size_t i = 0; i < some; i++) {
@@ -175,7 +165,7 @@ void thin_right(const float *m, size_t rows, size_t cols, const float *q, size_t
 {
     const size_t step = cols < BLOCK / 4 ? BLOCK / (cols ? cols : 1) / 4 * 4 : 4;
     Right j = {m, q, p, rows, cols, count, step};
-    parallel_for(threads, thin_pieces_of(rows, step), thin_right_piece, &j);
+    parallel_for(threads, size_parts(rows, step), thin_right_piece, &j);
 }
 
 /* ---- products M' p of a transposed matrix and a vector ---- */
@@ -195,15 +185,15 @@ static void thin_left_piece(void *data, size_t piece)
 {
     const Left *j = data;
     const size_t strip = piece % j->strips, stretch = piece / j->strips;
-    const size_t first = strip * STRIP, cols = thin_smaller(STRIP, j->cols - first);
-    const size_t each = thin_pieces_of(j->rows, j->stretches), end = thin_smaller((stretch + 1) * each, j->rows);
+    const size_t first = strip * STRIP, cols = size_least(STRIP, j->cols - first);
+    const size_t each = size_parts(j->rows, j->stretches), end = size_least((stretch + 1) * each, j->rows);
     double *const sum = j->sum + stretch * j->count * j->cols + first;
     for (size_t k = 0; k < j->count; k++)
         memset(sum + k * j->cols, 0, cols * sizeof *sum);
     for (size_t from = stretch * each, rows; from < end; from += rows) {
-        rows = thin_smaller(LEAST_ROWS, end - from);
+        rows = size_least(LEAST_ROWS, end - from);
         for (size_t k = 0; k < j->count; k += AT_ONCE) {
-            const size_t some = thin_smaller(AT_ONCE, j->count - k);
+            const size_t some = size_least(AT_ONCE, j->count - k);
             const float *p[AT_ONCE];
             double *s[AT_ONCE];
             for (size_t i = 0; i < some; i++) {
@@ -220,10 +210,10 @@ static Status thin_left(const float *m, size_t rows, size_t cols, const float *p
                  float *q, Arena *scratch, Error *err)
 {
     const ArenaMark mark = arena_mark(scratch);
-    const size_t strips = thin_pieces_of(cols, STRIP), cells = count * cols;
+    const size_t strips = size_parts(cols, STRIP), cells = count * cols;
     Left j = {m, p, q, NULL, rows, cols, count, strips, 1};
     if (strips <= ENOUGH_STRIPS)
-        j.stretches = thin_smaller(STRETCHES, thin_pieces_of(rows, LEAST_ROWS));
+        j.stretches = size_least(STRETCHES, size_parts(rows, LEAST_ROWS));
     j.sum = NEW(scratch, double, j.stretches *cells);
     TRY(arena_check(j.sum, scratch, err));
     parallel_for(threads, strips * j.stretches, thin_left_piece, &j);

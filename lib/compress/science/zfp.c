@@ -39,11 +39,6 @@ typedef struct {
 
 enum { SIDE = 4, SIZE_MOST = SIDE * SIDE * SIDE, EMPTY = 9 };
 
-static size_t over(size_t n, size_t by)
-{
-    return n / by + (n % by != 0);
-}
-
 /* A tensor of few elements takes smaller blocks, since padding costs as many bits as elements do. */
 static int dims_of(int view, size_t n, size_t rows, size_t columns)
 {
@@ -64,15 +59,15 @@ static Grid grid_of(const Call *c)
     g.size = (size_t)1 << 2 * g.dims;
     if (p->view != MATRIX || g.dims == 1)
         g.rows = 0;
-    g.wide = over(g.columns, SIDE);
-    g.count = g.rows ? over(g.rows, SIDE) * g.wide : over(c->shape->n, g.size);
+    g.wide = size_parts(g.columns, SIDE);
+    g.count = g.rows ? size_parts(g.rows, SIDE) * g.wide : size_parts(c->shape->n, g.size);
     g.most = g.fixed ? (size_t)fmax(floor((double)g.size * p->rate + 0.5), EMPTY) : EMPTY + 33 * g.size;
     return g;
 }
 
 static size_t bytes_most(const Grid *g)
 {
-    return over(g->count * g->most, 8);
+    return size_parts(g->count * g->most, 8);
 }
 
 static size_t bound(const Call *c)
@@ -135,17 +130,12 @@ typedef struct {
     size_t at, wide, high;
 } Place;
 
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 static Place place_of(const Call *c, const Grid *g, size_t b)
 {
     if (!g->rows)
-        return (Place){b * g->size, least(c->shape->n - b * g->size, g->size), 1};
+        return (Place){b * g->size, size_least(c->shape->n - b * g->size, g->size), 1};
     const size_t row = b / g->wide * SIDE, column = b % g->wide * SIDE;
-    return (Place){row * g->columns + column, least(g->columns - column, SIDE), least(g->rows - row, SIDE)};
+    return (Place){row * g->columns + column, size_least(g->columns - column, SIDE), size_least(g->rows - row, SIDE)};
 }
 
 static size_t (*const encoders[])(zfp_stream *, const float *) = {
@@ -212,7 +202,7 @@ static Status encode(const Call *c, const float *x, Buf *out)
     TRY(stream_new(&s, c, &g, bytes_most(&g)));
     for (size_t b = 0; b < g.count; b++)
         put_block(c, &g, s.zfp, x, b);
-    const size_t size = over(stream_wtell(s.bits), 8);
+    const size_t size = size_parts(stream_wtell(s.bits), 8);
     stream_flush(s.bits);
     words_order(s.room, size);
     buf_u8(out, PAYLOAD_METHOD);
@@ -243,7 +233,7 @@ static Status decode(const Call *c, Bytes in, float *x)
     words_order(s.room, size);
     const size_t bits = take_blocks(c, &g, &s, 8 * size, x);
     stream_free(&s);
-    if (over(bits, 8) != size)
+    if (size_parts(bits, 8) != size)
         return payload_bad(c, "its blocks take other than %zu bytes", in.size);
     if (bits % 8 && in.data[size] >> bits % 8)
         return payload_bad(c, "padding bits are set");

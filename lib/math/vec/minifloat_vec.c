@@ -22,7 +22,7 @@ INLINE VecU minifloat_round_lanes(VecF v, const Minifloat *f, bool random, VecU 
 INLINE VecU minify_lanes(const float *x, VecF scale, bool divide, const Minifloat *f, int random, RngKey key, uint32_t i)
 {
     const VecF v = load_f(x), scaled = divide ? abs_f(v) / scale : abs_f(v) * scale;
-    const VecU sign = (VecU)v >> 31, word = random ? round_lanes(key, i, 0 - sign, random == 2) : sign;
+    const VecU sign = (VecU)v >> 31, word = random ? round_lanes(key, i, 0 - sign, random == 2) : (VecU){0};
     const VecU magnitude = minifloat_round_lanes(min_f(scaled, set_f(f->most)), f, random, word);
     return f->twos ? ((magnitude ^ (0 - sign)) + sign) & 0xff : magnitude | sign << (f->width - 1);
 }

@@ -213,13 +213,15 @@ class Exchange:
             self._do(everyone.open, self)
             _first_shot(self, everyone, shards)
             owned = [shard for shard in shards if shard.owner == self.wire.rank]
+            before: list[tuple[Tensor, bytes]] = []
+            self._do(lambda: before.extend((shard.tensor, shard.tensor.state()) for shard in owned if self._keeps(shard.tensor.codec)))
             self._do(lambda: [shard.finish() for shard in owned])
-            # only the owner has decoded its shards: where it cannot, all ranks hear of it
+            # only the owner has decoded its shards: where it cannot, all ranks hear of it, and states go back
             try:
                 self._arrived(self.wire.gather((everyone.index, "end"), self._message(list)), self.wire, everyone)
             except Exception:
-                for shard in owned:
-                    shard.back()
+                for tensor, state in before:
+                    tensor.load_state(state)
                 raise
             self._do(lambda: [shard.leave() for shard in shards if shard.owner != self.wire.rank])
             if self._failure:
@@ -443,7 +445,7 @@ class _Shard:
     """A vector of which one rank, the owner, makes the mean. `array`: the name of the array that it is of."""
 
     def __init__(self, name: str, values: Any, owner: int = 0, array: str = "", mean: Any = None) -> None:
-        self.name, self.values, self.owner, self.array, self.mean, self.before = name, values, owner, array, mean, b""
+        self.name, self.values, self.owner, self.array, self.mean = name, values, owner, array, mean
 
     def open(self, exchange: Exchange, codec: Codec) -> None:
         self.step, self.tensor = exchange.step + 1, exchange._tensor(codec, self.name, self.values.shape)
@@ -461,14 +463,8 @@ class _Shard:
             self.tensor.take(rank, data)
         self.tensor.end_round()
 
-    def finish(self) -> None:
-        self.before = self.tensor.state() if "stateful" in self.tensor.codec.traits else b""
+    def finish(self) -> Any:
         self.tensor.finish(self.values)
-
-    def back(self) -> None:
-        """Undoes `finish`, if it was called, in the state."""
-        if self.before:
-            self.tensor.load_state(self.before)
 
     def leave(self) -> Any:
         """Ends a step whose mean this rank does not get: the state moves on by what was sent."""
