@@ -488,6 +488,7 @@ class Records(unittest.TestCase):
             for name in ("step", "tensor", "n", "bytes", "relative_error"):
                 self.assertEqual(a[name], b[name], (a["tensor"], name))
         self.assertIsNone(mine[-1]["step"])
+        self.assertEqual((mine[:2], mine[:2].meta, mine[:2].schema), (list(mine)[:2], mine.meta, mine.schema))
         self.assertEqual(mine.level("all").meta, mine.meta)
 
     @unittest.skipUnless(pandas, "needs pandas")
@@ -495,6 +496,10 @@ class Records(unittest.TestCase):
         records = atomo.compare({"w": normal(30, 20)}, ["qsgd", "topk"], repeats=2, timed=False)
         for frame in (pandas.DataFrame(records), records.to_pandas()):
             self.assertEqual(len(frame.groupby("compressor")), 2)
+
+    def test_without_pandas(self):
+        with unittest.mock.patch.dict("sys.modules", pandas=None), self.assertRaisesRegex(ImportError, "pip install pandas"):
+            atomo.compare({"w": normal(30)}, "topk", repeats=1).to_pandas()
 
     def test_html(self):
         page = atomo.compare({"<w>": normal(30, 20)}, "qsgd", repeats=2, timed=False)._repr_html_()
@@ -520,12 +525,12 @@ class Program(unittest.TestCase):
 
     def test_arrays_give_the_records_of_compare(self):
         x = {3: {0: {"fc": normal(30, 20), "bias": normal(20)}, 1: {"fc": normal(30, 20, seed=1), "bias": normal(20, seed=1)}}}
-        mine = atomo.compare(x, ["qsgd:bits=2", "topk"], repeats=2, timed=False)
-        for records in (atomo.bench("compare", x, codec=["qsgd:bits=2", atomo.Codec("topk")], repeats=2, progress=True),):
+        for arrays in (x, x[3][0], normal(9)):
+            mine = atomo.compare(arrays, ["qsgd:bits=2", "topk"], repeats=2, timed=False)
+            records = atomo.bench("compare", arrays, codec=["qsgd:bits=2", atomo.Codec("topk")], repeats=2, progress=True)
             self.assertEqual((len(records), records.schema), (len(mine), mine.schema))
-            for a, b in zip(mine, records):
-                for name in ("step", "worker", "tensor", "level", "compressor", "bytes", "relative_error"):
-                    self.assertEqual(a[name], b[name])
+            names = ("step", "worker", "tensor", "level", "compressor", "bytes", "relative_error")
+            self.assertEqual(*([[r[name] for name in names] for r in some] for some in (mine, records)))
 
     def test_every_command_gives_records(self):
         x = {"fc": normal(30, 20)}
@@ -578,7 +583,7 @@ class Program(unittest.TestCase):
             (atomo.UsageError, "unknown option --reps", "--help lists the options", lambda: atomo.bench("sweep", normal(9), reps=3)),
             (atomo.UsageError, "did you mean sweep", "lists the commands", lambda: atomo.bench("swep", normal(9))),
             (atomo.Error, "no-such.h5: cannot be opened", "", lambda: atomo.bench("sweep", "no-such.h5")),
-            (atomo.UsageError, "want Records", "", lambda: atomo.plot([{"a": 1}], "pareto")),
+            (atomo.UsageError, "want Records", "take a slice or a level", lambda: atomo.plot([{"a": 1}], "pareto")),
         ):
             with self.assertRaisesRegex(kind, says) as caught:
                 wrong()

@@ -142,6 +142,30 @@ def plain_loop(spec, steps, lr):
     return {name: p.detach() for name, p in model.named_parameters()}
 
 
+def waits(rank, mesh):
+    """Gradients of set_requires_all_reduce(False) travel with the next ones; a fully_shard after ShardState is refused."""
+    replicate, sent, got = mesh["replicate"].get_group(), [], []
+    for wait in (True, False):
+        model = sharded(mesh)
+        state = ShardState("none", model, replicate=replicate)
+        for part in range(2):
+            model.set_requires_all_reduce(part == 1 or not wait)
+            loss_on(model, 77 + rank + 10 * part, 4).backward()
+        sent.append(state.bytes_sent)
+        got.append({name: p.grad.full_tensor().clone() for name, p in model.named_parameters()})
+    assert 2 * sent[0] == sent[1] and gap(*got) < 1e-5, (sent, gap(*got))
+    model = another(0)
+    fully_shard(model.blocks, mesh=mesh["shard"])
+    ShardState("none", model, replicate=replicate)
+    fully_shard(model, mesh=mesh["shard"])
+    try:
+        loss_on(model, 1, 4).backward()
+    except (atomo.UsageError, RuntimeError) as error:
+        assert "fully_shard was called after ShardState" in str(error)
+        return
+    raise AssertionError("a late fully_shard is not seen")
+
+
 def is_a_plain_loop(rank, mesh):
     """So where training lags, the codec does, not the exchange."""
     for spec in ("ef+topk:ratio=0.05", "powersgd:rank=2", "ef+powersgd:rank=2", "qsgd"):
@@ -242,7 +266,7 @@ def learns(rank, mesh):
         assert loss - mean["none"] < max(spread, 0.05 * mean["none"]), (spec, lost)
 
 
-CASES = [none_is_hsdp, is_a_plain_loop, ranks_agree_and_parts_have_shapes, goes_on, other_reductions, refusals] + ([learns] if LONG else [])
+CASES = [none_is_hsdp, waits, is_a_plain_loop, ranks_agree_and_parts_have_shapes, goes_on, other_reductions, refusals] + ([learns] if LONG else [])
 
 
 def work(rank, meeting, out):

@@ -156,6 +156,8 @@ def compiled(rank):
         both(batch(rank, step)).square().sum().backward()
     want = torch.autograd.grad(model(batch(rank, 1)).square().sum(), model.layers[0].weight)[0]
     dist.all_reduce(want)
+    in_part = nn.Sequential(torch.compile(nn.Linear(20, 20), backend="aot_eager"), nn.ReLU())
+    assert set(State("none", in_part)._names.values()) == {"0.weight", "0.bias"}
     assert set(state._names.values()) == {"layers.%d.%s" % (n, k) for n in range(3) for k in ("weight", "bias")}
     return float((model.layers[0].weight.grad - want / 2).abs().max() / want.abs().max()) < 1e-5
 
@@ -181,6 +183,30 @@ def accumulates(rank):
     want = torch.autograd.grad(sum(model(batch(rank, s)).sum() for s in (0, 1)), model.layers[0].weight)[0]
     dist.all_reduce(want)
     return state.step == 1 and float((model.layers[0].weight.grad - want / 2).abs().max() / want.abs().max()) < 1e-5
+
+
+def uneven(rank):
+    """Within DDP's join a rank whose data are at an end takes part, with gradients of zeros and outside of backward; an error reaches it."""
+    model = Deep()
+    ddp = DistributedDataParallel(model, bucket_cap_mb=0.001)
+    state = State("none", model, min_elements=0)
+    ddp.register_comm_hook(state, hook)
+    with ddp.join():
+        for step in range(4 if rank else 1):
+            model.zero_grad()
+            ddp(batch(rank, step)).square().sum().backward()
+    if rank:
+        want = torch.autograd.grad(model(batch(rank, 3)).square().sum(), model.layers[0].weight)[0] / 2
+        assert (model.layers[0].weight.grad - want).abs().max() < 1e-5 * want.abs().max()
+    assert state.step == 4
+    with unittest.mock.patch("atomo.Tensor.take", side_effect=atomo.CorruptError("refused")) if rank else contextlib.nullcontext():
+        try:
+            with ddp.join():
+                if rank:
+                    ddp(batch(rank)).sum().backward()
+        except (atomo.Error, RuntimeError) as error:
+            return "rank 1: refused" in str(error)
+    return False
 
 
 def two_at_once(rank):
@@ -265,6 +291,7 @@ CASES = (
     compiled,
     half_precision,
     accumulates,
+    uneven,
     two_at_once,
     nccl_alone,
     on_a_gpu,

@@ -75,6 +75,12 @@ def loss_of(model, worker, step):
     return torch.nn.functional.cross_entropy(model(x), (x @ teacher).argmax(1))
 
 
+class Slowing(Small):
+    def __init__(self, worker, workers):
+        super().__init__(worker, workers)
+        self.schedule = torch.optim.lr_scheduler.StepLR(self.optimizer, 2, 0.5)
+
+
 class Broken(Small):
     def loss(self, step):
         return super().loss(step) * (float("nan") if self.worker == 1 and step == 2 else 1)
@@ -188,7 +194,7 @@ class Training(unittest.TestCase):
 
     def test_goes_on_from_a_checkpoint(self):
         path = os.path.join(self.enterContext(tempfile.TemporaryDirectory()), "run.pt")
-        first, again, ends = self.run_of(Small, "ef+powersgd:rank=2"), self.run_of(Small, "ef+powersgd:rank=2"), []
+        first, again, ends = self.run_of(Slowing, "ef+powersgd:rank=2"), self.run_of(Slowing, "ef+powersgd:rank=2"), []
         for _ in range(3):
             first.step()
         first.save(path)
@@ -198,6 +204,7 @@ class Training(unittest.TestCase):
                 run.step()
             ends.append(run.state_dict()["model"])
         self.assertTrue(all(torch.equal(ends[0][n], ends[1][n]) for n in ends[0]))
+        self.assertEqual(run.state_dict()["schedule"]["last_epoch"], 5)
         torch.save({**torch.load(path, weights_only=False), "workers": 2}, path)
         with self.assertRaisesRegex(atomo.UsageError, "with 2 workers, this run of .* with 3"):
             again.load(path)
@@ -210,7 +217,7 @@ class Training(unittest.TestCase):
         self.assertEqual([run.step()["taken"] for _ in range(3)], [[1, 2]] * 3)
         for actor, says in ((run._server, "the server has died in step 5"), (run._alive[1], "1 of 3 workers are left: a step takes 2")):
             killed(actor)
-            with self.assertRaisesRegex(atomo.Error, "^%s .make a new Run, and load the last checkpoint.$" % says):
+            with self.assertRaisesRegex(atomo.Error, "^%s .close this Run, make a new one, and load the last checkpoint.$" % says):
                 run.step()
 
     def test_errors_are_one_line(self):

@@ -37,7 +37,7 @@ class ShardState:
     """
 
     def __init__(self, spec: str, model: torch.nn.Module, replicate: Any = None, shard: Any = None, **more: Any) -> None:
-        modules = [(name, module) for name, module in model.named_modules() if isinstance(module, FSDPModule)]
+        modules = _modules(model)
         if not modules:
             raise UsageError("the model has no FSDPModule", "call fully_shard first")
         if replicate is None and shard is None:
@@ -45,7 +45,7 @@ class ShardState:
         names = _names(model)
         between, within = (None if group is None else TorchTransport(_twin(group)) for group in (replicate, shard))
         self._exchanges: dict[str, Exchange] = {}
-        for name, module in modules:
+        for name, module in modules.items():
             if _is_hybrid(module):
                 raise UsageError(
                     "%s: fully_shard has a mesh of two axes, and averages floats over both" % (name or "model"),
@@ -53,11 +53,11 @@ class ShardState:
                 )
             if between:
                 held = self._exchanges[name] = Exchange(spec, between, **more)
-                module.set_all_reduce_hook(_Mean(held, _Layout(module, name, names, _place(module))))
+                module.set_all_reduce_hook(_Mean(held, _Layout(model, module, name, names, _place(module))))
             if within:
                 sent = self._exchanges[name + "|scatter"] = Exchange(spec, within, **more)
                 sent._check_shots("shard=")
-                module.set_custom_reduce_scatter(_Scatter(sent, _Layout(module, name, names, "")))
+                module.set_custom_reduce_scatter(_Scatter(sent, _Layout(model, module, name, names, "")))
 
     @property
     def bytes_sent(self) -> int:
@@ -74,6 +74,10 @@ class ShardState:
             raise UsageError("the checkpoint has other FSDPModules: %s" % ", ".join(name or "model" for name in differ))
         for name, exchange in self._exchanges.items():
             exchange.load_state_dict(saved[name])
+
+
+def _modules(model: torch.nn.Module) -> dict[str, Any]:
+    return {name: module for name, module in model.named_modules() if isinstance(module, FSDPModule)}
 
 
 def _groups_of(module: Any) -> list[Any]:
@@ -99,8 +103,15 @@ class _Layout:
     """Where the shards of a module's parameters are in FSDP's flat vector: {name: (start, shape)}. FSDP keeps this to itself: where
     what it keeps does not add up to the vector's length, the vector is one array of the module's name."""
 
-    def __init__(self, module: Any, name: str, names: dict[int, str], place: str) -> None:
-        self.module, self.name, self.names, self.place = module, name or "model", names, place
+    def __init__(self, model: torch.nn.Module, module: Any, name: str, names: dict[int, str], place: str) -> None:
+        self.model, self.module, self.name, self.names, self.place = model, module, name or "model", names, place
+        self.known: Any = _modules(model)
+
+    def check(self) -> None:
+        """Once: a module of a later fully_shard would keep its gradients to itself."""
+        if self.known and self.known.keys() != _modules(self.model).keys():
+            raise UsageError("fully_shard was called after ShardState", "make ShardState after the last fully_shard")
+        self.known = None
 
     def parts(self, size: int) -> dict[str, tuple[int, Any]]:
         found, at = {}, 0
@@ -116,6 +127,7 @@ class _Layout:
         return {name: place for name, place in found.items() if place[1].numel()} if at == size else {self.name + self.place: (0, (size,))}
 
     def cut(self, flat: torch.Tensor) -> dict[str, torch.Tensor]:
+        self.check()
         places = self.parts(flat.numel()).items()
         return {name: flat[at : at + int(np.prod(shape))].view(shape) for name, (at, shape) in places}
 
@@ -128,13 +140,22 @@ def _put(views: dict[str, torch.Tensor], means: dict[str, Any], factor: float = 
 
 
 class _Mean:
-    """The hook of set_all_reduce_hook: puts the mean over the replicas in the place of a shard's gradient."""
+    """The hook of set_all_reduce_hook: puts the mean over the replicas in the place of a shard's gradient. Gradients between
+    set_requires_all_reduce(False) and True add up here, and travel as one."""
 
     def __init__(self, exchange: Exchange, layout: _Layout) -> None:
         self.exchange, self.layout = exchange, layout
+        self.waiting: torch.Tensor | None = None
 
     @torch.no_grad()
     def __call__(self, gradient: torch.Tensor) -> None:
+        if self.waiting is not None:
+            gradient.add_(self.waiting)
+        waits = not all(getattr(group, "all_reduce_grads", True) for group in _groups_of(self.layout.module))
+        self.waiting = gradient.clone() if waits else None
+        if waits:
+            gradient.zero_()
+            return
         views = self.layout.cut(gradient)
         _put(views, self.exchange.mean(views))
 

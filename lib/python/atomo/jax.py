@@ -21,9 +21,9 @@ from .codec import Codec, Tensor
 
 
 class CompressState(NamedTuple):
-    """step: of the last update, from 1. codec: bytes of the codec's state for each leaf, and worker. sent: bytes of all payloads so
-    far, of all workers, as two words, the low one first (`bytes_sent` adds them). status: 0, or what went wrong first (`check`
-    raises it), and the number of the leaf where it did."""
+    """step: of the last update, from 1. codec: for each leaf that has a state of the codec, its bytes, by worker: no array is empty, as
+    some checkpoints take none. sent: bytes of all payloads so far, of all workers, as two words, the low one first (`bytes_sent` adds
+    them). status: 0, or what went wrong first (`check` raises it), and the number of the leaf where it did."""
 
     step: Any
     codec: Any
@@ -48,28 +48,31 @@ def compress(spec: str, workers: int = 1, seed: int = 1, min_elements: int = 100
     codec, none = Codec(spec), Codec("none")
     workers, seed = integer("workers", workers, 1, 1 << 20), seed_of(seed)
 
+    def kind(shape: tuple[int, ...]) -> Codec:
+        return codec if int(np.prod(shape)) >= min_elements else none
+
     def tensors(name: str, shape: tuple[int, ...]) -> list[Tensor]:
-        kind = codec if int(np.prod(shape)) >= min_elements else none
-        return [kind.tensor(shape, name, seed, worker, workers, threads) for worker in range(workers)]
+        return [kind(shape).tensor(shape, name, seed, worker, workers, threads) for worker in range(workers)]
+
+    def keeps(shape: tuple[int, ...]) -> bool:
+        return "stateful" in kind(shape).traits
 
     def init(params: Any) -> CompressState:
-        saved = []
-        for name, leaf in named(params).items():
-            states = [np.frombuffer(t.state(), np.uint8) if "stateful" in t.codec.traits else _NOTHING for t in tensors(name, leaf.shape)]
-            saved.append(jnp.asarray(np.stack(states)))
+        saved = [jnp.asarray(_saved(tensors(name, leaf.shape))) for name, leaf in named(params).items() if keeps(leaf.shape)]
         return CompressState(jnp.zeros((), jnp.int32), saved, jnp.zeros(2, jnp.uint32), jnp.zeros(2, jnp.int32))
 
     def update(updates: Any, state: CompressState, params: Any = None) -> tuple[Any, CompressState]:
         del params
         names, (leaves, tree) = list(named(updates)), jax.tree_util.tree_flatten(updates)
         shapes = [_shape(name, leaf, workers) for name, leaf in zip(names, leaves)]
-        if len(state.codec) != len(leaves):
-            raise UsageError("%d leaves: want %d, as init was given" % (len(leaves), len(state.codec)))
+        if len(state.codec) != sum(map(keeps, shapes)):
+            raise UsageError("%d leaves with a state: want %d, as init was given" % (sum(map(keeps, shapes)), len(state.codec)))
 
         def work(step: Any, saved: Any, sent: Any, status: Any, *gradients: Any) -> Any:
             step, sent, status = int(step) + 1, np.asarray(sent), np.asarray(status)
-            means, after, total = [], [], int(sent[0]) + (int(sent[1]) << 32)
-            for i, (name, shape, old, g) in enumerate(zip(names, shapes, map(np.asarray, saved), map(np.asarray, gradients))):
+            means, after, states, total = [], [], iter(saved), int(sent[0]) + (int(sent[1]) << 32)
+            for i, (name, shape, g) in enumerate(zip(names, shapes, map(np.asarray, gradients))):
+                old = np.asarray(next(states)) if keeps(shape) else None
                 try:
                     mean, new, count = _step(tensors(name, shape), g.reshape(workers, *shape), old, step)
                     total += count
@@ -77,7 +80,7 @@ def compress(spec: str, workers: int = 1, seed: int = 1, min_elements: int = 100
                     mean, new = np.full(shape, np.nan, np.float32), old
                     status = status if status[0] else np.array([_number(error), i], np.int32)
                 means.append(mean.astype(g.dtype))
-                after.append(new)
+                after += [] if old is None else [new]
             return means, (np.int32(step), after, np.array([total & 0xFFFFFFFF, total >> 32], np.uint32), status)
 
         results = [jax.ShapeDtypeStruct(shape, leaf.dtype) for shape, leaf in zip(shapes, leaves)]
@@ -88,7 +91,8 @@ def compress(spec: str, workers: int = 1, seed: int = 1, min_elements: int = 100
     return optax.GradientTransformation(init, update)
 
 
-_NOTHING = np.empty(0, np.uint8)
+def _saved(tensors: list[Tensor]) -> Any:
+    return np.stack([np.frombuffer(t.state(), np.uint8) for t in tensors])
 
 
 def _shape(name: str, leaf: Any, workers: int) -> tuple[int, ...]:
@@ -102,8 +106,7 @@ def _shape(name: str, leaf: Any, workers: int) -> tuple[int, ...]:
 
 def _step(tensors: list[Tensor], gradients: Any, saved: Any, step: int) -> tuple[Any, Any, int]:
     """One step of all workers, from the saved states: the mean, the states after it, and the bytes that were sent."""
-    keeps = "stateful" in tensors[0].codec.traits
-    for t, state in zip(tensors, saved) if keeps else ():
+    for t, state in zip(tensors, () if saved is None else saved):
         t.load_state(state)
     if "trains" in tensors[0].codec.traits:
         learned = tensors[0].train(gradients[0], step)
@@ -121,7 +124,7 @@ def _step(tensors: list[Tensor], gradients: Any, saved: Any, step: int) -> tuple
             more = t.end_round()
     for t, g in zip(tensors, gradients):
         mean = t.finish(g)
-    return mean, np.stack([np.frombuffer(t.state(), np.uint8) for t in tensors]) if keeps else saved, sent
+    return mean, None if saved is None else _saved(tensors), sent
 
 
 def _number(error: Exception) -> int:

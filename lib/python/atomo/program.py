@@ -17,7 +17,7 @@ from typing import Any, Iterable, Iterator
 
 from ._library import Error, FileError, UsageError, path
 from .codec import as_floats
-from .results import Records, document_of, gradients_of, read_result, records_of, specs_of
+from .results import FILTERED, Records, document_of, gradients_of, read_result, records_of, specs_of
 
 _REPEATED = ("tensor", "label", "where")  # options that are given once for each value; values of others stand between commas
 
@@ -51,13 +51,11 @@ def _options(options: dict[str, Any]) -> list[str]:
 
 
 def _write_arrays(arrays: Any, file: str) -> None:
-    """A .safetensors file: the size of a heading, the heading, and the floats."""
+    """A .safetensors file: the size of a heading, the heading, and the floats. Arrays without a step are those of step 0, as in `compare`."""
     tensors = [(name, as_floats(array, str(name)), step, worker) for name, array, step, worker in gradients_of(arrays)]
-    plain = not any(step or worker for _, _, step, worker in tensors)
     heading, at = {}, 0
     for name, x, step, worker in tensors:
-        place = name if plain else "step_%d/worker_%d/%s" % (step, worker, name)
-        heading[place] = {"dtype": "F32", "shape": x.shape, "data_offsets": [at, at + x.nbytes]}
+        heading["step_%d/worker_%d/%s" % (step, worker, name)] = {"dtype": "F32", "shape": x.shape, "data_offsets": [at, at + x.nbytes]}
         at += x.nbytes
     text = json.dumps(heading).encode()
     with open(file, "wb") as out:
@@ -201,7 +199,7 @@ def plot(results: Any, kind: str, **options: Any) -> Figure:
     options: those of the command, as label={"svd": "ATOMO"}, x="time", width="6.75in"."""
     some = list(results) if isinstance(results, (list, tuple)) and not isinstance(results, Records) else [results]
     if not all(_is_path(one) or isinstance(one, Records) for one in some):
-        raise UsageError("results=%s: want Records, the path of a result, or a list of these" % type(results).__name__)
+        raise UsageError("results=%s: want Records, the path of a result, or a list of these" % type(results).__name__, FILTERED)
     return Figure(kind, some, options)
 
 

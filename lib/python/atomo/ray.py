@@ -28,10 +28,11 @@ from .codec import Codec, Tensor, adds, as_floats
 
 class Task:
     """What every actor trains. A subclass makes `self.model` and `self.optimizer` in its __init__, and has `loss`. The server makes one
-    too, and its first weights are those of all."""
+    too, and its first weights are those of all. `self.schedule` may be one of the optimizer's learning rate, by steps."""
 
     model: Any
     optimizer: Any
+    schedule: Any = None
 
     def __init__(self, worker: int, workers: int) -> None:
         """worker: 0 to workers - 1, which says what data are this worker's; of the server -1."""
@@ -53,16 +54,22 @@ class Task:
         for name, p in self.parameters().items():
             p.grad = torch.from_numpy(means[name]).to(p.device, p.dtype)
         self.optimizer.step()
+        if self.schedule is not None:
+            self.schedule.step()
 
     def parameters(self) -> dict[str, Any]:
         return {name: p for name, p in self.model.named_parameters() if p.requires_grad}
 
+    def _parts(self) -> dict[str, Any]:
+        parts = {"model": self.model, "optimizer": self.optimizer, "schedule": self.schedule}
+        return {name: part for name, part in parts.items() if part is not None}
+
     def state_dict(self) -> dict[str, Any]:
-        return {"model": self.model.state_dict(), "optimizer": self.optimizer.state_dict()}
+        return {name: part.state_dict() for name, part in self._parts().items()}
 
     def load_state_dict(self, saved: dict[str, Any]) -> None:
-        self.model.load_state_dict(saved["model"])
-        self.optimizer.load_state_dict(saved["optimizer"])
+        for name, part in self._parts().items():
+            part.load_state_dict(saved[name])
 
 
 class _Side:
@@ -236,7 +243,7 @@ class Run:
             ray.get([worker.load.remote(first, None) for worker in self._alive.values()], timeout=START)
         except ray.exceptions.GetTimeoutError:
             self.close()
-            raise Error("the actors did not start in %d s" % START, "others may hold the CPUs that Ray has") from None
+            raise Error("the actors did not start in %d s" % START, "others may hold the CPUs that Ray has: close a Run that has ended") from None
         except ray.exceptions.RayError as error:
             self.close()
             lines = [line.strip() for line in str(error).split("\n") if line.strip()]
@@ -357,7 +364,7 @@ class Run:
 
 
 START = 600  # seconds that actors may take to start
-_ADVICE = "make a new Run, and load the last checkpoint"
+_ADVICE = "close this Run, make a new one, and load the last checkpoint"
 
 
 # ---- a transport between actors ----

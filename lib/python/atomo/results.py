@@ -9,7 +9,7 @@ import json
 import os
 import time
 from ctypes import byref, c_char_p, c_double, c_size_t, c_void_p
-from typing import Any, Dict, Iterable, Iterator, List
+from typing import Any, Dict, Iterable, Iterator, List, SupportsIndex, overload
 
 from ._library import (
     STOPPED,
@@ -29,6 +29,7 @@ from ._library import (
 )
 from .codec import Array, Codec, _address, as_floats, table
 
+FILTERED = "a list of some of their records is no longer one: take a slice or a level of them"
 _SHOWN = 60  # rows that a notebook shows
 _ASIDE = ("_se", "_p", "_z", "_freedom", "_min", "_max", "_holm")  # ends of fields that it leaves out
 
@@ -42,6 +43,15 @@ class Records(List[Dict[str, Any]]):
     meta: dict[str, Any] = {}
     schema: str | None = None
 
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> dict[str, Any]: ...
+    @overload
+    def __getitem__(self, index: slice) -> Records: ...
+    def __getitem__(self, index: Any) -> Any:
+        """A record; for a slice Records, with the facts of the run."""
+        found = super().__getitem__(index)
+        return _with(self, found) if isinstance(index, slice) else found
+
     def level(self, name: str) -> Records:
         """The records of one level: "tensor", "step" or "all". Where there is one step only, "all" are those of the step."""
         if name not in ("tensor", "step", "all"):
@@ -51,8 +61,10 @@ class Records(List[Dict[str, Any]]):
 
     def to_pandas(self) -> Any:
         """A DataFrame of pandas, one row a record."""
-        import pandas
-
+        try:
+            import pandas
+        except ModuleNotFoundError as missing:
+            raise ModuleNotFoundError("%s; install it: pip install pandas" % missing, name=missing.name) from None
         return pandas.DataFrame(self)
 
     def _repr_html_(self) -> str:
@@ -199,7 +211,7 @@ def _name_level(record: dict[str, Any]) -> dict[str, Any]:
 def document_of(records: Records) -> dict[str, Any]:
     """What atomo-bench writes of these records."""
     if getattr(records, "schema", None) is None:
-        raise UsageError("%s: want Records, as bench, compare and read_result return them" % type(records).__name__)
+        raise UsageError("%s: want Records, as bench, compare and read_result return them" % type(records).__name__, FILTERED)
     return {"schema": records.schema, "meta": records.meta, "results": list(map(_unname_level, records))}
 
 

@@ -18,6 +18,7 @@ import contextlib
 import gc
 import inspect
 import queue
+import re
 import threading
 import warnings
 from typing import Any, Callable, Iterable, Sequence
@@ -67,15 +68,13 @@ class _Line:
 
 
 def _names(model: Any) -> dict[int, str]:
-    """The names of a model's parameters by id, without the prefix that all have in DDP or after torch.compile."""
+    """The names of a model's parameters by id, without what torch.compile, activation checkpointing and DDP add to them."""
     try:
-        names = {id(parameter): name for name, parameter in model.named_parameters()}
+        names = {id(p): re.sub(r"\b(_orig_mod|_checkpoint_wrapped_module)\.", "", name) for name, p in model.named_parameters()}
     except AttributeError:
         raise UsageError("model=%r: want a module of PyTorch" % (model,)) from None
-    for prefix in ("_orig_mod.", "module.", "_orig_mod."):
-        if all(name.startswith(prefix) for name in names.values()):
-            names = {key: name[len(prefix) :] for key, name in names.items()}
-    return names
+    prefix = len("module.") if all(name.startswith("module.") for name in names.values()) else 0
+    return {key: name[prefix:] for key, name in names.items()}
 
 
 class State(Exchange):
@@ -391,8 +390,9 @@ def hook(state, bucket):  # type: ignore[no-untyped-def]  # DDP refuses annotati
     opened = _Bucket(state, bucket)
     result = opened.done.then(_value)
     if opened.index == 0 or not state._awaited:  # once a step; again where parts of backward end by themselves
-        torch.autograd.Variable._execution_engine.queue_callback(state._await)
-        state._awaited = True
+        with contextlib.suppress(RuntimeError):  # outside of backward: DDP's join stands in for a rank whose data are at an end
+            torch.autograd.Variable._execution_engine.queue_callback(state._await)
+            state._awaited = True
     if _ALONGSIDE and state._greeted:
         state._line.put(lambda: state._serve(opened))
     else:  # before the first message DDP's own group is used, by one thread at a time
