@@ -74,6 +74,33 @@ def versions(build):
     return {**{k: doctor.get(k) for k in keep}, "python": platform.python_version()}
 
 
+def figure(result):
+    """docs/figures/performance.svg: encoding speed as a share of memcpy's; ours, PyTorch's eager and compiled, one thread."""
+    head, _, *lines = result["torch"].splitlines()
+    memcpy, rows = float(head.split("memcpy ")[1].split()[0]), [line.split() for line in lines]
+    data = "".join(" ".join([f'"{r[0]}"', *("%.4g" % (memcpy / float(ms)) for ms in r[2:5])]) + "\n" for r in rows if r[1] == "1")
+    bars = [("atomo", "#0072b2"), ("PyTorch, eager", "#c14a00"), ("PyTorch, compiled", "#777777")]
+    plots = ", ".join(f"$d using {k + 2}:xtic(1) lc rgb '{color}' title '{name}'" for k, (name, color) in enumerate(bars))
+    script = f"""set terminal svg size 648,360 fixed font 'Helvetica,Arial,sans-serif,10' background rgb '#ffffff'
+set output '{DOCS.parent}/figures/performance.svg'
+set border 3
+set tics out nomirror
+set logscale y
+set grid ytics lc rgb '#dddddd'
+set ylabel 'encoding speed / speed of memcpy'
+set xtics rotate by 35 right
+set style data histograms
+set style histogram clustered gap 1
+set style fill solid
+set boxwidth 0.9
+set key above
+$d << end
+{data}end
+plot {plots}
+"""
+    subprocess.run(["gnuplot"], input=script, encoding="utf-8", check=True)
+
+
 def page(result, texts):
     m = result["machine"]
     sides = [
@@ -127,6 +154,8 @@ Nanoseconds an element for 2²⁴ elements with 64, 512 and 4096 columns.
 ## Beside PyTorch
 
 The dump is a gradient of ResNet-18. PyTorch's results are tensors, `atomo-bench`'s are packed and coded payloads.
+
+![encoding speed against memcpy's](../figures/performance.svg)
 
 ```
 {texts["torch"]}
@@ -185,6 +214,7 @@ def main(build, dump):
     result.update(texts)
     (DOCS / "performance.json").write_text(json.dumps(result, indent=1) + "\n")
     (DOCS / "performance.md").write_text(page(result, texts))
+    figure(result)
     return not all(codes)
 
 

@@ -112,7 +112,7 @@ def svd(x):
 PEERS = [
     ("fp16", lambda x: x.half(), 1),
     ("sign", lambda x: x < 0, 3),
-    ("onebit", onebit, 10),
+    ("onebit:scope=tensor", onebit, 10),
     ("natural", natural, 10),
     ("qsgd:bits=3,code=fixed", qsgd, 15),
     ("terngrad:clip=2.5", terngrad, 15),
@@ -152,7 +152,10 @@ def main(bench, dump, *chosen):
     tensors = {name: torch.from_numpy(a) for name, a in tensors_of(dump, 0).items() if a.ndim > 1}
     cores = len(os.sched_getaffinity(0))
     low = False
-    print("encode, ms: %d tensors, PyTorch %s, one thread and %d" % (len(tensors), torch.__version__, cores))
+    room = torch.empty(max(x.numel() for x in tensors.values()))
+    torch.set_num_threads(1)
+    memcpy = torch_ms(lambda x: room[: x.numel()].copy_(x.view(-1)), tensors)
+    print("encode, ms: %d tensors, memcpy %.2f ms, PyTorch %s, one thread and %d" % (len(tensors), memcpy, torch.__version__, cores))
     print("%-24s %7s %11s %9s %9s %8s %8s" % ("codec", "threads", "atomo-bench", "eager", "compiled", "ratio", "floor"))
     for spec, encode, floor in PEERS:
         for threads in sorted({1, cores} if not chosen or spec.startswith(chosen) else ()):

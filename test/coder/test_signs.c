@@ -68,6 +68,27 @@ TEST(sums_of_both_sides_agree_to_the_bit_and_with_long_doubles)
     }
 }
 
+TEST(sums_of_columns_equal_those_of_single_elements)
+{
+    enum { ROWS = 5, COLUMNS = 67, ROOM = 80 };
+    float x[ROWS * COLUMNS];
+    fill(x, ROWS * COLUMNS);
+    EACH_ISA(k)
+    {
+        double sum[2][ROOM] = {{0}}, want[2][ROOM] = {{0}};
+        uint64_t below[ROOM] = {0};
+        for (size_t i = 0; i < ROWS * COLUMNS; i++)
+            want[x[i] < 0][i % COLUMNS] += fabs((double)x[i]);
+        for (size_t row = 0; row < ROWS; row++)
+            k->sign_columns(x + row * COLUMNS, COLUMNS, sum[0], sum[1], below);
+        assert_memory_equal(sum, want, sizeof sum);
+        for (size_t i = 0; i < ROWS * COLUMNS; i++)
+            below[i % COLUMNS] -= x[i] < 0;
+        for (size_t i = 0; i < ROOM; i++)
+            check(below[i] == 0);
+    }
+}
+
 TEST(any_number_of_signs_is_put_got_counted_and_looked_over)
 {
     float x[200], y[200];

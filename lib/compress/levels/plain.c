@@ -291,14 +291,14 @@ static void decode_block(void *data, size_t block)
 {
     const HalfJob *job = data;
     const size_t n = block_size(job->c->shape->n, block), from = block * BLOCK;
+    const double workers = (double)job->workers;
     float *x = job->decoded + from;
-    if (!floats_of(job, job->in, from, n, x))
-        job->fault[block] = NOT_FINITE;
+    int bad = !floats_of(job, job->in, from, n, x);
     for (size_t i = 0; i < n && job->workers > 1; i++) {
-        x[i] = (float)((double)x[i] * (double)job->workers);
-        if (!isfinite(x[i]))
-            job->fault[block] = NOT_FINITE;
+        x[i] = (float)((double)x[i] * workers);
+        bad |= !(fabsf(x[i]) <= FLT_MAX);
     }
+    job->fault[block] = bad ? NOT_FINITE : 0;
 }
 
 static Status decode(const Call *c, Bytes in, float *x)
@@ -317,8 +317,10 @@ static void merge_block(void *data, size_t block)
     const HalfJob *job = data;
     const Kernels *k = kernels();
     const size_t end = block * BLOCK + block_size(job->c->shape->n, block);
+    const double workers = (double)job->workers;
     float x[STRIP];
     double sum[STRIP];
+    int large = 0;
     for (size_t from = block * BLOCK; from < end; from += STRIP) {
         const size_t n = end - from < STRIP ? end - from : STRIP;
         memset(sum, 0, sizeof sum);
@@ -330,12 +332,13 @@ static void merge_block(void *data, size_t block)
                 sum[i] += weight * (double)x[i];
         }
         for (size_t i = 0; i < n; i++) {
-            x[i] = (float)(sum[i] / (double)job->workers);
-            if (!job->fault[block] && !(fabs(sum[i]) <= (double)FLT_MAX))
-                job->fault[block] = TOO_LARGE;
+            x[i] = (float)(sum[i] / workers);
+            large |= !(fabs(sum[i]) <= (double)FLT_MAX);
         }
         (is_fp16(job->c->self) ? k->fp16_nearest : k->bf16_nearest)(x, n, job->out + 2 * from);
     }
+    if (large && !job->fault[block])
+        job->fault[block] = TOO_LARGE;
 }
 
 static Status merge(const Call *c, const Bytes *in, size_t count, Buf *out)

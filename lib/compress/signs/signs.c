@@ -389,13 +389,13 @@ enum { STRIP = 256 };
 static void sum_strip(void *data, size_t strip)
 {
     const SignsJob *job = data;
-    const size_t columns = job->scales / 2, from = strip * STRIP, to = columns - from < STRIP ? columns : from + STRIP;
+    const size_t columns = job->scales / 2, from = strip * STRIP, n = columns - from < STRIP ? columns - from : STRIP;
+    double sum[2][STRIP] = {{0}};
+    uint64_t below[STRIP] = {0};
     for (size_t row = 0; row < job->n; row += columns)
-        for (size_t k = from; k < to; k++) {
-            const float v = job->x[row + k];
-            job->sides[k].sum[v < 0] += fabs((double)v);
-            job->sides[k].count[v < 0]++;
-        }
+        kernels()->sign_columns(job->x + row + from, n, sum[0], sum[1], below);
+    for (size_t k = 0; k < n; k++)
+        job->sides[from + k] = (Sides){{sum[0][k], sum[1][k]}, {job->n / columns - below[k], below[k]}};
 }
 
 static void value_strip(void *data, size_t strip)

@@ -218,6 +218,9 @@ LOOP(size_t, coin_sift,
 
 /* Sets sum[0] to the sum of |x_i| over x_i >= 0, and sum[1] over x_i < 0, in double. */
 LOOP(void, sign_sums, (const float *x, size_t n, double sum[2]))
+/* Adds |x_i| to plus[i] where x_i >= 0, and to minus[i] where x_i < 0, and there 1 to below[i]. The arrays have room for
+ * whole rows of 16. */
+LOOP(void, sign_columns, (const float *x, size_t n, double *plus, double *minus, uint64_t *below))
 
 /* ---- compress/rotated/ ---- */
 

@@ -63,3 +63,22 @@ void ISA_NAME(sign_sums)(const float *x, size_t n, double sum[2])
     sum[0] = fold(up);
     sum[1] = fold(down);
 }
+
+void ISA_NAME(sign_columns)(const float *x, size_t n, double *plus, double *minus, uint64_t *below)
+{
+    EACH_ROW(x, n, row, for (int v = 0; v < ROW; v += DLANES) {
+        VecD up, down;
+        VecL count;
+        const VecD d = load_d(row + v);
+        const VecL less = d < 0;
+        memcpy(&up, plus + at + v, sizeof up);
+        memcpy(&down, minus + at + v, sizeof down);
+        memcpy(&count, below + at + v, sizeof count);
+        up += (VecD)((VecL)d & ~less);
+        down -= (VecD)((VecL)d & less);
+        count -= less;
+        memcpy(plus + at + v, &up, sizeof up);
+        memcpy(minus + at + v, &down, sizeof down);
+        memcpy(below + at + v, &count, sizeof count);
+    });
+}
