@@ -38,11 +38,12 @@ static Value value_count(size_t n)
 static void take_spectrum(Spectrum *s, const Inspected *t, Arena *scratch)
 {
     Error err;
-    if (t->brief && spectrum_leads(&t->info->shape, t->reshape)) {
+    const Shape *shape = &t->info->shape;
+    if ((t->brief && spectrum_leads(shape, t->reshape)) || t->info->whole > shape->n) { /* rows do not tell it */
         *s = (Spectrum){.stable_rank = NAN, .nuclear_norm = NAN, .theorem6_left = NAN, .theorem6_right = NAN};
         return;
     }
-    if (spectrum_take(s, t->x, &t->info->shape, t->reshape, &t->about, scratch, &err) == OK ||
+    if (spectrum_take(s, t->x, shape, t->reshape, &t->about, scratch, &err) == OK ||
         t->lost->status != OK)
         return;
     *t->lost = err;
@@ -264,6 +265,9 @@ static Status inspect(const Options *o, Dump *d, const char *path)
     Error lost = {.status = OK};
     const Status written = o->list ? write_list(d, index, count, report, o->err) : write_all(o, d, index, count, report, view, &lost);
     const Status finished = report_finish(report, written, o->err);
+    if (o->hints.sample && !o->common.quiet)
+        fprintf(stderr, "note: %s: of each tensor %lld random rows are described, of a vector 256 times as many elements, without spectra\n", path,
+                (long long)o->hints.sample);
     if (large && !o->common.quiet && o->spectrum)
         fprintf(stderr, "note: %s: of %zu tensor%s with more than 1024 rows and columns the %d largest singular values, approximately\n",
                 path, large, text_s(large), SPECTRUM_LEADING);
@@ -285,8 +289,11 @@ static Status run(void *options, const TextList *arguments)
     Dump *d;
     if (o->histogram + o->spectrum + o->list > 1)
         return FAIL(o->err, ERR_USAGE, "inspect: --list, --histogram and --spectrum are different tables; want one");
+    if (o->hints.sample && (o->list || o->spectrum))
+        return FAIL(o->err, ERR_USAGE, "--sample: not with --list or --spectrum");
     o->hints.files = *arguments;
     TRY(dump_open_as(&d, path, &o->hints, o->forever, o->err));
+    dump_draw(d, (uint64_t)o->common.seed);
     const Status status = inspect(o, d, path);
     if (status == OK && !o->common.quiet)
         notes_dump(d, NULL, &(Progress){0});
@@ -308,6 +315,7 @@ int bench_inspect(int argc, char **argv)
         OPTION(0, "list", NULL, &o.list, "a row for each tensor with shape, type, bytes and file, from the files' headers alone"),
         OPTION(0, "histogram", NULL, &o.histogram, "a row for each bin of each tensor's histogram"),
         OPTION(0, "spectrum", NULL, &o.spectrum, "a row for each singular value of each tensor; for each of the 64 largest, approximately, beyond 1024 rows and columns"),
+        OPTION(0, "sample", "K", &o.hints.sample, "describe K random rows of each matrix instead of all", .low = 1, .high = 1e9),
         OPTION(0, "bins", "N", &o.bins, "number of bins of a histogram", .low = 1, .high = 1e6),
         OPTION(0, "reshape", "R", &o.reshape, "how a tensor becomes a matrix", .choices = reshape_names),
         {0},
@@ -326,7 +334,7 @@ int bench_inspect(int argc, char **argv)
             "qsgd = s and terngrad = s are the budgets s at which ATOMO on entries equals them: l1/l2 and l1/linf.\n",
         .options = options,
         .common = &o.common,
-        .takes = TAKES_FORMAT | TAKES_OUTPUT,
+        .takes = TAKES_SEED | TAKES_FORMAT | TAKES_OUTPUT,
         .arguments_min = 1,
         .arguments_max = -1,
     };

@@ -52,6 +52,12 @@ static void note_untransposed(const Dump *d, Progress *p)
             dump_file(d), first->path, first->shape.rank, count);
 }
 
+/* True for a whole tensor of neither a step nor a worker, whose first axis may count steps. */
+static bool may_stack(const TensorInfo *t)
+{
+    return !t->step_group && !t->worker_group && t->shape.rank >= 2 && t->whole == t->shape.n;
+}
+
 /* Prints a note on groups that look like steps and are read as parts of tensor names. */
 static void note_steps(const Dump *d, Progress *p)
 {
@@ -59,8 +65,7 @@ static void note_steps(const Dump *d, Progress *p)
     const TensorInfo *first = dump_tensor(d, 0);
     const char *guess = first->step_group ? "" : steps_guess(first->path, scratch);
     size_t stacked = 0;
-    while (stacked < dump_count(d) && !dump_tensor(d, stacked)->step_group && dump_tensor(d, stacked)->shape.rank >= 2 &&
-           dump_tensor(d, stacked)->shape.dim[0] == first->shape.dim[0])
+    while (stacked < dump_count(d) && may_stack(dump_tensor(d, stacked)) && dump_tensor(d, stacked)->shape.dim[0] == first->shape.dim[0])
         stacked++;
     if (stacked > 1 && stacked == dump_count(d))
         progress_note(p, "note: %s: the first axis of every tensor has %zu elements; --steps-axis 0 if it counts steps", dump_file(d),
@@ -84,7 +89,7 @@ static void note_left_out(const Dump *d, Progress *p)
     const LeftOut *out = dump_left_out(d);
     uint64_t all = out->elements;
     for (size_t i = 0; i < dump_count(d); i++)
-        all += dump_tensor(d, i)->shape.n;
+        all += dump_tensor(d, i)->whole;
     if (out->count)
         progress_note(p, "note: %s: %llu of %llu elements are left out: %s of type %s%s%s", dump_file(d),
                       (unsigned long long)out->elements, (unsigned long long)all, out->path, out->type,

@@ -79,14 +79,9 @@ static uint64_t check_of(const PatchBase *b, const uint8_t *new)
     return checksum((Bytes){new, 2 * b->n}, checksum((Bytes){b->old, 2 * b->n}, 0));
 }
 
-static size_t chunks(size_t n)
-{
-    return (n + CHUNK - 1) / CHUNK;
-}
-
 size_t patch_most(size_t n)
 {
-    return chunks(n) * (8 + CONTEXTS * (VARINT_MAX + symbols_most(1, 8))) + symbols_most(n, 8) + 2 * n;
+    return (n + CHUNK - 1) / CHUNK * (8 + CONTEXTS * (VARINT_MAX + symbols_most(1, 8))) + symbols_most(n, 8) + 2 * n;
 }
 
 /* ---- writing ---- */

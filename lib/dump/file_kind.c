@@ -126,6 +126,8 @@ Status refuse_unknown_kind(int fd, uint64_t size, const char *path, Error *err)
     uint8_t head[HEAD];
     TRY(file_take(fd, 0, head, head_size(size), err));
     FAIL(err, ERR_CORRUPT, "%s: %snot an HDF5, safetensors, .npz or .npy file", path, size ? "" : "empty, so ");
+    if (size > 19 && !memcmp(head, "version https://git", 19))
+        return error_hint(err, "it is a pointer of Git LFS; git lfs pull fetches the file");
     if (is_text(head, head_size(size)))
         return error_hint(err, "it is text; report and plot read results, which are CSV or JSON");
     return err->status;

@@ -196,6 +196,10 @@ static Status take_type(const Dictionary *d, int voids, Array *a, Odd *odd, Erro
         ArrayType type;
     } known[] = {{"f2", ARRAY_F16}, {"f4", ARRAY_F32}, {"f8", ARRAY_F64}, {"V2", ARRAY_BF16}};
     const int shown = (int)(d->descr_size < 40 ? d->descr_size : 40);
+    if (d->descr_size == 8 && !memcmp(d->descr, "bfloat16", 8)) { /* as NumPy reads where ml_dtypes is loaded */
+        a->type = ARRAY_BF16;
+        return OK;
+    }
     if (!d->descr) {
         *odd = (Odd){true, "structured"};
         return OK;

@@ -47,7 +47,7 @@ static Status add_file(Files *f, const char *folder, const char *name)
     return OK;
 }
 
-/* The files of an index {"weight_map": {TENSOR: FILE, ...}}, which must stand beside it. */
+/* The files of an index {"weight_map": {TENSOR: FILE, ...}}, which must stand beside it. Sets f->named. */
 static Status add_index(Files *f, const char *path)
 {
     const Json *all;
@@ -64,6 +64,7 @@ static Status add_index(Files *f, const char *path)
             return FAIL(f->err, ERR_CORRUPT, "%s: %.200s is in no file beside it", path, v->name);
         if (strcmp(v->text, before) != 0) /* tensors of one shard mostly follow each other */
             TRY(add_file(f, folder, v->text));
+        f->named++;
     }
     return f->count ? OK : FAIL(f->err, ERR_CORRUPT, "%s: no index of shards, which has files in its \"weight_map\"", path);
 }
@@ -86,27 +87,41 @@ static int by_version(const void *left, const void *right)
     return strverscmp(a->path, b->path);
 }
 
-static Status add_folder(Files *f, const char *path)
+/* Adds the files of a folder, of which pickles, as of an optimizer, only where there is nothing else; and finds its indexes. */
+static Status scan_folder(Files *f, DIR *folder, const char *path, const char **index)
 {
-    DIR *folder = opendir(path);
-    const char *index = NULL;
-    Status status = folder ? OK : FAIL(f->err, ERR_IO, "%s: cannot be opened: %s", path, strerror(errno));
-    for (const struct dirent *e; status == OK && (e = readdir(folder));) {
+    const char *pickle = NULL;
+    for (const struct dirent *e; (e = readdir(folder));) {
         const char *at = text_format(f->arena, "%s/%s", path, e->d_name);
+        TRY(arena_check(at, f->arena, f->err));
         for (size_t i = 0; i < countof(foreign); i++)
             if (!strcmp(foreign[i].file, e->d_name)) {
                 FAIL(f->err, ERR_USAGE, "%s: %s; want HDF5, safetensors, .npz or .npy", path, foreign[i].what);
-                status = error_hint(f->err, "%s", foreign[i].convert);
+                return error_hint(f->err, "%s", foreign[i].convert);
             }
-        if (!at)
-            status = arena_fail(f->arena, f->err);
-        else if (*e->d_name != '.' && text_ends(e->d_name, ".index.json"))
-            index = at;
-        else if (*e->d_name != '.' && file_kind_at(at) != FILE_UNKNOWN)
-            status = add_file(f, NULL, at);
+        const FileKind kind = *e->d_name == '.' ? FILE_UNKNOWN : file_kind_at(at);
+        const bool names = *e->d_name != '.' && text_ends(e->d_name, "safetensors.index.json");
+        if (names && *index)
+            return FAIL(f->err, ERR_USAGE, "%s and %s: two indexes, want one of them", *index, at);
+        if (names)
+            *index = at;
+        if (kind == FILE_PICKLE)
+            pickle = at;
+        else if (kind != FILE_UNKNOWN)
+            TRY(add_file(f, NULL, at));
     }
-    if (folder)
-        closedir(folder);
+    return pickle && !f->count ? add_file(f, NULL, pickle) : OK;
+}
+
+/* The files that a folder's index names, or without an index all. */
+static Status add_folder(Files *f, const char *path)
+{
+    const char *index = NULL;
+    DIR *folder = opendir(path);
+    if (!folder)
+        return FAIL(f->err, ERR_IO, "%s: cannot be opened: %s", path, strerror(errno));
+    const Status status = scan_folder(f, folder, path, &index);
+    closedir(folder);
     TRY(status);
     if (index) {
         f->count = 0;
@@ -150,17 +165,19 @@ static int shard_of(const char *name, int *of)
 {
     int i, end = 0;
     for (const char *at = strchr(name, '-'); at; at = strchr(at + 1, '-'))
-        if (sscanf(at, "-%5d-of-%5d%n", &i, of, &end) == 2 && at[end] == '.')
+        if (sscanf(at, "-%9d-of-%9d%n", &i, of, &end) == 2 && at[end] == '.')
             return i;
     return *of = 0;
 }
 
 static Status check_shards(const Files *f)
 {
-    int of, other;
+    int of, other, from = 1; /* some count from 0 */
     const char *first = f->part[0].path;
     shard_of(base_name(first), &of);
-    for (int want = 1; want <= of; want++) {
+    for (size_t i = 0; i < f->count; i++)
+        from = shard_of(base_name(f->part[i].path), &other) || !other ? from : 0;
+    for (int want = from; want < from + of; want++) {
         bool found = false;
         for (size_t i = 0; i < f->count && !found; i++)
             found = shard_of(base_name(f->part[i].path), &other) == want && other == of;
@@ -206,7 +223,8 @@ Status files_find(Files *f, const char *path, Error *err)
     if (!several)
         TRY((index ? add_index : add_folder)(f, path));
     f->as = "shards";
-    if (shard_of(base_name(f->part[0].path), &of))
+    shard_of(base_name(f->part[0].path), &of);
+    if (of)
         return check_shards(f);
     return f->count > 1 && !index ? name_groups(f, (int[]){f->hints.steps_as, f->hints.workers_as}) : OK;
 }

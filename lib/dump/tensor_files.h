@@ -17,6 +17,7 @@ typedef struct {
 typedef struct {
     Part *part;
     size_t count, room, open; /* open: the parts whose dump is open */
+    size_t named;             /* tensors that an index names; 0: there is none */
     uint64_t clock;
     DumpHints hints;
     const char *as; /* "shards", "steps", "workers" or "steps and workers" */

@@ -318,6 +318,9 @@ static Status join(Files *f, Listing *l)
         for (size_t i = 0; i < dump_count(p->dump); i++)
             TRY(join_tensor(f, k, i, l));
     }
+    if (f->named > l->tensors + l->skipped)
+        return FAIL(f->err, ERR_CORRUPT, "%s: its index names %zu tensors, but the files have only %zu", f->part[0].path, f->named,
+                    l->tensors + l->skipped);
     TRY(check_twins(f, l));
     return listing_join(l, f->err);
 }

@@ -570,14 +570,14 @@ static Status found_read(const Source *s, const Found *f, float *x, Error *err)
     return status;
 }
 
-static Status open_hdf5(Source *s, Error *err)
+static Status list_hdf5(Source *s, Error *err)
 {
     h5.PLset_loading_state(0);
     h5.Zregister(&hdf5_lzf);
     s->id = h5.Fopen(s->file, H5F_ACC_RDONLY, H5P_DEFAULT);
     confine_calls(false); /* so that the file cannot make the library open another file */
     if (s->id >= 0)
-        return OK;
+        return walk_file(s, err);
     char reason[HDF5_REASON];
     FAIL(err, ERR_CORRUPT, "not a readable HDF5 file (%s)", hdf5_reason(reason));
     if (strstr(reason, "lock file"))
@@ -587,12 +587,6 @@ static Status open_hdf5(Source *s, Error *err)
     if (strstr(reason, "already open for write"))
         error_hint(err, "its writer may have died: h5clear -s FILE clears the mark");
     return err->status;
-}
-
-static Status list_hdf5(Source *s, Error *err)
-{
-    TRY(open_hdf5(s, err));
-    return walk_file(s, err);
 }
 
 static Status list_arrays(Source *s, Error *err)

@@ -34,26 +34,6 @@ static double cosine(size_t j, size_t n)
 
 /* ---- sums of cosines ---- */
 
-/* For each wave l (a cosine at equally spaced angles): its present value, its previous value, and twice the
- * cosine of the spacing. */
-typedef struct {
-    double now[SHORT_COSINE_MOST], before[SHORT_COSINE_MOST], twice[SHORT_COSINE_MOST];
-} Waves;
-
-/* Sets out_l to the sum over t of in_t times value t of wave l. */
-static void add_waves(const double *in, size_t n, Waves *w, double *out)
-{
-    for (size_t l = 0; l < n; l++)
-        out[l] = 0;
-    for (size_t t = 0; t < n; t++)
-        for (size_t l = 0; l < n; l++) {
-            const double now = w->now[l], next = w->twice[l] * now - w->before[l];
-            out[l] += in[t] * now;
-            w->before[l] = now;
-            w->now[l] = next;
-        }
-}
-
 static double weight(size_t k, size_t n)
 {
     return sqrt((k ? 2 : 1) / (double)n);
@@ -68,36 +48,23 @@ void short_cosine_matrix(double *c, size_t n)
         }
 }
 
-/* Both work in place; n <= SHORT_COSINE_MOST. */
-static void short_cosine(float *x, size_t n)
+typedef enum { FORTH, BACK } Way;
+
+/* Works in place; n <= SHORT_COSINE_MOST. Values of a wave follow each other from element to element, on the way back from
+ * coefficient to coefficient. */
+static void short_cosine(float *x, size_t n, Way way)
 {
-    double in[SHORT_COSINE_MOST], out[SHORT_COSINE_MOST];
-    Waves w;
+    double in[SHORT_COSINE_MOST], now[SHORT_COSINE_MOST], before[SHORT_COSINE_MOST], twice[SHORT_COSINE_MOST], out[SHORT_COSINE_MOST];
     assert(n > 0 && n <= SHORT_COSINE_MOST);
     for (size_t k = 0; k < n; k++) {
-        in[k] = (double)x[k];
-        w.now[k] = w.before[k] = cosine(k, n);
-        w.twice[k] = 2 * cosine(2 * k, n);
+        in[k] = (way == BACK ? weight(k, n) : 1) * (double)x[k];
+        before[k] = cosine(way == BACK ? 2 * k + 1 : k, n);
+        now[k] = way == BACK ? 1 : before[k];
+        twice[k] = 2 * (way == BACK ? before[k] : cosine(2 * k, n));
     }
-    add_waves(in, n, &w, out);
+    kernels()->add_waves(in, n, now, before, twice, out);
     for (size_t k = 0; k < n; k++)
-        x[k] = (float)(weight(k, n) * out[k]);
-}
-
-static void short_cosine_back(float *x, size_t n)
-{
-    double in[SHORT_COSINE_MOST], out[SHORT_COSINE_MOST];
-    Waves w;
-    assert(n > 0 && n <= SHORT_COSINE_MOST);
-    for (size_t i = 0; i < n; i++) {
-        in[i] = weight(i, n) * (double)x[i];
-        w.now[i] = 1;
-        w.before[i] = cosine(2 * i + 1, n);
-        w.twice[i] = 2 * w.before[i];
-    }
-    add_waves(in, n, &w, out);
-    for (size_t i = 0; i < n; i++)
-        x[i] = (float)out[i];
+        x[k] = (float)((way == BACK ? 1 : weight(k, n)) * out[k]);
 }
 
 /* ---- the rounds ---- */
@@ -149,7 +116,7 @@ void rotation_turn(const Rotation *r, const float *x, size_t n, float scale, flo
         if (is_power(n))
             hadamard(y, n, 1);
         else
-            short_cosine(y, n);
+            short_cosine(y, n, FORTH);
     }
 }
 
@@ -159,7 +126,7 @@ void rotation_turn_back(const Rotation *r, float *x, size_t n)
         if (is_power(n))
             hadamard(x, n, 1);
         else
-            short_cosine_back(x, n);
+            short_cosine(x, n, BACK);
         kernels()->flip_signs(x, n, 1, r->key, first_word(r, i), x);
     }
 }

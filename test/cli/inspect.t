@@ -21,6 +21,15 @@ $ atomo-bench synth -o g.h5 --shape 30x20 >/dev/null && atomo-bench inspect g.h5
 > 8 600
 = 0
 
+# a sample has so many rows of a matrix, each once, which the seed draws, and no spectrum; as many as there are give the matrix
+$ python3 "$SRC"/test/cli/tensors.py r.st '{"w": [[2**i] * 4 for i in range(12)]}'; for s in 1 2 3 4 1; do atomo-bench inspect r.st --sample 3 --seed $s -f csv -q | tail -n 1 >$s; cat $s; done | awk -F, '{ rows = 0; for (v = $11 / 4; v >= 1; v = int(v / 2)) rows += v % 2; print $5, $6, rows, "[" $16 "]" }' | uniq; sort -u 1 2 3 4 | wc -l; for k in '' '--sample 12'; do atomo-bench inspect r.st $k -f csv -q | tail -n 1; done | uniq | wc -l; atomo-bench inspect r.st --sample 3 >out; atomo-bench inspect r.st --sample 3 --list
+> 3x4 12 3 []
+> 4
+> 1
+2> note: r.st: of each tensor 3 random rows are described, *
+2> atomo-bench: --sample: not with --list or --spectrum
+= 2
+
 # a file that does not exist is refused
 $ atomo-bench inspect nowhere.h5
 > 

@@ -86,6 +86,9 @@ TEST(shards_are_one_dump_by_their_index_or_folder)
     check_refused("m", &none, "model-00002-of-00002.safetensors: cannot be opened");
     write_file("m/model-00002-of-00002.safetensors", names + 1, names + 1, 2);
     check_refused("m", &none, "two tensors of the name b");
+    save_text("m/model.safetensors.index.json", "{\"weight_map\":{\"a\":\"model-00001-of-00002.safetensors\",\"c\":\"model-00002-of-00002.safetensors\","
+              "\"x\":\"model-00002-of-00002.safetensors\",\"y\":\"model-00002-of-00002.safetensors\",\"z\":\"model-00002-of-00002.safetensors\"}}");
+    check_refused("m", &none, "its index names 5 tensors, but the files have only 4");
     static const char *const bad[][2] = {{"{}", "no index of shards"},
                                          {"{\"weight_map\":[]}", "no index of shards"},
                                          {"{\"weight_map\":{\"a\":\"../x\"}}", "a is in no file beside it"},
@@ -95,6 +98,29 @@ TEST(shards_are_one_dump_by_their_index_or_folder)
         save_text("m/model.safetensors.index.json", bad[i][0]);
         check_refused("m", &none, bad[i][1]);
     }
+}
+
+/* Of a folder as it is on hubs and of trainers, which have pickles and other indexes beside, only the safetensors are read; some count
+ * shards from 0, with more digits in their number. */
+TEST(only_the_safetensors_of_a_folder_of_a_trainer_are_read)
+{
+    static const char *const names[] = {"a", "b", "c", "d"};
+    static const DumpHints none = {0};
+    mkdir(in_scratch("hub"), 0700);
+    save_text("hub/optimizer.pt", "\x80\x04pickle");
+    save_text("hub/pytorch_model.bin.index.json", "{\"weight_map\":{\"a\":\"gone.bin\"}}");
+    check_refused("hub", &none, "a Python pickle");
+    write_file("hub/model-00001-of-000002.safetensors", names + 2, names + 2, 2);
+    check_refused("hub", &none, "shard 2 of 2 is missing");
+    write_file("hub/model-00000-of-000002.safetensors", names, names, 2);
+    check_dump("hub", &none, names, 4, "shards");
+    save_text("hub/model.safetensors.index.json", "{\"weight_map\":{\"a\":\"model-00000-of-000002.safetensors\",\"c\":\"model-00001-of-000002.safetensors\"}}");
+    check_dump("hub", &none, names, 4, "shards");
+    save_text("hub/model.fp16.safetensors.index.json", "{}");
+    check_refused("hub", &none, "two indexes, want one of them");
+    save_text("hub/lfs", "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n");
+    check_refused("hub/lfs", &none, "not an HDF5");
+    check(strstr(err.hint, "git lfs pull") != NULL);
 }
 
 /* An index of which a byte is changed, or the end is missing, is refused with a reason or opens the shards. */
@@ -243,7 +269,7 @@ TEST(checkpoints_of_other_programs_are_refused)
 
 static int close_folders(void **state)
 {
-    static const char *const folders[] = {"m", "both", "many", "dcp", "orbax", "none"};
+    static const char *const folders[] = {"m", "hub", "both", "many", "dcp", "orbax", "none"};
     char top[sizeof scratch_dir];
     strcpy(top, scratch_dir);
     for (size_t i = 0; i < countof(folders); i++) {

@@ -55,14 +55,14 @@ TEST(short_cosines_are_the_defining_sums)
         float x[SHORT_COSINE_MOST], y[SHORT_COSINE_MOST];
         fill(x, n, 1 + s);
         memcpy(y, x, n * sizeof *x);
-        short_cosine(y, n);
+        short_cosine(y, n, FORTH);
         for (size_t k = 0; k < n; k++) {
             double sum = 0;
             for (size_t i = 0; i < n; i++)
                 sum += wave(n, k, i) * (double)x[i];
             check_near((double)y[k], sum, 1e-9 + 6.1e-8 * fabs(sum));
         }
-        short_cosine_back(y, n);
+        short_cosine(y, n, BACK);
         for (size_t i = 0; i < n; i++)
             check_near((double)y[i], (double)x[i], 2e-6);
     }

@@ -7,6 +7,7 @@ Files made by NumPy and by a writer of safetensors in plain Python are converted
 plain reader must find the same floats in them, rounded to float32. If the safetensors package is installed, it must
 read them too.
 """
+import itertools
 import json
 import os
 import struct
@@ -88,7 +89,7 @@ def odd_types(to_npz):
         want = eights(raw, bits, bias, name == "e5m2")
         assert np.array_equal(found[name].ravel(), want, equal_nan=True), name
     assert set(found) == {"e4m3", "e5m2"}
-    for descr, options in (("<V2", []), ("|V2", ["--void", "bfloat16"]), (">V2", ["--void", "bfloat16"])):
+    for descr, options in (("<V2", []), ("bfloat16", []), ("|V2", ["--void", "bfloat16"]), (">V2", ["--void", "bfloat16"])):
         with open("v.npy", "wb") as to:
             header = b"{'descr': '%s', 'fortran_order': False, 'shape': (65536,)}\n" % descr.encode()
             to.write(b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) + header)
@@ -118,6 +119,30 @@ def odd_types(to_npz):
         assert found["lzf%d" % i].tobytes() == np.tile(wide[:1000], n).tobytes(), i
 
 
+def integers_called_floats(to_npz):
+    """Of integers of each sign, size and order, those of two bytes that an attribute calls floats are these, with NumPy's values; no others are read."""
+    try:
+        import h5py
+    except ImportError:
+        return
+    raw, want, made = np.random.default_rng(5).bytes(8 * 4096), {}, 0
+    says = [("dtype", "bfloat16", "b"), ("torch_dtype", "torch.bfloat16", "b"), ("dtype", np.bytes_("BF16"), "b"), ("original_dtype", "float16", "h"),
+            ("dtype", np.bytes_("half"), "h"), ("dtype", "bfloat", ""), ("dtypes", "bfloat16", ""), ("dtype", np.array([1, 2]), ""), ("dtype", "float32", ""), None]
+    with h5py.File("integers.h5", "w") as f:
+        for kind, size, order, (i, said) in itertools.product("iu", (1, 2, 4, 8), "<>", enumerate(says)):
+            name, made = "%s%d.%s.%d" % (kind, size, "le" if order == "<" else "be", i), made + 1
+            f.create_dataset(name, data=np.frombuffer(raw, "%s%s%d" % (order, kind, size)), chunks=(100,) if i % 2 else None, shuffle=i % 2 == 1 or None)
+            if said:
+                f[name].attrs[said[0]] = said[1]
+            bits = np.frombuffer(raw, order + "u2")
+            if size == 2 and said and said[2]:
+                want[name] = (bits.astype("<u4") << 16).view("<f4") if said[2] == "b" else bits.astype("<u2").view("<f2").astype("<f4")
+    found, printed = to_npz("integers.h5")
+    assert sorted(found) == sorted(want) and "%d datasets without floats are left out" % (made - len(want)) in printed, (sorted(found), printed)
+    for name in want:
+        assert np.array_equal(found[name], want[name], equal_nan=True), name
+
+
 def main(program):
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -139,6 +164,7 @@ def main(program):
             same(dict(np.load("b.npz", allow_pickle=False)), wanted, source)
 
         odd_types(to_npz)
+        integers_called_floats(to_npz)
         arrays = dict(samples(np.random.default_rng(7)))
         files = 0
         for save in (np.savez, np.savez_compressed):
