@@ -134,7 +134,12 @@ static void add_equals(TextBuf *text, const Candidate *list, size_t count)
         text_addf(text, "%s %s", i == 1 ? "; not told from it:" : ",", list[i].name);
 }
 
-/* Adds how many times as fast the first is as bf16, and as float32 if that is faster than bf16. */
+static const char *plain_name(const Candidate *c)
+{
+    return !strcmp(c->name, "none") ? "float32" : c->name;
+}
+
+/* Adds how many times as fast the first is as bf16, and as each plain codec that is faster than bf16. */
 static void add_speedups(TextBuf *text, const Candidate *list, size_t count, const Candidate *baseline,
                          Arena *a)
 {
@@ -142,21 +147,20 @@ static void add_speedups(TextBuf *text, const Candidate *list, size_t count, con
               three(baseline->time.total / list->time.total, a), baseline->name);
     for (const Candidate *c = list; c < list + count; c++)
         if (c->plain && ranked(c) && c->time.total < baseline->time.total)
-            text_addf(text, ", %s times as fast as float32", three(c->time.total / list->time.total, a));
+            text_addf(text, ", %s times as fast as %s", three(c->time.total / list->time.total, a), plain_name(c));
 }
 
 char *advise_verdict(const Candidate *list, size_t count, const Candidate *baseline, Arena *a)
 {
     TextBuf text = {.arena = a};
-    const Candidate *plain = NULL; /* the faster one of bf16 and none, if it is equal to the first */
+    const Candidate *plain = NULL; /* the fastest plain codec, if it is equal to the first */
     if (!count || !ranked(list))
         return text_format(a, "no codec meets the limits");
     for (size_t i = count; i-- > 0;)
         if (list[i].rank == 1 && list[i].plain)
             plain = &list[i];
     if (plain)
-        text_addf(&text, "send %s: no codec within the limits is faster for certain",
-                  !strcmp(plain->name, "none") ? "float32" : plain->name);
+        text_addf(&text, "send %s: no codec within the limits is faster for certain", plain_name(plain));
     else {
         add_speedups(&text, list, count, baseline, a);
         add_equals(&text, list, count);
@@ -170,7 +174,7 @@ void advise_shown(const Candidate *list, size_t count, size_t more, bool *shown)
         bool further = more && list[i].error < 1;
         for (size_t k = 0; k < i; k++)
             further = further && !(shown[k] && !strcmp(list[k].family, list[i].family));
-        shown[i] = (i < 3 && list[i].rank) || !strcmp(list[i].name, "bf16");
+        shown[i] = (i < 3 && list[i].rank) || (list[i].plain && strcmp(list[i].name, "none") != 0);
         more -= !shown[i] && further;
         shown[i] = shown[i] || further;
     }

@@ -8,7 +8,7 @@
 
 /* Limits: a codec that breaks one is not ranked. */
 typedef struct {
-    bool unbiased;  /* only unbiased codecs, none and bf16 */
+    bool unbiased;  /* only unbiased codecs and the plain ones */
     bool undecoded; /* only codecs whose payloads add without decoding */
     double error;   /* most relative error of the mean of all workers' estimates, less its interval; INFINITY: no limit */
 } AdviseLimits;
@@ -26,7 +26,7 @@ typedef struct {
     const Codec *codec;
     const char *name;   /* the spec */
     const char *family; /* the spec without keys: ef+topk */
-    bool plain;         /* true: none or bf16, which compression has to beat */
+    bool plain;         /* true: none, bf16 or bf16:code=rans, which compression has to beat */
     bool unbiased, adds;
     const char *travels; /* how the payloads travel (codec_travels) */
     bool screened;       /* true: `time` is a lower bound, without merging */
@@ -52,7 +52,7 @@ Status advise_rank(Candidate *list, size_t count, const AdviseLimits *limits, Ar
 /* Returns the answer as a sentence. `list` is ranked, `baseline` the candidate bf16 in it. NULL: out of memory. */
 char *advise_verdict(const Candidate *list, size_t count, const Candidate *baseline, Arena *a);
 
-/* Marks the rows that the table shows: the first three that are ranked, bf16, and at most `more` further codecs, each
+/* Marks the rows that the table shows: the first three that are ranked, the plain ones but none, and at most `more` further codecs, each
  * the first of a family that has no row yet. No further codec has an error of 1 or more, as if it sent nothing.
  * `list` is in the order of `advise_rank`; `shown` has an entry for each candidate. */
 void advise_shown(const Candidate *list, size_t count, size_t more, bool *shown);

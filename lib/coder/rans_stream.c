@@ -217,8 +217,8 @@ static bool pull(const RansReader *r, uint32_t *state, Reader *in, uint8_t *byte
     return refill((slice >> 16) * (*state >> precision) + slot - (slice & 0xffff), state, in);
 }
 
-/* Reads rows of sixteen symbols, one from each lane, of `runs` streams (1 or RANS_RUNS) whose tables are all fine or all
- * coarse. A row takes at most 16 words, so reading stops when fewer than 16 words are left in one of them. Returns
+/* Reads rows of sixteen symbols, one from each lane, of `runs` streams (1 or RANS_RUNS) whose tables have one
+ * precision. A row takes at most 16 words, so reading stops when fewer than 16 words are left in one of them. Returns
  * the number of symbols read of each. */
 static size_t pull_rows(const RansReader *const r[], RansLanes *const l[], Reader *const in[], int runs, size_t n,
                         uint8_t *const byte[])
@@ -326,16 +326,15 @@ void rans_pull_several(const RansReader *const r[], RansLanes *const l[], Reader
                        uint8_t *const byte[], bool good[])
 {
     const unsigned lanes = l[0]->lanes;
-    bool coded = true, coarse = true, fine = true;
+    bool coded = true, alike = true;
     size_t done = 0;
     for (size_t k = 0; k < count; k++) {
         coded &= r[k]->rans->present > 1;
-        coarse &= !is_fine(r[k]->rans);
-        fine &= is_fine(r[k]->rans);
+        alike &= r[k]->rans->precision == r[0]->rans->precision;
     }
-    if (coded && coarse && lanes == 1 && count == RANS_SEVERAL)
+    if (coded && alike && !is_fine(r[0]->rans) && lanes == 1 && count == RANS_SEVERAL)
         done = pull_single_lanes(r, l, in, n, byte);
-    else if (coded && (coarse || fine) && lanes == RANS_LANES && count == RANS_RUNS)
+    else if (coded && alike && lanes == RANS_LANES && count == RANS_RUNS)
         done = pull_rows(r, l, in, RANS_RUNS, n, byte);
     for (size_t k = 0; k < count; k++)
         good[k] = pull_stream(r[k], l[k], in[k], n - done, byte[k] + done);

@@ -11,8 +11,7 @@
 
 /* clang-format off */
 #define CODECS(ONE, FAMILY)                                      \
-    ONE(none)                                                    \
-    FAMILY(halves)   /* fp16 bf16 */                             \
+    FAMILY(plain)    /* none fp16 bf16 */                        \
     ONE(entry)                                                   \
     ONE(svd)                                                     \
     ONE(fourier)                                                 \

@@ -59,6 +59,7 @@ enum {
     /* some rows of a tensor do not tell the result on all of them: it goes by extremes, by a size that does not grow with the tensor, or
      * by a matrix of all rows (compare --sample) */
     NEEDS_ALL = 1 << 14,
+    BARE = 1 << 15, /* payloads have no kind byte: those of `none` with code=fixed */
 };
 
 /* A parsed spec. `inner`: the codec inside a wrapper; NULL for other codecs. */

@@ -5,7 +5,7 @@
  * Kept, scratch memory and Error. Only settle and train write state. A receiver decodes a payload with
  * the spec, the shape, the payloads of earlier rounds (Call.heard) and the sources of random numbers
  * (Call.rng, Call.rng_shared). Only a codec that promises DECODES_STATE also reads the state (Call.state). A
- * payload begins with a kind byte, except payloads of the codec `none`. */
+ * payload begins with a kind byte, except payloads with the trait BARE. */
 #ifndef ATOMO_COMPRESSOR_H
 #define ATOMO_COMPRESSOR_H
 
@@ -100,8 +100,6 @@ struct Compressor {
     /* Specs of the default `Codec.inner` and `Codec.other`, for a wrapper that a spec may use without an inner
      * codec, such as `joint`. */
     const char *alone[2];
-
-    bool bare; /* payloads have no kind byte; true only for `none` */
 };
 
 /* Kinds of payload. RAW: raw floats. METHOD: the codec's own format. MERGED: merged payloads in the codec's

@@ -136,7 +136,8 @@ get a square matrix, all others a vector.
 {table(["codec", "bits", "encode", "decode", "enc ns", "dec ns", "enc GB/s", "dec GB/s", "enc ×", "dec ×", "scratch"], rows)}
 
 rANS takes a step for each symbol, however few symbols there are: with AVX2 seven instructions, 0.7 ns each way. Checking, rounding, counting and copying take 1.9 ns more to encode
-`qsgd:bits=4,code=rans`, and 0.8 ns to decode it, so only several symbols a step would halve its time. `bf16:code=rans` decodes in 0.7 ns and the 0.6 ns in which floats are written to memory.
+`qsgd:bits=4,code=rans`, and 0.8 ns to decode it, so only several symbols a step would halve its time. Four codes
+of `terngrad:code=rans` as one symbol were tried: encoding takes 17 % less time, decoding 34 %, and payloads 0.3 % more bytes. `bf16:code=rans` decodes in 0.7 ns and the 0.6 ns in which floats are written to memory.
 
 ## Growth with the tensor
 

@@ -27,7 +27,7 @@ static size_t largest_payload(const Rig *rig)
         stages += codec->ops->wraps ? codec->ops->promises & LIBRARY_BYTES ||
                                           (codec->ops->marks && codec_bare(codec->inner)) ||
                                           (codec->other && !codec_alone(codec))
-                                    : strcmp(codec->ops->name, "none") != 0;
+                                    : !codec_bare(codec);
     return 4 * rig->shape.n + stages;
 }
 

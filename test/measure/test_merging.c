@@ -361,7 +361,7 @@ TEST(prefixes_of_merged_payloads_and_appended_bytes_are_refused)
 static void takes_no_stray_raw_payload(Crew *w)
 {
     const int last = w->rounds - 1;
-    if (!merges(w, last) || w->codec->ops->bare || w->shape.n == 0)
+    if (!merges(w, last) || codec_traits(w->codec) & BARE || w->shape.n == 0)
         return;
     Buf raw = room_for(w, NULL, 0);
     buf_u8(&raw, PAYLOAD_RAW);

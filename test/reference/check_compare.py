@@ -41,8 +41,8 @@ RANDOM = ["qsgd", "qsgd:bits=1", "qsgd:levels=5,bucket=100,norm=linf,code=fixed"
           "lowrank:rank=3", "powersgd", "ef+powersgd:rank=1,iters=2",
           "joint:bits=2", "joint+entry", "rotated", "drive:scale=mse", "eden:bits=1.5",
           "ef+entry:ratio=0.05", "ef:decay=0.5+terngrad:clip=2.5"]
-FIXED = ["none", "fp16", "bf16", "ef+fp16", "entry:ratio=1", "svd:rank=65536"]
-CERTAIN = ["none", "fp16", "bf16", "ef+fp16"]
+FIXED = ["none", "none:code=rans", "fp16", "bf16", "bf16:code=rans", "ef+fp16", "entry:ratio=1", "svd:rank=65536"]
+CERTAIN = ["none", "none:code=rans", "fp16", "bf16", "bf16:code=rans", "ef+fp16"]
 IDENTITY = ("step", "worker", "tensor", "kind", "shape", "n", "compressor", "repeats", "error", "spec")
 SPREADS = ("bytes", "bits_per_element", "ratio", "mse", "second_moment", "relative_error", "rel_l1", "elem_error",
            "elem_error_big", "elem_error_small", "elem_error_pos", "elem_error_neg", "wasserstein_mean", "cosine",

@@ -23,7 +23,7 @@ from codes import Bytes
 
 SPECS = [
     "none", "fp16", "bf16", "fp16:rounding=stochastic", "bf16:rounding=stochastic",
-    "bf16:code=rans", "fp16:rounding=stochastic,code=rans",
+    "none:code=rans", "bf16:code=rans", "fp16:rounding=stochastic,code=rans",
     *[f"qsgd:{size},code={code}" for size in ("bits=1", "bits=4", "bits=8", "levels=5,bucket=100", "levels=1,bucket=0")
       for code in ("elias", "elias-sparse", "elias-dense", "fixed")],
     "qsgd:bits=12,bucket=64", "qsgd:bits=16,bucket=0,code=fixed", "qsgd:levels=65535,norm=linf,code=elias-sparse",

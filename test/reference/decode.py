@@ -32,7 +32,7 @@ from draws import subset
 
 BLOCK = 1 << 16
 DEFAULTS = {
-    "none": {}, "fp16": {"rounding": "nearest", "code": "fixed"}, "bf16": {"rounding": "nearest", "code": "fixed"}, "ef": {"decay": "1"},
+    "none": {"code": "fixed"}, "fp16": {"rounding": "nearest", "code": "fixed"}, "bf16": {"rounding": "nearest", "code": "fixed"}, "ef": {"decay": "1"},
     "entry": {"ratio": "0.01", "probs": "optimal", "empty": "send", "draw": "independent"},
     "svd": {"rank": "3", "reshape": "paper", "method": "auto", "vectors": "f32", "vbits": "8", "probs": "optimal",
             "empty": "send", "draw": "independent"},
@@ -466,15 +466,19 @@ def intsgd(rounds, n, keys):
 
 
 def half(data, n, name, keys):
+    lower = 0
     if keys["code"] == "rans":
-        need(len(data) >= n, "length")
-        words = symbols.read(data[n:], n, 8).astype(np.uint16) << 8 | np.frombuffer(data[:n], np.uint8)
-        if name == "bf16":
+        rest = 2 * n if name == "none" else 0
+        need(len(data) >= n + rest, "length")
+        words = symbols.read(data[n + rest:], n, 8).astype(np.uint16) << 8 | np.frombuffer(data[:n], np.uint8)
+        if name != "fp16":
             words = words >> 1 | words << 15
+        if name == "none":
+            lower = np.frombuffer(data[n:n + rest], "<u2").astype(np.uint32)
     else:
         need(len(data) == 2 * n, "length")
         words = np.frombuffer(data, "<u2")
-    values = words.view(np.float16).astype(F32) if name == "fp16" else (words.astype(np.uint32) << 16).view(F32)
+    values = words.view(np.float16).astype(F32) if name == "fp16" else (words.astype(np.uint32) << 16 | lower).view(F32)
     need(np.isfinite(values).all(), "a value that is not finite")
     return values
 
@@ -639,7 +643,7 @@ def own_form(name, keys, shape, rounds):
         return signed_set(data, n, 1 + (name == "adaq"), most_of_set(name, keys, n))
     if name in ("scaledsign", "onebit"):
         return {"scaledsign": scaledsign, "onebit": onebit}[name](data, shape, keys)
-    if name in ("fp16", "bf16"):
+    if name in ("none", "fp16", "bf16"):
         return half(data, n, name, keys)
     if name == "natural":
         return natural(data, n, keys)
@@ -663,7 +667,7 @@ def own_form(name, keys, shape, rounds):
 
 
 def must_be_raw(name, keys, n, shape):
-    if name in sketches.DEFAULTS:
+    if name == "none" or name in sketches.DEFAULTS:
         return None
     """Whether spec and shape alone make it raw; None where the data have a say."""
     keys = with_rows(name, keys, shape)
@@ -703,7 +707,7 @@ def must_be_raw(name, keys, n, shape):
 def decode(spec, shape, rounds, address=None):
     name, keys = parse(spec)
     n, last = size_of(shape), rounds[-1]
-    if name == "none":
+    if name == "none" and keys["code"] == "fixed":
         return floats(last, n).reshape(shape)
     need(len(last) > 0, "an empty payload")
     kind = last[0]

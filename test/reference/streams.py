@@ -65,7 +65,7 @@ def entropy(spec, shape, rounds):
 def order0_bound(spec, shape, rounds):
     name, keys = decode.parse(spec)
     n, data = size_of(shape), rounds[-1]
-    if name == "none":
+    if name == "none" and keys["code"] == "fixed":
         return 32.0 * n
     if data[:1] == b"\0":
         return 32.0 * n
@@ -73,6 +73,9 @@ def order0_bound(spec, shape, rounds):
         return 8.0 * sum(len(own) - 1 for own in rounds)
     if name == "joint":
         return 8.0 + order0_bound(decode.CHOICES[data[1]], shape, [data[:1] + data[2:]])
+    if name in ("none", "fp16", "bf16") and keys["code"] == "rans":
+        planes = 3 * n if name == "none" else n
+        return 8.0 * planes + symbols.bound(data[1 + planes:], n, 8)
     if name in ("fp16", "bf16"):
         return 16.0 * n
     if name in ("stc", "adaq", "strom"):

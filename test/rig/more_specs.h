@@ -14,6 +14,7 @@ typedef struct {
 enum { NOT_STORED, STORED };
 
 static const MoreSpec more_specs[] = {
+    {"none:code=rans", NOT_STORED},
     {"entry:ratio=0.1", STORED},
     {"entry:budget=2.5", STORED},
     {"entry:bits=2", NOT_STORED},

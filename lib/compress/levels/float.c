@@ -225,12 +225,9 @@ static float take_head(const FloatJob *j, const uint8_t *head)
         const float factor = load_f32(head);
         return factor > 0 && isfinite(factor) && isfinite(j->f->most / factor) ? factor : NAN;
     }
-    if (j->p.scale != SCALE_E4M3 && *head == 255)
-        return NAN;
-    if (j->p.scale == SCALE_E4M3 && *head > formats[E4M3].top)
-        return NAN;
-    const float scale = j->p.scale == SCALE_E4M3 ? minifloat_value(&formats[E4M3], *head) * j->tensor
-                                                 : power_of_two(*head - 127);
+    if (j->p.scale != SCALE_E4M3)
+        return *head > 254 - j->f->emax ? NAN : power_of_two(*head - 127);
+    const float scale = *head > formats[E4M3].top ? NAN : minifloat_value(&formats[E4M3], *head) * j->tensor;
     return isfinite(scale * j->f->most) ? scale : NAN;
 }
 
@@ -248,13 +245,16 @@ static bool take_scales(const FloatJob *j, const uint8_t *heads, size_t from, si
 {
     const size_t first = from / j->block, count = small_blocks(j) ? (n + j->block - 1) / j->block : 1;
     bool good = true;
-    for (size_t k = 0; k < count; k++) {
+    for (size_t k = 0; k < count && j->p.scale < SCALE_E4M3; k++) { /* compilers make it a loop of vectors */
+        const int head = heads[first + k];
+        good &= head <= 254 - j->f->emax;
+        scale[k] = power_of_two(back ? head - 127 : 127 - head);
+    }
+    for (size_t k = 0; k < count && j->p.scale >= SCALE_E4M3; k++) {
         scale[k] = take_head(j, heads + (first + k) * j->head_size);
         good &= !isnan(scale[k]);
         if (!back && j->p.scale == SCALE_E4M3 && scale[k] == 0)
             scale[k] = INFINITY;
-        if (!back && j->p.scale < SCALE_E4M3)
-            scale[k] = power_of_two(-exponent_of(scale[k]));
     }
     *b = (ScaledBlocks){small_blocks(j) ? j->block : n, scale, back ? j->p.scale == SCALE_F32 : j->p.scale == SCALE_E4M3};
     return good;

@@ -141,22 +141,28 @@ TO_HALVES(bf16_random, bf16_random_lanes, RANDOM_PARAMS, key, first + (uint32_t)
 FROM_HALVES(fp16_floats, fp16_value_lanes)
 FROM_HALVES(bf16_floats, bf16_value_lanes)
 
-INLINE VecI joined_lanes(const uint8_t *high, const uint8_t *low, float *x)
+INLINE VecI joined_lanes(const uint8_t *high, const uint8_t *low, const uint8_t *rest, float *x)
 {
-    const VecU exponent = load_bytes(high), rest = load_bytes(low);
-    store_f(x, (VecF)(rest << 31 | exponent << 23 | rest >> 1 << 16));
+    const VecU exponent = load_bytes(high), upper = load_bytes(low), lower = rest ? load_halves(rest) : set_u(0);
+    store_f(x, (VecF)(upper << 31 | exponent << 23 | upper >> 1 << 16 | lower));
     return exponent == 255;
 }
 
-bool ISA_NAME(bf16_joined)(const uint8_t *high, const uint8_t *low, size_t n, float *x)
+INLINE bool join_floats(const uint8_t *high, const uint8_t *low, const uint8_t *rest, size_t n, float *x)
 {
     VecI bad = {0};
     size_t i = 0;
     for (; i + LANES <= n; i += LANES)
-        bad |= joined_lanes(high + i, low + i, x + i);
+        bad |= joined_lanes(high + i, low + i, rest ? rest + 2 * i : NULL, x + i);
     for (; i < n; i++) {
-        x[i] = bits_float((uint32_t)low[i] << 31 | (uint32_t)high[i] << 23 | (uint32_t)(low[i] >> 1) << 16);
+        x[i] = bits_float((uint32_t)low[i] << 31 | (uint32_t)high[i] << 23 | (uint32_t)(low[i] >> 1) << 16 |
+                          (rest ? load_u16(rest + 2 * i) : 0));
         bad[0] |= high[i] == 255;
     }
     return !any(bad);
+}
+
+bool ISA_NAME(joined)(const uint8_t *high, const uint8_t *low, const uint8_t *rest, size_t n, float *x)
+{
+    return rest ? join_floats(high, low, rest, n, x) : join_floats(high, low, NULL, n, x);
 }

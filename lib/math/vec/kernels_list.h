@@ -146,7 +146,7 @@ LOOP(void, census32, (const uint32_t *code, size_t n, int bits, Census *census))
 /* Encode and decode rANS (rans.h) with 16 lanes (coder states). A row is 16 symbols, one per lane.
  * slice[symbol] has the bits frequency:16 start:16. `rans_put` writes 16-bit words downwards from `at`, and returns the
  * lowest address written; 16 more bytes below must be writable, and `precision` is at least 12. `rans_get` reads rows of
- * each run (1 or RANS_RUNS of them) while 32 bytes or more are left in all runs, and returns the number of rows read. */
+ * each run (1 or RANS_RUNS of them, of one precision) while 32 bytes or more are left in all runs, and returns the number of rows read. */
 LOOP(uint8_t *, rans_put,
      (const uint32_t *slice, int precision, const uint8_t *byte, size_t rows, uint32_t state[16],
       uint8_t *at))
@@ -198,8 +198,9 @@ LOOP(bool, fp16_floats, (const uint8_t *in, size_t n, float *x))
 LOOP(void, bf16_nearest, (const float *x, size_t n, uint8_t *out))
 LOOP(void, bf16_random, (const float *x, size_t n, RngKey key, uint32_t first, uint8_t *out))
 LOOP(bool, bf16_floats, (const uint8_t *in, size_t n, float *x))
-/* bf16_floats of bf16s turned left by a bit, in high bytes and low bytes: the exponents, and the fractions and signs. */
-LOOP(bool, bf16_joined, (const uint8_t *high, const uint8_t *low, size_t n, float *x))
+/* Sets x to floats whose upper halves, turned left by a bit, are in high and low bytes: the exponents, and the upper fractions
+ * and signs. `rest` (n) has the lower halves, 16 bits each; NULL: 0. Returns false if an exponent is that of infinities and NaN. */
+LOOP(bool, joined, (const uint8_t *high, const uint8_t *low, const uint8_t *rest, size_t n, float *x))
 
 /* `powers` rounds |x_i| at random, without bias, to the next lower or higher power of two. n <= BLOCK. power[i]
  * is the exponent field of the power, or 0 if x_i became zero. sign[i] is 1 if the result is negative. Returns

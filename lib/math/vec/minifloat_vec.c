@@ -106,15 +106,14 @@ void ISA_NAME(peaks)(const float *x, size_t n, size_t size, float *peak)
     size_t i = 0;
     for (size_t block = 0, end; i < n; block++) {
         VecF most = {0};
-        float lane[LANES], last = 0;
+        float last = 0;
         end = n - i < size ? n : i + size;
         for (; i + LANES <= end; i += LANES)
             most = max_f(most, abs_f(load_f(x + i)));
         for (; i < end; i++)
             last = fabsf(x[i]) > last ? fabsf(x[i]) : last;
-        memcpy(lane, &most, sizeof lane);
-        for (int l = 0; l < LANES; l++)
-            last = lane[l] > last ? lane[l] : last;
-        peak[block] = last;
+        for (uint32_t half = LANES / 2; half > 0; half /= 2)
+            most = max_f(most, pick_lanes(most, (VecI)(lane_numbers() ^ half)));
+        peak[block] = most[0] > last ? most[0] : last;
     }
 }

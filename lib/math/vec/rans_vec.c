@@ -95,17 +95,19 @@ INLINE Lanes read_words(const uint8_t *p, uint64_t empty)
 
 #else
 
-/* For each set m of 8 lanes, 8 bytes: SPREAD tells for each lane how many lanes before it are in the set, LISTED lists
- * the lanes of the set. */
+/* For each set m of 8 lanes: LISTED lists the lanes of the set; WORD tells which two bytes of 8 words become lane j, where the
+ * lanes of the set take the words in order, and the others zeros. */
 #define BEFORE(m, j) __builtin_popcount((m) & ((1 << (j)) - 1))
-#define SPREAD(m, j) (uint64_t)BEFORE(m, j) << 8 * (j)
-#define LISTED(m, j) (uint64_t)((m) >> (j) & 1 ? (j) : 0) << 8 * BEFORE(m, j)
-#define SET(M, m)    M(m, 0) | M(m, 1) | M(m, 2) | M(m, 3) | M(m, 4) | M(m, 5) | M(m, 6) | M(m, 7)
-#define SETS4(M, m)  SET(M, m), SET(M, (m) + 1), SET(M, (m) + 2), SET(M, (m) + 3)
+#define WORD(m, j)   ((m) >> (j) & 1 ? 0x80800100u + 0x202u * (uint32_t)BEFORE(m, j) : 0x80808080u)
+#define PLACE(m, j)  (uint64_t)((m) >> (j) & 1 ? (j) : 0) << 8 * BEFORE(m, j)
+#define WORDS(m)     {WORD(m, 0), WORD(m, 1), WORD(m, 2), WORD(m, 3), WORD(m, 4), WORD(m, 5), WORD(m, 6), WORD(m, 7)}
+#define LISTED(m)    PLACE(m, 0) | PLACE(m, 1) | PLACE(m, 2) | PLACE(m, 3) | PLACE(m, 4) | PLACE(m, 5) | PLACE(m, 6) | PLACE(m, 7)
+#define SETS4(M, m)  M(m), M((m) + 1), M((m) + 2), M((m) + 3)
 #define SETS16(M, m) SETS4(M, m), SETS4(M, (m) + 4), SETS4(M, (m) + 8), SETS4(M, (m) + 12)
 #define SETS64(M, m) SETS16(M, m), SETS16(M, (m) + 16), SETS16(M, (m) + 32), SETS16(M, (m) + 48)
 #define SETS(M)      SETS64(M, 0), SETS64(M, 64), SETS64(M, 128), SETS64(M, 192)
-static const uint64_t spread_lanes[] = {SETS(SPREAD)}, listed_lanes[] = {SETS(LISTED)};
+static const VecU spread_words[] = {SETS(WORDS)};
+static const uint64_t listed_lanes[] = {SETS(LISTED)};
 
 INLINE Lanes permuted(Lanes v, uint64_t lanes)
 {
@@ -155,7 +157,8 @@ INLINE uint8_t *write_words(Lanes x, uint64_t full, uint8_t *at)
 
 INLINE Lanes read_words(const uint8_t *p, uint64_t empty)
 {
-    return permuted(load_halves(p), spread_lanes[empty]);
+    const __m128i words = _mm_loadu_si128((const __m128i *)(const void *)p);
+    return (Lanes)_mm256_shuffle_epi8(_mm256_broadcastsi128_si256(words), (__m256i)spread_words[empty]);
 }
 
 #endif
@@ -180,7 +183,7 @@ INLINE const uint8_t *refill(Lanes *x, const uint8_t *p)
 {
     const VecI empty = (VecI)(*x >> 16) == 0;
     const uint64_t set = lane_bits(empty);
-    *x = pick(empty, *x << 16 | read_words(p, set), *x);
+    *x = *x << ((Lanes)empty & 16) | read_words(p, set);
     return p + 2 * __builtin_popcountll(set);
 }
 
@@ -218,6 +221,7 @@ INLINE size_t get(bool fine, int runs, RansRun *run, size_t rows)
 {
     Lanes x[RANS_RUNS][PACKS];
     RansRun r[RANS_RUNS];
+    const int precision = run->precision;
     size_t row = 0;
     bool more = true;
     for (int j = 0; j < runs; j++) {
@@ -229,9 +233,9 @@ INLINE size_t get(bool fine, int runs, RansRun *run, size_t rows)
         for (int k = 0; k < PACKS; k++)
             for (int j = 0; j < runs; j++) {
                 const Lanes state = x[j][k];
-                const Found f = find(fine, &r[j], state & ((1u << r[j].precision) - 1));
+                const Found f = find(fine, &r[j], state & ((1u << precision) - 1));
                 store_symbols(r[j].byte + ROW * row + ROW / PACKS * k, f.byte);
-                x[j][k] = f.share * (state >> r[j].precision) + f.offset;
+                x[j][k] = f.share * (state >> precision) + f.offset;
                 r[j].at = refill(&x[j][k], r[j].at);
             }
         for (int j = 0; j < runs; j++)

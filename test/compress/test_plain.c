@@ -1,5 +1,5 @@
-/* test_half.c -- the codecs fp16 and bf16: the rounding of kernels against slow searches, saturation,
- * and what only their merged payloads do. */
+/* test_plain.c -- the codecs none, fp16 and bf16: the rounding of kernels against slow searches, what code=rans keeps,
+ * saturation, and what only merged payloads of halves do. */
 #include "math/vec/kernels.h"
 #include "rig/try.h"
 
@@ -125,24 +125,28 @@ TEST(random_halves_equal_their_definition)
     }
 }
 
-/* Every pattern of 16 bits, and a run of its own for each length of the last vector. */
+/* Every pattern of 16 bits above 16 others, and a run of its own for each length of the last vector. */
 TEST(joined_bytes_give_the_floats_of_their_halves)
 {
-    static uint8_t half[2 << 16], high[1 << 16], low[1 << 16];
+    static uint8_t half[2 << 16], high[1 << 16], low[1 << 16], rest[2 << 16];
     static float x[1 << 16], y[1 << 16];
     for (uint32_t h = 0; h < 1 << 16; h++) {
         store_u16(half + 2 * h, (uint16_t)h);
         high[h] = (uint8_t)(h >> 7);
         low[h] = (uint8_t)(h << 1 | h >> 15);
+        store_u16(rest + 2 * h, (uint16_t)(h * 40503));
     }
     EACH_ISA(k)
     {
         for (size_t from = 0; from + 64 < 1 << 16; from += 63)
             for (size_t n = 61; n < 64; n++) {
-                check(k->bf16_joined(high + from, low + from, n, x) == k->bf16_floats(half + 2 * from, n, y));
+                check(k->joined(high + from, low + from, NULL, n, x) == k->bf16_floats(half + 2 * from, n, y));
                 assert_memory_equal(x, y, n * sizeof *x);
+                check(k->joined(high + from, low + from, rest + 2 * from, n, x) == k->bf16_floats(half + 2 * from, n, y));
+                for (size_t i = 0; i < n; i++)
+                    assert_int_equal(float_bits(x[i]), (from + i) << 16 | load_u16(rest + 2 * (from + i)));
             }
-        check(!k->bf16_joined(high, low, 1 << 16, x) && !k->bf16_floats(half, 1 << 16, y));
+        check(!k->joined(high, low, NULL, 1 << 16, x) && !k->bf16_floats(half, 1 << 16, y));
         assert_memory_equal(x, y, sizeof x);
     }
 }
@@ -172,6 +176,24 @@ TEST(every_finite_half_passes_through_symbols)
             check(!codec_adds(t->codec));
             try_close(t);
         }
+}
+
+/* Every upper half of a finite float32, denormals and -0 too, among others that make symbols worth while. */
+TEST(none_with_symbols_keeps_every_bit_and_takes_at_most_a_byte_more)
+{
+    static const size_t sizes[] = {0, 1, 2, 17, 1 << 16, 3 << 16};
+    for (size_t s = 0; s < countof(sizes); s++) {
+        Try *t = try_open("none:code=rans", sizes[s]);
+        for (uint32_t i = 0; i < t->shape.n; i++) {
+            const uint32_t exponent = i >> 7 & 255, bits = i << 16 | (i * 40503 & 0xffff);
+            t->x[i] = i >> 16 || exponent == 255 ? (float)((int)(i % 64) - 32) / 63 : bits_float(bits);
+        }
+        try_both(t);
+        assert_memory_equal(t->x, t->y, t->shape.n * sizeof(float));
+        check(t->sent.round[0].size <= 4 * t->shape.n + 1 && (s < 5 || t->sent.round[0].size < 4 * t->shape.n * 9 / 10));
+        check(!codec_adds(t->codec));
+        try_close(t);
+    }
 }
 
 TEST(what_is_too_large_becomes_the_largest_and_has_no_closed_form)

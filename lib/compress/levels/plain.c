@@ -1,20 +1,25 @@
-/* half.c -- fp16 and bf16: rounds each element to 16 bits: IEEE binary16, or the upper half of a float32.
+/* plain.c -- none, fp16 and bf16: sends each element as it is, float32, or rounded to 16 bits: IEEE binary16, or the upper
+ * half of a float32. The codec `none` is the baseline of comparisons; with code=fixed its payloads have no kind byte.
  *
- *     code=fixed   kind:8 = 1  half:16 x n            merged: kind:8 = 2  workers:varint  { mean:16 } x n
- *     code=rans    kind:8 = 1  { low:8 } x n  symbols of 8 bits: the high bytes (symbols.h)
+ *     none    code=fixed   { x:32 } x n                       merged: { sum:32 } x n
+ *             code=rans    kind:8 = 1  { low:8 } x n  { rest:16 } x n  symbols
+ *     others  code=fixed   kind:8 = 1  half:16 x n            merged: kind:8 = 2  workers:varint  { mean:16 } x n
+ *             code=rans    kind:8 = 1  { low:8 } x n  symbols of 8 bits: the high bytes (symbols.h)
  *
  * The low and the high byte are those of fp16's half, and those of bf16's half turned left by a bit: its exponent is then
- * the high byte. Exponents of gradients have about 3 bits of entropy, signs and fractions nearly none to give.
+ * the high byte. Those of none are bf16's of its upper half; `rest` is its lower half. Exponents of gradients have about 3
+ * bits of entropy, signs and fractions nearly none to give.
  *
  * rounding=nearest rounds ties to even. rounding=stochastic takes one of the two neighbours without bias,
  * denormals included. In both modes, magnitudes above the largest finite half (65504 for fp16, 2^127 (2 - 2^-7)
  * for bf16) become the largest finite half.
  *
- * Payloads of rounding=nearest merge to the mean over workers, rounded to halves, because a sum could
+ * Halves of rounding=nearest merge to the mean over workers, rounded to halves, because a sum could
  * overflow and a mean cannot. Each further merge rounds again. A merged payload decodes to the mean times
  * the number of workers. Payloads of rounding=stochastic do not merge: to round a sum without bias, merge
  * would need random numbers. */
 #include "compress/levels/codes.h"
+#include "compress/lowrank/addends.h"
 #include "math/vec/kernels.h"
 
 #include <float.h>
@@ -22,7 +27,7 @@
 
 typedef struct {
     int rounding, code;
-} Half;
+} Plain;
 
 enum { NEAREST, STOCHASTIC };
 static const char *const roundings[] = {"nearest", "stochastic", NULL};
@@ -30,12 +35,16 @@ enum { FIXED, RANS };
 static const char *const code_names[] = {"fixed", "rans", NULL};
 
 static const Param schema[] = {
-    PARAM_OF(Half, rounding, "nearest", roundings, "to even, or to a neighbour so that the mean is kept"),
-    PARAM_OF(Half, code, "fixed", code_names, "16 bits each, or fewer without loss: high bytes by rANS"),
+    PARAM_OF(Plain, rounding, "nearest", roundings, "to even, or to a neighbour so that the mean is kept"),
+    PARAM_OF(Plain, code, "fixed", code_names, "16 bits each, or fewer without loss: high bytes by rANS"),
+    {0},
+};
+static const Param none_schema[] = {
+    PARAM_OF(Plain, code, "fixed", code_names, "32 bits each, or fewer without loss: exponents by rANS"),
     {0},
 };
 
-static const Compressor compressor_fp16, compressor_bf16;
+static const Compressor compressor_none, compressor_fp16;
 
 typedef struct {
     /* lowest: smallest exponent of a normal number; fraction: number of fraction bits */
@@ -44,22 +53,28 @@ typedef struct {
 } Format;
 static const Format fp16 = {-14, 10, 65504}, bf16 = {-126, 7, 0x1.fep127};
 
-static bool is_bf16(const Codec *codec)
+static bool is_fp16(const Codec *codec)
 {
-    return codec->ops == &compressor_bf16;
+    return codec->ops == &compressor_fp16;
+}
+static bool is_whole(const Codec *codec)
+{
+    return codec->ops == &compressor_none;
 }
 static bool is_random(const Codec *codec)
 {
-    return ((const Half *)codec->params)->rounding == STOCHASTIC;
+    return ((const Plain *)codec->params)->rounding == STOCHASTIC;
 }
 
 static bool by_symbols(const Codec *codec)
 {
-    return ((const Half *)codec->params)->code == RANS;
+    return ((const Plain *)codec->params)->code == RANS;
 }
 
 static unsigned traits(const Codec *codec)
 {
+    if (is_whole(codec))
+        return UNBIASED | (by_symbols(codec) ? 0u : LINEAR | MERGEABLE | BARE);
     return (is_random(codec) ? UNBIASED | RANDOM : by_symbols(codec) ? 0u : MERGEABLE) |
            (by_symbols(codec) ? 0u : FIXED_SIZE);
 }
@@ -73,7 +88,8 @@ static Codes codes_of(const Call *c)
 static size_t bound(const Call *c)
 {
     const Codes codes = codes_of(c);
-    return 1 + (by_symbols(c->self) ? c->shape->n + codes_most(&codes) : 2 * c->shape->n);
+    const size_t n = c->shape->n, width = is_whole(c->self) ? 4 : 2;
+    return by_symbols(c->self) ? 1 + (width - 1) * n + codes_most(&codes) : !is_whole(c->self) + width * n;
 }
 
 typedef struct {
@@ -85,8 +101,8 @@ typedef struct {
     const Call *c;
     const float *x;
     float *decoded;
-    uint8_t *out;         /* with code=rans: for the low bytes */
-    const uint8_t *sent;  /* the low bytes to decode */
+    uint8_t *out, *rest;              /* with code=rans `out` is for the low bytes; `rest`: for the lower halves of none */
+    const uint8_t *sent, *sent_rest;  /* the low bytes and, with none, the lower halves to decode */
     const Halves *in; /* the 16-bit floats of each payload to merge */
     size_t payloads;
     uint64_t workers; /* number of workers of all payloads together */
@@ -103,9 +119,9 @@ static void round_halves(const HalfJob *job, size_t block, size_t from, size_t n
     const RngKey key = rng_key(&job->c->rng, USE_COIN, block);
     const float *x = job->x + block * BLOCK + from;
     if (is_random(codec))
-        (is_bf16(codec) ? k->bf16_random : k->fp16_random)(x, n, key, (uint32_t)from, out);
+        (is_fp16(codec) ? k->fp16_random : k->bf16_random)(x, n, key, (uint32_t)from, out);
     else
-        (is_bf16(codec) ? k->bf16_nearest : k->fp16_nearest)(x, n, out);
+        (is_fp16(codec) ? k->fp16_nearest : k->bf16_nearest)(x, n, out);
 }
 
 static void encode_block(void *data, size_t block)
@@ -118,15 +134,27 @@ static void encode_block(void *data, size_t block)
 
 enum { STRIP = 2048 }; /* elements handled at a time: they fit in the L1 cache */
 
+/* Sets the upper and the lower halves of n elements. */
+static void cut_floats(const float *x, size_t n, uint8_t *upper, uint8_t *lower)
+{
+    for (size_t i = 0; i < n; i++) {
+        store_u16(upper + 2 * i, (uint16_t)(float_bits(x[i]) >> 16));
+        store_u16(lower + 2 * i, (uint16_t)float_bits(x[i]));
+    }
+}
+
 static void split_halves(const void *data, size_t from, size_t n, void *code)
 {
     const HalfJob *job = data;
-    const int turn = is_bf16(job->c->self);
+    const int turn = !is_fp16(job->c->self);
     uint8_t half[2 * STRIP];
     for (size_t at = 0; at < n; at += STRIP) {
         const size_t some = n - at < STRIP ? n - at : STRIP;
         uint8_t *high = (uint8_t *)code + at, *low = job->out + from + at;
-        round_halves(job, from / BLOCK, at, some, half);
+        if (job->rest)
+            cut_floats(job->x + from + at, some, half, job->rest + 2 * (from + at));
+        else
+            round_halves(job, from / BLOCK, at, some, half);
         for (size_t i = 0; i < some; i++) {
             const uint16_t h = load_u16(half + 2 * i), turned = (uint16_t)(h << turn | h >> (16 - turn));
             high[i] = (uint8_t)(turned >> 8);
@@ -140,25 +168,84 @@ static const char *join_halves(const void *data, size_t from, size_t n, const vo
     const HalfJob *job = data;
     const uint8_t *high = code, *low = job->sent + from;
     uint8_t half[2 * BLOCK];
-    for (size_t i = 0; i < n && !is_bf16(job->c->self); i++)
+    for (size_t i = 0; i < n && is_fp16(job->c->self); i++)
         store_u16(half + 2 * i, (uint16_t)(high[i] << 8 | low[i]));
-    return (is_bf16(job->c->self) ? kernels()->bf16_joined(high, low, n, job->decoded + from)
-                                  : kernels()->fp16_floats(half, n, job->decoded + from))
+    return (is_fp16(job->c->self) ? kernels()->fp16_floats(half, n, job->decoded + from)
+                                  : kernels()->joined(high, low, job->sent_rest ? job->sent_rest + 2 * from : NULL, n,
+                                                      job->decoded + from))
                ? NULL
                : "an element is not finite";
 }
 
+static Status put_symbols(const Call *c, const float *x, Buf *out)
+{
+    const Codes codes = codes_of(c);
+    const size_t n = c->shape->n;
+    buf_u8(out, PAYLOAD_METHOD);
+    const HalfJob job = {.c = c, .x = x, .out = buf_room(out, n), .rest = is_whole(c->self) ? buf_room(out, 2 * n) : NULL};
+    streams_bits(c->streams, (job.rest ? 24 : 8) * (double)n);
+    return codes_put(&codes, split_halves, &job, out);
+}
+
+static Status get_symbols(const Call *c, Bytes in, float *x)
+{
+    const Codes codes = codes_of(c);
+    const size_t n = c->shape->n;
+    Reader r = reader_open(in);
+    TRY(payload_kind(c, take_u8(&r), is_whole(c->self) ? PAYLOAD_METHOD : own_kind(c)));
+    HalfJob job = {.c = c, .decoded = x, .sent = take_bytes(&r, n)};
+    job.sent_rest = is_whole(c->self) ? take_bytes(&r, 2 * n) : NULL;
+    if (r.bad)
+        return payload_bad(c, "%zu bytes, too few for %zu elements", in.size, n);
+    return codes_get(&codes, join_halves, &job, &r);
+}
+
+/* ---- none ---- */
+
+/* With code=rans codec_encode sends floats where they are shorter. */
+static Status none_encode(const Call *c, const float *x, Buf *out)
+{
+    if (by_symbols(c->self))
+        return put_symbols(c, x, out);
+    buf_floats(out, x, c->shape->n);
+    streams_floats(c->streams, c->shape->n);
+    return OK;
+}
+
+static Status none_decode(const Call *c, Bytes in, float *x)
+{
+    if (by_symbols(c->self))
+        return get_symbols(c, in, x);
+    if (in.size != 4 * c->shape->n)
+        return payload_bad(c, "%zu bytes, want %zu", in.size, 4 * c->shape->n);
+    return payload_floats(c, in.data, x);
+}
+
+static Status none_merge(const Call *c, const Bytes *in, size_t count, Buf *out)
+{
+    const uint8_t **values = NEW(c->scratch, const uint8_t *, count);
+    TRY(arena_check(values, c->scratch, c->err));
+    for (size_t w = 0; w < count; w++) {
+        if (in[w].size != 4 * c->shape->n)
+            return payload_bad(c, "%zu bytes, want %zu", in[w].size, 4 * c->shape->n);
+        values[w] = in[w].data;
+    }
+    return addends_sum(c, values, count, c->shape->n, 1, (double)FLT_MAX, "element",
+                       buf_room(out, 4 * c->shape->n));
+}
+
+/* ---- fp16 and bf16 ---- */
+
 static Status encode(const Call *c, const float *x, Buf *out)
 {
     const size_t n = c->shape->n;
-    const Codes codes = codes_of(c);
     if (sends_raw(c))
         return raw_put(c, x, out);
-    buf_u8(out, PAYLOAD_METHOD);
-    HalfJob job = {.c = c, .x = x, .out = buf_room(out, by_symbols(c->self) ? n : 2 * n)};
-    streams_bits(c->streams, (by_symbols(c->self) ? 8 : 16) * (double)n);
     if (by_symbols(c->self))
-        return codes_put(&codes, split_halves, &job, out);
+        return put_symbols(c, x, out);
+    buf_u8(out, PAYLOAD_METHOD);
+    HalfJob job = {.c = c, .x = x, .out = buf_room(out, 2 * n)};
+    streams_bits(c->streams, 16 * (double)n);
     parallel_for(c->threads, blocks_of(n), encode_block, &job);
     return OK;
 }
@@ -180,7 +267,7 @@ static Status take_halves(const Call *c, Bytes in, Halves *h)
 static bool floats_of(const HalfJob *job, const Halves *h, size_t from, size_t n, float *x)
 {
     const Kernels *k = kernels();
-    return (is_bf16(job->c->self) ? k->bf16_floats : k->fp16_floats)(h->half + 2 * from, n, x);
+    return (is_fp16(job->c->self) ? k->fp16_floats : k->bf16_floats)(h->half + 2 * from, n, x);
 }
 
 static Status run(HalfJob *job, void (*one)(void *data, size_t block))
@@ -214,22 +301,11 @@ static void decode_block(void *data, size_t block)
     job->fault[block] = bad ? NOT_FINITE : 0;
 }
 
-static Status decode_symbols(const Call *c, Bytes in, float *x)
-{
-    const Codes codes = codes_of(c);
-    Reader r = reader_open(in);
-    TRY(payload_kind(c, take_u8(&r), own_kind(c)));
-    const HalfJob job = {.c = c, .decoded = x, .sent = take_bytes(&r, c->shape->n)};
-    if (r.bad)
-        return payload_bad(c, "%zu bytes, too few for %zu halves", in.size, c->shape->n);
-    return codes_get(&codes, join_halves, &job, &r);
-}
-
 static Status decode(const Call *c, Bytes in, float *x)
 {
     Halves h;
     if (by_symbols(c->self))
-        return decode_symbols(c, in, x);
+        return get_symbols(c, in, x);
     TRY(take_halves(c, in, &h));
     HalfJob job = {.c = c, .in = &h, .workers = h.workers, .decoded = x};
     return run(&job, decode_block);
@@ -259,7 +335,7 @@ static void merge_block(void *data, size_t block)
             x[i] = (float)(sum[i] / workers);
             large |= !(fabs(sum[i]) <= (double)FLT_MAX);
         }
-        (is_bf16(job->c->self) ? k->bf16_nearest : k->fp16_nearest)(x, n, job->out + 2 * from);
+        (is_fp16(job->c->self) ? k->fp16_nearest : k->bf16_nearest)(x, n, job->out + 2 * from);
     }
     if (large && !job->fault[block])
         job->fault[block] = TOO_LARGE;
@@ -298,17 +374,19 @@ static Status add(const Call *c, const Numbers *m, const uint8_t *const *in, siz
 
 static Numbers numbers(const Call *c)
 {
-    return is_random(c->self) || by_symbols(c->self) ? (Numbers){0}
-                              : (Numbers){.count = c->shape->n, .bits = 16, .merged_bits = 16, .add = add};
+    if (is_random(c->self) || by_symbols(c->self))
+        return (Numbers){0};
+    return is_whole(c->self) ? addends_numbers(c->shape->n, 1, (double)FLT_MAX)
+                             : (Numbers){.count = c->shape->n, .bits = 16, .merged_bits = 16, .add = add};
 }
 
-/* With rounding=stochastic returns the sum of (up - |x|)(|x| - down), where up and down are the neighbouring
+/* With none returns 0. With rounding=stochastic returns the sum of (up - |x|)(|x| - down), where up and down are the neighbouring
  * 16-bit floats above and below |x|. Returns NaN if a value saturates, or with rounding=nearest. */
 static double variance(const Call *c, const float *x)
 {
-    const Format *f = is_bf16(c->self) ? &bf16 : &fp16;
+    const Format *f = is_fp16(c->self) ? &fp16 : &bf16;
     double sum = 0;
-    if (sends_raw(c))
+    if (is_whole(c->self) || sends_raw(c))
         return 0;
     for (size_t i = 0; i < c->shape->n; i++) {
         const double v = fabs((double)x[i]);
@@ -327,6 +405,28 @@ static double variance(const Call *c, const float *x)
     .params = schema, .promises = EXACT_BYTES, .traits = traits,                \
     .bound = bound, .encode = encode, .decode = decode, .merge = merge, .numbers = numbers,                  \
     .variance = variance
+
+static const Compressor compressor_none = {
+    .name = "none",
+    .brief = "raw float32",
+    .plain = "Sends the gradient as it is, four bytes an element. All other codecs are measured against it.",
+    .use_when = "you need the baseline of a comparison, or the link is fast enough without compression.",
+    .example = "atomo-bench synth -o g.h5\n"
+               "atomo-bench compare g.h5 -c none -c none:code=rans -c qsgd",
+    .formula = "g as it is, 32 bits an element; merging adds\n"
+               "rans: the same g; rANS codes the exponents. Not merged.",
+    .paper = "the baseline",
+    .look = {HUE_NONE, 1, 0},
+    .params = none_schema,
+    .promises = EXACT_BYTES,
+    .traits = traits,
+    .bound = bound,
+    .encode = none_encode,
+    .decode = none_decode,
+    .merge = none_merge,
+    .numbers = numbers,
+    .variance = variance,
+};
 
 static const Compressor compressor_fp16 = {
     .name = "fp16",
@@ -366,4 +466,4 @@ static const Compressor compressor_bf16 = {
     HOOKS,
 };
 
-const Compressor *const compressors_halves[] = {&compressor_fp16, &compressor_bf16, NULL};
+const Compressor *const compressors_plain[] = {&compressor_none, &compressor_fp16, &compressor_bf16, NULL};
