@@ -214,7 +214,7 @@ $ python3 "$SRC"/test/cli/tensors.py g.h5 '{"a": [1.0] * 10, "b": [3e38] * 4000}
 ? command -v python3
 $ python3 "$SRC"/test/cli/tensors.py g.h5 '{"a": [1.0] * 10, "b": [1.0, nan]}'; atomo-bench compare g.h5 -c none; atomo-bench compare g.h5 -c none --skip-nonfinite -f csv --metrics bytes
 2> atomo-bench: g.h5: b: 1 of 2 *
-> ,,[*],,,10,none,10,40,,1,none
+> ,,[*],,,10,none,10,40,,1,none:code=fixed
 2> note: g.h5: 1 tensor with NaN or Inf is left out
 = 0
 

@@ -55,7 +55,7 @@ $ sh $SRC/test/cli/tiny.sh; run() { atomo-train run --threads 1 --network softma
 $ cc -shared -fPIC -D_GNU_SOURCE -o die.so "$SRC/test/cli/die.c"; sh $SRC/test/cli/tiny.sh; set -- atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 8 --eval-freq 4 -q -o r.csv; DIE_AFTER=6 LD_PRELOAD=$PWD/die.so "$@" --train-dir d; cp r.csv.part was; for more in '--lr 0.5' '-c qsgd' '--seeds 2' '--train-dir e'; do "$@" --train-dir d $more --resume; done; cmp r.csv.part was; ls; "$@"; "$@" --force
 - e
 2> atomo-train: r.csv.part: has records of another run: --lr (0.01 there, 0.5 here)
-2> atomo-train: r.csv.part: has records of another run: -c (none there, qsgd:*here)
+2> atomo-train: r.csv.part: has records of another run: -c (none:code=fixed there, qsgd:*here)
 2> atomo-train: r.csv.part: has records of another run: --seeds (1 there, 2 here)
 2> atomo-train: r.csv.part: has records of another run: --train-dir (d there, e here)
 2> atomo-train: r.csv.part: has records of another run: --train-dir (d there, none here)
@@ -109,8 +109,8 @@ $ sh $SRC/test/cli/tiny.sh; atomo-train run --threads 1 --network softmax --data
 # tune chooses the step size with the least validation loss
 $ sh $SRC/test/cli/tiny.sh; atomo-train tune --threads 1 --network softmax --dataset mnist --max-steps 15 --points 3 --lr-low 0.0001 --lr-high 1e38 -q -f csv
 > compressor,lr,steps,train_loss,validation_loss,validation_accuracy,chosen,spec
-> none,0.0001,15,*,true,none
-> none,*e+*,,,,false,none
+> none,0.0001,15,*,true,none:code=fixed
+> none,*e+*,,,,false,none:code=fixed
 = 0
 
 # a note is printed if the best step size is at an end of the grid; not if it is within the grid or the only one
