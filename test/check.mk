@@ -35,7 +35,7 @@ $(B)/adding/meansign.c: docs/adding-a-compressor.md
 
 $(B)/adding/all.c: lib/compress/all.c
 	@mkdir -p $(@D)
-	@sed 's/^ *ONE(none) .*/&\n    ONE(meansign) \\/' $< >$@
+	@sed 's/^ *ONE(entry) .*/&\n    ONE(meansign) \\/' $< >$@
 
 $(B)/adding/meansign.o $(B)/adding/all.o: %.o: %.c $(B)/flags
 	$(SAY) CC $<
