@@ -62,7 +62,7 @@ class Programs(unittest.TestCase):
     def test_jax(self):
         """On four devices; the blocks are one program."""
         with tempfile.TemporaryDirectory() as folder:
-            more = {"XLA_FLAGS": "--xla_force_host_platform_device_count=4", "JAX_PLATFORMS": "cpu"}
+            more = {"XLA_FLAGS": "--xla_force_host_platform_device_count=4", "NPROC": "8", "JAX_PLATFORMS": "cpu"}
             said = self.run_text("\n".join(blocks("jax.md")), folder, **more)
             self.assertIn("[\"['hidden']\", \"['out']\"]", said)
             found = re.search(r"loss ([\d.]+), (\d+) bytes", said)

@@ -6,6 +6,7 @@ import sys
 import unittest
 
 os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=4")
+os.environ.setdefault("NPROC", "8")
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 try:

@@ -9,6 +9,8 @@ no memory, so JAX may run it again, in another order or not at all.
 from __future__ import annotations
 
 import functools
+import os
+import warnings
 from typing import Any, NamedTuple
 
 import jax
@@ -46,6 +48,7 @@ def compress(spec: str, workers: int = 1, seed: int = 1, min_elements: int = 100
     updates of NaN, keep the codec's state, and are told by `check`.
     """
     codec, none = Codec(spec), Codec("none")
+    _warn_of_threads()
     workers, seed = integer("workers", workers, 1, 1 << 20), seed_of(seed)
 
     def kind(shape: tuple[int, ...]) -> Codec:
@@ -89,6 +92,14 @@ def compress(spec: str, workers: int = 1, seed: int = 1, min_elements: int = 100
         return jax.tree_util.tree_unflatten(tree, means), CompressState(*after)
 
     return optax.GradientTransformation(init, update)
+
+
+def _warn_of_threads() -> None:
+    """The devices of a CPU share a pool of threads, of which each device and the callback take one while they wait for each other."""
+    devices, threads = jax.local_device_count(), int(os.environ.get("NPROC") or os.cpu_count() or 1)
+    if jax.default_backend() == "cpu" and 1 < devices >= threads:
+        text = "%d devices have a pool of %d threads, and may wait for ever: set NPROC=%d in the environment before JAX starts"
+        warnings.warn(text % (devices, devices, 2 * devices), stacklevel=3)
 
 
 def _saved(tensors: list[Tensor]) -> Any:
