@@ -2,7 +2,8 @@
 """today.py table|claims|figure FOLDER [FIGURE.svg] -- what the results of plots/today.list in FOLDER say.
 
 `table` prints a row for each run, means over its seeds with standard errors; `claims` the differences that papers state, paired by seed,
-with 95 % intervals of Student's t; `figure` draws loss against bytes sent, with the front (needs gnuplot).
+with 95 % intervals of Student's t; `figure` draws loss against bytes sent, with the front, up to 5 % above the median
+loss (needs gnuplot).
 """
 import json
 import math
@@ -89,6 +90,7 @@ set output '{path}'
 set border 3
 set tics out nomirror
 set logscale x
+set yrange [*:{1.05 * statistics.median(y for _, y, _ in points)}]
 set xlabel 'sent by a worker, MB'
 set ylabel 'test loss, nats per token'
 set key top right
