@@ -311,30 +311,33 @@ static Status decode(const Call *c, Bytes in, float *x)
     return run(&job, decode_block);
 }
 
-/* A mean of finite halves is within their range, so the mean rounds to a finite half. */
+/* A mean of finite halves is within their range, so it rounds to a finite half. As a float, a number of workers is exact up to 2^24. */
 static void merge_block(void *data, size_t block)
 {
+    enum { RUN = 512, ROWS = 4 };
     const HalfJob *job = data;
     const Kernels *k = kernels();
     const size_t end = block * BLOCK + block_size(job->c->shape->n, block);
-    const double workers = (double)job->workers;
-    float x[STRIP];
-    double sum[STRIP];
+    float x[ROWS * RUN], weight[ROWS];
     int large = 0;
-    for (size_t from = block * BLOCK; from < end; from += STRIP) {
-        const size_t n = end - from < STRIP ? end - from : STRIP;
-        memset(sum, 0, sizeof sum);
+    for (size_t from = block * BLOCK; from < end; from += RUN) {
+        const size_t n = end - from < RUN ? end - from : RUN;
+        double sum[RUN] = {0};
         for (size_t p = 0; p < job->payloads; p++) {
-            const double weight = (double)job->in[p].workers;
-            if (!floats_of(job, &job->in[p], from, n, x))
+            const size_t row = p % ROWS;
+            weight[row] = (float)job->in[p].workers;
+            if (!floats_of(job, &job->in[p], from, n, x + row * RUN))
                 job->fault[block] = NOT_FINITE;
-            for (size_t i = 0; i < n; i++)
-                sum[i] += weight * (double)x[i];
+            if (row + 1 == ROWS || p + 1 == job->payloads)
+                k->rows_add(x, RUN, row + 1, n, (const float *const[4]){weight}, 1, (double *const[4]){sum});
         }
-        for (size_t i = 0; i < n; i++) {
-            x[i] = (float)(sum[i] / workers);
+        for (size_t i = 0; i < n; i++)
+            x[i] = (float)sum[i];
+        const bool near = k->abs_max(x, n) >= FLT_MAX; /* seldom, and the loop of doubles is slow */
+        for (size_t i = 0; near && i < n; i++)
             large |= !(fabs(sum[i]) <= (double)FLT_MAX);
-        }
+        for (size_t i = 0; i < n; i++)
+            x[i] = (float)(sum[i] / (double)job->workers);
         (is_fp16(job->c->self) ? k->fp16_nearest : k->bf16_nearest)(x, n, job->out + 2 * from);
     }
     if (large && !job->fault[block])
