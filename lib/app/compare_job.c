@@ -193,12 +193,11 @@ static Status keep(void *data, const Record *record, Error *err)
 {
     CompareJob *j = data;
     const ArenaMark mark = arena_mark(j->a);
+    const char *codec = j->name[record->codec], *on = record->level == LEVEL_VECTOR ? record->vector->name : "*";
     if (j->common.verbose)
-        progress_note(&j->progress, "note: finished: %s on %s", j->name[record->codec],
-                      record->level == LEVEL_VECTOR ? record->vector->name : "*");
-    progress_at(&j->progress, "%s on %s", j->name[record->codec],
-                record->level == LEVEL_VECTOR ? record->vector->name : "*");
-    const char *line = results_line(&j->results, record, j->a);
+        progress_note(&j->progress, "note: finished: %s on %s", codec, on);
+    progress_at(&j->progress, "%s on %s", codec, on);
+    const char *line = j->part.path ? results_line(&j->results, record, j->a) : ""; /* a line takes longer than a small record */
     const Status status = line ? part_add(&j->part, line, j->a, err) : arena_fail(j->a, err);
     arena_rewind(j->a, mark);
     TRY(status);
