@@ -152,15 +152,6 @@ static size_t record_end(const Dump *d, size_t first, uint64_t *bytes)
     return end;
 }
 
-static void count_changes(Patch *e, const uint8_t *old, const uint8_t *new, size_t n)
-{
-    uint32_t changed = 0; /* of 32 bits, of which a vector holds more than of 64 */
-    for (size_t i = 0; i < n; i++)
-        changed += load_u16(old + 2 * i) != load_u16(new + 2 * i);
-    e->changed += changed;
-    e->words += n;
-}
-
 /* Writes the payload of a record whose tensors begin with `first`. */
 static Status put_payload(Patch *e, size_t first, uint64_t bytes, Buf *out)
 {
@@ -174,7 +165,11 @@ static Status put_payload(Patch *e, size_t first, uint64_t bytes, Buf *out)
         old[2 * base.n - 1] = new[2 * base.n - 1] = 0;
         TRY(span_move(&from, NULL, old, some, err));
         TRY(span_move(&to, NULL, new, some, err));
-        count_changes(e, old, new, base.n);
+        uint32_t changed = 0; /* of 32 bits, of which a vector holds more than of 64 */
+        for (size_t i = 0; i < base.n; i++)
+            changed += load_u16(old + 2 * i) != load_u16(new + 2 * i);
+        e->changed += changed;
+        e->words += base.n;
         TRY(patch_put(&base, new, out, e->scratch, err));
     }
     return OK;
