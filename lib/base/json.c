@@ -289,6 +289,12 @@ void json_put_text(TextBuf *out, const char *text)
     static const char special[] = "\"\\\b\f\n\r\t", letter[] = "\"\\bfnrt";
     text_add(out, "\"");
     for (const char *s = text; *s;) {
+        const char *plain = s;
+        while (*s >= ' ' && *s < 127 && *s != '"' && *s != '\\')
+            s++;
+        text_add_bytes(out, plain, (size_t)(s - plain));
+        if (!*s)
+            break;
         const size_t length = text_utf8(s, strnlen(s, 4));
         const char *escape = strchr(special, *s);
         if (escape)

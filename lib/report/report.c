@@ -77,7 +77,8 @@ static void csv_row(Report *r, const Value *values)
     r->text.failed |= !text;
     if (text && !r->spec.path && !r->spec.text && isatty(STDOUT_FILENO))
         text_make_printable(text);
-    text_addf(&r->text, "%s\n", text ? text : "");
+    text_add(&r->text, text ? text : "");
+    text_add(&r->text, "\n");
 }
 
 static void put_json_row(TextBuf *out, const Column *columns, size_t count, const Value *values)
