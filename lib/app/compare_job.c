@@ -192,19 +192,19 @@ static Status load_vector(void *data, const Vector *v, float *x, Error *err)
 static Status keep(void *data, const Record *record, Error *err)
 {
     CompareJob *j = data;
-    const ArenaMark mark = arena_mark(j->a);
     if (j->common.verbose)
         progress_note(&j->progress, "note: finished: %s on %s", j->name[record->codec],
                       record->level == LEVEL_VECTOR ? record->vector->name : "*");
     progress_at(&j->progress, "%s on %s", j->name[record->codec],
                 record->level == LEVEL_VECTOR ? record->vector->name : "*");
-    const char *line = results_line(&j->results, record, j->a);
+    TRY(results_put(&j->results, record, err));
+    const ArenaMark mark = arena_mark(j->a);
+    const char *line = j->part.path ? results_line(&j->results, record, j->a) : "";
     const Status status = line ? part_add(&j->part, line, j->a, err) : arena_fail(j->a, err);
     arena_rewind(j->a, mark);
     TRY(status);
     if (record->hint && !*j->hint)
         snprintf(j->hint, sizeof j->hint, "%s", record->hint);
-    TRY(results_put(&j->results, record, err));
     if (j->figures)
         j->figures(j, record);
     progress_step(&j->progress, j->progress.done + 1);
@@ -389,12 +389,7 @@ Status compare_job_finish(CompareJob *j, Status status, Status (*write)(CompareJ
     if (stopped)
         return say_stopped(j);
     part_remove(&j->part);
-    const char *failures = results_failures(&j->results, j->a);
-    TRY(arena_check(failures, j->a, j->err));
-    if (!*failures)
-        return OK;
-    FAIL(j->err, ERR_NUMERIC, "%s: %s", j->file, failures);
-    return error_hint(j->err, "%s", j->hint);
+    return results_check(&j->results, j->file, j->err) == OK ? OK : error_hint(j->err, "%s", j->hint);
 }
 
 /* ---- the command line ---- */

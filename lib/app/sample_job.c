@@ -124,10 +124,7 @@ static Status measure_draws(CompareJob *j)
         s->half = i % SAMPLE_HALVES;
         sample_draw(j, i / SAMPLE_HALVES, s->half);
         TRY(compare_job_run(j));
-        const char *failures = results_failures(&j->results, j->a);
-        TRY(arena_check(failures, j->a, j->err));
-        if (*failures)
-            return FAIL(j->err, ERR_NUMERIC, "%s: %s", j->file, failures);
+        TRY(results_check(&j->results, j->file, j->err));
     }
     return OK;
 }
