@@ -4,7 +4,8 @@
 
 #include "base/host.h"
 
-/* The shortest duration of a timing sample, in seconds: thousands of steps of the clock. */
+/* The shortest duration of a timing sample, in seconds: thousands of steps of the clock. Samples of small vectors are shorter
+ * (compare.h). */
 #define SAMPLE_LEAST 1e-4
 
 /* Takes one timing sample: calls fn(arg) at least once, until `least` seconds have passed, and sets
