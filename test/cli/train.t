@@ -161,6 +161,7 @@ $ yes 'to be or not to be, that is the question' | head -n 40 >play.txt; atomo-t
 > step,1
 > step,2
 > summary,2
+= 0
 
 # optimizers: a resumed run has the weights of an uninterrupted one; options that an optimizer does not use are refused
 $ yes 'to be or not to be, that is the question' | head -n 40 >play.txt; g="--network gpt:layers=1,heads=2,width=16,context=32 --dataset text --data-dir play.txt --batch-size 4 --workers 2 --clip-norm 0.5 --lr-warmup 2 --lr-cosine 6 --lr-min 1e-4 --weight-decay 0.1 --threads 1 -q -f csv"; for o in adamw signsgd; do atomo-train run $g --optimizer $o --max-steps 6 --eval-freq 0 --train-dir a$o >a$o.csv; atomo-train run $g --optimizer $o --max-steps 3 --eval-freq 0 --train-dir b$o >/dev/null; atomo-train run $g --optimizer $o --max-steps 6 --eval-freq 0 --train-dir b$o --resume >/dev/null; cmp a$o/step_00000006.h5 b$o/step_00000006.h5 && echo same $o; atomo-train eval --train-dir b$o --data-dir play.txt -q -f csv | cut -d, -f 1; done; cmp -s aadamw/step_00000006.h5 asignsgd/step_00000006.h5 || echo different; awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i } $1 == "step" { printf "%.4g ", $c["lr"] }' aadamw.csv
@@ -372,6 +373,7 @@ $ sh $SRC/test/cli/tiny.sh; for t in twoshot ring; do go() { atomo-train run --t
 > True
 2> *owner_feedback is on there, off here*
 2> *owner_feedback is on there, off here*
+= 0
 
 # with hier, and with twoshot, a run resumes to the same bits, and eval tests its checkpoints
 $ sh $SRC/test/cli/tiny.sh; for t in twoshot hier:node=2; do go() { atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 4 --eval-freq 2 --workers 4 --batch-size 8 --topology $t --within ef+qsgd:bits=6 --owner-feedback on -c ef+topk:ratio=0.1 --train-dir $t -q "$@" >/dev/null; }; go -o $t.csv; cp $t/step_00000004.h5 whole; rm $t/step_00000004.h5 $t.csv; go --resume; cmp whole $t/step_00000004.h5 && atomo-train eval --threads 1 --train-dir $t -q -f csv | wc -l; done; atomo-train run --workers 4 --topology hier:node=3 --network softmax; atomo-train run --workers 4 --topology hier --network softmax; atomo-train run --workers 4 --topology hier:node=2 -c powersgd --network softmax
