@@ -28,18 +28,18 @@ static void note_input(CompareJob *j)
             (size_t)compare_pooled(view_distances(&j->view)) * j->list.elements);
 }
 
-/* Says what codecs which learn from step to step lack: all of their past, where all vectors are of one step, or the steps in the
- * gaps between those of the dump. */
+/* Says what codecs which learn from step to step lack: all of their past, in a merge and where all vectors are of one step, or the
+ * steps in the gaps between those of the dump. */
 static Status note_past(CompareJob *j, const Codec *const *codec, size_t codecs)
 {
     const Vector *first = j->list.item, *end = first + j->list.count, *gap = NULL; /* the first vector behind a gap */
     size_t k = 0, gaps = 0;
     while (k < codecs && !codec_starts_cold(codec[k]))
         k++;
-    for (const Vector *v = first + 1; v < end; v++)
+    for (const Vector *v = first + 1; v < end && !j->workers; v++)
         if (v->step > 0 && v->step_address != v[-1].step_address && v->step - 1 > v[-1].step)
             gap = gaps++ ? gap : v;
-    if (k == codecs || (!gap && first->step_address != end[-1].step_address))
+    if (k == codecs || (!gap && !j->workers && first->step_address != end[-1].step_address))
         return OK;
     const char *name = codec_typed(codec[k], j->a);
     TRY(arena_check(name, j->a, j->err));
@@ -50,9 +50,8 @@ static Status note_past(CompareJob *j, const Codec *const *codec, size_t codecs)
                       name, gaps, text_s(gaps), (long long)gap[-1].step, (long long)gap->step);
     else
         progress_note(&j->progress,
-                      "note: %s starts cold, as all codecs that learn from step to step: the vectors are of one "
-                      "step, so its residual, shift or warm start is empty",
-                      name);
+                      "note: %s starts cold, as all codecs that learn from step to step: %s, so its residual, shift or warm start is empty",
+                      name, j->workers ? "merge takes each gradient as that of a first step" : "the vectors are of one step");
     return OK;
 }
 
