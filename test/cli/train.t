@@ -296,8 +296,9 @@ $ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax
 > unchanged
 = 0
 
-# saved gradients of a run with other settings are not used
-$ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 3 -q -f csv "$@" >/dev/null; }; go --lr 0.2 --dump-gradients x.h5; go --train-dir d; mkdir g.h5.parts; mv x.h5 g.h5.parts/step_00000001.h5; go --train-dir d --dump-gradients g.h5 --resume
+# saved gradients of a run with other settings are neither used nor removed
+$ sh $SRC/test/cli/tiny.sh; go() { atomo-train run --threads 1 --network softmax --dataset mnist --max-steps 3 -q -f csv "$@" >/dev/null; }; go --lr 0.2 --dump-gradients x.h5; go --train-dir d; mkdir g.h5.parts; cp x.h5 g.h5.parts/step_00000009.h5; mv x.h5 g.h5.parts/step_00000001.h5; go --train-dir d --dump-gradients g.h5 --resume; c=$?; ls g.h5.parts; exit $c
+> step_00000009.h5
 2> atomo-train: g.h5.parts/step_00000001.h5: lr is 0.2 there, 0.01 here
 2> hint: remove g.h5.parts, or name another file
 = 2
