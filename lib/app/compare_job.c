@@ -37,7 +37,7 @@ static Status note_past(CompareJob *j, const Codec *const *codec, size_t codecs)
     while (k < codecs && !codec_starts_cold(codec[k]))
         k++;
     for (const Vector *v = first + 1; v < end && !j->workers; v++)
-        if (v->step > 0 && v->step_address != v[-1].step_address && v->step - 1 > v[-1].step)
+        if (v[-1].step_group && v->step > 0 && v->step_address != v[-1].step_address && v->step - 1 > v[-1].step)
             gap = gaps++ ? gap : v;
     if (k == codecs || (!gap && !j->workers && first->step_address != end[-1].step_address))
         return OK;
@@ -88,7 +88,7 @@ static Status open_part(CompareJob *j, const Codec *const *codec, size_t codecs)
         {"part", value_text(j->schema)},
         j->facts[0],
         j->facts[1],
-        {"dump", value_text(j->file)},
+        {"dump", joined(&j->hints.files, j->a)},
         {"size of the dump", value_int(input.st_size)},
         {"time of the dump", value_text(changed_at(&input, j->a))},
         {"-c", value_text(codecs_complete(codec, codecs, j->a))},
@@ -97,6 +97,11 @@ static Status open_part(CompareJob *j, const Codec *const *codec, size_t codecs)
         {"--worker", value_text(g->selection.worker)},
         {"--layout", value_text(layout_names[j->hints.layout])},
         {"--steps-from", value_text(j->hints.steps_from)},
+        {"--workers-from", value_text(j->hints.workers_from)},
+        {"--steps-axis", value_text(axis_names[j->hints.steps_axis])},
+        {"--steps-as", value_text(origin_names[j->hints.steps_as])},
+        {"--workers-as", value_text(origin_names[j->hints.workers_as])},
+        {"--void", value_text(void_names[j->hints.voids])},
         {"--group", value_text(grouping_names[g->grouping])},
         {"--min-elements", value_int((int64_t)g->min_elements)},
         {"--skip-nonfinite", value_bool(g->skip_nonfinite)},

@@ -170,7 +170,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 2 -q; set -- atomo-
 
 # what the machine gives is no setting of a run: a number of threads and a limit of memory count where they are given
 ? command -v cc && ! nm -D "$(command -v atomo-bench)" | grep -q asan # needs cc, and no sanitizer
-$ atomo-bench synth -o g.h5 --shape 64x32 --steps 2 -q; cc -shared -fPIC -D_GNU_SOURCE -o die.so "$SRC/test/cli/die.c"; set -- atomo-bench sweep g.h5 -c qsgd --rates 1,2 --repeats 2 -q -o r.json; DIE_AFTER=4 LD_PRELOAD=$PWD/die.so "$@"; sed 1q r.json.part | tr , '\n' | grep -E 'threads|memory|seed|"-c"'; for more in '--threads 1' '--memory 1M' '--rates 1,3' '--seed 2' '-c sign'; do "$@" $more --resume; done; touch -d '+5 seconds' g.h5; "$@" --resume
+$ atomo-bench synth -o g.h5 --shape 64x32 --steps 2 -q; cc -shared -fPIC -D_GNU_SOURCE -o die.so "$SRC/test/cli/die.c"; set -- atomo-bench sweep g.h5 -c qsgd --rates 1,2 --repeats 2 -q -o r.json; DIE_AFTER=4 LD_PRELOAD=$PWD/die.so "$@"; sed 1q r.json.part | tr , '\n' | grep -E 'threads|memory|seed|"-c"'; cp g.h5 h.h5; for more in '--threads 1' '--memory 1M' '--rates 1,3' '--seed 2' '-c sign' '--void bfloat16' 'h.h5 --workers-as files'; do "$@" $more --resume; done; touch -d '+5 seconds' g.h5; "$@" --resume
 >  "-c": "qsgd:bits=1*
 >  "--memory": null
 >  "--seed": 1
@@ -180,6 +180,8 @@ $ atomo-bench synth -o g.h5 --shape 64x32 --steps 2 -q; cc -shared -fPIC -D_GNU_
 2> atomo-bench: r.json.part: has records of another run: -c (*bits=2*there, *bits=3*here)
 2> atomo-bench: r.json.part: has records of another run: --seed (1 there, 2 here)
 2> atomo-bench: r.json.part: has records of another run: -c (*there, *sign*here)
+2> atomo-bench: r.json.part: has records of another run: --void (leave there, bfloat16 here)
+2> atomo-bench: r.json.part: has records of another run: dump (g.h5 there, g.h5 h.h5 here), --workers-as (groups there, files here)
 2> atomo-bench: r.json.part: has records of another run: time of the dump (*there, *here)
 = 2
 
@@ -267,6 +269,12 @@ $ atomo-bench synth -o g.h5 --shape 30x20 >/dev/null && atomo-bench compare g.h5
 $ for c in ef+topk qsgd; do atomo-bench compare $SRC/datasets/lenet-mnist.h5 -t fc2.bias -c $c --repeats 1 --metrics bytes >/dev/null; done
 2> note: ef+topk, as all codecs that learn *over 1 gap (first from step 200 to step 1000); training would change it in the steps between
 - note: qsgd*
+= 0
+
+# a tensor of no step comes before no gap
+$ python3 "$SRC"/test/cli/tensors.py m.safetensors '{"a": normal(9), "step_5/w": normal(9)}'; atomo-bench compare m.safetensors -c ef+topk --repeats 1 --metrics bytes
+> ef+topk*
+- *gap*
 = 0
 
 # on a dump of two steps there is no such note
