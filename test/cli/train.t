@@ -123,6 +123,11 @@ $ sh $SRC/test/cli/tiny.sh; t="atomo-train tune --threads 1 --network softmax --
 > 1
 = 0
 
+# muon has tuned step sizes as others do
+$ sh $SRC/test/cli/tiny.sh; t="--threads 1 --network cnn --dataset mnist --max-steps 1 -q --optimizer muon"; atomo-train tune $t --points 1 --lr-low 0.25 -o t.csv; atomo-train run $t --lr-from t.csv -f csv | grep -o 'step,none,1,'
+> step,none,1,
+= 0
+
 # run takes for each codec the step size that tune chose; a codec that was not tuned is named before training begins
 $ sh $SRC/test/cli/tiny.sh; t="--threads 1 --network softmax --dataset mnist -q"; printf 'chosen,lr,compressor\nfalse,0.5,none\ntrue,0.25,none\ntrue,0.125,qsgd\n' >hand.csv; atomo-train tune $t --max-steps 5 --points 2 --lr-low 0.0001 --lr-high 1e38 -c sign -o t.json; for f in hand.csv t.json; do atomo-train run $t --max-steps 1 --lr-from $f $(grep -o ',none\|,qsgd\|"sign"' $f | tr -d '",' | sort -u | sed 's/^/-c /') -o o.json; grep -o '"lr":[^,}]*\|"compressor":[^,]*' o.json | uniq; done; atomo-train run $t --max-steps 1 --lr-from hand.csv -c none -c qsgd:bits=2 -o left.csv; code=$?; ls left*; exit $code
 > "lr": null
