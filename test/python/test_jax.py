@@ -86,7 +86,7 @@ class Transformation(unittest.TestCase):
                 if not environment:
                     del os.environ["NPROC"]
                 with self.assertWarnsRegex(UserWarning, "4 devices have a pool of 4 threads"):
-                    atomo.jax.compress("none")
+                    atomo.jax.compress("none").init(tree())
 
     def test_workers_have_the_means_of_an_exchange(self):
         for spec in ("none", "ef+topk:ratio=0.05", "powersgd:rank=2", "qsgd"):
