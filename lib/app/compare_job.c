@@ -7,6 +7,7 @@
 #include "compress/spec.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -65,13 +66,39 @@ static Value joined(const TextList *list, Arena *a)
     return value_text(text_done(&text));
 }
 
-static const char *changed_at(const struct stat *file, Arena *a)
+static int by_address(const void *a, const void *b)
 {
+    const uintptr_t x = (uintptr_t)*(const char *const *)a, y = (uintptr_t)*(const char *const *)b;
+    return (x > y) - (x < y);
+}
+
+/* Sets the size of all files of the dump, and `changed` to when the last one changed. */
+static Status dump_stat(CompareJob *j, const char **changed)
+{
+    const size_t count = dump_count(j->dump);
+    const char **path = NEW(j->a, const char *, count);
     char text[32];
     struct tm utc = {0};
-    gmtime_r(&file->st_mtim.tv_sec, &utc);
+    struct timespec last = {0};
+    TRY(arena_check(path, j->a, j->err));
+    for (size_t i = 0; i < count; i++)
+        path[i] = dump_tensor_file(j->dump, i);
+    qsort(path, count, sizeof *path, by_address); /* the tensors of a file have one path */
+    for (size_t i = 0; i < count; i++) {
+        struct stat file;
+        if (i && path[i] == path[i - 1])
+            continue;
+        if (stat(path[i], &file))
+            return FAIL(j->err, ERR_IO, "%s: cannot be found any more", path[i]);
+        j->input_bytes += file.st_size;
+        const struct timespec t = file.st_mtim;
+        if (t.tv_sec > last.tv_sec || (t.tv_sec == last.tv_sec && t.tv_nsec > last.tv_nsec))
+            last = t;
+    }
+    gmtime_r(&last.tv_sec, &utc);
     strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc);
-    return text_format(a, "%s.%09ldZ", text, file->st_mtim.tv_nsec);
+    *changed = text_format(j->a, "%s.%09ldZ", text, last.tv_nsec);
+    return OK;
 }
 
 /* Opens FILE.part, whose first line has all settings that determine the results. What this machine gives is none of them:
@@ -80,17 +107,16 @@ static Status open_part(CompareJob *j, const Codec *const *codec, size_t codecs)
 {
     const GroupSpec *g = &j->groups;
     const Common *o = &j->common;
-    struct stat input = {0};
-    if (stat(j->file, &input))
-        return FAIL(j->err, ERR_IO, "%s: cannot be found any more", j->file);
+    const char *changed = NULL;
+    TRY(dump_stat(j, &changed));
     TRY(cli_meta(&j->facts, &j->fact_count, o, j->a, j->err));
     const Fact settings[] = {
         {"part", value_text(j->schema)},
         j->facts[0],
         j->facts[1],
         {"dump", joined(&j->hints.files, j->a)},
-        {"size of the dump", value_int(input.st_size)},
-        {"time of the dump", value_text(changed_at(&input, j->a))},
+        {"size of the dump", value_int(j->input_bytes)},
+        {"time of the dump", value_text(changed)},
         {"-c", value_text(codecs_complete(codec, codecs, j->a))},
         {"--tensor", joined(&g->selection.tensors, j->a)},
         {"--step", value_text(g->selection.step)},
@@ -343,11 +369,9 @@ static void note_raw(CompareJob *j)
 static Status write_results(CompareJob *j, Status (*write)(CompareJob *j, ReportSpec spec))
 {
     const Common *o = &j->common;
-    struct stat input = {0};
-    stat(j->file, &input);
     const Fact more[] = {
         {"input", value_text(j->file)},
-        {"input_bytes", value_int(input.st_size)},
+        {"input_bytes", value_int(j->input_bytes)},
         {"repeats", value_int(j->repeats)},
         {"tensors", value_int((int64_t)j->list.tensors)},
         {"elements", value_int((int64_t)j->list.elements)},

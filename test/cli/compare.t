@@ -170,7 +170,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 2 -q; set -- atomo-
 
 # what the machine gives is no setting of a run: a number of threads and a limit of memory count where they are given
 ? command -v cc && ! nm -D "$(command -v atomo-bench)" | grep -q asan # needs cc, and no sanitizer
-$ atomo-bench synth -o g.h5 --shape 64x32 --steps 2 -q; cc -shared -fPIC -D_GNU_SOURCE -o die.so "$SRC/test/cli/die.c"; set -- atomo-bench sweep g.h5 -c qsgd --rates 1,2 --repeats 2 -q -o r.json; DIE_AFTER=4 LD_PRELOAD=$PWD/die.so "$@"; sed 1q r.json.part | tr , '\n' | grep -E 'threads|memory|seed|"-c"'; cp g.h5 h.h5; for more in '--threads 1' '--memory 1M' '--rates 1,3' '--seed 2' '-c sign' '--void bfloat16' 'h.h5 --workers-as files'; do "$@" $more --resume; done; touch -d '+5 seconds' g.h5; "$@" --resume
+$ atomo-bench synth -o g.h5 --shape 64x32 --steps 2 -q; cc -shared -fPIC -D_GNU_SOURCE -o die.so "$SRC/test/cli/die.c"; set -- atomo-bench sweep g.h5 -c qsgd --rates 1,2 --repeats 2 -q -o r.json; DIE_AFTER=4 LD_PRELOAD=$PWD/die.so "$@"; sed 1q r.json.part | tr , '\n' | grep -E 'threads|memory|seed|"-c"'; cp g.h5 h.h5; for more in '--threads 1' '--memory 1M' '--rates 1,3' '--seed 2' '-c sign' '--void bfloat16' 'h.h5 --workers-as files'; do "$@" $more --resume; done; touch -d '+5 seconds' g.h5; "$@" --resume; set -- atomo-bench compare g.h5 h.h5 --workers-as files -c qsgd -c none --repeats 2 -q -o s.json; DIE_AFTER=2 LD_PRELOAD=$PWD/die.so "$@"; touch -d '+9 seconds' h.h5; "$@" --resume
 >  "-c": "qsgd:bits=1*
 >  "--memory": null
 >  "--seed": 1
@@ -181,8 +181,9 @@ $ atomo-bench synth -o g.h5 --shape 64x32 --steps 2 -q; cc -shared -fPIC -D_GNU_
 2> atomo-bench: r.json.part: has records of another run: --seed (1 there, 2 here)
 2> atomo-bench: r.json.part: has records of another run: -c (*there, *sign*here)
 2> atomo-bench: r.json.part: has records of another run: --void (leave there, bfloat16 here)
-2> atomo-bench: r.json.part: has records of another run: dump (g.h5 there, g.h5 h.h5 here), --workers-as (groups there, files here)
+2> atomo-bench: r.json.part: has records of another run: dump (g.h5 there, g.h5 h.h5 here), size of the dump (*
 2> atomo-bench: r.json.part: has records of another run: time of the dump (*there, *here)
+2> atomo-bench: s.json.part: has records of another run: time of the dump (*there, *here)
 = 2
 
 # --resume at the first start begins; with the codecs of the paper, and sweep with a second seed of the front, it ends as without
