@@ -4,6 +4,7 @@
 #include "base/confine.h"
 #include "base/host.h"
 #include "dump/tensor.h"
+#include "measure/timing.h"
 #include "exchange/net.h"
 #include "math/linalg.h"
 #include "report/plot.h"
@@ -62,13 +63,7 @@ static void look_at_memory(Doctor *d)
 
 static void look_at_clock(Doctor *d)
 {
-    enum { READINGS = 1000 };
-    double step = 1, before = clock_now();
-    for (int i = 0; i < READINGS || step == 1; i++) {
-        const double now = clock_now();
-        step = now > before && now - before < step ? now - before : step;
-        before = now;
-    }
+    const double step = clock_resolution();
     add(d, "clock", text_format(d->a, "%.0f ns steps", 1e9 * step),
         step > 1e-6 ? "too coarse for short calls: choose tsc in /sys/devices/system/clocksource" : NULL);
 }
