@@ -253,13 +253,12 @@ Status patch_encode(const PatchJob *job, const char *file)
 
 static Status copy_old(Patch *u)
 {
-    Error *err = u->job->err;
     for (ssize_t some = 1; some;) {
         if (cli_stopped())
-            return FAIL(err, ERR_STOPPED, "decode: stopped");
+            return FAIL(u->job->err, ERR_STOPPED, "decode: stopped");
         some = sendfile(fileno(u->to.to), u->old.fd, NULL, PIECE);
         if (some < 0 && errno != EINTR)
-            return FAIL(err, ERR_IO, "%s: cannot be copied to %s: %s", u->old.path, u->to.path, strerror(errno));
+            return FAIL(u->job->err, ERR_IO, "%s: cannot be copied to %s: %s", u->old.path, u->to.path, strerror(errno));
     }
     return OK;
 }

@@ -116,11 +116,10 @@ static void keep(CompareJob *j, const Record *r)
 static Status measure_draws(CompareJob *j)
 {
     Sampling *s = j->data;
-    const size_t repeats = (size_t)j->repeats;
-    s->value = arena_take(j->a, j->codecs * s->metrics * repeats, SAMPLE_HALVES * sizeof *s->value);
+    s->value = arena_take(j->a, j->codecs * s->metrics * (size_t)j->repeats, SAMPLE_HALVES * sizeof *s->value);
     TRY(arena_check(s->value, j->a, j->err));
     j->figures = keep;
-    for (size_t i = SAMPLE_HALVES * repeats; i-- > 0;) { /* the last is a whole draw, whose elements the results tell */
+    for (size_t i = SAMPLE_HALVES * (size_t)j->repeats; i-- > 0;) { /* the last is a whole draw, whose elements the results tell */
         s->half = i % SAMPLE_HALVES;
         sample_draw(j, i / SAMPLE_HALVES, s->half);
         TRY(compare_job_run(j));
