@@ -384,7 +384,7 @@ enum {
 }; /* in elements; for a longer vector, a sorted copy would take too much memory */
 /* Sorting takes most of the time of a comparison. So only so many repeats are sorted that they have ELEMENTS
  * elements together, but at least DISTANCES_LEAST. Distances of many elements vary little between repeats. */
-enum { ELEMENTS = 1 << 23, DISTANCES_LEAST = 5 };
+enum { ELEMENTS = 1 << 22, DISTANCES_LEAST = 2 };
 /* limits the memory for estimates: for a thousand repeats they would take gigabytes even for a small dump */
 enum { PLANES_MOST = 100 };
 
@@ -396,7 +396,7 @@ static size_t distances_of(size_t n, size_t repeats)
 }
 
 /* Allocates the buffers for Wasserstein distances of single vectors, and of `held` elements joined from
- * several vectors. They serve as many repeats as `memory` allows, at most max(5, 2^23 / held), and at most
+ * several vectors. They serve as many repeats as `memory` allows, at most max(2, 2^22 / held), and at most
  * 100. */
 static Status distances_make(Buffers *b, const Comparison *c, size_t held, Arena *a, Error *err)
 {

@@ -73,7 +73,7 @@ const Field fields[] = {
     {"ratio_expected", "expected ratio", .meaning = "uncompressed size / bytes_expected", .se = "ratio_expected bytes_expected_se / bytes_expected"},
     {"ratio16_expected", "expected ratio to 16-bit floats", .brief = "expected ratio16", .meaning = "ratio_expected / 2", .se = "ratio_expected_se / 2"},
     {"second_moment_expected", "expected second moment", .meaning = "variance_expected + |g|^2, for an unbiased codec: exact", .se = "variance_expected_se"},
-    {"wasserstein_mean", "mean Wasserstein distance", .brief = "W1", .meaning = "mean of W1 over repeats: of as many as have 2^23 elements, at least 5; of the first where a tensor has over 2^22 elements; where several tensors are one vector, of as many as --memory allows, at most 100", .se = "of that mean"},
+    {"wasserstein_mean", "mean Wasserstein distance", .brief = "W1", .meaning = "mean of W1 over repeats: of as many as have 2^22 elements, at least 2; of the first where a tensor has over 2^22 elements; where several tensors are one vector, of as many as --memory allows, at most 100", .se = "of that mean"},
     {"gain_freedom", "degrees of freedom of the gain", .brief = "gain df", .meaning = "of the Student's t behind gain_p and the interval of the gain; null where gain_se is known, not measured, and the interval that of the normal distribution"},
     {"gain_l1_freedom", "degrees of freedom of the gain along signs", .brief = "l1 gain df", .meaning = "the same for gain_l1_p"},
     {"bits_per_element_steps", "bits/element over steps", .brief = "bits/el by step", .meaning = "mean over steps (and workers) of each step's bits/element", .se = "standard deviation over steps / square root of their number"},

@@ -112,12 +112,6 @@ static Status look_up(Results *r, Error *err)
     return OK;
 }
 
-/* True if the record with the complete spec `spec` is of this codec, however it was typed. */
-static bool is_of(const Results *r, size_t codec, const char *spec)
-{
-    return r->spec[codec] && !strcmp(r->spec[codec], spec);
-}
-
 Status results_open(Results *r, const VectorList *vectors, const char *const *codec, size_t codecs,
                     size_t repeats, uint64_t seed, OwnFields own, Arena *a, Error *err)
 {
@@ -419,7 +413,7 @@ static void resume_record(Results *r, const Json *record, const bool *done)
         spec->type != JSON_TEXT)
         return;
     for (size_t k = 0; k < r->codecs; k++)
-        if (!done[k] && is_of(r, k, spec->text)) {
+        if (!done[k] && r->spec[k] && !strcmp(r->spec[k], spec->text)) {
             const size_t at = (size_t)place->whole;
             stored_row(record, r->columns, r->column_count, row_at(r, at, k));
             put_identity(r, at, k, row_at(r, at, k));
