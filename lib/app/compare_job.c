@@ -46,12 +46,13 @@ static Status note_past(CompareJob *j, const Codec *const *codec, size_t codecs)
     TRY(arena_check(name, j->a, j->err));
     if (gap)
         progress_note(&j->progress,
-                      "note: %s, as all codecs that learn from step to step, carries its residual, shift or warm start over %zu gap%s "
-                      "(first from step %lld to step %lld); training would change it in the steps between",
+                      "note: %s keeps its residual, shift or warm start unchanged over %zu gap%s between steps (first from step %lld to "
+                      "step %lld), where training would change it; so does each codec that learns from step to step",
                       name, gaps, text_s(gaps), (long long)gap[-1].step, (long long)gap->step);
     else
         progress_note(&j->progress,
-                      "note: %s starts cold, as all codecs that learn from step to step: %s, so its residual, shift or warm start is empty",
+                      "note: %s is measured in its first step, where its residual, shift or warm start is empty: %s; so is each codec that "
+                      "learns from step to step",
                       name, j->workers ? "merge takes each gradient as that of a first step" : "the vectors are of one step");
     return OK;
 }

@@ -260,15 +260,15 @@ $ for seed in 85 141; do atomo-bench compare $SRC/datasets/lenet-mnist.h5 -s 200
 
 # codecs that learn from step to step have no history in a dump of one step; one note says so
 $ atomo-bench synth -o g.h5 --shape 30x20 >/dev/null && atomo-bench compare g.h5 -c cas -c zstd+qsgd -c ef+topk -c powersgd --metrics bytes
-2> note: ef+topk starts cold, as all codecs that learn from step to step: the vectors are of one step*
-- note: cas starts*
-- note: powersgd starts*
+2> note: ef+topk is measured in its first step, where its residual, shift or warm start is empty: the vectors are of one step*
+- note: cas is measured*
+- note: powersgd is measured*
 - note: zstd*
 = 0
 
 # a gap between the steps of a dump is noted where a codec carries its state over it
 $ for c in ef+topk qsgd; do atomo-bench compare $SRC/datasets/lenet-mnist.h5 -t fc2.bias -c $c --repeats 1 --metrics bytes >/dev/null; done
-2> note: ef+topk, as all codecs that learn *over 1 gap (first from step 200 to step 1000); training would change it in the steps between
+2> note: ef+topk keeps its residual* over 1 gap between steps (first from step 200 to step 1000), where training would change it; so *
 - note: qsgd*
 = 0
 

@@ -106,5 +106,5 @@ $ atomo-bench merge $G -c qsgd --topology twoshots; atomo-bench merge $G -c dian
 
 # a merge has no steps before it, whatever steps the dump has
 $ atomo-bench synth -o g.h5 --shape 10 --steps 2 --workers 2 -q; atomo-bench merge g.h5 -c ef+topk --workers 2 --repeats 1 >/dev/null
-2> note: ef+topk starts cold, *: merge takes each gradient as that of a first step, so its *
+2> note: ef+topk is measured in its first step,*: merge takes each gradient as that of a first step;*
 = 0
