@@ -54,6 +54,8 @@ static Status read_options(AdviseJob *j)
     }
     if (j->all && c->job.specs.count)
         return FAIL(err, ERR_USAGE, "--all and -c: want one of them");
+    if (!cli_given(&c->job.common, "link"))
+        progress_note(&c->job.progress, "note: no --link: the network is %s, with %zu workers", c->link[0].name, (size_t)c->workers.number[0]);
     return OK;
 }
 

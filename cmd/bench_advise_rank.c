@@ -153,13 +153,13 @@ static void add_speedups(TextBuf *text, const Candidate *list, size_t count, con
 char *advise_verdict(const Candidate *list, size_t count, const Candidate *baseline, Arena *a)
 {
     TextBuf text = {.arena = a};
-    const Candidate *plain = NULL; /* the fastest plain codec, if it is equal to the first */
+    const Candidate *plain = NULL; /* the fastest plain codec */
     if (!count || !ranked(list))
         return text_format(a, "no codec meets the limits");
-    for (size_t i = count; i-- > 0;)
-        if (list[i].rank == 1 && list[i].plain)
+    for (size_t i = 0; i < count; i++)
+        if (list[i].plain && ranked(&list[i]) && (!plain || list[i].time.total < plain->time.total))
             plain = &list[i];
-    if (plain)
+    if (plain && plain->rank == 1)
         text_addf(&text, "send %s: no codec within the limits is faster for certain", plain_name(plain));
     else {
         add_speedups(&text, list, count, baseline, a);

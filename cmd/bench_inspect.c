@@ -331,7 +331,8 @@ int bench_inspect(int argc, char **argv)
         .details =
             "NaN and infinities are counted in nonfinite and ignored elsewhere; such a tensor has no spectrum.\n"
             "theorem 6 names the atoms with less variance at equal cost: svd if (rows + cols) nuclear^2 <= l1^2.\n"
-            "qsgd = s and terngrad = s are the budgets s at which ATOMO on entries equals them: l1/l2 and l1/linf.\n",
+            "s of qsgd and s of terngrad are the expected numbers of entries at which entry-wise ATOMO equals 1-bit QSGD and TernGrad: "
+            "l1/l2 and l1/linf.\n",
         .options = options,
         .common = &o.common,
         .takes = TAKES_SEED | TAKES_FORMAT | TAKES_OUTPUT,

@@ -12,12 +12,6 @@ static const char *const paper_set[] = {"none", "qsgd", "terngrad", "svd", "entr
 
 enum { CODECS_MOST = 4096 };
 
-static void note_spread(CompareJob *j, const char *spec, size_t left_out, const char *range)
-{
-    if (left_out)
-        progress_note(&j->progress, "note: %s: %zu of --rates are left out: want %s", spec, left_out, range);
-}
-
 static Status spread_all(CompareJob *j, const char *rates, const Codec **codec, size_t count, CodecSet *set)
 {
     char range[96] = "";
@@ -30,7 +24,7 @@ static Status spread_all(CompareJob *j, const char *rates, const Codec **codec, 
         TRY(arena_check(spec, j->a, j->err));
         TRY(rate_spread(set, codec[k], rates, &left_out, j->a, j->err));
         if (left_out && rates && rate_find(&r, codec[k], false))
-            note_spread(j, spec, left_out, param_range(r.key, range));
+            progress_note(&j->progress, "note: %s: %zu of --rates are left out: want %s", spec, left_out, param_range(r.key, range));
     }
     return codec_unique(set->codec, &set->count, j->a, j->err);
 }

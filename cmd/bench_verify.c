@@ -50,23 +50,13 @@ static const Column summary_columns[] = {
     {"left", true},      {"relation", true}, {"right", true},  {"tolerance", true},
 };
 
-static Value step_of(const Vector *v)
-{
-    return v->step_group ? value_int(v->step) : value_none();
-}
-
-static Value worker_of(const Vector *v)
-{
-    return v->worker_group ? value_int(v->worker) : value_none();
-}
-
 static Status put_each(VerifyReport *r, const char *name, const Vector *at, const VerifyVerdict *v,
                        Error *err)
 {
     const Value row[] = {
         value_text(name),
-        step_of(at),
-        worker_of(at),
+        at->step_group ? value_int(at->step) : value_none(),
+        at->worker_group ? value_int(at->worker) : value_none(),
         value_text(at->name),
         value_real(v->left),
         value_text(relation_names[v->relation]),

@@ -83,12 +83,6 @@ static Status targets_columns(TrainRecords *r)
     return OK;
 }
 
-static void targets_begin(TrainRecords *r)
-{
-    for (size_t i = 0; i < r->targets; i++)
-        r->target[i].reached = false;
-}
-
 static void targets_note(TrainRecords *r, const StepRecord *s)
 {
     for (TrainTarget *t = r->target; t < r->target + r->targets; t++)
@@ -220,7 +214,8 @@ void train_records_begin(TrainRecords *r, const char *compressor, const char *sp
     r->times.count = 0;
     r->partial = false;
     r->clock = clock_now();
-    targets_begin(r);
+    for (size_t i = 0; i < r->targets; i++)
+        r->target[i].reached = false;
     for (r->from = r->to; r->to < r->part.count && is_of(r, r->part.record[r->to]); r->to++)
         ;
 }
@@ -321,16 +316,11 @@ static Status replay_row(TrainRecords *r, Value *row)
     return report_row(r->report, row, !isnan(s.test.accuracy), r->job->err);
 }
 
-static void read_row(const TrainRecords *r, size_t i, Value *row)
-{
-    stored_row(r->part.record[i], r->column, r->columns, row);
-}
-
 static Status replay(TrainRecords *r, size_t to)
 {
     Value row[RECORD_COLUMNS_MOST];
     for (size_t i = r->from; i < to; i++) {
-        read_row(r, i, row);
+        stored_row(r->part.record[i], r->column, r->columns, row);
         TRY(replay_row(r, row));
     }
     return OK;
@@ -358,7 +348,7 @@ Status train_records_replay(TrainRecords *r, bool *diverged)
 {
     Value row[RECORD_COLUMNS_MOST];
     TRY(replay(r, r->to - 1));
-    read_row(r, r->to - 1, row);
+    stored_row(r->part.record[r->to - 1], r->column, r->columns, row);
     *cell(row, "compressor") = value_text(r->compressor);
     *diverged = isnan(value_number(cell(row, "loss")));
     return report_row(r->report, row, true, r->job->err);

@@ -10,6 +10,7 @@ ranks    a rank of a training run, by each exchange, gets SIGKILL or SIGTERM, th
          seconds, no checkpoint is lost, and each has the bytes of an undisturbed run of one process
 calls    calls of the C library fail (SHIM, from faults.c), or the disk is full: the exit code is 0 with the result of an
          undisturbed run, or 1 with one line; outputs are as they were or whole; nothing is left in folders or, but for that run's, in memory
+dumps    SIGTERM and SIGKILL, KILLS of each, of a Python that writes gradients: each written step is there, and a later process goes on
 
 KILLS=20 disturbances of each of the first four, POINTS=5 calls of each class that fail in each command (0: all), SEED=1 of the moments.
 """
@@ -384,7 +385,15 @@ def fail(command, want, counts, faults, most=None):
         complain(where, "leaks memory")
 
 
-PARTS = {part.__name__: part for part in (kills, signals, resumes, ranks, calls)}
+def dumps():
+    more = {"PYTHONPATH": f"{TEST.parent}/lib/python", "ATOMO_LIBRARY": str(*pathlib.Path(os.environ["BIN"], "../public").glob("libatomo.so.?"))}
+    test = subprocess.run([sys.executable, f"{TEST}/python/test_dump.py"], env=dict(os.environ, KILLS=str(KILLS), **more), capture_output=True, text=True)
+    print(test.stdout, end="")
+    if test.returncode:
+        complain("GradientDump", test.stderr)
+
+
+PARTS = {part.__name__: part for part in (kills, signals, resumes, ranks, calls, dumps)}
 
 
 def main(bin_dir, *parts):

@@ -7,6 +7,7 @@
 #include "compress/spec.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -28,31 +29,31 @@ static void note_input(CompareJob *j)
             (size_t)compare_pooled(view_distances(&j->view)) * j->list.elements);
 }
 
-/* Says what codecs which learn from step to step lack: all of their past, where all vectors are of one step, or the steps in the
- * gaps between those of the dump. */
+/* Says what codecs which learn from step to step lack: all of their past, in a merge and where all vectors are of one step, or the
+ * steps in the gaps between those of the dump. */
 static Status note_past(CompareJob *j, const Codec *const *codec, size_t codecs)
 {
     const Vector *first = j->list.item, *end = first + j->list.count, *gap = NULL; /* the first vector behind a gap */
     size_t k = 0, gaps = 0;
     while (k < codecs && !codec_starts_cold(codec[k]))
         k++;
-    for (const Vector *v = first + 1; v < end; v++)
-        if (v->step > 0 && v->step_address != v[-1].step_address && v->step - 1 > v[-1].step)
+    for (const Vector *v = first + 1; v < end && !j->workers; v++)
+        if (v[-1].step_group && v->step > 0 && v->step_address != v[-1].step_address && v->step - 1 > v[-1].step)
             gap = gaps++ ? gap : v;
-    if (k == codecs || (!gap && first->step_address != end[-1].step_address))
+    if (k == codecs || (!gap && !j->workers && first->step_address != end[-1].step_address))
         return OK;
     const char *name = codec_typed(codec[k], j->a);
     TRY(arena_check(name, j->a, j->err));
     if (gap)
         progress_note(&j->progress,
-                      "note: %s, as all codecs that learn from step to step, carries its residual, shift or warm start over %zu gap%s "
-                      "(first from step %lld to step %lld); training would change it in the steps between",
+                      "note: %s keeps its residual, shift or warm start unchanged over %zu gap%s between steps (first from step %lld to "
+                      "step %lld), where training would change it; so does each codec that learns from step to step",
                       name, gaps, text_s(gaps), (long long)gap[-1].step, (long long)gap->step);
     else
         progress_note(&j->progress,
-                      "note: %s starts cold, as all codecs that learn from step to step: the vectors are of one "
-                      "step, so its residual, shift or warm start is empty",
-                      name);
+                      "note: %s is measured in its first step, where its residual, shift or warm start is empty: %s; so is each codec that "
+                      "learns from step to step",
+                      name, j->workers ? "merge takes each gradient as that of a first step" : "the vectors are of one step");
     return OK;
 }
 
@@ -66,13 +67,39 @@ static Value joined(const TextList *list, Arena *a)
     return value_text(text_done(&text));
 }
 
-static const char *changed_at(const struct stat *file, Arena *a)
+static int by_address(const void *a, const void *b)
 {
+    const uintptr_t x = (uintptr_t)*(const char *const *)a, y = (uintptr_t)*(const char *const *)b;
+    return (x > y) - (x < y);
+}
+
+/* Sets the size of all files of the dump, and `changed` to when the last one changed. */
+static Status dump_stat(CompareJob *j, const char **changed)
+{
+    const size_t count = dump_count(j->dump);
+    const char **path = NEW(j->a, const char *, count);
     char text[32];
     struct tm utc = {0};
-    gmtime_r(&file->st_mtim.tv_sec, &utc);
+    struct timespec last = {0};
+    TRY(arena_check(path, j->a, j->err));
+    for (size_t i = 0; i < count; i++)
+        path[i] = dump_tensor_file(j->dump, i);
+    qsort(path, count, sizeof *path, by_address); /* the tensors of a file have one path */
+    for (size_t i = 0; i < count; i++) {
+        struct stat file;
+        if (i && path[i] == path[i - 1])
+            continue;
+        if (stat(path[i], &file))
+            return FAIL(j->err, ERR_IO, "%s: cannot be found any more", path[i]);
+        j->input_bytes += file.st_size;
+        const struct timespec t = file.st_mtim;
+        if (t.tv_sec > last.tv_sec || (t.tv_sec == last.tv_sec && t.tv_nsec > last.tv_nsec))
+            last = t;
+    }
+    gmtime_r(&last.tv_sec, &utc);
     strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc);
-    return text_format(a, "%s.%09ldZ", text, file->st_mtim.tv_nsec);
+    *changed = text_format(j->a, "%s.%09ldZ", text, last.tv_nsec);
+    return OK;
 }
 
 /* Opens FILE.part, whose first line has all settings that determine the results. What this machine gives is none of them:
@@ -81,23 +108,27 @@ static Status open_part(CompareJob *j, const Codec *const *codec, size_t codecs)
 {
     const GroupSpec *g = &j->groups;
     const Common *o = &j->common;
-    struct stat input = {0};
-    if (stat(j->file, &input))
-        return FAIL(j->err, ERR_IO, "%s: cannot be found any more", j->file);
+    const char *changed = NULL;
+    TRY(dump_stat(j, &changed));
     TRY(cli_meta(&j->facts, &j->fact_count, o, j->a, j->err));
     const Fact settings[] = {
         {"part", value_text(j->schema)},
         j->facts[0],
         j->facts[1],
-        {"dump", value_text(j->file)},
-        {"size of the dump", value_int(input.st_size)},
-        {"time of the dump", value_text(changed_at(&input, j->a))},
+        {"dump", joined(&j->hints.files, j->a)},
+        {"size of the dump", value_int(j->input_bytes)},
+        {"time of the dump", value_text(changed)},
         {"-c", value_text(codecs_complete(codec, codecs, j->a))},
         {"--tensor", joined(&g->selection.tensors, j->a)},
         {"--step", value_text(g->selection.step)},
         {"--worker", value_text(g->selection.worker)},
         {"--layout", value_text(layout_names[j->hints.layout])},
         {"--steps-from", value_text(j->hints.steps_from)},
+        {"--workers-from", value_text(j->hints.workers_from)},
+        {"--steps-axis", value_text(axis_names[j->hints.steps_axis])},
+        {"--steps-as", value_text(origin_names[j->hints.steps_as])},
+        {"--workers-as", value_text(origin_names[j->hints.workers_as])},
+        {"--void", value_text(void_names[j->hints.voids])},
         {"--group", value_text(grouping_names[g->grouping])},
         {"--min-elements", value_int((int64_t)g->min_elements)},
         {"--skip-nonfinite", value_bool(g->skip_nonfinite)},
@@ -192,18 +223,18 @@ static Status load_vector(void *data, const Vector *v, float *x, Error *err)
 static Status keep(void *data, const Record *record, Error *err)
 {
     CompareJob *j = data;
-    const ArenaMark mark = arena_mark(j->a);
     const char *codec = j->name[record->codec], *on = record->level == LEVEL_VECTOR ? record->vector->name : "*";
     if (j->common.verbose)
         progress_note(&j->progress, "note: finished: %s on %s", codec, on);
     progress_at(&j->progress, "%s on %s", codec, on);
-    const char *line = j->part.path ? results_line(&j->results, record, j->a) : ""; /* a line takes longer than a small record */
+    TRY(results_put(&j->results, record, err));
+    const ArenaMark mark = arena_mark(j->a);
+    const char *line = j->part.path ? results_line(&j->results, record, j->a) : "";
     const Status status = line ? part_add(&j->part, line, j->a, err) : arena_fail(j->a, err);
     arena_rewind(j->a, mark);
     TRY(status);
     if (record->hint && !*j->hint)
         snprintf(j->hint, sizeof j->hint, "%s", record->hint);
-    TRY(results_put(&j->results, record, err));
     if (j->figures)
         j->figures(j, record);
     progress_step(&j->progress, j->progress.done + 1);
@@ -338,11 +369,9 @@ static void note_raw(CompareJob *j)
 static Status write_results(CompareJob *j, Status (*write)(CompareJob *j, ReportSpec spec))
 {
     const Common *o = &j->common;
-    struct stat input = {0};
-    stat(j->file, &input);
     const Fact more[] = {
         {"input", value_text(j->file)},
-        {"input_bytes", value_int(input.st_size)},
+        {"input_bytes", value_int(j->input_bytes)},
         {"repeats", value_int(j->repeats)},
         {"tensors", value_int((int64_t)j->list.tensors)},
         {"elements", value_int((int64_t)j->list.elements)},
@@ -388,12 +417,7 @@ Status compare_job_finish(CompareJob *j, Status status, Status (*write)(CompareJ
     if (stopped)
         return say_stopped(j);
     part_remove(&j->part);
-    const char *failures = results_failures(&j->results, j->a);
-    TRY(arena_check(failures, j->a, j->err));
-    if (!*failures)
-        return OK;
-    FAIL(j->err, ERR_NUMERIC, "%s: %s", j->file, failures);
-    return error_hint(j->err, "%s", j->hint);
+    return results_check(&j->results, j->file, j->err) == OK ? OK : error_hint(j->err, "%s", j->hint);
 }
 
 /* ---- the command line ---- */

@@ -66,6 +66,7 @@ struct CompareJob {
     Results results;
     char hint[sizeof((Error *)NULL)->hint]; /* hint of the first record that has a hint */
     Part part;
+    int64_t input_bytes; /* of all files of the dump; set by compare_job_open */
     Progress progress;
 };
 

@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/sendfile.h>
 #include <unistd.h>
 
 enum { PIECE = 2 * PATCH_CHUNK };
@@ -110,12 +111,14 @@ static Status patch_open(Patch *p, const PatchJob *job)
     return arena_check(p->place, job->a, job->err);
 }
 
-static void patch_close(Patch *p)
+/* Closes what patch_open has opened, and returns the status. */
+static Status patch_close(Patch *p, Status status)
 {
     outfile_abandon(&p->to);
     weights_close(&p->new);
     weights_close(&p->old);
     arena_close(p->scratch);
+    return status;
 }
 
 /* ---- encoding ---- */
@@ -149,15 +152,6 @@ static size_t record_end(const Dump *d, size_t first, uint64_t *bytes)
     return end;
 }
 
-static void count_changes(Patch *e, const uint8_t *old, const uint8_t *new, size_t n)
-{
-    uint32_t changed = 0; /* of 32 bits, of which a vector holds more than of 64 */
-    for (size_t i = 0; i < n; i++)
-        changed += load_u16(old + 2 * i) != load_u16(new + 2 * i);
-    e->changed += changed;
-    e->words += n;
-}
-
 /* Writes the payload of a record whose tensors begin with `first`. */
 static Status put_payload(Patch *e, size_t first, uint64_t bytes, Buf *out)
 {
@@ -171,7 +165,11 @@ static Status put_payload(Patch *e, size_t first, uint64_t bytes, Buf *out)
         old[2 * base.n - 1] = new[2 * base.n - 1] = 0;
         TRY(span_move(&from, NULL, old, some, err));
         TRY(span_move(&to, NULL, new, some, err));
-        count_changes(e, old, new, base.n);
+        uint32_t changed = 0; /* of 32 bits, of which a vector holds more than of 64 */
+        for (size_t i = 0; i < base.n; i++)
+            changed += load_u16(old + 2 * i) != load_u16(new + 2 * i);
+        e->changed += changed;
+        e->words += base.n;
         TRY(patch_put(&base, new, out, e->scratch, err));
     }
     return OK;
@@ -247,28 +245,20 @@ static Status write_patch(Patch *e, const char *file)
 Status patch_encode(const PatchJob *job, const char *file)
 {
     Patch e;
-    Status status = patch_open(&e, job);
-    if (status == OK)
-        status = write_patch(&e, file);
-    patch_close(&e);
-    return status;
+    const Status opened = patch_open(&e, job);
+    return patch_close(&e, opened == OK ? write_patch(&e, file) : opened);
 }
 
 /* ---- decoding ---- */
 
 static Status copy_old(Patch *u)
 {
-    Error *err = u->job->err;
-    const off_t size = lseek(u->old.fd, 0, SEEK_END);
-    uint8_t *piece = NEW(u->scratch, uint8_t, PIECE);
-    TRY(arena_check(piece, u->scratch, err));
-    for (off_t at = 0; at < size; at += PIECE) {
-        const size_t some = size - at < PIECE ? (size_t)(size - at) : PIECE;
+    for (ssize_t some = 1; some;) {
         if (cli_stopped())
-            return FAIL(err, ERR_STOPPED, "decode: stopped");
-        if (file_take(u->old.fd, (uint64_t)at, piece, some, err) != OK)
-            return error_at(err, "%s", u->old.path);
-        outfile_bytes(&u->to, piece, some);
+            return FAIL(u->job->err, ERR_STOPPED, "decode: stopped");
+        some = sendfile(fileno(u->to.to), u->old.fd, NULL, PIECE);
+        if (some < 0 && errno != EINTR)
+            return FAIL(u->job->err, ERR_IO, "%s: cannot be copied to %s: %s", u->old.path, u->to.path, strerror(errno));
     }
     return OK;
 }
@@ -346,9 +336,6 @@ static Status read_patch(Patch *u, FrameReader *from)
 Status patch_decode(const PatchJob *job, FrameReader *from)
 {
     Patch u;
-    Status status = patch_open(&u, job);
-    if (status == OK)
-        status = read_patch(&u, from);
-    patch_close(&u);
-    return status;
+    const Status opened = patch_open(&u, job);
+    return patch_close(&u, opened == OK ? read_patch(&u, from) : opened);
 }

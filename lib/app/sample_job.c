@@ -116,18 +116,14 @@ static void keep(CompareJob *j, const Record *r)
 static Status measure_draws(CompareJob *j)
 {
     Sampling *s = j->data;
-    const size_t repeats = (size_t)j->repeats;
-    s->value = arena_take(j->a, j->codecs * s->metrics * repeats, SAMPLE_HALVES * sizeof *s->value);
+    s->value = arena_take(j->a, j->codecs * s->metrics * (size_t)j->repeats, SAMPLE_HALVES * sizeof *s->value);
     TRY(arena_check(s->value, j->a, j->err));
     j->figures = keep;
-    for (size_t i = SAMPLE_HALVES * repeats; i-- > 0;) { /* the last is a whole draw, whose elements the results tell */
+    for (size_t i = SAMPLE_HALVES * (size_t)j->repeats; i-- > 0;) { /* the last is a whole draw, whose elements the results tell */
         s->half = i % SAMPLE_HALVES;
         sample_draw(j, i / SAMPLE_HALVES, s->half);
         TRY(compare_job_run(j));
-        const char *failures = results_failures(&j->results, j->a);
-        TRY(arena_check(failures, j->a, j->err));
-        if (*failures)
-            return FAIL(j->err, ERR_NUMERIC, "%s: %s", j->file, failures);
+        TRY(results_check(&j->results, j->file, j->err));
     }
     return OK;
 }

@@ -289,11 +289,14 @@ void json_put_text(TextBuf *out, const char *text)
     static const char special[] = "\"\\\b\f\n\r\t", letter[] = "\"\\bfnrt";
     text_add(out, "\"");
     for (const char *s = text; *s;) {
-        const size_t length = text_utf8(s, strnlen(s, 4));
-        const char *escape = strchr(special, *s);
+        size_t plain = 0;
+        while (s[plain] >= ' ' && s[plain] < 127 && s[plain] != '"' && s[plain] != '\\')
+            plain++;
+        const size_t length = plain ? plain : text_utf8(s, strnlen(s, 4));
+        const char *escape = plain ? NULL : strchr(special, *s);
         if (escape)
             text_addf(out, "\\%c", letter[escape - special]);
-        else if (length && length < 4 && text_steers(s, length))
+        else if (!plain && length && length < 4 && text_steers(s, length))
             text_addf(out, "\\u%04x", (unsigned)text_code(s, length));
         else if (length)
             text_add_bytes(out, s, length);

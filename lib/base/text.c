@@ -126,13 +126,17 @@ static void put_digits(char out[32], int digits, double v)
 /* No two numbers of 15 digits are one double, but for the smallest. So the fewest digits are those of 15 without zeros at their end, or 16, or 17. */
 char *text_double(char out[32], double v)
 {
-    int digits = v && fabs(v) < DBL_MIN ? 1 : 15;
-    snprintf(out, 32, "%.14e", v);
-    for (size_t at = strcspn(out, "e"); digits > 1 && out[at - 1] == '0' && strtod(out, NULL) == v; at--)
+    const bool whole = v == trunc(v) && fabs(v) < 1e7;
+    snprintf(out, 32, whole ? "%.0f" : "%.14e", v);
+    if (whole)
+        return out;
+    const bool exact = strtod(out, NULL) == v, tiny = fabs(v) < DBL_MIN;
+    int digits = tiny ? 1 : exact ? 15 : 16;
+    for (size_t at = strcspn(out, "e"); digits > 1 && exact && out[at - 1] == '0'; at--)
         digits--;
     for (; digits <= 17; digits++) {
         put_digits(out, digits, v);
-        if (strtod(out, NULL) == v)
+        if ((exact && !tiny) || digits == 17 || strtod(out, NULL) == v)
             break;
     }
     return out;

@@ -600,26 +600,35 @@ static bool may_pay(const DensePlan *p, uint32_t *common)
            sparse_bits(p, *common) * (1 + 1.0 / GAIN_PART) + HEAD_BITS < (double)most_sparse(p);
 }
 
+/* Returns the position of the first code from `i` on that differs from the common code; n: there is none. */
+static size_t next_other(const Others *o, size_t i)
+{
+    const Symbols *s = o->s;
+    const uint64_t eight = o->common * UINT64_C(0x0101010101010101);
+    while (!symbols_wide(s) && i + 8 <= s->n && load_u64((const uint8_t *)s->code + i) == eight)
+        i += 8;
+    while (i < s->n && code_at(s->code, s->width, i) == o->common)
+        i++;
+    return i;
+}
+
 /* Lists the codes that differ from the common code, and their positions. The list stays empty if there are more
  * than n/4 such codes. */
 static Status find_others(Others *o, Arena *scratch)
 {
     const Symbols *s = o->s;
     size_t count = 0;
-    for (size_t i = 0; i < s->n; i++)
-        count += code_at(s->code, s->width, i) != o->common;
+    for (size_t i = next_other(o, 0); i < s->n; i = next_other(o, i + 1))
+        count++;
     if (count > others_most(s->n))
         return OK;
     o->code = codes_take(count, s->width, scratch);
     o->index = NEW(scratch, size_t, count);
     if (!o->code || !o->index)
         return ERR_MEMORY;
-    for (size_t i = 0; o->count < count; i++) {
-        const uint32_t code = code_at(s->code, s->width, i);
-        if (code == o->common)
-            continue;
+    for (size_t i = next_other(o, 0); i < s->n; i = next_other(o, i + 1)) {
         o->index[o->count] = i;
-        set_code(o->code, s->width, o->count++, code);
+        set_code(o->code, s->width, o->count++, code_at(s->code, s->width, i));
     }
     return OK;
 }

@@ -92,7 +92,7 @@ bool codec_bare(const Codec *codec)
 {
     while (passes_on(codec) && !codec->ops->marks)
         codec = codec->inner;
-    return codec_traits(codec) & BARE;
+    return !codec->ops->wraps && codec_traits(codec) & BARE; /* a wrapper may have its inner codec's traits */
 }
 
 size_t codec_bound(const Call *c)
@@ -167,7 +167,7 @@ static Status decode_kind(const Call *c, Bytes in, float *x)
 Status codec_decode(const Call *c, Bytes in, float *x)
 {
     const ArenaMark mark = arena_mark(c->scratch);
-    const bool kinds = !passes_on(c->self) && !(codec_traits(c->self) & BARE);
+    const bool kinds = !passes_on(c->self) && !codec_bare(c->self);
     const Status status = kinds ? decode_kind(c, in, x) : c->self->ops->decode(c, in, x);
     arena_rewind(c->scratch, mark);
     return status;

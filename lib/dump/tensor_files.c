@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { INDEX_MOST = 100000000 };
 
@@ -47,7 +48,7 @@ static Status add_file(Files *f, const char *folder, const char *name)
     return OK;
 }
 
-/* The files of an index {"weight_map": {TENSOR: FILE, ...}}, which must stand beside it. Sets f->named. */
+/* The files of an index {"weight_map": {TENSOR: FILE, ...}}, which must stand beside it. Sets f->index and f->named. */
 static Status add_index(Files *f, const char *path)
 {
     const Json *all;
@@ -66,6 +67,10 @@ static Status add_index(Files *f, const char *path)
             TRY(add_file(f, folder, v->text));
         f->named++;
     }
+    for (size_t i = 0; i < f->count; i++)
+        if (access(f->part[i].path, F_OK))
+            return FAIL(f->err, ERR_IO, "%s: names %.200s, which is missing beside it", path, base_name(f->part[i].path));
+    f->index = path;
     return f->count ? OK : FAIL(f->err, ERR_CORRUPT, "%s: no index of shards, which has files in its \"weight_map\"", path);
 }
 
@@ -170,11 +175,9 @@ static int shard_of(const char *name, int *of)
     return *of = 0;
 }
 
-static Status check_shards(const Files *f)
+static Status check_shards(const Files *f, int of)
 {
-    int of, other, from = 1; /* some count from 0 */
-    const char *first = f->part[0].path;
-    shard_of(base_name(first), &of);
+    int other, from = 1; /* some count from 0 */
     for (size_t i = 0; i < f->count; i++)
         from = shard_of(base_name(f->part[i].path), &other) || !other ? from : 0;
     for (int want = from; want < from + of; want++) {
@@ -182,7 +185,8 @@ static Status check_shards(const Files *f)
         for (size_t i = 0; i < f->count && !found; i++)
             found = shard_of(base_name(f->part[i].path), &other) == want && other == of;
         if (!found)
-            return FAIL(f->err, ERR_IO, "%s: shard %d of %d is missing beside it", first, want, of);
+            return f->index ? FAIL(f->err, ERR_CORRUPT, "%s: names no shard %d of %d", f->index, want, of)
+                            : FAIL(f->err, ERR_IO, "%s: shard %d of %d is missing beside it", f->part[0].path, want, of);
     }
     return OK;
 }
@@ -225,6 +229,6 @@ Status files_find(Files *f, const char *path, Error *err)
     f->as = "shards";
     shard_of(base_name(f->part[0].path), &of);
     if (of)
-        return check_shards(f);
+        return check_shards(f, of);
     return f->count > 1 && !index ? name_groups(f, (int[]){f->hints.steps_as, f->hints.workers_as}) : OK;
 }

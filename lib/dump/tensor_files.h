@@ -17,7 +17,8 @@ typedef struct {
 typedef struct {
     Part *part;
     size_t count, room, open; /* open: the parts whose dump is open */
-    size_t named;             /* tensors that an index names; 0: there is none */
+    const char *index;        /* path of the index of shards; NULL: there is none */
+    size_t named;             /* tensors that it names */
     uint64_t clock;
     DumpHints hints;
     const char *as; /* "shards", "steps", "workers" or "steps and workers" */

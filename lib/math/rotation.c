@@ -23,13 +23,16 @@ static double series(double x, int from)
     return (1 + sum) * (from ? x : 1);
 }
 
-/* Returns cos(pi j / (2 n)) for j <= 2 n. */
-static double cosine(size_t j, size_t n)
+/* Sets c[j] = cos(pi j / (2 n)) for j <= 2 n. */
+static void set_cosines(double c[2 * SHORT_COSINE_MOST + 1], size_t n)
 {
-    const size_t i = j > n ? 2 * n - j : j;
     const double step = M_PI / (2 * (double)n);
-    const double c = 2 * i > n ? series((double)(n - i) * step, 1) : series((double)i * step, 0);
-    return j > n ? -c : c;
+    for (size_t i = 0; i <= n / 2; i++)
+        c[i] = series((double)i * step, 0);
+    for (size_t i = 0; i < n - n / 2; i++)
+        c[n - i] = series((double)i * step, 1);
+    for (size_t i = 0; i < n; i++)
+        c[2 * n - i] = -c[i];
 }
 
 /* ---- sums of cosines ---- */
@@ -41,10 +44,12 @@ static double weight(size_t k, size_t n)
 
 void short_cosine_matrix(double *c, size_t n)
 {
+    double cosines[2 * SHORT_COSINE_MOST + 1];
+    set_cosines(cosines, n);
     for (size_t k = 0; k < n; k++)
         for (size_t i = 0; i < n; i++) {
             const size_t j = (2 * i + 1) * k % (4 * n);
-            c[k * n + i] = weight(k, n) * cosine(j > 2 * n ? 4 * n - j : j, n);
+            c[k * n + i] = weight(k, n) * cosines[j > 2 * n ? 4 * n - j : j];
         }
 }
 
@@ -55,12 +60,14 @@ typedef enum { FORTH, BACK } Way;
 static void short_cosine(float *x, size_t n, Way way)
 {
     double in[SHORT_COSINE_MOST], now[SHORT_COSINE_MOST], before[SHORT_COSINE_MOST], twice[SHORT_COSINE_MOST], out[SHORT_COSINE_MOST];
+    double c[2 * SHORT_COSINE_MOST + 1];
     assert(n > 0 && n <= SHORT_COSINE_MOST);
+    set_cosines(c, n);
     for (size_t k = 0; k < n; k++) {
         in[k] = (way == BACK ? weight(k, n) : 1) * (double)x[k];
-        before[k] = cosine(way == BACK ? 2 * k + 1 : k, n);
+        before[k] = c[way == BACK ? 2 * k + 1 : k];
         now[k] = way == BACK ? 1 : before[k];
-        twice[k] = 2 * (way == BACK ? before[k] : cosine(2 * k, n));
+        twice[k] = 2 * (way == BACK ? before[k] : c[2 * k]);
     }
     kernels()->add_waves(in, n, now, before, twice, out);
     for (size_t k = 0; k < n; k++)

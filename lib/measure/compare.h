@@ -41,7 +41,7 @@ typedef struct {
     uint64_t seed;
     uint64_t memory; /* most bytes that the pools for order statistics may take */
     int threads;
-    double sample; /* minimum seconds of a timing sample */
+    double sample; /* minimum seconds of a timing sample; of a vector under 10,000 elements, of those of all repeats together */
     bool untimed;  /* times are not measured and become NaN; not allowed in merges */
     bool without_distances; /* Wasserstein distances are not measured and become NaN */
     /* Measures only what the cost of an iteration needs: times, sizes, the relative error and its variance. There are no

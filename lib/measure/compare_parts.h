@@ -138,8 +138,8 @@ void trial_moments(const Call *call, const float *x, bool known, Tally *tally);
 /* Add to the tally the Wasserstein distance between the vector and repeat r's estimate y. They sort y in
  * place. `distance_repeat` first copies y to `b->pool_y`, where several vectors are joined.
  *
- * If `b->sorted` is set, `distance_repeat` measures the first repeats (as many as have 2^23 elements, at
- * least 5), and `distance_first` does nothing. `distance_repeat` is called after `tally_repeat`, for r = 0,
+ * If `b->sorted` is set, `distance_repeat` measures the first repeats (as many as have 2^22 elements, at
+ * least 2), and `distance_first` does nothing. `distance_repeat` is called after `tally_repeat`, for r = 0,
  * 1, ... in order.
  *
  * If `b->sorted` is NULL, `distance_first` measures repeat 0, and `distance_repeat` does nothing.

@@ -86,9 +86,11 @@ static void keep(Run *run, bool kept)
     run->call.kept = kept && !run->t->state ? &run->kept : NULL;
 }
 
+/* The samples of all repeats of a small vector take as long together as one of a larger vector. */
 static Status clock_repeat(Run *run, size_t r)
 {
-    const double least = run->t->c->sample;
+    const Comparison *c = run->t->c;
+    const double least = c->sample / (run->t->vector->shape.n < 10000 ? (double)c->repeats : 1);
     keep(run, false);
     TRY(time_loop(send, run, least, &run->b->encode[r]));
     return time_loop(receive, run, least, &run->b->decode[r]);
@@ -384,7 +386,7 @@ enum {
 }; /* in elements; for a longer vector, a sorted copy would take too much memory */
 /* Sorting takes most of the time of a comparison. So only so many repeats are sorted that they have ELEMENTS
  * elements together, but at least DISTANCES_LEAST. Distances of many elements vary little between repeats. */
-enum { ELEMENTS = 1 << 23, DISTANCES_LEAST = 5 };
+enum { ELEMENTS = 1 << 22, DISTANCES_LEAST = 2 };
 /* limits the memory for estimates: for a thousand repeats they would take gigabytes even for a small dump */
 enum { PLANES_MOST = 100 };
 
@@ -396,7 +398,7 @@ static size_t distances_of(size_t n, size_t repeats)
 }
 
 /* Allocates the buffers for Wasserstein distances of single vectors, and of `held` elements joined from
- * several vectors. They serve as many repeats as `memory` allows, at most max(5, 2^23 / held), and at most
+ * several vectors. They serve as many repeats as `memory` allows, at most max(2, 2^22 / held), and at most
  * 100. */
 static Status distances_make(Buffers *b, const Comparison *c, size_t held, Arena *a, Error *err)
 {

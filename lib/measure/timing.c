@@ -1,26 +1,18 @@
 /* timing.c -- measures the time of a call with the monotonic clock. */
 #include "measure/timing.h"
 
-#include <time.h>
-
-static int64_t nanoseconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
+#include <math.h>
 
 double clock_resolution(void)
 {
     enum { READINGS = 1000 };
-    int64_t smallest = INT64_MAX, before = nanoseconds();
-    for (int i = 0; i < READINGS || smallest == INT64_MAX; i++) {
-        const int64_t now = nanoseconds();
-        if (now > before && now - before < smallest)
-            smallest = now - before;
+    double smallest = INFINITY, before = clock_now();
+    for (int i = 0; i < READINGS || isinf(smallest); i++) {
+        const double now = clock_now();
+        smallest = now > before ? fmin(smallest, now - before) : smallest;
         before = now;
     }
-    return 1e-9 * (double)smallest;
+    return smallest;
 }
 
 Status time_loop(Status (*fn)(void *arg), void *arg, double least, double *seconds)

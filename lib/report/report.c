@@ -32,12 +32,6 @@ static void put_csv_text(TextBuf *out, const char *s)
     text_addf(out, "%s%s", s, quote);
 }
 
-static void put_dims(TextBuf *out, const Shape *shape, const char *between)
-{
-    for (int i = 0; i < shape->rank; i++)
-        text_addf(out, "%s%zu", i ? between : "", shape->dim[i]);
-}
-
 static void put_value(TextBuf *out, const Value *v, bool json)
 {
     char number[32];
@@ -47,7 +41,8 @@ static void put_value(TextBuf *out, const Value *v, bool json)
         (json ? json_put_text : put_csv_text)(out, v->text);
     } else if (v->type == VALUE_SHAPE) {
         text_add(out, json ? "[" : v->shape->rank ? "" : "\"\"");
-        put_dims(out, v->shape, json ? ", " : "x");
+        for (int i = 0; i < v->shape->rank; i++)
+            text_addf(out, "%s%zu", !i ? "" : json ? ", " : "x", v->shape->dim[i]);
         text_add(out, json ? "]" : "");
     } else if (v->type == VALUE_INT) {
         text_addf(out, "%lld", (long long)v->whole);
@@ -77,7 +72,8 @@ static void csv_row(Report *r, const Value *values)
     r->text.failed |= !text;
     if (text && !r->spec.path && !r->spec.text && isatty(STDOUT_FILENO))
         text_make_printable(text);
-    text_addf(&r->text, "%s\n", text ? text : "");
+    text_add(&r->text, text ? text : "");
+    text_add(&r->text, "\n");
 }
 
 static void put_json_row(TextBuf *out, const Column *columns, size_t count, const Value *values)

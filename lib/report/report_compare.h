@@ -47,13 +47,13 @@ double results_number(const Results *r, size_t place, size_t codec, const char *
 
 Status results_put(Results *r, const Record *record, Error *err);
 
-/* Sets the fields that depend on several records: about bias (on all codecs on the same vectors), and
- * NAME_steps (on all steps). Call it after the last record. */
-Status results_judge(Results *r, Error *err);
+/* Sets the fields that depend on several records: NAME_steps (on all steps), and if `bias` those about bias (on all codecs on the
+ * same vectors). Call it after the last record. */
+Status results_judge(Results *r, bool bias, Error *err);
 
 extern const Column results_verdicts[]; /* the fields set by results_judge, and the deciles of errors; ends in {0} */
 
-/* Returns the line of a record in FILE.part. NULL: out of memory. */
+/* Returns the line in FILE.part of a record that results_put has put. NULL: out of memory. */
 char *results_line(const Results *r, const Record *record, Arena *a);
 
 /* Takes up codecs that have names since `results_open`, and fills the rows whose records are in FILE.part. Sets done[codec]
@@ -63,9 +63,8 @@ Status results_resume(Results *r, const Part *p, bool *done, Error *err);
 /* Gets a record that `results_resume` has found: the callback `known` of a Comparison (measure/compare.h). */
 bool results_known(const Results *r, size_t codec, size_t place, Tally *tally, bool *failed);
 
-/* Returns a sentence about the first failure (codec, tensor, reason) and the number of further failures; ""
- * without failures. NULL: out of memory. */
-char *results_failures(const Results *r, Arena *a);
+/* ERR_NUMERIC, with the first failure (codec, tensor, reason) and the number of further failures, if a codec failed on a tensor. */
+Status results_check(const Results *r, const char *file, Error *err);
 
 size_t results_finished(const Results *r); /* returns the number of rows that are filled */
 

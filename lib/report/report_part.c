@@ -40,8 +40,11 @@ Status part_add(Part *p, const char *line, Arena *a, Error *err)
     if (!p->path)
         return OK;
     const ArenaMark mark = arena_mark(a);
-    const char *whole = text_format(a, "%s\n", line);
-    const Status status = whole ? write_all(p, whole, strlen(whole), err) : arena_fail(a, err);
+    const size_t size = strlen(line);
+    char *whole = text_slice(a, line, size + 1);
+    TRY(arena_check(whole, a, err));
+    whole[size] = '\n'; /* in place of the line's NUL */
+    const Status status = write_all(p, whole, size + 1, err);
     arena_rewind(a, mark);
     p->added += status == OK;
     return status;

@@ -69,10 +69,15 @@ bool view_times(const View *v, OwnFields own)
     return false;
 }
 
+/* True if a field with this part in its name is listed or sorted by; without --metrics all are. */
+static bool wants(const View *v, const char *part)
+{
+    return !v->metrics || strstr(v->metrics, part) || (v->sort && strstr(v->sort, part));
+}
+
 bool view_distances(const View *v)
 {
-    static const char name[] = "wasserstein";
-    return !v->metrics || strstr(v->metrics, name) || (v->sort && strstr(v->sort, name)) || text_listed(v->metrics, "elem_error_deciles");
+    return wants(v, "wasserstein") || text_listed(v->metrics, "elem_error_deciles");
 }
 
 /* ---- columns ---- */
@@ -161,7 +166,7 @@ Status results_write(Results *r, const View *v, ReportSpec spec, Error *err)
                .written = NEW(r->a, Written, r->column_count)};
     bool *shown = NEW(r->a, bool, rows);
     TRY(arena_check(s.written && shown, r->a, err));
-    TRY(results_judge(r, err));
+    TRY(results_judge(r, wants(v, "bias"), err));
     choose_columns(&s);
     for (size_t i = 0; i < rows; i++)
         shown[i] = is_shown(&s, i / r->codecs);

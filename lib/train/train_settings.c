@@ -237,7 +237,7 @@ static Status check_optimizer(const Optimizer *o, Error *err)
     if (o->least > o->lr)
         return FAIL(err, ERR_USAGE, "--lr-min %g: above the step size, %g, which falls to it", o->least,
                     o->lr);
-    if (o->kind == OPTIMIZER_MUON && !(o->lr > 0))
+    if (o->kind == OPTIMIZER_MUON && o->lr <= 0)
         return FAIL(err, ERR_USAGE, "--lr %g: want more than 0 with muon, whose --lr-other is kept in proportion", o->lr);
     if (optimizer_squares(o) && (o->momentum >= 1 || o->beta2 >= 1))
         return FAIL(err, ERR_USAGE, "--optimizer %s: --momentum %g and --beta2 %g: want less than 1",

@@ -179,14 +179,12 @@ static void free_dump(GradientDump *d)
     arena_close(d->arena);
 }
 
-/* Removes the parts (files of one step each) after step `from`, and checks that earlier parts have this
- * setup. */
+/* Checks that the parts (files of one step each) up to step `from` have this setup, then removes those after it. */
 static Status check_parts(GradientDump *d, Error *err)
 {
     size_t *step, count;
-    TRY(step_files_remove(d->folder, d->from + 1, d->scratch, err));
     TRY(step_files(&step, &count, d->folder, d->scratch, err));
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && step[i] <= d->from; i++) {
         const ArenaMark mark = arena_mark(d->scratch);
         const char *path = step_file(d->folder, step[i], d->scratch);
         Dump *from;
@@ -198,7 +196,7 @@ static Status check_parts(GradientDump *d, Error *err)
             return error_hint(err, "remove %.200s, or name another file", d->folder);
         arena_rewind(d->scratch, mark);
     }
-    return OK;
+    return step_files_remove(d->folder, d->from + 1, d->scratch, err);
 }
 
 static Status open_dump(GradientDump *d, const Trainer *t, Error *err)

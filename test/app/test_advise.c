@@ -73,6 +73,9 @@ TEST(bf16_is_the_answer_unless_a_codec_is_faster_for_certain)
     check(strstr(advise_verdict(slow, 2, named(slow, 2, "bf16"), arena), "send bf16: no codec"));
     check(strstr(advise_verdict(unsure, 2, named(unsure, 2, "bf16"), arena), "send bf16: no codec"));
     check(strstr(advise_verdict(floats, 2, named(floats, 2, "bf16"), arena), "send float32: no codec"));
+    Candidate noisy[] = {candidate("a", 1, 0.1), candidate("none", 9, 10), candidate("bf16", 8, 0.1)}; /* a beats the faster plain one */
+    check_ok(advise_rank(noisy, 3, &no_limits, arena, &err), &err);
+    check(!strcmp(advise_verdict(noisy, 3, named(noisy, 3, "bf16"), arena), "a: 1.64 times as fast as bf16; not told from it: none"));
 }
 
 TEST(the_verdict_has_the_speedup_over_float32_where_it_is_the_faster_plain_format)

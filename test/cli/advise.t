@@ -61,3 +61,4 @@ $ atomo-bench synth -o g.h5 --shape 20x10 -q; atomo-bench advise g.h5 --all -q -
 $ atomo-bench synth -o g.h5 --shape 200x100 -q; for e in 0.5 0.008; do atomo-bench advise g.h5 -c minmax:bits=4 --link alpha=0s,beta=1kB --workers 64 --max-error $e -q -f json -o a.json --force 2>/dev/null; python3 -c 'import json; r = [r for r in json.load(open("a.json"))["results"] if r["compressor"] == "minmax:bits=4"][0]; print(r["topology"], r["travels"], r["mean_error"] > 0.015, round(r["comm_ms"] / r["bytes_up"], 3))'; done
 > twoshot by twoshot True 1.969
 > allgather to each worker * 63.0
+= 0

@@ -170,7 +170,7 @@ $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 2 -q; set -- atomo-
 
 # what the machine gives is no setting of a run: a number of threads and a limit of memory count where they are given
 ? command -v cc && ! nm -D "$(command -v atomo-bench)" | grep -q asan # needs cc, and no sanitizer
-$ atomo-bench synth -o g.h5 --shape 64x32 --steps 2 -q; cc -shared -fPIC -D_GNU_SOURCE -o die.so "$SRC/test/cli/die.c"; set -- atomo-bench sweep g.h5 -c qsgd --rates 1,2 --repeats 2 -q -o r.json; DIE_AFTER=4 LD_PRELOAD=$PWD/die.so "$@"; sed 1q r.json.part | tr , '\n' | grep -E 'threads|memory|seed|"-c"'; for more in '--threads 1' '--memory 1M' '--rates 1,3' '--seed 2' '-c sign'; do "$@" $more --resume; done; touch -d '+5 seconds' g.h5; "$@" --resume
+$ atomo-bench synth -o g.h5 --shape 64x32 --steps 2 -q; cc -shared -fPIC -D_GNU_SOURCE -o die.so "$SRC/test/cli/die.c"; set -- atomo-bench sweep g.h5 -c qsgd --rates 1,2 --repeats 2 -q -o r.json; DIE_AFTER=4 LD_PRELOAD=$PWD/die.so "$@"; sed 1q r.json.part | tr , '\n' | grep -E 'threads|memory|seed|"-c"'; cp g.h5 h.h5; for more in '--threads 1' '--memory 1M' '--rates 1,3' '--seed 2' '-c sign' '--void bfloat16' 'h.h5 --workers-as files'; do "$@" $more --resume; done; touch -d '+5 seconds' g.h5; "$@" --resume; set -- atomo-bench compare g.h5 h.h5 --workers-as files -c qsgd -c none --repeats 2 -q -o s.json; DIE_AFTER=2 LD_PRELOAD=$PWD/die.so "$@"; touch -d '+9 seconds' h.h5; "$@" --resume
 >  "-c": "qsgd:bits=1*
 >  "--memory": null
 >  "--seed": 1
@@ -180,7 +180,10 @@ $ atomo-bench synth -o g.h5 --shape 64x32 --steps 2 -q; cc -shared -fPIC -D_GNU_
 2> atomo-bench: r.json.part: has records of another run: -c (*bits=2*there, *bits=3*here)
 2> atomo-bench: r.json.part: has records of another run: --seed (1 there, 2 here)
 2> atomo-bench: r.json.part: has records of another run: -c (*there, *sign*here)
+2> atomo-bench: r.json.part: has records of another run: --void (leave there, bfloat16 here)
+2> atomo-bench: r.json.part: has records of another run: dump (g.h5 there, g.h5 h.h5 here), size of the dump (*
 2> atomo-bench: r.json.part: has records of another run: time of the dump (*there, *here)
+2> atomo-bench: s.json.part: has records of another run: time of the dump (*there, *here)
 = 2
 
 # --resume at the first start begins; with the codecs of the paper, and sweep with a second seed of the front, it ends as without
@@ -257,16 +260,22 @@ $ for seed in 85 141; do atomo-bench compare $SRC/datasets/lenet-mnist.h5 -s 200
 
 # codecs that learn from step to step have no history in a dump of one step; one note says so
 $ atomo-bench synth -o g.h5 --shape 30x20 >/dev/null && atomo-bench compare g.h5 -c cas -c zstd+qsgd -c ef+topk -c powersgd --metrics bytes
-2> note: ef+topk starts cold, as all codecs that learn from step to step: the vectors are of one step*
-- note: cas starts*
-- note: powersgd starts*
+2> note: ef+topk is measured in its first step, where its residual, shift or warm start is empty: the vectors are of one step*
+- note: cas is measured*
+- note: powersgd is measured*
 - note: zstd*
 = 0
 
 # a gap between the steps of a dump is noted where a codec carries its state over it
 $ for c in ef+topk qsgd; do atomo-bench compare $SRC/datasets/lenet-mnist.h5 -t fc2.bias -c $c --repeats 1 --metrics bytes >/dev/null; done
-2> note: ef+topk, as all codecs that learn *over 1 gap (first from step 200 to step 1000); training would change it in the steps between
+2> note: ef+topk keeps its residual* over 1 gap between steps (first from step 200 to step 1000), where training would change it; so *
 - note: qsgd*
+= 0
+
+# a tensor of no step comes before no gap
+$ python3 "$SRC"/test/cli/tensors.py m.safetensors '{"a": normal(9), "step_5/w": normal(9)}'; atomo-bench compare m.safetensors -c ef+topk --repeats 1 --metrics bytes
+> ef+topk*
+- *gap*
 = 0
 
 # on a dump of two steps there is no such note
@@ -313,12 +322,13 @@ $ atomo-bench synth -o g.h5 -q; atomo-bench compare g.h5 --against none --metric
 
 # a codec that fails on a tensor has no difference there, and none over all tensors
 ? command -v python3
-$ python3 "$SRC"/test/cli/tensors.py g.h5 '{"a": [1.0] * 10, "b": [3e38] * 4000}'; atomo-bench compare g.h5 --against none -c qsgd:bucket=0 -f csv --metrics bytes | cut -d, -f 3,4,7,8,18-
-> tensor,compressor,metric,result,differs,error
-> a,qsgd:bucket=0,bytes,1*,*,
-> b,qsgd:bucket=0,bytes,,,*beyond float32
+$ python3 "$SRC"/test/cli/tensors.py g.h5 '{"a": [1.0] * 10, "b": [3e38] * 4000}'; atomo-bench compare g.h5 --against none -c qsgd:bucket=0 -f csv --metrics bytes | cut -d, -f 3,4,7,8,19-21
+> tensor,compressor,metric,result,differs,error,spec
+> a,qsgd:bucket=0,bytes,1*,the same in each repeat,,"qsgd:bits=4
+> b,qsgd:bucket=0,bytes,,,*beyond float32,"qsgd:bits=4
 > [*],qsgd:bucket=0,bytes,,,"without 1 of 2 tensors, which failed"
 2> atomo-bench: g.h5: qsgd:bucket=0 on b: *beyond float32
+= 0
 
 # tables of two seeds: a cell without an error is the same in all, the others agree within theirs
 ? command -v python3

@@ -133,6 +133,7 @@ $ OMPI_COMM_WORLD_SIZE=2 atomo-train run; PMI_SIZE=2 atomo-train run; PMIX_RANK=
 $ for p in 0 1; do SLURM_STEP_NUM_TASKS=2 SLURM_PROCID=$p atomo-train run --network softmax --max-steps 1 -f csv 2>&1 | grep -c 'each trains alone'; done; true
 > 1
 > 0
+= 0
 
 # the variables of a launcher that started one process change nothing
 $ OMPI_COMM_WORLD_SIZE=1 atomo-train run --network softmax --max-steps 1 -f csv -q

@@ -99,14 +99,20 @@ end_case() { # argument: expected exit code
     sed -e 's/^/    stderr: /' -e 20q "$err"
 }
 
+not_ended() {
+    echo "FAILED: $file:$number: the case before has no exit code"
+    failed=$((failed + 1))
+}
+
 run_file() {
-    number=0 title= skip=
+    number=0 title= skip= open=
     while IFS= read -r line || [ -n "$line" ]; do
         number=$((number + 1))
         case $line in
         '#'*) title=${line#'# '} ;;
         '? '*) holds "${line#'? '}" || skip=yes why=${line#'? '} why=${why#*' # '} ;;
-        '$ '*) command=${line#'$ '}
+        '$ '*) [ -z "$open" ] || not_ended
+               command=${line#'$ '} open=yes
                if [ -n "$skip" ]; then
                    skipped=$((skipped + 1))
                    echo "SKIP $title (not so here: $why)"
@@ -120,11 +126,12 @@ run_file() {
         '2> '*) [ -n "$skip" ] || expect "$err" stderr "${line#'2> '}" ;;
         '- '*) [ -n "$skip" ] || refuse "${line#'- '}" ;;
         '= '*) [ -n "$skip" ] || end_case "${line#'= '}"
-               skip= ;;
+               skip= open= ;;
         *) echo "FAILED: $file:$number: not a case line: $line"
            failed=$((failed + 1)) ;;
         esac
     done <"$1"
+    [ -z "$open" ] || not_ended
 }
 
 for path; do

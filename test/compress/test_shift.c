@@ -55,12 +55,13 @@ TEST(residual_plus_output_is_the_input_of_error_feedback)
     }
 }
 
-TEST(ef21_decodes_to_its_next_shift)
+/* Its payload is the inner codec's, if that begins with a byte of its own. */
+static void check_next_shift(const char *shifted, const char *plain)
 {
     Rig rig, inner;
     float x[N], t[N], h[N] = {0};
-    rig_open(&rig, "ef21:alpha=0.25+minmax:bits=2", shape_vector(N));
-    rig_open(&inner, "minmax:bits=2", shape_vector(N));
+    rig_open(&rig, shifted, shape_vector(N));
+    rig_open(&inner, plain, shape_vector(N));
     for (uint64_t s = 0; s < 6; s++) {
         normal(x, N, s % 2 ? "odd" : "even");
         for (size_t i = 0; i < N; i++)
@@ -77,6 +78,12 @@ TEST(ef21_decodes_to_its_next_shift)
     }
     rig_close(&rig);
     rig_close(&inner);
+}
+
+TEST(ef21_decodes_to_its_next_shift)
+{
+    check_next_shift("ef21:alpha=0.25+minmax:bits=2", "minmax:bits=2");
+    check_next_shift("ef21:alpha=0.25+zstd+none", "zstd+none");
 }
 
 /* The closed form of |decoded - x|^2 is its mean over many draws, at the first step and at the third, for any share

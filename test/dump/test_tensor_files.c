@@ -83,13 +83,14 @@ TEST(shards_are_one_dump_by_their_index_or_folder)
     check_dump("m/model.safetensors.index.json", &none, names, 4, "shards");
     check_dump("m", &none, names, 4, "shards");
     remove(in_scratch("m/model-00002-of-00002.safetensors"));
-    check_refused("m", &none, "model-00002-of-00002.safetensors: cannot be opened");
+    check_refused("m", &none, "model.safetensors.index.json: names model-00002-of-00002.safetensors, which is missing beside it");
     write_file("m/model-00002-of-00002.safetensors", names + 1, names + 1, 2);
     check_refused("m", &none, "two tensors of the name b");
     save_text("m/model.safetensors.index.json", "{\"weight_map\":{\"a\":\"model-00001-of-00002.safetensors\",\"c\":\"model-00002-of-00002.safetensors\","
               "\"x\":\"model-00002-of-00002.safetensors\",\"y\":\"model-00002-of-00002.safetensors\",\"z\":\"model-00002-of-00002.safetensors\"}}");
     check_refused("m", &none, "its index names 5 tensors, but the files have only 4");
-    static const char *const bad[][2] = {{"{}", "no index of shards"},
+    static const char *const bad[][2] = {{"{\"weight_map\":{\"a\":\"model-00001-of-00002.safetensors\"}}", "index.json: names no shard 2 of 2"},
+                                         {"{}", "no index of shards"},
                                          {"{\"weight_map\":[]}", "no index of shards"},
                                          {"{\"weight_map\":{\"a\":\"../x\"}}", "a is in no file beside it"},
                                          {"{\"weight_map\":{\"a\":1}}", "a is in no file beside it"},

@@ -5,6 +5,7 @@
 #include "rig/every_codec.h"
 #include "coder/planes.h"
 #include "compress/spec.h"
+#include "compress/wrapper.h"
 #include "rig/share_training.h"
 #include "exchange/exchange.h"
 #include "exchange/states.h"
@@ -361,7 +362,7 @@ TEST(prefixes_of_merged_payloads_and_appended_bytes_are_refused)
 static void takes_no_stray_raw_payload(Crew *w)
 {
     const int last = w->rounds - 1;
-    if (!merges(w, last) || codec_traits(w->codec) & BARE || w->shape.n == 0)
+    if (!merges(w, last) || codec_bare(w->codec) || w->shape.n == 0)
         return;
     Buf raw = room_for(w, NULL, 0);
     buf_u8(&raw, PAYLOAD_RAW);
@@ -388,10 +389,6 @@ TEST(raw_and_other_payloads_merge_rightly_or_not_at_all)
     static const int two[] = {2};
     for_all_that_merge(takes_no_stray_raw_payload, shapes, countof(shapes), two, 1);
 }
-
-/* ---- out of memory ---- */
-
-/* ---- the limit on the number of workers ---- */
 
 /* ---- merged payloads are the same for any number of threads ---- */
 

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 try:
     import h5py
@@ -20,7 +21,7 @@ from atomo.dump import GradientDump
 os.environ["PYTHONPATH"] = os.path.dirname(os.path.dirname(os.path.abspath(atomo.__file__)))  # of the processes that are killed
 
 BODY = """
-import sys
+import sys, time
 import numpy as np
 from atomo.dump import GradientDump
 dump = GradientDump("g.h5", append=True, lr=0.1)
@@ -28,6 +29,7 @@ for step in range(int(sys.argv[1]), 100000):
     for worker in range(2):
         dump.write(step, worker=worker, gradients={"w": np.full((200, 50), step + worker, "f4"), "b": np.arange(step % 7, dtype="f4")})
     print(step, flush=True)
+    time.sleep(step % 3 / 200)
 """
 
 
@@ -48,12 +50,13 @@ def steps_of(path):
 
 
 def kill(number, draw):
-    """Writes steps until a signal hits after some of them, in the midst of the next; all that were written must be there."""
+    """Writes steps until a signal hits after some of them, within a later write or between two; all that were written must be there."""
     first = steps_of("g.h5")[-1] if os.path.exists("g.h5") else 0  # which may lack a worker
     child = subprocess.Popen([sys.executable, "-c", BODY, str(first)], stdout=subprocess.PIPE, text=True)
     wanted, last = draw.randrange(1, 6), -1
     while last < first + wanted - 1:
         last = int(child.stdout.readline())
+    time.sleep(0.03 * draw.random())
     child.send_signal(number)
     last = int((child.communicate()[0].split() or [last])[-1])
     steps = steps_of("g.h5")
@@ -95,7 +98,7 @@ def exception():
     assert not [name for name in os.listdir(".") if name.endswith((".tmp", ".older"))], os.listdir(".")
 
 
-KILLS = 8 if os.environ.get("LONG") else 3
+KILLS = int(os.environ.get("KILLS", 8 if os.environ.get("LONG") else 3))
 
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)

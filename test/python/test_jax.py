@@ -4,6 +4,7 @@ jit; nothing is kept outside of the state; errors are told; bytes are counted.""
 import os
 import sys
 import unittest
+import unittest.mock
 
 os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=4")
 os.environ.setdefault("NPROC", "8")
@@ -78,6 +79,14 @@ class Transformation(unittest.TestCase):
             self.assertTrue(all(leaf.size for leaf in jax.tree_util.tree_leaves(states[-1])))  # Orbax saves no empty arrays
             sizes = [atomo.jax.bytes_sent(state) for state in states]
             self.assertTrue(all(a < b for a, b in zip(sizes, sizes[1:])), sizes)
+
+    def test_too_few_threads_are_told(self):
+        for environment, cpus in (({"NPROC": "4"}, 64), ({}, 4)):
+            with unittest.mock.patch.dict(os.environ, environment), unittest.mock.patch("os.sched_getaffinity", return_value=range(cpus)):
+                if not environment:
+                    del os.environ["NPROC"]
+                with self.assertWarnsRegex(UserWarning, "4 devices have a pool of 4 threads"):
+                    atomo.jax.compress("none").init(tree())
 
     def test_workers_have_the_means_of_an_exchange(self):
         for spec in ("none", "ef+topk:ratio=0.05", "powersgd:rank=2", "qsgd"):

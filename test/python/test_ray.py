@@ -220,6 +220,10 @@ class Training(unittest.TestCase):
             with self.assertRaisesRegex(atomo.Error, "^%s .close this Run, make a new one, and load the last checkpoint.$" % says):
                 run.step()
 
+    def test_a_checkpoint_lacks_a_schedule(self):
+        with self.assertRaisesRegex(atomo.UsageError, "the checkpoint has no schedule, which the Task has"):
+            Slowing(0, 3).load_state_dict(Small(0, 3).state_dict())
+
     def test_errors_are_one_line(self):
         run = self.run_of(Broken, "qsgd", workers=2)
         run.step()

@@ -12,17 +12,6 @@ from container import need, refuse
 BLOCK = 65536
 
 
-def present_symbols(bits, alphabet, each):
-    """Reads the symbols that a table lists. After each symbol calls each(k, count) for symbol k of `count` symbols."""
-    count, following, found = bits.gamma() - 1, 0, {}
-    need(count <= alphabet, f"{count} symbols of {alphabet}")
-    for k in range(count):
-        symbol = following + bits.gamma() - 1
-        need(symbol < alphabet, "a symbol beyond the alphabet")
-        found[symbol], following = each(k, count), symbol + 1
-    return found
-
-
 def shares(weights, precision):
     """Returns frequencies that add up to 2^precision."""
     total, whole = sum(weights), 1 << precision

@@ -182,7 +182,8 @@ static Status put_symbols(const Call *c, const float *x, Buf *out)
     const Codes codes = codes_of(c);
     const size_t n = c->shape->n;
     buf_u8(out, PAYLOAD_METHOD);
-    const HalfJob job = {.c = c, .x = x, .out = buf_room(out, n), .rest = is_whole(c->self) ? buf_room(out, 2 * n) : NULL};
+    HalfJob job = {.c = c, .x = x, .out = buf_room(out, n)};
+    job.rest = is_whole(c->self) ? buf_room(out, 2 * n) : NULL;
     streams_bits(c->streams, (job.rest ? 24 : 8) * (double)n);
     return codes_put(&codes, split_halves, &job, out);
 }
@@ -256,7 +257,8 @@ static Status take_halves(const Call *c, Bytes in, Halves *h)
     const unsigned own = own_kind(c);
     Reader r = reader_open(in);
     const unsigned kind = take_u8(&r);
-    *h = (Halves){kind == PAYLOAD_MERGED ? take_varint(&r) : 1, take_bytes(&r, 2 * n)};
+    h->workers = kind == PAYLOAD_MERGED ? take_varint(&r) : 1;
+    h->half = take_bytes(&r, 2 * n);
     TRY(is_random(c->self) ? payload_kind(c, kind, own) : payload_kind_or_merged(c, kind, own));
     if (!reader_done(&r) || h->workers == 0)
         return payload_bad(c, "%zu bytes, want %zu halves", in.size, n);

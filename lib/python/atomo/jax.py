@@ -48,7 +48,6 @@ def compress(spec: str, workers: int = 1, seed: int = 1, min_elements: int = 100
     updates of NaN, keep the codec's state, and are told by `check`.
     """
     codec, none = Codec(spec), Codec("none")
-    _warn_of_threads()
     workers, seed = integer("workers", workers, 1, 1 << 20), seed_of(seed)
 
     def kind(shape: tuple[int, ...]) -> Codec:
@@ -61,6 +60,7 @@ def compress(spec: str, workers: int = 1, seed: int = 1, min_elements: int = 100
         return "stateful" in kind(shape).traits
 
     def init(params: Any) -> CompressState:
+        _warn_of_threads()  # not before: it starts JAX, which jax.distributed.initialize must do
         saved = [jnp.asarray(_saved(tensors(name, leaf.shape))) for name, leaf in named(params).items() if keeps(leaf.shape)]
         return CompressState(jnp.zeros((), jnp.int32), saved, jnp.zeros(2, jnp.uint32), jnp.zeros(2, jnp.int32))
 
@@ -96,7 +96,8 @@ def compress(spec: str, workers: int = 1, seed: int = 1, min_elements: int = 100
 
 def _warn_of_threads() -> None:
     """The devices of a CPU share a pool of threads, of which each device and the callback take one while they wait for each other."""
-    devices, threads = jax.local_device_count(), int(os.environ.get("NPROC") or os.cpu_count() or 1)
+    devices, nproc = jax.local_device_count(), os.environ.get("NPROC", "")
+    threads = int(nproc) if nproc.isdigit() else len(os.sched_getaffinity(0))
     if jax.default_backend() == "cpu" and 1 < devices >= threads:
         text = "%d devices have a pool of %d threads, and may wait for ever: set NPROC=%d in the environment before JAX starts"
         warnings.warn(text % (devices, devices, 2 * devices), stacklevel=3)

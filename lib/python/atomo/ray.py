@@ -68,6 +68,9 @@ class Task:
         return {name: part.state_dict() for name, part in self._parts().items()}
 
     def load_state_dict(self, saved: dict[str, Any]) -> None:
+        missing = self._parts().keys() - saved.keys()
+        if missing:
+            raise UsageError("the checkpoint has no %s, which the Task has" % ", ".join(sorted(missing)))
         for name, part in self._parts().items():
             part.load_state_dict(saved[name])
 
