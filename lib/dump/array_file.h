@@ -16,7 +16,7 @@ typedef struct {
     bool big_endian;
     bool fortran;  /* true: the first axis is contiguous; false: the last axis is */
     Extent extent; /* where the array is in the file: a header of `head` bytes, then the elements */
-    uint32_t head;
+    uint32_t head, head_sum; /* head_sum: CRC-32 of the header */
 } Array;
 
 /* An attribute of the array or group at the path `object`, or of the root if the path is "". */

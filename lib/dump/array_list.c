@@ -67,7 +67,14 @@ static Status send_array(Sender *s, const Array *a)
 {
     message_tensor(&s->message, a->path, a->type, &a->shape, plain_at(a));
     TRY(put_notes(s, a->path));
-    return message_send(s->socket, &s->message, s->err);
+    TRY(message_send(s->socket, &s->message, s->err));
+    if (a->type != ARRAY_F32 || a->big_endian || a->fortran || a->extent.deflated || !a->extent.summed)
+        return OK;
+    Buf *b = message_begin(&s->message, 'C');
+    buf_u64(b, a->extent.at + a->head);
+    buf_u32(b, a->head_sum);
+    buf_u32(b, a->extent.sum);
+    return message_send(s->socket, b, s->err);
 }
 
 /* Sends the groups that have attributes. */

@@ -222,7 +222,7 @@ static Status take_type(const Dictionary *d, int voids, Array *a, Odd *odd, Erro
 
 /* ---- headers ---- */
 
-static Status take_header(ExtentStream *from, char **header, uint32_t *head, Arena *arena, Error *err)
+static Status take_header(ExtentStream *from, char **header, Array *a, Arena *arena, Error *err)
 {
     uint8_t magic[MAGIC], length[4] = {0};
     TRY(extent_take(from, magic, sizeof magic, err));
@@ -240,7 +240,8 @@ static Status take_header(ExtentStream *from, char **header, uint32_t *head, Are
     TRY(arena_check(*header, arena, err));
     TRY(extent_take(from, *header, size, err));
     (*header)[size] = 0;
-    *head = (uint32_t)(MAGIC + field + size);
+    a->head = (uint32_t)(MAGIC + field + size);
+    a->head_sum = crc32_add(crc32_add(crc32_add(0, magic, sizeof magic), length, field), *header, size);
     return memchr(*header, 0, size) ? refuse(err) : OK;
 }
 
@@ -250,7 +251,7 @@ static Status npy_header(ExtentStream *from, int voids, Array *a, Odd *odd, Aren
 {
     Dictionary d = {0};
     char *header = NULL;
-    TRY(take_header(from, &header, &a->head, arena, err));
+    TRY(take_header(from, &header, a, arena, err));
     TRY(take_dictionary(header, &d, err));
     TRY(take_type(&d, voids, a, odd, err));
     a->fortran = d.fortran;

@@ -2,7 +2,7 @@
  * tensors and delivers their floats. This source file runs in the program's own process.
  *
  * Plain elements, contiguous and little-endian, are read from the file here, at the offset that the
- * reader gives. An offset from a hostile reader does no harm, as any bytes are floats. All other
+ * reader gives, and so are float32 elements with a checksum. An offset from a hostile reader does no harm, as any bytes are floats. All other
  * tensors are unpacked by the reader into shared memory. This process creates and seals this memory, so the
  * reader can neither shrink nor grow it. All other data come from the reader as messages, which
  * tensor_stream.c parses. */
@@ -561,11 +561,23 @@ static Status read_plain(const Dump *d, const Listed *t, size_t from, size_t n, 
     return OK;
 }
 
+/* Returns whether the tensor was read here and has its checksum. If not, the reader says what is wrong. */
+static bool read_summed(const Dump *d, const Listed *t, float *x)
+{
+    Error ignored;
+    const size_t bytes = t->whole * sizeof *x;
+    if (!t->summed_at || t->info.type != ARRAY_F32 || t->info.layout == LAYOUT_HWIO || t->whole != t->info.whole ||
+        file_take(d->fd, t->summed_at, x, bytes, &ignored) != OK || crc32_add(t->before, x, bytes) != t->sum)
+        return false;
+    floats_order(x, t->whole);
+    return true;
+}
+
 static Status read_whole(Dump *d, const Listed *t, float *x, Error *err)
 {
     const size_t n = t->info.whole;
     if (t->at == NOWHERE)
-        return read_unpacked(d, t, x, err);
+        return read_summed(d, t, x) ? OK : read_unpacked(d, t, x, err);
     if (t->info.layout != LAYOUT_HWIO)
         return read_plain(d, t, 0, n, x, err);
     Arena *scratch = arena_open(0);

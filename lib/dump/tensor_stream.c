@@ -71,6 +71,17 @@ static Status take_tensor(Listing *l, Reader *r, Error *err)
     return OK;
 }
 
+static Status take_checksum(Listing *l, Reader *r, Error *err)
+{
+    if (!l->tensors)
+        return bad_message(err, "a checksum of no tensor");
+    Listed *t = &l->tensor[l->tensors - 1];
+    t->summed_at = take_u64(r);
+    t->before = take_u32(r);
+    t->sum = take_u32(r);
+    return reader_done(r) ? OK : bad_message(err, "a checksum");
+}
+
 static Status take_skipped(Listing *l, Reader *r, Error *err)
 {
     const ArenaMark mark = arena_mark(l->arena);
@@ -119,6 +130,8 @@ Status listing_take(Listing *l, Bytes message, Error *err)
         return take_group(l, &r, err);
     if (type == 'T')
         return take_tensor(l, &r, err);
+    if (type == 'C')
+        return take_checksum(l, &r, err);
     if (type == 'S')
         return take_skipped(l, &r, err);
     l->ended = type == 'Z' && take_u64(&r) == l->tensors && reader_done(&r);

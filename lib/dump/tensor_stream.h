@@ -9,6 +9,8 @@
  *     'G' group     path:text attrs           in the order of listing; the root has the path ""
  *     'T' tensor    path:text type:u8 rank:u8 dim:u64 x rank at:u64 attrs      at: the file offset of its elements if
  *                   they are plain: of the type `type`, little-endian and contiguous; else NOWHERE
+ *     'C' checksum  at:u64 before:u32 sum:u32   the elements of the last tensor are float32, little-endian and contiguous at the
+ *                   file offset `at`; their CRC-32, continued from `before`, is `sum`
  *     'S' skipped   path:text type:text n:u64 a dataset of n elements that is left out; type: "" for integers, texts and the like,
  *                   else as in LeftOut
  *     'Z' end       count:u64                 the number of tensors; ends the listing
@@ -37,6 +39,8 @@ typedef struct {
     TensorInfo info;
     size_t number; /* the tensor's number in the order in which the reader sent them */
     uint64_t at;   /* file offset of the tensor's elements if they are plain; else NOWHERE */
+    uint64_t summed_at;   /* file offset of elements that have a checksum (message 'C'); 0: none */
+    uint32_t before, sum;
     size_t whole, slice; /* elements of the tensor in the file, and which part of it this is: 0, 1, ..., each of shape.n elements */
     size_t part, place; /* of a dump of several files: the file, and the tensor's place in it (tensor_files.h) */
 } Listed;
