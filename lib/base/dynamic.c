@@ -18,8 +18,8 @@ static bool find_symbols(const SharedLibrary *l, void *handle)
 }
 
 /* A library of many symbols, such as OpenBLAS with 14,000, is loaded in half the time if it looks for them in itself first, not in
- * all libraries of the program. AddressSanitizer forbids it, since its own functions must come first. */
-#if !defined RTLD_DEEPBIND || defined __SANITIZE_ADDRESS__
+ * all libraries of the program. Sanitizers forbid it, since their own functions must come first. */
+#if !defined RTLD_DEEPBIND || defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
 #undef RTLD_DEEPBIND
 #define RTLD_DEEPBIND 0
 #endif
