@@ -8,6 +8,7 @@ PYTHONPATH, ATOMO_LIBRARY.
 import json
 import pathlib
 import platform
+import re
 import subprocess
 import sys
 import time
@@ -55,6 +56,17 @@ def growth(build):
             count = len(line[19 : 19 + 9 * len(sizes)].split())
             rows.setdefault(cells[0], {})[cells[1]] = [float(c) for c in cells[2 : 2 + count]]
     return rows, sizes, code == 0
+
+
+def floors(text):
+    """What the rows below their floors would need."""
+    memcpy, said = float(re.search(r"memcpy ([\d.]+) ms", text)[1]), ""
+    for line in text.split("\n"):
+        if line.endswith("BELOW ITS FLOOR"):
+            spec, _, ours, eager, compiled, _, floor = line.split()[:7]
+            need = memcpy * float(floor) / min(float(eager), float(compiled))
+            said += f"For its floor `{spec}` would have to encode at {need:.2f} of memcpy's speed. It does at {memcpy / float(ours):.2f}. "
+    return said and said + "Each element takes a random number, a product and a rounding.\n"
 
 
 def table(head, rows):
@@ -162,6 +174,7 @@ The dump is a gradient of ResNet-18. PyTorch's results are tensors, `atomo-bench
 {texts["torch"]}
 ```
 
+{floors(texts["torch"])}
 ## From Python
 
 ```
