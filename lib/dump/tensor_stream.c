@@ -91,14 +91,14 @@ static Status take_skipped(Listing *l, Reader *r, Error *err)
     if (!reader_done(r))
         return malformed(l->arena, err, "a dataset that is left out");
     l->skipped++;
+    if (*type)
+        all->elements += n < UINT64_MAX - all->elements ? n : UINT64_MAX - all->elements;
     if (*type && !all->count++) {
         all->path = path;
         all->type = type;
     } else {
         arena_rewind(l->arena, mark);
     }
-    if (*type)
-        all->elements += n < UINT64_MAX - all->elements ? n : UINT64_MAX - all->elements;
     return OK;
 }
 
