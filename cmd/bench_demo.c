@@ -48,9 +48,9 @@ static const char *find_dump(const char *file, Arena *a)
 /* Makes the command line of compare, (*count) words: the dump in place of the network, and all options. */
 static Status compare_words(Demo *d, const char *network, const char *path, char **words, int *count)
 {
-    words[(*count)++] = (char[]){"compare"};
+    words[(*count)++] = text_copy(d->a, "compare");
     words[(*count)++] = text_copy(d->a, path);
-    TRY(arena_check(words[1], d->a, d->err));
+    TRY(arena_check(words[0] && words[1], d->a, d->err));
     for (int i = 1; i < d->argc; i++)
         if (d->argv[i] != network)
             words[(*count)++] = d->argv[i];

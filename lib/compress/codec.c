@@ -145,9 +145,10 @@ static Status decode_kind(const Call *c, Bytes in, float *x)
 {
     if (in.size == 0)
         return payload_bad(c, "it is empty");
-    if (in.data[0] != PAYLOAD_RAW) {
+    const uint8_t kind = in.data[0];
+    if (kind != PAYLOAD_RAW) {
         TRY(c->self->ops->decode(c, in, x));
-        if (in.data[0] == PAYLOAD_METHOD && in.size > raw_size(c))
+        if (kind == PAYLOAD_METHOD && in.size > raw_size(c))
             return payload_bad(c, "%zu bytes, and raw floats take %zu", in.size, raw_size(c));
         return OK;
     }

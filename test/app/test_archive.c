@@ -13,7 +13,8 @@ static Arena *arena;
 
 static Codec codec_of(const Compressor *ops)
 {
-    return (Codec){.ops = ops, .params = ""};
+    static const int no_params[8];
+    return (Codec){.ops = ops, .params = no_params};
 }
 
 static void make_dump(int64_t steps, int64_t workers)

@@ -316,12 +316,15 @@ static void shard_step(Shard *s, Party *t, int64_t step, unsigned drops)
     check(atomo_step_again(s->tensor[s->owner], &mean, &mean_size, &err) == ATOMO_USAGE);
     good(atomo_step_end_round(s->tensor[s->owner], &more, &err), &err);
     good(atomo_step_again(s->tensor[s->owner], &mean, &mean_size, &err), &err);
+    void *copy = memcpy(malloc(mean_size), mean, mean_size); /* the owner's finish ends its memory */
+    mean = copy;
     for (int w = 0; w < P; w++) {
         check(atomo_step_finish(s->tensor[w], t->x[w] + s->first, &err) == ATOMO_USAGE);
         check(atomo_step_hear(s->tensor[w], mean, mean_size - 1, &err) == ATOMO_CORRUPT);
         good(atomo_step_hear(s->tensor[w], mean, mean_size, &err), &err);
         good(atomo_step_finish(s->tensor[w], t->x[w] + s->first, &err), &err);
     }
+    free(copy);
 }
 
 /* A tensor for each shard that is not empty. Returns their number. */
