@@ -55,23 +55,42 @@ void short_cosine_matrix(double *c, size_t n)
 
 typedef enum { FORTH, BACK } Way;
 
+enum { HALF_MOST = (SHORT_COSINE_MOST + 1) / 2 };
+
+/* Returns the sum of elements t and n - 1 - t, or their difference; the middle of an odd number stands alone. */
+static double fold_at(const float *x, size_t n, size_t t, size_t odd)
+{
+    const size_t other = n - 1 - t;
+    return t == other ? (double)x[t] : odd ? (double)x[t] - (double)x[other] : (double)x[t] + (double)x[other];
+}
+
+static double unfold_at(double (*out)[HALF_MOST], size_t n, size_t i)
+{
+    return i < n - i ? out[0][i] + out[1][i] : out[0][n - 1 - i] - out[1][n - 1 - i];
+}
+
 /* Works in place; n <= SHORT_COSINE_MOST. Values of a wave follow each other from element to element, on the way back from
- * coefficient to coefficient. */
+ * coefficient to coefficient. Even coefficients see the sums of elements i and n - 1 - i, odd ones the differences: half the work. */
 static void short_cosine(float *x, size_t n, Way way)
 {
-    double in[SHORT_COSINE_MOST], now[SHORT_COSINE_MOST], before[SHORT_COSINE_MOST], twice[SHORT_COSINE_MOST], out[SHORT_COSINE_MOST];
+    double in[HALF_MOST], now[HALF_MOST], before[HALF_MOST], twice[HALF_MOST], out[2][HALF_MOST];
     double c[2 * SHORT_COSINE_MOST + 1];
     assert(n > 0 && n <= SHORT_COSINE_MOST);
     set_cosines(c, n);
-    for (size_t k = 0; k < n; k++) {
-        in[k] = (way == BACK ? weight(k, n) : 1) * (double)x[k];
-        before[k] = c[way == BACK ? 2 * k + 1 : k];
-        now[k] = way == BACK ? 1 : before[k];
-        twice[k] = 2 * (way == BACK ? before[k] : c[2 * k]);
+    for (size_t odd = 0; odd < 2; odd++) {
+        const size_t half = (n + 1 - odd) / 2, waves = way == BACK ? (n + 1) / 2 : half;
+        for (size_t t = 0; t < half; t++)
+            in[t] = way == BACK ? weight(2 * t + odd, n) * (double)x[2 * t + odd] : fold_at(x, n, t, odd);
+        for (size_t l = 0; l < waves; l++) {
+            const size_t angle = way == BACK ? 2 * l + 1 : 2 * l + odd;
+            twice[l] = 2 * c[2 * angle];
+            now[l] = way == BACK && !odd ? 1 : c[angle];
+            before[l] = way == BACK && !odd ? c[2 * angle] : c[angle];
+        }
+        kernels()->add_waves(in, half, waves, now, before, twice, out[odd]);
     }
-    kernels()->add_waves(in, n, now, before, twice, out);
-    for (size_t k = 0; k < n; k++)
-        x[k] = (float)((way == BACK ? 1 : weight(k, n)) * out[k]);
+    for (size_t i = 0; i < n; i++)
+        x[i] = (float)(way == BACK ? unfold_at(out, n, i) : weight(i, n) * out[i % 2][i / 2]);
 }
 
 /* ---- the rounds ---- */

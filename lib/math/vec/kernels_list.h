@@ -31,9 +31,9 @@ LOOP(void, stretches, (const float *x, size_t n, const float *above, size_t coun
 /* Sets y_i to scale x_i, or to -scale x_i if bit i % 32 of random word first + i / 32 is set. y may be x. */
 LOOP(void, flip_signs, (const float *x, size_t n, float scale, RngKey key, uint32_t first, float *y))
 
-/* Sets out_l to the sum over t < n of in_t times value t of wave l < n: a cosine at equally spaced angles, given by its present and
+/* Sets out_l to the sum over t < count of in_t times value t of wave l < n: a cosine at equally spaced angles, given by its present and
  * previous value, which change, and by twice the cosine of the spacing. Arrays do not overlap; sums are added in the order of t. */
-LOOP(void, add_waves, (const double *in, size_t n, double *now, double *before, const double *twice, double *out))
+LOOP(void, add_waves, (const double *in, size_t count, size_t n, double *now, double *before, const double *twice, double *out))
 
 /* ---- num/ ---- */
 

@@ -39,18 +39,19 @@ void ISA_NAME(flip_signs)(const float *x, size_t n, float scale, RngKey key, uin
 /* ---- waves ---- */
 
 /* Two values of a wave at a time, which change places with those before them. */
-void ISA_NAME(add_waves)(const double *in, size_t n, double *restrict now, double *restrict before, const double *restrict twice, double *restrict out)
+void ISA_NAME(add_waves)(const double *in, size_t count, size_t n, double *restrict now, double *restrict before, const double *restrict twice,
+                         double *restrict out)
 {
     memset(out, 0, n * sizeof *out);
-    for (size_t t = 0; t + 1 < n; t += 2)
+    for (size_t t = 0; t + 1 < count; t += 2)
         for (size_t l = 0; l < n; l++) {
             const double first = now[l], next = twice[l] * first - before[l];
             out[l] = out[l] + in[t] * first + in[t + 1] * next;
             before[l] = next;
             now[l] = twice[l] * next - first;
         }
-    for (size_t l = 0; l < n && n % 2; l++)
-        out[l] += in[n - 1] * now[l];
+    for (size_t l = 0; l < n && count % 2; l++)
+        out[l] += in[count - 1] * now[l];
 }
 
 /* ---- levels ---- */
