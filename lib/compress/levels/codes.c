@@ -210,21 +210,27 @@ static Status take_array(CodesJob *job, bool needed)
 }
 
 /* Adds the entropy of levels and signs to c->streams. Does nothing for rans: put_symbols has already added its
- * entropy. */
+ * entropy. Bytes are counted in four tables, as a count must not wait for the one before it. */
 static Status report(const Codes *codes, const void *code)
 {
     const Call *c = codes->c;
     const size_t n = c->shape->n;
-    const int bits = level_bits(codes->s);
-    const bool wide = codes_wide(codes);
+    const uint32_t level = (1u << level_bits(codes->s)) - 1;
     if (codes->kind == CODE_RANS)
         return OK;
-    uint64_t *count = NEW_ZERO(c->scratch, uint64_t, codes->s + 1), signs = 0;
+    uint64_t *count = NEW_ZERO(c->scratch, uint64_t, level + 1), bytes[4][256] = {0}, signs = 0;
     TRY(arena_check(count, c->scratch, c->err));
-    for (size_t i = 0; i < n; i++) {
-        const uint32_t one = wide ? ((const uint32_t *)code)[i] : ((const uint8_t *)code)[i];
-        count[one & ((1u << bits) - 1)]++;
+    for (size_t i = 0; i < n && codes_wide(codes); i++) {
+        const uint32_t one = ((const uint32_t *)code)[i];
+        count[one & level]++;
         signs += one != 0;
+    }
+    for (size_t i = 0; i < n && !codes_wide(codes); i++)
+        bytes[i % 4][((const uint8_t *)code)[i]]++;
+    for (uint32_t one = 0; one < 256; one++) {
+        const uint64_t all = bytes[0][one] + bytes[1][one] + bytes[2][one] + bytes[3][one];
+        count[one & level] += all;
+        signs += one ? all : 0;
     }
     streams_symbols(c->streams, count, codes->s + 1);
     if (!codes->unsigned_levels)

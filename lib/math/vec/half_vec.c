@@ -44,11 +44,12 @@ INLINE VecF get_fp16(const uint8_t *in)
 
 INLINE void fp16_nearest_lanes(const float *x, uint8_t *out)
 {
+#if VEC_BYTES >= 32
+    const VecF most = set_f(65504);
+    put_fp16(max_f(min_f(load_f(x), most), -most), out);
+#else
     VecU sign;
     const VecU mag = magnitude(x, FP16_MOST, &sign);
-#if VEC_BYTES >= 32
-    put_fp16((VecF)(sign << 16 | mag), out);
-#else
     const VecU normal = ((mag + 0xfff + (mag >> 13 & 1)) >> 13) - REBIAS;
     const VecU tiny = (VecU)((VecF)mag + 0.5f) - float_bits(0.5f);
     store_halves(out, sign | pick(mag < FP16_SMALL, tiny, normal));
