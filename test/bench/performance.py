@@ -58,15 +58,24 @@ def growth(build):
     return rows, sizes, code == 0
 
 
+WHY = {
+    "qsgd": "Each element of `qsgd` and `terngrad` takes a random number, a product and a rounding. ",
+    "fp16": "`fp16` only reads and writes memory. ",
+    "powersgd": "`powersgd` at rank 1 reads the matrix twice, for a product with one vector each time; so does MKL. ",
+}
+
+
 def floors(text):
-    """What the rows below their floors would need."""
-    memcpy, said = float(re.search(r"memcpy ([\d.]+) ms", text)[1]), ""
+    """What the rows below their floors would need, and why they do not reach it."""
+    memcpy, said, why = float(re.search(r"memcpy ([\d.]+) ms", text)[1]), "", {}
     for line in text.split("\n"):
         if line.endswith("BELOW ITS FLOOR"):
             spec, _, ours, eager, compiled, _, floor = line.split()[:7]
             need = memcpy * float(floor) / min(float(eager), float(compiled))
             said += f"For its floor `{spec}` would have to encode at {need:.2f} of memcpy's speed. It does at {memcpy / float(ours):.2f}. "
-    return said and said + "Each element takes a random number, a product and a rounding.\n"
+            name = "qsgd" if spec.startswith("terngrad") else spec.split(":")[0]
+            why[name] = WHY.get(name, "")
+    return said and (said + "".join(why.values())).rstrip() + "\n"
 
 
 def table(head, rows):
