@@ -16,16 +16,9 @@ typedef struct {
     VecD v[SIDE];
 } Three;
 
-INLINE VecD load_lanes(const double *p)
-{
-    VecD v;
-    memcpy(&v, p, sizeof v);
-    return v;
-}
-
 INLINE Three load_sums(double sum[SIDE][EIGHT], size_t lane)
 {
-    return (Three){{load_lanes(sum[0] + lane), load_lanes(sum[1] + lane), load_lanes(sum[2] + lane)}};
+    return (Three){{load_doubles(sum[0] + lane), load_doubles(sum[1] + lane), load_doubles(sum[2] + lane)}};
 }
 
 INLINE void store_sums(double sum[SIDE][EIGHT], size_t lane, Three t)
@@ -37,7 +30,7 @@ INLINE void store_sums(double sum[SIDE][EIGHT], size_t lane, Three t)
 
 INLINE Three load_columns(const Column *p, size_t r)
 {
-    Three t = {{load_lanes(p[0] + r), load_lanes(p[1] + r), load_lanes(p[2] + r)}};
+    Three t = {{load_doubles(p[0] + r), load_doubles(p[1] + r), load_doubles(p[2] + r)}};
 /* stops compilers from loading the vectors again for each product */
 #ifdef __x86_64__
     __asm__("" : "+x"(t.v[0]), "+x"(t.v[1]), "+x"(t.v[2]));

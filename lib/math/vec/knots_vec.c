@@ -8,7 +8,8 @@
 #include "math/vec/vec.h"
 
 #include <math.h>
-enum { WIDE = VEC_BYTES / 8, PAIR = 2 * WIDE };
+
+enum { PAIR = 2 * DLANES };
 
 typedef struct {
     const double *x, *b, *a;
@@ -17,18 +18,6 @@ typedef struct {
 typedef struct {
     VecD least, at;
 } Least;
-
-INLINE VecD set_d(double v)
-{
-    return v - (VecD){0};
-}
-
-INLINE VecD load_doubles(const double *p)
-{
-    VecD v;
-    memcpy(&v, p, sizeof v);
-    return v;
-}
 
 INLINE VecD choose(VecL mask, VecD yes, VecD no)
 {
@@ -55,8 +44,8 @@ INLINE void keep_less(Least *l, VecD cost, VecD i)
 /* Returns the vector from, from + 1, ... */
 INLINE VecD count_from(size_t from)
 {
-    double v[WIDE];
-    for (size_t k = 0; k < WIDE; k++)
+    double v[DLANES];
+    for (size_t k = 0; k < DLANES; k++)
         v[k] = (double)(from + k);
     return load_doubles(v);
 }
@@ -65,9 +54,9 @@ INLINE VecD count_from(size_t from)
 
 INLINE double least_of(VecD v)
 {
-    double lane[WIDE];
+    double lane[DLANES];
     memcpy(lane, &v, sizeof lane);
-    for (int half = WIDE / 2; half; half /= 2)
+    for (int half = DLANES / 2; half; half /= 2)
         for (int k = 0; k < half; k++)
             lane[k] = lane[k] < lane[k + half] ? lane[k] : lane[k + half];
     return lane[0];
@@ -79,7 +68,7 @@ INLINE size_t search(const Layer *y, size_t j, size_t low, size_t high)
     const VecD xj = set_d(y->x[j]), bj = set_d(y->b[j]), last = set_d((double)high), beyond = set_d(INFINITY);
     Least l = {beyond, count_from(low)};
     VecD place = l.at;
-    for (size_t i = low; i <= high; i += WIDE, place += (double)WIDE) {
+    for (size_t i = low; i <= high; i += DLANES, place += (double)DLANES) {
         const VecD cost =
             load_doubles(y->a + i) + (load_doubles(y->b + i) * xj - load_doubles(y->x + i) * bj);
         keep_less(&l, choose(place <= last, cost, beyond), place);
@@ -99,9 +88,9 @@ INLINE void store_pair(const Least l[2], double *next, uint16_t *back)
     typedef int32_t VecHI __attribute__((vector_size(VEC_BYTES / 2)));
     for (int v = 0; v < 2; v++) {
         const VecHI at = __builtin_convertvector(l[v].at, VecHI);
-        memcpy(next + v * WIDE, &l[v].least, sizeof l[v].least);
-        for (int k = 0; k < WIDE; k++)
-            back[v * WIDE + k] = (uint16_t)at[k];
+        memcpy(next + v * DLANES, &l[v].least, sizeof l[v].least);
+        for (int k = 0; k < DLANES; k++)
+            back[v * DLANES + k] = (uint16_t)at[k];
     }
 }
 
@@ -116,10 +105,10 @@ INLINE void rows_of_pair(const Layer *y, size_t j, size_t low, size_t high, doub
     double place = (double)low;
     size_t i = low;
     for (int v = 0; v < 2; v++) {
-        xj[v] = load_doubles(y->x + j + (size_t)v * WIDE);
-        bj[v] = load_doubles(y->b + j + (size_t)v * WIDE);
+        xj[v] = load_doubles(y->x + j + (size_t)v * DLANES);
+        bj[v] = load_doubles(y->b + j + (size_t)v * DLANES);
         l[v] = (Least){set_d(INFINITY), set_d(0)};
-        row[v] = count_from(j + (size_t)v * WIDE);
+        row[v] = count_from(j + (size_t)v * DLANES);
     }
     for (; i < common; i++, place += 1)
         for (int v = 0; v < 2; v++)

@@ -11,10 +11,6 @@ INLINE void store_h(float *p, VecH v)
 {
     memcpy(p, &v, sizeof v);
 }
-INLINE VecD fill_d(double v)
-{
-    return v - (VecD){0};
-}
 INLINE VecD where(VecL mask, VecD v)
 {
     return (VecD)(mask & (VecL)v);
@@ -72,7 +68,7 @@ double ISA_NAME(sum_gaps)(const float *x, const float *y, size_t n)
 
 INLINE void gradient_row(const float *x, const double above[THRESHOLDS], VecD acc[G_SUMS][DPARTS])
 {
-    const VecD one = fill_d(1);
+    const VecD one = set_d(1);
     for (int v = 0; v < DPARTS; v++) {
         const VecD a = load_d(x + v * DLANES), m = magnitude_d(a);
         acc[G_SQUARES][v] += a * a;
@@ -94,7 +90,7 @@ void ISA_NAME(gradient_sums)(const float *x, size_t n, const double above[THRESH
 INLINE void error_row(const float *x, const float *y, const double above[THRESHOLDS],
                       VecD acc[E_SUMS][DPARTS], VecD most[DPARTS])
 {
-    const VecD one = fill_d(1);
+    const VecD one = set_d(1);
     for (int v = 0; v < DPARTS; v++) {
         const VecD a = load_d(x + v * DLANES), b = load_d(y + v * DLANES);
         const VecD d = b - a, e = magnitude_d(d), m = magnitude_d(a), dot = a * b;

@@ -94,18 +94,17 @@ double ISA_NAME(sum_magnitudes)(const float *x, size_t n)
  * `under` and the squares to `under2`. */
 INLINE void add_around(VecD v, VecD low, VecD *under, VecD *under2, VecD *all2)
 {
-    typedef uint64_t Bits __attribute__((vector_size(VEC_BYTES)));
-    const Bits in = (Bits)(v < low);
+    const VecQ in = (VecQ)(v < low);
     const VecD square = v * v;
-    *under += (VecD)((Bits)v & in);
-    *under2 += (VecD)((Bits)square & in);
+    *under += (VecD)((VecQ)v & in);
+    *under2 += (VecD)((VecQ)square & in);
     *all2 += square;
 }
 
 size_t ISA_NAME(sums_around)(const float *x, size_t n, float low, float high, float *between, double sum[3])
 {
     const VecF from = set_f(low), to = set_f(high);
-    const VecD edge = (double)low - (VecD){0};
+    const VecD edge = set_d((double)low);
     VecD under[DPARTS] = {{0}}, under2[DPARTS] = {{0}}, all2[DPARTS] = {{0}};
     uint32_t unused[LANES];
     size_t count = 0;

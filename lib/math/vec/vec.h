@@ -60,6 +60,16 @@ INLINE void store_u(void *p, VecU v)
 {
     memcpy(p, &v, sizeof v);
 }
+INLINE VecD set_d(double v)
+{
+    return v - (VecD){0};
+}
+INLINE VecD load_doubles(const double *p)
+{
+    VecD v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
 
 /* gcc makes several instructions of __builtin_convertvector, where AVX2 and AVX-512 have one. */
 INLINE VecD widen(VecH v)
