@@ -175,12 +175,8 @@ Status vector_load(Dump *d, const Vector *v, float *x, Error *err)
 
 /* ---- random numbers: their generator depends on step, worker and name of a vector ---- */
 
-Rng vector_rng(const Vector *v, uint64_t seed, uint64_t repeat)
+void vector_rng(const Vector *v, uint64_t seed, uint64_t repeat, Rng *own, Rng *shared)
 {
-    return rng_open(seed, repeat, v->worker_address, v->step_address, rng_hash(v->name));
-}
-
-Rng vector_rng_shared(const Vector *v, uint64_t seed, uint64_t repeat)
-{
-    return rng_open(seed, repeat, RNG_EVERYONE, v->step_address, rng_hash(v->name));
+    *own = rng_open(seed, repeat, v->worker_address, v->step_address, rng_hash(v->name));
+    *shared = rng_open(seed, repeat, RNG_EVERYONE, v->step_address, rng_hash(v->name));
 }

@@ -56,11 +56,9 @@ Status groups_make(VectorList *out, Dump *d, const GroupSpec *spec, Arena *a, Er
  * index of the first. */
 Status vector_load(Dump *d, const Vector *v, float *x, Error *err);
 
-/* Return the vector's random numbers, rng_open(seed, repeat, worker, step, tensor), where `tensor` is the hash
- * of the vector's name. vector_rng has different random numbers for each worker; vector_rng_shared has the same
- * for all workers (RNG_EVERYONE). */
-Rng vector_rng(const Vector *v, uint64_t seed, uint64_t repeat);
-Rng vector_rng_shared(const Vector *v, uint64_t seed, uint64_t repeat);
+/* Sets the vector's random numbers, rng_open(seed, repeat, worker, step, tensor), where `tensor` is the hash of the
+ * vector's name: `own` are those of its worker, `shared` those of all workers (RNG_EVERYONE). */
+void vector_rng(const Vector *v, uint64_t seed, uint64_t repeat, Rng *own, Rng *shared);
 
 /* ---- the gradients of P workers, whose payloads are then merged ----
  *

@@ -48,13 +48,6 @@ static Status receive(void *arg)
     return codec_receive(&run->call, &run->message, run->b->y);
 }
 
-/* Changes a Call from `trial_call`, so that it draws the random numbers of repeat `repeat`. */
-static void trial_address(Call *call, const Comparison *c, const Vector *v, uint64_t repeat)
-{
-    call->rng = vector_rng(v, c->seed, repeat);
-    call->rng_shared = vector_rng_shared(v, c->seed, repeat);
-}
-
 Call trial_call(const Comparison *c, const Codec *codec, const Vector *v, const void *state, Arena *scratch,
                 Error *err)
 {
@@ -65,13 +58,13 @@ Call trial_call(const Comparison *c, const Codec *codec, const Vector *v, const 
                  .threads = c->threads,
                  .scratch = scratch,
                  .err = err};
-    trial_address(&call, c, v, 0);
+    vector_rng(v, c->seed, 0, &call.rng, &call.rng_shared);
     return call;
 }
 
 static void set_address(Run *run, uint64_t repeat)
 {
-    trial_address(&run->call, run->t->c, run->t->vector, repeat);
+    vector_rng(run->t->vector, run->t->c->seed, repeat, &run->call.rng, &run->call.rng_shared);
 }
 
 static Status check_stop(const Run *run)

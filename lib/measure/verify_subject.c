@@ -183,16 +183,10 @@ Status second_moment(VerifySubject *s, const float *x, size_t n, double squares,
 
 Status coded_open(Coded *c, VerifySubject *s, const char *spec, const Shape *shape)
 {
-    const Vector *v = s->vector;
     *c = (Coded){.shape = *shape, .s = s};
     TRY(codec_open(&c->codec, spec, s->a, s->err));
-    c->call = (Call){.self = c->codec,
-                     .rng = vector_rng(v, s->seed, 0),
-                     .rng_shared = vector_rng_shared(v, s->seed, 0),
-                     .workers = 1,
-                     .threads = s->threads,
-                     .scratch = s->a,
-                     .err = s->err};
+    c->call = (Call){.self = c->codec, .workers = 1, .threads = s->threads, .scratch = s->a, .err = s->err};
+    vector_rng(s->vector, s->seed, 0, &c->call.rng, &c->call.rng_shared);
     c->call.shape = &c->shape;
     c->payload.cap = codec_message_bound(&c->call);
     c->payload.data = NEW(s->a, uint8_t, c->payload.cap);
@@ -202,12 +196,10 @@ Status coded_open(Coded *c, VerifySubject *s, const char *spec, const Shape *sha
 
 Status coded_draw(Coded *c, const float *x, uint64_t repeat)
 {
-    const Vector *v = c->s->vector;
     Message m;
     /* set again, since c may have been copied after `coded_open` */
     c->call.shape = &c->shape;
-    c->call.rng = vector_rng(v, c->s->seed, repeat);
-    c->call.rng_shared = vector_rng_shared(v, c->s->seed, repeat);
+    vector_rng(c->s->vector, c->s->seed, repeat, &c->call.rng, &c->call.rng_shared);
     c->payload.size = 0;
     TRY(codec_send(&c->call, x, &c->payload, &m));
     return codec_receive(&c->call, &m, c->y);

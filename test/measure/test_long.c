@@ -52,8 +52,7 @@ static Bench by_hand(const Bench *b, const Codec *codec, Arena *a, Error *err)
                   .threads = 2,
                   .scratch = arena_open(0),
                   .err = err};
-        c.rng = vector_rng(&b->vector, 1, r);
-        c.rng_shared = vector_rng_shared(&b->vector, 1, r);
+        vector_rng(&b->vector, 1, r, &c.rng, &c.rng_shared);
         Buf payload = {NEW(a, uint8_t, codec_message_bound(&c)), 0, codec_message_bound(&c)};
         check_ok(codec_send(&c, x, &payload, &m), err);
         check_ok(codec_receive(&c, &m, y[r]), err);
