@@ -1,20 +1,6 @@
 /* timing.c -- measures the time of a call with the monotonic clock. */
 #include "measure/timing.h"
 
-#include <math.h>
-
-double clock_resolution(void)
-{
-    enum { READINGS = 1000 };
-    double smallest = INFINITY, before = clock_now();
-    for (int i = 0; i < READINGS || isinf(smallest); i++) {
-        const double now = clock_now();
-        smallest = now > before ? fmin(smallest, now - before) : smallest;
-        before = now;
-    }
-    return smallest;
-}
-
 Status time_loop(Status (*fn)(void *arg), void *arg, double least, double *seconds)
 {
     const double start = clock_now();

@@ -4,9 +4,6 @@
 
 #include "base/host.h"
 
-/* Returns the clock's smallest observed step, in seconds. Takes about 0.1 ms. */
-double clock_resolution(void);
-
 /* The shortest duration of a timing sample, in seconds: thousands of steps of the clock; of small vectors less (compare.h). */
 #define SAMPLE_LEAST 1e-4
 
