@@ -8,7 +8,6 @@
 #include <assert.h>
 #include <math.h>
 #include <string.h>
-#include <sys/stat.h>
 
 typedef struct {
     Common common;
@@ -118,20 +117,18 @@ static Status report_end(VerifyReport *r, Error *err)
     return report_finish(r->report, status, err);
 }
 
-/* Returns a sentence about the worst failure of the first failed statement; "": all hold. NULL: out of memory. */
-static char *verify_failures(const VerifyReport *r, Arena *a)
+/* ERR_NUMERIC, with the worst failure of the first failed statement, unless all hold. */
+static Status verify_check(const VerifyReport *r, const char *file, Error *err)
 {
+    char left[32], right[32];
     for (size_t i = 0; i < statement_count(); i++) {
         const VerifyTally *t = &r->tally[i];
-        if (!t->failed)
-            continue;
-        char left[32], right[32];
-        return text_format(a, "%zu of %zu checks failed: %s on %s: %s, want %s %s", r->all.failed,
-                           r->all.checked, statement_at(i)->name, t->at->name,
-                           text_double(left, t->worst.left), relation_names[t->worst.relation],
-                           text_double(right, t->worst.right));
+        if (t->failed)
+            return FAIL(err, ERR_NUMERIC, "%s: %zu of %zu checks failed: %s on %s: %s, want %s %s", file, r->all.failed, r->all.checked,
+                        statement_at(i)->name, t->at->name, text_double(left, t->worst.left), relation_names[t->worst.relation],
+                        text_double(right, t->worst.right));
     }
-    return text_copy(a, "");
+    return OK;
 }
 
 /* ---- checking ---- */
@@ -178,17 +175,18 @@ static Status check_all(const VerifyJob *o, Dump *d, const VectorList *list, Ver
     return status;
 }
 
-static Status open_report(const VerifyJob *o, const char *path, const VectorList *list, VerifyReport *to)
+static Status open_report(const VerifyJob *o, const Dump *d, const VectorList *list, VerifyReport *to)
 {
     const Common *common = &o->common;
     const Vector *first = list->item, *last = list->item + list->count - 1;
-    struct stat input = {0};
+    struct timespec changed;
+    int64_t bytes;
     Fact *facts;
     size_t count;
-    stat(path, &input);
+    TRY(dump_stat(d, &bytes, &changed, o->err));
     TRY(cli_meta(&facts, &count, common, o->forever, o->err));
-    facts[count++] = (Fact){"input", value_text(path)};
-    facts[count++] = (Fact){"input_bytes", value_int(input.st_size)};
+    facts[count++] = (Fact){"input", value_text(dump_file(d))};
+    facts[count++] = (Fact){"input_bytes", value_int(bytes)};
     facts[count++] = (Fact){"tensors", value_int((int64_t)list->tensors)};
     facts[count++] = (Fact){"elements", value_int((int64_t)list->elements)};
     ReportSpec spec = cli_spec(common, "atomo-verify/1", facts, count);
@@ -216,12 +214,12 @@ static void note_result(const VerifyJob *o, Dump *d, const VectorList *list, con
                 path, r->all.checked - r->all.failed, r->all.checked, r->all.absent, text_s(r->all.absent));
 }
 
-static Status verify(const VerifyJob *o, Dump *d, const char *path)
+static Status verify(const VerifyJob *o, Dump *d)
 {
     VectorList list;
     VerifyReport report;
     TRY(groups_make(&list, d, &o->groups, o->forever, o->err));
-    TRY(open_report(o, path, &list, &report));
+    TRY(open_report(o, d, &list, &report));
     const Status status = check_all(o, d, &list, &report);
     if (status != OK && (status != ERR_STOPPED || o->common.output))
         return status;
@@ -232,12 +230,8 @@ static Status verify(const VerifyJob *o, Dump *d, const char *path)
         *o->err = stopped;
         return status;
     }
-    const char *failures = verify_failures(&report, o->forever);
-    TRY(arena_check(failures, o->forever, o->err));
-    if (!*failures)
-        return OK;
-    FAIL(o->err, ERR_NUMERIC, "%s: %s", path, failures);
-    return report.each ? ERR_NUMERIC : error_hint(o->err, "--per-tensor shows every check");
+    const Status holds = verify_check(&report, dump_file(d), o->err);
+    return holds == OK || report.each ? holds : error_hint(o->err, "--per-tensor shows every check");
 }
 
 static const char *details(Arena *a)
@@ -271,7 +265,7 @@ static Status run(void *options, const TextList *arguments)
     o->groups.grouping = (Grouping)o->grouping;
     o->hints.files = *arguments;
     TRY(dump_open_as(&d, arguments->item[0], &o->hints, o->forever, o->err));
-    const Status status = verify(o, d, arguments->item[0]);
+    const Status status = verify(o, d);
     dump_close(d);
     return status;
 }

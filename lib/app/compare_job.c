@@ -7,9 +7,7 @@
 #include "compress/spec.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -67,39 +65,13 @@ static Value joined(const TextList *list, Arena *a)
     return value_text(text_done(&text));
 }
 
-static int by_address(const void *a, const void *b)
+static const char *moment(const struct timespec *t, Arena *a)
 {
-    const uintptr_t x = (uintptr_t)*(const char *const *)a, y = (uintptr_t)*(const char *const *)b;
-    return (x > y) - (x < y);
-}
-
-/* Sets the size of all files of the dump, and `changed` to when the last one changed. */
-static Status dump_stat(CompareJob *j, const char **changed)
-{
-    const size_t count = dump_count(j->dump);
-    const char **path = NEW(j->a, const char *, count);
     char text[32];
     struct tm utc = {0};
-    struct timespec last = {0};
-    TRY(arena_check(path, j->a, j->err));
-    for (size_t i = 0; i < count; i++)
-        path[i] = dump_tensor_file(j->dump, i);
-    qsort(path, count, sizeof *path, by_address); /* the tensors of a file have one path */
-    for (size_t i = 0; i < count; i++) {
-        struct stat file;
-        if (i && path[i] == path[i - 1])
-            continue;
-        if (stat(path[i], &file))
-            return FAIL(j->err, ERR_IO, "%s: cannot be found any more", path[i]);
-        j->input_bytes += file.st_size;
-        const struct timespec t = file.st_mtim;
-        if (t.tv_sec > last.tv_sec || (t.tv_sec == last.tv_sec && t.tv_nsec > last.tv_nsec))
-            last = t;
-    }
-    gmtime_r(&last.tv_sec, &utc);
+    gmtime_r(&t->tv_sec, &utc);
     strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc);
-    *changed = text_format(j->a, "%s.%09ldZ", text, last.tv_nsec);
-    return OK;
+    return text_format(a, "%s.%09ldZ", text, t->tv_nsec);
 }
 
 /* Opens FILE.part, whose first line has all settings that determine the results. What this machine gives is none of them:
@@ -108,8 +80,8 @@ static Status open_part(CompareJob *j, const Codec *const *codec, size_t codecs)
 {
     const GroupSpec *g = &j->groups;
     const Common *o = &j->common;
-    const char *changed = NULL;
-    TRY(dump_stat(j, &changed));
+    struct timespec changed;
+    TRY(dump_stat(j->dump, &j->input_bytes, &changed, j->err));
     TRY(cli_meta(&j->facts, &j->fact_count, o, j->a, j->err));
     const Fact settings[] = {
         {"part", value_text(j->schema)},
@@ -117,7 +89,7 @@ static Status open_part(CompareJob *j, const Codec *const *codec, size_t codecs)
         j->facts[1],
         {"dump", joined(&j->hints.files, j->a)},
         {"size of the dump", value_int(j->input_bytes)},
-        {"time of the dump", value_text(changed)},
+        {"time of the dump", value_text(moment(&changed, j->a))},
         {"-c", value_text(codecs_complete(codec, codecs, j->a))},
         {"--tensor", joined(&g->selection.tensors, j->a)},
         {"--step", value_text(g->selection.step)},
@@ -156,8 +128,11 @@ static Status open_part(CompareJob *j, const Codec *const *codec, size_t codecs)
 static bool ended(const CompareJob *j)
 {
     const Common *o = &j->common;
-    if (!o->resume || o->force || !o->output || !part_ended(o->output, j->file))
+    if (!o->resume || o->force || !o->output)
         return false;
+    for (size_t i = 0; i < j->hints.files.count; i++)
+        if (!part_ended(o->output, j->hints.files.item[i]))
+            return false;
     if (!o->quiet)
         fprintf(stderr, "note: %s: is complete, so nothing is done; --force makes it anew\n", o->output);
     return true;

@@ -11,6 +11,8 @@
 #include "base/shape.h"
 #include "base/text.h"
 
+#include <time.h>
+
 /* The order of the axes of a convolution kernel in the file: [out, in, h, w] as in PyTorch, or [h, w, in, out] as in Keras,
  * TensorFlow and Flax. Here every kernel has the axes [out, in, h, w]: others are transposed when they are read. LAYOUT_AUTO: the
  * file's attributes say, else [out, in, h, w]. */
@@ -133,6 +135,8 @@ const char *dump_file(const Dump *d); /* returns the path given to dump_open */
  * workers"; 0: one file. */
 size_t dump_files(const Dump *d, const char **as);
 const char *dump_tensor_file(const Dump *d, size_t i); /* returns the path of the file with tensor i */
+/* Sets the bytes of all files of the dump, and when the last of them changed. */
+Status dump_stat(const Dump *d, int64_t *bytes, struct timespec *changed, Error *err);
 size_t dump_count(const Dump *d);
 /* returns tensor i; tensors are sorted by step, then worker, then order in the file */
 const TensorInfo *dump_tensor(const Dump *d, size_t i);

@@ -412,6 +412,23 @@ const char *dump_tensor_file(const Dump *d, size_t i)
     return d->files ? d->files->part[d->listing.tensor[i].part].path : d->file;
 }
 
+Status dump_stat(const Dump *d, int64_t *bytes, struct timespec *changed, Error *err)
+{
+    *bytes = 0;
+    *changed = (struct timespec){0};
+    for (size_t i = 0; i < (d->files ? d->files->count : 1); i++) {
+        const char *path = d->files ? d->files->part[i].path : d->file;
+        struct stat now;
+        if (stat(path, &now))
+            return FAIL(err, ERR_IO, "%s: cannot be found any more", path);
+        *bytes += now.st_size;
+        const struct timespec t = now.st_mtim;
+        if (t.tv_sec > changed->tv_sec || (t.tv_sec == changed->tv_sec && t.tv_nsec > changed->tv_nsec))
+            *changed = t;
+    }
+    return OK;
+}
+
 size_t dump_count(const Dump *d)
 {
     return d->listing.tensors;
