@@ -219,16 +219,16 @@ static Status name_groups(Files *f, const int as[2])
 Status files_find(Files *f, const char *path, Error *err)
 {
     const TextList *files = &f->hints.files;
-    const bool several = files->count > 1, index = !several && text_ends(path, ".index.json");
+    const bool several = files->count > 1;
     int of;
     f->err = err;
     for (size_t i = 0; several && i < files->count; i++)
         TRY(add_file(f, NULL, files->item[i]));
     if (!several)
-        TRY((index ? add_index : add_folder)(f, path));
+        TRY((text_ends(path, ".index.json") ? add_index : add_folder)(f, path));
     f->as = "shards";
     shard_of(base_name(f->part[0].path), &of);
     if (of)
         return check_shards(f, of);
-    return f->count > 1 && !index ? name_groups(f, (int[]){f->hints.steps_as, f->hints.workers_as}) : OK;
+    return f->count > 1 && !f->index ? name_groups(f, (int[]){f->hints.steps_as, f->hints.workers_as}) : OK;
 }

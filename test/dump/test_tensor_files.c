@@ -99,6 +99,11 @@ TEST(shards_are_one_dump_by_their_index_or_folder)
         save_text("m/model.safetensors.index.json", bad[i][0]);
         check_refused("m", &none, bad[i][1]);
     }
+    write_file("m/head.safetensors", names, names, 1);
+    write_file("m/tail.safetensors", names + 1, names + 1, 1);
+    save_text("m/model.safetensors.index.json", "{\"weight_map\":{\"a\":\"head.safetensors\",\"b\":\"tail.safetensors\"}}");
+    check_dump("m/model.safetensors.index.json", &none, names, 2, "shards"); /* of any names */
+    check_dump("m", &none, names, 2, "shards");
 }
 
 /* Of a folder as it is on hubs and of trainers, which have pickles and other indexes beside, only the safetensors are read; some count
