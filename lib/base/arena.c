@@ -117,7 +117,7 @@ static bool grow(Arena *a, size_t i, size_t need)
 static void *out_of_memory(Arena *a, size_t bytes)
 {
     if (a != &no_arena)
-        a->failed = bytes;
+        a->failed = bytes ? bytes : ALIGN; /* an empty array has a place, for which there may be no chunk */
     return NULL;
 }
 
