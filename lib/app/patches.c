@@ -15,42 +15,24 @@
 #include "dump/extent.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/sendfile.h>
-#include <unistd.h>
 
 enum { PIECE = 2 * PATCH_CHUNK };
 
-/* A file of weights: the dump that lists it, and the file itself, of which the bytes of plain tensors are read. */
-typedef struct {
-    const char *path;
-    Dump *dump;
-    int fd;
-} Weights;
-
-static Status weights_open(Weights *w, const char *path, const PatchJob *job)
+/* Opens a file of weights, in which all tensors are plain. */
+static Status weights_open(Dump **d, const char *path, const PatchJob *job)
 {
     if (file_same(path, job->output))
         return FAIL(job->err, ERR_USAGE, "-o %s: is what is read, want another file", job->output);
-    *w = (Weights){.path = path, .fd = open(path, O_RDONLY | O_CLOEXEC)};
-    if (w->fd < 0)
-        return FAIL(job->err, ERR_IO, "%s: cannot be opened: %s", path, strerror(errno));
-    TRY(dump_open(&w->dump, path, job->a, job->err));
-    for (size_t i = 0; i < dump_count(w->dump); i++)
-        if (dump_plain_at(w->dump, i) == NOWHERE && dump_tensor(w->dump, i)->shape.n) {
+    TRY(dump_open(d, path, job->a, job->err));
+    for (size_t i = 0; i < dump_count(*d); i++)
+        if (dump_plain_at(*d, i) == NOWHERE && dump_tensor(*d, i)->shape.n) {
             FAIL(job->err, ERR_USAGE, "%s: %.200s is not plain in this file: packed, not little-endian, or with a checksum", path,
-                 dump_tensor(w->dump, i)->path);
+                 dump_tensor(*d, i)->path);
             return error_hint(job->err, "patches are of single files: safetensors, .npy, or HDF5 with contiguous datasets");
         }
     return OK;
-}
-
-static void weights_close(Weights *w)
-{
-    dump_close(w->dump);
-    if (w->fd >= 0)
-        close(w->fd);
 }
 
 static uint64_t bytes_of(const TensorInfo *t)
@@ -60,7 +42,7 @@ static uint64_t bytes_of(const TensorInfo *t)
 
 /* A place in the bytes of tensors, end to end. */
 typedef struct {
-    const Weights *weights;
+    const Dump *dump;
     const size_t *place; /* their indices; NULL: 0, 1, ... */
     size_t i;            /* the first that is not done */
     uint64_t at;         /* bytes of it that are done */
@@ -71,13 +53,13 @@ static Status span_move(Span *s, OutFile *to, uint8_t *bytes, size_t size, Error
 {
     for (size_t some; size; bytes += some, size -= some, s->at += some) {
         const size_t index = s->place ? s->place[s->i] : s->i;
-        const TensorInfo *t = dump_tensor(s->weights->dump, index);
-        const uint64_t left = bytes_of(t) - s->at, at = dump_plain_at(s->weights->dump, index) + s->at;
+        const TensorInfo *t = dump_tensor(s->dump, index);
+        const uint64_t left = bytes_of(t) - s->at, at = dump_plain_at(s->dump, index) + s->at;
         some = size < left ? size : (size_t)left;
         if (!left)
-            *s = (Span){s->weights, s->place, s->i + 1, 0};
-        else if (!to && file_take(s->weights->fd, at, bytes, some, err) != OK)
-            return error_at(err, "%s: %.200s", s->weights->path, t->path);
+            *s = (Span){s->dump, s->place, s->i + 1, 0};
+        else if (!to && file_take(dump_descriptor(s->dump), at, bytes, some, err) != OK)
+            return error_at(err, "%s: %.200s", dump_file(s->dump), t->path);
         else if (to && fseeko(to->to, (off_t)at, SEEK_SET))
             return FAIL(err, ERR_IO, "%s: cannot write: %s", to->path, strerror(errno));
         else if (to)
@@ -96,7 +78,7 @@ static PatchBase words_at(const uint8_t *old, uint64_t at, uint64_t bytes, Array
 /* What both directions keep. */
 typedef struct {
     const PatchJob *job;
-    Weights old, new; /* decoding has no `new`, but `to`, which becomes it */
+    Dump *old, *new; /* decoding has no `new`, but `to`, which becomes it */
     OutFile to;
     size_t *place;    /* of encoding: for each tensor of OLD, its index in NEW */
     uint64_t words, changed;
@@ -105,9 +87,9 @@ typedef struct {
 
 static Status patch_open(Patch *p, const PatchJob *job)
 {
-    *p = (Patch){.job = job, .old.fd = -1, .new.fd = -1, .scratch = arena_open(0)};
+    *p = (Patch){.job = job, .scratch = arena_open(0)};
     TRY(weights_open(&p->old, job->base, job));
-    p->place = NEW(job->a, size_t, dump_count(p->old.dump));
+    p->place = NEW(job->a, size_t, dump_count(p->old));
     return arena_check(p->place, job->a, job->err);
 }
 
@@ -115,8 +97,8 @@ static Status patch_open(Patch *p, const PatchJob *job)
 static Status patch_close(Patch *p, Status status)
 {
     outfile_abandon(&p->to);
-    weights_close(&p->new);
-    weights_close(&p->old);
+    dump_close(p->new);
+    dump_close(p->old);
     arena_close(p->scratch);
     return status;
 }
@@ -124,16 +106,16 @@ static Status patch_close(Patch *p, Status status)
 /* ---- encoding ---- */
 
 /* Finds the tensors of one file in the other; place: NULL, or where they are. */
-static Status find_all(const Weights *these, const Weights *in, size_t *place, Error *err)
+static Status find_all(const Dump *these, const Dump *in, size_t *place, Error *err)
 {
-    for (size_t i = 0; i < dump_count(these->dump); i++) {
-        const TensorInfo *t = dump_tensor(these->dump, i);
-        const size_t at = dump_find(in->dump, t->path, i);
-        if (at == dump_count(in->dump))
-            return FAIL(err, ERR_USAGE, "%s has no tensor %.200s, which %s has", in->path, t->path, these->path);
-        const TensorInfo *to = dump_tensor(in->dump, at);
+    for (size_t i = 0; i < dump_count(these); i++) {
+        const TensorInfo *t = dump_tensor(these, i);
+        const size_t at = dump_find(in, t->path, i);
+        if (at == dump_count(in))
+            return FAIL(err, ERR_USAGE, "%s has no tensor %.200s, which %s has", dump_file(in), t->path, dump_file(these));
+        const TensorInfo *to = dump_tensor(in, at);
         if (!shape_same(&t->shape, &to->shape) || t->type != to->type)
-            return FAIL(err, ERR_USAGE, "%.200s has another shape or type in %s than in %s", t->path, in->path, these->path);
+            return FAIL(err, ERR_USAGE, "%.200s has another shape or type in %s than in %s", t->path, dump_file(in), dump_file(these));
         if (place)
             place[i] = at;
     }
@@ -157,10 +139,10 @@ static Status put_payload(Patch *e, size_t first, uint64_t bytes, Buf *out)
 {
     Error *err = e->job->err;
     uint8_t *old = NEW_ZERO(e->scratch, uint8_t, PIECE), *new = NEW_ZERO(e->scratch, uint8_t, PIECE);
-    Span from = {&e->old, NULL, first, 0}, to = {&e->new, e->place, first, 0};
+    Span from = {e->old, NULL, first, 0}, to = {e->new, e->place, first, 0};
     TRY(arena_check(old && new, e->scratch, err));
     for (uint64_t at = 0; at < bytes; at += PIECE) {
-        const PatchBase base = words_at(old, at, bytes, dump_tensor(e->old.dump, first)->type, e->job->threads);
+        const PatchBase base = words_at(old, at, bytes, dump_tensor(e->old, first)->type, e->job->threads);
         const size_t some = bytes - at < PIECE ? (size_t)(bytes - at) : PIECE;
         old[2 * base.n - 1] = new[2 * base.n - 1] = 0;
         TRY(span_move(&from, NULL, old, some, err));
@@ -178,14 +160,14 @@ static Status put_payload(Patch *e, size_t first, uint64_t bytes, Buf *out)
 static Status put_record(Patch *e, size_t first, size_t end, uint64_t bytes, FrameWriter *to)
 {
     Error *err = e->job->err;
-    FrameRecord r = {.name = array_type_names[dump_tensor(e->old.dump, first)->type], .joined = true, .rounds = 1};
+    FrameRecord r = {.name = array_type_names[dump_tensor(e->old, first)->type], .joined = true, .rounds = 1};
     Buf out = {.cap = patch_most((bytes + 1) / 2)};
     out.data = NEW(e->scratch, uint8_t, out.cap);
     r.tensor = rng_hash(r.name);
     r.member = NEW_ZERO(e->scratch, FrameMember, end - first);
     TRY(arena_check(out.data && r.member, e->scratch, err));
     for (; r.members < end - first; r.members++) {
-        const TensorInfo *t = dump_tensor(e->old.dump, first + r.members);
+        const TensorInfo *t = dump_tensor(e->old, first + r.members);
         r.member[r.members] = (FrameMember){.path = t->path, .shape = t->shape};
     }
     TRY(put_payload(e, first, bytes, &out));
@@ -196,10 +178,10 @@ static Status put_record(Patch *e, size_t first, size_t end, uint64_t bytes, Fra
 static Status put_records(Patch *e, FrameWriter *to)
 {
     Status status = OK;
-    for (size_t i = 0, end; status == OK && i < dump_count(e->old.dump); i = end) {
+    for (size_t i = 0, end; status == OK && i < dump_count(e->old); i = end) {
         const ArenaMark mark = arena_mark(e->scratch);
         uint64_t bytes;
-        end = record_end(e->old.dump, i, &bytes);
+        end = record_end(e->old, i, &bytes);
         status = cli_stopped() ? FAIL(e->job->err, ERR_STOPPED, "encode: stopped") : put_record(e, i, end, bytes, to);
         arena_rewind(e->scratch, mark);
     }
@@ -210,7 +192,7 @@ static void say_patch(const Patch *e, uint64_t size)
 {
     const char *path = e->job->output;
     FILE *out = strcmp(path, "-") ? stdout : stderr;
-    const size_t skipped = dump_skipped(e->old.dump);
+    const size_t skipped = dump_skipped(e->old);
     fprintf(out, "%s: %llu of %llu words of 16 bits changed; %llu bytes", path, (unsigned long long)e->changed, (unsigned long long)e->words,
             (unsigned long long)size);
     if (e->changed)
@@ -218,7 +200,7 @@ static void say_patch(const Patch *e, uint64_t size)
                 (unsigned long long)(6 * e->changed), (unsigned long long)(4 * e->changed));
     fprintf(out, "\n");
     if (skipped && !e->job->quiet)
-        fprintf(stderr, "note: %s: %zu dataset%s without floats %s in no patch: decode writes what the OLD that it is given has there\n", e->old.path,
+        fprintf(stderr, "note: %s: %zu dataset%s without floats %s in no patch: decode writes what the OLD that it is given has there\n", dump_file(e->old),
                 skipped, text_s(skipped), text_are(skipped));
 }
 
@@ -228,10 +210,10 @@ static Status write_patch(Patch *e, const char *file)
     FrameWriter *to;
     uint64_t size, records = 0, bytes;
     TRY(weights_open(&e->new, file, job));
-    TRY(find_all(&e->old, &e->new, e->place, job->err));
-    TRY(find_all(&e->new, &e->old, NULL, job->err));
-    for (size_t i = 0; i < dump_count(e->old.dump); records++)
-        i = record_end(e->old.dump, i, &bytes);
+    TRY(find_all(e->old, e->new, e->place, job->err));
+    TRY(find_all(e->new, e->old, NULL, job->err));
+    for (size_t i = 0; i < dump_count(e->old); records++)
+        i = record_end(e->old, i, &bytes);
     TRY(frame_create(&to, job->output, PATCH_SPEC, records, job->a, job->err));
     const Status status = put_records(e, to);
     if (status != OK)
@@ -253,12 +235,13 @@ Status patch_encode(const PatchJob *job, const char *file)
 
 static Status copy_old(Patch *u)
 {
+    off_t at = 0;
     for (ssize_t some = 1; some;) {
         if (cli_stopped())
             return FAIL(u->job->err, ERR_STOPPED, "decode: stopped");
-        some = sendfile(fileno(u->to.to), u->old.fd, NULL, PIECE);
+        some = sendfile(fileno(u->to.to), dump_descriptor(u->old), &at, PIECE);
         if (some < 0 && errno != EINTR)
-            return FAIL(u->job->err, ERR_IO, "%s: cannot be copied to %s: %s", u->old.path, u->to.path, strerror(errno));
+            return FAIL(u->job->err, ERR_IO, "%s: cannot be copied to %s: %s", dump_file(u->old), u->to.path, strerror(errno));
     }
     return OK;
 }
@@ -268,10 +251,10 @@ static Status check_members(Patch *u, const FrameRecord *r, size_t first, uint64
 {
     *bytes = 0;
     for (size_t m = 0; m < r->members; m++) {
-        const TensorInfo *t = first + m < dump_count(u->old.dump) ? dump_tensor(u->old.dump, first + m) : NULL;
+        const TensorInfo *t = first + m < dump_count(u->old) ? dump_tensor(u->old, first + m) : NULL;
         if (!t || strcmp(t->path, r->member[m].path) || !shape_same(&t->shape, &r->member[m].shape) || strcmp(array_type_names[t->type], r->name))
             return FAIL(u->job->err, ERR_CORRUPT, "%.200s is not in %s, or not at this place, or has another shape or type: another base",
-                        r->member[m].path, u->old.path);
+                        r->member[m].path, dump_file(u->old));
         *bytes += bytes_of(t);
     }
     return r->members && r->rounds == 1 ? OK : FAIL(u->job->err, ERR_CORRUPT, "a patch of %zu tensors and %d rounds", r->members, r->rounds);
@@ -282,11 +265,11 @@ static Status take_payload(Patch *u, const FrameRecord *r, size_t first, uint64_
 {
     Error *err = u->job->err;
     uint8_t *old = NEW(u->scratch, uint8_t, PIECE), *new = NEW(u->scratch, uint8_t, PIECE);
-    Span from = {&u->old, NULL, first, 0}, into = from;
+    Span from = {u->old, NULL, first, 0}, into = from;
     Reader in = reader_open(r->round[0]);
     TRY(arena_check(old && new, u->scratch, err));
     for (uint64_t at = 0; at < bytes; at += PIECE) {
-        const PatchBase base = words_at(old, at, bytes, dump_tensor(u->old.dump, first)->type, u->job->threads);
+        const PatchBase base = words_at(old, at, bytes, dump_tensor(u->old, first)->type, u->job->threads);
         const size_t some = bytes - at < PIECE ? (size_t)(bytes - at) : PIECE;
         old[2 * base.n - 1] = 0;
         TRY(span_move(&from, NULL, old, some, err));
@@ -313,9 +296,9 @@ static Status take_records(Patch *u, FrameReader *from)
         next += item.type == FRAME_RECORD ? item.record.members : 0;
         arena_rewind(u->scratch, mark);
     }
-    return next == dump_count(u->old.dump) ? OK
+    return next == dump_count(u->old) ? OK
                                            : FAIL(err, ERR_CORRUPT, "%.200s: has no %.200s, which is in %s: another base", from->name,
-                                                  dump_tensor(u->old.dump, next)->path, u->old.path);
+                                                  dump_tensor(u->old, next)->path, dump_file(u->old));
 }
 
 static Status read_patch(Patch *u, FrameReader *from)

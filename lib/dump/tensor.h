@@ -146,6 +146,7 @@ size_t dump_find(const Dump *d, const char *path, size_t near);
 /* Returns the file offset of tensor i's elements if they are plain: of the type `type`, little-endian and contiguous, without a
  * checksum of their own; else, and in a dump of several files, NOWHERE. */
 uint64_t dump_plain_at(const Dump *d, size_t i);
+int dump_descriptor(const Dump *d); /* returns that of the open file; -1: a dump of several */
 /* returns the number of datasets that hold no floats */
 size_t dump_skipped(const Dump *d);
 

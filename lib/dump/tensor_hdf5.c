@@ -439,6 +439,11 @@ uint64_t dump_plain_at(const Dump *d, size_t i)
     return d->files ? NOWHERE : d->listing.tensor[i].at;
 }
 
+int dump_descriptor(const Dump *d)
+{
+    return d->fd;
+}
+
 const TensorInfo *dump_tensor(const Dump *d, size_t i)
 {
     return &d->listing.tensor[i].info;
