@@ -55,23 +55,17 @@ static Status send_group(Sender *s, const char *path)
     return message_send(s->socket, &s->message, s->err);
 }
 
-/* Returns the file offset of the elements if they are plain: little-endian, in C order, neither deflated nor with a checksum; else
- * NOWHERE. */
-static uint64_t plain_at(const Array *a)
-{
-    const bool plain = !a->big_endian && !a->fortran && !a->extent.deflated && !a->extent.summed;
-    return plain ? a->extent.at + a->head : NOWHERE;
-}
-
 static Status send_array(Sender *s, const Array *a)
 {
-    message_tensor(&s->message, a->path, a->type, &a->shape, plain_at(a));
+    const bool ordered = !a->big_endian && !a->fortran && !a->extent.deflated, summed = a->extent.summed;
+    const uint64_t at = a->extent.at + a->head;
+    message_tensor(&s->message, a->path, a->type, &a->shape, ordered && !summed ? at : NOWHERE);
     TRY(put_notes(s, a->path));
     TRY(message_send(s->socket, &s->message, s->err));
-    if (a->type != ARRAY_F32 || a->big_endian || a->fortran || a->extent.deflated || !a->extent.summed)
+    if (a->type != ARRAY_F32 || !ordered || !summed)
         return OK;
     Buf *b = message_begin(&s->message, 'C');
-    buf_u64(b, a->extent.at + a->head);
+    buf_u64(b, at);
     buf_u32(b, a->head_sum);
     buf_u32(b, a->extent.sum);
     return message_send(s->socket, b, s->err);
