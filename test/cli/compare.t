@@ -168,6 +168,12 @@ $ atomo-bench synth -o g.h5 --shape 64x32 --shape 10 --steps 2 -q; set -- atomo-
 2> note: r.csv: is complete, so nothing is done; --force makes it anew
 = 0
 
+# a result is not complete if any of several files has changed since; verify counts the bytes of all
+$ atomo-bench synth -o g.h5 --shape 12x10 -q; cp g.h5 h.h5; set -- atomo-bench compare g.h5 h.h5 --workers-as files -c none --repeats 1 -o r.csv; "$@" 2>/dev/null; touch -d '+5 seconds' h.h5; "$@" --resume && atomo-bench verify g.h5 h.h5 --workers-as files -q -f json | grep -c "\"input_bytes\": $(cat g.h5 h.h5 | wc -c),"
+> 1
+- note: r.csv: is complete*
+= 0
+
 # what the machine gives is no setting of a run: a number of threads and a limit of memory count where they are given
 ? command -v cc && ! nm -D "$(command -v atomo-bench)" | grep -q asan # needs cc, and no sanitizer
 $ atomo-bench synth -o g.h5 --shape 64x32 --steps 2 -q; cc -shared -fPIC -D_GNU_SOURCE -o die.so "$SRC/test/cli/die.c"; set -- atomo-bench sweep g.h5 -c qsgd --rates 1,2 --repeats 2 -q -o r.json; DIE_AFTER=4 LD_PRELOAD=$PWD/die.so "$@"; sed 1q r.json.part | tr , '\n' | grep -E 'threads|memory|seed|"-c"'; cp g.h5 h.h5; for more in '--threads 1' '--memory 1M' '--rates 1,3' '--seed 2' '-c sign' '--void bfloat16' 'h.h5 --workers-as files'; do "$@" $more --resume; done; touch -d '+5 seconds' g.h5; "$@" --resume; set -- atomo-bench compare g.h5 h.h5 --workers-as files -c qsgd -c none --repeats 2 -q -o s.json; DIE_AFTER=2 LD_PRELOAD=$PWD/die.so "$@"; touch -d '+9 seconds' h.h5; "$@" --resume
