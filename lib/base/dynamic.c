@@ -17,17 +17,10 @@ static bool find_symbols(const SharedLibrary *l, void *handle)
     return true;
 }
 
-/* A library of many symbols, such as OpenBLAS with 14,000, is loaded in half the time if it looks for them in itself first, not in
- * all libraries of the program. Sanitizers forbid it, since their own functions must come first. */
-#if !defined RTLD_DEEPBIND || defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
-#undef RTLD_DEEPBIND
-#define RTLD_DEEPBIND 0
-#endif
-
 Status library_load(const SharedLibrary *l, void **handle, Error *err)
 {
     /* lazy: most functions of a large library are never called, and need not be looked up */
-    void *opened = dlopen(l->file, RTLD_LAZY | (l->global ? RTLD_GLOBAL : RTLD_LOCAL | RTLD_DEEPBIND));
+    void *opened = dlopen(l->file, RTLD_LAZY | (l->global ? RTLD_GLOBAL : RTLD_LOCAL));
     if (opened && find_symbols(l, opened)) {
         *handle = opened;
         return OK;

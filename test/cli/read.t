@@ -92,3 +92,9 @@ $ atomo-bench synth -o a.h5 --shape 64 --steps 2 -q; cp a.h5 b.h5; atomo-bench i
 2> atomo-bench: a.h5 and others: two tensors of the name step_000001/layer0.weight
 2> hint: each file has steps of its own: --workers-as files
 = 1
+
+# a preloaded malloc is that of the libraries, too
+? command -v cc && ! nm -D "$(command -v atomo-bench)" | grep -q asan # needs cc, and no sanitizer
+$ atomo-bench synth -o g.h5 --shape 20x10 -q; cc -shared -fPIC -fno-builtin -o malloc.so "$SRC/test/cli/malloc.c"; LD_PRELOAD=$PWD/malloc.so atomo-bench compare g.h5 -c svd -f csv --metrics bytes -q | grep -c svd
+> 2
+= 0
