@@ -241,7 +241,7 @@ const Compressor compressor_entry = {
              "gradient. No other probabilities with the same expected number of elements have less "
              "variance.",
     .use_when = "you want an unbiased sparse gradient, and its elements differ much in size.",
-    .example = "atomo-bench synth -o g.h5 --law laplace\n"
+    .example = "atomo-bench synth -o g.h5 --force --law laplace\n"
                "atomo-bench compare g.h5 -c entry:ratio=0.01/0.1",
     .formula = "keep g_i with p_i = min(1, |g_i| / tau), tau such that sum p = s; decode g_i / p_i\n"
                "|g_i| > tau: index and float; else index and sign, all of magnitude tau\n"
@@ -293,7 +293,7 @@ static const Compressor compressor_gspar = {
              "mean over draws is the gradient. You set the variance, and it finds the fewest expected "
              "elements, or you set their number.",
     .use_when = "you know how much variance the training bears and want the fewest elements for it.",
-    .example = "atomo-bench synth -o g.h5 --law laplace\n"
+    .example = "atomo-bench synth -o g.h5 --force --law laplace\n"
                "atomo-bench compare g.h5 -c gspar:eps=1 -c gspar:density=0.05",
     .formula =
         "keep g_i with p_i = min(1, |g_i| / tau); decode g_i / p_i\n"
@@ -386,7 +386,7 @@ static const Compressor compressor_lq = {
              "of sending is the magnitude over the norm. q = 2 is qsgd with one level and q = inf is "
              "terngrad.",
     .use_when = "you study Theorem 5 of the ATOMO paper, or what lies between qsgd and terngrad.",
-    .example = "atomo-bench synth -o g.h5\n"
+    .example = "atomo-bench synth -o g.h5 --force\n"
                "atomo-bench compare g.h5 -c lq -c lq:q=inf -c terngrad",
     .formula = "N = |g|_q; decode N sign(g_i) with p_i = |g_i| / N, else 0\n"
                "variance |g|_1 |g|_q - |g|_2^2",
@@ -444,7 +444,7 @@ static const Compressor compressor_dct = {
     .plain = "Transforms each tensor to cosines and keeps few coefficients, chosen at random in proportion "
              "to their magnitude. The mean over draws is the gradient.",
     .use_when = "neighbouring elements are alike, so that few slow cosines hold most of the gradient.",
-    .example = "atomo-bench synth -o g.h5\n"
+    .example = "atomo-bench synth -o g.h5 --force\n"
                "atomo-bench compare g.h5 -c dct:ratio=0.05 -c entry:ratio=0.05",
     .formula = "y = DCT-II of g, orthonormal; keep y_k with p_k = min(1, |y_k| / tau), sum p = ratio n\n"
                "decode y_k / p_k and transform back; variance tau T1 - T2 over |y_k| <= tau, as for entry",
@@ -501,7 +501,7 @@ static const Compressor compressor_wavelet = {
              "coefficients, chosen at random in proportion to their magnitude. The mean over draws is the "
              "gradient.",
     .use_when = "large elements stand together in runs.",
-    .example = "atomo-bench synth -o g.h5 --law sparse\n"
+    .example = "atomo-bench synth -o g.h5 --force --law sparse\n"
                "atomo-bench compare g.h5 -c wavelet:ratio=0.05 -c entry:ratio=0.05",
     .formula =
         "a level: m values to h = floor(m/2) smooths sum_t s_t x_(2k+t mod 2h) and h details, d_t = (-1)^t s_(T-1-t);\n"
@@ -548,7 +548,7 @@ static const Compressor compressor_hadamard = {
              "coefficients, chosen at random in proportion to their magnitude. The mean over draws is the "
              "gradient, and the error spreads evenly over all elements.",
     .use_when = "no single element may bear a large error, and the transform must be fast.",
-    .example = "atomo-bench synth -o g.h5\n"
+    .example = "atomo-bench synth -o g.h5 --force\n"
                "atomo-bench compare g.h5 -c hadamard:ratio=0.05 -c entry:ratio=0.05",
     .formula =
         "blocks of 2^L elements, the powers of two that make up n, the largest first; in each\n"

@@ -582,7 +582,7 @@ const Compressor compressor_fourier = {
              "to their amplitude. The mean over draws is the gradient. Weak frequencies are sent as a phase"
              " of 6 bits.",
     .use_when = "neighbouring elements vary together, as in smooth or periodic filters.",
-    .example = "atomo-bench synth -o g.h5\n"
+    .example = "atomo-bench synth -o g.h5 --force\n"
                "atomo-bench compare g.h5 -c fourier:ratio=0.05 -c dct:ratio=0.05",
     .formula =
         "X = FFT of g / sqrt n; z_k = sqrt 2 X_k, one atom for each conjugate pair (z = X where X is real)\n"

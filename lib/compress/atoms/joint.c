@@ -453,7 +453,7 @@ const Compressor compressor_joint = {
              "variance in any tensor as in any other. Alone it chooses between elements and singular "
              "vectors for each tensor.",
     .use_when = "layers differ much in size or structure, and only the bytes of the whole model count.",
-    .example = "atomo-bench synth -o g.h5\n"
+    .example = "atomo-bench synth -o g.h5 --force\n"
                "atomo-bench compare g.h5 -c joint:bits=1 -c joint:bits=1+entry",
     .formula =
         "min sum lambda^2 / p over all atoms of all tensors, sum of expected payload bits = bits n:\n"

@@ -469,7 +469,7 @@ const Compressor compressor_svd = {
              "takes far more time than rounding does.",
     .use_when = "the gradients of layers are close to low rank (`inspect` then says svd under theorem 6) "
                 "and the link is slow.",
-    .example = "atomo-bench synth -o g.h5 --law lowrank --shape 128x128\n"
+    .example = "atomo-bench synth -o g.h5 --force --law lowrank --shape 128x128\n"
                "atomo-bench compare g.h5 -c svd:rank=1/2/4",
     .formula =
         "A = sum lambda_i u_i v_i'; atom i is sent as lambda_i u_i / p_i and v_i with probability p_i\n"

@@ -537,7 +537,7 @@ static const Compressor compressor_float = {
     .plain = "Rounds each element to a float of 4, 6 or 8 bits, after a scale that a block of elements shares has brought "
              "the largest one into range.",
     .use_when = "you want a format that is none of fp8, mxfp8, mxfp6, mxfp4 and nvfp4.",
-    .example = "atomo-bench synth -o g.h5\n"
+    .example = "atomo-bench synth -o g.h5 --force\n"
                "atomo-bench compare g.h5 -c float:format=e5m2 -c float:format=int8 -c float:format=e3m0,block=128",
     .formula = "x^ = scale q, q the nearest value of the format to x / scale, ties to even, at most its largest\n"
                "e8m0: scale = 2^(floor(log2 max|x|) - emax), a block's; rceil, even: rounded otherwise\n"
@@ -555,7 +555,7 @@ static const Compressor compressor_fp8 = {
     .brief = "floats of 8 bits (E4M3), a float32 scale for each row",
     .plain = "Rounds each element to a float of 8 bits, E4M3, scaled so that the largest of its row is 448.",
     .use_when = "a quarter of the bytes is few enough, and rows differ in size.",
-    .example = "atomo-bench synth -o g.h5\n"
+    .example = "atomo-bench synth -o g.h5 --force\n"
                "atomo-bench compare g.h5 -c fp8 -c fp8:rounding=stochastic -c mxfp8",
     .formula = "x^ = q / s, s = 448 / max|x| of the row (first axis by all others; a vector is one row),\n"
                "q = x s rounded to E4M3. stochastic: E x^ = x",
@@ -569,7 +569,7 @@ static const Compressor compressor_fp8 = {
 #define MX_TEXTS(NAME, FORMAT, BITS)                                                                         \
     .plain = "Rounds each element to a float of few bits, " FORMAT "; 32 elements share a power of two.",        \
     .use_when = "you want what hardware with MX formats sends: " BITS " bits an element.",                   \
-    .example = "atomo-bench synth -o g.h5\n"                                                                 \
+    .example = "atomo-bench synth -o g.h5 --force\n"                                                                 \
                "atomo-bench compare g.h5 -c " NAME " -c " NAME ":rounding=stochastic",                       \
     .formula = "x^ = 2^e q, q = x / 2^e rounded to " FORMAT ", e = floor(log2 max|x|) - emax of a block of 32;\n" \
                "rceil, even: e rounded otherwise. stochastic: the least e that clips nothing, and E x^ = x;\n" \
@@ -606,7 +606,7 @@ static const Compressor compressor_nvfp4 = {
     .plain = "Rounds each element to a float of 4 bits; 16 elements share a scale of 8 bits. With rounding=eden groups of 128 are "
              "rotated at random first, and scales keep their length.",
     .use_when = "you want what hardware of 2025 multiplies: 4.5 bits an element.",
-    .example = "atomo-bench synth -o g.h5\n"
+    .example = "atomo-bench synth -o g.h5 --force\n"
                "atomo-bench compare g.h5 -c nvfp4 -c nvfp4:best=fourover6 -c nvfp4:rounding=eden",
     .formula = "x^ = s t q, t = max|x| of the tensor / 2688, s = E4M3(max|x| / 6 / t) of a block of 16,\n"
                "q = x / (s t) rounded to E2M1. stochastic: the least s that clips nothing, and E x^ = x;\n"

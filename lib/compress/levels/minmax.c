@@ -135,7 +135,7 @@ const Compressor compressor_minmax = {
              "rounds each element to the nearest, or at random so that the mean is kept.",
     .use_when = "elements that stand together are of similar size, or you compare with systems that "
                 "quantise so (CGX).",
-    .example = "atomo-bench synth -o g.h5\n"
+    .example = "atomo-bench synth -o g.h5 --force\n"
                "atomo-bench compare g.h5 -c minmax:bits=4 -c minmax:bits=4,rounding=stochastic",
     .formula = "Each bucket of consecutive elements has low = min x, high = max x and 2^bits levels, both "
                "ends included:\n"

@@ -188,7 +188,7 @@ const Compressor compressor_natural = {
              "element. Sign and exponent are left, 9 bits, and the variance is at most an eighth of the "
              "squared norm.",
     .use_when = "three and a half times fewer bytes are few enough, and encoding must cost next to nothing.",
-    .example = "atomo-bench synth -o g.h5\n"
+    .example = "atomo-bench synth -o g.h5 --force\n"
                "atomo-bench compare g.h5 -c natural -c bf16",
     .formula =
         "x^_i = sgn(x_i) 2^(e+1) with probability m - 1, else sgn(x_i) 2^e,   |x_i| = 2^e m, 1 <= m < 2;\n"

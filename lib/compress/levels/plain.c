@@ -416,7 +416,7 @@ static const Compressor compressor_none = {
     .brief = "raw float32",
     .plain = "Sends the gradient as it is, four bytes an element. All other codecs are measured against it.",
     .use_when = "you need the baseline of a comparison, or the link is fast enough without compression.",
-    .example = "atomo-bench synth -o g.h5\n"
+    .example = "atomo-bench synth -o g.h5 --force\n"
                "atomo-bench compare g.h5 -c none -c none:code=rans -c qsgd",
     .formula = "g as it is, 32 bits an element; merging adds\n"
                "rans: the same g; rANS codes the exponents. Not merged.",
@@ -439,7 +439,7 @@ static const Compressor compressor_fp16 = {
     .plain = "Rounds each element to a float of 16 bits: half the bytes, and an error of at most one part "
              "in 2048 unless the element is tiny. Magnitudes beyond 65504 become 65504.",
     .use_when = "half the bytes are few enough and almost nothing may be lost.",
-    .example = "atomo-bench synth -o g.h5\n"
+    .example = "atomo-bench synth -o g.h5 --force\n"
                "atomo-bench compare g.h5 -c fp16 -c fp16:rounding=stochastic",
     .formula = "x^ = x rounded to 11 bits of precision, quantum 2^-24 under 2^-14;\n"
                "magnitudes over 65504 become 65504 (and stochastic rounding is then biased).\n"
@@ -459,7 +459,7 @@ static const Compressor compressor_bf16 = {
              "at most one part in 256.",
     .use_when = "half the bytes are few enough and elements span more orders of magnitude than fp16 can "
                 "hold.",
-    .example = "atomo-bench synth -o g.h5\n"
+    .example = "atomo-bench synth -o g.h5 --force\n"
                "atomo-bench compare g.h5 -c bf16 -c fp16",
     .formula = "x^ = x rounded to 8 bits of precision with float32's exponents.\n"
                "stochastic: x^ = up with probability (x - down)/(up - down), so E x^ = x and\n"

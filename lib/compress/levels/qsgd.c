@@ -129,7 +129,7 @@ static const Compressor compressor_qsgd = {
              "evenly spaced levels, so that the mean is the element. Most levels are zero, so that few bits"
              " suffice.",
     .use_when = "you want an unbiased quantiser with a rate that you choose: the usual first try.",
-    .example = "atomo-bench synth -o g.h5\n"
+    .example = "atomo-bench synth -o g.h5 --force\n"
                "atomo-bench compare g.h5 -c qsgd:bits=1/2/4/8",
     .formula =
         "Each bucket of consecutive elements has a norm N (l2, or the largest magnitude) and s levels:\n"
@@ -234,7 +234,7 @@ static const Compressor compressor_nuqsgd = {
     .plain = "Rounds each element at random to a level, where each level is half the one above it, from the"
              " norm of each bucket down. Small elements have closer levels than in qsgd.",
     .use_when = "most elements are far smaller than the norm of their run, and few levels are affordable.",
-    .example = "atomo-bench synth -o g.h5 --law laplace\n"
+    .example = "atomo-bench synth -o g.h5 --force --law laplace\n"
                "atomo-bench compare g.h5 -c nuqsgd:bits=3 -c qsgd:bits=3",
     .formula =
         "Each bucket of consecutive elements has the norm N = |x|_2 and levels above zero that double:\n"
@@ -370,7 +370,7 @@ static const Compressor compressor_terngrad = {
              " mean is the element.",
     .use_when = "about 1.6 bits an element are wanted, encoding must be cheap, and no element is far larger"
                 " than the others.",
-    .example = "atomo-bench synth -o g.h5\n"
+    .example = "atomo-bench synth -o g.h5 --force\n"
                "atomo-bench compare g.h5 -c terngrad -c qsgd:bits=1",
     .formula =
         "x^_i = s sgn(x_i) b_i,  P(b_i = 1) = min(1, |x_i| / s),\n"

@@ -395,7 +395,7 @@ static const Compressor compressor_intsgd = {
     .plain = "Multiplies the gradient by a scale that all workers share and rounds it at random to whole "
              "numbers. Sums of payloads are payloads, so that nothing is decoded on the way.",
     .use_when = "an all-reduce or a switch adds whole numbers, and 8 bits or so an element are affordable.",
-    .example = "atomo-bench synth -o g.h5 --workers 4\n"
+    .example = "atomo-bench synth -o g.h5 --force --workers 4\n"
                "atomo-bench merge g.h5 -c intsgd:bits=8 --workers 4",
     .formula =
         "k_i = floor(a x_i) + [u_i < a x_i - floor(a x_i)],   x^_i = k_i / a,   a = s / M,\n"
@@ -624,7 +624,7 @@ static const Compressor compressor_thc = {
              "rounds the others at random to few even levels. Sums of payloads are payloads.",
     .use_when = "a server or a switch adds payloads of few bits an element, and the small bias of clipping "
                 "is bearable or repaired by ef+.",
-    .example = "atomo-bench synth -o g.h5 --workers 4\n"
+    .example = "atomo-bench synth -o g.h5 --force --workers 4\n"
                "atomo-bench merge g.h5 -c thc:bits=4 --workers 4",
     .formula =
         "z = R x, R the rotation of rotated, shared by all workers; in each block of d coordinates 2^bits\n"

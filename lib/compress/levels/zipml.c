@@ -562,7 +562,7 @@ const Compressor compressor_zipml = {
              "variance. Finding them takes more time than even spacing does.",
     .use_when = "few levels must serve an uneven distribution, and encoding time matters little. "
                 "ef:decay=0.9+zipml:levels=4,bucket=0,solver=statistical is MuLoCo's two bits.",
-    .example = "atomo-bench synth -o g.h5 --law laplace --shape 64x64\n"
+    .example = "atomo-bench synth -o g.h5 --force --law laplace --shape 64x64\n"
                "atomo-bench compare g.h5 -c zipml:levels=4 -c qsgd:bits=2",
     .formula =
         "Each bucket of consecutive elements has its own levels l_1 < ... < l_K, K = levels at most, all of "

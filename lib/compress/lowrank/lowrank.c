@@ -438,7 +438,7 @@ static const Compressor compressor_lowrank = {
     .plain = "Multiplies each matrix by a thin random one that all workers share, and sends the product. "
              "The mean over draws is the gradient and payloads add, but the variance is large.",
     .use_when = "you want the unbiased relative of powersgd in a comparison.",
-    .example = "atomo-bench synth -o g.h5 --workers 4\n"
+    .example = "atomo-bench synth -o g.h5 --force --workers 4\n"
                "atomo-bench merge g.h5 -c lowrank:rank=2 --workers 4",
     .formula =
         "M^ = (M Q) Q',  Q cols x rank,  Q_jk ~ N(0, 1/rank),  the same for all workers and never sent.\n"
@@ -647,7 +647,7 @@ static const Compressor compressor_powersgd = {
              "result of the step before. Payloads add, so that an all-reduce can carry them.",
     .use_when = "layers are large matrices, an all-reduce joins the workers, and much compression is "
                 "wanted: ef+powersgd.",
-    .example = "atomo-bench synth -o g.h5 --law lowrank --shape 128x128 --steps 4\n"
+    .example = "atomo-bench synth -o g.h5 --force --law lowrank --shape 128x128 --steps 4\n"
                "atomo-bench compare g.h5 -c ef+powersgd:rank=2",
     .formula =
         "P = M Q0,  P^ = orth(P),  Q = M' P^,  M^ = P^ Q',  Q0 = orth(Q of the step before).\n"

@@ -346,7 +346,7 @@ static const Compressor compressor_rotated = {
     .plain = "Rotates the gradient at random, which makes all elements similar in size, and rounds them at "
              "random to even levels. The mean over draws is the gradient.",
     .use_when = "few elements stand out and would spoil the scale of a plain quantiser.",
-    .example = "atomo-bench synth -o g.h5 --law power\n"
+    .example = "atomo-bench synth -o g.h5 --force --law power\n"
                "atomo-bench compare g.h5 -c rotated:bits=4 -c qsgd:bits=4",
     .formula =
         "z = R x, R a random rotation that all workers share: signs and a Walsh-Hadamard transform, blocks\n"
@@ -584,7 +584,7 @@ static const Compressor compressor_eden = {
              "depends on the bits alone.",
     .use_when = "you want a small unbiased error at 1 to 4 bits an element, whatever the gradient looks "
                 "like.",
-    .example = "atomo-bench synth -o g.h5 --law power\n"
+    .example = "atomo-bench synth -o g.h5 --force --law power\n"
                "atomo-bench compare g.h5 -c eden:bits=1/2/4",
     .formula =
         "z = R x, R a random rotation;  x^ = S R' c,  c_i the Lloyd-Max level nearest to z_i sqrt(n) / |z|,\n"
@@ -614,7 +614,7 @@ static const Compressor compressor_drive = {
     .plain = "Rotates the gradient at random and sends the signs and a scale. One bit an element, unbiased,"
              " with a variance of 0.57 times the squared norm for any gradient.",
     .use_when = "one bit an element is wanted without bias and without a state.",
-    .example = "atomo-bench synth -o g.h5 --law power\n"
+    .example = "atomo-bench synth -o g.h5 --force --law power\n"
                "atomo-bench compare g.h5 -c drive -c sign",
     .formula =
         "z = R x, R a random rotation (as in eden);  x^ = S R' sgn(z)\n"

@@ -249,7 +249,7 @@ const Compressor compressor_zfp = {
     .use_when =
         "you would reach for a compressor of scientific data: it shows how much of its gain is left where "
         "neighbours are not alike.",
-    .example = "atomo-bench synth -o g.h5\n"
+    .example = "atomo-bench synth -o g.h5 --force\n"
                "atomo-bench compare g.h5 -c zfp:rate=4/8 -c zfp:accuracy=0.01 -c minmax:bits=4/8",
     .formula =
         "Each block of 4^d elements becomes integers at 2^e, the power of two above the largest magnitude. A\n"

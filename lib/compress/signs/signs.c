@@ -208,7 +208,7 @@ static const Compressor compressor_sign = {
     .brief = "the sign of every element, one bit; workers vote",
     .plain = "Sends the sign of each element, one bit. The workers vote on each sign. Magnitudes are lost.",
     .use_when = "one bit an element is the limit, and the step size does not rely on magnitudes.",
-    .example = "atomo-bench synth -o g.h5 --workers 4\n"
+    .example = "atomo-bench synth -o g.h5 --force --workers 4\n"
                "atomo-bench merge g.h5 -c sign --workers 4",
     .formula =
         "decode sgn(g_i), with sgn(0) = +1: two levels, so one bit an element says all.\n"
@@ -310,7 +310,7 @@ static const Compressor compressor_scaledsign = {
     .brief = "sign times mean magnitude",
     .plain = "Sends the sign of each element, one bit, and the mean magnitude of the tensor.",
     .use_when = "one bit an element is the limit, and error feedback makes up for the bias: ef+scaledsign.",
-    .example = "atomo-bench synth -o g.h5 --steps 4\n"
+    .example = "atomo-bench synth -o g.h5 --force --steps 4\n"
                "atomo-bench compare g.h5 -c ef+scaledsign -c scaledsign",
     .formula =
         "decode sgn(g_i) |g|_1 / n, with sgn(0) = +1; of the whole tensor, or of its bucket's 512.\n"
@@ -460,7 +460,7 @@ static const Compressor compressor_onebit = {
     .brief = "one bit an element: the mean of those from zero on, or of those under zero",
     .plain = "Sends one bit an element, below zero or not, and the mean of each of the two classes.",
     .use_when = "you reproduce 1-bit SGD: ef+onebit.",
-    .example = "atomo-bench synth -o g.h5 --steps 4\n"
+    .example = "atomo-bench synth -o g.h5 --force --steps 4\n"
                "atomo-bench compare g.h5 -c ef+onebit -c ef+scaledsign",
     .formula =
         "decode mean{g_j >= 0} where g_i >= 0, else mean{g_j < 0}, over the column of i or the tensor:\n"

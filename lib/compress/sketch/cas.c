@@ -703,7 +703,7 @@ const Compressor compressor_cas = {
     .plain = "Learns clusters of similar values from a sample, shares buckets out among the clusters, and "
              "sends the mean of each bucket and the cluster of each element. Payloads add up.",
     .use_when = "payloads must add on their way and the values form clusters.",
-    .example = "atomo-bench synth -o g.h5 --workers 4\n"
+    .example = "atomo-bench synth -o g.h5 --force --workers 4\n"
                "atomo-bench merge g.h5 -c cas:clusters=4 --workers 4",
     .formula =
         "Clusters are learned from a sample every `period` steps: of each sign, the magnitudes from the\n"

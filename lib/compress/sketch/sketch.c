@@ -337,7 +337,7 @@ static const Compressor compressor_countsketch = {
     .plain = "Adds each element, with a random sign, to one bucket in each of several rows. An element "
              "decodes to the median of its buckets. Sketches of workers add up.",
     .use_when = "payloads must add on their way, and a few heavy elements hold most of the gradient.",
-    .example = "atomo-bench synth -o g.h5 --law sparse --workers 4\n"
+    .example = "atomo-bench synth -o g.h5 --force --law sparse --workers 4\n"
                "atomo-bench merge g.h5 -c countsketch:bits=4,topk=1000 --workers 4",
     .formula =
         "Row j of `rows` hashes element i to a bucket h_j(i) < cols and a sign s_j(i); its cells are\n"
@@ -382,7 +382,7 @@ static const Compressor compressor_countmin = {
     .plain = "Adds positive and negative parts to one bucket each in each of several rows. A part decodes "
              "to the least of its buckets, which is never too small. Sketches of workers add up.",
     .use_when = "you compare sketches on sparse gradients.",
-    .example = "atomo-bench synth -o g.h5 --law sparse --workers 4\n"
+    .example = "atomo-bench synth -o g.h5 --force --law sparse --workers 4\n"
                "atomo-bench merge g.h5 -c countmin:bits=4 --workers 4",
     .formula =
         "Row j of `rows` hashes element i to a bucket h_j(i) < cols, in rows of 16384 buckets or more to a\n"

@@ -556,7 +556,7 @@ const Compressor compressor_sketchml = {
     .plain = "Sorts the elements that are not zero into quantile bins, and sends the gaps between their "
              "indices and the bins in a small sketch. Collisions make elements smaller, never larger.",
     .use_when = "gradients are sparse, as those of embeddings and of linear models are.",
-    .example = "atomo-bench synth -o g.h5 --law sparse\n"
+    .example = "atomo-bench synth -o g.h5 --force --law sparse\n"
                "atomo-bench compare g.h5 -c sketchml -c topk:ratio=0.01",
     .formula =
         "Nonzero elements go into `quantiles` bins of about equally many elements, shared between the signs\n"

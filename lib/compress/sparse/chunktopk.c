@@ -427,7 +427,7 @@ const Compressor compressor_chunktopk = {
         "coefficients of its cosine transform. Every part of the tensor gets its share.",
     .use_when = "language models train over slow links: ef:decay=0.999+chunktopk:transform=dct is DeMo, "
                 "ef:decay=0.95+chunktopk:k=64,values=2bit with --local-steps is SparseLoCo.",
-    .example = "atomo-bench synth -o g.h5 --steps 4 --shape 256x128\n"
+    .example = "atomo-bench synth -o g.h5 --force --steps 4 --shape 256x128\n"
                "atomo-bench compare g.h5 -c ef:decay=0.999+chunktopk:transform=dct "
                "-c ef:decay=0.95+chunktopk:k=64,values=2bit",
     .formula =

@@ -199,7 +199,7 @@ const Compressor compressor_dgc = {
              "of the sums. A sample gives the threshold. The sums that are not sent wait.",
     .use_when = "you train with momentum and send very few elements, or reproduce Deep Gradient "
                 "Compression.",
-    .example = "atomo-bench synth -o g.h5 --steps 4\n"
+    .example = "atomo-bench synth -o g.h5 --force --steps 4\n"
                "atomo-bench compare g.h5 -c dgc:ratio=0.01",
     .formula =
         "u = momentum u + g; v = v + u; S = {|v_i| >= t}, about k = max(1, floor(ratio n + 1/2)) elements\n"

@@ -315,7 +315,7 @@ const Compressor compressor_randk = {
              " no indices travel and payloads add. The mean over draws is the gradient.",
     .use_when = "an all-reduce adds the payloads, or you need the simplest unbiased sparsifier as a "
                 "baseline.",
-    .example = "atomo-bench synth -o g.h5 --workers 4\n"
+    .example = "atomo-bench synth -o g.h5 --force --workers 4\n"
                "atomo-bench merge g.h5 -c randk:ratio=0.05 --workers 4",
     .formula = "k = max(1, floor(ratio n + 1/2)); S uniform among the subsets of k elements\n"
                "decode (n/k) g_i for i in S, else 0; variance (n/k - 1) |g|^2\n"

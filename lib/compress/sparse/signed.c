@@ -152,7 +152,7 @@ static const Compressor compressor_stc = {
     .plain = "Sends the k largest elements as signs, all with their mean magnitude. An element costs a gap "
              "between indices and one bit.",
     .use_when = "the floats of topk take too many bytes: ef+stc.",
-    .example = "atomo-bench synth -o g.h5 --steps 4\n"
+    .example = "atomo-bench synth -o g.h5 --force --steps 4\n"
                "atomo-bench compare g.h5 -c ef+stc:ratio=0.01 -c ef+topk:ratio=0.01",
     .formula = "k = max(1, floor(ratio n + 1/2)); S = the k largest |g_i|, of equal ones the first\n"
                "mu = mean of |g_i| over S;  decode mu sgn(g_i) for i in S, else 0\n"
@@ -244,7 +244,7 @@ static const Compressor compressor_adaq = {
              "theirs. An element costs a gap between indices and one bit.",
     .use_when = "positive and negative elements are distributed differently, and floats take too many "
                 "bytes: ef+adaq.",
-    .example = "atomo-bench synth -o g.h5 --steps 4\n"
+    .example = "atomo-bench synth -o g.h5 --force --steps 4\n"
                "atomo-bench compare g.h5 -c ef+adaq:ratio=0.01 -c ef+stc:ratio=0.01",
     .formula =
         "S+ = the max(1, floor(ratio n+ + 1/2)) largest of the n+ positive elements, S- alike;\n"
@@ -360,7 +360,7 @@ static const Compressor compressor_strom = {
     .plain = "Adds gradients up at each worker. An element whose sum has reached tau sends plus or minus "
              "tau, and the rest of the sum waits.",
     .use_when = "you reproduce Strom's method, or payloads should be small whenever little has gathered.",
-    .example = "atomo-bench synth -o g.h5 --steps 4\n"
+    .example = "atomo-bench synth -o g.h5 --force --steps 4\n"
                "atomo-bench compare g.h5 -c strom",
     .formula =
         "t = g + r;  decode tau sgn(t_i) where |t_i| >= tau, else 0;  r = t - decoded\n"

@@ -178,7 +178,7 @@ const Compressor compressor_threshold = {
     .plain = "Sends all elements whose magnitude reaches a threshold, and drops the others. Nothing is "
              "sorted, but the size of the payload changes from step to step.",
     .use_when = "choosing the k largest takes too long, and payloads may vary in size: ef+threshold.",
-    .example = "atomo-bench synth -o g.h5 --steps 4\n"
+    .example = "atomo-bench synth -o g.h5 --force --steps 4\n"
                "atomo-bench compare g.h5 -c ef+threshold:rel=0.3 -c ef+topk:ratio=0.01",
     .formula =
         "decode g_i where |g_i| >= t, else 0; t = tau, or rel max|g|\n"
@@ -238,7 +238,7 @@ static const Compressor compressor_gaussiank = {
     .plain = "Sends about the k largest elements. A normal distribution fitted to the tensor gives the "
              "threshold, so that nothing is sorted.",
     .use_when = "choosing the k largest takes too long, and their number may be inexact: ef+gaussiank.",
-    .example = "atomo-bench synth -o g.h5 --steps 4\n"
+    .example = "atomo-bench synth -o g.h5 --force --steps 4\n"
                "atomo-bench compare g.h5 -c ef+gaussiank:ratio=0.01 -c ef+topk:ratio=0.01",
     .formula = "k = max(1, floor(ratio n + 1/2)); t = |mean| + z sigma, P(|N(0, 1)| > z) = ratio\n"
                "up to four times: t/2 where fewer than 2k/3 elements reach t, 3t/2 where more than 4k/3 do\n"
@@ -408,7 +408,7 @@ static const Compressor compressor_sidco = {
              "threshold, so that nothing is sorted.",
     .use_when = "choosing the k largest takes too long, and large elements are more frequent than in a "
                 "normal distribution: ef+sidco.",
-    .example = "atomo-bench synth -o g.h5 --law laplace --steps 4\n"
+    .example = "atomo-bench synth -o g.h5 --force --law laplace --steps 4\n"
                "atomo-bench compare g.h5 -c ef+sidco:ratio=0.01 -c ef+topk:ratio=0.01",
     .formula =
         "k = max(1, floor(ratio n + 1/2)). With M stages t_0 = 0 and\n"

@@ -244,7 +244,7 @@ const Compressor compressor_topk = {
     .plain = "Sends the elements of largest magnitude with their indices and drops the others. Of all sets "
              "of as many elements it leaves the least error, but it is biased.",
     .use_when = "one element in a hundred or fewer may travel, and the others can wait: ef+topk.",
-    .example = "atomo-bench synth -o g.h5 --steps 4\n"
+    .example = "atomo-bench synth -o g.h5 --force --steps 4\n"
                "atomo-bench compare g.h5 -c topk:ratio=0.01 -c ef+topk:ratio=0.01",
     .formula = "k = max(1, floor(ratio n + 1/2)); S = the k largest |g_i|, of equal ones the first\n"
                "decode g_i for i in S, else 0; |decoded - g|^2 <= (1 - k/n) |g|^2\n"

@@ -128,7 +128,7 @@ const Compressor compressor_ef = {
              " step. Nothing is lost for good.",
     .use_when = "the codec behind it is biased, as topk, scaledsign and powersgd are, and takes part in "
                 "every step.",
-    .example = "atomo-bench synth -o g.h5 --steps 4\n"
+    .example = "atomo-bench synth -o g.h5 --force --steps 4\n"
                "atomo-bench compare g.h5 -c topk:ratio=0.05 -c ef+topk:ratio=0.05",
     .formula = "t = g + decay e is encoded by the inner codec; then e = t - decode(sent), or with\n"
                "lowpass = b below 1, as ScaleCom, e = (1 - b) e + b (t - decode(sent)).\n"

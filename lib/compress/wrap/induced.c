@@ -205,7 +205,7 @@ const Compressor compressor_induced = {
     .plain = "Sends the gradient with a biased codec, and what that lost with an unbiased one. The mean of "
              "the sum is the gradient.",
     .use_when = "a biased codec suits the gradient, but no bias and no state is allowed.",
-    .example = "atomo-bench synth -o g.h5\n"
+    .example = "atomo-bench synth -o g.h5 --force\n"
                "atomo-bench compare g.h5 -c induced:with=qsgd:bits=2+topk:ratio=0.01",
     .formula =
         "decoded = C(g) + Q(g - C(g)), C the codec behind the +, Q that of the key with.\n"

@@ -210,7 +210,7 @@ static const Compressor compressor_blosc = {
     .plain = "Shuffles the bytes of the payload of the codec behind it, compresses them with BloscLZ, and "
              "sends the shorter of the two. Nothing is lost.",
     .use_when = "you want a fast lossless baseline for floats: blosc+none.",
-    .example = "atomo-bench synth -o g.h5 --law sparse\n"
+    .example = "atomo-bench synth -o g.h5 --force --law sparse\n"
                "atomo-bench compare g.h5 -c blosc+none -c zstd+none",
     .formula =
         "What the inner codec sends, as one Blosc chunk of four-byte words where that is shorter, else as it\n"
@@ -271,7 +271,7 @@ static const Compressor compressor_zstd = {
     .plain = "Compresses the payload of the codec behind it with Zstandard, and sends the shorter of the "
              "two. Nothing is lost.",
     .use_when = "a payload still has patterns, or you want a general compressor as a baseline: zstd+none.",
-    .example = "atomo-bench synth -o g.h5 --law sparse\n"
+    .example = "atomo-bench synth -o g.h5 --force --law sparse\n"
                "atomo-bench compare g.h5 -c zstd+none -c zstd+qsgd:code=fixed",
     .formula =
         "The inner codec's payload as one Zstandard frame if that is shorter, else unchanged.\n"

@@ -416,7 +416,7 @@ static const Compressor compressor_ef21 = {
     .plain = "Keeps a shift that sender and receivers learn together, and sends the difference from it "
              "through the codec behind it. The result is the shift plus that.",
     .use_when = "the codec behind it is biased, and gradients change little from step to step.",
-    .example = "atomo-bench synth -o g.h5 --steps 4\n"
+    .example = "atomo-bench synth -o g.h5 --force --steps 4\n"
                "atomo-bench compare g.h5 -c ef21+topk:ratio=0.05 -c ef+topk:ratio=0.05",
     .formula =
         "q = decoded inner codec of g - h; decoded = h + alpha q, which is the next h. alpha = auto is 1.\n"
@@ -432,7 +432,7 @@ static const Compressor compressor_diana = {
     .plain = "Keeps a shift that sender and receivers learn together, and sends the difference from it "
              "through the codec behind it. The mean stays the gradient.",
     .use_when = "the codec behind it is unbiased, and its variance should fade as gradients settle.",
-    .example = "atomo-bench synth -o g.h5 --steps 4\n"
+    .example = "atomo-bench synth -o g.h5 --force --steps 4\n"
                "atomo-bench compare g.h5 -c diana+qsgd:bits=2 -c qsgd:bits=2",
     .formula =
         "q = decoded inner codec of g - h; decoded = h + q; the next h = h + alpha q.\n"
