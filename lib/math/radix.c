@@ -22,6 +22,7 @@ enum {
     PIECE = 1 << 20, /* elements in a piece, unless that gives more than PIECES_MAX pieces */
     PIECES_MAX = 64,
     FEW = 48, /* the most keys for which insertion sort is fastest */
+    SHARES = 128, /* of the buckets, for threads */
 };
 
 /* ---- distributing the keys to buckets by their top 11 bits ---- */
@@ -218,10 +219,13 @@ static void sort_keys(uint32_t *key, size_t n, float *out)
         out[i] = radix_float(get(sorted, i));
 }
 
-static void sort_bucket(void *data, size_t b)
+/* Sorts every SHARES-th bucket. Most keys are in a few neighbours. */
+static void sort_share(void *data, size_t share)
 {
     Sort *s = data;
-    sort_keys(s->spare + s->start[b], s->start[b + 1] - s->start[b], s->out + s->start[b]);
+    for (size_t b = share; b < BUCKETS; b += SHARES)
+        if (s->start[b] < s->start[b + 1])
+            sort_keys(s->spare + s->start[b], s->start[b + 1] - s->start[b], s->out + s->start[b]);
 }
 
 Status radix_sort(const float *x, size_t n, float *out, uint32_t *spare, int threads, Arena *scratch,
@@ -237,7 +241,7 @@ Status radix_sort(const float *x, size_t n, float *out, uint32_t *spare, int thr
     parallel_for(threads, pieces, count_piece, &s);
     lay_out(&s);
     parallel_for(threads, pieces, deal_piece, &s);
-    parallel_for(n > PIECE ? threads : 1, BUCKETS, sort_bucket, &s);
+    parallel_for(n > PIECE ? threads : 1, SHARES, sort_share, &s);
     arena_rewind(scratch, mark);
     return OK;
 }

@@ -23,16 +23,22 @@ static double series(double x, int from)
     return (1 + sum) * (from ? x : 1);
 }
 
-/* Sets c[j] = cos(pi j / (2 n)) for j <= 2 n. */
-static void set_cosines(double c[2 * SHORT_COSINE_MOST + 1], size_t n)
+/* Returns c with c[j] = cos(pi j / (2 n)) for j <= 2 n. The tensors of a dump often have one length, so the thread keeps it. */
+static const double *cosines_of(size_t n)
 {
+    static _Thread_local double c[2 * SHORT_COSINE_MOST + 1];
+    static _Thread_local size_t made;
     const double step = M_PI / (2 * (double)n);
+    if (made == n)
+        return c;
+    made = n;
     for (size_t i = 0; i <= n / 2; i++)
         c[i] = series((double)i * step, 0);
     for (size_t i = 0; i < n - n / 2; i++)
         c[n - i] = series((double)i * step, 1);
     for (size_t i = 0; i < n; i++)
         c[2 * n - i] = -c[i];
+    return c;
 }
 
 /* ---- sums of cosines ---- */
@@ -44,8 +50,7 @@ static double weight(size_t k, size_t n)
 
 void short_cosine_matrix(double *c, size_t n)
 {
-    double cosines[2 * SHORT_COSINE_MOST + 1];
-    set_cosines(cosines, n);
+    const double *cosines = cosines_of(n);
     for (size_t k = 0; k < n; k++)
         for (size_t i = 0; i < n; i++) {
             const size_t j = (2 * i + 1) * k % (4 * n);
@@ -74,9 +79,8 @@ static double unfold_at(double (*out)[HALF_MOST], size_t n, size_t i)
 static void short_cosine(float *x, size_t n, Way way)
 {
     double in[HALF_MOST], now[HALF_MOST], before[HALF_MOST], twice[HALF_MOST], out[2][HALF_MOST];
-    double c[2 * SHORT_COSINE_MOST + 1];
     assert(n > 0 && n <= SHORT_COSINE_MOST);
-    set_cosines(c, n);
+    const double *c = cosines_of(n);
     for (size_t odd = 0; odd < 2; odd++) {
         const size_t half = (n + 1 - odd) / 2, waves = way == BACK ? (n + 1) / 2 : half;
         for (size_t t = 0; t < half; t++)

@@ -287,7 +287,7 @@ static Status open_pool(Engine *e, Pool *p, RecordLevel level)
 static Status pool_distances(Engine *e, Pool *p, bool deciles)
 {
     const size_t n = e->pooled - p->begin;
-    return e->b.pool_y && n ? distance_pooled(&e->b, p->begin, n, deciles, e->c->threads, &p->tally, e->err) : OK;
+    return e->b.pool_y && n ? distance_pooled(&e->b, p->begin, n, deciles && !e->c->without_deciles, e->c->threads, &p->tally, e->err) : OK;
 }
 
 /* Adds a cell's deciles to those of the run, which are their mean: the run's elements are sorted cell by cell. */

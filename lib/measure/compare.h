@@ -44,6 +44,7 @@ typedef struct {
     double sample; /* minimum seconds of a timing sample; of a vector under 10,000 elements, of those of all repeats together */
     bool untimed;  /* times are not measured and become NaN; not allowed in merges */
     bool without_distances; /* Wasserstein distances are not measured and become NaN */
+    bool without_deciles;   /* deciles of the elements' errors are not measured, nor are they without distances */
     /* Measures only what the cost of an iteration needs: times, sizes, the relative error and its variance. There are no
      * order statistics (Wasserstein distances, percentile classes) and no entropies. Where the error is
      * known in closed form, only repeat 0 is compared with the gradient. Merges measure errors only if the workers share

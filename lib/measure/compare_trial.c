@@ -488,7 +488,7 @@ Status distance_repeat(const Trial *trial, const MeasuredVector *s, const Buffer
 {
     double w1;
     distance_pool(trial, b, t, r, y);
-    if (r == 0 && b->distances)
+    if (r == 0 && b->distances && !trial->c->without_deciles)
         TRY(decile_errors(s->x, y, s->n, t, s->scratch, s->err));
     if (s->n == 0 || !b->sorted || r >= distances_of(s->n, t->decoded))
         return OK;

@@ -85,6 +85,7 @@ bool view_times(const View *v, OwnFields own);
 
 /* True if Wasserstein distances and deciles of errors must be measured: without --metrics, and if the view lists or sorts by one. */
 bool view_distances(const View *v);
+bool view_deciles(const View *v); /* the same of deciles alone */
 
 /* Calls `results_judge`, sets the columns of `spec`, and writes the rows that are filled. */
 Status results_write(Results *r, const View *v, ReportSpec spec, Error *err);

@@ -77,7 +77,12 @@ static bool wants(const View *v, const char *part)
 
 bool view_distances(const View *v)
 {
-    return wants(v, "wasserstein") || text_listed(v->metrics, "elem_error_deciles");
+    return wants(v, "wasserstein") || view_deciles(v);
+}
+
+bool view_deciles(const View *v)
+{
+    return wants(v, "elem_error_deciles");
 }
 
 /* ---- columns ---- */

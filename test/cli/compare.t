@@ -394,3 +394,9 @@ $ atomo-bench synth -o g.h5 --shape 8x4 --shape 5 --steps 2 -q; COLUMNS=44 atomo
 $ atomo-bench synth -o g.h5 --steps 3 --shape 64x32 -q; atomo-bench compare g.h5 -c sign --repeats 2 --metrics encode_ms_steps -f csv -q | tail -n 1
 > *,sign,2,[0-9]*
 = 0
+
+# deciles of errors are measured where they are asked for; W1 is the same without them
+$ atomo-bench synth -o g.h5 --shape 40x30 -q; for m in wasserstein_mean wasserstein_mean,elem_error_deciles; do atomo-bench compare g.h5 -c qsgd --repeats 2 --metrics $m -f json -q >$m; grep -o '"wasserstein_mean": [^,]*' $m; done | sort -u | wc -l; grep -L deciles wasserstein_mean*
+> 1
+> wasserstein_mean
+= 0
