@@ -282,7 +282,7 @@ WORLD_TEST(scratch_memory_is_counted)
         const KeptRecord *r = kept(w, place, 0);
         const double taken = 4 * (double)sizes[r->level == LEVEL_VECTOR ? place % 4 : 2];
         const double scratch = value(r, "peak_scratch_bytes");
-        check(scratch >= taken && scratch < taken + 64);
+        check(scratch >= taken && scratch < taken + 128); /* it is aligned; the address sanitizer adds 64 bytes */
         check(value(kept(w, place, 1), "peak_scratch_bytes") == 0);
     }
 }
